@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+"""Set up and run leastnoise from a checkout, with nothing but Python and pip or uv.
+
+    python3 go demo     show what leastnoise does
+    python3 go test     run the whole gate: format, lint, types, layers, tests
+    python3 go bench    measure it
+    python3 go pins     work out requirements/*.txt anew (needs uv)
+
+Everything it makes lies in this checkout: the environment in .venv, caches in .cache.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+# Only syntax that older Pythons can read may stand in this file, so that they reach this line.
+if sys.version_info < (3, 11):  # noqa: UP036  (what runs this file is not yet what it asks for)
+    sys.exit(
+        "leastnoise needs Python 3.11 or newer and this is {}.{}; "
+        "run it with a newer one, for example: python3.12 go demo".format(*sys.version_info[:2])
+    )
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+VENV_BIN = VENV / "bin"
+VENV_PYTHON = VENV_BIN / "python"
+STAMP = VENV / "go-stamp.json"
+CACHE = ROOT / ".cache"
+REQUIREMENTS = ROOT / "requirements"
+
+# The Python behind the one that runs this file, which may itself live in .venv.
+BASE_PYTHON: str = getattr(sys, "_base_executable", None) or sys.executable
+
+# Settings of the caller that would send an install elsewhere or mix in foreign modules.
+MISLEADING = (
+    "PIP_PREFIX",
+    "PIP_TARGET",
+    "PIP_USER",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "UV_PROJECT_ENVIRONMENT",
+    "VIRTUAL_ENV",
+)
+COLOUR_FORCING = ("CLICOLOR_FORCE", "FORCE_COLOR", "PY_COLORS")
+
+Command = Sequence[str | Path]
+
+
+class StepFailed(Exception):
+    """A command ended with an error; it has already said why."""
+
+    def __init__(self, step: str, code: int) -> None:
+        super().__init__(step)
+        self.step = step
+        self.code = code
+
+
+def main() -> int:
+    """Run the command on the command line and return the exit code."""
+    options, rest = parse(sys.argv[1:])
+    try:
+        return int(options.run(options, rest))
+    except StepFailed as failure:
+        say(f"failed: {failure.step} (exit code {failure.code})")
+        return failure.code
+    except KeyboardInterrupt:
+        say("stopped")
+        return 130
+
+
+def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """Split the command line into our options and what is passed on as it stands."""
+    parser = argparse.ArgumentParser(
+        prog="go", description="Set up and run leastnoise.", allow_abbrev=False
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    demo = commands.add_parser("demo", help="show what leastnoise does", allow_abbrev=False)
+    demo.set_defaults(run=run_demo, passes_on=True)
+
+    test = commands.add_parser(
+        "test",
+        help="run the gate; further arguments go to pytest",
+        allow_abbrev=False,
+    )
+    test.add_argument("--all", action="store_true", help="leave nothing out: long tests too")
+    test.add_argument(
+        "--install-services",
+        action="store_true",
+        help="install the services that the tests need (none so far)",
+    )
+    test.set_defaults(run=run_test, passes_on=True)
+
+    bench = commands.add_parser("bench", help="measure speed", allow_abbrev=False)
+    bench.set_defaults(run=run_bench, passes_on=True)
+
+    pins = commands.add_parser("pins", help="work out requirements/*.txt anew", allow_abbrev=False)
+    pins.add_argument("--upgrade", action="store_true", help="move every pin to the newest")
+    pins.set_defaults(run=run_pins, passes_on=False)
+
+    options, rest = parser.parse_known_args(arguments)
+    if rest and not options.passes_on:
+        parser.error(f"unknown: {shlex.join(rest)}")
+    return options, rest
+
+
+# ------------------------------------------------------------------------------- the commands
+
+
+def run_demo(_options: argparse.Namespace, rest: list[str]) -> int:
+    """Run the demonstration."""
+    prepare("demo")
+    must("run the demo", [VENV_PYTHON, "examples/demo.py", *rest])
+    return 0
+
+
+def run_bench(_options: argparse.Namespace, rest: list[str]) -> int:
+    """Run the measurements, which compare with what the tests compare with."""
+    prepare("test")
+    must("run the measurements", [VENV_PYTHON, "benchmarks/bars.py", *rest])
+    return 0
+
+
+def run_test(options: argparse.Namespace, rest: list[str]) -> int:
+    """Run every step of the gate, also after one has failed, then sum up."""
+    prepare("test")
+    if options.install_services:
+        say("no services needed yet")
+
+    pytest: list[str | Path] = [VENV_PYTHON, "-m", "pytest"]
+    if not sys.stdout.isatty():
+        pytest.append("--color=no")
+    if not options.all:
+        pytest += ["-m", "not long"]
+    linter_cache = CACHE / "import-linter"
+    steps: dict[str, Command] = {
+        "ruff format": [VENV_BIN / "ruff", "format", "--check", "."],
+        "ruff check": [VENV_BIN / "ruff", "check", "."],
+        "mypy": [VENV_PYTHON, "-m", "mypy"],
+        "lint-imports": [VENV_BIN / "lint-imports", "--no-logo", "--cache-dir", linter_cache],
+        "pytest": [*pytest, *rest],
+    }
+
+    rows = []
+    for name, command in steps.items():
+        print(f"\n== {name}", flush=True)
+        start = time.monotonic()
+        code = run(command)
+        rows.append((name, code, time.monotonic() - start))
+
+    print("\n== summary")
+    for name, code, seconds in rows:
+        verdict = "ok" if code == 0 else f"FAILED (exit code {code})"
+        print(f"{name:<14}{seconds:7.1f} s   {verdict}")
+    left_out = [] if options.all else ["tests marked long (python3 go test --all)"]
+    if rest:
+        left_out.append(f"whatever pytest leaves out when given {shlex.join(rest)}")
+    print(f"left out: {'; '.join(left_out) or 'nothing'}", flush=True)
+    return 1 if any(code for _, code, _ in rows) else 0
+
+
+def run_pins(options: argparse.Namespace, _rest: list[str]) -> int:
+    """Resolve pyproject.toml into one set of versions for every Python and system we support.
+
+    The larger set is resolved first and binds the smaller one, so both fit into one .venv.
+    """
+    uv = find_uv()
+    if uv is None:
+        say("pins are worked out by uv, which is not on PATH; install it: pip install uv")
+        return 2
+    sets = {
+        "test.txt": ["pyproject.toml", "--extra", "plots", "--group", "test"],
+        "demo.txt": ["pyproject.toml", "--extra", "plots", "-c", "requirements/test.txt"],
+        "build.txt": ["--group", "build", "-c", "requirements/test.txt"],
+    }
+    REQUIREMENTS.mkdir(exist_ok=True)
+    for name, chosen in sets.items():
+        target = f"requirements/{name}"
+        say(f"working out {target}")
+        compile_pins = [uv, "pip", "compile", *chosen, "--output-file", target]
+        compile_pins += ["--universal", "--python-version", "3.11", "--fork-strategy", "fewest"]
+        compile_pins += ["--no-emit-index-url", "--no-emit-find-links", "--quiet"]
+        compile_pins += ["--custom-compile-command", "python3 go pins"]
+        if options.upgrade:
+            compile_pins.append("--upgrade")
+        must(f"work out {target}", compile_pins)
+    return 0
+
+
+# ------------------------------------------------------------------------------- the environment
+
+
+def prepare(wanted: str) -> None:
+    """Make .venv hold the pinned packages of one set, "demo" or "test", and leastnoise itself.
+
+    A stamp in .venv tells what it was made from, so that the next run starts at once.
+    """
+    place = digest(str(ROOT), sys.version, sys.base_prefix)
+    pins = digest_of_pins(wanted)
+    stamp = read_stamp()
+    fits = stamp.get("place") == place and VENV_PYTHON.exists()
+    if fits and stamp.get(wanted) == pins:
+        return
+
+    if VENV.exists() and not stamp:
+        sys.exit("go: there is a .venv that this script did not make; move it away and run again")
+    if VENV.exists() and not fits:
+        say("clearing .venv: it was made by another Python, or elsewhere")
+        shutil.rmtree(VENV)
+    installer = Installer.find()
+    if not fits:
+        say(f"making .venv (Python {sys.version.split()[0]}, {installer.name})")
+        try:
+            must("make .venv", installer.make_venv)
+        except StepFailed:
+            shutil.rmtree(VENV, ignore_errors=True)
+            raise
+        stamp = {"place": place}
+        write_stamp(stamp)
+    say(f"installing the pinned packages (requirements/{wanted}.txt)")
+    chosen = ["-r", "requirements/build.txt", "-r", f"requirements/{wanted}.txt"]
+    must("install the pinned packages", [*installer.install, *chosen])
+    say("installing leastnoise itself, editable")
+    ourselves = ["--no-deps", "--no-build-isolation", "--editable", "."]
+    must("install leastnoise", [*installer.install, *ourselves])
+
+    stamp[wanted] = pins
+    if wanted == "test":  # it contains the other set, at the same versions
+        stamp["demo"] = digest_of_pins("demo")
+    write_stamp(stamp)
+
+
+class Installer:
+    """How .venv is made and filled: by uv, by the calling Python's pip, or by venv's own pip."""
+
+    def __init__(self, name: str, make_venv: Command, install: Command) -> None:
+        self.name = name
+        self.make_venv = make_venv
+        self.install = install
+
+    @staticmethod
+    def find() -> "Installer":
+        """Choose the first that is there.
+
+        With pip, .venv is made without one and filled from outside: so it needs no ensurepip,
+        which Debian packs apart, and no leave to change the system's own packages.
+        """
+        uv = find_uv()
+        if uv is not None:
+            quiet = [uv, "--quiet", "--no-python-downloads"]
+            make_venv: Command = [*quiet, "venv", "--python", BASE_PYTHON, VENV]
+            return Installer("uv", make_venv, [*quiet, "pip", "install", "--python", VENV_PYTHON])
+
+        make_venv = [BASE_PYTHON, "-m", "venv"]
+        options = ["-qq", "--disable-pip-version-check"]
+        for python in dict.fromkeys([sys.executable, BASE_PYTHON]):
+            if works([python, "-m", "pip", "--version"]):
+                pip: Command = [python, "-m", "pip", "--python", VENV_PYTHON, "install"]
+                return Installer("pip", [*make_venv, "--without-pip", VENV], [*pip, *options])
+        if works([BASE_PYTHON, "-m", "ensurepip", "--version"]):
+            pip = [VENV_PYTHON, "-m", "pip", "install"]
+            return Installer("pip of venv", [*make_venv, VENV], [*pip, *options])
+        say(
+            "neither uv nor pip was found: install one of them, for example by "
+            "'apt-get install python3-pip' on Debian and Ubuntu, and run this again"
+        )
+        sys.exit(2)
+
+
+def find_uv() -> str | None:
+    """Return uv if it is on PATH and runs; a version manager's stand-in for it may not."""
+    uv = shutil.which("uv")
+    return uv if uv is not None and works([uv, "--version"]) else None
+
+
+def read_stamp() -> dict[str, str]:
+    """Return what .venv was made from; nothing if that cannot be told."""
+    try:
+        stamp = json.loads(STAMP.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return stamp if isinstance(stamp, dict) else {}
+
+
+def write_stamp(stamp: dict[str, str]) -> None:
+    """Note what .venv is made from."""
+    STAMP.write_text(json.dumps(stamp), encoding="utf-8")
+
+
+def digest_of_pins(wanted: str) -> str:
+    """Digest what decides the content of .venv for one set."""
+    sources = [REQUIREMENTS / "build.txt", REQUIREMENTS / f"{wanted}.txt", ROOT / "pyproject.toml"]
+    return digest(*(source.read_text(encoding="utf-8") for source in sources))
+
+
+def digest(*parts: str) -> str:
+    """Digest texts so that their borders count."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+# ------------------------------------------------------------------------------- running commands
+
+
+def run(command: Command) -> int:
+    """Run a command in the checkout and return its exit code as a shell would."""
+    sys.stdout.flush()
+    try:
+        code = subprocess.run(command, cwd=ROOT, env=environment(), check=False).returncode
+    except OSError as error:
+        say(f"cannot run {command[0]}: {error.strerror}")
+        return 127
+    return code if code >= 0 else 128 - code
+
+
+def works(command: Command) -> bool:
+    """Tell whether a command is there and succeeds, without showing what it prints."""
+    try:
+        tried = subprocess.run(
+            command, cwd=ROOT, env=environment(), capture_output=True, check=False
+        )
+    except OSError:
+        return False
+    return tried.returncode == 0
+
+
+def must(step: str, command: Command) -> None:
+    """Run a command that the following ones rest on."""
+    code = run(command)
+    if code != 0:
+        raise StepFailed(step, code)
+
+
+def environment() -> dict[str, str]:
+    """Return the caller's environment, kept to this checkout and plain when not on a terminal."""
+    kept = {name: value for name, value in os.environ.items() if name not in MISLEADING}
+    kept.setdefault("PIP_CACHE_DIR", str(CACHE / "pip"))
+    kept.setdefault("UV_CACHE_DIR", str(CACHE / "uv"))
+    if not sys.stdout.isatty():
+        kept = {name: value for name, value in kept.items() if name not in COLOUR_FORCING}
+        kept["NO_COLOR"] = "1"
+    return kept
+
+
+def say(message: str) -> None:
+    """Report progress, apart from what a command prints."""
+    print(f"go: {message}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+"""The least noise on the integers at ε = 0: a mixture of two uniform noises.
+
+A symmetric noise on the integers that never rises away from 0 is a mixture of the uniform noises
+U_M on −M … M; U_M is at distance min(1, Δ/(2M+1)) from itself moved by Δ, and both cost and distance
+are linear in the mixture. So the least cost at δ is the convex envelope of the points (distance,
+cost), and the best noise mixes two of them: neighbours M, M+1, or the mass at 0 and U_M*, where M*,
+which depends on L and Δ alone, is the first M > (Δ−1)/2 from which on
+(L(M+1)−L(0))·(2M+1−Δ) ≥ 2·Σ(L(i)−L(0)). It is P_α's twin: extra mass at 0, a level, a remainder on the
+two end points. At Δ = 1 it is the discrete uniform noise of Geng and Viswanath (2016).
+"""
+
+from fractions import Fraction
+from math import lcm
+
+from leastnoise.calibration.supporting import line_through_integer, not_attained
+from leastnoise.certificate import Certificate
+from leastnoise.costs import Cost
+from leastnoise.exact import Interval
+from leastnoise.noise import DiscreteUniform
+from leastnoise.privacy import Privacy
+
+_SOURCE = "supporting line on the integers (docs/theory.md)"
+_DOUBLINGS = 64
+
+
+def least_on_integers(
+    privacy: Privacy, sensitivity: Fraction, cost: Cost
+) -> tuple[DiscreteUniform, Certificate]:
+    """Return the integer noise of least cost among symmetric ones that never rise away from 0.
+
+    ``sensitivity`` is a whole number. Exact for whole powers, thresholds and points; for other
+    costs beyond 256 points the sums are enclosed, and the certificate's gap says how tightly.
+    """
+    delta, moved = privacy.delta, sensitivity.numerator
+    full = int((moved / delta - 1) / 2)  # the last M at distance ≥ δ
+    if 2 * full + 1 >= moved and _balance(cost, moved, full).middle >= 0:
+        height = cost.value(Fraction(full + 1)).lower
+        level = delta / moved
+        noise = _law(full, level, rim=(1 - (2 * full + 1) * level) / 2)
+        reach, certain = full, _balance(cost, moved, full).lower >= 0
+    else:
+        reach = _best_reach(cost, moved, max((moved + 1) // 2, full + 1), delta)
+        points = 2 * reach + 1
+        atom = (delta - Fraction(moved, points)) / (1 - Fraction(moved, points))
+        noise = _law(reach, (1 - atom) / points, atom=atom)
+        zero = cost.value(Fraction(0)).lower
+        height = zero + 2 * _sum(cost, reach).lower / (points - moved)
+        certain = _is_best(cost, moved, reach)
+    evidence = line_through_integer(cost, sensitivity, reach=reach, height=height)
+    certificate = Certificate(
+        noise=noise,
+        privacy=privacy,
+        sensitivity=sensitivity,
+        objective=cost,
+        among="decreasing",
+        cost=noise.expected(cost),
+        lower_bound=evidence.bound(delta),
+        exact=certain,
+        source=_SOURCE,
+        evidence=evidence,
+    )
+    return noise, certificate
+
+
+def _best_reach(cost: Cost, moved: int, least: int, delta: Fraction) -> int:
+    """Return the first M ≥ least from which on wider noise costs more, by doubling and halving."""
+    low, high = least - 1, least
+    for _ in range(_DOUBLINGS):
+        if _balance(cost, moved, high).middle >= 0:
+            break
+        low, high = high, 2 * high
+    else:
+        raise not_attained(
+            delta, cost.value(Fraction(0)).lower, cost.value(Fraction(high)).upper
+        )
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _balance(cost, moved, middle).middle >= 0:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _is_best(cost: Cost, moved: int, reach: int) -> bool:
+    """Whether it is certain that wider costs more from ``reach`` on, and not before."""
+    first = reach == (moved + 1) // 2
+    return _balance(cost, moved, reach).lower >= 0 and (
+        first or _balance(cost, moved, reach - 1).upper <= 0
+    )
+
+
+def _balance(cost: Cost, moved: int, reach: int) -> Interval:
+    """Enclose (L(M+1)−L(0))·(2M+1−Δ) − 2·Σ(L(i)−L(0)): its sign tells whether M+1 costs more."""
+    gained = cost.value(Fraction(reach + 1)) - cost.value(Fraction(0))
+    return gained.scaled(2 * reach + 1 - moved) - _sum(cost, reach).scaled(2)
+
+
+def _sum(cost: Cost, reach: int) -> Interval:
+    """Enclose the sum of L(i) − L(0) for i = 1 … reach."""
+    return cost.total(Fraction(1), reach) - cost.value(Fraction(0)).scaled(reach)
+
+
+def _law(
+    reach: int, level: Fraction, *, rim: Fraction = Fraction(0), atom: Fraction = Fraction(0)
+) -> DiscreteUniform:
+    """Return the law with these probabilities, as the smallest whole weights."""
+    whole = lcm(level.denominator, rim.denominator, atom.denominator)
+    return DiscreteUniform(
+        reach=reach, level=int(level * whole), rim=int(rim * whole), atom=int(atom * whole)
+    )

@@ -1,0 +1,159 @@
+"""The least noise on the line at ε = 0: P_α at the right width.
+
+P_α of half-width w ≥ Δ/2δ has α = (wδ − Δ/2)/(w − Δ/2) and costs
+V(w) = L(0) + (1−δ)/(w−Δ/2) · ∫₀ʷ(L−L(0)); V′ has the sign of
+h(w) = (L(w)−L(0))·(w−Δ/2) − ∫₀ʷ(L−L(0)), which never falls. So the best width is max(Δ/2δ, w*) with
+the *critical width* w* = inf{w > Δ/2 : h(w) ≥ 0}, which depends on L and Δ alone. For L = |x|ᵖ it
+is (p+1)Δ/2p: GDGK19's Theorem 3. An error in w* costs accuracy, never privacy.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from leastnoise.calibration.supporting import line_through, not_attained
+from leastnoise.certificate import Certificate
+from leastnoise.costs import Cost, Power
+from leastnoise.noise import Uniform
+from leastnoise.privacy import Privacy
+
+_THEOREM_3 = "GDGK19, Theorem 3"
+_CRITICAL_WIDTH = "GDGK19, Theorem 2, at the critical width (docs/theory.md)"
+
+# How far apart the ends of a bracket may be: for costs known exactly, and for functions, whose
+# integral is only known to one part in ten thousand anyway.
+_NARROW = Fraction(1, 1 << 72)
+_NARROW_ENOUGH = Fraction(1, 1 << 34)
+# How often the width is doubled in search of w* before giving up.
+_DOUBLINGS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Width:
+    """A width, between two that bracket the best one; ``exact`` if it is the best one itself."""
+
+    chosen: Fraction
+    low: Fraction
+    high: Fraction
+    exact: bool
+
+
+def least_on_line(
+    privacy: Privacy, sensitivity: Fraction, cost: Cost
+) -> tuple[Uniform, Certificate]:
+    """Return P_α of least cost among symmetric noises that never rise away from 0.
+
+    GDGK19, Theorem 2 (the shape), Theorem 3 (the mass for |x|ᵖ), the critical width (any cost).
+    """
+    half, delta = sensitivity / 2, privacy.delta
+    width = _best_width(cost, half, delta)
+    noise = Uniform(width.chosen, (width.chosen * delta - half) / (width.chosen - half))
+    evidence = line_through(
+        cost,
+        sensitivity,
+        low=width.low,
+        high=width.high,
+        height=_height(cost, width, half, atom=bool(noise.atom)),
+    )
+    certificate = Certificate(
+        noise=noise,
+        privacy=privacy,
+        sensitivity=sensitivity,
+        objective=cost,
+        among="decreasing",
+        cost=noise.expected(cost),
+        lower_bound=evidence.bound(delta),
+        exact=width.exact,
+        source=_THEOREM_3 if isinstance(cost, Power) else _CRITICAL_WIDTH,
+        evidence=evidence,
+    )
+    return noise, certificate
+
+
+def _best_width(cost: Cost, half: Fraction, delta: Fraction) -> _Width:
+    """Return max(Δ/2δ, w*)."""
+    narrowest = half / delta
+    if isinstance(cost, Power):
+        return _around(cost, max(narrowest, half * (cost.p + 1) / cost.p))
+    if cost.balance(narrowest, half).middle >= 0:
+        certain = cost.balance(narrowest, half).lower >= 0
+        return _Width(narrowest, narrowest, narrowest, exact=certain)
+    low, high = _bracketed(cost, half, narrowest, delta)
+    simple = _simplest(low, high)
+    at_simple = cost.balance(simple, half)
+    if at_simple.is_exact and at_simple.lower == 0:
+        return _Width(simple, simple, simple, exact=True)
+    low, high = _certain(cost, half, low, high)
+    return _Width(simple, low, high, exact=False)
+
+
+def _around(cost: Power, width: Fraction) -> _Width:
+    """Return a width that is exactly right; where wᵖ is irrational, with room for its rounding."""
+    if cost.value(width).is_exact:
+        return _Width(width, width, width, exact=True)
+    room = width / (1 << 80)
+    return _Width(width, width - room, width + room, exact=True)
+
+
+def _height(cost: Cost, width: _Width, half: Fraction, *, atom: bool) -> Fraction:
+    """Return where the supporting line meets the axis: β = L(w), or L(0) + λ if there is an atom."""
+    if not atom:
+        return cost.value(width.chosen).middle
+    zero = cost.value(Fraction(0))
+    gained = cost.integral(width.low) - zero.scaled(width.low)
+    rest = (cost.value(width.low) - zero).scaled(width.high - width.low)
+    return zero.lower + (gained + rest).lower / (width.high - half)
+
+
+def _bracketed(
+    cost: Cost, half: Fraction, narrowest: Fraction, delta: Fraction
+) -> tuple[Fraction, Fraction]:
+    """Return widths with h < 0 and h ≥ 0 (as far as h is known), close together."""
+    low = narrowest
+    high = _beyond(cost, half, narrowest, delta)
+    narrow = _NARROW if cost.balance(high, half).is_exact else _NARROW_ENOUGH
+    while high - low > high * narrow:
+        middle = (low + high) / 2
+        if cost.balance(middle, half).middle >= 0:
+            high = middle
+        else:
+            low = middle
+    return low, high
+
+
+def _beyond(cost: Cost, half: Fraction, narrowest: Fraction, delta: Fraction) -> Fraction:
+    """Return a width with h ≥ 0, or refuse: without one, wider is always cheaper."""
+    if cost.settled is not None:
+        width = 2 * max(cost.settled, narrowest)
+        if cost.balance(width, half).lower >= 0:
+            return width
+    else:
+        width = narrowest
+        for _ in range(_DOUBLINGS):
+            width *= 2
+            if cost.balance(width, half).middle >= 0:
+                return width
+    raise not_attained(delta, cost.value(Fraction(0)).lower, cost.value(width).upper)
+
+
+def _certain(
+    cost: Cost, half: Fraction, low: Fraction, high: Fraction
+) -> tuple[Fraction, Fraction]:
+    """Widen a bracket until h is proved to change sign in it."""
+    room = (high - low) / 2
+    while cost.balance(high, half).lower < 0 and room < high:
+        room *= 4
+        high += room
+    room = min(room, low / 2)
+    while low > 0 and cost.balance(low, half).upper > 0:
+        low = max(low - room, Fraction(0))
+        room *= 4
+    return low, high
+
+
+def _simplest(low: Fraction, high: Fraction) -> Fraction:
+    """Return the fraction of least denominator in [low, high], by continued fractions."""
+    whole = -(-low.numerator // low.denominator)
+    if whole <= high:
+        return Fraction(whole)
+    floor = whole - 1
+    return floor + 1 / _simplest(1 / (high - floor), 1 / (low - floor))

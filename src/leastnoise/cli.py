@@ -1,0 +1,204 @@
+"""The command line: each command parses, makes one library call and prints.
+
+Exit codes: 0 done · 1 a fault of ours · 2 the caller's mistake · 3 budget refused · 4 a check failed.
+"""
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import click
+
+from leastnoise import __version__
+from leastnoise.costs import Cost, l1, l2, lp, points, threshold
+from leastnoise.errors import (
+    BudgetExceeded,
+    InvalidParameter,
+    LeastnoiseError,
+    LedgerDamaged,
+    NotPrivate,
+)
+from leastnoise.exact import approximately, as_float, exactly, rational
+from leastnoise.mechanism import Answer, Mechanism
+from leastnoise.mechanism import calibrate as find_mechanism
+from leastnoise.privacy import Privacy
+
+_EXIT_CODES = {BudgetExceeded: 3, NotPrivate: 4, LedgerDamaged: 4}
+_COST_HELP = "l1, l2, lp:P, threshold:T, or points:X,Y;X,Y;…  (default: l1)"
+
+
+class _Refused(click.ClickException):
+    """One of our errors, as one line on the error stream."""
+
+    def __init__(self, error: LeastnoiseError) -> None:
+        super().__init__(str(error))
+        self.exit_code = _EXIT_CODES.get(type(error), 2)
+
+
+class _Command(click.Command):
+    """A command whose library errors become one line and an exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except LeastnoiseError as error:
+            raise _Refused(error) from error
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="leastnoise")
+def main() -> None:
+    """The least noise that differential privacy allows."""
+
+
+def _question(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that every question about a noise has."""
+    options = [
+        click.option("--epsilon", default="0", help="ε of the promise.", show_default=True),
+        click.option("--delta", default="0", help="δ of the promise.", show_default=True),
+        click.option("--sensitivity", required=True, help="Δ: how much one person can change."),
+        click.option("--cost", "cost_text", default="l1", help=_COST_HELP),
+        click.option("--integer", is_flag=True, help="Answers are whole numbers."),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@main.command(cls=_Command)
+@_question
+def calibrate(
+    epsilon: str, delta: str, sensitivity: str, cost_text: str, integer: bool, as_json: bool
+) -> None:
+    """Find the noise of least cost that keeps a promise (leastnoise.calibrate).
+
+    \b
+    Example:
+      leastnoise calibrate --delta 0.1 --sensitivity 1 --cost l1
+    """
+    mechanism = _mechanism(epsilon, delta, sensitivity, cost_text, integer=integer)
+    if as_json:
+        click.echo(json.dumps(_as_data(mechanism), ensure_ascii=False))
+        return
+    drawn, certificate = mechanism.drawn, mechanism.certificate
+    _table(
+        ("noise", f"{mechanism.noise}"),
+        ("expected cost", f"{exactly(mechanism.cost)} ({certificate.objective})"),
+        ("proved", f"{certificate}"),
+        ("lower bound", f"{exactly(certificate.lower_bound)}"),
+        ("drawn", f"{drawn.noise}"),
+        ("drawn cost", f"{approximately(drawn.cost, 9)}"),
+    )
+    click.echo()
+    click.echo(click.wrap_text(mechanism.explain(), 88))
+
+
+@main.command(cls=_Command, context_settings={"ignore_unknown_options": True})
+@click.argument("value")
+@_question
+@click.option("--allow-exact", is_flag=True, help="Accept that the exact value may leave.")
+def release(
+    value: str,
+    epsilon: str,
+    delta: str,
+    sensitivity: str,
+    cost_text: str,
+    integer: bool,
+    as_json: bool,
+    allow_exact: bool,
+) -> None:
+    """Add the least noise to VALUE and print what may be published (Mechanism.release).
+
+    \b
+    Example:
+      leastnoise release 42 --delta 0.1 --sensitivity 1
+    """
+    mechanism = _mechanism(epsilon, delta, sensitivity, cost_text, integer=integer)
+    answer = mechanism.release(_value(value), allow_exact=allow_exact)
+    click.echo(json.dumps(_answer_data(answer), ensure_ascii=False) if as_json else str(answer))
+
+
+def _mechanism(
+    epsilon: str, delta: str, sensitivity: str, cost_text: str, *, integer: bool
+) -> Mechanism:
+    return find_mechanism(
+        Privacy(epsilon, delta), sensitivity=sensitivity, cost=_cost(cost_text), integer=integer
+    )
+
+
+def _cost(text: str) -> Cost:
+    """Read a cost from the command line."""
+    kind, _, rest = text.partition(":")
+    if text in ("l1", "l2"):
+        return l1 if text == "l1" else l2
+    if kind == "lp" and rest:
+        return lp(rest)
+    if kind == "threshold" and rest:
+        return threshold(rest)
+    if kind == "points" and rest:
+        return points([tuple(pair.split(",")) for pair in rest.split(";")])  # type: ignore[misc]
+    raise InvalidParameter(f"a cost must be {_COST_HELP.split('  ')[0]}; got {text!r}. Choose one.")
+
+
+def _value(text: str) -> Fraction:
+    """Read the value to be released; the message must not repeat it."""
+    try:
+        return rational(text, "the value")
+    except InvalidParameter:
+        raise InvalidParameter(
+            "the value to release must be a finite number; got a text that is not one. "
+            "Give for instance 42 or 3.5, and check the spelling of the options."
+        ) from None
+
+
+def _as_data(mechanism: Mechanism) -> dict[str, Any]:
+    certificate, drawn = mechanism.certificate, mechanism.drawn
+    return {
+        "privacy": _privacy_data(mechanism.privacy),
+        "sensitivity": str(mechanism.sensitivity),
+        "integer": mechanism.integer,
+        "noise": repr(mechanism.noise),
+        "radius": str(mechanism.noise.radius),
+        "exact_probability": str(mechanism.exact_probability),
+        "cost": str(mechanism.cost),
+        "cost_float": as_float(mechanism.cost),
+        "certificate": {
+            "among": certificate.among,
+            "objective": repr(certificate.objective),
+            "lower_bound": str(certificate.lower_bound),
+            "gap": str(certificate.gap),
+            "exact": certificate.exact,
+            "source": certificate.source,
+        },
+        "drawn": {
+            "step": str(drawn.step),
+            "radius": str(drawn.radius),
+            "cost": str(drawn.cost),
+            "protected": str(drawn.protected),
+        },
+    }
+
+
+def _answer_data(answer: Answer) -> dict[str, Any]:
+    low, high = answer.interval("0.95")
+    return {
+        "value": str(answer.value),
+        "value_float": float(answer),
+        "interval_95": [str(low), str(high)],
+        "bound": str(answer.bound),
+        "privacy": _privacy_data(answer.privacy),
+        "exact_probability": str(answer.exact_probability),
+        "recorded": False,
+    }
+
+
+def _privacy_data(privacy: Privacy) -> dict[str, str]:
+    return {"epsilon": str(privacy.epsilon), "delta": str(privacy.delta)}
+
+
+def _table(*rows: tuple[str, str]) -> None:
+    width = max(len(name) for name, _ in rows)
+    for name, text in rows:
+        click.echo(f"{name:<{width}}  {text}")

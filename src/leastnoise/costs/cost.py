@@ -1,0 +1,172 @@
+"""A cost given as any function of the size of an error; the base of the exact kinds."""
+
+import math
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from numbers import Real
+
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact import Interval, approximately, as_float, described
+
+# How finely a function that is only known by calling it is read.
+CELLS = 1 << 14
+_WIDTH_BITS = 36
+# Below this, floats have too few digits for cells; beyond the largest float there are none.
+_SMALLEST_SIZE = 1e-302
+# Up to so many terms a sum over the lattice is added up exactly, term by term.
+_TERMS = 256
+
+
+class Cost:
+    """What an error x costs: L(|x|), for a function L that never falls.
+
+    Args:
+        function: L, a function of a size x ≥ 0. It is called with floats, and taken to be what
+            it returns. leastnoise cannot see that it never falls; it probes it at 16385 evenly
+            spaced sizes from 0 to twice the radius of the noise and refuses a fall with its place.
+            Between the probes it relies on it.
+
+    Everything a bound is made of comes as an :class:`~leastnoise.exact.Interval`. For a function
+    these are left and right Riemann sums over 16384 cells, which enclose the integral of any
+    function that never falls.
+
+    >>> Cost(math.log1p)(-1.0) == math.log(2)
+    True
+    """
+
+    def __init__(self, function: Callable[[float], float], name: str | None = None) -> None:
+        """Keep the function; nothing is called yet."""
+        if not callable(function):
+            raise InvalidParameter(
+                f"a cost must be a function of the size of an error; got {described(function)}. "
+                "Give for instance Cost(math.log1p), or one of l1, l2, lp, threshold, points."
+            )
+        self._function = function
+        self._name = name or f"Cost({getattr(function, '__name__', type(function).__name__)})"
+
+    def __repr__(self) -> str:
+        """Print the cost's name."""
+        return self._name
+
+    def __call__(self, error: float) -> float:
+        """Return the cost of one error, as a float."""
+        return as_float(self.value(Fraction(abs(error))).middle)
+
+    def value(self, size: Fraction) -> Interval:
+        """Enclose L(size) for size ≥ 0."""
+        return Interval.exact(Fraction(self._called(_within_floats(size))))
+
+    def integral(self, size: Fraction) -> Interval:
+        """Enclose the integral of L from 0 to ``size``: left and right sums, and the sliver left."""
+        if not size:
+            return Interval.exact(0)
+        width, values = self._read(size)
+        # fsum rounds once, so one step outward encloses the exact sum of the floats.
+        left = Fraction(math.nextafter(math.fsum(values[:-1]), -math.inf))
+        right = Fraction(math.nextafter(math.fsum(values[1:]), math.inf))
+        sliver = size - CELLS * width
+        lower, upper = Fraction(values[-1]), self.value(size).upper
+        return Interval(left * width + lower * sliver, right * width + upper * sliver)
+
+    def total(self, step: Fraction, terms: int) -> Interval:
+        """Enclose L(step) + L(2·step) + … + L(terms·step)."""
+        if terms <= _TERMS:
+            return added(self.value(j * step) for j in range(1, terms + 1))
+        if terms <= CELLS:
+            return self._total_one_by_one(step, terms)
+        return self._total_by_integral(step, terms)
+
+    def balance(self, width: Fraction, half: Fraction) -> Interval:
+        """Enclose h(w) = (L(w)−L(0))·(w−Δ/2) − ∫₀ʷ(L−L(0)) at w = ``width``, Δ/2 = ``half``.
+
+        Its sign tells whether a wider noise costs more (docs/theory.md, critical width).
+        """
+        gained = self.value(width).scaled(width - half)
+        return gained - self.integral(width) + self.value(Fraction(0)).scaled(half)
+
+    @property
+    def settled(self) -> Fraction | None:
+        """A size beyond which L is known to stay as it is, if one is known."""
+        return None
+
+    def probe(self, reach: Fraction) -> None:
+        """Refuse the cost if it is seen to fall anywhere up to ``reach``."""
+        width, values = self._read(reach)
+        for place, (before, after) in enumerate(zip(values, values[1:], strict=False)):
+            if after < before:
+                start, end = (approximately(width * i, 9) for i in (place, place + 1))
+                raise InvalidParameter(
+                    f"a cost must never fall as the error grows; {self!r} falls from {before!r} "
+                    f"at {start} to {after!r} at {end}. Give a function that never falls."
+                )
+
+    def _total_one_by_one(self, step: Fraction, terms: int) -> Interval:
+        """Enclose the sum by calling L at each place; fsum rounds once."""
+        places = [_within_floats(j * step) for j in range(1, terms + 1)]
+        summed = math.fsum(self._called_at(places))
+        return Interval(
+            Fraction(math.nextafter(summed, -math.inf)), Fraction(math.nextafter(summed, math.inf))
+        )
+
+    def _total_by_integral(self, step: Fraction, terms: int) -> Interval:
+        """Enclose the sum from both sides: each term bounds one cell of the integral."""
+        area = self.integral(terms * step).scaled(1 / step)
+        last = self.value(terms * step) - self.value(Fraction(0))
+        return Interval(area.lower, area.upper + last.upper)
+
+    def _read(self, reach: Fraction) -> tuple[Fraction, list[float]]:
+        """Call L at i·width for i = 0 … 16384, where 16384·width is ``reach`` or a hair less.
+
+        The width has so few binary digits that every place is a float exactly, so the sums over
+        these cells are sums over the real line and not over places rounded elsewhere.
+        """
+        mantissa, exponent = math.frexp(_within_floats(reach) / CELLS)
+        digits = math.floor(math.ldexp(mantissa, _WIDTH_BITS))
+        width = math.ldexp(digits, exponent - _WIDTH_BITS)
+        if Fraction(width) * CELLS > reach:
+            width = math.ldexp(digits - 1, exponent - _WIDTH_BITS)
+        return Fraction(width), self._called_at([width * i for i in range(CELLS + 1)])
+
+    def _called_at(self, sizes: list[float]) -> list[float]:
+        """Call L at many sizes; only when something is odd, look which call it was."""
+        try:
+            costs = [self._function(size) for size in sizes]
+            if all(type(cost) is float for cost in costs) and math.isfinite(math.fsum(costs)):
+                return costs
+        except Exception:  # noqa: BLE001, S110 -- whatever it was, the careful way below says it
+            pass
+        return [self._called(size) for size in sizes]
+
+    def _called(self, size: float) -> float:
+        try:
+            cost = self._function(size)
+        except Exception as error:
+            raise InvalidParameter(
+                f"a cost must be a number at every size; {self!r} raised "
+                f"{type(error).__name__} at {size!r}. Give a function defined for all sizes ≥ 0."
+            ) from error
+        if isinstance(cost, Real) and math.isfinite(cost):
+            return float(cost)
+        raise InvalidParameter(
+            f"a cost must be a finite number at every size; {self!r} gave {described(cost)} "
+            f"at {size!r}. Give a function that is finite for all sizes ≥ 0."
+        )
+
+
+def added(terms: Iterable[Interval]) -> Interval:
+    """Return an enclosure of a sum of enclosures."""
+    lower = upper = Fraction(0)
+    for term in terms:
+        lower += term.lower
+        upper += term.upper
+    return Interval(lower, upper)
+
+
+def _within_floats(size: Fraction) -> float:
+    number = as_float(size)
+    if math.isinf(number) or 0 < number < _SMALLEST_SIZE:
+        raise InvalidParameter(
+            f"a cost given as a function is called with floats from {_SMALLEST_SIZE} up; got a "
+            f"size of about {approximately(size)}. Use l1, l2, lp, threshold or points."
+        )
+    return number

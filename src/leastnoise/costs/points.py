@@ -1,0 +1,109 @@
+"""A cost drawn through points: straight between them, level after the last."""
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from fractions import Fraction
+from itertools import pairwise
+
+from leastnoise.costs.cost import Cost
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact import Interval, Number, described, exactly, rational
+
+
+class Points(Cost):
+    """A piecewise linear cost with exact values and integrals. Made by :func:`points`."""
+
+    def __init__(self, sizes: tuple[Fraction, ...], costs: tuple[Fraction, ...]) -> None:
+        """Add up the area under each piece; sizes and costs are exact and in order already."""
+        pairs = ", ".join(f"({exactly(x)}, {exactly(y)})" for x, y in zip(sizes, costs, strict=True))
+        super().__init__(lambda size: float(self._line(Fraction(size))), f"points([{pairs}])")
+        self.sizes = sizes
+        self.costs = costs
+        areas = [Fraction(0)]
+        for (x, y), (x_next, y_next) in pairwise(zip(sizes, costs, strict=True)):
+            areas.append(areas[-1] + (x_next - x) * (y + y_next) / 2)
+        self._areas = tuple(areas)
+
+    def value(self, size: Fraction) -> Interval:
+        """Return the cost on the line through the two neighbouring points."""
+        return Interval.exact(self._line(size))
+
+    def integral(self, size: Fraction) -> Interval:
+        """Return the area under the lines."""
+        piece = self._piece(size)
+        span = size - self.sizes[piece]
+        average = (self.costs[piece] + self._line(size)) / 2
+        return Interval.exact(self._areas[piece] + span * average)
+
+    def total(self, step: Fraction, terms: int) -> Interval:
+        """Add an arithmetic series for each piece."""
+        result = Fraction(0)
+        # The lattice points of piece i are those after sizes[i], up to and with sizes[i + 1].
+        last = [min(terms, size // step) for size in self.sizes[1:]] + [terms]
+        for first, final in pairwise([0, *last]):
+            if final > first:
+                ends = self._line((first + 1) * step) + self._line(final * step)
+                result += (final - first) * ends / 2
+        return Interval.exact(result)
+
+    @property
+    def settled(self) -> Fraction:
+        """After the last point the cost stays level."""
+        return self.sizes[-1]
+
+    def probe(self, reach: Fraction) -> None:
+        """Accept: the points were checked when they were given."""
+
+    def _piece(self, size: Fraction) -> int:
+        return bisect_right(self.sizes, size) - 1
+
+    def _line(self, size: Fraction) -> Fraction:
+        piece = self._piece(size)
+        if piece == len(self.sizes) - 1:
+            return self.costs[-1]
+        x, x_next = self.sizes[piece : piece + 2]
+        y, y_next = self.costs[piece : piece + 2]
+        return y + (size - x) * (y_next - y) / (x_next - x)
+
+
+def points(pairs: Iterable[tuple[Number, Number]]) -> Points:
+    """Return the cost that is straight between the given (size, cost) points.
+
+    The first size must be 0; sizes rise, costs never fall. After the last point the cost stays
+    level, as in ``numpy.interp``: give a further point if it should go on rising.
+
+    >>> points([(0, 0), (1, 2), (5, 3)])(3)
+    2.5
+    """
+    sizes, costs = _read(pairs)
+    if not sizes or sizes[0] != 0:
+        raise InvalidParameter(
+            "the first point of a cost must have size 0: say what no error costs. "
+            "Begin with a point such as (0, 0)."
+        )
+    for (x, y), (x_next, y_next) in pairwise(zip(sizes, costs, strict=True)):
+        if x_next <= x:
+            raise InvalidParameter(
+                f"the sizes of a cost's points must rise; got {exactly(x_next)} after "
+                f"{exactly(x)}. Give the points in order, each size once."
+            )
+        if y_next < y:
+            raise InvalidParameter(
+                f"a cost must never fall as the error grows; got {exactly(y)} at {exactly(x)}, then "
+                f"{exactly(y_next)} at {exactly(x_next)}. Give costs that never fall."
+            )
+    return Points(tuple(sizes), tuple(costs))
+
+
+def _read(pairs: Iterable[tuple[Number, Number]]) -> tuple[list[Fraction], list[Fraction]]:
+    try:
+        split = [(x, y) for x, y in pairs]
+    except (TypeError, ValueError) as error:
+        raise InvalidParameter(
+            "the points of a cost must be pairs (size, cost); "
+            f"got {described(pairs)}. Give for instance [(0, 0), (1, 2), (5, 3)]."
+        ) from error
+    return (
+        [rational(x, "the size of a cost's point") for x, _ in split],
+        [rational(y, "the cost of a cost's point") for _, y in split],
+    )

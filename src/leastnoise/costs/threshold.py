@@ -1,0 +1,50 @@
+"""L(x) = 1 if |x| > t, else 0: an error counts only when it is too large."""
+
+from fractions import Fraction
+
+from leastnoise.costs.cost import Cost
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact import Interval, Number, described, exactly, rational
+
+
+class Threshold(Cost):
+    """L(x) = 1{|x| > t}: its expectation is P(|X| > t). Made by :func:`threshold`."""
+
+    def __init__(self, limit: Fraction) -> None:
+        """Name the cost; the limit is exact already."""
+        super().__init__(lambda size: float(size > limit), f"threshold({exactly(limit)})")
+        self.limit = limit
+
+    def value(self, size: Fraction) -> Interval:
+        """Return 1 beyond the limit, else 0."""
+        return Interval.exact(int(size > self.limit))
+
+    def integral(self, size: Fraction) -> Interval:
+        """Return the length beyond the limit."""
+        return Interval.exact(max(Fraction(0), size - self.limit))
+
+    def total(self, step: Fraction, terms: int) -> Interval:
+        """Count the lattice points beyond the limit."""
+        return Interval.exact(terms - min(terms, self.limit // step))
+
+    @property
+    def settled(self) -> Fraction:
+        """Beyond the limit the cost stays 1."""
+        return self.limit
+
+    def probe(self, reach: Fraction) -> None:
+        """Accept: it never falls."""
+
+
+def threshold(limit: Number) -> Threshold:
+    """Return the cost that is 1 for errors larger than ``limit`` ≥ 0 and 0 for all others.
+
+    >>> threshold(10)
+    threshold(10)
+    """
+    exact = rational(limit, "a threshold")
+    if exact < 0:
+        raise InvalidParameter(
+            f"a threshold must be 0 or more; got {described(limit)}. Give the largest harmless error."
+        )
+    return Threshold(exact)

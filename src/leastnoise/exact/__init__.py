@@ -1,0 +1,26 @@
+"""Exact numbers: rationals at the door, the lattice, rigorous enclosures, and how they print.
+
+Every number a guarantee rests on is a :class:`fractions.Fraction` or an integer. This package is
+where numbers become exact, and the only place where irrational ones are enclosed.
+"""
+
+from leastnoise.exact.door import Number, as_float, count, positive, rational, value_ratio
+from leastnoise.exact.enclosures import Interval, power
+from leastnoise.exact.grid import FloatRounding, Grid
+from leastnoise.exact.text import approximately, described, exactly
+
+__all__ = [
+    "FloatRounding",
+    "Grid",
+    "Interval",
+    "Number",
+    "approximately",
+    "as_float",
+    "count",
+    "described",
+    "exactly",
+    "positive",
+    "power",
+    "rational",
+    "value_ratio",
+]

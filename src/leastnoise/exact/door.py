@@ -1,0 +1,144 @@
+"""The door: what callers write becomes an exact rational here, once, or is refused."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Rational, Real
+
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact.text import described
+
+Number = int | float | Fraction | Decimal | str
+
+# Enough for 1e-4900 … 1e4900; keeps a text such as "1e999999999" from eating the machine.
+_LARGEST_BITS = 1 << 14
+_LARGEST_EXPONENT = 4_900
+_LONGEST_TEXT = 10_000
+
+
+def rational(value: object, name: str) -> Fraction:
+    """Return ``value``, a parameter called ``name``, as an exact rational.
+
+    Integers, fractions and decimals are taken as they are; a text is a decimal (``"1e-6"``) or a
+    ratio (``"1/3"``); a float means the shortest decimal that prints as it, so 0.1 is 1/10.
+
+    Raises:
+        InvalidParameter: For anything else, naming the rule and what was got.
+
+    >>> rational(0.1, "delta"), rational("1e-6", "delta")
+    (Fraction(1, 10), Fraction(1, 1000000))
+    """
+    exact = _read(value)
+    if exact is None:
+        raise InvalidParameter(
+            f"{name} must be a finite number; got {described(value)}. "
+            "Give an int, float, Fraction, Decimal or a text like '0.1', '1e-6' or '1/3'."
+        )
+    if max(abs(exact.numerator).bit_length(), exact.denominator.bit_length()) > _LARGEST_BITS:
+        raise InvalidParameter(_too_long(name))
+    return exact
+
+
+def positive(value: object, name: str) -> Fraction:
+    """Return ``value`` as an exact rational greater than zero, or refuse it."""
+    exact = rational(value, name)
+    if exact <= 0:
+        raise InvalidParameter(
+            f"{name} must be greater than 0; got {described(value)}. Give a positive number."
+        )
+    return exact
+
+
+def count(value: object, name: str, *, least: int) -> int:
+    """Return ``value`` as an integer of at least ``least``, or refuse it."""
+    exact = rational(value, name)
+    if exact.denominator != 1 or exact < least:
+        raise InvalidParameter(
+            f"{name} must be a whole number of at least {least}; got {described(value)}. "
+            "Give such an integer."
+        )
+    return exact.numerator
+
+
+def value_ratio(value: object) -> tuple[int, int]:
+    """Return a value to be released as (numerator, denominator), exactly as it is stored.
+
+    Unlike a parameter, a float stands here for its binary value: a value is data, and data is
+    taken as it is. The refusal names the type and never the content.
+    """
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value.as_integer_ratio()
+    elif isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value), 1
+    elif isinstance(value, Rational) and not isinstance(value, bool):
+        return int(value.numerator), int(value.denominator)
+    elif isinstance(value, Decimal):
+        if value.is_finite() and abs(value.adjusted()) <= _LARGEST_EXPONENT:
+            return value.as_integer_ratio()
+    elif isinstance(value, Real) and hasattr(value, "as_integer_ratio") and math.isfinite(value):
+        numerator, denominator = value.as_integer_ratio()  # numpy's other float widths
+        return int(numerator), int(denominator)
+    raise InvalidParameter(
+        "the value to release must be a finite number; "
+        f"got {_a(type(value).__name__)} that is not one. "
+        "Give an int, float, Fraction or Decimal, or a numpy array of floats or integers."
+    )
+
+
+def as_float(exact: Fraction | int) -> float:
+    """Return the nearest float, which is infinite beyond the largest one (IEEE 754's rule)."""
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+
+
+def _read(value: object) -> Fraction | None:
+    """Read a parameter, or return None if it is no finite number."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, Integral):
+        return Fraction(int(value))
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, float):
+        return Fraction(Decimal(float.__repr__(value))) if math.isfinite(value) else None
+    if isinstance(value, Decimal):
+        return _read_decimal(value)
+    if isinstance(value, str):
+        return _read_text(value)
+    if isinstance(value, Real) and math.isfinite(value):
+        return _read_text(str(value))  # numpy's float32 and its kin print their shortest decimal
+    return None
+
+
+def _read_decimal(value: Decimal) -> Fraction | None:
+    if not value.is_finite():
+        return None
+    if value and abs(value.adjusted()) > _LARGEST_EXPONENT:
+        raise InvalidParameter(_too_long("a number"))
+    return Fraction(value)
+
+
+def _read_text(text: str) -> Fraction | None:
+    if len(text) > _LONGEST_TEXT:
+        raise InvalidParameter(_too_long("a number"))
+    upper, slash, lower = text.partition("/")
+    try:
+        if slash:
+            return Fraction(int(upper), int(lower))
+        return _read_decimal(Decimal(text))
+    except (ArithmeticError, ValueError):
+        return None
+
+
+def _too_long(name: str) -> str:
+    return (
+        f"{name} must lie between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT} and have at most "
+        f"{_LARGEST_BITS} binary digits; got one beyond that. Give a shorter number."
+    )
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

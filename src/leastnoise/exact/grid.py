@@ -1,0 +1,101 @@
+"""The lattice: real numbers to whole multiples of a step, by the one rounding that is safe.
+
+R(q) = ⌊q/g + 1/2⌋, in exact rationals. R rises with q and R(q + j·g) = R(q) + j for integers j, so
+two numbers at most k·g apart land at most k points apart: rounding costs no sensitivity. (Rounding
+half to even breaks this: 0.5 and 1.5 land on 0 and 2.)
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from leastnoise.exact.door import as_float
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+# Floats carry 53 bits. Below 2**50 a float still has 3 bits behind the point, enough to tell on
+# which side of a cell's edge a point lies for all but the few that are sent the exact way.
+_LARGEST_FLOAT_INDEX = 2.0**50
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The whole multiples of ``step``."""
+
+    step: Fraction
+
+    def index(self, numerator: int, denominator: int) -> int:
+        """Return R(numerator / denominator), exactly."""
+        upper = numerator * self.step.denominator
+        lower = denominator * self.step.numerator
+        return (2 * upper + lower) // (2 * lower)
+
+    def nearest_float(self, index: int) -> float:
+        """Return the float nearest to ``index · step``."""
+        return as_float(index * self.step)
+
+    def rounding(self, largest: float, farthest: int) -> "FloatRounding | None":
+        """Return the fast rounding for floats up to ``largest`` that are then moved, if there is one.
+
+        ``farthest`` is by how many steps noise may move them. None means that some index could be
+        one that floats do not hold exactly; then every element must go through :meth:`index`.
+        """
+        upper, lower = self.step.as_integer_ratio()
+        scale = as_float(1 / self.step)
+        reach = largest * scale
+        if not 2.0**-900 < scale < 2.0**900 or not reach < _LARGEST_FLOAT_INDEX:
+            return None  # or a product could lose bits to underflow that the error bound counts on
+        if lower >= 1 << 53 or upper * (int(reach) + farthest + 2) >= 1 << 53:
+            return None
+        return FloatRounding(self, scale, doubt=2.0**-51 * (reach + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class FloatRounding:
+    """R for blocks of floats: floats propose, exact integers settle what lies near an edge.
+
+    With s = fl(1/g), rounding puts x·s + 1/2 at most 3·2⁻⁵³·(|x/g| + 1) off; ``doubt`` is more than
+    that. Adding it makes the error one-sided: the floor of x·s + 1/2 + doubt is R(x) unless the
+    part behind the point is below 2·doubt. Those, and only those, are rounded again exactly.
+    """
+
+    grid: Grid
+    scale: float
+    doubt: float
+
+    def indices(self, block: "Floats", out: "Floats", scratch: "Floats") -> None:
+        """Write R of every element of ``block`` into ``out`` (whole numbers held as floats).
+
+        A floor is never −0.0. Rounding to nearest would turn a number just below 0 into −0.0,
+        whose sign could survive the noise and tell on which side of 0 the true value lies.
+        """
+        import numpy as np
+
+        np.multiply(block, self.scale, out=scratch)
+        np.add(scratch, 0.5 + self.doubt, out=scratch)
+        np.floor(scratch, out=out)
+        np.subtract(scratch, out, out=scratch)
+        if scratch.min() < 2 * self.doubt:
+            for place in np.flatnonzero(scratch < 2 * self.doubt).tolist():
+                out[place] = self.grid.index(*float(block[place]).as_integer_ratio())
+
+    def values(self, indices: "Floats") -> None:
+        """Turn indices, in place, into the floats nearest to ``index · step``.
+
+        index · numerator is exact, for it stays below 2⁵³; dividing it by the denominator rounds
+        once. So these are the floats of :meth:`Grid.nearest_float`; multiplying by a rounded step
+        would not give them.
+        """
+        import numpy as np
+
+        upper, lower = self.grid.step.as_integer_ratio()
+        if lower & (lower - 1) == 0:  # a power of two: one exact product
+            np.multiply(indices, upper / lower, out=indices)
+            return
+        if upper > 1:
+            np.multiply(indices, float(upper), out=indices)
+        np.divide(indices, float(lower), out=indices)

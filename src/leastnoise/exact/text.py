@@ -1,0 +1,58 @@
+"""How exact numbers print: exactly where that is short, rounded to a stated side where not."""
+
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+
+_LONGEST_EXACT = 17
+_LONGEST_QUOTE = 40
+
+
+def exactly(number: Fraction | int) -> str:
+    """Print a rational exactly where that is short, else rounded with a leading ``≈``.
+
+    >>> exactly(Fraction(1, 10)), exactly(Fraction(1, 3)), exactly(Fraction(1, 10**6))
+    ('0.1', '1/3', '0.000001')
+    """
+    number = Fraction(number)
+    digits = _LONGEST_EXACT
+    decimal = Context(prec=digits).divide(Decimal(number.numerator), Decimal(number.denominator))
+    if Fraction(decimal) == number:
+        return _plain(decimal)
+    ratio = f"{number.numerator}/{number.denominator}" if _bits(number) <= 60 else ""
+    return ratio if 0 < len(ratio) <= digits else f"≈{approximately(number)}"
+
+
+def approximately(
+    number: Fraction | int, digits: int = 6, rounding: str = ROUND_HALF_EVEN
+) -> str:
+    """Print a rational with ``digits`` significant digits, rounded to the side that is named."""
+    number = Fraction(number)
+    # Decimals of enough digits hold numerator and denominator as they are, so that the one
+    # rounding is the division's and ROUND_CEILING really is a ceiling.
+    context = Context(prec=digits, rounding=rounding, Emin=-999_999, Emax=999_999)
+    return _plain(context.divide(Decimal(number.numerator), Decimal(number.denominator)))
+
+
+def described(value: object) -> str:
+    """Describe a parameter for an error message: numbers and short texts as they are."""
+    if value is None or isinstance(value, bool | int | float | str | Decimal | Fraction | complex):
+        try:
+            quoted = str(value) if isinstance(value, Decimal | Fraction) else repr(value)
+        except ValueError:  # an integer longer than Python will print
+            return "an integer of very many digits"
+        return quoted if len(quoted) <= _LONGEST_QUOTE else f"{quoted[:_LONGEST_QUOTE]}…"
+    return f"an object of type {type(value).__name__}"
+
+
+def _plain(decimal: Decimal) -> str:
+    """Write a decimal the way people do: no trailing zeros, an exponent only far from 1."""
+    decimal = decimal.normalize(Context(prec=_LONGEST_EXACT, Emin=-999_999, Emax=999_999))
+    if not decimal:
+        return "0"
+    if -7 <= decimal.adjusted() < _LONGEST_EXACT:
+        return f"{decimal:f}"
+    return f"{decimal:e}".replace("e+", "e")
+
+
+def _bits(number: Fraction) -> int:
+    return max(abs(number.numerator).bit_length(), number.denominator.bit_length())

@@ -1,0 +1,164 @@
+"""What leaves: a released number, or an array of them, with what is known about its error."""
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact import Number, approximately, described, exactly, rational
+from leastnoise.privacy import Privacy
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from leastnoise.mechanism.mechanism import Mechanism
+
+UNRECORDED = "not recorded in any ledger"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A released number.
+
+    Only the noisy lattice point is kept: the true value is nowhere in it.
+    """
+
+    index: int
+    mechanism: "Mechanism"
+
+    @property
+    def value(self) -> Fraction:
+        """The released number, exactly: a point of the lattice."""
+        return self.index * self.mechanism.drawn.step
+
+    @property
+    def privacy(self) -> Privacy:
+        """The promise this release keeps."""
+        return self.mechanism.privacy
+
+    @property
+    def bound(self) -> Fraction:
+        """The true value is never further away than this (100 %, not 99.9 %)."""
+        return farthest(self.mechanism)
+
+    @property
+    def exact_probability(self) -> Fraction:
+        """The probability with which the exact value left, where it can; else 0."""
+        return self.mechanism.exact_probability
+
+    def interval(self, confidence: Number = 0.95) -> tuple[Fraction, Fraction]:
+        """Return an interval that holds the true value with at least this probability.
+
+        It is exact for what was drawn, rounding of the true value to the lattice included.
+        """
+        reach = half_width(self.mechanism, confidence)
+        return self.value - reach, self.value + reach
+
+    def explain(self) -> str:
+        """Say in plain words what was released and what it promises."""
+        return f"{self}. {self.mechanism.explain()}"
+
+    def __float__(self) -> float:
+        """Return the float nearest to the released number."""
+        return self.mechanism.grid.nearest_float(self.index)
+
+    def __str__(self) -> str:
+        """Say it in one honest line."""
+        return f"{_rounded(self)} {_error_line(self.mechanism)}, {_promise(self)}"
+
+    def __repr__(self) -> str:
+        """Print the released number and nothing else that could surprise."""
+        return f"Answer({_rounded(self)}, {self.privacy!r})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """Released numbers in the shape of the array that was given.
+
+    Attributes:
+        values: The released numbers: the floats nearest to lattice points, or whole numbers.
+        mechanism: What released them.
+        privacy: The promise for one person, as asked with ``touches``.
+    """
+
+    values: "NDArray[np.float64] | NDArray[np.int64]"
+    mechanism: "Mechanism"
+    privacy: Privacy
+
+    @property
+    def bound(self) -> Fraction:
+        """No true value is further from its released one than this."""
+        return farthest(self.mechanism)
+
+    @property
+    def exact_probability(self) -> Fraction:
+        """The probability, for each element, with which its exact value left; else 0."""
+        return self.mechanism.exact_probability
+
+    def interval(self, confidence: Number = 0.95) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
+        """Return, for each element, an interval that holds its true value so often (one by one)."""
+        reach = float(half_width(self.mechanism, confidence))
+        return self.values - reach, self.values + reach
+
+    def __len__(self) -> int:
+        """Return the length of the first axis."""
+        return len(self.values)
+
+    def __str__(self) -> str:
+        """Say it in one honest line."""
+        return f"{self.values.size} answers, each {_error_line(self.mechanism)}, {_promise(self)}"
+
+    def __repr__(self) -> str:
+        """Print how many there are and what they promise."""
+        return f"Answers({self.values.size} values, {self.privacy!r})"
+
+
+def farthest(mechanism: "Mechanism") -> Fraction:
+    """Return the largest error a release can have, rounding to the lattice included."""
+    return mechanism.drawn.radius + _rounding(mechanism)
+
+
+def half_width(mechanism: "Mechanism", confidence: Number) -> Fraction:
+    """Return the smallest error that a release exceeds with probability at most 1 − confidence."""
+    level = rational(confidence, "confidence")
+    if not 0 < level <= 1:
+        raise InvalidParameter(
+            f"confidence must be above 0 and at most 1; got {described(confidence)}. "
+            "Give for instance 0.95."
+        )
+    law = mechanism.drawn.noise
+    return law.within(level) * law.step + _rounding(mechanism)
+
+
+def _rounding(mechanism: "Mechanism") -> Fraction:
+    """Return how far the true value can be from its lattice point."""
+    return Fraction(0) if mechanism.integer else mechanism.drawn.step / 2
+
+
+def _rounded(answer: Answer) -> str:
+    """Print the value to a thousandth of its error, which is all that means anything."""
+    if answer.mechanism.integer:
+        return exactly(answer.value)
+    digits = Fraction(answer.bound, 1000)
+    place = Fraction(10) ** _magnitude(digits)
+    return exactly(round(answer.value / place) * place)
+
+
+def _magnitude(number: Fraction) -> int:
+    """Return ⌊log₁₀ number⌋ for a positive number."""
+    guess = len(str(number.numerator)) - len(str(number.denominator))
+    return guess if Fraction(10) ** guess <= number else guess - 1
+
+
+def _error_line(mechanism: "Mechanism") -> str:
+    usual = approximately(half_width(mechanism, Fraction(19, 20)), 4, ROUND_CEILING)
+    always = approximately(farthest(mechanism), 4, ROUND_CEILING)
+    return f"(± {usual} with 95 %, ± {always} always)"
+
+
+def _promise(answer: Answer | Answers) -> str:
+    left = approximately(answer.exact_probability) if answer.exact_probability else ""
+    exact = f", the exact value left with probability {left}" if left else ""
+    return f"{answer.privacy}{exact}; {UNRECORDED}"

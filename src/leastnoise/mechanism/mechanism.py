@@ -1,0 +1,211 @@
+"""``calibrate`` finds the least noise; a ``Mechanism`` adds it."""
+
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
+
+from leastnoise.calibration import CELLS, find, on_lattice
+from leastnoise.certificate import Certificate
+from leastnoise.costs import Cost, l1
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact import Grid, Number, approximately, count, described, exactly, positive
+from leastnoise.mechanism.answer import Answer, Answers
+from leastnoise.mechanism.release import release_many, release_one
+from leastnoise.noise import DiscreteUniform, Noise, Uniform
+from leastnoise.privacy import Privacy
+from leastnoise.profiles import keeps
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from numpy.typing import NDArray
+
+
+def calibrate(
+    privacy: Privacy, *, sensitivity: Number, cost: Cost = l1, integer: bool = False
+) -> "Mechanism":
+    """Find the noise of least cost that keeps a promise, and prove both.
+
+    Least among symmetric noises that never rise away from 0, which is every noise in common use
+    (GDGK19, Theorems 2 and 3). So far for ε = 0 only.
+
+    Args:
+        privacy: What is promised.
+        sensitivity: Δ, how much one person can change the true answer. It is never read from data.
+        cost: What an error costs; its expectation is made least.
+        integer: Whether true answers are whole numbers. Then so are the released ones.
+
+    Raises:
+        InvalidParameter: If the question is wrong or has no answer.
+        Unsupported: If ε > 0.
+
+    >>> mechanism = calibrate(Privacy(delta=0.1), sensitivity=1)
+    >>> mechanism.noise, mechanism.cost
+    (Uniform(radius=5, atom=0), Fraction(5, 2))
+    """
+    moved = _read(privacy, sensitivity, cost, integer=integer)
+    noise, certificate = find(privacy, sensitivity=moved, cost=cost, integer=integer)
+    if isinstance(noise, Uniform):
+        law = on_lattice(noise, privacy, moved)
+        drawn = Drawn(law, cost, protected=(CELLS + 1) * law.step)
+    else:
+        assert isinstance(noise, DiscreteUniform)  # noqa: S101 -- tells mypy what find returned
+        drawn = Drawn(noise, cost, protected=moved)
+    keeps(drawn.noise, privacy, sensitivity=drawn.protected)
+    return Mechanism(privacy, moved, noise, certificate, drawn, integer)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The lattice noise that release adds, whole multiples of a step.
+
+    Attributes:
+        noise: Its law, in whole weights.
+        objective: What an error costs.
+        protected: The move of the true answer against which it keeps the promise: Δ for whole
+            numbers, one step more for real ones (a float may be an ulp off what it stands for).
+    """
+
+    noise: DiscreteUniform
+    objective: Cost
+    protected: Fraction
+
+    @property
+    def step(self) -> Fraction:
+        """The lattice's step: 1 for whole numbers, Δ/2²⁰ for real ones."""
+        return self.noise.step
+
+    @property
+    def radius(self) -> Fraction:
+        """The largest noise that can be drawn."""
+        return self.noise.radius
+
+    @cached_property
+    def cost(self) -> Fraction:
+        """The expected cost of the drawn noise: exact or a proved upper bound."""
+        return self.noise.expected(self.objective)
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A noise with the promise it keeps; made by :func:`calibrate`.
+
+    Attributes:
+        privacy: The promise.
+        sensitivity: Δ.
+        noise: The law as the theorem has it: on the line, or on the integers.
+        certificate: The proof that it keeps the promise and how far from the least it is.
+        drawn: The lattice noise that :meth:`release` adds.
+        integer: Whether true answers are whole numbers.
+    """
+
+    privacy: Privacy
+    sensitivity: Fraction
+    noise: Noise
+    certificate: Certificate
+    drawn: Drawn
+    integer: bool
+
+    @property
+    def cost(self) -> Fraction:
+        """The expected cost of :attr:`noise`: exact or a proved upper bound."""
+        return self.certificate.cost
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The lattice that answers lie on."""
+        return Grid(self.drawn.step)
+
+    @property
+    def exact_probability(self) -> Fraction:
+        """The probability that no noise is added, if the law has extra mass there; else 0."""
+        law = self.drawn.noise
+        return Fraction(law.weight(0), law.total) if law.atom else Fraction(0)
+
+    @overload
+    def release(
+        self, value: "int | float | Fraction | Decimal", *, allow_exact: bool = False
+    ) -> Answer: ...
+
+    @overload
+    def release(
+        self, value: "NDArray[object]", *, allow_exact: bool = False, touches: int = 1
+    ) -> Answers: ...
+
+    def release(
+        self, value: object, *, allow_exact: bool = False, touches: int = 1
+    ) -> Answer | Answers:
+        """Add noise to a true value and return what may be published.
+
+        Args:
+            value: A number, taken exactly as it is; or a numpy array of floats or integers. The
+                promise for an array is for a person who can change one element by at most Δ.
+            allow_exact: Say that the exact value may leave with the probability
+                :attr:`exact_probability`. Needed where that is above 0.
+            touches: For an array: how many elements one person can change, each by at most Δ.
+                The promise is then that of so many releases together.
+
+        Raises:
+            InvalidParameter: Before anything is drawn, if the value is not a finite number.
+        """
+        if self.exact_probability and allow_exact is not True:
+            raise InvalidParameter(
+                "the least noise for this promise adds nothing with probability "
+                f"{approximately(self.exact_probability)}: the exact value leaves. Pass "
+                "allow_exact=True to accept that, or promise a smaller δ."
+            )
+        touched = count(touches, "touches", least=1)
+        numpy = sys.modules.get("numpy")  # an array can only be one if numpy is loaded already
+        if numpy is not None and isinstance(value, numpy.ndarray) and value.ndim:
+            values = release_many(value, self.grid, self.drawn.noise, integer=self.integer)
+            return Answers(values, self, _together(self.privacy, touched))
+        if touched != 1:
+            raise InvalidParameter(
+                f"touches is for arrays; got {touched} with a single value. Leave it out."
+            )
+        index = release_one(value, self.grid, self.drawn.noise, integer=self.integer)
+        return Answer(index, self)
+
+    def explain(self) -> str:
+        """Say in plain words what is promised and what the noise does."""
+        lines = [self.privacy.explain()]
+        if self.exact_probability:
+            lines.append(
+                "With probability "
+                f"{approximately(self.exact_probability * 100, 4)} % the exact answer leaves."
+            )
+        return " ".join(lines)
+
+
+def _read(privacy: Privacy, sensitivity: Number, cost: Cost, *, integer: bool) -> Fraction:
+    """Refuse what is no question; return the sensitivity, exactly."""
+    if not isinstance(privacy, Privacy):
+        raise InvalidParameter(
+            f"privacy must be a Privacy; got {described(privacy)}. Write Privacy(delta=0.1)."
+        )
+    if not isinstance(cost, Cost):
+        raise InvalidParameter(
+            f"cost must be a Cost; got {described(cost)}. "
+            "Give l1, l2, lp(p), threshold(t), points([…]) or Cost(function)."
+        )
+    if not isinstance(integer, bool):
+        raise InvalidParameter(
+            f"integer must be True or False; got {described(integer)}. Say whether answers are whole."
+        )
+    moved = positive(sensitivity, "sensitivity")
+    if integer and moved.denominator != 1:
+        raise InvalidParameter(
+            "the sensitivity of a whole-number answer must be a whole number; "
+            f"got {exactly(moved)}. Round it up, or leave out integer=True."
+        )
+    return moved
+
+
+def _together(privacy: Privacy, releases: int) -> Privacy:
+    """Return the promise of several (0, δ) releases: 1 − (1−δ)ᵏ (mathematics of total variation).
+
+    Couple each pair of outputs so that they agree with probability 1 − δ, independently.
+    """
+    return Privacy(0, 1 - (1 - privacy.delta) ** releases) if releases > 1 else privacy

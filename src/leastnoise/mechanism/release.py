@@ -1,0 +1,36 @@
+"""The one place where a true value meets noise.
+
+Everything is checked before a bit is drawn, and the true value is a local variable of the two
+functions below: nothing else holds it, prints it or raises with it.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact import Grid, value_ratio
+from leastnoise.noise import DiscreteUniform
+from leastnoise.sampling.draws import draw
+from leastnoise.sampling.entropy import CipherTape, SystemTape
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def release_one(value: object, grid: Grid, law: DiscreteUniform, *, integer: bool) -> int:
+    """Return the index of a released value: the true value's lattice point plus noise."""
+    numerator, denominator = value_ratio(value)
+    if integer and denominator != 1:
+        raise InvalidParameter(
+            "with integer=True the value to release must be a whole number; "
+            f"got one of type {type(value).__name__} that is not. Leave out integer=True."
+        )
+    return grid.index(numerator, denominator) + draw(law, SystemTape())
+
+
+def release_many(
+    values: "NDArray[Any]", grid: Grid, law: DiscreteUniform, *, integer: bool
+) -> "NDArray[Any]":
+    """Return the released values of an array, element by element, in its shape."""
+    from leastnoise.mechanism.arrays import released  # numpy, on first use
+
+    return released(values, grid, law, CipherTape, integer=integer)

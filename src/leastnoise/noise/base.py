@@ -1,0 +1,143 @@
+"""What every noise can be asked, in scipy's words."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from leastnoise.costs import Cost
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact import Interval, as_float, described, rational
+
+
+class Noise(ABC):
+    """A distribution on the line, symmetric about 0.
+
+    The calls are scipy's: ``cdf sf ppf mean var std support interval``. They take a number or a
+    numpy array and return floats: a number is worked out in exact rationals and rounded once, an
+    array in floats. What guarantees rest on is exact: :meth:`mass`, :meth:`enclose`.
+    """
+
+    @abstractmethod
+    def mass(self, upto: Fraction) -> Fraction:
+        """Return P(X ≤ upto), exactly."""
+
+    @abstractmethod
+    def quantile(self, probability: Fraction) -> Fraction:
+        """Return the smallest x with P(X ≤ x) ≥ probability, exactly (0: the support's start)."""
+
+    @abstractmethod
+    def variance(self) -> Fraction:
+        """Return E X², exactly."""
+
+    @abstractmethod
+    def enclose(self, cost: Cost) -> Interval:
+        """Enclose the expected cost E L(X)."""
+
+    @property
+    @abstractmethod
+    def radius(self) -> Fraction:
+        """The largest size this noise can have."""
+
+    @abstractmethod
+    def _masses(self, places: Any) -> Any:
+        """Return P(X ≤ x) for an array of floats."""
+
+    @abstractmethod
+    def _quantiles(self, probabilities: Any) -> Any:
+        """Return quantiles for an array of floats."""
+
+    def expected(self, cost: Cost) -> Fraction:
+        """Return E L(X): exact where it is rational, else a proved upper bound."""
+        return self.enclose(cost).upper
+
+    def cdf(self, x: Any) -> Any:
+        """Return P(X ≤ x)."""
+        return evaluated(x, self._cdf, self._masses)
+
+    def sf(self, x: Any) -> Any:
+        """Return P(X > x)."""
+        return evaluated(x, lambda place: 1 - self._cdf(place), lambda places: 1 - self._masses(places))
+
+    def ppf(self, q: Any) -> Any:
+        """Return the smallest x with P(X ≤ x) ≥ q, for 0 ≤ q ≤ 1."""
+        return evaluated(q, lambda level: self.quantile(_probability(level)), self._checked_quantiles)
+
+    def mean(self) -> float:
+        """Return 0: every noise here is symmetric."""
+        return 0.0
+
+    def var(self) -> float:
+        """Return the variance."""
+        return as_float(self.variance())
+
+    def std(self) -> float:
+        """Return the standard deviation, the root of the float nearest to the variance."""
+        return math.sqrt(self.var())
+
+    def support(self) -> tuple[float, float]:
+        """Return the smallest and the largest value the noise can take."""
+        return -as_float(self.radius), as_float(self.radius)
+
+    def interval(self, confidence: Any) -> tuple[float, float]:
+        """Return the interval about 0 that leaves (1 − confidence)/2 on each side."""
+        level = _probability(rational(confidence, "confidence"))
+        return (
+            as_float(self.quantile((1 - level) / 2)),
+            as_float(self.quantile((1 + level) / 2)),
+        )
+
+    def _cdf(self, place: Fraction | float) -> Fraction:
+        if isinstance(place, float):  # only infinities arrive as floats
+            return Fraction(int(place > 0))
+        return self.mass(place)
+
+    def _checked_quantiles(self, probabilities: Any) -> Any:
+        if ((probabilities < 0) | (probabilities > 1)).any():
+            raise InvalidParameter(
+                "a probability must lie between 0 and 1; got an array with one outside. "
+                "Give levels within [0, 1]."
+            )
+        return self._quantiles(probabilities)
+
+
+def evaluated(
+    x: Any,
+    one: Callable[[Fraction | float], Fraction],
+    many: Callable[[Any], Any],
+) -> Any:
+    """Apply ``one`` to a number, exactly, or ``many`` to a numpy array of them, in floats."""
+    if getattr(x, "ndim", 0):
+        import numpy as np
+
+        places = np.asarray(x)
+        if places.dtype.kind not in "fiu" or np.isnan(places).any():
+            raise InvalidParameter(
+                "an array of places must hold numbers and no NaN; "
+                f"got one of type {places.dtype}. Give floats or integers."
+            )
+        return many(places.astype(np.float64))
+    if isinstance(x, float) and math.isinf(x):
+        return as_float(one(x))
+    if isinstance(x, list | tuple):
+        raise InvalidParameter(
+            f"a place must be a number or a numpy array; got {described(x)}. "
+            "Wrap it in numpy.asarray."
+        )
+    return as_float(one(_place(x)))
+
+
+def _place(x: Any) -> Fraction:
+    if isinstance(x, float) and math.isfinite(x):
+        return Fraction(x)  # a place on the line is the binary number itself
+    return rational(x, "a place")
+
+
+def _probability(level: Fraction | float) -> Fraction:
+    if isinstance(level, float) or not 0 <= level <= 1:
+        raise InvalidParameter(
+            f"a probability must lie between 0 and 1; got {described(level)}. "
+            "Give for instance 0.95."
+        )
+    return level

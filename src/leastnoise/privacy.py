@@ -1,0 +1,101 @@
+"""The promise: (ε, δ), in exact rationals."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact import Number, approximately, described, exactly, rational
+
+_UNSAID: Final = Fraction(-1)
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """The promise of (ε, δ)-differential privacy.
+
+    For any two data sets that differ in one person, and any set S of outputs,
+    P(output of one ∈ S) ≤ e^ε · P(output of the other ∈ S) + δ.
+
+    Args:
+        epsilon: ε ≥ 0. Left out, it is 0.
+        delta: 0 ≤ δ < 1. Left out, it is 0. At least one of the two must be said;
+            ``Privacy(0, 0)`` promises that nothing at all leaves.
+
+    >>> Privacy(delta=0.1)
+    Privacy(epsilon=0, delta=0.1)
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __init__(self, epsilon: Number = _UNSAID, delta: Number = _UNSAID) -> None:
+        """Read both numbers exactly and refuse what is no promise."""
+        if epsilon is _UNSAID and delta is _UNSAID:
+            raise InvalidParameter(
+                "a promise must say ε, δ or both; got neither. "
+                "Write for instance Privacy(epsilon=1, delta='1e-6') or Privacy(delta=0.1)."
+            )
+        object.__setattr__(self, "epsilon", _epsilon(epsilon))
+        object.__setattr__(self, "delta", _delta(delta))
+
+    def __repr__(self) -> str:
+        """Print the promise the way it is written."""
+        return f"Privacy(epsilon={_written(self.epsilon)}, delta={_written(self.delta)})"
+
+    def __str__(self) -> str:
+        """Print the promise the way papers do."""
+        return f"(ε, δ) = ({exactly(self.epsilon)}, {exactly(self.delta)})"
+
+    @property
+    def advantage(self) -> Fraction:
+        """How far from blind guessing the best attacker can get, at ε = 0: exactly δ.
+
+        The distance in total variation between the outputs with and without a person; the best
+        guess "in or out" is right with probability at most (1 + advantage) / 2.
+        """
+        if self.epsilon:
+            raise InvalidParameter(
+                "advantage is δ only at ε = 0; "
+                f"got ε = {exactly(self.epsilon)}. Ask the noise's own profile instead."
+            )
+        return self.delta
+
+    def explain(self) -> str:
+        """Say in plain words what this promise means, and what it does not.
+
+        Only for ε = 0 so far: the reading of ε > 0 comes with the noises that keep it.
+        """
+        guess = approximately((1 + self.advantage) / 2 * 100, 4)
+        share = approximately(self.delta * 100, 4)
+        return (
+            f"{self} means: someone who knows everything about the data but whether one person is "
+            f"in it, and sees the answer, guesses that right at most {guess} % of the time "
+            "(50 % is blind guessing). It does not mean that nobody can ever be sure: with "
+            f"probability up to {share} % the answer may prove outright whether that person is in "
+            "the data. Several answers about the same people add up."
+        )
+
+
+def _epsilon(epsilon: Number) -> Fraction:
+    exact = Fraction(0) if epsilon is _UNSAID else rational(epsilon, "ε")
+    if exact < 0:
+        raise InvalidParameter(
+            f"ε must be 0 or more; got {described(epsilon)}. Give a number such as 0.5."
+        )
+    return exact
+
+
+def _delta(delta: Number) -> Fraction:
+    exact = Fraction(0) if delta is _UNSAID else rational(delta, "δ")
+    if not 0 <= exact < 1:
+        raise InvalidParameter(
+            f"δ must be at least 0 and less than 1; got {described(delta)}. "
+            "Give a probability such as '1e-6'."
+        )
+    return exact
+
+
+def _written(number: Fraction) -> str:
+    text = exactly(number)
+    return f"'{text}'" if "/" in text else text
