@@ -4,6 +4,7 @@ Exit codes: 0 done · 1 a fault of ours · 2 the caller's mistake · 3 budget re
 """
 
 import json
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -163,7 +164,7 @@ def _as_data(mechanism: Mechanism) -> dict[str, Any]:
         "radius": str(mechanism.noise.radius),
         "exact_probability": str(mechanism.exact_probability),
         "cost": str(mechanism.cost),
-        "cost_float": as_float(mechanism.cost),
+        "cost_float": _finite(as_float(mechanism.cost)),
         "certificate": {
             "among": certificate.among,
             "objective": repr(certificate.objective),
@@ -185,13 +186,18 @@ def _answer_data(answer: Answer) -> dict[str, Any]:
     low, high = answer.interval("0.95")
     return {
         "value": str(answer.value),
-        "value_float": float(answer),
+        "value_float": _finite(float(answer)),
         "interval_95": [str(low), str(high)],
         "bound": str(answer.bound),
         "privacy": _privacy_data(answer.privacy),
         "exact_probability": str(answer.exact_probability),
         "recorded": False,
     }
+
+
+def _finite(number: float) -> float | None:
+    """JSON has no infinities; the exact number stands beside it."""
+    return number if math.isfinite(number) else None
 
 
 def _privacy_data(privacy: Privacy) -> dict[str, str]:

@@ -41,7 +41,7 @@ def density(mechanism: "Mechanism") -> "altair.Chart | altair.LayerChart":
         .mark_area(opacity=0.35, line=True)
         .encode(
             x=alt.X("output:Q", title="released value"),
-            y=alt.Y("density:Q", title="probability density", stack=None),
+            y=alt.Y("density:Q", title="probability density", stack=None, scale=_room(noise)),
             color=alt.Color("truth:N", scale=colours, title="true value"),
         )
     )
@@ -92,6 +92,11 @@ def _bars(noise: Uniform, moves: dict[str, float], colours: Any) -> Any:
     )
     label = base.mark_text(dy=-8, fontSize=12).encode(text="mass:N")
     return base.mark_bar(size=4) + label
+
+
+def _room(noise: Uniform) -> Any:
+    """Leave room above the density for the bars."""
+    return _altair().Scale(domainMin=0, domainMax=as_float(noise.density) * 2)
 
 
 def _moved(mechanism: "Mechanism") -> float:

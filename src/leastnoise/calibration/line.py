@@ -77,12 +77,13 @@ def _best_width(cost: Cost, half: Fraction, delta: Fraction) -> _Width:
     if cost.balance(narrowest, half).middle >= 0:
         certain = cost.balance(narrowest, half).lower >= 0
         return _Width(narrowest, narrowest, narrowest, exact=certain)
-    low, high = _bracketed(cost, half, narrowest, delta)
+    beyond = _beyond(cost, half, narrowest, delta)
+    low, high = _bracketed(cost, half, narrowest, beyond)
     simple = _simplest(low, high)
     at_simple = cost.balance(simple, half)
     if at_simple.is_exact and at_simple.lower == 0:
         return _Width(simple, simple, simple, exact=True)
-    low, high = _certain(cost, half, low, high)
+    low, high = _certain(cost, half, low, high, beyond)
     return _Width(simple, low, high, exact=False)
 
 
@@ -105,11 +106,9 @@ def _height(cost: Cost, width: _Width, half: Fraction, *, atom: bool) -> Fractio
 
 
 def _bracketed(
-    cost: Cost, half: Fraction, narrowest: Fraction, delta: Fraction
+    cost: Cost, half: Fraction, low: Fraction, high: Fraction
 ) -> tuple[Fraction, Fraction]:
     """Return widths with h < 0 and h ≥ 0 (as far as h is known), close together."""
-    low = narrowest
-    high = _beyond(cost, half, narrowest, delta)
     narrow = _NARROW if cost.balance(high, half).is_exact else _NARROW_ENOUGH
     while high - low > high * narrow:
         middle = (low + high) / 2
@@ -121,29 +120,26 @@ def _bracketed(
 
 
 def _beyond(cost: Cost, half: Fraction, narrowest: Fraction, delta: Fraction) -> Fraction:
-    """Return a width with h ≥ 0, or refuse: without one, wider is always cheaper."""
-    if cost.settled is not None:
-        width = 2 * max(cost.settled, narrowest)
+    """Return a width with h ≥ 0 for certain, or refuse: without one, wider is always cheaper.
+
+    Where it is known from which size on the cost is level, h is level too: one look is enough.
+    """
+    width = narrowest if cost.settled is None else max(cost.settled, narrowest)
+    for _ in range(_DOUBLINGS if cost.settled is None else 1):
+        width *= 2
         if cost.balance(width, half).lower >= 0:
             return width
-    else:
-        width = narrowest
-        for _ in range(_DOUBLINGS):
-            width *= 2
-            if cost.balance(width, half).middle >= 0:
-                return width
     raise not_attained(delta, cost.value(Fraction(0)).lower, cost.value(width).upper)
 
 
 def _certain(
-    cost: Cost, half: Fraction, low: Fraction, high: Fraction
+    cost: Cost, half: Fraction, low: Fraction, high: Fraction, beyond: Fraction
 ) -> tuple[Fraction, Fraction]:
-    """Widen a bracket until h is proved to change sign in it."""
+    """Widen a bracket until h is proved to change sign in it, at the most to (0, beyond)."""
     room = (high - low) / 2
-    while cost.balance(high, half).lower < 0 and room < high:
+    while high < beyond and cost.balance(high, half).lower < 0:
         room *= 4
-        high += room
-    room = min(room, low / 2)
+        high = min(high + room, beyond)
     while low > 0 and cost.balance(low, half).upper > 0:
         low = max(low - room, Fraction(0))
         room *= 4

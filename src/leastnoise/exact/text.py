@@ -3,7 +3,7 @@
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 
-_LONGEST_EXACT = 17
+_LONGEST_EXACT = 12
 _LONGEST_QUOTE = 40
 
 
@@ -14,12 +14,12 @@ def exactly(number: Fraction | int) -> str:
     ('0.1', '1/3', '0.000001')
     """
     number = Fraction(number)
-    digits = _LONGEST_EXACT
-    decimal = Context(prec=digits).divide(Decimal(number.numerator), Decimal(number.denominator))
+    context = Context(prec=_LONGEST_EXACT, Emin=-999_999, Emax=999_999)
+    decimal = context.divide(Decimal(number.numerator), Decimal(number.denominator))
     if Fraction(decimal) == number:
         return _plain(decimal)
-    ratio = f"{number.numerator}/{number.denominator}" if _bits(number) <= 60 else ""
-    return ratio if 0 < len(ratio) <= digits else f"≈{approximately(number)}"
+    ratio = f"{number.numerator}/{number.denominator}" if _bits(number) <= 40 else ""
+    return ratio if 0 < len(ratio) <= _LONGEST_EXACT else f"≈{approximately(number, 9)}"
 
 
 def approximately(
@@ -46,10 +46,10 @@ def described(value: object) -> str:
 
 def _plain(decimal: Decimal) -> str:
     """Write a decimal the way people do: no trailing zeros, an exponent only far from 1."""
-    decimal = decimal.normalize(Context(prec=_LONGEST_EXACT, Emin=-999_999, Emax=999_999))
+    decimal = decimal.normalize(Context(prec=50, Emin=-999_999, Emax=999_999))
     if not decimal:
         return "0"
-    if -7 <= decimal.adjusted() < _LONGEST_EXACT:
+    if -7 <= decimal.adjusted() < 15:
         return f"{decimal:f}"
     return f"{decimal:e}".replace("e+", "e")
 

@@ -120,9 +120,9 @@ class Mechanism:
 
     @property
     def exact_probability(self) -> Fraction:
-        """The probability that no noise is added, if the law has extra mass there; else 0."""
+        """The probability that no noise is added, if 0 weighs more than its neighbours; else 0."""
         law = self.drawn.noise
-        return Fraction(law.weight(0), law.total) if law.atom else Fraction(0)
+        return Fraction(law.weight(0), law.total) if law.peaked else Fraction(0)
 
     @overload
     def release(

@@ -68,6 +68,11 @@ class DiscreteUniform(Noise):
         """The largest size this noise can have."""
         return self.farthest * self.step
 
+    @property
+    def peaked(self) -> bool:
+        """Whether 0 weighs more than its neighbours: then the exact value leaves more often."""
+        return self.weight(0) > self.weight(1)
+
     def weight(self, index: int) -> int:
         """Return the tickets that the point index·step holds."""
         size = abs(index)

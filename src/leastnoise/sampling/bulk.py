@@ -49,7 +49,8 @@ def blocks(
         tape.fill(buffer)
         block = tickets.indices(np.frombuffer(buffer, dtype="<i8"))
         size -= len(block)
-        yield block
+        if len(block):  # every word of a short block can be refused
+            yield block
 
 
 class _Tickets:

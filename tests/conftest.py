@@ -1,0 +1,47 @@
+"""What the tests share: how Hypothesis runs, and tapes that replay chosen words."""
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import Phase, settings
+
+settings.register_profile("leastnoise", deadline=None, derandomize=True, max_examples=60)
+# For the mutants, where a failure is wanted and its smallest example is not.
+settings.register_profile(
+    "first-failure",
+    parent=settings.get_profile("leastnoise"),
+    phases=(Phase.explicit, Phase.generate),
+)
+settings.load_profile("leastnoise")
+
+
+class Replay:
+    """A tape that hands out given 64-bit words, then fails."""
+
+    def __init__(self, words: Iterable[int]) -> None:
+        # A word w is stored as the two's complement of w − 2⁶³, as entropy.Tape says.
+        self._bytes = b"".join(
+            (w - (1 << 63)).to_bytes(8, "little", signed=True) for w in words
+        )
+        self.read = 0
+
+    def _next(self, length: int) -> bytes:
+        taken = self._bytes[self.read : self.read + length]
+        if len(taken) != length:
+            raise AssertionError("the tape has run out")
+        self.read += length
+        return taken
+
+    def word(self, bits: int) -> int:
+        """Return the next word, as production tapes do."""
+        return int.from_bytes(self._next(bits // 8), "little", signed=True) + (1 << (bits - 1))
+
+    def fill(self, buffer: bytearray) -> None:
+        """Fill a buffer with the next bytes, as production tapes do."""
+        buffer[:] = self._next(len(buffer))
+
+
+@pytest.fixture(scope="session")
+def replay() -> type[Replay]:
+    """The replaying tape."""
+    return Replay

@@ -1,0 +1,126 @@
+"""Mutants: each known way to get the guarantee slightly wrong is caught by some test."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+# The tests that must catch them; the control below runs the same ones on the code as it is.
+WORDS = "tests/test_sampling.py::test_every_word_enumerated_gives_every_ticket_equally_often"
+LAW = "tests/test_sampling.py::test_every_tape_enumerated_gives_the_claimed_law"
+BULK = "tests/test_sampling.py::test_bulk_and_single_draws_agree_on_one_tape"
+ROUNDING = "tests/test_exact.py::test_rounding_moves_with_the_lattice"
+EDGES = "tests/test_exact.py::test_fast_rounding_is_exact_rounding_at_the_edges_of_cells"
+THEOREM_3 = "tests/test_calibrate_line.py::test_theorem_3_exactly"
+TAMPERED = "tests/test_certificate.py::test_a_promise_smaller_by_a_trillionth_is_refused"
+DISTANCE = "tests/test_profiles.py::test_the_worst_distance_is_the_largest_over_all_moves"
+TESTS = [WORDS, LAW, BULK, ROUNDING, EDGES, THEOREM_3, TAMPERED, DISTANCE]
+
+MUTANTS = {
+    "width × 0.99": (
+        "calibration/lattice.py",
+        "reach = ceil(noise.radius / sensitivity * moved - Fraction(1, 2))",
+        "reach = ceil(noise.radius / sensitivity * moved * Fraction(99, 100) - Fraction(1, 2))",
+        THEOREM_3,
+    ),
+    "width × 0.99 on the line, unchecked": (
+        "certificate.py",
+        "        keeps(self.noise, self.privacy, sensitivity=self.sensitivity)\n",
+        "        keeps(self.noise, self.privacy, sensitivity=self.sensitivity * 99 / 100)\n",
+        TAMPERED,
+    ),
+    "atom off by one unit": (
+        "calibration/lattice.py",
+        "atom=floor(spare)",
+        "atom=floor(spare) + 1",
+        THEOREM_3,
+    ),
+    "<= for < when refusing a word": (
+        "sampling/draws.py",
+        "low < (1 << bits) % total",
+        "low <= (1 << bits) % total",
+        WORDS,
+    ),
+    "% instead of refusing words": (
+        "sampling/draws.py",
+        "    product = word * total\n",
+        "    return word % total\n    product = word * total\n",
+        WORDS,
+    ),
+    "no word refused in bulk": (
+        "sampling/bulk.py",
+        "words * factor >= np.uint64((1 << 64) % total)",
+        "words * factor >= np.uint64(0)",
+        BULK,
+    ),
+    "half-even rounding": (
+        "exact/grid.py",
+        "return (2 * upper + lower) // (2 * lower)",
+        "return round(Fraction(upper, lower))",
+        ROUNDING,
+    ),
+    "floats decide at cell edges": (
+        "exact/grid.py",
+        "if scratch.min() < 2 * self.doubt:",
+        "if scratch.min() < 0:",
+        EDGES,
+    ),
+    "k for k + 1": (
+        "calibration/lattice.py",
+        "moved = CELLS + 1",
+        "moved = CELLS",
+        THEOREM_3,
+    ),
+    "k - 1 for k in the distance": (
+        "profiles/decreasing.py",
+        "return noise.central(sensitivity // noise.step)",
+        "return noise.central(sensitivity // noise.step - 1)",
+        DISTANCE,
+    ),
+    "> for >= at the atom": (
+        "sampling/draws.py",
+        "if ticket >= law.total - law.atom:",
+        "if ticket > law.total - law.atom:",
+        LAW,
+    ),
+    "the sign of zero survives": (
+        "exact/grid.py",
+        "np.floor(scratch, out=out)",
+        "np.copysign(np.floor(scratch), block, out=out)",
+        EDGES,
+    ),
+}
+
+
+def run(package: Path, *tests: str) -> subprocess.CompletedProcess[str]:
+    """Run tests against a copy of the package."""
+    environment = {**os.environ, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}
+    cache = f"cache_dir={package.parent / 'cache'}"
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-o", cache]
+    command += ["--hypothesis-profile", "first-failure", *tests]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_is_caught(name: str, tmp_path: Path) -> None:
+    file, right, wrong, test = MUTANTS[name]
+    shutil.copytree(ROOT / "src", tmp_path / "src")
+    target = tmp_path / "src" / "leastnoise" / file
+    text = target.read_text()
+    assert text.count(right) == 1, "the mutant's place has moved: update this table"
+    target.write_text(text.replace(right, wrong))
+    finished = run(tmp_path / "src", test)
+    assert finished.returncode == 1, finished.stdout[-2000:]  # 1: the test ran and failed
+
+
+def test_the_copy_without_a_mutation_passes(tmp_path: Path) -> None:
+    """The control: it is the mutation that fails, not the copy."""
+    shutil.copytree(ROOT / "src", tmp_path / "src")
+    finished = run(tmp_path / "src", *TESTS)
+    assert finished.returncode == 0, finished.stdout[-2000:]
