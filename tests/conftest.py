@@ -20,9 +20,7 @@ class Replay:
 
     def __init__(self, words: Iterable[int]) -> None:
         # A word w is stored as the two's complement of w − 2⁶³, as entropy.Tape says.
-        self._bytes = b"".join(
-            (w - (1 << 63)).to_bytes(8, "little", signed=True) for w in words
-        )
+        self._bytes = b"".join((w - (1 << 63)).to_bytes(8, "little", signed=True) for w in words)
         self.read = 0
 
     def _next(self, length: int) -> bytes:

@@ -263,14 +263,14 @@ def test_extreme_arrays_keep_their_word(delta: str, size: str, cost: str, intege
         assert abs(Fraction(value) - Fraction(truth)) <= answers.bound
 
 
-@pytest.mark.parametrize(("delta", "size"), product(DELTAS, SIZES))
+@pytest.mark.parametrize(("delta", "size"), [*product(DELTAS, SIZES)])
 def test_extreme_moments_are_floats_wherever_floats_reach(delta: str, size: str) -> None:
     noise = calibrated(delta, size).noise
     assert noise.var() == near((1 - noise.atom) * noise.radius**2 / 3)
     assert noise.std() == near(noise.radius * Fraction(math.sqrt((1 - noise.atom) / 3)))
 
 
-@pytest.mark.parametrize(("delta", "size"), product(DELTAS, SIZES))
+@pytest.mark.parametrize(("delta", "size"), [*product(DELTAS, SIZES)])
 def test_an_extreme_law_can_be_asked_by_one_and_by_many(delta: str, size: str) -> None:
     mechanism = calibrated(delta, size)
     for law in (mechanism.noise, mechanism.drawn.noise):
@@ -287,10 +287,9 @@ def test_a_large_answer_is_printed_as_closely_as_its_error(mechanism: Any, truth
     assert abs(Fraction(str(answer).split()[0].lstrip("≈")) - answer.value) <= answer.bound / 1000
 
 
-@pytest.mark.parametrize(
-    ("delta", "size"), [("1e-4800", "1"), ("0.1", "1e-4800"), ("0.1", "1e4800")]
-)
-def test_what_the_door_lets_in_can_be_printed(delta: str, size: str) -> None:
+@pytest.mark.parametrize("question", ["1e-4800 1", "0.1 1e-4800", "0.1 1e4800"])
+def test_what_the_door_lets_in_can_be_printed(question: str) -> None:
+    delta, size = question.split()
     mechanism = calibrated(delta, size)
     assert "Uniform(" in f"{mechanism!r} {mechanism.drawn.noise!r} {mechanism.release(1)}"
 

@@ -15,17 +15,17 @@ deltas = st.fractions(min_value=Fraction(1, 200), max_value=Fraction(199, 200), 
 sensitivities = st.fractions(min_value=Fraction(1, 20), max_value=20, max_denominator=20)
 
 
-def optimum(p: Fraction, delta: Fraction, moved: Fraction) -> tuple[Fraction, Fraction]:
+def optimum(p: int, delta: Fraction, moved: Fraction) -> tuple[Fraction, Fraction]:
     """GDGK19, Theorem 3, transcribed: α* and V for whole p."""
-    if delta <= p / (p + 1):
+    if delta <= Fraction(p, p + 1):
         return Fraction(0), moved**p / (2**p * (p + 1) * delta**p)
-    return (p + 1) * delta - p, ((p + 1) / (2 * p)) ** p * (1 - delta) * moved**p
+    return (p + 1) * delta - p, Fraction(p + 1, 2 * p) ** p * (1 - delta) * moved**p
 
 
 @given(st.integers(1, 6), deltas, sensitivities)
 def test_theorem_3_exactly(p: int, delta: Fraction, moved: Fraction) -> None:
     mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=moved, cost=ln.lp(p))
-    atom, least = optimum(Fraction(p), delta, moved)
+    atom, least = optimum(p, delta, moved)
     assert isinstance(mechanism.noise, ln.Uniform)
     assert mechanism.noise.atom == atom
     assert mechanism.noise.radius == (1 - atom) * moved / (2 * (delta - atom))
@@ -44,7 +44,7 @@ def test_theorem_3_for_every_rational_exponent(p: Fraction, delta: Fraction) -> 
         expected = ((q + 1) / (2 * q)) ** q * float(1 - delta)
     assert float(mechanism.cost) == pytest.approx(expected, rel=1e-12)
     spread = mechanism.cost - mechanism.certificate.lower_bound
-    assert 0 <= spread <= Fraction(1, 1 << 64) * max(1, mechanism.cost)
+    assert 0 <= spread <= Fraction(1, 1 << 64) * max(Fraction(1), mechanism.cost)
 
 
 @given(
@@ -92,7 +92,7 @@ def test_a_function_and_the_closed_form_agree() -> None:
 
 
 def test_where_the_balance_is_flat_the_smallest_width_is_taken() -> None:
-    """A slope of 1 up to 1, level up to 3: h vanishes from 1 to 3, every width there costs alike."""
+    """A slope of 1 up to 1, level up to 3: from 1 to 3 every width costs alike."""
     flat = ln.points([(0, 0), (1, 1), (3, 1), (4, 90)])
     mechanism = ln.calibrate(ln.Privacy(delta="0.9"), sensitivity=1, cost=flat)
     assert mechanism.noise == ln.Uniform(1, "0.8")

@@ -90,7 +90,7 @@ def test_no_supporting_line_that_passes_proves_too_much(
     ],
 )
 def test_each_comparison_can_fail(line: SupportingLine, reason: str) -> None:
-    """For L = |x| and Δ = 4 the line β = λ = 4 at w = 4 supports; these are wrong in one way each."""
+    """For L = |x|, Δ = 4 the line β = λ = 4 at w = 4 supports; each of these is wrong."""
     four = Fraction(4)
     SupportingLine(four, four, four, four).check(ln.l1, four)
     with pytest.raises(InvalidParameter, match=reason):

@@ -84,7 +84,9 @@ def test_the_balance_is_its_definition(cost: Cost) -> None:
 
 def test_a_fall_is_refused_with_its_place() -> None:
     dips = Cost(lambda x: x if x < 7 else x - 1)
-    with pytest.raises(ln.errors.InvalidParameter, match=r"falls from 6\.99\S* at 6\.99\S* to 6\.0"):
+    with pytest.raises(
+        ln.errors.InvalidParameter, match=r"falls from 6\.99\S* at 6\.99\S* to 6\.0"
+    ):
         ln.calibrate(ln.Privacy(delta=0.1), sensitivity=1, cost=dips)
 
 

@@ -45,7 +45,9 @@ def test_a_power_is_enclosed_tightly(base: Fraction, p: Fraction) -> None:
     enclosed = power(base, p)
     # x^(a/b) in [l, u] iff x^a in [l^b, u^b]: integers decide, no logarithm is needed.
     assert enclosed.lower**p.denominator <= base**p.numerator <= enclosed.upper**p.denominator
-    assert enclosed.upper - enclosed.lower <= Fraction(1, 1 << 64) * min(1, enclosed.lower)
+    assert enclosed.upper - enclosed.lower <= Fraction(1, 1 << 64) * min(
+        Fraction(1), enclosed.lower
+    )
 
 
 @given(positives, st.integers(1, 7), st.integers(1, 7))

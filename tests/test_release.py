@@ -47,9 +47,11 @@ def naive_release(value: float, radius: float, atom: float) -> Floats:
     return value + np.where(rng.random(DRAWS) < atom, 0.0, spread)
 
 
-def naively_possible(outputs: Floats, value: float, radius: float, atom: float) -> NDArray[np.bool_]:
+def naively_possible(
+    outputs: Floats, value: float, radius: float, atom: float
+) -> NDArray[np.bool_]:
     """Whether the textbook sampler can give each output from ``value``: try every near grain."""
-    found = (outputs == value) & (atom > 0)
+    found: NDArray[np.bool_] = (outputs == value) & (atom > 0)
     grain = np.rint(((outputs - value) / radius + 1) / 2 * GRAIN)
     for shift in range(-8, 9):
         r = (grain + shift) / GRAIN
@@ -108,9 +110,7 @@ def test_floats_at_cell_edges_move_k_plus_one_cells_and_never_more(moved: str) -
     for cell in rng.integers(-(10**9), 10**9, 4000).tolist():
         true = (cell + Fraction(1, 2)) * grid.step
         low, high = float(true), float(true + sensitivity)
-        moves.append(
-            grid.index(*high.as_integer_ratio()) - grid.index(*low.as_integer_ratio())
-        )
+        moves.append(grid.index(*high.as_integer_ratio()) - grid.index(*low.as_integer_ratio()))
     assert max(moves) <= CELLS + 1
     if moved in ("0.1", "0.7"):  # for whole Δ all these edges are floats, and nothing is rounded
         assert CELLS + 1 in moves

@@ -1,6 +1,6 @@
 """The command line: each command parses, makes one library call and prints.
 
-Exit codes: 0 done · 1 a fault of ours · 2 the caller's mistake · 3 budget refused · 4 a check failed.
+Exit codes: 0 done · 1 our fault · 2 the caller's mistake · 3 budget refused · 4 a check failed.
 """
 
 import json
@@ -26,7 +26,7 @@ from leastnoise.mechanism import calibrate as find_mechanism
 from leastnoise.privacy import Privacy
 
 _EXIT_CODES = {BudgetExceeded: 3, NotPrivate: 4, LedgerDamaged: 4}
-_COST_HELP = "l1, l2, lp:P, threshold:T, or points:X,Y;X,Y;…  (default: l1)"
+_COSTS = "l1, l2, lp:P, threshold:T, or points:X,Y;X,Y;…"
 
 
 class _Refused(click.ClickException):
@@ -34,7 +34,7 @@ class _Refused(click.ClickException):
 
     def __init__(self, error: LeastnoiseError) -> None:
         super().__init__(str(error))
-        self.exit_code = _EXIT_CODES.get(type(error), 2)
+        self.exit_code = _EXIT_CODES.get(type(error), 2)  # type: ignore[misc]  # click's own way
 
 
 class _Command(click.Command):
@@ -59,7 +59,7 @@ def _question(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--epsilon", default="0", help="ε of the promise.", show_default=True),
         click.option("--delta", default="0", help="δ of the promise.", show_default=True),
         click.option("--sensitivity", required=True, help="Δ: how much one person can change."),
-        click.option("--cost", "cost_text", default="l1", help=_COST_HELP),
+        click.option("--cost", "cost_text", default="l1", show_default=True, help=_COSTS),
         click.option("--integer", is_flag=True, help="Answers are whole numbers."),
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
     ]
@@ -70,16 +70,14 @@ def _question(command: Callable[..., None]) -> Callable[..., None]:
 
 @main.command(cls=_Command)
 @_question
-def calibrate(
-    epsilon: str, delta: str, sensitivity: str, cost_text: str, integer: bool, as_json: bool
-) -> None:
-    """Find the noise of least cost that keeps a promise (leastnoise.calibrate).
+def calibrate(*, as_json: bool, **question: Any) -> None:
+    r"""Find the noise of least cost that keeps a promise (leastnoise.calibrate).
 
     \b
     Example:
       leastnoise calibrate --delta 0.1 --sensitivity 1 --cost l1
     """
-    mechanism = _mechanism(epsilon, delta, sensitivity, cost_text, integer=integer)
+    mechanism = _mechanism(**question)
     if as_json:
         click.echo(json.dumps(_as_data(mechanism), ensure_ascii=False))
         return
@@ -100,30 +98,22 @@ def calibrate(
 @click.argument("value")
 @_question
 @click.option("--allow-exact", is_flag=True, help="Accept that the exact value may leave.")
-def release(
-    value: str,
-    epsilon: str,
-    delta: str,
-    sensitivity: str,
-    cost_text: str,
-    integer: bool,
-    as_json: bool,
-    allow_exact: bool,
-) -> None:
-    """Add the least noise to VALUE and print what may be published (Mechanism.release).
+def release(*, value: str, as_json: bool, allow_exact: bool, **question: Any) -> None:
+    r"""Add the least noise to VALUE and print what may be published (Mechanism.release).
 
     \b
     Example:
       leastnoise release 42 --delta 0.1 --sensitivity 1
     """
-    mechanism = _mechanism(epsilon, delta, sensitivity, cost_text, integer=integer)
+    mechanism = _mechanism(**question)
     answer = mechanism.release(_value(value), allow_exact=allow_exact)
     click.echo(json.dumps(_answer_data(answer), ensure_ascii=False) if as_json else str(answer))
 
 
 def _mechanism(
-    epsilon: str, delta: str, sensitivity: str, cost_text: str, *, integer: bool
+    *, epsilon: str, delta: str, sensitivity: str, cost_text: str, integer: bool
 ) -> Mechanism:
+    """Ask the question that the shared options spell."""
     return find_mechanism(
         Privacy(epsilon, delta), sensitivity=sensitivity, cost=_cost(cost_text), integer=integer
     )
@@ -140,7 +130,7 @@ def _cost(text: str) -> Cost:
         return threshold(rest)
     if kind == "points" and rest:
         return points([tuple(pair.split(",")) for pair in rest.split(";")])  # type: ignore[misc]
-    raise InvalidParameter(f"a cost must be {_COST_HELP.split('  ')[0]}; got {text!r}. Choose one.")
+    raise InvalidParameter(f"a cost must be {_COSTS}; got {text!r}. Choose one.")
 
 
 def _value(text: str) -> Fraction:

@@ -12,8 +12,6 @@ from leastnoise.exact import approximately, as_float, exactly
 from leastnoise.noise import Uniform
 
 if TYPE_CHECKING:
-    import altair
-
     from leastnoise.mechanism import Mechanism
 
 _INK = "#1f4e79"
@@ -21,7 +19,7 @@ _NEIGHBOUR = "#d1853a"
 _FORMATS = (".png", ".svg", ".pdf", ".html", ".json")
 
 
-def density(mechanism: "Mechanism") -> "altair.Chart | altair.LayerChart":
+def density(mechanism: "Mechanism") -> Any:
     """Draw the noise beside itself moved by Δ: what an observer must tell apart.
 
     Only noises on the line; the mass at the origin is a bar labelled with its probability.
@@ -61,7 +59,8 @@ def save(chart: Any, path: str | Path) -> Path:
     target = Path(path)
     if target.suffix not in _FORMATS:
         raise InvalidParameter(
-            f"a picture must end in {', '.join(_FORMATS)}; got {target.suffix!r}. Choose one of them."
+            f"a picture must end in {', '.join(_FORMATS)}; got {target.suffix!r}. "
+            "Choose one of them."
         )
     if target.suffix == ".png":
         chart.save(str(target), ppi=144)
@@ -84,7 +83,12 @@ def _bars(noise: Uniform, moves: dict[str, float], colours: Any) -> Any:
     alt = _altair()
     top = as_float(noise.density) * 1.6
     rows = [
-        {"output": at, "density": top, "truth": name, "mass": f"mass {approximately(noise.atom, 3)}"}
+        {
+            "output": at,
+            "density": top,
+            "truth": name,
+            "mass": f"mass {approximately(noise.atom, 3)}",
+        }
         for name, at in moves.items()
     ]
     base = alt.Chart(alt.Data(values=rows)).encode(

@@ -1,12 +1,12 @@
 """The least noise on the integers at ε = 0: a mixture of two uniform noises.
 
 A symmetric noise on the integers that never rises away from 0 is a mixture of the uniform noises
-U_M on −M … M; U_M is at distance min(1, Δ/(2M+1)) from itself moved by Δ, and both cost and distance
-are linear in the mixture. So the least cost at δ is the convex envelope of the points (distance,
-cost), and the best noise mixes two of them: neighbours M, M+1, or the mass at 0 and U_M*, where M*,
-which depends on L and Δ alone, is the first M > (Δ−1)/2 from which on
-(L(M+1)−L(0))·(2M+1−Δ) ≥ 2·Σ(L(i)−L(0)). It is P_α's twin: extra mass at 0, a level, a remainder on the
-two end points. At Δ = 1 it is the discrete uniform noise of Geng and Viswanath (2016).
+U_M on −M … M; U_M is at distance min(1, Δ/(2M+1)) from itself moved by Δ, and both cost and
+distance are linear in the mixture. So the least cost at δ is the convex envelope of the points
+(distance, cost), and the best noise mixes two of them: neighbours M, M+1, or the mass at 0 and
+U_M*, where M*, which depends on L and Δ alone, is the first M > (Δ−1)/2 from which on
+(L(M+1)−L(0))·(2M+1−Δ) ≥ 2·Σ(L(i)−L(0)). It is P_α's twin: extra mass at 0, a level, a remainder
+on the two end points. At Δ = 1 it is the discrete uniform noise of Geng and Viswanath (2016).
 """
 
 from fractions import Fraction
@@ -70,9 +70,7 @@ def _best_reach(cost: Cost, moved: int, least: int, delta: Fraction) -> int:
             break
         low, high = high, 2 * high
     else:
-        raise not_attained(
-            delta, cost.value(Fraction(0)).lower, cost.value(Fraction(high)).upper
-        )
+        raise not_attained(delta, cost.value(Fraction(0)).lower, cost.value(Fraction(high)).upper)
     while high - low > 1:
         middle = (low + high) // 2
         if _balance(cost, moved, middle).middle >= 0:

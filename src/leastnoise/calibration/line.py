@@ -96,7 +96,7 @@ def _around(cost: Power, width: Fraction) -> _Width:
 
 
 def _height(cost: Cost, width: _Width, half: Fraction, *, atom: bool) -> Fraction:
-    """Return where the supporting line meets the axis: β = L(w), or L(0) + λ if there is an atom."""
+    """Return where the supporting line meets the axis: L(w), or L(0) + λ with mass at 0."""
     if not atom:
         return cost.value(width.chosen).middle
     zero = cost.value(Fraction(0))

@@ -42,7 +42,8 @@ def not_attained(delta: Fraction, zero: Fraction, highest: Fraction) -> InvalidP
     """Say that wider noise is always cheaper, and where the cost tends to."""
     infimum = zero + (1 - delta) * (highest - zero)
     return InvalidParameter(
-        "no noise has the least cost here: ever wider noise with ever more mass at the origin costs "
-        f"ever less, down to {approximately(infimum, 12)}, which none reaches. This cost levels off "
-        "too early for this sensitivity: give one that goes on rising, or a higher threshold."
+        "no noise has the least cost here: ever wider noise with ever more mass at the origin "
+        f"costs ever less, down to {approximately(infimum, 12)}, which none reaches. This cost "
+        "levels off too early for this sensitivity: give one that goes on rising, or a higher "
+        "threshold."
     )

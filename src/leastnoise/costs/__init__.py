@@ -1,5 +1,4 @@
-"""What an error costs: :data:`l1`, :data:`l2`, :func:`lp`, :func:`threshold`, :func:`points`, any
-function that never falls through :class:`Cost`.
+"""What an error costs: ``l1``, ``l2``, ``lp``, ``threshold``, ``points``, or any function.
 
 A cost L is a function of the size |x| of an error x that never falls as the size grows
 (GDGK19, Property 1). Each file states one kind of cost by its values and its integral; everything

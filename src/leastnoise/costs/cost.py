@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from itertools import pairwise
 from numbers import Real
 
 from leastnoise.errors import InvalidParameter
@@ -57,7 +58,7 @@ class Cost:
         return Interval.exact(Fraction(self._called(_within_floats(size))))
 
     def integral(self, size: Fraction) -> Interval:
-        """Enclose the integral of L from 0 to ``size``: left and right sums, and the sliver left."""
+        """Enclose the integral of L from 0 to ``size``: left and right sums, and a sliver."""
         if not size:
             return Interval.exact(0)
         width, values = self._read(size)
@@ -92,7 +93,7 @@ class Cost:
     def probe(self, reach: Fraction) -> None:
         """Refuse the cost if it is seen to fall anywhere up to ``reach``."""
         width, values = self._read(reach)
-        for place, (before, after) in enumerate(zip(values, values[1:], strict=False)):
+        for place, (before, after) in enumerate(pairwise(values)):
             if after < before:
                 start, end = (approximately(width * i, 9) for i in (place, place + 1))
                 raise InvalidParameter(
@@ -139,7 +140,7 @@ class Cost:
 
     def _called(self, size: float) -> float:
         try:
-            cost = self._function(size)
+            cost: object = self._function(size)
         except Exception as error:
             raise InvalidParameter(
                 f"a cost must be a number at every size; {self!r} raised "

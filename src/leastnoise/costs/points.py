@@ -15,7 +15,9 @@ class Points(Cost):
 
     def __init__(self, sizes: tuple[Fraction, ...], costs: tuple[Fraction, ...]) -> None:
         """Add up the area under each piece; sizes and costs are exact and in order already."""
-        pairs = ", ".join(f"({exactly(x)}, {exactly(y)})" for x, y in zip(sizes, costs, strict=True))
+        pairs = ", ".join(
+            f"({exactly(x)}, {exactly(y)})" for x, y in zip(sizes, costs, strict=True)
+        )
         super().__init__(lambda size: float(self._line(Fraction(size))), f"points([{pairs}])")
         self.sizes = sizes
         self.costs = costs
@@ -89,8 +91,9 @@ def points(pairs: Iterable[tuple[Number, Number]]) -> Points:
             )
         if y_next < y:
             raise InvalidParameter(
-                f"a cost must never fall as the error grows; got {exactly(y)} at {exactly(x)}, then "
-                f"{exactly(y_next)} at {exactly(x_next)}. Give costs that never fall."
+                "a cost must never fall as the error grows; "
+                f"got {exactly(y)} at {exactly(x)}, then {exactly(y_next)} at {exactly(x_next)}. "
+                "Give costs that never fall."
             )
     return Points(tuple(sizes), tuple(costs))
 

@@ -45,6 +45,7 @@ def threshold(limit: Number) -> Threshold:
     exact = rational(limit, "a threshold")
     if exact < 0:
         raise InvalidParameter(
-            f"a threshold must be 0 or more; got {described(limit)}. Give the largest harmless error."
+            f"a threshold must be 0 or more; got {described(limit)}. "
+            "Give the largest harmless error."
         )
     return Threshold(exact)

@@ -66,12 +66,14 @@ def value_ratio(value: object) -> tuple[int, int]:
     Unlike a parameter, a float stands here for its binary value: a value is data, and data is
     taken as it is. The refusal names the type and never the content.
     """
-    if isinstance(value, float):
+    if isinstance(value, bool):
+        pass  # True is no number of anything
+    elif isinstance(value, float):
         if math.isfinite(value):
             return value.as_integer_ratio()
-    elif isinstance(value, Integral) and not isinstance(value, bool):
+    elif isinstance(value, Integral):
         return int(value), 1
-    elif isinstance(value, Rational) and not isinstance(value, bool):
+    elif isinstance(value, Rational):
         return int(value.numerator), int(value.denominator)
     elif isinstance(value, Decimal):
         if value.is_finite() and abs(value.adjusted()) <= _LARGEST_EXPONENT:
@@ -135,8 +137,8 @@ def _read_text(text: str) -> Fraction | None:
 
 def _too_long(name: str) -> str:
     return (
-        f"{name} must lie between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT} and have at most "
-        f"{_LARGEST_BITS} binary digits; got one beyond that. Give a shorter number."
+        f"{name} must lie between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT} and have at "
+        f"most {_LARGEST_BITS} binary digits; got one beyond that. Give a shorter number."
     )
 
 

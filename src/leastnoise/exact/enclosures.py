@@ -6,8 +6,12 @@ turned into rationals rounded outward, here and nowhere else.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from leastnoise.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    import flint
 
 # Results of a power are held as exact rationals, so their length must stay within reason.
 _LARGEST_RESULT_BITS = 1 << 18
@@ -103,13 +107,13 @@ def _enclosed_power(base: Fraction, exponent: Fraction) -> Interval:
         return Interval(_dyadic(ball.lower()), _dyadic(ball.upper()))
 
 
-def _fmpq(number: Fraction) -> object:
+def _fmpq(number: Fraction) -> "flint.fmpq":
     import flint
 
     return flint.fmpq(number.numerator, number.denominator)
 
 
-def _dyadic(end: object) -> Fraction:
+def _dyadic(end: "flint.arb") -> Fraction:
     """Read an exact end of a ball, mantissa · 2^exponent, as a rational."""
-    mantissa, exponent = (int(part) for part in end.man_exp())  # type: ignore[attr-defined]
+    mantissa, exponent = (int(part) for part in end.man_exp())
     return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)

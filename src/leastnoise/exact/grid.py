@@ -39,7 +39,7 @@ class Grid:
         return as_float(index * self.step)
 
     def rounding(self, largest: float, farthest: int) -> "FloatRounding | None":
-        """Return the fast rounding for floats up to ``largest`` that are then moved, if there is one.
+        """Return the fast rounding for floats up to ``largest`` to be moved, if there is one.
 
         ``farthest`` is by how many steps noise may move them. None means that some index could be
         one that floats do not hold exactly; then every element must go through :meth:`index`.

@@ -22,9 +22,7 @@ def exactly(number: Fraction | int) -> str:
     return ratio if 0 < len(ratio) <= _LONGEST_EXACT else f"≈{approximately(number, 9)}"
 
 
-def approximately(
-    number: Fraction | int, digits: int = 6, rounding: str = ROUND_HALF_EVEN
-) -> str:
+def approximately(number: Fraction | int, digits: int = 6, rounding: str = ROUND_HALF_EVEN) -> str:
     """Print a rational with ``digits`` significant digits, rounded to the side that is named."""
     number = Fraction(number)
     # Decimals of enough digits hold numerator and denominator as they are, so that the one

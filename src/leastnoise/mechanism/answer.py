@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from decimal import ROUND_CEILING
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import Number, approximately, described, exactly, rational
 from leastnoise.privacy import Privacy
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from leastnoise.mechanism.mechanism import Mechanism
@@ -83,7 +82,7 @@ class Answers:
         privacy: The promise for one person, as asked with ``touches``.
     """
 
-    values: "NDArray[np.float64] | NDArray[np.int64]"
+    values: "NDArray[Any]"
     mechanism: "Mechanism"
     privacy: Privacy
 
@@ -97,7 +96,7 @@ class Answers:
         """The probability, for each element, with which its exact value left; else 0."""
         return self.mechanism.exact_probability
 
-    def interval(self, confidence: Number = 0.95) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
+    def interval(self, confidence: Number = 0.95) -> "tuple[NDArray[Any], NDArray[Any]]":
         """Return, for each element, an interval that holds its true value so often (one by one)."""
         reach = float(half_width(self.mechanism, confidence))
         return self.values - reach, self.values + reach

@@ -4,7 +4,7 @@ import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from leastnoise.calibration import CELLS, find, on_lattice
 from leastnoise.certificate import Certificate
@@ -118,7 +118,7 @@ class Mechanism:
         """The lattice that answers lie on."""
         return Grid(self.drawn.step)
 
-    @property
+    @cached_property
     def exact_probability(self) -> Fraction:
         """The probability that no noise is added, if 0 weighs more than its neighbours; else 0."""
         law = self.drawn.noise
@@ -131,7 +131,7 @@ class Mechanism:
 
     @overload
     def release(
-        self, value: "NDArray[object]", *, allow_exact: bool = False, touches: int = 1
+        self, value: "NDArray[Any]", *, allow_exact: bool = False, touches: int = 1
     ) -> Answers: ...
 
     def release(
@@ -156,14 +156,15 @@ class Mechanism:
                 f"{approximately(self.exact_probability)}: the exact value leaves. Pass "
                 "allow_exact=True to accept that, or promise a smaller δ."
             )
-        touched = count(touches, "touches", least=1)
         numpy = sys.modules.get("numpy")  # an array can only be one if numpy is loaded already
         if numpy is not None and isinstance(value, numpy.ndarray) and value.ndim:
+            together = _together(self.privacy, count(touches, "touches", least=1))
             values = release_many(value, self.grid, self.drawn.noise, integer=self.integer)
-            return Answers(values, self, _together(self.privacy, touched))
-        if touched != 1:
+            return Answers(values, self, together)
+        if touches != 1:
             raise InvalidParameter(
-                f"touches is for arrays; got {touched} with a single value. Leave it out."
+                f"touches is for arrays; got {described(touches)} with a single value. "
+                "Leave it out."
             )
         index = release_one(value, self.grid, self.drawn.noise, integer=self.integer)
         return Answer(index, self)
@@ -192,7 +193,8 @@ def _read(privacy: Privacy, sensitivity: Number, cost: Cost, *, integer: bool) -
         )
     if not isinstance(integer, bool):
         raise InvalidParameter(
-            f"integer must be True or False; got {described(integer)}. Say whether answers are whole."
+            f"integer must be True or False; got {described(integer)}. "
+            "Say whether true answers are whole numbers."
         )
     moved = positive(sensitivity, "sensitivity")
     if integer and moved.denominator != 1:

@@ -1,4 +1,4 @@
-"""Noises: each file states one family's law; how it is drawn and how private it is lie elsewhere."""
+"""Noises: each file states one family's law; how it is drawn, and how private, lie elsewhere."""
 
 from leastnoise.noise.base import Noise
 from leastnoise.noise.discrete_uniform import DiscreteUniform

@@ -58,11 +58,15 @@ class Noise(ABC):
 
     def sf(self, x: Any) -> Any:
         """Return P(X > x)."""
-        return evaluated(x, lambda place: 1 - self._cdf(place), lambda places: 1 - self._masses(places))
+        return evaluated(
+            x, lambda place: 1 - self._cdf(place), lambda places: 1 - self._masses(places)
+        )
 
     def ppf(self, q: Any) -> Any:
         """Return the smallest x with P(X ≤ x) ≥ q, for 0 ≤ q ≤ 1."""
-        return evaluated(q, lambda level: self.quantile(_probability(level)), self._checked_quantiles)
+        return evaluated(
+            q, lambda level: self.quantile(_probability(level)), self._checked_quantiles
+        )
 
     def mean(self) -> float:
         """Return 0: every noise here is symmetric."""

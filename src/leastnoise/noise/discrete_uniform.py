@@ -149,7 +149,7 @@ class DiscreteUniform(Noise):
         return self._each(probabilities, lambda level: self.quantile(Fraction(level)))
 
     def _each(self, places: Any, one: Any) -> Any:
-        """Apply an exact function to each element: on a lattice a rounded place is another point."""
+        """Apply an exact function to each element: a rounded place is another point."""
         import numpy as np
 
         results = (as_float(one(place)) for place in places.ravel().tolist())

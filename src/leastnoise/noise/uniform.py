@@ -74,7 +74,8 @@ class Uniform(Noise):
         below = (1 - self.atom) / 2
         if probability <= below:
             return probability / self.density - self.width
-        return max(Fraction(0), (probability - self.atom) / self.density - self.width)
+        right = (probability - self.atom) / self.density - self.width
+        return max(right, Fraction(0))
 
     def variance(self) -> Fraction:
         """Return (1−α)·w²/3."""
@@ -86,7 +87,8 @@ class Uniform(Noise):
         return spread + cost.value(Fraction(0)).scaled(self.atom)
 
     def _pdf(self, place: Fraction | float) -> Fraction:
-        return self.density if abs(place) <= self.width else Fraction(0)
+        inside = not isinstance(place, float) and abs(place) <= self.width
+        return self.density if inside else Fraction(0)
 
     def _densities(self, places: Any) -> Any:
         import numpy as np

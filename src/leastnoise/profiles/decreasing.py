@@ -39,8 +39,8 @@ def worst_distance(noise: Noise, sensitivity: Fraction) -> Fraction:
     moved by j steps it is the mass of the j points in the middle.
     """
     raise InvalidParameter(
-        f"Theorem 1 is read from a family's own law; got {type(noise).__name__}, which has none "
-        "here. Give a Uniform or a DiscreteUniform."
+        f"Theorem 1 is read from a family's own law; got {type(noise).__name__}, moved by "
+        f"{exactly(sensitivity)}, which has none here. Give a Uniform or a DiscreteUniform."
     )
 
 

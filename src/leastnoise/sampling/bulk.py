@@ -32,9 +32,7 @@ def fits(law: DiscreteUniform) -> bool:
     return word_bits(law.total) == 64 and law.farthest < 1 << 52
 
 
-def blocks(
-    law: DiscreteUniform, size: int, tape: Tape, scratch: "Floats"
-) -> "Iterator[Floats]":
+def blocks(law: DiscreteUniform, size: int, tape: Tape, scratch: "Floats") -> "Iterator[Floats]":
     """Yield ``size`` indices, in blocks of whole numbers held as floats.
 
     A block is overwritten by the next. A word that is refused is passed over, as one by one, so
@@ -85,9 +83,7 @@ class _Tickets:
             indices[indices > self._law.reach] = 0
         return indices
 
-    def _settled(
-        self, words: "NDArray[np.int64]", places: "Floats", indices: "Floats"
-    ) -> "Floats":
+    def _settled(self, words: "NDArray[np.int64]", places: "Floats", indices: "Floats") -> "Floats":
         """Settle by integers what floats could not decide; leave out the words to be refused."""
         near = np.flatnonzero(places < 2 * self._doubt)
         tickets, accepted = _accepted(_uncentred(words[near]), self._law.total)

@@ -1,0 +1,112 @@
+"""The bars of the exact core, measured in one run, interleaved, as medians (and best of all).
+
+Times are of this machine and this minute; the ratios are what to compare.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from statistics import median
+
+import numpy as np
+
+import leastnoise as ln
+
+SIZE = 5_000_000
+
+
+def main() -> None:
+    """Measure and print."""
+    show("import leastnoise, above bare Python", *started("import leastnoise"), "s", "≤ 0.1")
+    show("leastnoise calibrate, whole command", *command(), "s", "≤ 0.3")
+    for cost, delta in ((ln.l1, "0.1"), (ln.l2, "0.9")):
+        calls = timed(lambda c=cost, d=delta: question(c, d), rounds=200)  # type: ignore[misc]
+        show(f"calibrate, {cost} at δ = {delta}", *in_unit(calls, 1e3), "ms", "≤ 1")
+    mechanism = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1)
+    calls = timed(lambda: [mechanism.release(42.5) for _ in range(1000)], rounds=30)
+    show("release of one float", *in_unit(calls, 1e3), "µs", "≤ 10")
+    bulk()
+    drawn()
+
+
+def question(cost: ln.Cost, delta: str) -> None:
+    """Ask a question that has a closed form."""
+    ln.calibrate(ln.Privacy(delta=delta), sensitivity=1, cost=cost)
+
+
+def bulk() -> None:
+    """Releases of five million floats beside numpy's own unsafe noise, in turns."""
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=SIZE) * 1000
+    contestants: dict[str, Callable[[], object]] = {
+        "numpy": lambda: values + rng.uniform(-5, 5, SIZE)
+    }
+    for moved, delta in (("1", "0.1"), ("0.7", "0.1"), ("1", "1e-6"), ("0.7", "1e-6")):
+        mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=moved)
+        contestants[f"Δ = {moved}, δ = {delta}"] = lambda m=mechanism: m.release(values)  # type: ignore[misc]
+    times: dict[str, list[float]] = {name: [] for name in contestants}
+    for _ in range(21):
+        for name, contestant in contestants.items():
+            times[name] += timed(contestant, rounds=1)
+    numpy_times = times.pop("numpy")
+    for name, own in times.items():
+        ratio = median(own) / median(numpy_times), min(own) / min(numpy_times)
+        show(f"{SIZE:,} floats at {name}", *ratio, "× numpy's x + uniform", "≤ 1.2")
+
+
+def drawn() -> None:
+    """How much the drawn noise costs above the line's optimum, at worst over a range of δ."""
+    for cost in (ln.l1, ln.l2):
+        worst = Fraction(0)
+        for delta in ("1e-9", "0.01", "0.1", "0.3", "0.5", "0.7", "0.9", "0.99"):
+            mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=1, cost=cost)
+            worst = max(worst, mechanism.drawn.cost / mechanism.cost - 1)
+        show(f"drawn cost above the line's, {cost}", float(worst), float(worst), "", "≤ 0.001")
+
+
+def timed(call: Callable[[], object], rounds: int) -> list[float]:
+    """Return the seconds of each of so many calls."""
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return times
+
+
+def started(statement: str) -> tuple[float, float]:
+    """Return how much longer Python takes to start with a statement than without: median, best."""
+    with_it, without = [], []
+    for _ in range(15):
+        without += timed(lambda: _python("-c", "pass"), rounds=1)
+        with_it += timed(lambda: _python("-c", statement), rounds=1)
+    return median(with_it) - median(without), min(with_it) - min(without)
+
+
+def command() -> tuple[float, float]:
+    """Return the time of a whole command: median, best."""
+    arguments = ("-m", "leastnoise", "calibrate", "--delta", "0.1", "--sensitivity", "1")
+    times = timed(lambda: _python(*arguments), rounds=15)
+    return median(times), min(times)
+
+
+def in_unit(times: list[float], factor: float) -> tuple[float, float]:
+    """Return median and best in another unit."""
+    return median(times) * factor, min(times) * factor
+
+
+def show(name: str, middle: float, best: float, unit: str, bar: str) -> None:
+    """Print one row."""
+    print(f"{name:<45} median {middle:10.4g}  best {best:10.4g}  {unit:<22} bar {bar}")
+
+
+def _python(*arguments: str) -> None:
+    subprocess.run(  # noqa: S603 -- it runs this Python
+        [sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL
+    )
+
+
+if __name__ == "__main__":
+    main()

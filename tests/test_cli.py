@@ -1,0 +1,297 @@
+"""The command line, mostly as a shell runs it."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import leastnoise as ln
+from leastnoise.cli import main
+
+CANARY = "31337.4242"  # the value that no error may repeat
+QUESTION = ["--delta", "0.1", "--sensitivity", "1"]
+
+
+def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as a program of its own, with its output in pipes."""
+    command = [sys.executable, "-m", "leastnoise", *arguments]
+    environment = {**os.environ, **variables}
+    return subprocess.run(
+        command, capture_output=True, check=False, encoding="utf-8", env=environment, timeout=60
+    )
+
+
+def call(*arguments: str) -> Result:
+    """Run the command inside this process, which is much faster."""
+    return CliRunner().invoke(main, arguments, prog_name="leastnoise")
+
+
+def data(result: Result) -> Any:
+    """Return printed JSON, which must be strict: NaN and Infinity are none."""
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("\n") == 1
+    return json.loads(result.stdout, parse_constant=pytest.fail)
+
+
+# ------------------------------------------------------------------- what it prints
+
+COSTS = {
+    "l1": ln.l1,
+    "l2": ln.l2,
+    "lp:1/2": ln.lp("1/2"),
+    "lp:3": ln.lp(3),
+    "threshold:2.5": ln.threshold("2.5"),
+    "points:0,0;1,2;9,4": ln.points([(0, 0), (1, 2), (9, 4)]),
+}
+QUESTIONS = [
+    *(
+        (delta, size, cost, integer)
+        for delta in ("0.1", "2/3")
+        for size in ("1", "3")
+        for cost in COSTS
+        for integer in (False, True)
+    ),
+    *(
+        (delta, size, cost, False)
+        for delta in ("1e-300", "0.1")
+        for size in ("1e-300", "1e300")
+        for cost in ("l1", "l2", "lp:1/2")
+    ),
+]
+
+
+def options(delta: str, size: str, cost: str, integer: bool) -> list[str]:
+    whole = ["--integer"] if integer else []
+    return ["--delta", delta, "--sensitivity", size, "--cost", cost, *whole, "--json"]
+
+
+def asked(delta: str, size: str, cost: str, integer: bool) -> ln.Mechanism:
+    promise = ln.Privacy(delta=delta)
+    return ln.calibrate(promise, sensitivity=size, cost=COSTS[cost], integer=integer)
+
+
+@pytest.mark.parametrize(("delta", "size", "cost", "integer"), QUESTIONS)
+def test_json_of_calibrate_is_the_mechanism_exactly(
+    delta: str, size: str, cost: str, integer: bool
+) -> None:
+    found = data(call("calibrate", *options(delta, size, cost, integer)))
+    mechanism = asked(delta, size, cost, integer)
+    certificate, drawn = mechanism.certificate, mechanism.drawn
+    exact = {
+        "sensitivity": mechanism.sensitivity,
+        "radius": mechanism.noise.radius,
+        "exact_probability": mechanism.exact_probability,
+        "cost": mechanism.cost,
+        "privacy.epsilon": 0,
+        "privacy.delta": mechanism.privacy.delta,
+        "certificate.lower_bound": certificate.lower_bound,
+        "certificate.gap": certificate.gap,
+        "drawn.step": drawn.step,
+        "drawn.radius": drawn.radius,
+        "drawn.cost": drawn.cost,
+        "drawn.protected": drawn.protected,
+    }
+    assert {name: Fraction(at(found, name)) for name in exact} == exact
+    plain = {
+        "integer": integer,
+        "noise": repr(mechanism.noise),
+        "certificate.exact": certificate.exact,
+        "certificate.source": certificate.source,
+        "certificate.among": "decreasing",
+        "certificate.objective": repr(COSTS[cost]),
+    }
+    assert {name: at(found, name) for name in plain} == plain
+
+
+@pytest.mark.parametrize(("delta", "size", "cost", "integer"), QUESTIONS)
+def test_json_of_release_is_an_answer_exactly(
+    delta: str, size: str, cost: str, integer: bool
+) -> None:
+    found = data(call("release", "42", "--allow-exact", *options(delta, size, cost, integer)))
+    mechanism = asked(delta, size, cost, integer)
+    value, bound = Fraction(found["value"]), Fraction(found["bound"])
+    twin = ln.Answer(int(value / mechanism.drawn.step), mechanism)
+    assert (twin.value, twin.bound) == (value, bound)
+    assert abs(value - 42) <= bound
+    assert tuple(map(Fraction, found["interval_95"])) == twin.interval("0.95")
+    assert Fraction(found["exact_probability"]) == mechanism.exact_probability
+    assert Fraction(found["privacy"]["delta"]) == Fraction(delta)
+    assert found["recorded"] is False
+
+
+def test_numbers_longer_than_python_prints_are_still_json() -> None:
+    question = ["--delta", "1e-300", "--sensitivity", "1e300", "--cost", "lp:20", "--json"]
+    assert data(call("calibrate", *question))["certificate"]["exact"] is True
+    assert data(call("release", "5", *question))["recorded"] is False
+
+
+def at(found: Any, name: str) -> Any:
+    return reduce(lambda inner, key: inner[key], name.split("."), found)
+
+
+def test_calibrate_prints_what_the_library_finds() -> None:
+    done = run("calibrate", *QUESTION)
+    mechanism = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1)
+    assert (done.returncode, done.stderr) == (0, "")
+    table, words = done.stdout.split("\n\n")
+    rows = dict(re.split(r"  +", row, maxsplit=1) for row in table.splitlines())
+    assert rows["noise"] == repr(mechanism.noise) == "Uniform(radius=5, atom=0)"
+    assert rows["expected cost"] == "2.5 (l1)"
+    assert rows["lower bound"] == "2.5"
+    assert rows["proved"] == str(mechanism.certificate)
+    assert rows["drawn"] == repr(mechanism.drawn.noise)
+    assert rows["drawn cost"].startswith("2.50000")
+    assert " ".join(words.split()) == mechanism.explain()
+    assert max(map(len, words.splitlines())) <= 88
+
+
+@pytest.mark.parametrize("value", ["42", "-5", "-1e5", "-0.5", "-1/3", "1/3", "0"])
+def test_release_prints_one_line_within_the_bound(value: str) -> None:
+    done = call("release", value, *QUESTION)
+    assert done.exit_code == 0
+    assert done.stdout.count("\n") == 1
+    printed = Fraction(done.stdout.split()[0])
+    assert abs(printed - Fraction(value)) <= Fraction("5.01")
+    assert "(ε, δ) = (0, 0.1); not recorded in any ledger" in done.stdout
+
+
+def test_a_negative_value_is_no_option_in_a_real_shell_either() -> None:
+    done = run("release", "-5", *QUESTION)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert -11 < float(done.stdout.split()[0]) < 1
+
+
+def test_version() -> None:
+    done = run("--version")
+    assert (done.returncode, done.stdout) == (0, f"leastnoise, version {ln.__version__}\n")
+
+
+# ------------------------------------------------------------------- help
+
+
+@pytest.mark.parametrize("command", main.commands)
+def test_help_has_an_example_that_runs(command: str) -> None:
+    """It names the library's call, by which the command itself is named, and an example."""
+    told = call(command, "--help").stdout
+    (example,) = re.findall(r"(?m)^ +(leastnoise .*)$", told)
+    words = shlex.split(example)
+    assert words[1] == command
+    done = run(*words[1:])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout) > 60
+    (dotted,) = re.findall(r"\(([\w.]+)\)", told)
+    *path, name = dotted.removeprefix("leastnoise.").split(".")
+    assert name == command
+    assert callable(reduce(getattr, [*path, name], ln))
+
+
+# ------------------------------------------------------------------- what it refuses
+
+REFUSED = [
+    (["calibrate", "--delta", "x", "--sensitivity", "1"], "δ must be a finite number; got 'x'."),
+    (["calibrate", "--delta", "1", "--sensitivity", "1"], "δ must be at least 0 and less than 1;"),
+    (["calibrate", "--sensitivity", "1"], "at ε = 0 no noise keeps δ = 0"),
+    (["calibrate", "--epsilon", "-1", *QUESTION], "ε must be 0 or more; got '-1'."),
+    (
+        ["calibrate", "--epsilon", "1", *QUESTION],
+        "this version of leastnoise finds the least noise",
+    ),
+    (["calibrate", "--delta", "0.1", "--sensitivity", "-1"], "sensitivity must be greater than 0;"),
+    (["calibrate", *QUESTION, "--cost", "l3"], "a cost must be l1, l2, lp:P, threshold:T"),
+    (["calibrate", *QUESTION, "--cost", "lp:"], "a cost must be l1, l2, lp:P, threshold:T"),
+    (["calibrate", *QUESTION, "--cost", "lp:0"], "p must be greater than 0; got '0'."),
+    (
+        ["calibrate", *QUESTION, "--cost", "threshold:-1"],
+        "a threshold must be 0 or more; got '-1'.",
+    ),
+    (["calibrate", *QUESTION, "--cost", "points:0"], "the points of a cost must be pairs"),
+    (["calibrate", *QUESTION, "--cost", "a\n\x1b[31m" * 99], "a cost must be l1, l2, lp:P"),
+    (
+        ["release", f"{CANARY}x", *QUESTION],
+        "the value to release must be a finite number; got a text",
+    ),
+    (["release", "nan", *QUESTION], "the value to release must be a finite number; got a text"),
+    (["release", "True", *QUESTION], "the value to release must be a finite number; got a text"),
+    (
+        ["release", f"{CANARY}e99999", *QUESTION],
+        "the value to release must be a finite number; got",
+    ),
+    (["release", CANARY, *QUESTION, "--integer"], "the value to release must be a whole number"),
+    (
+        ["release", CANARY, "--delta", "0.75", "--sensitivity", "1"],
+        "the least noise for this promise",
+    ),
+    (["release", CANARY, "--delta", CANARY[:3], "--sensitivity", "1"], "δ must be at least 0"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), REFUSED)
+def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], message: str) -> None:
+    done = call(*arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: ")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert len(done.stderr) < 400
+    assert "\x1b" not in done.stderr
+    assert CANARY not in done.stderr
+
+
+USAGE = [
+    (["release", CANARY, "--delta", "0.1"], "Missing option '--sensitivity'"),
+    (["release", *QUESTION], "Missing argument 'VALUE'"),
+    (["release", "1", CANARY, *QUESTION], "argument"),
+    (["release", "--dleta", "0.1", CANARY, "--sensitivity", "1"], "argument"),
+    (["release", CANARY, *QUESTION, "--sensitivity"], "'--sensitivity' requires an argument"),
+    (["calibrate", "--dleta", "0.1"], "No such option"),
+    (["calibrat"], "No such command 'calibrat'"),
+    ([], "Usage: leastnoise [OPTIONS] COMMAND"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), USAGE)
+def test_wrong_usage_is_told_without_the_value(arguments: list[str], message: str) -> None:
+    done = call(*arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert CANARY not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("value", "delta", "way"), [(CANARY, "0.75", "--allow-exact"), (CANARY, "0.1", "--integer")]
+)
+def test_a_refusal_names_the_option_and_not_the_keyword(value: str, delta: str, way: str) -> None:
+    """What to do must be something that can be typed here."""
+    whole = ["--integer"] if way == "--integer" else []
+    assert way in call("release", value, "--delta", delta, "--sensitivity", "1", *whole).stderr
+
+
+def test_in_a_pipe_and_under_no_color_nothing_is_coloured_and_no_traceback_shown() -> None:
+    for arguments in (["calibrate", *QUESTION], ["release", f"{CANARY}x", *QUESTION], ["--help"]):
+        for variables in ({"NO_COLOR": "1", "TERM": "xterm-256color"}, {"TERM": "xterm-256color"}):
+            done = run(*arguments, **variables)
+            assert done.returncode == (2 if arguments[0] == "release" else 0)
+            assert "\x1b" not in done.stdout + done.stderr
+            assert "Traceback" not in done.stderr
+            assert CANARY not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("command", [["calibrate"], ["release", "5"]])
+def test_no_heavy_library_is_loaded_for_the_common_case(command: list[str]) -> None:
+    script = (
+        "import sys; from leastnoise.cli import main\n"
+        f"main({[*command, *QUESTION]!r}, standalone_mode=False)\n"
+        "print(sorted({'numpy', 'flint', 'cryptography', 'altair', 'scipy'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=True, encoding="utf-8"
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
