@@ -28,7 +28,7 @@ from leastnoise.privacy import Privacy
 from leastnoise.profiles import keeps
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SupportingLine:
     """Cost + slope·distance ≥ intercept for every noise of the class, on the line or the integers.
 
@@ -41,6 +41,10 @@ class SupportingLine:
     low: Fraction
     high: Fraction
     integer: bool = False
+
+    def __repr__(self) -> str:
+        """Print the line by its slope and its height."""
+        return f"SupportingLine(slope={exactly(self.slope)}, intercept={exactly(self.intercept)})"
 
     def bound(self, delta: Fraction) -> Fraction:
         """Return β − λδ: no noise of the class at distance at most δ costs less."""
@@ -72,7 +76,7 @@ class SupportingLine:
         return area + self.slope * sensitivity / 2 - self.intercept * self.high
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Certificate:
     """That ``noise`` keeps ``privacy``, what it costs, and that nothing in its class costs less.
 
@@ -117,6 +121,10 @@ class Certificate:
         self.evidence.check(self.objective, self.sensitivity)
         if self.evidence.bound(self.privacy.delta) < self.lower_bound:
             raise _unproved("its evidence gives a smaller lower bound than it says")
+
+    def __repr__(self) -> str:
+        """Print what is proved, and of what."""
+        return f"Certificate({self.noise!r}: {self})"
 
     def __str__(self) -> str:
         """Say in one line what is proved."""

@@ -20,7 +20,7 @@ from leastnoise.errors import (
     LedgerDamaged,
     NotPrivate,
 )
-from leastnoise.exact import approximately, as_float, exactly, rational
+from leastnoise.exact import approximately, as_float, described, exactly, ratio, rational
 from leastnoise.mechanism import Answer, Mechanism
 from leastnoise.mechanism import calibrate as find_mechanism
 from leastnoise.privacy import Privacy
@@ -33,8 +33,16 @@ class _Refused(click.ClickException):
     """One of our errors, as one line on the error stream."""
 
     def __init__(self, error: LeastnoiseError) -> None:
-        super().__init__(str(error))
+        super().__init__(_in_options(str(error)))
         self.exit_code = _EXIT_CODES.get(type(error), 2)  # type: ignore[misc]  # click's own way
+
+
+def _in_options(message: str) -> str:
+    """Say what to do in the words of the command line."""
+    for keyword in ("allow_exact=True", "integer=True"):
+        option = "--" + keyword.removesuffix("=True").replace("_", "-")
+        message = message.replace(keyword, option)
+    return message
 
 
 class _Command(click.Command):
@@ -71,12 +79,12 @@ def _question(command: Callable[..., None]) -> Callable[..., None]:
 @main.command(cls=_Command)
 @_question
 def calibrate(*, as_json: bool, **question: Any) -> None:
-    r"""Find the noise of least cost that keeps a promise (leastnoise.calibrate).
+    """Find the noise of least cost that keeps a promise (leastnoise.calibrate).
 
     \b
     Example:
       leastnoise calibrate --delta 0.1 --sensitivity 1 --cost l1
-    """
+    """  # noqa: D301 -- click reads the control character
     mechanism = _mechanism(**question)
     if as_json:
         click.echo(json.dumps(_as_data(mechanism), ensure_ascii=False))
@@ -95,18 +103,18 @@ def calibrate(*, as_json: bool, **question: Any) -> None:
 
 
 @main.command(cls=_Command, context_settings={"ignore_unknown_options": True})
-@click.argument("value")
+@click.argument("values", nargs=-1, required=True, metavar="VALUE")
 @_question
 @click.option("--allow-exact", is_flag=True, help="Accept that the exact value may leave.")
-def release(*, value: str, as_json: bool, allow_exact: bool, **question: Any) -> None:
-    r"""Add the least noise to VALUE and print what may be published (Mechanism.release).
+def release(*, values: tuple[str, ...], as_json: bool, allow_exact: bool, **question: Any) -> None:
+    """Add the least noise to VALUE and print what may be published (Mechanism.release).
 
     \b
     Example:
       leastnoise release 42 --delta 0.1 --sensitivity 1
-    """
-    mechanism = _mechanism(**question)
-    answer = mechanism.release(_value(value), allow_exact=allow_exact)
+    """  # noqa: D301 -- click reads the control character
+    value = _value(values)
+    answer = _mechanism(**question).release(value, allow_exact=allow_exact)
     click.echo(json.dumps(_answer_data(answer), ensure_ascii=False) if as_json else str(answer))
 
 
@@ -130,13 +138,18 @@ def _cost(text: str) -> Cost:
         return threshold(rest)
     if kind == "points" and rest:
         return points([tuple(pair.split(",")) for pair in rest.split(";")])  # type: ignore[misc]
-    raise InvalidParameter(f"a cost must be {_COSTS}; got {text!r}. Choose one.")
+    raise InvalidParameter(f"a cost must be {_COSTS}; got {described(text)}. Choose one.")
 
 
-def _value(text: str) -> Fraction:
-    """Read the value to be released; the message must not repeat it."""
+def _value(texts: tuple[str, ...]) -> Fraction:
+    """Read the value to be released; no message may repeat it."""
+    if len(texts) != 1:
+        raise InvalidParameter(
+            f"there must be exactly one value to release; got {len(texts)} arguments. "
+            "Give one number, and check the spelling of the options."
+        )
     try:
-        return rational(text, "the value")
+        return rational(texts[0], "the value")
     except InvalidParameter:
         raise InvalidParameter(
             "the value to release must be a finite number; got a text that is not one. "
@@ -148,26 +161,26 @@ def _as_data(mechanism: Mechanism) -> dict[str, Any]:
     certificate, drawn = mechanism.certificate, mechanism.drawn
     return {
         "privacy": _privacy_data(mechanism.privacy),
-        "sensitivity": str(mechanism.sensitivity),
+        "sensitivity": ratio(mechanism.sensitivity),
         "integer": mechanism.integer,
         "noise": repr(mechanism.noise),
-        "radius": str(mechanism.noise.radius),
-        "exact_probability": str(mechanism.exact_probability),
-        "cost": str(mechanism.cost),
+        "radius": ratio(mechanism.noise.radius),
+        "exact_probability": ratio(mechanism.exact_probability),
+        "cost": ratio(mechanism.cost),
         "cost_float": _finite(as_float(mechanism.cost)),
         "certificate": {
             "among": certificate.among,
             "objective": repr(certificate.objective),
-            "lower_bound": str(certificate.lower_bound),
-            "gap": str(certificate.gap),
+            "lower_bound": ratio(certificate.lower_bound),
+            "gap": ratio(certificate.gap),
             "exact": certificate.exact,
             "source": certificate.source,
         },
         "drawn": {
-            "step": str(drawn.step),
-            "radius": str(drawn.radius),
-            "cost": str(drawn.cost),
-            "protected": str(drawn.protected),
+            "step": ratio(drawn.step),
+            "radius": ratio(drawn.radius),
+            "cost": ratio(drawn.cost),
+            "protected": ratio(drawn.protected),
         },
     }
 
@@ -175,12 +188,12 @@ def _as_data(mechanism: Mechanism) -> dict[str, Any]:
 def _answer_data(answer: Answer) -> dict[str, Any]:
     low, high = answer.interval("0.95")
     return {
-        "value": str(answer.value),
+        "value": ratio(answer.value),
         "value_float": _finite(float(answer)),
-        "interval_95": [str(low), str(high)],
-        "bound": str(answer.bound),
+        "interval_95": [ratio(low), ratio(high)],
+        "bound": ratio(answer.bound),
         "privacy": _privacy_data(answer.privacy),
-        "exact_probability": str(answer.exact_probability),
+        "exact_probability": ratio(answer.exact_probability),
         "recorded": False,
     }
 
@@ -191,7 +204,7 @@ def _finite(number: float) -> float | None:
 
 
 def _privacy_data(privacy: Privacy) -> dict[str, str]:
-    return {"epsilon": str(privacy.epsilon), "delta": str(privacy.delta)}
+    return {"epsilon": ratio(privacy.epsilon), "delta": ratio(privacy.delta)}
 
 
 def _table(*rows: tuple[str, str]) -> None:

@@ -37,6 +37,8 @@ def find(
             "at ε = 0 no noise keeps δ = 0: the answer would have to be the same for all data; "
             "got (0, 0). Give δ > 0."
         )
+    # A cost is looked at before it is trusted, and again as far as the noise turned out to reach.
+    cost.probe(sensitivity / privacy.delta)
     noise, certificate = (least_on_integers if integer else least_on_line)(
         privacy, sensitivity, cost
     )

@@ -7,7 +7,7 @@ from itertools import pairwise
 from numbers import Real
 
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import Interval, approximately, as_float, described
+from leastnoise.exact import Interval, Number, approximately, as_float, described, rational
 
 # How finely a function that is only known by calling it is read.
 CELLS = 1 << 14
@@ -42,6 +42,11 @@ class Cost:
                 f"a cost must be a function of the size of an error; got {described(function)}. "
                 "Give for instance Cost(math.log1p), or one of l1, l2, lp, threshold, points."
             )
+        if not isinstance(name, str | None):
+            raise InvalidParameter(
+                f"the name of a cost must be a text; got {described(name)}. "
+                "Give one or leave it out."
+            )
         self._function = function
         self._name = name or f"Cost({getattr(function, '__name__', type(function).__name__)})"
 
@@ -49,9 +54,9 @@ class Cost:
         """Print the cost's name."""
         return self._name
 
-    def __call__(self, error: float) -> float:
+    def __call__(self, error: Number) -> float:
         """Return the cost of one error, as a float."""
-        return as_float(self.value(Fraction(abs(error))).middle)
+        return as_float(self.value(abs(rational(error, "an error"))).middle)
 
     def value(self, size: Fraction) -> Interval:
         """Enclose L(size) for size ≥ 0."""
@@ -146,12 +151,23 @@ class Cost:
                 f"a cost must be a number at every size; {self!r} raised "
                 f"{type(error).__name__} at {size!r}. Give a function defined for all sizes ≥ 0."
             ) from error
-        if isinstance(cost, Real) and math.isfinite(cost):
-            return float(cost)
+        number = _as_finite(cost)
+        if number is not None:
+            return number
         raise InvalidParameter(
             f"a cost must be a finite number at every size; {self!r} gave {described(cost)} "
             f"at {size!r}. Give a function that is finite for all sizes ≥ 0."
         )
+
+
+def as_cost(cost: object) -> Cost:
+    """Return a cost as it is, or refuse what is none."""
+    if isinstance(cost, Cost):
+        return cost
+    raise InvalidParameter(
+        f"cost must be a Cost; got {described(cost)}. "
+        "Give l1, l2, lp(p), threshold(t), points([…]) or Cost(function)."
+    )
 
 
 def added(terms: Iterable[Interval]) -> Interval:
@@ -161,6 +177,17 @@ def added(terms: Iterable[Interval]) -> Interval:
         lower += term.lower
         upper += term.upper
     return Interval(lower, upper)
+
+
+def _as_finite(cost: object) -> float | None:
+    """Read what a function returned, or return None if it is no finite number."""
+    if not isinstance(cost, Real):
+        return None
+    try:
+        number = float(cost)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _within_floats(size: Fraction) -> float:

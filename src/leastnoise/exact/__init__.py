@@ -5,9 +5,9 @@ where numbers become exact, and the only place where irrational ones are enclose
 """
 
 from leastnoise.exact.door import Number, as_float, count, positive, rational, value_ratio
-from leastnoise.exact.enclosures import Interval, power
+from leastnoise.exact.enclosures import Interval, power, shortened_up
 from leastnoise.exact.grid import FloatRounding, Grid
-from leastnoise.exact.text import approximately, described, exactly
+from leastnoise.exact.text import approximately, described, exactly, ratio, to_place
 
 __all__ = [
     "FloatRounding",
@@ -21,6 +21,9 @@ __all__ = [
     "exactly",
     "positive",
     "power",
+    "ratio",
     "rational",
+    "shortened_up",
+    "to_place",
     "value_ratio",
 ]

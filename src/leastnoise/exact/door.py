@@ -28,14 +28,20 @@ def rational(value: object, name: str) -> Fraction:
     >>> rational(0.1, "delta"), rational("1e-6", "delta")
     (Fraction(1, 10), Fraction(1, 1000000))
     """
-    exact = _read(value)
+    try:
+        exact = _read(value)
+    except _TooLongError:
+        exact = Fraction(1 << _LARGEST_BITS)
     if exact is None:
         raise InvalidParameter(
             f"{name} must be a finite number; got {described(value)}. "
             "Give an int, float, Fraction, Decimal or a text like '0.1', '1e-6' or '1/3'."
         )
     if max(abs(exact.numerator).bit_length(), exact.denominator.bit_length()) > _LARGEST_BITS:
-        raise InvalidParameter(_too_long(name))
+        raise InvalidParameter(
+            f"{name} must lie between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT} and have at "
+            f"most {_LARGEST_BITS} binary digits; got one beyond that. Give a shorter number."
+        )
     return exact
 
 
@@ -66,7 +72,7 @@ def value_ratio(value: object) -> tuple[int, int]:
     Unlike a parameter, a float stands here for its binary value: a value is data, and data is
     taken as it is. The refusal names the type and never the content.
     """
-    if isinstance(value, bool):
+    if isinstance(value, bool) or _is_duration(value):
         pass  # True is no number of anything
     elif isinstance(value, float):
         if math.isfinite(value):
@@ -98,7 +104,7 @@ def as_float(exact: Fraction | int) -> float:
 
 def _read(value: object) -> Fraction | None:
     """Read a parameter, or return None if it is no finite number."""
-    if isinstance(value, bool):
+    if isinstance(value, bool) or _is_duration(value):
         return None
     if isinstance(value, Integral):
         return Fraction(int(value))
@@ -119,13 +125,13 @@ def _read_decimal(value: Decimal) -> Fraction | None:
     if not value.is_finite():
         return None
     if value and abs(value.adjusted()) > _LARGEST_EXPONENT:
-        raise InvalidParameter(_too_long("a number"))
+        raise _TooLongError
     return Fraction(value)
 
 
 def _read_text(text: str) -> Fraction | None:
     if len(text) > _LONGEST_TEXT:
-        raise InvalidParameter(_too_long("a number"))
+        raise _TooLongError
     upper, slash, lower = text.partition("/")
     try:
         if slash:
@@ -135,12 +141,14 @@ def _read_text(text: str) -> Fraction | None:
         return None
 
 
-def _too_long(name: str) -> str:
-    return (
-        f"{name} must lie between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT} and have at "
-        f"most {_LARGEST_BITS} binary digits; got one beyond that. Give a shorter number."
-    )
+def _is_duration(value: object) -> bool:
+    """Whether this is numpy's timedelta64, which calls itself an integer."""
+    return getattr(getattr(value, "dtype", None), "kind", "") == "m"
 
 
 def _a(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
+
+
+class _TooLongError(Exception):
+    """A number that would take more room than any promise needs."""

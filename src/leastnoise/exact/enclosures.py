@@ -13,9 +13,10 @@ from leastnoise.errors import InvalidParameter
 if TYPE_CHECKING:
     import flint
 
-# Results of a power are held as exact rationals, so their length must stay within reason.
-_LARGEST_RESULT_BITS = 1 << 18
-_GUARD_BITS = 96
+# Exact powers grow with their exponent; beyond this many binary digits they are enclosed instead.
+_LONGEST_EXACT_POWER = 1 << 16
+_LARGEST_MAGNITUDE = 1 << 18
+_GUARD_BITS = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +64,24 @@ def power(base: Fraction, exponent: Fraction) -> Interval:
     Interval(lower=Fraction(3, 2), upper=Fraction(3, 2))
     """
     root = _rational_root(base, exponent.denominator)
-    largest = max(base.numerator.bit_length(), base.denominator.bit_length())
-    if largest * exponent > _LARGEST_RESULT_BITS:
-        raise InvalidParameter(
-            f"a cost must have at most {_LARGEST_RESULT_BITS} binary digits to be computed exactly;"
-            " got a power beyond that. Choose a smaller exponent p."
-        )
-    if root is not None:
+    length = max(base.numerator.bit_length(), base.denominator.bit_length())
+    if root is not None and (root in (0, 1) or length * exponent <= _LONGEST_EXACT_POWER):
         return Interval.exact(root**exponent.numerator)
+    if abs(_magnitude(base)) * exponent > _LARGEST_MAGNITUDE:
+        raise InvalidParameter(
+            f"a power must lie between 2^-{_LARGEST_MAGNITUDE} and 2^{_LARGEST_MAGNITUDE} to be "
+            "computed; got one beyond that. Choose a smaller exponent."
+        )
     return _enclosed_power(base, exponent)
+
+
+def shortened_up(number: Fraction, bits: int = 128) -> Fraction:
+    """Return ``number`` > 0 itself if it is short, else one just above with so many digits."""
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) <= 16 * bits:
+        return number
+    shift = bits - _magnitude(number)
+    scaled = -(-(number.numerator << max(shift, 0)) // (number.denominator << max(-shift, 0)))
+    return Fraction(scaled << max(-shift, 0), 1 << max(shift, 0))
 
 
 def _rational_root(base: Fraction, degree: int) -> Fraction | None:
@@ -100,11 +110,17 @@ def _integer_root(number: int, degree: int) -> int | None:
 def _enclosed_power(base: Fraction, exponent: Fraction) -> Interval:
     import flint  # on first use: most calls never need it
 
-    magnitude = base.numerator.bit_length() - base.denominator.bit_length()
-    size = abs(magnitude * exponent.numerator // exponent.denominator)
-    with flint.ctx.workprec(_GUARD_BITS + size + exponent.numerator.bit_length() + 64):
+    # Enough to be narrow absolutely too, and to tell the powers of neighbouring integers apart.
+    size = int(abs(_magnitude(base)) * exponent)
+    length = base.numerator.bit_length() + base.denominator.bit_length()
+    with flint.ctx.workprec(_GUARD_BITS + size + length + exponent.numerator.bit_length()):
         ball = flint.arb(_fmpq(base)) ** flint.arb(_fmpq(exponent))
         return Interval(_dyadic(ball.lower()), _dyadic(ball.upper()))
+
+
+def _magnitude(base: Fraction) -> int:
+    """Return the binary exponent of a number, to within one."""
+    return base.numerator.bit_length() - base.denominator.bit_length()
 
 
 def _fmpq(number: Fraction) -> "flint.fmpq":

@@ -1,6 +1,6 @@
 """How exact numbers print: exactly where that is short, rounded to a stated side where not."""
 
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 
 _LONGEST_EXACT = 12
@@ -29,6 +29,27 @@ def approximately(number: Fraction | int, digits: int = 6, rounding: str = ROUND
     # rounding is the division's and ROUND_CEILING really is a ceiling.
     context = Context(prec=digits, rounding=rounding, Emin=-999_999, Emax=999_999)
     return _plain(context.divide(Decimal(number.numerator), Decimal(number.denominator)))
+
+
+def ratio(number: Fraction) -> str:
+    """Print a rational in full, as ``numerator/denominator``, whatever its length.
+
+    Python refuses to print integers of more than 4300 digits; decimals have no such limit.
+    """
+    upper, lower = (f"{Decimal(part):f}" for part in number.as_integer_ratio())
+    return upper if lower == "1" else f"{upper}/{lower}"
+
+
+def to_place(number: Fraction, unit: Fraction) -> str:
+    """Print a rational to the decimal place just below ``unit`` > 0."""
+    digits = max(magnitude(number) - magnitude(unit), 0) + 1 if number else 1
+    return approximately(number, digits)
+
+
+def magnitude(number: Fraction) -> int:
+    """Return the decimal exponent of a number that is not 0: 2 for 314, −1 for 0.25."""
+    context = Context(prec=3, rounding=ROUND_DOWN, Emin=-999_999, Emax=999_999)
+    return context.divide(Decimal(number.numerator), Decimal(number.denominator)).adjusted()
 
 
 def described(value: object) -> str:

@@ -1,12 +1,13 @@
 """What leaves: a released number, or an array of them, with what is known about its error."""
 
+import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import Number, approximately, described, exactly, rational
+from leastnoise.exact import Number, approximately, as_float, described, rational, to_place
 from leastnoise.privacy import Privacy
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ class Answers:
     """Released numbers in the shape of the array that was given.
 
     Attributes:
-        values: The released numbers: the floats nearest to lattice points, or whole numbers.
+        values: The released numbers: the floats nearest to lattice points, or whole numbers;
+            fractions or long integers (in an object array) where those do not reach.
         mechanism: What released them.
         privacy: The promise for one person, as asked with ``touches``.
     """
@@ -88,8 +90,12 @@ class Answers:
 
     @property
     def bound(self) -> Fraction:
-        """No true value is further from its released one than this."""
-        return farthest(self.mechanism)
+        """No true value is further from its released one than this.
+
+        The released floats are the nearest to lattice points; how far they may be from them is
+        included, so for large values this is a little more than :attr:`Answer.bound`.
+        """
+        return farthest(self.mechanism) + self._rounded()
 
     @property
     def exact_probability(self) -> Fraction:
@@ -97,9 +103,27 @@ class Answers:
         return self.mechanism.exact_probability
 
     def interval(self, confidence: Number = 0.95) -> "tuple[NDArray[Any], NDArray[Any]]":
-        """Return, for each element, an interval that holds its true value so often (one by one)."""
-        reach = float(half_width(self.mechanism, confidence))
-        return self.values - reach, self.values + reach
+        """Return, for each element, an interval that holds its true value so often (one by one).
+
+        The ends are rounded outward.
+        """
+        reach = half_width(self.mechanism, confidence) + self._rounded()
+        if self.mechanism.integer:
+            return self.values - int(reach), self.values + int(reach)
+        if self.values.dtype == object:  # fractions, which are exact
+            return self.values - reach, self.values + reach
+        import numpy as np
+
+        width = math.nextafter(as_float(reach), math.inf)
+        with np.errstate(over="ignore"):  # beyond the largest float an end is infinite
+            low, high = self.values - width, self.values + width
+        return np.nextafter(low, -math.inf), np.nextafter(high, math.inf)
+
+    def _rounded(self) -> Fraction:
+        """Return how far a released float can be from its lattice point: half an ulp."""
+        if self.values.dtype.kind != "f":
+            return Fraction(0)
+        return Fraction(math.ulp(float(abs(self.values).max()))) / 2
 
     def __len__(self) -> int:
         """Return the length of the first axis."""
@@ -138,17 +162,7 @@ def _rounding(mechanism: "Mechanism") -> Fraction:
 
 def _rounded(answer: Answer) -> str:
     """Print the value to a thousandth of its error, which is all that means anything."""
-    if answer.mechanism.integer:
-        return exactly(answer.value)
-    digits = Fraction(answer.bound, 1000)
-    place = Fraction(10) ** _magnitude(digits)
-    return exactly(round(answer.value / place) * place)
-
-
-def _magnitude(number: Fraction) -> int:
-    """Return ⌊log₁₀ number⌋ for a positive number."""
-    guess = len(str(number.numerator)) - len(str(number.denominator))
-    return guess if Fraction(10) ** guess <= number else guess - 1
+    return to_place(answer.value, Fraction(1) if answer.mechanism.integer else answer.bound / 1000)
 
 
 def _error_line(mechanism: "Mechanism") -> str:

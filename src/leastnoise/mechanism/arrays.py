@@ -7,6 +7,7 @@ exceed what floats or 64-bit integers hold (δ below about 1e-9, values beyond 2
 
 import math
 import os
+import sys
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -100,12 +101,16 @@ def _in_integers(flat: Array, law: DiscreteUniform, tape: Tape) -> Array:
 
 
 def _exactly(flat: Array, grid: Grid, law: DiscreteUniform, tape: Tape) -> Array:
-    """Release element by element in exact numbers; return the nearest floats."""
-    results = (
-        grid.nearest_float(grid.index(*value.as_integer_ratio()) + draw(law, tape))
-        for value in flat.tolist()
-    )
-    return np.fromiter(results, np.float64, flat.size)
+    """Release element by element in exact numbers; return the nearest floats.
+
+    Where noise can carry a value beyond the largest float, return fractions instead.
+    """
+    indices = (grid.index(*x.as_integer_ratio()) + draw(law, tape) for x in flat.tolist())
+    if law.radius + grid.step < sys.float_info.max / 2 and _largest(flat) < sys.float_info.max / 2:
+        return np.fromiter(map(grid.nearest_float, indices), np.float64, flat.size)
+    results = np.empty(flat.size, dtype=object)
+    results[:] = [index * grid.step for index in indices]
+    return results
 
 
 def _whole_exactly(flat: Array, law: DiscreteUniform, tape: Tape) -> Array:

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING, Any, overload
 
 from leastnoise.calibration import CELLS, find, on_lattice
 from leastnoise.certificate import Certificate
-from leastnoise.costs import Cost, l1
+from leastnoise.costs import Cost, as_cost, l1
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import Grid, Number, approximately, count, described, exactly, positive
+from leastnoise.exact import (
+    Grid,
+    Number,
+    approximately,
+    count,
+    described,
+    exactly,
+    positive,
+    power,
+    shortened_up,
+)
 from leastnoise.mechanism.answer import Answer, Answers
 from leastnoise.mechanism.release import release_many, release_one
 from leastnoise.noise import DiscreteUniform, Noise, Uniform
@@ -57,7 +67,7 @@ def calibrate(
     return Mechanism(privacy, moved, noise, certificate, drawn, integer)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Drawn:
     """The lattice noise that release adds, whole multiples of a step.
 
@@ -71,6 +81,10 @@ class Drawn:
     noise: DiscreteUniform
     objective: Cost
     protected: Fraction
+
+    def __repr__(self) -> str:
+        """Print the law."""
+        return f"Drawn({self.noise!r})"
 
     @property
     def step(self) -> Fraction:
@@ -88,7 +102,7 @@ class Drawn:
         return self.noise.expected(self.objective)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Mechanism:
     """A noise with the promise it keeps; made by :func:`calibrate`.
 
@@ -107,6 +121,11 @@ class Mechanism:
     certificate: Certificate
     drawn: Drawn
     integer: bool
+
+    def __repr__(self) -> str:
+        """Print the noise and the promise."""
+        moved = exactly(self.sensitivity)
+        return f"Mechanism({self.noise!r}, {self.privacy!r}, sensitivity={moved})"
 
     @property
     def cost(self) -> Fraction:
@@ -161,7 +180,7 @@ class Mechanism:
             together = _together(self.privacy, count(touches, "touches", least=1))
             values = release_many(value, self.grid, self.drawn.noise, integer=self.integer)
             return Answers(values, self, together)
-        if touches != 1:
+        if not (type(touches) is int and touches == 1) and count(touches, "touches", least=1) > 1:
             raise InvalidParameter(
                 f"touches is for arrays; got {described(touches)} with a single value. "
                 "Leave it out."
@@ -186,11 +205,7 @@ def _read(privacy: Privacy, sensitivity: Number, cost: Cost, *, integer: bool) -
         raise InvalidParameter(
             f"privacy must be a Privacy; got {described(privacy)}. Write Privacy(delta=0.1)."
         )
-    if not isinstance(cost, Cost):
-        raise InvalidParameter(
-            f"cost must be a Cost; got {described(cost)}. "
-            "Give l1, l2, lp(p), threshold(t), points([…]) or Cost(function)."
-        )
+    as_cost(cost)
     if not isinstance(integer, bool):
         raise InvalidParameter(
             f"integer must be True or False; got {described(integer)}. "
@@ -210,4 +225,10 @@ def _together(privacy: Privacy, releases: int) -> Privacy:
 
     Couple each pair of outputs so that they agree with probability 1 − δ, independently.
     """
-    return Privacy(0, 1 - (1 - privacy.delta) ** releases) if releases > 1 else privacy
+    delta = shortened_up(1 - power(1 - privacy.delta, Fraction(releases)).lower)
+    if delta >= 1:
+        raise InvalidParameter(
+            f"so many releases would promise nothing: δ = 1 after {releases} of them. "
+            "Release less, or promise a smaller δ for each."
+        )
+    return Privacy(0, delta)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from leastnoise.costs import Cost
+from leastnoise.costs import Cost, as_cost
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import Interval, as_float, described, rational
+from leastnoise.exact import Interval, as_float, described, power, rational
 
 
 class Noise(ABC):
@@ -50,7 +50,7 @@ class Noise(ABC):
 
     def expected(self, cost: Cost) -> Fraction:
         """Return E L(X): exact where it is rational, else a proved upper bound."""
-        return self.enclose(cost).upper
+        return self.enclose(as_cost(cost)).upper
 
     def cdf(self, x: Any) -> Any:
         """Return P(X ≤ x)."""
@@ -77,8 +77,8 @@ class Noise(ABC):
         return as_float(self.variance())
 
     def std(self) -> float:
-        """Return the standard deviation, the root of the float nearest to the variance."""
-        return math.sqrt(self.var())
+        """Return the standard deviation."""
+        return as_float(power(self.variance(), Fraction(1, 2)).middle)
 
     def support(self) -> tuple[float, float]:
         """Return the smallest and the largest value the noise can take."""
@@ -91,6 +91,14 @@ class Noise(ABC):
             as_float(self.quantile((1 - level) / 2)),
             as_float(self.quantile((1 + level) / 2)),
         )
+
+    def _each(self, places: Any, one: Callable[[Any], Fraction]) -> Any:
+        """Apply an exact function to each element of an array of floats."""
+        import numpy as np
+
+        exact = (x if math.isinf(x) else Fraction(x) for x in places.ravel().tolist())
+        results = (as_float(one(x)) for x in exact)
+        return np.fromiter(results, np.float64, places.size).reshape(places.shape)
 
     def _cdf(self, place: Fraction | float) -> Fraction:
         if isinstance(place, float):  # only infinities arrive as floats
@@ -115,6 +123,10 @@ def evaluated(
     if getattr(x, "ndim", 0):
         import numpy as np
 
+        if isinstance(x, np.ma.MaskedArray):
+            raise InvalidParameter(
+                "an array of places must not be masked; got a masked array. Fill it first."
+            )
         places = np.asarray(x)
         if places.dtype.kind not in "fiu" or np.isnan(places).any():
             raise InvalidParameter(

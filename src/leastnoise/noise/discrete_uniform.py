@@ -7,7 +7,7 @@ from typing import Any
 
 from leastnoise.costs import Cost
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import Interval, Number, as_float, count, exactly, positive
+from leastnoise.exact import Interval, Number, count, described, exactly, positive
 from leastnoise.noise.base import Noise, evaluated
 
 
@@ -42,7 +42,8 @@ class DiscreteUniform(Noise):
         if self.rim > self.level:
             raise InvalidParameter(
                 "the weight of the rim must be at most the level; "
-                f"got {self.rim} above {self.level}. Give weights that never rise away from 0."
+                f"got {described(rim)} above {described(level)}. "
+                "Give weights that never rise away from 0."
             )
 
     def __repr__(self) -> str:
@@ -50,7 +51,7 @@ class DiscreteUniform(Noise):
         odd = f", atom={exactly(Fraction(self.atom, self.total))}" if self.atom else ""
         return (
             f"DiscreteUniform(step={exactly(self.step)}, radius={exactly(self.radius)}, "
-            f"points={2 * self.farthest + 1}{odd})"
+            f"points={exactly(2 * self.farthest + 1)}{odd})"
         )
 
     @property
@@ -140,21 +141,10 @@ class DiscreteUniform(Noise):
         return Fraction(self.weight(index.numerator), self.total) if whole else Fraction(0)
 
     def _point_masses(self, places: Any) -> Any:
-        return self._each(places, lambda place: self._pmf(_exact(place)))
+        return self._each(places, self._pmf)
 
     def _masses(self, places: Any) -> Any:
-        return self._each(places, lambda place: self._cdf(_exact(place)))
+        return self._each(places, self._cdf)  # on a lattice a rounded place is another point
 
     def _quantiles(self, probabilities: Any) -> Any:
-        return self._each(probabilities, lambda level: self.quantile(Fraction(level)))
-
-    def _each(self, places: Any, one: Any) -> Any:
-        """Apply an exact function to each element: a rounded place is another point."""
-        import numpy as np
-
-        results = (as_float(one(place)) for place in places.ravel().tolist())
-        return np.fromiter(results, np.float64, places.size).reshape(places.shape)
-
-
-def _exact(place: float) -> Fraction | float:
-    return place if place in (float("inf"), float("-inf")) else Fraction(place)
+        return self._each(probabilities, self.quantile)

@@ -1,5 +1,6 @@
 """Uniform noise with a probability mass at the origin: the paper's P_α."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -98,13 +99,18 @@ class Uniform(Noise):
     def _masses(self, places: Any) -> Any:
         import numpy as np
 
-        # x/w before anything else: neither may overflow, whatever the radius.
-        spread = np.clip((places / as_float(self.width) + 1) / 2, 0, 1)
+        width = as_float(self.width)
+        if not 0 < width < math.inf:
+            return self._each(places, self._cdf)
+        # Clipped and divided before anything else: then nothing overflows.
+        spread = (np.clip(places, -width, width) / width + 1) / 2
         return spread * as_float(1 - self.atom) + np.where(places >= 0, as_float(self.atom), 0)
 
     def _quantiles(self, probabilities: Any) -> Any:
         import numpy as np
 
+        if not 0 < as_float(self.width) < math.inf:
+            return self._each(probabilities, self.quantile)
         atom = as_float(self.atom)
         scale = 2 / as_float(1 - self.atom)
         left = probabilities * scale - 1
