@@ -102,7 +102,7 @@ BEYOND: list[Any] = ["1e999999999", "-1e-999999999", "7" * 20_000, 10**6000]
 BEYOND += [Fraction(1, 10**6000), Decimal("1e999999")]
 BELOW: list[Any] = [-1, -0.5, "-1e-300", Fraction(-1, 3), Decimal("-1")]
 OUTSIDE = [*BELOW, 1.5, "1.0000001", Fraction(4, 3)]
-LEVELS = [INF, -INF, np.array([0.5, 1.1]), np.array([-INF])]
+LEVELS = [*OUTSIDE, INF, -INF, np.array([0.5, 1.1]), np.array([-INF])]
 NO_ARRAYS = [np.array([0.5, bad]) for bad in (NAN, 1j, None)] + [np.array(["1"]), np.array([True])]
 NO_COSTS: list[Any] = [NAN, "l1", None, 1j, [1]]
 # Values to be released: each holds the canary, as far as its kind can.
@@ -119,7 +119,6 @@ PARTS = [float(CANARY), Fraction(CANARY), Decimal(CANARY)]
 # Where · the message, with {} for what was got and … for any words · what is refused there.
 BOTH, COUNT = "release|release @ whole", "NAME must be a whole number of at least"
 FALLS, PAIRS = "a cost must never fall as the error grows; ", "the points of a cost must be pairs"
-LEVEL = "a probability must lie between"
 NUMBER = "NAME must be a finite number; got {}. Give an int, float, Fraction"
 ANYWHERE = "|".join(NUMBERS | AT)
 CASES: list[tuple[str, str, list[Any]]] = [
@@ -134,8 +133,8 @@ CASES: list[tuple[str, str, list[Any]]] = [
     ("level|touches|touches @ one", f"{COUNT} 1; got {{}}. Give such an integer.", [0, *OUTSIDE]),
     ("atom", "the mass at the origin must be…less than 1; got {}. Give a prob", [1, *OUTSIDE]),
     ("confidence @ one|confidence @ many", "NAME must be above 0…; got {}. Give", [0, *OUTSIDE]),
-    ("confidence @ law|confidence @ lattice", f"{LEVEL} 0 and 1; got…Give for instance", OUTSIDE),
-    ("a level @ law|a level @ lattice", f"{LEVEL} 0 and 1; got…Give", LEVELS + OUTSIDE),
+    ("confidence @ law|confidence @ lattice", "a probability must lie…0 and 1; got…Give", OUTSIDE),
+    ("a level @ law|a level @ lattice", "a probability must lie…0 and 1; got…Give", LEVELS),
     ("|".join(AT), "a place must be a number or a numpy array; got {}. Wrap it", [[1], (1,)]),
     ("|".join(AT), "an array of places must hold…no NaN; got one of type TYPE. Give", NO_ARRAYS),
     ("|".join(AT), "an array of places must not be masked; got", [MASKED / 10**6]),
@@ -160,7 +159,9 @@ CASES: list[tuple[str, str, list[Any]]] = [
     ("points", f"{FALLS}got 1 at 0, then 0 at 1. Give costs that", [[(0, 1), (1, 0)]]),
     ("rim", "the weight of the rim must be at most the level; got…above 1. Give", [2, HUGE]),
     ("touches @ one", "touches is for arrays; got…with a single value. Leave it out.", [2, HUGE]),
-    ("allow_exact", "the least noise…adds nothing…Pass allow_exact=True", [False, 1, "yes", None]),
+    ("touches", "so many releases…promise nothing…Release less", [10**6, HUGE]),
+    ("allow_exact", "the least noise…adds nothing…Pass allow_exact=True", [False]),
+    ("allow_exact", "allow_exact must be True or False; got {}. Say", [1, "yes", None]),
     (BOTH, "the value to release must be…finite…; got a…TYPE that is not one. Give", VALUES),
     ("release", "an array to release must hold floats or…got one of type TYPE. Convert", KINDS),
     ("release", "an array to release must hold finite…got one of type TYPE…Replace", NOT_FINITE),
@@ -182,7 +183,9 @@ def test_bad_input_is_refused_before_a_bit_is_drawn(
     place: str, message: str, bad: Any, no_bits: None
 ) -> None:
     """By the right class, with the rule, what was got and what to do; nothing of a value."""
-    kind = str(bad.dtype) if isinstance(bad, np.ndarray) and bad.ndim else type(bad).__name__
+    kind = (
+        bad.dtype.type.__name__ if isinstance(bad, np.ndarray) and bad.ndim else type(bad).__name__
+    )
     words = message.replace("NAME", place.partition(" @ ")[0]).replace("TYPE", kind)
     words = words.replace("{}", described(bad)) if "{}" in words else words
     pattern = ".*".join(re.escape(part) for part in words.split("…"))

@@ -82,9 +82,9 @@ MUTANTS = {
         DISTANCE,
     ),
     "> for >= at the atom": (
-        "sampling/draws.py",
-        "if ticket >= law.total - law.atom:",
-        "if ticket > law.total - law.atom:",
+        "noise/discrete_uniform.py",
+        "if ticket >= self.total - self.atom:",
+        "if ticket > self.total - self.atom:",
         LAW,
     ),
     "the sign of zero survives": (

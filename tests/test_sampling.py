@@ -15,7 +15,7 @@ from scipy import stats
 import leastnoise as ln
 from leastnoise import DiscreteUniform
 from leastnoise.sampling import bulk
-from leastnoise.sampling.draws import accepted, draw, index_of, ticket, word_bits
+from leastnoise.sampling.draws import accepted, draw, ticket, word_bits
 from leastnoise.sampling.entropy import CipherTape, SystemTape
 
 FALSE_ALARM = 1e-9
@@ -46,12 +46,12 @@ def test_every_tape_enumerated_gives_the_claimed_law(law: DiscreteUniform, bits:
     for first in range(1 << bits):
         found = accepted(first, bits, law.total)
         if found is not None:
-            pmf[index_of(law, found)] += 1 << bits
+            pmf[law.index_of(found)] += 1 << bits
             continue
         for second in range(1 << bits):
             again = accepted(second, bits, law.total)
             if again is not None:
-                pmf[index_of(law, again)] += 1
+                pmf[law.index_of(again)] += 1
     decided = sum(pmf.values())
     assert {j: Fraction(n, decided) for j, n in pmf.items()} == {
         j: Fraction(law.weight(j), law.total) for j in range(-law.farthest, law.farthest + 1)
@@ -114,7 +114,7 @@ def test_without_the_integers_the_float_filter_would_differ() -> None:
     words = [w for w in edge_words(law.total) if accepted(w, 64, law.total) is not None]
     centred = np.array([w - (1 << 63) for w in words])
     naive = np.floor(centred * (law.total * 2.0**-64) + 0.5)
-    exact = [index_of(law, accepted(w, 64, law.total) or 0) for w in words]
+    exact = [law.index_of(accepted(w, 64, law.total) or 0) for w in words]
     assert naive.tolist() != exact
 
 

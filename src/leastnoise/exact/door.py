@@ -13,7 +13,8 @@ Number = int | float | Fraction | Decimal | str
 # Enough for 1e-4900 … 1e4900; keeps a text such as "1e999999999" from eating the machine.
 _LARGEST_BITS = 1 << 14
 _LARGEST_EXPONENT = 4_900
-_LONGEST_TEXT = 10_000
+_LARGEST_VALUE_EXPONENT = 100_000
+_LONGEST_TEXT = 4_300  # the longest integer that Python reads
 
 
 def rational(value: object, name: str) -> Fraction:
@@ -82,7 +83,9 @@ def value_ratio(value: object) -> tuple[int, int]:
     elif isinstance(value, Rational):
         return int(value.numerator), int(value.denominator)
     elif isinstance(value, Decimal):
-        if value.is_finite() and abs(value.adjusted()) <= _LARGEST_EXPONENT:
+        if not value:
+            return 0, 1
+        if value.is_finite() and abs(value.adjusted()) <= _LARGEST_VALUE_EXPONENT:
             return value.as_integer_ratio()
     elif isinstance(value, Real) and hasattr(value, "as_integer_ratio") and math.isfinite(value):
         numerator, denominator = value.as_integer_ratio()  # numpy's other float widths

@@ -131,7 +131,10 @@ class Answers:
 
     def __str__(self) -> str:
         """Say it in one honest line."""
-        return f"{self.values.size} answers, each {_error_line(self.mechanism)}, {_promise(self)}"
+        size = self.values.size
+        return (
+            f"{size} answer{'s' * (size > 1)}, each {_error_line(self.mechanism)}, {_promise(self)}"
+        )
 
     def __repr__(self) -> str:
         """Print how many there are and what they promise."""

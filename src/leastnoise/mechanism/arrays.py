@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import FloatRounding, Grid
-from leastnoise.noise import DiscreteUniform
+from leastnoise.noise import LatticeNoise
 from leastnoise.sampling import bulk
 from leastnoise.sampling.draws import draw
 from leastnoise.sampling.entropy import Tape
@@ -31,7 +31,7 @@ _PART = 1 << 19
 def released(
     values: Array,
     grid: Grid,
-    law: DiscreteUniform,
+    law: LatticeNoise,
     new_tape: Callable[[], Tape],
     *,
     integer: bool,
@@ -54,7 +54,7 @@ def released(
 
 
 def _in_parts(
-    flat: Array, rounding: FloatRounding, law: DiscreteUniform, new_tape: Callable[[], Tape]
+    flat: Array, rounding: FloatRounding, law: LatticeNoise, new_tape: Callable[[], Tape]
 ) -> Array:
     """Release in floats: a short array at once, a long one in as many threads as there are cores.
 
@@ -75,7 +75,7 @@ def _in_parts(
 
 
 def _in_floats(
-    flat: Array, results: Array, rounding: FloatRounding, law: DiscreteUniform, tape: Tape
+    flat: Array, results: Array, rounding: FloatRounding, law: LatticeNoise, tape: Tape
 ) -> None:
     """Round, add and scale in floats; what floats cannot decide is decided in exact numbers."""
     scratch = np.empty(bulk.BLOCK)
@@ -90,7 +90,7 @@ def _in_floats(
         start = end
 
 
-def _in_integers(flat: Array, law: DiscreteUniform, tape: Tape) -> Array:
+def _in_integers(flat: Array, law: LatticeNoise, tape: Tape) -> Array:
     """Add whole noise to whole numbers in 64-bit integers, which the caller made sure suffice."""
     results = flat.astype(np.int64)
     start = 0
@@ -100,7 +100,7 @@ def _in_integers(flat: Array, law: DiscreteUniform, tape: Tape) -> Array:
     return results
 
 
-def _exactly(flat: Array, grid: Grid, law: DiscreteUniform, tape: Tape) -> Array:
+def _exactly(flat: Array, grid: Grid, law: LatticeNoise, tape: Tape) -> Array:
     """Release element by element in exact numbers; return the nearest floats.
 
     Where noise can carry a value beyond the largest float, return fractions instead.
@@ -113,7 +113,7 @@ def _exactly(flat: Array, grid: Grid, law: DiscreteUniform, tape: Tape) -> Array
     return results
 
 
-def _whole_exactly(flat: Array, law: DiscreteUniform, tape: Tape) -> Array:
+def _whole_exactly(flat: Array, law: LatticeNoise, tape: Tape) -> Array:
     """Release whole numbers one by one; return Python integers of any length."""
     results = np.empty(flat.size, dtype=object)
     results[:] = [value + draw(law, tape) for value in flat.tolist()]
@@ -126,7 +126,7 @@ def _flat(values: Array, *, integer: bool) -> Array:
     if values.dtype.kind not in kinds or values.dtype.itemsize > 8:
         raise InvalidParameter(
             f"an array to release must hold {wanted} of at most 64 bits; "
-            f"got one of type {values.dtype}. Convert it first."
+            f"got one of type {values.dtype.type.__name__}. Convert it first."
         )
     if isinstance(values, np.ma.MaskedArray):
         raise InvalidParameter(
@@ -149,6 +149,6 @@ def _largest(flat: Array) -> Any:
     if not (-math.inf < lowest and highest < math.inf):
         raise InvalidParameter(
             "an array to release must hold finite numbers only; "
-            f"got one of type {flat.dtype} that does not. Replace NaN and infinities by a rule."
+            f"got one of type {flat.dtype.type.__name__} that does not. Replace NaN and infinities by a rule."
         )
     return max(-lowest, highest)

@@ -27,6 +27,9 @@ from leastnoise.noise import DiscreteUniform, Noise, Uniform
 from leastnoise.privacy import Privacy
 from leastnoise.profiles import keeps
 
+# After so many expected failures the joint promise is none: 1 − δ < e⁻¹⁰⁰.
+_MANY = 100
+
 if TYPE_CHECKING:
     from decimal import Decimal
 
@@ -169,7 +172,12 @@ class Mechanism:
         Raises:
             InvalidParameter: Before anything is drawn, if the value is not a finite number.
         """
-        if self.exact_probability and allow_exact is not True:
+        if not isinstance(allow_exact, bool):
+            raise InvalidParameter(
+                f"allow_exact must be True or False; got {described(allow_exact)}. "
+                "Say whether the exact value may leave."
+            )
+        if self.exact_probability and not allow_exact:
             raise InvalidParameter(
                 "the least noise for this promise adds nothing with probability "
                 f"{approximately(self.exact_probability)}: the exact value leaves. Pass "
@@ -225,10 +233,9 @@ def _together(privacy: Privacy, releases: int) -> Privacy:
 
     Couple each pair of outputs so that they agree with probability 1 − δ, independently.
     """
-    delta = shortened_up(1 - power(1 - privacy.delta, Fraction(releases)).lower)
-    if delta >= 1:
-        raise InvalidParameter(
-            f"so many releases would promise nothing: δ = 1 after {releases} of them. "
-            "Release less, or promise a smaller δ for each."
-        )
-    return Privacy(0, delta)
+    if releases * privacy.delta < _MANY:
+        return Privacy(0, shortened_up(1 - power(1 - privacy.delta, Fraction(releases)).lower))
+    raise InvalidParameter(
+        "so many releases would promise nothing: δ would be 1 but for a hair after "
+        f"{described(releases)} of them. Release less, or promise a smaller δ for each."
+    )

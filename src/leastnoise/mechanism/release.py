@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import Grid, value_ratio
-from leastnoise.noise import DiscreteUniform
+from leastnoise.noise import LatticeNoise
 from leastnoise.sampling.draws import draw
 from leastnoise.sampling.entropy import CipherTape, SystemTape
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def release_one(value: object, grid: Grid, law: DiscreteUniform, *, integer: bool) -> int:
+def release_one(value: object, grid: Grid, law: LatticeNoise, *, integer: bool) -> int:
     """Return the index of a released value: the true value's lattice point plus noise."""
     numerator, denominator = value_ratio(value)
     if integer and denominator != 1:
@@ -28,7 +28,7 @@ def release_one(value: object, grid: Grid, law: DiscreteUniform, *, integer: boo
 
 
 def release_many(
-    values: "NDArray[Any]", grid: Grid, law: DiscreteUniform, *, integer: bool
+    values: "NDArray[Any]", grid: Grid, law: LatticeNoise, *, integer: bool
 ) -> "NDArray[Any]":
     """Return the released values of an array, element by element, in its shape."""
     from leastnoise.mechanism.arrays import released  # numpy, on first use

@@ -8,11 +8,11 @@ from typing import Any
 
 from leastnoise.costs import Cost, as_cost
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import Interval, as_float, described, power, rational
+from leastnoise.exact import Interval, as_float, described, exactly, power, rational
 
 
 class Noise(ABC):
-    """A distribution on the line, symmetric about 0.
+    """A distribution on the line.
 
     The calls are scipy's: ``cdf sf ppf mean var std support interval``. They take a number or a
     numpy array and return floats: a number is worked out in exact rationals and rounded once, an
@@ -29,7 +29,7 @@ class Noise(ABC):
 
     @abstractmethod
     def variance(self) -> Fraction:
-        """Return E X², exactly."""
+        """Return the variance, exactly."""
 
     @abstractmethod
     def enclose(self, cost: Cost) -> Interval:
@@ -69,7 +69,7 @@ class Noise(ABC):
         )
 
     def mean(self) -> float:
-        """Return 0: every noise here is symmetric."""
+        """Return the mean: 0 for every noise that is symmetric."""
         return 0.0
 
     def var(self) -> float:
@@ -112,6 +112,82 @@ class Noise(ABC):
                 "Give levels within [0, 1]."
             )
         return self._quantiles(probabilities)
+
+
+class LatticeNoise(Noise):
+    """A law on the whole multiples of ``step``, in whole weights: what one uniform integer draws.
+
+    Of ``total`` equal tickets, the point index·step holds ``weight(index)``.
+    """
+
+    step: Fraction
+
+    @property
+    @abstractmethod
+    def total(self) -> int:
+        """The number of tickets: all weights together."""
+
+    @property
+    @abstractmethod
+    def farthest(self) -> int:
+        """The largest size of an index the noise can have."""
+
+    @abstractmethod
+    def weight(self, index: int) -> int:
+        """Return the tickets that the point index·step holds."""
+
+    @abstractmethod
+    def index_of(self, ticket: int) -> int:
+        """Return the index that holds a ticket, 0 ≤ ticket < total."""
+
+    @abstractmethod
+    def indices_of(self, tickets: Any) -> Any:
+        """Return the index that holds each ticket of an int64 array, below 2⁶²."""
+
+    @abstractmethod
+    def within(self, confidence: Fraction) -> int:
+        """Return the smallest j ≥ 0 with P(|X| ≤ j·step) ≥ confidence."""
+
+    @property
+    def radius(self) -> Fraction:
+        """The largest size this noise can have."""
+        return self.farthest * self.step
+
+    @property
+    def peaked(self) -> bool:
+        """Whether 0 weighs more than its neighbours: then the exact value leaves more often."""
+        return self.weight(0) > max(self.weight(1), self.weight(-1))
+
+    def __repr__(self) -> str:
+        """Print the law by its step, its radius and the probability of 0 if it stands out."""
+        odd = f", atom={exactly(Fraction(self.excess, self.total))}" if self.excess else ""
+        points = exactly(2 * self.farthest + 1)
+        return (
+            f"{type(self).__name__}(step={exactly(self.step)}, radius={exactly(self.radius)}, "
+            f"points={points}{odd})"
+        )
+
+    @property
+    def excess(self) -> int:
+        """By how many tickets 0 stands out above its neighbours, if it does."""
+        return max(0, self.weight(0) - max(self.weight(1), self.weight(-1)))
+
+    def pmf(self, x: Any) -> Any:
+        """Return P(X = x)."""
+        return evaluated(x, self._pmf, lambda places: self._each(places, self._pmf))
+
+    def _pmf(self, place: Fraction | float) -> Fraction:
+        if isinstance(place, float):  # only infinities arrive as floats
+            return Fraction(0)
+        index = place / self.step
+        whole = index.denominator == 1
+        return Fraction(self.weight(index.numerator), self.total) if whole else Fraction(0)
+
+    def _masses(self, places: Any) -> Any:
+        return self._each(places, self._cdf)  # on a lattice a rounded place is another point
+
+    def _quantiles(self, probabilities: Any) -> Any:
+        return self._each(probabilities, self.quantile)
 
 
 def evaluated(

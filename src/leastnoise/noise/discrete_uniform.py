@@ -7,12 +7,12 @@ from typing import Any
 
 from leastnoise.costs import Cost
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import Interval, Number, count, described, exactly, positive
-from leastnoise.noise.base import Noise, evaluated
+from leastnoise.exact import Interval, Number, count, described, positive
+from leastnoise.noise.base import LatticeNoise
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class DiscreteUniform(Noise):
+class DiscreteUniform(LatticeNoise):
     """The lattice's P_α, in whole weights: a law that one uniform integer draws.
 
     Of ``total`` equal tickets, each point j·step with |j| ≤ ``reach`` holds ``level``, the points
@@ -46,14 +46,6 @@ class DiscreteUniform(Noise):
                 "Give weights that never rise away from 0."
             )
 
-    def __repr__(self) -> str:
-        """Print the law by its step, its radius and the probabilities that differ."""
-        odd = f", atom={exactly(Fraction(self.atom, self.total))}" if self.atom else ""
-        return (
-            f"DiscreteUniform(step={exactly(self.step)}, radius={exactly(self.radius)}, "
-            f"points={exactly(2 * self.farthest + 1)}{odd})"
-        )
-
     @property
     def total(self) -> int:
         """The number of tickets: all weights together."""
@@ -63,16 +55,6 @@ class DiscreteUniform(Noise):
     def farthest(self) -> int:
         """The largest index the noise can have."""
         return self.reach + (1 if self.rim else 0)
-
-    @property
-    def radius(self) -> Fraction:
-        """The largest size this noise can have."""
-        return self.farthest * self.step
-
-    @property
-    def peaked(self) -> bool:
-        """Whether 0 weighs more than its neighbours: then the exact value leaves more often."""
-        return self.weight(0) > self.weight(1)
 
     def weight(self, index: int) -> int:
         """Return the tickets that the point index·step holds."""
@@ -98,9 +80,18 @@ class DiscreteUniform(Noise):
         index = ceil((tickets / self.level - 1) / 2)
         return min(max(index, 0), self.farthest)
 
-    def pmf(self, x: Any) -> Any:
-        """Return P(X = x)."""
-        return evaluated(x, self._pmf, self._point_masses)
+    def index_of(self, ticket: int) -> int:
+        """Return the index that holds a ticket: rim, level and rim from left to right, the atom."""
+        if ticket >= self.total - self.atom:
+            return 0
+        return (ticket + self.level - self.rim) // self.level - self.reach - 1
+
+    def indices_of(self, tickets: Any) -> Any:
+        """Return the index that holds each ticket of an array."""
+        indices = (tickets + (self.level - self.rim)) // self.level - (self.reach + 1)
+        if self.atom:
+            indices[tickets >= self.total - self.atom] = 0
+        return indices
 
     def mass(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), exactly."""
@@ -132,19 +123,3 @@ class DiscreteUniform(Noise):
         if self.rim:
             spread += cost.value((self.reach + 1) * self.step).scaled(2 * self.rim)
         return spread.scaled(Fraction(1, self.total))
-
-    def _pmf(self, place: Fraction | float) -> Fraction:
-        if isinstance(place, float):  # only infinities arrive as floats
-            return Fraction(0)
-        index = place / self.step
-        whole = index.denominator == 1
-        return Fraction(self.weight(index.numerator), self.total) if whole else Fraction(0)
-
-    def _point_masses(self, places: Any) -> Any:
-        return self._each(places, self._pmf)
-
-    def _masses(self, places: Any) -> Any:
-        return self._each(places, self._cdf)  # on a lattice a rounded place is another point
-
-    def _quantiles(self, probabilities: Any) -> Any:
-        return self._each(probabilities, self.quantile)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from leastnoise.noise import DiscreteUniform
+from leastnoise.noise import DiscreteUniform, LatticeNoise
 from leastnoise.sampling.draws import word_bits
 from leastnoise.sampling.entropy import Tape
 
@@ -27,12 +27,12 @@ _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
 
-def fits(law: DiscreteUniform) -> bool:
+def fits(law: LatticeNoise) -> bool:
     """Whether this law can be drawn here: one 64-bit word a draw, indices that floats hold."""
     return word_bits(law.total) == 64 and law.farthest < 1 << 52
 
 
-def blocks(law: DiscreteUniform, size: int, tape: Tape, scratch: "Floats") -> "Iterator[Floats]":
+def blocks(law: LatticeNoise, size: int, tape: Tape, scratch: "Floats") -> "Iterator[Floats]":
     """Yield ``size`` indices, in blocks of whole numbers held as floats.
 
     A block is overwritten by the next. A word that is refused is passed over, as one by one, so
@@ -54,16 +54,18 @@ def blocks(law: DiscreteUniform, size: int, tape: Tape, scratch: "Floats") -> "I
 class _Tickets:
     """Turns words into indices of one law."""
 
-    def __init__(self, law: DiscreteUniform, scratch: "Floats") -> None:
+    def __init__(self, law: LatticeNoise, scratch: "Floats") -> None:
         self._law = law
-        self._even = law.level == 1 and law.rim == 0
+        self._even = isinstance(law, DiscreteUniform) and law.level == 1 and law.rim == 0
+        self._reach = law.farthest
         self._scale = law.total * 2.0**-64
         # Converting the word, the product and the sum put y off by at most 2⁻⁵²·total. Adding
         # more than that makes the error one-sided: only where the part behind the point is below
         # twice as much can the floor be wrong. Refused words lie there too, for they are those
         # with a part behind the point below total/2⁶⁴.
         self._doubt = law.total * 2.0**-51
-        self._shift = 0.5 + law.atom / 2 + self._doubt
+        self._atom = law.total - 2 * law.farthest - 1
+        self._shift = 0.5 + self._atom / 2 + self._doubt
         self._places = scratch
         self._indices = np.empty(len(scratch))
 
@@ -71,7 +73,8 @@ class _Tickets:
         """Return the index of each word that is accepted, in order."""
         if not self._even or self._doubt >= 0.25:
             tickets, accepted = _accepted(_uncentred(words), self._law.total)
-            return self._held(tickets[accepted])
+            held = self._law.indices_of(tickets[accepted].astype(np.int64))
+            return held.astype(np.float64)  # type: ignore[no-any-return]
         places, indices = self._places[: len(words)], self._indices[: len(words)]
         np.multiply(words, self._scale, out=places)
         np.add(places, self._shift, out=places)
@@ -79,25 +82,16 @@ class _Tickets:
         np.subtract(places, indices, out=places)
         if places.min() < 2 * self._doubt:
             indices = self._settled(words, places, indices)
-        if self._law.atom:
-            indices[indices > self._law.reach] = 0
+        if self._atom:
+            indices[indices > self._reach] = 0
         return indices
 
     def _settled(self, words: "NDArray[np.int64]", places: "Floats", indices: "Floats") -> "Floats":
         """Settle by integers what floats could not decide; leave out the words to be refused."""
         near = np.flatnonzero(places < 2 * self._doubt)
         tickets, accepted = _accepted(_uncentred(words[near]), self._law.total)
-        indices[near] = tickets.astype(np.int64) - self._law.reach
+        indices[near] = tickets.astype(np.int64) - self._reach
         return indices if accepted.all() else np.delete(indices, near[~accepted])
-
-    def _held(self, tickets: "Words") -> "Floats":
-        """Return the index that holds each ticket (draws.index_of, for arrays)."""
-        law = self._law
-        shifted = tickets.astype(np.int64) + (law.level - law.rim)
-        indices = (shifted // law.level - (law.reach + 1)).astype(np.float64)
-        if law.atom:
-            indices[tickets >= np.uint64(law.total - law.atom)] = 0
-        return indices
 
 
 def _accepted(words: "Words", total: int) -> "tuple[Words, NDArray[np.bool_]]":

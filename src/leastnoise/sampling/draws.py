@@ -4,17 +4,17 @@ Contract: for any tape of independent fair bits, :func:`draw` returns index j wi
 exactly ``law.weight(j) / law.total``.
 """
 
-from leastnoise.noise import DiscreteUniform
+from leastnoise.noise import LatticeNoise
 from leastnoise.sampling.entropy import Tape
 
 
-def draw(law: DiscreteUniform, tape: Tape) -> int:
+def draw(law: LatticeNoise, tape: Tape) -> int:
     """Return one index of the lattice, with exactly the probability the law gives it.
 
     One ticket decides both the mass at 0 and the rest: drawing a coin first and the spread part
     only when needed would tell by its timing that the exact value left.
     """
-    return index_of(law, ticket(law.total, tape))
+    return law.index_of(ticket(law.total, tape))
 
 
 def ticket(total: int, tape: Tape) -> int:
@@ -24,13 +24,6 @@ def ticket(total: int, tape: Tape) -> int:
         found = accepted(tape.word(bits), bits, total)
         if found is not None:
             return found
-
-
-def index_of(law: DiscreteUniform, ticket: int) -> int:
-    """Return the index that holds this ticket: the rim, the level from left to right, the atom."""
-    if ticket >= law.total - law.atom:
-        return 0
-    return (ticket + law.level - law.rim) // law.level - law.reach - 1
 
 
 def word_bits(total: int) -> int:

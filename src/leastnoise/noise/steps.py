@@ -1,0 +1,272 @@
+"""Any piecewise constant density with finitely many atoms: the laws one can write down."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from leastnoise.costs import Cost
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact import Interval, Number, as_float, described, exactly, rational
+from leastnoise.noise.base import Noise, evaluated
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Steps(Noise):
+    """Density ``heights[i]`` between ``breaks[i]`` and ``breaks[i+1]``, and atoms.
+
+    Symmetric or not, decreasing or not. Everything about it is exact.
+
+    Args:
+        breaks: The places where the density may change, rising.
+        heights: The density between them, one number fewer; none is negative.
+        atoms: Places with a probability of their own. All masses add up to exactly 1.
+
+    >>> comb = Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])
+    >>> comb.is_symmetric, comb.is_decreasing, comb.variance()
+    (True, False, Fraction(5, 16))
+    """
+
+    breaks: tuple[Fraction, ...]
+    heights: tuple[Fraction, ...]
+    points: tuple[tuple[Fraction, Fraction], ...]
+
+    def __init__(
+        self,
+        breaks: Iterable[Number],
+        heights: Iterable[Number],
+        atoms: Mapping[Any, Number] | None = None,
+    ) -> None:
+        """Read everything exactly and refuse what is no probability law."""
+        object.__setattr__(self, "breaks", _listed(breaks, "breaks", "a break"))
+        object.__setattr__(self, "heights", _listed(heights, "heights", "a height"))
+        object.__setattr__(self, "points", _atoms(atoms))
+        _check(self.breaks, self.heights, self.points)
+
+    def __repr__(self) -> str:
+        """Print the law by its number of pieces, its support and its atoms."""
+        low, high = self.ends
+        odd = ", ".join(f"{exactly(x)}: {exactly(m)}" for x, m in self.points[:3])
+        more = ", …" if len(self.points) > 3 else ""
+        held = f", atoms={{{odd}{more}}}" if odd else ""
+        return f"Steps({len(self.heights)} pieces from {exactly(low)} to {exactly(high)}{held})"
+
+    @property
+    def atoms(self) -> dict[Fraction, Fraction]:
+        """The places with a probability of their own."""
+        return dict(self.points)
+
+    @property
+    def pieces(self) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:
+        """The pieces of positive density, as (from, to, height)."""
+        spans = zip(pairwise(self.breaks), self.heights, strict=True)
+        return tuple((a, b, h) for (a, b), h in spans if h)
+
+    @property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """The smallest and the largest place that noise can take."""
+        places = [x for a, b, _ in self.pieces for x in (a, b)] + [x for x, _ in self.points]
+        return min(places), max(places)
+
+    @property
+    def radius(self) -> Fraction:
+        """The largest size this noise can have."""
+        low, high = self.ends
+        return max(-low, high)
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether P(S) = P(−S) for every S."""
+        return self.asymmetry() is None
+
+    @property
+    def is_decreasing(self) -> bool:
+        """Whether it is symmetric and never rises away from 0 (GDGK19, Property 2)."""
+        return self.rise() is None
+
+    def asymmetry(self) -> str | None:
+        """Say where the law differs from its mirror image, or return None."""
+        for x, mass in self.points:
+            if self.atoms.get(-x, 0) != mass:
+                return f"an atom of {exactly(mass)} at {exactly(x)} has no twin at {exactly(-x)}"
+        for edge, height in self._right_of_each_break():
+            if self._height_before(-edge) != height:
+                return f"the density right of {exactly(edge)} is not that left of {exactly(-edge)}"
+        return None
+
+    def rise(self) -> str | None:
+        """Say why the law is not symmetric and decreasing, or return None.
+
+        An atom anywhere but at 0 is enough (GDGK19, Lemma 2): every point nearer to 0 would need as
+        large an atom, and there are infinitely many.
+        """
+        skew = self.asymmetry()
+        if skew is not None:
+            return f"it is not symmetric: {skew}"
+        for x, mass in self.points:
+            if x:
+                return (
+                    f"it has an atom of {exactly(mass)} at {exactly(x)}, away from 0: every point "
+                    "nearer to 0 would need as large a one (GDGK19, Lemma 2)"
+                )
+        for edge, height in self._right_of_each_break():
+            if edge > 0 and height > self._height_before(edge):
+                return f"its density rises at {exactly(edge)}"
+        return None
+
+    def scaled(self, factor: Number) -> "Steps":
+        """Return the law of ``factor`` times this noise, factor > 0."""
+        by = rational(factor, "factor")
+        return Steps(
+            [by * x for x in self.breaks],
+            [h / by for h in self.heights],
+            {by * x: m for x, m in self.points},
+        )
+
+    def pdf(self, x: Any) -> Any:
+        """Return the density, that on the right where it jumps; atoms are in :attr:`atoms`."""
+        return evaluated(x, self._pdf, lambda places: self._each(places, self._pdf))
+
+    def mean(self) -> float:
+        """Return E X."""
+        return as_float(self.first_moment())
+
+    def first_moment(self) -> Fraction:
+        """Return E X, exactly."""
+        spread = sum((h * (b * b - a * a) / 2 for a, b, h in self.pieces), Fraction(0))
+        return spread + sum(x * m for x, m in self.points)
+
+    def variance(self) -> Fraction:
+        """Return E (X − E X)², exactly."""
+        spread = sum((h * (b**3 - a**3) / 3 for a, b, h in self.pieces), Fraction(0))
+        return spread + sum(x * x * m for x, m in self.points) - self.first_moment() ** 2
+
+    def support(self) -> tuple[float, float]:
+        """Return the smallest and the largest value the noise can take."""
+        low, high = self.ends
+        return as_float(low), as_float(high)
+
+    def mass(self, upto: Fraction) -> Fraction:
+        """Return P(X ≤ upto), exactly."""
+        spread = sum((h * (min(b, upto) - a) for a, b, h in self.pieces if a < upto), Fraction(0))
+        return spread + sum(m for x, m in self.points if x <= upto)
+
+    def between(self, low: Fraction, high: Fraction) -> Fraction:
+        """Return P(low ≤ X < high), exactly."""
+        spread = sum(
+            (h * max(min(b, high) - max(a, low), Fraction(0)) for a, b, h in self.pieces),
+            Fraction(0),
+        )
+        return spread + sum(m for x, m in self.points if low <= x < high)
+
+    def quantile(self, probability: Fraction) -> Fraction:
+        """Return the smallest x with P(X ≤ x) ≥ probability, exactly."""
+        if probability <= 0:
+            return self.ends[0]
+        places = sorted({*self.breaks, *(x for x, _ in self.points)})
+        for place in places:
+            if self.mass(place) >= probability:
+                # The density before this place may reach the level already.
+                height = self._height_before(place)
+                without = self.mass(place) - self.atoms.get(place, Fraction(0))
+                excess = without - probability
+                return place - excess / height if height and excess >= 0 else place
+        return self.ends[1]
+
+    def enclose(self, cost: Cost) -> Interval:
+        """Enclose E L(X): a sum over the jumps of the density, which never cancels if it falls."""
+        total = Interval.exact(0)
+        for x, m in self.points:
+            total += cost.value(abs(x)).scaled(m)
+        for edge, after in [*self._right_of_each_break()]:
+            jump = self._height_before(edge) - after
+            if edge and jump:
+                total += cost.integral(abs(edge)).scaled(jump if edge > 0 else -jump)
+        return total
+
+    def _right_of_each_break(self) -> list[tuple[Fraction, Fraction]]:
+        return [*zip(self.breaks, (*self.heights, Fraction(0)), strict=True)]
+
+    def _height_before(self, place: Fraction) -> Fraction:
+        """Return the density just left of a place."""
+        for a, b, h in self.pieces:
+            if a < place <= b:
+                return h
+        return Fraction(0)
+
+    def _pdf(self, place: Fraction | float) -> Fraction:
+        piece = bisect_right(self.breaks, place) - 1
+        return self.heights[piece] if 0 <= piece < len(self.heights) else Fraction(0)
+
+    def _masses(self, places: Any) -> Any:
+        return self._each(places, self._cdf)
+
+    def _quantiles(self, probabilities: Any) -> Any:
+        return self._each(probabilities, self.quantile)
+
+
+def _listed(numbers: Iterable[Number], name: str, each: str) -> tuple[Fraction, ...]:
+    if isinstance(numbers, str | bytes) or not isinstance(numbers, Iterable):
+        raise InvalidParameter(
+            f"{name} must be a list of numbers; got {described(numbers)}. "
+            "Give for instance [-1, 1]."
+        )
+    return tuple(rational(number, each) for number in numbers)
+
+
+def _atoms(atoms: Mapping[Any, Number] | None) -> tuple[tuple[Fraction, Fraction], ...]:
+    if not isinstance(atoms, Mapping | None):
+        raise InvalidParameter(
+            f"atoms must be a dictionary from places to probabilities; got {described(atoms)}. "
+            "Give for instance {0: '0.25'}."
+        )
+    read: dict[Fraction, Fraction] = {}
+    for place, mass in (atoms or {}).items():
+        where, weight = rational(place, "the place of an atom"), rational(mass, "an atom")
+        if not 0 <= weight <= 1:
+            raise InvalidParameter(
+                f"an atom must be a probability; got {described(mass)} at {exactly(where)}. "
+                "Give a number from 0 to 1."
+            )
+        if where in read:
+            raise InvalidParameter(
+                f"each place can have one atom; got two at {exactly(where)}. Add them up."
+            )
+        read[where] = weight
+    return tuple(sorted((x, m) for x, m in read.items() if m))
+
+
+def _check(
+    breaks: tuple[Fraction, ...],
+    heights: tuple[Fraction, ...],
+    points: tuple[tuple[Fraction, Fraction], ...],
+) -> None:
+    """Refuse breaks, heights and atoms that do not make a probability law, naming which."""
+    if len(breaks) != len(heights) + 1 and (breaks or heights):
+        raise InvalidParameter(
+            "there must be one break more than heights; "
+            f"got {len(breaks)} breaks and {len(heights)} heights. Give both ends of every piece."
+        )
+    for before, after in pairwise(breaks):
+        if after <= before:
+            how = "repeated" if after == before else "not in order"
+            raise InvalidParameter(
+                f"breaks must rise; got {exactly(after)} after {exactly(before)}, which is {how}. "
+                "Sort them and give each once."
+            )
+    for (a, b), height in zip(pairwise(breaks), heights, strict=True):
+        if height < 0:
+            raise InvalidParameter(
+                f"a density must not be negative; got {exactly(height)} between {exactly(a)} and "
+                f"{exactly(b)}. Give heights of at least 0."
+            )
+    total = sum(
+        (h * (b - a) for (a, b), h in zip(pairwise(breaks), heights, strict=True)), Fraction(0)
+    ) + sum(m for _, m in points)
+    if total != 1:
+        raise InvalidParameter(
+            f"the masses of a law must add up to exactly 1; got {exactly(total)}. "
+            "Write thirds as '1/3', for 0.333 is another number."
+        )
