@@ -207,7 +207,7 @@ def evaluated(
         if places.dtype.kind not in "fiu" or np.isnan(places).any():
             raise InvalidParameter(
                 "an array of places must hold numbers and no NaN; "
-                f"got one of type {places.dtype}. Give floats or integers."
+                f"got one of type {places.dtype.type.__name__}. Give floats or integers."
             )
         return many(places.astype(np.float64))
     if isinstance(x, float) and math.isinf(x):
