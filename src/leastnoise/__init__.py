@@ -8,9 +8,11 @@ Uniform(radius=5, atom=0)
 
 from leastnoise.certificate import Certificate
 from leastnoise.costs import Cost, l1, l2, lp, points, threshold
-from leastnoise.mechanism import Answer, Answers, Mechanism, calibrate
-from leastnoise.noise import DiscreteUniform, Noise, Uniform
+from leastnoise.mechanism import Answer, Answers, Mechanism, calibrate, hold
+from leastnoise.noise import DiscreteUniform, Noise, Steps, Uniform
 from leastnoise.privacy import Privacy
+from leastnoise.profiles import Profile
+from leastnoise.rearrangement import Rearrangement, rearrange, symmetrised
 
 __version__ = "0.1.0"
 
@@ -23,11 +25,17 @@ __all__ = [
     "Mechanism",
     "Noise",
     "Privacy",
+    "Profile",
+    "Rearrangement",
+    "Steps",
     "Uniform",
     "calibrate",
+    "hold",
     "l1",
     "l2",
     "lp",
     "points",
+    "rearrange",
+    "symmetrised",
     "threshold",
 ]

@@ -82,13 +82,14 @@ class Certificate:
 
     Attributes:
         among: The class in which it is least: ``"decreasing"`` means all symmetric noises that
-            never rise away from 0.
+            never rise away from 0, ``"any"`` all noises whatever.
         cost: E L(X), exact or a proved upper bound.
         lower_bound: No noise of the class that keeps the promise costs less than this.
         exact: Whether the noise itself is proved least; then any gap is the rounding of an
             irrational cost.
         source: The result it rests on.
-        evidence: The supporting line from which :meth:`check` proves the lower bound again.
+        evidence: The supporting line from which :meth:`check` proves the lower bound again; None
+            for a noise that was given and of which only the promise is claimed.
     """
 
     noise: Noise
@@ -100,7 +101,7 @@ class Certificate:
     lower_bound: Fraction
     exact: bool
     source: str
-    evidence: SupportingLine
+    evidence: SupportingLine | None
 
     @property
     def gap(self) -> Fraction:
@@ -118,8 +119,11 @@ class Certificate:
         keeps(self.noise, self.privacy, sensitivity=self.sensitivity)
         if self.noise.enclose(self.objective).upper > self.cost:
             raise _unproved("the noise costs more than it says")
-        self.evidence.check(self.objective, self.sensitivity)
-        if self.evidence.bound(self.privacy.delta) < self.lower_bound:
+        proved = self.objective.value(Fraction(0)).lower  # no error costs less than none
+        if self.evidence is not None:
+            self.evidence.check(self.objective, self.sensitivity)
+            proved = max(proved, self.evidence.bound(self.privacy.delta))
+        if proved < self.lower_bound:
             raise _unproved("its evidence gives a smaller lower bound than it says")
 
     def __repr__(self) -> str:
@@ -128,11 +132,13 @@ class Certificate:
 
     def __str__(self) -> str:
         """Say in one line what is proved."""
+        if self.evidence is None:
+            return f"keeps its promise; how far from the least it is was not asked ({self.source})"
         much = "least" if self.exact else f"within {exactly(self.gap)} of the least"
         return f"{much} among {CLASSES[self.among]} ({self.source})"
 
 
-CLASSES = {"decreasing": "symmetric noises that never rise away from 0"}
+CLASSES = {"decreasing": "symmetric noises that never rise away from 0", "any": "all noises"}
 
 
 def _unproved(reason: str) -> InvalidParameter:

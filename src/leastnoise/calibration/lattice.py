@@ -12,12 +12,40 @@ one uniform integer below A + 2M + 1, A of them for the mass at 0. With n = 2M +
 """
 
 from fractions import Fraction
-from math import ceil, floor
+from itertools import pairwise
+from math import ceil, floor, lcm
 
-from leastnoise.noise import DiscreteUniform, Uniform
+from leastnoise.noise import DiscreteSteps, DiscreteUniform, Run, Steps, Uniform
 from leastnoise.privacy import Privacy
 
 CELLS = 1 << 20
+
+
+def rounded(noise: Steps, step: Fraction) -> DiscreteSteps:
+    """Return the law of ⌊X/step + 1/2⌋ for X of the law ``noise``, exactly.
+
+    Cells that lie whole within a piece weigh the same; only those with an end of a piece or an atom
+    in them are worked out one by one.
+    """
+    half = step / 2
+    odd = sorted({floor(x / step + Fraction(1, 2)) for x in (*noise.breaks, *noise.atoms)})
+    masses = []
+    for index, following in pairwise([*odd, odd[-1] + 1]):
+        masses.append((index, 1, noise.between(index * step - half, index * step + half)))
+        if following > index + 1:
+            level = noise.pdf_before((index + 1) * step) * step
+            masses.append((index + 1, following - index - 1, level))
+    whole = lcm(*(mass.denominator for _, _, mass in masses))
+    runs = (Run(first, points, int(mass * whole)) for first, points, mass in masses if mass)
+    return DiscreteSteps(step, tuple(runs))
+
+
+def stretched(noise: Steps, sensitivity: Fraction) -> DiscreteSteps:
+    """Return the lattice noise for a given law that is private at ``sensitivity``.
+
+    Stretched by (2²⁰ + 1)/2²⁰ it is private at one step more, and rounding keeps that.
+    """
+    return rounded(noise.scaled(Fraction(CELLS + 1, CELLS)), sensitivity / CELLS)
 
 
 def on_lattice(noise: Uniform, privacy: Privacy, sensitivity: Fraction) -> DiscreteUniform:

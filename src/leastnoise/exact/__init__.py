@@ -5,7 +5,7 @@ where numbers become exact, and the only place where irrational ones are enclose
 """
 
 from leastnoise.exact.door import Number, as_float, count, positive, rational, value_ratio
-from leastnoise.exact.enclosures import Interval, power, shortened_up
+from leastnoise.exact.enclosures import Interval, exponential, power, shortened_up
 from leastnoise.exact.grid import FloatRounding, Grid
 from leastnoise.exact.text import approximately, described, exactly, ratio, to_place
 
@@ -19,6 +19,7 @@ __all__ = [
     "count",
     "described",
     "exactly",
+    "exponential",
     "positive",
     "power",
     "ratio",

@@ -75,6 +75,22 @@ def power(base: Fraction, exponent: Fraction) -> Interval:
     return _enclosed_power(base, exponent)
 
 
+def exponential(exponent: Fraction) -> Interval:
+    """Enclose e^exponent, narrower than 2⁻⁶⁴ of it; exactly 1 at 0."""
+    if not exponent:
+        return Interval.exact(1)
+    if abs(exponent) > _LARGEST_MAGNITUDE:
+        raise InvalidParameter(
+            f"an exponent must lie between -{_LARGEST_MAGNITUDE} and {_LARGEST_MAGNITUDE} for e to "
+            "its power to be computed; got one beyond that. Choose a smaller ε."
+        )
+    import flint
+
+    with flint.ctx.workprec(_GUARD_BITS + 2 * int(abs(exponent)).bit_length()):
+        ball = flint.arb(_fmpq(exponent)).exp()
+        return Interval(_dyadic(ball.lower()), _dyadic(ball.upper()))
+
+
 def shortened_up(number: Fraction, bits: int = 128) -> Fraction:
     """Return ``number`` > 0 itself if it is short, else one just above with so many digits."""
     if max(number.numerator.bit_length(), number.denominator.bit_length()) <= 16 * bits:

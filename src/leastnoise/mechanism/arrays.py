@@ -149,6 +149,7 @@ def _largest(flat: Array) -> Any:
     if not (-math.inf < lowest and highest < math.inf):
         raise InvalidParameter(
             "an array to release must hold finite numbers only; "
-            f"got one of type {flat.dtype.type.__name__} that does not. Replace NaN and infinities by a rule."
+            f"got one of type {flat.dtype.type.__name__} that does not. "
+            "Replace NaN and infinities by a rule."
         )
     return max(-lowest, highest)

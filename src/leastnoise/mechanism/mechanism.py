@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
-from leastnoise.calibration import CELLS, find, on_lattice
+from leastnoise.calibration import CELLS, find, on_lattice, stretched
 from leastnoise.certificate import Certificate
 from leastnoise.costs import Cost, as_cost, l1
 from leastnoise.errors import InvalidParameter
@@ -23,7 +23,7 @@ from leastnoise.exact import (
 )
 from leastnoise.mechanism.answer import Answer, Answers
 from leastnoise.mechanism.release import release_many, release_one
-from leastnoise.noise import DiscreteUniform, Noise, Uniform
+from leastnoise.noise import DiscreteUniform, LatticeNoise, Noise, Steps, Uniform
 from leastnoise.privacy import Privacy
 from leastnoise.profiles import keeps
 
@@ -70,6 +70,47 @@ def calibrate(
     return Mechanism(privacy, moved, noise, certificate, drawn, integer)
 
 
+def hold(noise: Steps, privacy: Privacy, *, sensitivity: Number, cost: Cost = l1) -> "Mechanism":
+    """Hold a noise of your own to a promise: check it over every move, then release with it.
+
+    Args:
+        noise: Any piecewise constant law with atoms, symmetric or not.
+        privacy: What is promised, any (ε, δ).
+        sensitivity: Δ.
+        cost: What an error costs; only to be able to say what the noise costs.
+
+    Raises:
+        NotPrivate: If it does not keep the promise, with the worst move.
+
+    >>> comb = Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])
+    >>> hold(comb, Privacy(delta="1/2"), sensitivity=1, cost=l1).cost
+    Fraction(1, 2)
+    """
+    if not isinstance(noise, Steps):
+        raise InvalidParameter(
+            f"a noise of your own must be Steps; got {described(noise)}. "
+            "Give Steps(breaks, heights), or calibrate."
+        )
+    moved = _read(privacy, sensitivity, cost, integer=False)
+    certificate = Certificate(
+        noise=noise,
+        privacy=privacy,
+        sensitivity=moved,
+        objective=cost,
+        among="any",
+        cost=noise.expected(cost),
+        lower_bound=cost.value(Fraction(0)).lower,
+        exact=False,
+        source="given, not found",
+        evidence=None,
+    )
+    certificate.check()
+    law = stretched(noise, moved)
+    drawn = Drawn(law, cost, protected=(CELLS + 1) * law.step)
+    keeps(law, privacy, sensitivity=drawn.protected)
+    return Mechanism(privacy, moved, noise, certificate, drawn, integer=False)
+
+
 @dataclass(frozen=True, repr=False)
 class Drawn:
     """The lattice noise that release adds, whole multiples of a step.
@@ -81,7 +122,7 @@ class Drawn:
             numbers, one step more for real ones (a float may be an ulp off what it stands for).
     """
 
-    noise: DiscreteUniform
+    noise: LatticeNoise
     objective: Cost
     protected: Fraction
 

@@ -92,7 +92,7 @@ class Steps(Noise):
             if self.atoms.get(-x, 0) != mass:
                 return f"an atom of {exactly(mass)} at {exactly(x)} has no twin at {exactly(-x)}"
         for edge, height in self._right_of_each_break():
-            if self._height_before(-edge) != height:
+            if self.pdf_before(-edge) != height:
                 return f"the density right of {exactly(edge)} is not that left of {exactly(-edge)}"
         return None
 
@@ -112,7 +112,7 @@ class Steps(Noise):
                     "nearer to 0 would need as large a one (GDGK19, Lemma 2)"
                 )
         for edge, height in self._right_of_each_break():
-            if edge > 0 and height > self._height_before(edge):
+            if edge > 0 and height > self.pdf_before(edge):
                 return f"its density rises at {exactly(edge)}"
         return None
 
@@ -128,6 +128,13 @@ class Steps(Noise):
     def pdf(self, x: Any) -> Any:
         """Return the density, that on the right where it jumps; atoms are in :attr:`atoms`."""
         return evaluated(x, self._pdf, lambda places: self._each(places, self._pdf))
+
+    def pdf_before(self, place: Fraction) -> Fraction:
+        """Return the density just left of a place, exactly."""
+        for a, b, h in self.pieces:
+            if a < place <= b:
+                return h
+        return Fraction(0)
 
     def mean(self) -> float:
         """Return E X."""
@@ -169,7 +176,7 @@ class Steps(Noise):
         for place in places:
             if self.mass(place) >= probability:
                 # The density before this place may reach the level already.
-                height = self._height_before(place)
+                height = self.pdf_before(place)
                 without = self.mass(place) - self.atoms.get(place, Fraction(0))
                 excess = without - probability
                 return place - excess / height if height and excess >= 0 else place
@@ -181,20 +188,13 @@ class Steps(Noise):
         for x, m in self.points:
             total += cost.value(abs(x)).scaled(m)
         for edge, after in [*self._right_of_each_break()]:
-            jump = self._height_before(edge) - after
+            jump = self.pdf_before(edge) - after
             if edge and jump:
                 total += cost.integral(abs(edge)).scaled(jump if edge > 0 else -jump)
         return total
 
     def _right_of_each_break(self) -> list[tuple[Fraction, Fraction]]:
         return [*zip(self.breaks, (*self.heights, Fraction(0)), strict=True)]
-
-    def _height_before(self, place: Fraction) -> Fraction:
-        """Return the density just left of a place."""
-        for a, b, h in self.pieces:
-            if a < place <= b:
-                return h
-        return Fraction(0)
 
     def _pdf(self, place: Fraction | float) -> Fraction:
         piece = bisect_right(self.breaks, place) - 1

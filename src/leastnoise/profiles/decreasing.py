@@ -3,31 +3,9 @@
 from fractions import Fraction
 from functools import singledispatch
 
-from leastnoise.errors import InvalidParameter, NotPrivate
-from leastnoise.exact import approximately, exactly
-from leastnoise.noise import DiscreteUniform, Noise, Uniform
-from leastnoise.privacy import Privacy
-
-
-def keeps(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> None:
-    """Return if ``noise`` is (0, δ)-private at ``sensitivity``; raise if it is not.
-
-    For every move |d| ≤ Δ, exactly (GDGK19, Theorem 1, both directions).
-
-    Raises:
-        NotPrivate: With the distance reached and the move that reaches it.
-    """
-    if privacy.epsilon:
-        raise InvalidParameter(
-            f"this check is for ε = 0; got ε = {exactly(privacy.epsilon)}. Check the profile at ε."
-        )
-    distance = worst_distance(noise, sensitivity)
-    if distance > privacy.delta:
-        raise NotPrivate(
-            f"this noise must be within δ = {exactly(privacy.delta)} of itself moved by up to "
-            f"{exactly(sensitivity)}; moved by exactly that it is {approximately(distance, 17)} "
-            f"away. Use wider noise, for instance the one calibrate finds."
-        )
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact import exactly
+from leastnoise.noise import DiscreteUniform, Noise, Steps, Uniform
 
 
 @singledispatch
@@ -40,7 +18,7 @@ def worst_distance(noise: Noise, sensitivity: Fraction) -> Fraction:
     """
     raise InvalidParameter(
         f"Theorem 1 is read from a family's own law; got {type(noise).__name__}, moved by "
-        f"{exactly(sensitivity)}, which has none here. Give a Uniform or a DiscreteUniform."
+        f"{exactly(sensitivity)}, which has none here. Ask its Profile instead."
     )
 
 
@@ -48,6 +26,17 @@ def worst_distance(noise: Noise, sensitivity: Fraction) -> Fraction:
 def _(noise: Uniform, sensitivity: Fraction) -> Fraction:
     spread = min(Fraction(1), sensitivity / (2 * noise.radius))
     return noise.atom + (1 - noise.atom) * spread
+
+
+@worst_distance.register
+def _(noise: Steps, sensitivity: Fraction) -> Fraction:
+    why = noise.rise()
+    if why is not None:
+        raise InvalidParameter(
+            f"Theorem 1 is for symmetric noise that never rises away from 0; got {noise!r}, but "
+            f"{why}. Ask its Profile instead."
+        )
+    return noise.between(-sensitivity / 2, sensitivity / 2)
 
 
 @worst_distance.register
