@@ -37,7 +37,7 @@ def test_a_promise_smaller_by_a_trillionth_is_refused(
     cost: Cost, delta: Fraction, integer: bool
 ) -> None:
     certificate = made(cost, delta, integer)
-    with pytest.raises(NotPrivate, match="moved by exactly that it is"):
+    with pytest.raises(NotPrivate, match=r"at a move of 2 it needs δ = "):
         replace(certificate, privacy=ln.Privacy(delta=delta - TINY)).check()
 
 
@@ -66,6 +66,7 @@ def test_no_supporting_line_that_passes_proves_too_much(
     """Whatever line is offered: if it passes, its bound is at most the cost of a private noise."""
     certificate = made(cost, delta, integer)
     line = certificate.evidence
+    assert line is not None
     offered = SupportingLine(
         slope=line.slope + slope,
         intercept=line.intercept + height,

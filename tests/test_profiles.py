@@ -55,5 +55,7 @@ def test_on_the_line_too(radius: Fraction, atom: Fraction, moved: Fraction) -> N
 def test_keeps_raises_with_the_distance_and_the_move() -> None:
     law = DiscreteUniform(reach=4)
     keeps(law, Privacy(delta="1/3"), sensitivity=Fraction(3))
-    with pytest.raises(NotPrivate, match=r"within δ = 0\.3 of itself moved by up to 3.*0\.3333333"):
+    with pytest.raises(
+        NotPrivate, match=r"moves by up to 3; at a move of 3 it needs δ = 0\.3333333"
+    ):
         keeps(law, Privacy(delta="0.3"), sensitivity=Fraction(3))

@@ -122,7 +122,7 @@ def test_noise_for_k_cells_would_not_keep_the_promise_at_k_plus_one() -> None:
     keeps(law, mechanism.privacy, sensitivity=(CELLS + 1) * law.step)
     control = DiscreteUniform(reach=(CELLS * 10 - 1) // 2 + 1, step=law.step)
     keeps(control, mechanism.privacy, sensitivity=CELLS * law.step)
-    with pytest.raises(NotPrivate, match=r"within δ = 0\.1"):
+    with pytest.raises(NotPrivate, match=r"must keep \(ε, δ\) = \(0, 0\.1\)"):
         keeps(control, mechanism.privacy, sensitivity=(CELLS + 1) * law.step)
 
 
