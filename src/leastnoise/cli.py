@@ -6,6 +6,7 @@ Exit codes: 0 done · 1 our fault · 2 the caller's mistake · 3 budget refused 
 import json
 import math
 from collections.abc import Callable
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
@@ -116,6 +117,29 @@ def release(*, values: tuple[str, ...], as_json: bool, allow_exact: bool, **ques
     value = _value(values)
     answer = _mechanism(**question).release(value, allow_exact=allow_exact)
     click.echo(json.dumps(_answer_data(answer), ensure_ascii=False) if as_json else str(answer))
+
+
+@main.command(cls=_Command)
+@click.argument("folder", metavar="OUT")
+@click.option("--json", "as_json", is_flag=True, help="Print the claims as JSON.")
+def paper(*, folder: str, as_json: bool) -> None:
+    """Recompute the paper's tables, figures and claims into OUT (leastnoise.paper.write).
+
+    \b
+    Example:
+      leastnoise paper paper-recomputed/
+    """  # noqa: D301 -- click reads the control character
+    from leastnoise.paper import claims, write  # the pictures' libraries, on first use
+
+    click.echo("recomputing tables, figures and claims …", err=True)
+    page = write(folder)
+    if as_json:
+        click.echo(json.dumps([asdict(claim) for claim in claims()], ensure_ascii=False))
+        return
+    differing = [claim for claim in claims() if not claim.agrees]
+    click.echo(f"{page}: {len(claims())} claims, {len(differing)} of them do not agree:")
+    for claim in differing:
+        click.echo(f"  {claim.where}: {claim.remark}")
 
 
 def _mechanism(

@@ -4,54 +4,96 @@ Save one with :func:`save`; in a notebook a chart shows itself. Altair comes wit
 ``leastnoise[plots]``.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.exact import approximately, as_float, exactly
-from leastnoise.noise import Uniform
+from leastnoise.noise import Noise, Steps, Uniform
 
 if TYPE_CHECKING:
     from leastnoise.mechanism import Mechanism
+    from leastnoise.rearrangement import Rearrangement
 
 _INK = "#1f4e79"
 _NEIGHBOUR = "#d1853a"
+_COLOURS = [_INK, _NEIGHBOUR, "#5b8c5a", "#8e5ea2", "#7f7f7f", "#b03a48", "#2a9d8f"]
 _FORMATS = (".png", ".svg", ".pdf", ".html", ".json")
+
+Row = dict[str, Any]
 
 
 def density(mechanism: "Mechanism") -> Any:
     """Draw the noise beside itself moved by Δ: what an observer must tell apart.
 
-    Only noises on the line; the mass at the origin is a bar labelled with its probability.
+    Only noises on the line; a mass at the origin is a bar labelled with its probability.
     """
+    noise, moved = mechanism.noise, mechanism.sensitivity
+    moves = {"0": 0.0, exactly(moved): as_float(moved)}
+    laws = [(name, noise, at) for name, at in moves.items()]
+    subtitle = (
+        f"expected cost {approximately(mechanism.cost)} ({mechanism.certificate.objective}); "
+        f"with probability {exactly(mechanism.privacy.delta)} the output gives the answer away"
+    )
+    title = f"Least noise for {mechanism.privacy}, Δ = {exactly(moved)}"
+    return _finished(_laws(laws, "true value"), title, subtitle)
+
+
+def laws(noises: Mapping[str, Noise], title: str, subtitle: str = "") -> Any:
+    """Draw several noises on the line over one another, by name."""
+    return _finished(_laws([(name, law, 0.0) for name, law in noises.items()], ""), title, subtitle)
+
+
+def rearrangement(proof: "Rearrangement") -> Any:
+    """Draw the stages of Theorem 2's proof side by side, on one scale, with what each costs."""
     alt = _altair()
-    noise = mechanism.noise
-    if not isinstance(noise, Uniform):
-        raise Unsupported(
-            f"only noise on the line is drawn so far; got {type(noise).__name__}. "
-            "Calibrate without integer=True."
-        )
-    moves = {"answer 0": 0.0, f"answer {exactly(mechanism.sensitivity)}": _moved(mechanism)}
-    rows = [row for name, at in moves.items() for row in _outline(noise, name, at)]
-    colours = alt.Scale(domain=list(moves), range=[_INK, _NEIGHBOUR])
-    area = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_area(opacity=0.35, line=True)
+    top = max(as_float(max(stage.noise.heights)) for stage in proof.stages)
+    reach = max(as_float(stage.noise.radius) for stage in proof.stages)
+    panels = []
+    for stage in proof.stages:
+        label = f"{stage.name}: cost {approximately(stage.cost.upper, 5)}"
+        panel = _laws([("", stage.noise, 0.0)], "", top=top * 1.6, reach=reach)
+        title = alt.Title(label, fontSize=12, fontWeight="normal", offset=4)
+        panels.append(panel.properties(width=250, height=120, title=title))
+    chart = alt.concat(*panels, columns=2)
+    return _styled(chart.properties(title=_title("Theorem 2's proof, stage by stage", "")))
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a curve is drawn: which of the colours, and whether dashed."""
+
+    colour: int
+    dashed: bool = False
+
+
+def curves(
+    rows: Sequence[Row],
+    looks: Mapping[str, Look],
+    *,
+    x: str,
+    y: str,
+    title: str,
+    log: str = "",
+) -> Any:
+    """Draw ``value`` against ``x``, one line for each ``curve``; ``log`` names the log axes."""
+    alt = _altair()
+    names = list(looks)
+    colours = alt.Scale(domain=names, range=[_COLOURS[looks[n].colour] for n in names])
+    dashes = alt.Scale(domain=names, range=[[5, 4] if looks[n].dashed else [1, 0] for n in names])
+    chart = (
+        alt.Chart(alt.Data(values=list(rows)))
+        .mark_line(strokeWidth=2)
         .encode(
-            x=alt.X("output:Q", title="released value"),
-            y=alt.Y("density:Q", title="probability density", stack=None, scale=_room(noise)),
-            color=alt.Color("truth:N", scale=colours, title="true value"),
+            x=alt.X(f"{x}:Q", title=x, scale=_scale("x" in log)),
+            y=alt.Y("value:Q", title=y, scale=_scale("y" in log)),
+            color=alt.Color("curve:N", scale=colours, title="", sort=None),
+            strokeDash=alt.StrokeDash("curve:N", scale=dashes, title="", sort=None),
         )
     )
-    title = alt.Title(
-        f"Least noise for {mechanism.privacy}, Δ = {exactly(mechanism.sensitivity)}",
-        subtitle=[
-            f"expected cost {approximately(mechanism.cost)} ({mechanism.certificate.objective});"
-            f" outside the overlap (probability {exactly(mechanism.privacy.delta)})"
-            " the output gives the answer away",
-        ],
-    )
-    return _finished(area + _bars(noise, moves, colours) if noise.atom else area, title)
+    return _finished(chart, title, "")
 
 
 def save(chart: Any, path: str | Path) -> Path:
@@ -69,50 +111,108 @@ def save(chart: Any, path: str | Path) -> Path:
     return target
 
 
-def _outline(noise: Uniform, name: str, at: float) -> list[dict[str, Any]]:
-    """Return the corners of the density moved to ``at``."""
-    radius, level = as_float(noise.radius), as_float(noise.density)
-    corners = [(at - radius, 0.0), (at - radius, level), (at + radius, level), (at + radius, 0.0)]
-    return [
-        {"output": x, "density": y, "truth": name, "order": i} for i, (x, y) in enumerate(corners)
-    ]
-
-
-def _bars(noise: Uniform, moves: dict[str, float], colours: Any) -> Any:
-    """Draw the mass at the origin as a bar; its height means nothing, its label does."""
+def _scale(log: bool) -> Any:
     alt = _altair()
-    top = as_float(noise.density) * 1.6
+    return alt.Scale(type="log") if log else alt.Scale()
+
+
+def _laws(
+    laws: Iterable[tuple[str, Noise, float]],
+    legend_title: str,
+    *,
+    top: float | None = None,
+    reach: float | None = None,
+) -> Any:
+    """Draw densities as areas and atoms as labelled bars; no legend for a law without a name."""
+    alt = _altair()
+    drawn = [(name, _as_steps(noise), at) for name, noise, at in laws]
+    names = [name for name, _, _ in drawn]
+    colour = alt.Color(
+        "law:N",
+        scale=alt.Scale(domain=names, range=_COLOURS[: len(names)]),
+        title=legend_title,
+        sort=None,
+        legend=alt.Undefined if any(names) else None,
+    )
+    tallest = max(as_float(max(noise.heights)) for _, noise, _ in drawn)
+    atoms = any(noise.points for _, noise, _ in drawn)
+    height = alt.Y(
+        "density:Q",
+        title="density",
+        stack=None,
+        scale=alt.Scale(domainMin=0, domainMax=top or tallest * (1.9 if atoms else 1.15)),
+    )
+    rows = [row for name, noise, at in drawn for row in _outline(name, noise, at)]
+    area = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_area(opacity=0.35, line=True)
+        .encode(
+            x=alt.X(
+                "value:Q",
+                title="released value" if legend_title else "noise",
+                scale=alt.Scale(domain=[-reach, reach], nice=False) if reach else alt.Scale(),
+            ),
+            y=height,
+            color=colour,
+        )
+    )
+    return area + _bars(drawn, tallest, colour) if atoms else area
+
+
+def _outline(name: str, noise: Steps, at: float) -> list[Row]:
+    """Return the corners of a density moved to ``at``."""
+    corners = [(noise.breaks[0], 0.0)]
+    for i, height in enumerate(noise.heights):
+        corners += [(noise.breaks[i], as_float(height)), (noise.breaks[i + 1], as_float(height))]
+    corners.append((noise.breaks[-1], 0.0))
+    return [{"value": as_float(x) + at, "density": y, "law": name} for x, y in corners]
+
+
+def _bars(drawn: list[tuple[str, Steps, float]], top: float, colour: Any) -> Any:
+    """Draw atoms as bars; their height means nothing, their label does."""
+    alt = _altair()
     rows = [
         {
-            "output": at,
-            "density": top,
-            "truth": name,
-            "mass": f"mass {approximately(noise.atom, 3)}",
+            "value": as_float(x) + at,
+            "density": top * (1.2 + 0.2 * i),
+            "law": name,
+            "mass": f"mass {approximately(mass, 3)}",
         }
-        for name, at in moves.items()
+        for i, (name, noise, at) in enumerate(drawn)
+        for x, mass in noise.points
     ]
-    base = alt.Chart(alt.Data(values=rows)).encode(
-        x="output:Q", y="density:Q", color=alt.Color("truth:N", scale=colours)
+    height = alt.Y("density:Q", stack=None)
+    base = alt.Chart(alt.Data(values=rows)).encode(x="value:Q", y=height, color=colour)
+    return base.mark_bar(size=4) + base.mark_text(align="left", dx=6, dy=6, fontSize=12).encode(
+        text="mass:N"
     )
-    label = base.mark_text(dy=-8, fontSize=12).encode(text="mass:N")
-    return base.mark_bar(size=4) + label
 
 
-def _room(noise: Uniform) -> Any:
-    """Leave room above the density for the bars."""
-    return _altair().Scale(domainMin=0, domainMax=as_float(noise.density) * 2)
+def _as_steps(noise: Noise) -> Steps:
+    if isinstance(noise, Uniform):
+        return Steps([-noise.radius, noise.radius], [noise.density], noise.atoms)
+    if isinstance(noise, Steps) and noise.heights:
+        return noise
+    raise Unsupported(
+        f"only noise with a density on the line is drawn; got {type(noise).__name__}. "
+        "Calibrate without integer=True."
+    )
 
 
-def _moved(mechanism: "Mechanism") -> float:
-    return as_float(mechanism.sensitivity)
+def _title(text: str, subtitle: str) -> Any:
+    alt = _altair()
+    return alt.Title(text, subtitle=[subtitle]) if subtitle else alt.Title(text)
 
 
-def _finished(chart: Any, title: Any) -> Any:
+def _finished(chart: Any, title: str, subtitle: str) -> Any:
+    return _styled(chart.properties(width=560, height=260, title=_title(title, subtitle)))
+
+
+def _styled(chart: Any) -> Any:
     return (
-        chart.properties(width=560, height=260, title=title)
-        .configure_axis(grid=False, labelFontSize=12, titleFontSize=12)
-        .configure_title(anchor="start", fontSize=15, subtitleFontSize=12, offset=12)
-        .configure_legend(labelFontSize=12, titleFontSize=12)
+        chart.configure_axis(grid=False, labelFontSize=12, titleFontSize=12)
+        .configure_title(anchor="start", fontSize=14, subtitleFontSize=12, offset=12)
+        .configure_legend(labelFontSize=12, titleFontSize=12, labelLimit=320)
         .configure_view(stroke=None)
     )
 

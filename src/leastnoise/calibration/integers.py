@@ -19,7 +19,7 @@ from leastnoise.exact import Interval
 from leastnoise.noise import DiscreteUniform
 from leastnoise.privacy import Privacy
 
-_SOURCE = "supporting line on the integers (docs/theory.md)"
+_SOURCE = "the integers (docs/theory/integers.md)"
 _DOUBLINGS = 64
 
 

@@ -17,7 +17,7 @@ from leastnoise.noise import Uniform
 from leastnoise.privacy import Privacy
 
 _THEOREM_3 = "GDGK19, Theorem 3"
-_CRITICAL_WIDTH = "GDGK19, Theorem 2, at the critical width (docs/theory.md)"
+_CRITICAL_WIDTH = "GDGK19, Theorem 2, at the critical width (docs/theory/critical-width.md)"
 
 # How far apart the ends of a bracket may be: for costs known exactly, and for functions, whose
 # integral is only known to one part in ten thousand anyway.

@@ -85,7 +85,7 @@ class Cost:
     def balance(self, width: Fraction, half: Fraction) -> Interval:
         """Enclose h(w) = (L(w)−L(0))·(w−Δ/2) − ∫₀ʷ(L−L(0)) at w = ``width``, Δ/2 = ``half``.
 
-        Its sign tells whether a wider noise costs more (docs/theory.md, critical width).
+        Its sign tells whether a wider noise costs more (docs/theory/critical-width.md).
         """
         gained = self.value(width).scaled(width - half)
         return gained - self.integral(width) + self.value(Fraction(0)).scaled(half)

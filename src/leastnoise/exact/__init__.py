@@ -5,7 +5,15 @@ where numbers become exact, and the only place where irrational ones are enclose
 """
 
 from leastnoise.exact.door import Number, as_float, count, positive, rational, value_ratio
-from leastnoise.exact.enclosures import Interval, exponential, power, shortened_up
+from leastnoise.exact.enclosures import (
+    Interval,
+    error_function,
+    exponential,
+    inverse_error_function,
+    pi,
+    power,
+    shortened_up,
+)
 from leastnoise.exact.grid import FloatRounding, Grid
 from leastnoise.exact.text import approximately, described, exactly, ratio, to_place
 
@@ -18,8 +26,11 @@ __all__ = [
     "as_float",
     "count",
     "described",
+    "error_function",
     "exactly",
     "exponential",
+    "inverse_error_function",
+    "pi",
     "positive",
     "power",
     "ratio",

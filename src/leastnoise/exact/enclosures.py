@@ -91,6 +91,33 @@ def exponential(exponent: Fraction) -> Interval:
         return Interval(_dyadic(ball.lower()), _dyadic(ball.upper()))
 
 
+def error_function(argument: Fraction) -> Interval:
+    """Enclose erf(argument)."""
+    import flint
+
+    with flint.ctx.workprec(_GUARD_BITS):
+        ball = flint.arb(_fmpq(argument)).erf()
+        return Interval(_dyadic(ball.lower()), _dyadic(ball.upper()))
+
+
+def inverse_error_function(level: Fraction) -> Interval:
+    """Enclose the x with erf(x) = level, for −1 < level < 1."""
+    import flint
+
+    with flint.ctx.workprec(_GUARD_BITS + level.denominator.bit_length()):
+        ball = flint.arb(_fmpq(level)).erfinv()
+        return Interval(_dyadic(ball.lower()), _dyadic(ball.upper()))
+
+
+def pi() -> Interval:
+    """Enclose π."""
+    import flint
+
+    with flint.ctx.workprec(_GUARD_BITS):
+        ball = flint.arb.pi()
+        return Interval(_dyadic(ball.lower()), _dyadic(ball.upper()))
+
+
 def shortened_up(number: Fraction, bits: int = 128) -> Fraction:
     """Return ``number`` > 0 itself if it is short, else one just above with so many digits."""
     if max(number.numerator.bit_length(), number.denominator.bit_length()) <= 16 * bits:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import Number, approximately, as_float, described, rational, to_place
+from leastnoise.noise import table
 from leastnoise.privacy import Privacy
 
 if TYPE_CHECKING:
@@ -59,6 +60,10 @@ class Answer:
     def explain(self) -> str:
         """Say in plain words what was released and what it promises."""
         return f"{self}. {self.mechanism.explain()}"
+
+    def _repr_html_(self) -> str:
+        """Show the answer in a notebook."""
+        return table(_rounded(self), _facts(self))
 
     def __float__(self) -> float:
         """Return the float nearest to the released number."""
@@ -119,6 +124,10 @@ class Answers:
             low, high = self.values - width, self.values + width
         return np.nextafter(low, -math.inf), np.nextafter(high, math.inf)
 
+    def _repr_html_(self) -> str:
+        """Show how many answers there are and what they promise."""
+        return table(repr(self), _facts(self))
+
     def _rounded(self) -> Fraction:
         """Return how far a released float can be from its lattice point: half an ulp."""
         if self.values.dtype.kind != "f":
@@ -169,9 +178,30 @@ def _rounded(answer: Answer) -> str:
 
 
 def _error_line(mechanism: "Mechanism") -> str:
-    usual = approximately(half_width(mechanism, Fraction(19, 20)), 4, ROUND_CEILING)
-    always = approximately(farthest(mechanism), 4, ROUND_CEILING)
+    usual, always = _errors(mechanism)
     return f"(± {usual} with 95 %, ± {always} always)"
+
+
+def _errors(mechanism: "Mechanism") -> tuple[str, str]:
+    """Return the error that 95 % stay within and that all do, both rounded up."""
+    return (
+        approximately(half_width(mechanism, Fraction(19, 20)), 4, ROUND_CEILING),
+        approximately(farthest(mechanism), 4, ROUND_CEILING),
+    )
+
+
+def _facts(answer: Answer | Answers) -> dict[str, str]:
+    """Return what a notebook shows beside a released number."""
+    usual, always = _errors(answer.mechanism)
+    facts = {
+        "95 %": f"± {usual}",
+        "always": f"± {always}",
+        "promise": str(answer.privacy),
+        "recorded": UNRECORDED,
+    }
+    if answer.exact_probability:
+        facts["exact value left"] = f"with probability {approximately(answer.exact_probability)}"
+    return facts
 
 
 def _promise(answer: Answer | Answers) -> str:

@@ -2,8 +2,9 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from html import escape
 from typing import Any
 
 from leastnoise.costs import Cost, as_cost
@@ -91,6 +92,15 @@ class Noise(ABC):
             as_float(self.quantile((1 - level) / 2)),
             as_float(self.quantile((1 + level) / 2)),
         )
+
+    def _repr_html_(self) -> str:
+        """Show the law in a notebook: what it is, how far it reaches, its spread."""
+        rows = {
+            "largest size": exactly(self.radius),
+            "standard deviation": f"{self.std():.6g}",
+            "95 % within": " … ".join(f"{end:.6g}" for end in self.interval(0.95)),
+        }
+        return table(repr(self), rows)
 
     def _each(self, places: Any, one: Callable[[Any], Fraction]) -> Any:
         """Apply an exact function to each element of an array of floats."""
@@ -188,6 +198,15 @@ class LatticeNoise(Noise):
 
     def _quantiles(self, probabilities: Any) -> Any:
         return self._each(probabilities, self.quantile)
+
+
+def table(title: str, rows: Mapping[str, str]) -> str:
+    """Return a small HTML table with a title; everything in it is escaped."""
+    lines = "".join(
+        f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(text)}</td></tr>"
+        for name, text in rows.items()
+    )
+    return f"<table><caption><code>{escape(title)}</code></caption>{lines}</table>"
 
 
 def evaluated(

@@ -18,7 +18,7 @@ class DiscreteUniform(LatticeNoise):
     Of ``total`` equal tickets, each point j·step with |j| ≤ ``reach`` holds ``level``, the points
     ±(reach+1)·step hold ``rim`` ≤ level each, and 0 holds ``atom`` more. Among symmetric noises on
     the integers that never rise away from 0 and are (0, δ)-private, the cheapest has this shape
-    (docs/theory.md, supporting line); a rounded :class:`Uniform` has it too.
+    (docs/theory/supporting-line.md); a rounded :class:`Uniform` has it too.
 
     >>> DiscreteUniform(reach=4, level=2, rim=1).pmf(5)
     0.05
@@ -67,7 +67,7 @@ class DiscreteUniform(LatticeNoise):
         """Return the mass of that many points in the middle.
 
         A symmetric law that never rises away from 0 is at this distance in total variation from
-        itself moved by ``points`` steps (docs/theory.md, Theorem 1 on the lattice).
+        itself moved by ``points`` steps (docs/theory/theorem-1.md).
         """
         full = min(points, 2 * self.reach + 1)
         rims = min(points - full, 2)
