@@ -22,7 +22,7 @@ QUESTION = ["--delta", "0.1", "--sensitivity", "1"]
 
 
 def run(
-    *arguments: str, cwd: Path | None = None, **variables: str
+    *arguments: str, cwd: Path | None = None, variables: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run the command as a program of its own, with its output in pipes."""
     return subprocess.run(
@@ -30,7 +30,7 @@ def run(
         capture_output=True,
         check=False,
         encoding="utf-8",
-        env={**os.environ, **variables},
+        env={**os.environ, **(variables or {})},
         cwd=cwd,
         timeout=60,
     )
@@ -286,7 +286,7 @@ def test_a_refusal_names_the_option_and_not_the_keyword(value: str, delta: str, 
 def test_in_a_pipe_and_under_no_color_nothing_is_coloured_and_no_traceback_shown() -> None:
     for arguments in (["calibrate", *QUESTION], ["release", f"{CANARY}x", *QUESTION], ["--help"]):
         for variables in ({"NO_COLOR": "1", "TERM": "xterm-256color"}, {"TERM": "xterm-256color"}):
-            done = run(*arguments, **variables)
+            done = run(*arguments, variables=variables)
             assert done.returncode == (2 if arguments[0] == "release" else 0)
             assert "\x1b" not in done.stdout + done.stderr
             assert "Traceback" not in done.stderr
