@@ -160,7 +160,7 @@ CASES: list[tuple[str, str, list[Any]]] = [
     ("rim", "the weight of the rim must be at most the level; got…above 1. Give", [2, HUGE]),
     ("touches @ one", "touches is for arrays; got…with a single value. Leave it out.", [2, HUGE]),
     ("touches", "so many releases…promise nothing…Release less", [10**6, HUGE]),
-    ("allow_exact", "the least noise…adds nothing…Pass allow_exact=True", [False]),
+    ("allow_exact", "the noise for…adds nothing…Pass allow_exact=True", [False]),
     ("allow_exact", "allow_exact must be True or False; got {}. Say", [1, "yes", None]),
     (BOTH, "the value to release must be…finite…; got a…TYPE that is not one. Give", VALUES),
     ("release", "an array to release must hold floats or…got one of type TYPE. Convert", KINDS),

@@ -105,7 +105,7 @@ def test_json_of_calibrate_is_the_mechanism_exactly(
         "drawn.step": drawn.step,
         "drawn.radius": drawn.radius,
         "drawn.cost": drawn.cost,
-        "drawn.protected": drawn.protected,
+        "drawn.protected": mechanism.protected,
     }
     assert {name: Fraction(at(found, name)) for name in exact} == exact
     plain = {
@@ -236,7 +236,7 @@ REFUSED = [
     (["release", CANARY, *QUESTION, "--integer"], "the value to release must be a whole number"),
     (
         ["release", CANARY, "--delta", "0.75", "--sensitivity", "1"],
-        "the least noise for this promise",
+        "the noise for this promise",
     ),
     (["release", CANARY, "--delta", CANARY[:3], "--sensitivity", "1"], "δ must be at least 0"),
 ]

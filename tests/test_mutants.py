@@ -71,8 +71,8 @@ MUTANTS = {
     ),
     "k for k + 1": (
         "calibration/lattice.py",
-        "moved = CELLS + 1",
-        "moved = CELLS",
+        "return step, ceil(sensitivity / step) + 1",
+        "return step, ceil(sensitivity / step)",
         THEOREM_3,
     ),
     "k - 1 for k in the distance": (

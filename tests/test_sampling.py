@@ -145,9 +145,9 @@ def test_the_mass_of_the_central_points_is_delta(delta: str) -> None:
     mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=1)
     trials = 6_000_000
     values = mechanism.release(np.zeros(trials), allow_exact=True).values
-    half = float(mechanism.drawn.protected) / 2
+    half = float(mechanism.protected) / 2
     low, high = clopper_pearson(int((abs(values) < half).sum()), trials, FALSE_ALARM)
-    claimed = float(worst_distance(mechanism.drawn.noise, mechanism.drawn.protected))
+    claimed = float(worst_distance(mechanism.drawn.noise, mechanism.protected))
     assert low <= claimed <= high
     # The control: noise narrower by one part in a hundred is caught by the same interval.
     narrow = np.random.default_rng(5).uniform(-0.99, 0.99, trials) * float(mechanism.noise.radius)

@@ -18,11 +18,12 @@ L(M)) and S(M) − β(2M+1) + λΔ ≥ 0 at the M with L(M) ≤ β ≤ L(M+1).
 """
 
 from dataclasses import dataclass
+from decimal import ROUND_CEILING
 from fractions import Fraction
 
 from leastnoise.costs import Cost
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import exactly
+from leastnoise.exact import approximately, exactly
 from leastnoise.noise import Noise
 from leastnoise.privacy import Privacy
 from leastnoise.profiles import keeps
@@ -85,8 +86,6 @@ class Certificate:
             never rise away from 0, ``"any"`` all noises whatever.
         cost: E L(X), exact or a proved upper bound.
         lower_bound: No noise of the class that keeps the promise costs less than this.
-        exact: Whether the noise itself is proved least; then any gap is the rounding of an
-            irrational cost.
         source: The result it rests on.
         evidence: The supporting line from which :meth:`check` proves the lower bound again; None
             for a noise that was given and of which only the promise is claimed.
@@ -99,9 +98,40 @@ class Certificate:
     among: str
     cost: Fraction
     lower_bound: Fraction
-    exact: bool
     source: str
     evidence: SupportingLine | None
+
+    @classmethod
+    def of(
+        cls,
+        noise: Noise,
+        privacy: Privacy,
+        sensitivity: Fraction,
+        objective: Cost,
+        *,
+        source: str,
+        evidence: SupportingLine | None,
+    ) -> "Certificate":
+        """State what a noise costs and the bound that the evidence gives; check nothing yet."""
+        bound = objective.value(Fraction(0)).lower  # no error costs less than none
+        if evidence is not None:
+            bound = max(bound, evidence.bound(privacy.delta))
+        return cls(
+            noise=noise,
+            privacy=privacy,
+            sensitivity=sensitivity,
+            objective=objective,
+            among="any" if evidence is None else "decreasing",
+            cost=noise.expected(objective),
+            lower_bound=bound,
+            source=source,
+            evidence=evidence,
+        )
+
+    @property
+    def exact(self) -> bool:
+        """Whether cost and lower bound meet, but for the rounding of an irrational cost (2⁻⁶⁰)."""
+        return self.evidence is not None and self.gap <= _ROUNDING
 
     @property
     def gap(self) -> Fraction:
@@ -134,9 +164,13 @@ class Certificate:
         """Say in one line what is proved."""
         if self.evidence is None:
             return f"keeps its promise; how far from the least it is was not asked ({self.source})"
-        much = "least" if self.exact else f"within {exactly(self.gap)} of the least"
+        percent = approximately(self.gap * 100, 3, ROUND_CEILING)
+        much = "least" if self.exact else f"within {percent} % of the least"
         return f"{much} among {CLASSES[self.among]} ({self.source})"
 
+
+# More than the enclosures of irrational costs are wide, less than anyone could measure.
+_ROUNDING = Fraction(1, 1 << 60)
 
 CLASSES = {"decreasing": "symmetric noises that never rise away from 0", "any": "all noises"}
 

@@ -206,7 +206,7 @@ def _as_data(mechanism: Mechanism) -> dict[str, Any]:
             "step": ratio(drawn.step),
             "radius": ratio(drawn.radius),
             "cost": ratio(drawn.cost),
-            "protected": ratio(drawn.protected),
+            "protected": ratio(mechanism.protected),
         },
     }
 

@@ -1,11 +1,12 @@
 """The promise: (ε, δ), in exact rationals."""
 
 from dataclasses import dataclass
+from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import Final
 
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import Number, approximately, described, exactly, rational
+from leastnoise.exact import Number, approximately, described, exactly, exponential, rational
 
 _UNSAID: Final = Fraction(-1)
 
@@ -49,32 +50,34 @@ class Privacy:
 
     @property
     def advantage(self) -> Fraction:
-        """How far from blind guessing the best attacker can get, at ε = 0: exactly δ.
+        """How far from blind guessing the best attacker can get, at most: δ at ε = 0.
 
-        The distance in total variation between the outputs with and without a person; the best
-        guess "in or out" is right with probability at most (1 + advantage) / 2.
+        The largest distance in total variation between the outputs with and without a person that
+        the promise allows, (e^ε − 1 + 2δ)/(e^ε + 1), from above (Kairouz, Oh and Viswanath 2015);
+        the best guess "in or out" is right with probability at most (1 + advantage)/2.
         """
-        if self.epsilon:
-            raise InvalidParameter(
-                "advantage is δ only at ε = 0; "
-                f"got ε = {exactly(self.epsilon)}. Ask the noise's own profile instead."
-            )
-        return self.delta
+        grown = exponential(self.epsilon)
+        return (grown.upper - 1 + 2 * self.delta) / (grown.lower + 1)
 
     def explain(self) -> str:
-        """Say in plain words what this promise means, and what it does not.
-
-        Only for ε = 0 so far: the reading of ε > 0 comes with the noises that keep it.
-        """
-        guess = approximately((1 + self.advantage) / 2 * 100, 4)
-        share = approximately(self.delta * 100, 4)
-        return (
+        """Say in plain words what this promise means, and what it does not; rounded up."""
+        guess = _percent((1 + self.advantage) / 2)
+        odds = _up(exponential(self.epsilon).upper)
+        words = (
             f"{self} means: someone who knows everything about the data but whether one person is "
             f"in it, and sees the answer, guesses that right at most {guess} % of the time "
-            "(50 % is blind guessing). It does not mean that nobody can ever be sure: with "
-            f"probability up to {share} % the answer may prove outright whether that person is in "
-            "the data. Several answers about the same people add up."
+            "(50 % is blind guessing)."
         )
+        if self.epsilon:
+            words += f" The answer changes the odds by a factor of at most {odds}"
+            words += f", except with probability {_percent(self.delta)} %." if self.delta else "."
+        if self.delta:
+            words += (
+                " It does not mean that nobody can ever be sure: with probability up to "
+                f"{_percent(self.delta)} % the answer may prove outright whether that person is in "
+                "the data."
+            )
+        return words + " Several answers about the same people add up."
 
 
 def _epsilon(epsilon: Number) -> Fraction:
@@ -94,6 +97,15 @@ def _delta(delta: Number) -> Fraction:
             "Give a probability such as '1e-6'."
         )
     return exact
+
+
+def _percent(share: Fraction) -> str:
+    return _up(share * 100)
+
+
+def _up(number: Fraction) -> str:
+    """Print rounded up, with digits enough to tell 50.00005 % from 50 %."""
+    return approximately(number, 8, ROUND_CEILING)
 
 
 def _written(number: Fraction) -> str:

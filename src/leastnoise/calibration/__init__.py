@@ -7,7 +7,7 @@ which shares nothing with them but the law and the cost.
 from fractions import Fraction
 
 from leastnoise.calibration.integers import least_on_integers
-from leastnoise.calibration.lattice import CELLS, on_lattice, rounded, stretched
+from leastnoise.calibration.lattice import CELLS, lattice_for, on_lattice, rounded, stretched
 from leastnoise.calibration.line import least_on_line
 from leastnoise.certificate import Certificate
 from leastnoise.costs import Cost
@@ -16,7 +16,7 @@ from leastnoise.exact import exactly
 from leastnoise.noise import Noise
 from leastnoise.privacy import Privacy
 
-__all__ = ["CELLS", "find", "on_lattice", "rounded", "stretched"]
+__all__ = ["CELLS", "find", "lattice_for", "on_lattice", "rounded", "stretched"]
 
 
 def find(

@@ -19,6 +19,21 @@ from leastnoise.noise import DiscreteSteps, DiscreteUniform, Run, Steps, Uniform
 from leastnoise.privacy import Privacy
 
 CELLS = 1 << 20
+# A step with a numerator and denominator beyond this would make every index and value slow.
+_UNWIELDY = 1 << 32
+
+
+def lattice_for(sensitivity: Fraction) -> tuple[Fraction, int]:
+    """Return the step g of the lattice, and by how many steps it protects: ⌈Δ/g⌉ + 1.
+
+    g is Δ/2²⁰. Where that is a fraction of very many digits, it is the power of two below it: two
+    answers Δ apart are then at most ⌈Δ/g⌉ ≤ 2²¹ steps apart.
+    """
+    step = sensitivity / CELLS
+    if max(sensitivity.numerator, sensitivity.denominator) > _UNWIELDY:
+        power = Fraction(2) ** (step.numerator.bit_length() - step.denominator.bit_length())
+        step = power if power <= step else power / 2
+    return step, ceil(sensitivity / step) + 1
 
 
 def rounded(noise: Steps, step: Fraction) -> DiscreteSteps:
@@ -43,17 +58,16 @@ def rounded(noise: Steps, step: Fraction) -> DiscreteSteps:
 def stretched(noise: Steps, sensitivity: Fraction) -> DiscreteSteps:
     """Return the lattice noise for a given law that is private at ``sensitivity``.
 
-    Stretched by (2²⁰ + 1)/2²⁰ it is private at one step more, and rounding keeps that.
+    Stretched to one step more than Δ it is private there, and rounding keeps that.
     """
-    return rounded(noise.scaled(Fraction(CELLS + 1, CELLS)), sensitivity / CELLS)
+    step, moved = lattice_for(sensitivity)
+    return rounded(noise.scaled(moved * step / sensitivity), step)
 
 
 def on_lattice(noise: Uniform, privacy: Privacy, sensitivity: Fraction) -> DiscreteUniform:
-    """Return the lattice noise of ``noise``'s shape that keeps the promise at 2²⁰ + 1 steps."""
-    moved = CELLS + 1
+    """Return the lattice noise of ``noise``'s shape that keeps the promise a step beyond Δ."""
+    step, moved = lattice_for(sensitivity)
     reach = ceil(noise.radius / sensitivity * moved - Fraction(1, 2))
     points = 2 * reach + 1
     spare = (privacy.delta * points - moved) / (1 - privacy.delta)
-    return DiscreteUniform(
-        step=sensitivity / CELLS, reach=reach, atom=floor(spare) if noise.atom else 0
-    )
+    return DiscreteUniform(step=step, reach=reach, atom=floor(spare) if noise.atom else 0)

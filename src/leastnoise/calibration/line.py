@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from leastnoise.calibration.supporting import line_through, not_attained
-from leastnoise.certificate import Certificate
+from leastnoise.certificate import Certificate, SupportingLine
 from leastnoise.costs import Cost, Power
 from leastnoise.noise import Uniform
 from leastnoise.privacy import Privacy
@@ -25,16 +25,16 @@ _NARROW = Fraction(1, 1 << 72)
 _NARROW_ENOUGH = Fraction(1, 1 << 34)
 # How often the width is doubled in search of w* before giving up.
 _DOUBLINGS = 64
+_LENIENT = 8
 
 
 @dataclass(frozen=True, slots=True)
 class _Width:
-    """A width, between two that bracket the best one; ``exact`` if it is the best one itself."""
+    """A width, between two that bracket the best one."""
 
     chosen: Fraction
     low: Fraction
     high: Fraction
-    exact: bool
 
 
 def least_on_line(
@@ -47,24 +47,10 @@ def least_on_line(
     half, delta = sensitivity / 2, privacy.delta
     width = _best_width(cost, half, delta)
     noise = Uniform(width.chosen, (width.chosen * delta - half) / (width.chosen - half))
-    evidence = line_through(
-        cost,
-        sensitivity,
-        low=width.low,
-        high=width.high,
-        height=_height(cost, width, half, atom=bool(noise.atom)),
-    )
-    certificate = Certificate(
-        noise=noise,
-        privacy=privacy,
-        sensitivity=sensitivity,
-        objective=cost,
-        among="decreasing",
-        cost=noise.expected(cost),
-        lower_bound=evidence.bound(delta),
-        exact=width.exact,
-        source=_THEOREM_3 if isinstance(cost, Power) else _CRITICAL_WIDTH,
-        evidence=evidence,
+    evidence = _best_line(cost, sensitivity, width, delta, atom=bool(noise.atom))
+    source = _THEOREM_3 if isinstance(cost, Power) else _CRITICAL_WIDTH
+    certificate = Certificate.of(
+        noise, privacy, sensitivity, cost, source=source, evidence=evidence
     )
     return noise, certificate
 
@@ -75,24 +61,34 @@ def _best_width(cost: Cost, half: Fraction, delta: Fraction) -> _Width:
     if isinstance(cost, Power):
         return _around(cost, max(narrowest, half * (cost.p + 1) / cost.p))
     if cost.balance(narrowest, half).middle >= 0:
-        certain = cost.balance(narrowest, half).lower >= 0
-        return _Width(narrowest, narrowest, narrowest, exact=certain)
+        return _Width(narrowest, narrowest, narrowest)
     beyond = _beyond(cost, half, narrowest, delta)
     low, high = _bracketed(cost, half, narrowest, beyond)
     simple = _simplest(low, high)
     at_simple = cost.balance(simple, half)
     if at_simple.is_exact and at_simple.lower == 0:
-        return _Width(simple, simple, simple, exact=True)
-    low, high = _certain(cost, half, low, high, beyond)
-    return _Width(simple, low, high, exact=False)
+        return _Width(simple, simple, simple)
+    return _Width(simple, *_certain(cost, half, low, high, beyond))
 
 
 def _around(cost: Power, width: Fraction) -> _Width:
     """Return a width that is exactly right; where wᵖ is irrational, with room for its rounding."""
     if cost.value(width).is_exact:
-        return _Width(width, width, width, exact=True)
+        return _Width(width, width, width)
     room = width / (1 << 80)
-    return _Width(width, width - room, width + room, exact=True)
+    return _Width(width, width - room, width + room)
+
+
+def _best_line(
+    cost: Cost, sensitivity: Fraction, width: _Width, delta: Fraction, *, atom: bool
+) -> SupportingLine:
+    """Return the better of two lines: through the bracket, and through the chosen width alone."""
+    height = _height(cost, width, sensitivity / 2, atom=atom)
+    lines = [line_through(cost, sensitivity, low=width.low, high=width.high, height=height)]
+    at, exactly_at = width.chosen, cost.value(width.chosen)
+    if width.low < width.high and exactly_at.is_exact:
+        lines.append(line_through(cost, sensitivity, low=at, high=at, height=exactly_at.lower))
+    return max(lines, key=lambda line: line.bound(delta))
 
 
 def _height(cost: Cost, width: _Width, half: Fraction, *, atom: bool) -> Fraction:
@@ -108,11 +104,18 @@ def _height(cost: Cost, width: _Width, half: Fraction, *, atom: bool) -> Fractio
 def _bracketed(
     cost: Cost, half: Fraction, low: Fraction, high: Fraction
 ) -> tuple[Fraction, Fraction]:
-    """Return widths with h < 0 and h ≥ 0 (as far as h is known), close together."""
-    narrow = _NARROW if cost.balance(high, half).is_exact else _NARROW_ENOUGH
+    """Return widths with h < 0 and h ≥ 0 (as far as h is known), close together.
+
+    Where even at ``high`` h is only perhaps not negative, perhaps has to do in between too.
+    """
+    at_high = cost.balance(high, half)
+    narrow = _NARROW if at_high.is_exact else _NARROW_ENOUGH
     while high - low > high * narrow:
-        middle = (low + high) / 2
-        if cost.balance(middle, half).middle >= 0:
+        # Far apart, halve the exponents; close together, the distance.
+        doublings = int(high / low).bit_length() - 1
+        middle = low * (1 << doublings // 2) if doublings > 1 else (low + high) / 2
+        found = cost.balance(middle, half)
+        if (found.middle if at_high.middle >= 0 else found.upper) >= 0:
             high = middle
         else:
             low = middle
@@ -120,14 +123,17 @@ def _bracketed(
 
 
 def _beyond(cost: Cost, half: Fraction, narrowest: Fraction, delta: Fraction) -> Fraction:
-    """Return a width with h ≥ 0 for certain, or refuse: without one, wider is always cheaper.
+    """Return a width with h ≥ 0, or refuse: without one, wider is always cheaper.
 
-    Where it is known from which size on the cost is level, h is level too: one look is enough.
+    Where it is known from which size on the cost is level, h is level too: one look is enough. A
+    function's h is only enclosed, ever more loosely the wider: up to 2⁸ times the narrowest width
+    it is enough that it may be ≥ 0, beyond it must be for certain.
     """
     width = narrowest if cost.settled is None else max(cost.settled, narrowest)
-    for _ in range(_DOUBLINGS if cost.settled is None else 1):
+    for doubling in range(_DOUBLINGS if cost.settled is None else 1):
         width *= 2
-        if cost.balance(width, half).lower >= 0:
+        balance = cost.balance(width, half)
+        if balance.lower >= 0 or (doubling < _LENIENT and balance.upper >= 0):
             return width
     raise not_attained(delta, cost.value(Fraction(0)).lower, cost.value(width).upper)
 

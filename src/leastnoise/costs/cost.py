@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from numbers import Real
@@ -47,8 +48,24 @@ class Cost:
                 f"the name of a cost must be a text; got {described(name)}. "
                 "Give one or leave it out."
             )
-        self._function = function
-        self._name = name or f"Cost({getattr(function, '__name__', type(function).__name__)})"
+        object.__setattr__(self, "_function", function)
+        named = name or f"Cost({getattr(function, '__name__', type(function).__name__)})"
+        object.__setattr__(self, "_name", named)
+
+    _function: Callable[[float], float]
+    _name: str
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: promises and certificates are made with a cost and must go on meaning it."""
+        raise AttributeError(f"a cost cannot be changed: make another instead of setting {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what the costs are made from."""
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        """Hash what the cost is made from."""
+        return hash((type(self), *self.__dict__.values()))
 
     def __repr__(self) -> str:
         """Print the cost's name."""
@@ -68,8 +85,8 @@ class Cost:
             return Interval.exact(0)
         width, values = self._read(size)
         # fsum rounds once, so one step outward encloses the exact sum of the floats.
-        left = Fraction(math.nextafter(math.fsum(values[:-1]), -math.inf))
-        right = Fraction(math.nextafter(math.fsum(values[1:]), math.inf))
+        left = Fraction(math.nextafter(self._summed(values[:-1]), -math.inf))
+        right = Fraction(math.nextafter(self._summed(values[1:]), math.inf))
         sliver = size - CELLS * width
         lower, upper = Fraction(values[-1]), self.value(size).upper
         return Interval(left * width + lower * sliver, right * width + upper * sliver)
@@ -109,7 +126,7 @@ class Cost:
     def _total_one_by_one(self, step: Fraction, terms: int) -> Interval:
         """Enclose the sum by calling L at each place; fsum rounds once."""
         places = [_within_floats(j * step) for j in range(1, terms + 1)]
-        summed = math.fsum(self._called_at(places))
+        summed = self._summed(self._called_at(places))
         return Interval(
             Fraction(math.nextafter(summed, -math.inf)), Fraction(math.nextafter(summed, math.inf))
         )
@@ -132,6 +149,15 @@ class Cost:
         if Fraction(width) * CELLS > reach:
             width = math.ldexp(digits - 1, exponent - _WIDTH_BITS)
         return Fraction(width), self._called_at([width * i for i in range(CELLS + 1)])
+
+    def _summed(self, costs: list[float]) -> float:
+        try:
+            return math.fsum(costs)
+        except OverflowError:
+            raise InvalidParameter(
+                f"the costs of a function must add up within the floats; those of {self!r} do not. "
+                "Give a smaller function, for instance a thousandth of it."
+            ) from None
 
     def _called_at(self, sizes: list[float]) -> list[float]:
         """Call L at many sizes; only when something is odd, look which call it was."""
@@ -181,7 +207,7 @@ def added(terms: Iterable[Interval]) -> Interval:
 
 def _as_finite(cost: object) -> float | None:
     """Read what a function returned, or return None if it is no finite number."""
-    if not isinstance(cost, Real):
+    if not isinstance(cost, Real | Decimal):
         return None
     try:
         number = float(cost)

@@ -13,18 +13,22 @@ from leastnoise.exact import Interval, Number, described, exactly, rational
 class Points(Cost):
     """A piecewise linear cost with exact values and integrals. Made by :func:`points`."""
 
+    sizes: tuple[Fraction, ...]
+    costs: tuple[Fraction, ...]
+    _areas: tuple[Fraction, ...]
+
     def __init__(self, sizes: tuple[Fraction, ...], costs: tuple[Fraction, ...]) -> None:
         """Add up the area under each piece; sizes and costs are exact and in order already."""
-        pairs = ", ".join(
-            f"({exactly(x)}, {exactly(y)})" for x, y in zip(sizes, costs, strict=True)
-        )
-        super().__init__(lambda size: float(self._line(Fraction(size))), f"points([{pairs}])")
-        self.sizes = sizes
-        self.costs = costs
         areas = [Fraction(0)]
         for (x, y), (x_next, y_next) in pairwise(zip(sizes, costs, strict=True)):
             areas.append(areas[-1] + (x_next - x) * (y + y_next) / 2)
-        self._areas = tuple(areas)
+        for name, numbers in (("sizes", sizes), ("costs", costs), ("_areas", tuple(areas))):
+            object.__setattr__(self, name, numbers)
+
+    def __repr__(self) -> str:
+        """Print the cost the way it is written."""
+        pairs = zip(self.sizes, self.costs, strict=True)
+        return f"points([{', '.join(f'({exactly(x)}, {exactly(y)})' for x, y in pairs)}])"
 
     def value(self, size: Fraction) -> Interval:
         """Return the cost on the line through the two neighbouring points."""

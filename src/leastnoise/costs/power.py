@@ -8,17 +8,24 @@ from leastnoise.exact import Interval, Number, exactly, positive, power
 
 # Up to this exponent, sums of powers over the lattice are exact by their polynomial.
 _LARGEST_EXACT_SUM = 32
+# So many terms are added up one by one, for near 0 a small power bends the most.
+_FIRST = 256
 
 
 class Power(Cost):
     """L(x) = |x|ᵖ for a rational p > 0: the costs of GDGK19, Theorem 3. Made by :func:`lp`."""
 
+    p: Fraction
+
     def __init__(self, p: Fraction) -> None:
-        """Name the cost; p is exact already."""
-        whole = p.denominator == 1 and p <= 2
-        name = f"l{p}" if whole else f"lp({exactly(p)!r})" if p.denominator > 1 else f"lp({p})"
-        super().__init__(lambda size: size ** float(p), name)
-        self.p = p
+        """Keep p, which is exact already."""
+        object.__setattr__(self, "p", p)
+
+    def __repr__(self) -> str:
+        """Print the cost the way it is written."""
+        if self.p in (1, 2):
+            return f"l{self.p}"
+        return f"lp({self.p})" if self.p.denominator == 1 else f"lp({exactly(self.p)!r})"
 
     def value(self, size: Fraction) -> Interval:
         """Enclose |x|ᵖ; exact where it is rational."""
@@ -27,10 +34,6 @@ class Power(Cost):
     def integral(self, size: Fraction) -> Interval:
         """Enclose xᵖ⁺¹/(p+1)."""
         return power(size, self.p).scaled(size / (self.p + 1))
-
-    def balance(self, width: Fraction, half: Fraction) -> Interval:
-        """Enclose wᵖ·(w·p/(p+1) − Δ/2): the sign is exact, whatever wᵖ is."""
-        return power(width, self.p).scaled(width * self.p / (self.p + 1) - half)
 
     def total(self, step: Fraction, terms: int) -> Interval:
         """Enclose stepᵖ·(1ᵖ + … + termsᵖ); exact for whole p up to 32."""
@@ -47,14 +50,20 @@ class Power(Cost):
         return self._total_by_integral(step, terms)
 
     def _total_by_integral(self, step: Fraction, terms: int) -> Interval:
-        """Enclose by the midpoint and the trapezium rule: xᵖ bends one way, so they bracket it."""
-        reach = terms * step
-        middle = self.integral(reach + step / 2) - self.integral(step / 2)
-        ends = self.integral(reach).scaled(1 / step) + self.value(reach).scaled(Fraction(1, 2))
-        middle = middle.scaled(1 / step)
-        convex = self.p >= 1
-        below, above = (ends, middle) if convex else (middle, ends)
-        return Interval(below.lower, above.upper)
+        """Add the first terms up and enclose the rest by the midpoint and the trapezium rule.
+
+        Where xᵖ bends up the midpoint rule bounds the sum from above and the trapezium rule from
+        below; where it bends down, the other way round.
+        """
+        first = super().total(step, _FIRST)
+        low, high = _FIRST * step, terms * step
+        middle = self.integral(high + step / 2) - self.integral(low + step / 2)
+        ends = (self.integral(high) - self.integral(low)).scaled(1 / step)
+        ends += (self.value(high) - self.value(low)).scaled(Fraction(1, 2))
+        below, above = ends, middle.scaled(1 / step)
+        if self.p < 1:
+            below, above = above, below
+        return first + Interval(below.lower, above.upper)
 
 
 def lp(p: Number) -> Power:

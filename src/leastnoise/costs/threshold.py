@@ -10,10 +10,15 @@ from leastnoise.exact import Interval, Number, described, exactly, rational
 class Threshold(Cost):
     """L(x) = 1{|x| > t}: its expectation is P(|X| > t). Made by :func:`threshold`."""
 
+    limit: Fraction
+
     def __init__(self, limit: Fraction) -> None:
-        """Name the cost; the limit is exact already."""
-        super().__init__(lambda size: float(size > limit), f"threshold({exactly(limit)})")
-        self.limit = limit
+        """Keep the limit, which is exact already."""
+        object.__setattr__(self, "limit", limit)
+
+    def __repr__(self) -> str:
+        """Print the cost the way it is written."""
+        return f"threshold({exactly(self.limit)})"
 
     def value(self, size: Fraction) -> Interval:
         """Return 1 beyond the limit, else 0."""

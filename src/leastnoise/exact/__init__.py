@@ -15,7 +15,7 @@ from leastnoise.exact.enclosures import (
     shortened_up,
 )
 from leastnoise.exact.grid import FloatRounding, Grid
-from leastnoise.exact.text import approximately, described, exactly, ratio, to_place
+from leastnoise.exact.text import approximately, described, exactly, magnitude, ratio, to_place
 
 __all__ = [
     "FloatRounding",
@@ -30,6 +30,7 @@ __all__ = [
     "exactly",
     "exponential",
     "inverse_error_function",
+    "magnitude",
     "pi",
     "positive",
     "power",

@@ -13,7 +13,7 @@ Number = int | float | Fraction | Decimal | str
 # Enough for 1e-4900 … 1e4900; keeps a text such as "1e999999999" from eating the machine.
 _LARGEST_BITS = 1 << 14
 _LARGEST_EXPONENT = 4_900
-_LARGEST_VALUE_EXPONENT = 100_000
+_LARGEST_VALUE_BITS = 1 << 17
 _LONGEST_TEXT = 4_300  # the longest integer that Python reads
 
 
@@ -73,28 +73,36 @@ def value_ratio(value: object) -> tuple[int, int]:
     Unlike a parameter, a float stands here for its binary value: a value is data, and data is
     taken as it is. The refusal names the type and never the content.
     """
-    if isinstance(value, bool) or _is_duration(value):
-        pass  # True is no number of anything
-    elif isinstance(value, float):
-        if math.isfinite(value):
-            return value.as_integer_ratio()
-    elif isinstance(value, Integral):
-        return int(value), 1
-    elif isinstance(value, Rational):
-        return int(value.numerator), int(value.denominator)
-    elif isinstance(value, Decimal):
-        if not value:
-            return 0, 1
-        if value.is_finite() and abs(value.adjusted()) <= _LARGEST_VALUE_EXPONENT:
-            return value.as_integer_ratio()
-    elif isinstance(value, Real) and hasattr(value, "as_integer_ratio") and math.isfinite(value):
-        numerator, denominator = value.as_integer_ratio()  # numpy's other float widths
-        return int(numerator), int(denominator)
+    if type(value) is float and math.isfinite(value):
+        return value.as_integer_ratio()
+    try:
+        ratio = _value_ratio(value)
+    except Exception:  # noqa: BLE001 -- a foreign number's own error could tell its content
+        ratio = None
+    if ratio is not None and max(abs(ratio[0]), ratio[1]).bit_length() <= _LARGEST_VALUE_BITS:
+        return ratio
     raise InvalidParameter(
-        "the value to release must be a finite number; "
+        f"the value to release must be a finite number of at most {_LARGEST_VALUE_BITS} bits; "
         f"got {_a(type(value).__name__)} that is not one. "
         "Give an int, float, Fraction or Decimal, or a numpy array of floats or integers."
     )
+
+
+def _value_ratio(value: object) -> tuple[int, int] | None:
+    """Read a value of a rarer type, or return None if it is no finite number."""
+    if isinstance(value, bool) or _is_duration(value):
+        return None  # True is no number of anything
+    if isinstance(value, Integral):
+        return int(value), 1
+    if isinstance(value, Rational):
+        return int(value.numerator), int(value.denominator)
+    if isinstance(value, Decimal):
+        within = value.is_finite() and (not value or abs(value.adjusted()) <= _LARGEST_VALUE_BITS)
+        return (value or Decimal(0)).as_integer_ratio() if within else None
+    if isinstance(value, Real) and hasattr(value, "as_integer_ratio"):
+        numerator, denominator = value.as_integer_ratio()  # numpy's other floats; raises for NaN
+        return int(numerator), int(denominator)
+    return None
 
 
 def as_float(exact: Fraction | int) -> float:

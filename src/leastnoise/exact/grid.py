@@ -47,11 +47,16 @@ class Grid:
         upper, lower = self.step.as_integer_ratio()
         scale = as_float(1 / self.step)
         reach = largest * scale
-        if not 2.0**-900 < scale < 2.0**900 or not reach < _LARGEST_FLOAT_INDEX:
-            return None  # or a product could lose bits to underflow that the error bound counts on
-        if lower >= 1 << 53 or upper * (int(reach) + farthest + 2) >= 1 << 53:
+        if not 2.0**-1000 < scale < 2.0**1000 or not reach < _LARGEST_FLOAT_INDEX:
+            return None
+        # Powers of two scale floats exactly; only what is odd in the step takes up digits.
+        if _odd_part(lower) >= 1 << 53 or _odd_part(upper) * (int(reach) + farthest + 2) >= 1 << 53:
             return None
         return FloatRounding(self, scale, doubt=2.0**-51 * (reach + 1))
+
+
+def _odd_part(number: int) -> int:
+    return number // (number & -number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ def exactly(number: Fraction | int) -> str:
     ('0.1', '1/3', '0.000001')
     """
     number = Fraction(number)
+    if number.denominator == 1 and _bits(number) <= 80:
+        return _plain(Decimal(number.numerator))
     context = Context(prec=_LONGEST_EXACT, Emin=-999_999, Emax=999_999)
     decimal = context.divide(Decimal(number.numerator), Decimal(number.denominator))
     if Fraction(decimal) == number:
@@ -65,10 +67,11 @@ def described(value: object) -> str:
 
 def _plain(decimal: Decimal) -> str:
     """Write a decimal the way people do: no trailing zeros, an exponent only far from 1."""
-    decimal = decimal.normalize(Context(prec=50, Emin=-999_999, Emax=999_999))
+    digits = len(decimal.as_tuple().digits)
+    decimal = decimal.normalize(Context(prec=digits, Emin=-999_999, Emax=999_999))
     if not decimal:
         return "0"
-    if -7 <= decimal.adjusted() < 15:
+    if -7 <= decimal.adjusted() < 15 or decimal.as_tuple().exponent == 0:
         return f"{decimal:f}"
     return f"{decimal:e}".replace("e+", "e")
 

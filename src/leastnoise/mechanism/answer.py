@@ -7,7 +7,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import Number, approximately, as_float, described, rational, to_place
+from leastnoise.exact import (
+    Number,
+    approximately,
+    as_float,
+    described,
+    magnitude,
+    rational,
+    to_place,
+)
 from leastnoise.noise import table
 from leastnoise.privacy import Privacy
 
@@ -46,7 +54,7 @@ class Answer:
 
     @property
     def exact_probability(self) -> Fraction:
-        """The probability with which the exact value left, where it can; else 0."""
+        """The probability with which the exact value left (:attr:`Mechanism.exact_probability`)."""
         return self.mechanism.exact_probability
 
     def interval(self, confidence: Number = 0.95) -> tuple[Fraction, Fraction]:
@@ -70,7 +78,7 @@ class Answer:
         return self.mechanism.grid.nearest_float(self.index)
 
     def __str__(self) -> str:
-        """Say it in one honest line."""
+        """Say it in one honest line: the errors are rounded up and include that of printing."""
         return f"{_rounded(self)} {_error_line(self.mechanism)}, {_promise(self)}"
 
     def __repr__(self) -> str:
@@ -104,7 +112,7 @@ class Answers:
 
     @property
     def exact_probability(self) -> Fraction:
-        """The probability, for each element, with which its exact value left; else 0."""
+        """The probability, for each element, with which its exact value left."""
         return self.mechanism.exact_probability
 
     def interval(self, confidence: Number = 0.95) -> "tuple[NDArray[Any], NDArray[Any]]":
@@ -113,11 +121,12 @@ class Answers:
         The ends are rounded outward.
         """
         reach = half_width(self.mechanism, confidence) + self._rounded()
-        if self.mechanism.integer:
-            return self.values - int(reach), self.values + int(reach)
-        if self.values.dtype == object:  # fractions, which are exact
+        if self.values.dtype == object:  # fractions or long integers, which are exact
             return self.values - reach, self.values + reach
         import numpy as np
+
+        if self.mechanism.integer:
+            return added(self.values, -int(reach)), added(self.values, int(reach))
 
         width = math.nextafter(as_float(reach), math.inf)
         with np.errstate(over="ignore"):  # beyond the largest float an end is infinite
@@ -150,6 +159,19 @@ class Answers:
         return f"Answers({self.values.size} values, {self.privacy!r})"
 
 
+def added(whole: "NDArray[Any]", shift: "int | NDArray[Any]") -> "NDArray[Any]":
+    """Add to 64-bit integers and stop at the ends of their range instead of wrapping.
+
+    Stopping never makes an error larger: what was there before lies within the range.
+    """
+    import numpy as np
+
+    ends = np.iinfo(np.int64)
+    total = whole + shift
+    total = np.where((shift > 0) & (total < whole), ends.max, total)
+    return np.where((shift < 0) & (total > whole), ends.min, total)
+
+
 def farthest(mechanism: "Mechanism") -> Fraction:
     """Return the largest error a release can have, rounding to the lattice included."""
     return mechanism.drawn.radius + _rounding(mechanism)
@@ -174,7 +196,14 @@ def _rounding(mechanism: "Mechanism") -> Fraction:
 
 def _rounded(answer: Answer) -> str:
     """Print the value to a thousandth of its error, which is all that means anything."""
-    return to_place(answer.value, Fraction(1) if answer.mechanism.integer else answer.bound / 1000)
+    return to_place(answer.value, _place(answer.mechanism))
+
+
+def _place(mechanism: "Mechanism") -> Fraction:
+    """Return the decimal place that values are printed to: 1 for whole numbers."""
+    if mechanism.integer:
+        return Fraction(1)
+    return Fraction(10) ** magnitude(farthest(mechanism) / 1000)
 
 
 def _error_line(mechanism: "Mechanism") -> str:
@@ -183,10 +212,11 @@ def _error_line(mechanism: "Mechanism") -> str:
 
 
 def _errors(mechanism: "Mechanism") -> tuple[str, str]:
-    """Return the error that 95 % stay within and that all do, both rounded up."""
+    """Return the error that 95 % stay within and that all do, as printed: both rounded up."""
+    printing = Fraction(0) if mechanism.integer else _place(mechanism) / 2
     return (
-        approximately(half_width(mechanism, Fraction(19, 20)), 4, ROUND_CEILING),
-        approximately(farthest(mechanism), 4, ROUND_CEILING),
+        approximately(half_width(mechanism, Fraction(19, 20)) + printing, 4, ROUND_CEILING),
+        approximately(farthest(mechanism) + printing, 4, ROUND_CEILING),
     )
 
 
@@ -199,12 +229,13 @@ def _facts(answer: Answer | Answers) -> dict[str, str]:
         "promise": str(answer.privacy),
         "recorded": UNRECORDED,
     }
-    if answer.exact_probability:
+    if answer.mechanism.needs_allowance:
         facts["exact value left"] = f"with probability {approximately(answer.exact_probability)}"
     return facts
 
 
 def _promise(answer: Answer | Answers) -> str:
-    left = approximately(answer.exact_probability) if answer.exact_probability else ""
-    exact = f", the exact value left with probability {left}" if left else ""
+    left = approximately(answer.exact_probability, 6, ROUND_CEILING)
+    needed = answer.mechanism.needs_allowance
+    exact = f", the exact value left with probability {left}" if needed else ""
     return f"{answer.privacy}{exact}; {UNRECORDED}"

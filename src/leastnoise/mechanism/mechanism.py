@@ -2,11 +2,12 @@
 
 import sys
 from dataclasses import dataclass
+from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
-from leastnoise.calibration import CELLS, find, on_lattice, stretched
+from leastnoise.calibration import find, on_lattice, stretched
 from leastnoise.certificate import Certificate
 from leastnoise.costs import Cost, as_cost, l1
 from leastnoise.errors import InvalidParameter
@@ -23,7 +24,7 @@ from leastnoise.exact import (
 )
 from leastnoise.mechanism.answer import Answer, Answers
 from leastnoise.mechanism.release import release_many, release_one
-from leastnoise.noise import DiscreteUniform, LatticeNoise, Noise, Steps, Uniform
+from leastnoise.noise import LatticeNoise, Noise, Steps, Uniform
 from leastnoise.privacy import Privacy
 from leastnoise.profiles import keeps
 
@@ -61,13 +62,11 @@ def calibrate(
     moved = _read(privacy, sensitivity, cost, integer=integer)
     noise, certificate = find(privacy, sensitivity=moved, cost=cost, integer=integer)
     if isinstance(noise, Uniform):
-        law = on_lattice(noise, privacy, moved)
-        drawn = Drawn(law, cost, protected=(CELLS + 1) * law.step)
+        law: LatticeNoise = on_lattice(noise, privacy, moved)
     else:
-        assert isinstance(noise, DiscreteUniform)  # noqa: S101 -- tells mypy what find returned
-        drawn = Drawn(noise, cost, protected=moved)
-    keeps(drawn.noise, privacy, sensitivity=drawn.protected)
-    return Mechanism(privacy, moved, noise, certificate, drawn, integer)
+        assert isinstance(noise, LatticeNoise)  # noqa: S101 -- tells mypy what find returned
+        law = noise
+    return Mechanism(privacy, moved, noise, certificate, Drawn(law, cost), integer)
 
 
 def hold(noise: Steps, privacy: Privacy, *, sensitivity: Number, cost: Cost = l1) -> "Mechanism":
@@ -92,22 +91,11 @@ def hold(noise: Steps, privacy: Privacy, *, sensitivity: Number, cost: Cost = l1
             "Give Steps(breaks, heights), or calibrate."
         )
     moved = _read(privacy, sensitivity, cost, integer=False)
-    certificate = Certificate(
-        noise=noise,
-        privacy=privacy,
-        sensitivity=moved,
-        objective=cost,
-        among="any",
-        cost=noise.expected(cost),
-        lower_bound=cost.value(Fraction(0)).lower,
-        exact=False,
-        source="given, not found",
-        evidence=None,
+    certificate = Certificate.of(
+        noise, privacy, moved, cost, source="given, not found", evidence=None
     )
     certificate.check()
-    law = stretched(noise, moved)
-    drawn = Drawn(law, cost, protected=(CELLS + 1) * law.step)
-    keeps(law, privacy, sensitivity=drawn.protected)
+    drawn = Drawn(stretched(noise, moved), cost)
     return Mechanism(privacy, moved, noise, certificate, drawn, integer=False)
 
 
@@ -118,13 +106,10 @@ class Drawn:
     Attributes:
         noise: Its law, in whole weights.
         objective: What an error costs.
-        protected: The move of the true answer against which it keeps the promise: Δ for whole
-            numbers, one step more for real ones (a float may be an ulp off what it stands for).
     """
 
     noise: LatticeNoise
     objective: Cost
-    protected: Fraction
 
     def __repr__(self) -> str:
         """Print the law."""
@@ -132,7 +117,7 @@ class Drawn:
 
     @property
     def step(self) -> Fraction:
-        """The lattice's step: 1 for whole numbers, Δ/2²⁰ for real ones."""
+        """The lattice's step: 1 for whole numbers, about Δ/2²⁰ for real ones."""
         return self.noise.step
 
     @property
@@ -166,6 +151,44 @@ class Mechanism:
     drawn: Drawn
     integer: bool
 
+    def __post_init__(self) -> None:
+        """Refuse to exist with a noise, drawn or not, that does not keep the promise as stated."""
+        stated = (self.noise, self.privacy, self.sensitivity)
+        certified = self.certificate
+        if stated != (certified.noise, certified.privacy, certified.sensitivity):
+            raise InvalidParameter(
+                "a mechanism's certificate must be for its own noise, promise and sensitivity; got "
+                "another's. Calibrate again instead of putting one together."
+            )
+        if self.integer and self.drawn.step != 1:
+            raise InvalidParameter(
+                "whole-number answers must be drawn on the integers; "
+                f"got a step of {exactly(self.drawn.step)}. Calibrate again."
+            )
+        keeps(self.drawn.noise, self.privacy, sensitivity=self.protected)
+
+    def check(self) -> None:
+        """Prove again that the noise keeps the promise, on the line and as drawn, and its cost.
+
+        Raises:
+            NotPrivate: If either law does not keep the promise.
+            InvalidParameter: If the certificate does not prove what it says.
+        """
+        self.certificate.check()
+        self.__post_init__()
+
+    @property
+    def protected(self) -> Fraction:
+        """The move of the true answer against which the drawn noise keeps the promise.
+
+        Δ for whole numbers; for real ones Δ rounded up to whole steps and one more, for a float may
+        be an ulp off the number it stands for.
+        """
+        if self.integer:
+            return self.sensitivity
+        step = self.drawn.step
+        return (-(-self.sensitivity // step) + 1) * step
+
     def __repr__(self) -> str:
         """Print the noise and the promise."""
         moved = exactly(self.sensitivity)
@@ -183,9 +206,22 @@ class Mechanism:
 
     @cached_property
     def exact_probability(self) -> Fraction:
-        """The probability that no noise is added, if 0 weighs more than its neighbours; else 0."""
+        """The probability that the noise gives the exact value away.
+
+        For whole numbers, that no noise is added; for real ones, the mass of the noise's atoms: an
+        output that is the true value, or the true value and a number anyone can know.
+        """
         law = self.drawn.noise
-        return Fraction(law.weight(0), law.total) if law.peaked else Fraction(0)
+        if self.integer or (isinstance(self.noise, Uniform) and law.peaked):
+            return Fraction(law.weight(0), law.total)
+        if isinstance(self.noise, Steps):
+            return sum(self.noise.atoms.values(), Fraction(0))
+        return Fraction(0)
+
+    @cached_property
+    def needs_allowance(self) -> bool:
+        """Whether release asks for ``allow_exact``: an atom, or a 0 above its neighbours."""
+        return self.drawn.noise.peaked if self.integer else self.exact_probability > 0
 
     @overload
     def release(
@@ -218,11 +254,11 @@ class Mechanism:
                 f"allow_exact must be True or False; got {described(allow_exact)}. "
                 "Say whether the exact value may leave."
             )
-        if self.exact_probability and not allow_exact:
+        if self.needs_allowance and not allow_exact:
             raise InvalidParameter(
-                "the least noise for this promise adds nothing with probability "
-                f"{approximately(self.exact_probability)}: the exact value leaves. Pass "
-                "allow_exact=True to accept that, or promise a smaller δ."
+                "the noise for this promise adds nothing with probability "
+                f"{_up(self.exact_probability)}: the exact value leaves. Pass allow_exact=True to "
+                "accept that, or promise a smaller δ."
             )
         numpy = sys.modules.get("numpy")  # an array can only be one if numpy is loaded already
         if numpy is not None and isinstance(value, numpy.ndarray) and value.ndim:
@@ -240,10 +276,9 @@ class Mechanism:
     def explain(self) -> str:
         """Say in plain words what is promised and what the noise does."""
         lines = [self.privacy.explain()]
-        if self.exact_probability:
+        if self.needs_allowance:
             lines.append(
-                "With probability "
-                f"{approximately(self.exact_probability * 100, 4)} % the exact answer leaves."
+                f"With probability {_up(self.exact_probability * 100)} % the exact answer leaves."
             )
         return " ".join(lines)
 
@@ -270,13 +305,21 @@ def _read(privacy: Privacy, sensitivity: Number, cost: Cost, *, integer: bool) -
 
 
 def _together(privacy: Privacy, releases: int) -> Privacy:
-    """Return the promise of several (0, δ) releases: 1 − (1−δ)ᵏ (mathematics of total variation).
+    """Return the promise of several releases: (kε, 1 − (1−δ)ᵏ).
 
-    Couple each pair of outputs so that they agree with probability 1 − δ, independently.
+    Kairouz, Oh and Viswanath 2015, Theorem 3.3 with i = 0; at ε = 0: couple each pair of outputs so
+    that they agree with probability 1 − δ, independently.
     """
+    if releases == 1:
+        return privacy
     if releases * privacy.delta < _MANY:
-        return Privacy(0, shortened_up(1 - power(1 - privacy.delta, Fraction(releases)).lower))
+        failing = 1 - power(1 - privacy.delta, Fraction(releases)).lower
+        return Privacy(releases * privacy.epsilon, shortened_up(failing) if failing else 0)
     raise InvalidParameter(
         "so many releases would promise nothing: δ would be 1 but for a hair after "
         f"{described(releases)} of them. Release less, or promise a smaller δ for each."
     )
+
+
+def _up(probability: Fraction) -> str:
+    return approximately(probability, 6, ROUND_CEILING)
