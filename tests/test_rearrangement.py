@@ -82,6 +82,9 @@ def test_noise_that_is_not_decreasing_is_refused_where_it_rises() -> None:
     comb = Steps([-2, -1, 1, 2], ["1/3", "1/6", "1/3"])
     with pytest.raises(InvalidParameter, match=r"its density rises at 1\. Ask its Profile"):
         rearrange(comb, ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l1)
+    lattice = ln.DiscreteUniform(reach=3)
+    with pytest.raises(InvalidParameter, match=r"got one on a lattice.*Lemma 2"):
+        rearrange(lattice, ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l1)
     skew = Steps([0, 2], ["1/2"])
     with pytest.raises(InvalidParameter, match="it is not symmetric"):
         rearrange(skew, ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l1)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from leastnoise.costs import Cost, as_cost
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import Interval, Number, approximately, count, described, positive
-from leastnoise.noise import Noise, Steps, Uniform
+from leastnoise.noise import LatticeNoise, Noise, Steps, Uniform
 from leastnoise.privacy import Privacy
 from leastnoise.profiles import keeps, worst_distance
 
@@ -90,6 +90,11 @@ def rearrange(
     as_cost(cost)
     half = positive(sensitivity, "sensitivity") / 2
     parts = count(cells, "cells", least=1)
+    if isinstance(noise, LatticeNoise):
+        raise InvalidParameter(
+            "a noise to rearrange must be decreasing on the line; got one on a lattice, whose atoms "
+            "away from 0 forbid that (GDGK19, Lemma 2). Give a Uniform or Steps."
+        )
     worst_distance(noise, 2 * half)  # refuses what is not symmetric and decreasing
     keeps(noise, privacy, sensitivity=2 * half)
     stages = []

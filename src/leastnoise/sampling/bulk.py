@@ -59,12 +59,12 @@ class _Tickets:
         self._even = isinstance(law, DiscreteUniform) and law.level == 1 and law.rim == 0
         self._reach = law.farthest
         self._scale = law.total * 2.0**-64
-        # Converting the word, the product and the sum put y off by at most 2⁻⁵²·total. Adding
-        # more than that makes the error one-sided: only where the part behind the point is below
+        # Converting the word, the product, the sum and the shift itself put y off by less than
+        # this. Adding it makes the error one-sided: only where the part behind the point is below
         # twice as much can the floor be wrong. Refused words lie there too, for they are those
         # with a part behind the point below total/2⁶⁴.
         self._doubt = law.total * 2.0**-51
-        self._atom = law.total - 2 * law.farthest - 1
+        self._atom = law.total - 2 * law.farthest - 1  # where every point weighs 1
         self._shift = 0.5 + self._atom / 2 + self._doubt
         self._places = scratch
         self._indices = np.empty(len(scratch))
