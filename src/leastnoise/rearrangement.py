@@ -92,8 +92,8 @@ def rearrange(
     parts = count(cells, "cells", least=1)
     if isinstance(noise, LatticeNoise):
         raise InvalidParameter(
-            "a noise to rearrange must be decreasing on the line; got one on a lattice, whose atoms "
-            "away from 0 forbid that (GDGK19, Lemma 2). Give a Uniform or Steps."
+            "a noise to rearrange must be decreasing on the line; got one on a lattice, whose "
+            "atoms away from 0 forbid that (GDGK19, Lemma 2). Give a Uniform or Steps."
         )
     worst_distance(noise, 2 * half)  # refuses what is not symmetric and decreasing
     keeps(noise, privacy, sensitivity=2 * half)
