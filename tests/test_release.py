@@ -76,8 +76,9 @@ def really_possible(outputs: Floats, mechanism: ln.Mechanism, value: float) -> N
 
 @pytest.mark.parametrize("delta", ["0.01", "0.1", "0.3", "0.6", "0.75"])
 @pytest.mark.parametrize("moved", ["0.1", "1", "3"])
-def test_the_support_is_not_porous(moved: str, delta: str) -> None:
-    mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=moved, cost=COST)
+@pytest.mark.parametrize("cost", [ln.l1, COST], ids=repr)
+def test_the_support_is_not_porous(cost: ln.Cost, moved: str, delta: str) -> None:
+    mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=moved, cost=cost)
     here, there = 0.0, float(moved)
     for value, other in ((here, there), (there, here)):
         outputs = mechanism.release(np.full(DRAWS, value), allow_exact=True).values
