@@ -47,9 +47,10 @@ def bulk() -> None:
         mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=moved)
         contestants[f"Δ = {moved}, δ = {delta}"] = lambda m=mechanism: m.release(values)  # type: ignore[misc]
     times: dict[str, list[float]] = {name: [] for name in contestants}
-    for _ in range(21):
-        for name, contestant in contestants.items():
-            times[name] += timed(contestant, rounds=1)
+    names = list(contestants)
+    for turn in range(25):  # in turns, and each as often first as last
+        for name in names[turn % len(names) :] + names[: turn % len(names)]:
+            times[name] += timed(contestants[name], rounds=1)
     numpy_times = times.pop("numpy")
     for name, own in times.items():
         ratio = median(own) / median(numpy_times), min(own) / min(numpy_times)

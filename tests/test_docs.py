@@ -6,7 +6,6 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -79,12 +78,17 @@ def test_a_link_to_a_file_leads_to_one(document: Path, link: str) -> None:
 
 
 def test_everything_public_is_exported_and_nothing_else() -> None:
-    public = {
-        name
-        for name, value in vars(leastnoise).items()
-        if not name.startswith("_") and not isinstance(value, ModuleType)
-    }
-    assert leastnoise.__all__ == sorted(public)
+    """The table of homes, the names for type checkers and ``__all__`` are one list."""
+    homes = [name for names in leastnoise._HOMES.values() for name in names]
+    assert leastnoise.__all__ == sorted([*homes, "errors"])
+    assert [name for name in dir(leastnoise) if not name.startswith("_")] == leastnoise.__all__
+    source = Path(leastnoise.__file__).read_text(encoding="utf-8")
+    (typed,) = re.findall(r"(?s)if TYPE_CHECKING:\n(.*?)\n\n", source)
+    for name in leastnoise.__all__:
+        assert re.search(rf"\b{name}\b", typed)
+        assert getattr(leastnoise, name) is not None
+    with pytest.raises(AttributeError, match="module 'leastnoise' has no attribute 'nothing'"):
+        _ = leastnoise.nothing
 
 
 EXPORTED = {name: getattr(leastnoise, name) for name in leastnoise.__all__}

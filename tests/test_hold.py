@@ -79,7 +79,7 @@ def test_what_is_drawn_keeps_the_promise_that_the_law_keeps(noise: Steps, epsilo
     keeps(mechanism.drawn.noise, mechanism.privacy, sensitivity=mechanism.protected)
     answer = mechanism.release(5, allow_exact=True)
     assert abs(answer.value - 5) <= answer.bound
-    with pytest.raises(NotPrivate, match=r"at a move of -?\S+ it needs δ = "):
+    with pytest.raises(NotPrivate, match=r"at a move (of|near) -?\S+ it needs δ = "):
         ln.hold(noise, ln.Privacy(epsilon, needed * Fraction(999, 1000)), sensitivity="0.9")
 
 

@@ -5,11 +5,13 @@ import dataclasses
 import pickle
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import leastnoise as ln
+from leastnoise import plots
 from leastnoise.calibration import lattice_for
 from leastnoise.errors import InvalidParameter, NotPrivate
 
@@ -191,6 +193,29 @@ def test_a_foreign_numbers_own_error_does_not_get_out() -> None:
 def test_an_atom_away_from_zero_gives_values_away_too() -> None:
     teeth = ln.Steps([-2, 2], ["1/5"], {-1: "1/10", 1: "1/10"})
     mechanism = ln.hold(teeth, ln.Privacy(delta="0.5"), sensitivity=1)
-    assert mechanism.exact_probability == Fraction(1, 5)
-    with pytest.raises(InvalidParameter, match=r"with probability 0\.2: the exact value leaves"):
+    assert 0 <= mechanism.exact_probability - Fraction(1, 5) < Fraction(1, 10**5)
+    with pytest.raises(InvalidParameter, match=r"one of a few known numbers with probability 0\.2"):
         mechanism.release(0)
+
+
+def test_a_narrow_spike_is_no_way_around_allow_exact() -> None:
+    s = Fraction(1, 2**40)
+    side, spike = Fraction(1, 2) / (20 - 2 * s), Fraction(1, 4) / s
+    mechanism = ln.hold(
+        ln.Steps([-10, -s, s, 10], [side, spike, side]), ln.Privacy(delta="3/5"), sensitivity=1
+    )
+    assert mechanism.exact_probability >= Fraction(1, 2)
+    with pytest.raises(InvalidParameter, match=r"adds nothing with probability 0\.5"):
+        mechanism.release(42)
+
+
+def test_a_picture_of_a_given_noise_does_not_call_it_least(tmp_path: Path) -> None:
+    given = ln.hold(HILL, ln.Privacy(1, "0.2"), sensitivity=1)
+    text = plots.save(plots.density(given), tmp_path / "a.json").read_text()
+    assert "Noise for" in text
+    assert "Least" not in text
+    assert "gives the answer away" not in text
+    with pytest.raises(InvalidParameter, match=r"'b\.png' could not"):
+        plots.save(plots.density(given), tmp_path / "nowhere" / "b.png")
+    with pytest.raises(InvalidParameter, match="there must be a noise to draw"):
+        plots.laws({}, "nothing")

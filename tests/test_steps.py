@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import leastnoise as ln
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, NotPrivate
 from leastnoise.noise import DiscreteUniform, Steps, Uniform
 from leastnoise.profiles import Profile, worst_distance
 from tests.strategies import steps
@@ -168,8 +168,8 @@ def test_why_a_law_is_not_decreasing_is_said() -> None:
     assert "atom of 0.25 at -1, away from 0" in str(lemma.rise())
     assert "Lemma 2" in str(lemma.rise())
     skew = Steps([0, 1], [1])
-    assert "not symmetric: the density right of 0" in str(skew.rise())
-    assert "no twin at -1" in str(Steps([], [], {1: 1}).asymmetry())
+    assert "not symmetric: the density at" in str(skew.rise())
+    assert "no equal twin at -1" in str(Steps([], [], {1: 1}).asymmetry())
 
 
 def test_a_profile_too_large_to_compute_is_refused() -> None:
@@ -184,3 +184,72 @@ def test_a_profile_too_large_to_compute_is_refused() -> None:
 def test_a_negative_epsilon_has_no_profile() -> None:
     with pytest.raises(InvalidParameter, match=r"ε must be 0 or more; got -1"):
         Profile(Uniform(1), sensitivity=1).delta(-1)
+
+
+@pytest.mark.parametrize("ends", [(-1, 10), (-1, 2), (0, 1), (-3, 2)])
+def test_a_skew_interval_is_not_symmetric(ends: tuple[int, int]) -> None:
+    skew = Steps(ends, [Fraction(1, ends[1] - ends[0])])
+    assert not skew.is_symmetric
+    assert not skew.is_decreasing
+    with pytest.raises(InvalidParameter, match="it is not symmetric: the density at"):
+        worst_distance(skew, Fraction(1))
+
+
+@settings(max_examples=200)
+@given(steps())
+def test_symmetry_is_that_of_the_mirror_image(noise: Steps) -> None:
+    """The mirror image, written down again, has the same distribution function or it has not."""
+    mirrored = Steps(
+        [-x for x in reversed(noise.breaks)],
+        noise.heights[::-1],
+        {-x: m for x, m in noise.atoms.items()},
+    )
+    places = sorted({*noise.breaks, *mirrored.breaks, *noise.atoms, *mirrored.atoms})
+    same = all(noise.mass(x) == mirrored.mass(x) for x in places)
+    assert noise.is_symmetric == same
+    assert ln.symmetrised(noise).is_symmetric
+
+
+def test_a_law_of_atoms_alone_can_be_asked_everything() -> None:
+    coin = Steps([], [], {-1: "1/2", 1: "1/2"})
+    assert coin.expected(ln.l2) == coin.variance() == 1
+    assert coin.is_symmetric
+    assert coin.quantile(Fraction(1, 2)) == -1
+    assert Profile(coin, sensitivity=1).advantage == 1
+    nothing = Steps([], [], {0: 1})
+    assert nothing.is_decreasing
+    assert nothing.expected(ln.l1) == 0
+
+
+def test_a_function_far_from_zero_is_enclosed_tightly() -> None:
+    far = Steps([1000, 1001], [1]).enclose(ln.Cost(lambda x: x))
+    assert 1000 <= far.lower <= Fraction(2001, 2) <= far.upper <= 1001
+    left = Steps([-(10**9) - 1, -(10**9)], [1]).enclose(ln.Cost(lambda x: x**0.5))
+    assert 31622 < left.lower <= left.upper < 31623
+
+
+def test_where_atoms_meet_the_worst_move_is_said_to_be_near() -> None:
+    noise = Steps([-5, 5], ["1/20"], {0: "1/4", 1: "1/4"})
+    with pytest.raises(NotPrivate, match=r"at a move near 1 it needs δ = 0\.55"):
+        ln.hold(noise, ln.Privacy(delta="1/3"), sensitivity=1)
+
+
+def test_many_pieces_do_not_hang() -> None:
+    count = 6000
+    noise = Steps(range(count + 1), [Fraction(1, count)] * count)
+    assert not noise.is_decreasing
+    assert noise.quantile(Fraction(1, 2)) == count // 2
+    assert noise.expected(ln.l1) == Fraction(count, 2)
+    with pytest.raises(InvalidParameter, match="at most 100000 breaks; got more"):
+        Steps(iter(int, 1), [1])
+    heights = [Fraction(1 + i % 300) for i in range(300)]
+    tall = Steps(range(301), [h / sum(heights) for h in heights])
+    with pytest.raises(InvalidParameter, match="at most 16384 pairs of heights; got 300"):
+        Profile(tall, sensitivity=1).tradeoff("0.1")
+
+
+def test_a_factor_must_be_a_number_of_at_least_zero() -> None:
+    with pytest.raises(InvalidParameter, match=r"a factor must be at least 0; got -1"):
+        Profile(Uniform(1), sensitivity=1).worst(Fraction(-1))
+    with pytest.raises(InvalidParameter, match=r"factor must be greater than 0; got 0"):
+        Steps([0, 1], [1]).scaled(0)

@@ -6,13 +6,18 @@
 Uniform(radius=5, atom=0)
 """
 
-from leastnoise.certificate import Certificate
-from leastnoise.costs import Cost, l1, l2, lp, points, threshold
-from leastnoise.mechanism import Answer, Answers, Mechanism, calibrate, hold
-from leastnoise.noise import DiscreteUniform, Noise, Steps, Uniform
-from leastnoise.privacy import Privacy
-from leastnoise.profiles import Profile
-from leastnoise.rearrangement import Rearrangement, rearrange, symmetrised
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from leastnoise import errors
+    from leastnoise.certificate import Certificate
+    from leastnoise.costs import Cost, l1, l2, lp, points, threshold
+    from leastnoise.mechanism import Answer, Answers, Mechanism, calibrate, hold
+    from leastnoise.noise import DiscreteUniform, Noise, Steps, Uniform
+    from leastnoise.privacy import Privacy
+    from leastnoise.profiles import Profile
+    from leastnoise.rearrangement import Rearrangement, rearrange, symmetrised
 
 __version__ = "0.1.0"
 
@@ -30,6 +35,7 @@ __all__ = [
     "Steps",
     "Uniform",
     "calibrate",
+    "errors",
     "hold",
     "l1",
     "l2",
@@ -39,3 +45,32 @@ __all__ = [
     "symmetrised",
     "threshold",
 ]
+
+# Where each name comes from. They are loaded when first asked for, so that `import leastnoise` is
+# immediate, also inside programs that only catch its errors.
+_HOMES = {
+    "certificate": ("Certificate",),
+    "costs": ("Cost", "l1", "l2", "lp", "points", "threshold"),
+    "mechanism": ("Answer", "Answers", "Mechanism", "calibrate", "hold"),
+    "noise": ("DiscreteUniform", "Noise", "Steps", "Uniform"),
+    "privacy": ("Privacy",),
+    "profiles": ("Profile",),
+    "rearrangement": ("Rearrangement", "rearrange", "symmetrised"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its home on first use."""
+    if name == "errors":
+        return import_module("leastnoise.errors")
+    for home, names in _HOMES.items():
+        if name in names:
+            found = getattr(import_module(f"leastnoise.{home}"), name)
+            globals()[name] = found
+            return found
+    raise AttributeError(f"module 'leastnoise' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return [*__all__, "__version__"]

@@ -33,11 +33,12 @@ def density(mechanism: "Mechanism") -> Any:
     noise, moved = mechanism.noise, mechanism.sensitivity
     moves = {"0": 0.0, exactly(moved): as_float(moved)}
     laws = [(name, noise, at) for name, at in moves.items()]
-    subtitle = (
-        f"expected cost {approximately(mechanism.cost)} ({mechanism.certificate.objective}); "
-        f"with probability {exactly(mechanism.privacy.delta)} the output gives the answer away"
-    )
-    title = f"Least noise for {mechanism.privacy}, Δ = {exactly(moved)}"
+    subtitle = f"expected cost {approximately(mechanism.cost)} ({mechanism.certificate.objective})"
+    if isinstance(noise, Uniform):  # its profile is flat: all of δ is certainty
+        share = exactly(mechanism.privacy.delta)
+        subtitle += f"; with probability {share} the output gives the answer away"
+    least = "Least noise" if mechanism.certificate.exact else "Noise"
+    title = f"{least} for {mechanism.privacy}, Δ = {exactly(moved)}"
     return _finished(_laws(laws, "true value"), title, subtitle)
 
 
@@ -104,10 +105,13 @@ def save(chart: Any, path: str | Path) -> Path:
             f"a picture must end in {', '.join(_FORMATS)}; got {target.suffix!r}. "
             "Choose one of them."
         )
-    if target.suffix == ".png":
-        chart.save(str(target), ppi=144)
-    else:
-        chart.save(str(target))
+    try:
+        chart.save(str(target), **({"ppi": 144} if target.suffix == ".png" else {}))
+    except OSError as error:
+        raise InvalidParameter(
+            f"a picture must be written where files can be; {target.name!r} could not "
+            f"({type(error).__name__}). Give a path in a folder of your own."
+        ) from error
     return target
 
 
@@ -126,6 +130,8 @@ def _laws(
     """Draw densities as areas and atoms as labelled bars; no legend for a law without a name."""
     alt = _altair()
     drawn = [(name, _as_steps(noise), at) for name, noise, at in laws]
+    if not drawn:
+        raise InvalidParameter("there must be a noise to draw; got none. Give at least one.")
     names = [name for name, _, _ in drawn]
     colour = alt.Color(
         "law:N",
@@ -156,7 +162,7 @@ def _laws(
             color=colour,
         )
     )
-    return area + _bars(drawn, tallest, colour) if atoms else area
+    return area + _bars(drawn, top * 0.55 if top else tallest, colour) if atoms else area
 
 
 def _outline(name: str, noise: Steps, at: float) -> list[Row]:

@@ -11,6 +11,8 @@ from leastnoise.noise import LatticeNoise, Noise, Steps, Uniform
 from leastnoise.privacy import Privacy
 from leastnoise.profiles import keeps, worst_distance
 
+_MOST_CELLS = 5000
+
 
 def symmetrised(noise: Steps) -> Steps:
     """Return the noise mixed half and half with its mirror image (GDGK19, Lemma 1).
@@ -88,12 +90,21 @@ def rearrange(
         NotPrivate: If it does not keep the promise, with the worst move.
     """
     as_cost(cost)
+    if not isinstance(privacy, Privacy) or privacy.epsilon:  # type: ignore[redundant-expr]
+        raise InvalidParameter(
+            f"Theorem 2 is about promises (0, δ); got {privacy!r}. Give Privacy(delta=…)."
+        )
     half = positive(sensitivity, "sensitivity") / 2
     parts = count(cells, "cells", least=1)
     if isinstance(noise, LatticeNoise):
         raise InvalidParameter(
             "a noise to rearrange must be decreasing on the line; got one on a lattice, whose "
             "atoms away from 0 forbid that (GDGK19, Lemma 2). Give a Uniform or Steps."
+        )
+    if noise.radius / half * parts > _MOST_CELLS:
+        raise InvalidParameter(
+            f"a noise may be cut into at most {_MOST_CELLS} cells on each side; got more. "
+            "Give fewer cells, or a narrower noise."
         )
     worst_distance(noise, 2 * half)  # refuses what is not symmetric and decreasing
     keeps(noise, privacy, sensitivity=2 * half)

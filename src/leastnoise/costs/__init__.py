@@ -8,7 +8,7 @@ else (expected costs, least noise, certificates) is computed from those two.
 from fractions import Fraction
 from typing import Final
 
-from leastnoise.costs.cost import Cost, as_cost
+from leastnoise.costs.cost import Cost, added, as_cost
 from leastnoise.costs.points import Points, points
 from leastnoise.costs.power import Power, lp
 from leastnoise.costs.threshold import Threshold, threshold
@@ -21,6 +21,7 @@ __all__ = [
     "Points",
     "Power",
     "Threshold",
+    "added",
     "as_cost",
     "l1",
     "l2",

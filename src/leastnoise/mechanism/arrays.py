@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from leastnoise.sampling.draws import draw
 from leastnoise.sampling.entropy import Tape
 
 Array = NDArray[Any]
+T = TypeVar("T")
 
 # A part of an array that is worth a thread of its own.
 _PART = 1 << 19
@@ -54,29 +55,29 @@ def released(
         if rounding is None:
             results = _exactly(flat, grid, law, new_tape())
         else:
-            results = _in_parts(flat, rounding, law, new_tape)
+            results = np.empty(flat.size)
+            # Each part has a tape of its own.
+            _in_parts(
+                lambda part: _in_floats(flat[part], results[part], rounding, law, new_tape()),
+                flat.size,
+            )
     return results.reshape(values.shape)
 
 
-def _in_parts(
-    flat: Array, rounding: FloatRounding, law: LatticeNoise, new_tape: Callable[[], Tape]
-) -> Array:
-    """Release in floats: a short array at once, a long one in as many threads as there are cores.
+def _in_parts(work: Callable[[slice], T], size: int) -> list[T]:
+    """Work on an array part by part: a short one at once, a long one in a thread for each core.
 
-    Each part has a tape of its own; numpy and the cipher let other threads run meanwhile.
+    numpy and the cipher let other threads run meanwhile.
     """
-    results = np.empty(flat.size)
-    workers = min(os.cpu_count() or 1, max(1, flat.size // _PART))
-    edges = [flat.size * i // workers for i in range(workers + 1)]
-    parts = [(flat[a:b], results[a:b], rounding, law, new_tape()) for a, b in pairwise(edges)]
+    workers = min(os.cpu_count() or 1, max(1, size // _PART))
+    edges = [size * i // workers for i in range(workers + 1)]
+    parts = [slice(a, b) for a, b in pairwise(edges)]
     if workers == 1:
-        _in_floats(*parts[0])
-    else:
-        from concurrent.futures import ThreadPoolExecutor
+        return [work(parts[0])]
+    from concurrent.futures import ThreadPoolExecutor
 
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(_in_floats, *zip(*parts, strict=True)))
-    return results
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(work, parts))
 
 
 def _in_floats(
@@ -151,9 +152,8 @@ def _flat(values: Array, *, integer: bool) -> Array:
 
 
 def _largest(flat: Array) -> Any:
-    """Return the largest size in the array, a block at a time, or refuse NaN and infinities."""
-    blocks = [flat[i : i + bulk.BLOCK] for i in range(0, flat.size, bulk.BLOCK)]
-    ends = np.array([(block.min(), block.max()) for block in blocks], dtype=flat.dtype)
+    """Return the largest size in the array, or refuse NaN and infinities."""
+    ends = np.concatenate(_in_parts(lambda part: _extremes(flat[part]), flat.size))
     lowest, highest = ends[:, 0].min().item(), ends[:, 1].max().item()
     if not (-math.inf < lowest and highest < math.inf):
         raise InvalidParameter(
@@ -162,3 +162,9 @@ def _largest(flat: Array) -> Any:
             "Replace NaN and infinities by a rule."
         )
     return max(-lowest, highest)
+
+
+def _extremes(flat: Array) -> Array:
+    """Return the least and the greatest element of each block, NaN where there is one."""
+    blocks = [flat[i : i + bulk.BLOCK] for i in range(0, flat.size, bulk.BLOCK)]
+    return np.array([(block.min(), block.max()) for block in blocks], dtype=flat.dtype)

@@ -208,20 +208,24 @@ class Mechanism:
     def exact_probability(self) -> Fraction:
         """The probability that the noise gives the exact value away.
 
-        For whole numbers, that no noise is added; for real ones, the mass of the noise's atoms: an
-        output that is the true value, or the true value and a number anyone can know.
+        For whole numbers, that no noise is added. For real ones, the mass of single points that
+        stand out from their neighbours, as atoms do: an output there is the true value, or the true
+        value and a number that anyone can know.
         """
         law = self.drawn.noise
-        if self.integer or (isinstance(self.noise, Uniform) and law.peaked):
-            return Fraction(law.weight(0), law.total)
-        if isinstance(self.noise, Steps):
-            return sum(self.noise.atoms.values(), Fraction(0))
-        return Fraction(0)
+        return Fraction(law.weight(0) if self.integer else law.standing_out, law.total)
 
     @cached_property
     def needs_allowance(self) -> bool:
-        """Whether release asks for ``allow_exact``: an atom, or a 0 above its neighbours."""
+        """Whether release asks for ``allow_exact``: a point that stands out; on the integers, 0."""
         return self.drawn.noise.peaked if self.integer else self.exact_probability > 0
+
+    @property
+    def _known(self) -> str:
+        """What is added where the exact value leaves."""
+        law = self.drawn.noise
+        only_zero = self.integer or law.standing_out == law.weight(0)
+        return "nothing" if only_zero else "one of a few known numbers"
 
     @overload
     def release(
@@ -256,7 +260,7 @@ class Mechanism:
             )
         if self.needs_allowance and not allow_exact:
             raise InvalidParameter(
-                "the noise for this promise adds nothing with probability "
+                f"the noise for this promise adds {self._known} with probability "
                 f"{_up(self.exact_probability)}: the exact value leaves. Pass allow_exact=True to "
                 "accept that, or promise a smaller δ."
             )

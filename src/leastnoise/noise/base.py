@@ -168,6 +168,11 @@ class LatticeNoise(Noise):
         """Whether 0 weighs more than its neighbours: then the exact value leaves more often."""
         return self.weight(0) > max(self.weight(1), self.weight(-1))
 
+    @property
+    def standing_out(self) -> int:
+        """The tickets of single points that weigh more than both their neighbours."""
+        return self.weight(0) if self.peaked else 0
+
     def __repr__(self) -> str:
         """Print the law by its step, its radius and the probability of 0 if it stands out."""
         odd = f", atom={exactly(Fraction(self.excess, self.total))}" if self.excess else ""

@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate
 from math import floor
 from typing import Any
@@ -41,6 +42,16 @@ class DiscreteSteps(LatticeNoise):
         """The largest size of an index the noise can have."""
         last = self.runs[-1]
         return max(-self.runs[0].first, last.first + last.points - 1)
+
+    @property
+    def standing_out(self) -> int:
+        """The tickets of single points that weigh more than both their neighbours."""
+        return sum(
+            run.weight
+            for run in self.runs
+            if run.points == 1
+            and run.weight > max(self.weight(run.first - 1), self.weight(run.first + 1))
+        )
 
     def weight(self, index: int) -> int:
         """Return the tickets that the point index·step holds."""
@@ -107,11 +118,11 @@ class DiscreteSteps(LatticeNoise):
                     total += terms.scaled(run.weight)
         return total.scaled(Fraction(1, self.total))
 
-    @property
+    @cached_property
     def _tickets(self) -> list[int]:
         return [*accumulate(run.points * run.weight for run in self.runs)]
 
-    @property
+    @cached_property
     def _firsts(self) -> list[int]:
         return [run.first for run in self.runs]
 

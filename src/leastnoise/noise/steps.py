@@ -1,16 +1,20 @@
 """Any piecewise constant density with finitely many atoms: the laws one can write down."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from functools import cached_property
+from itertools import accumulate, islice, pairwise
 from typing import Any
 
-from leastnoise.costs import Cost
+from leastnoise.costs import Cost, added
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import Interval, Number, as_float, described, exactly, rational
+from leastnoise.exact import Interval, Number, as_float, described, exactly, positive, rational
 from leastnoise.noise.base import Noise, evaluated
+
+# A law of more pieces is better given as cells of a lattice.
+_LONGEST = 100_000
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -58,7 +62,7 @@ class Steps(Noise):
         """The places with a probability of their own."""
         return dict(self.points)
 
-    @property
+    @cached_property
     def pieces(self) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:
         """The pieces of positive density, as (from, to, height)."""
         spans = zip(pairwise(self.breaks), self.heights, strict=True)
@@ -88,12 +92,16 @@ class Steps(Noise):
 
     def asymmetry(self) -> str | None:
         """Say where the law differs from its mirror image, or return None."""
+        atoms = self.atoms
         for x, mass in self.points:
-            if self.atoms.get(-x, 0) != mass:
-                return f"an atom of {exactly(mass)} at {exactly(x)} has no twin at {exactly(-x)}"
-        for edge, height in self._right_of_each_break():
-            if self.pdf_before(-edge) != height:
-                return f"the density right of {exactly(edge)} is not that left of {exactly(-edge)}"
+            if atoms.get(-x, 0) != mass:
+                where = f"at {exactly(x)} has no equal twin at {exactly(-x)}"
+                return f"an atom of {exactly(mass)} {where}"
+        # Between neighbouring places of this list both the density and its mirror image are level.
+        for a, b in pairwise(sorted({*self.breaks, *(-x for x in self.breaks)})):
+            middle = (a + b) / 2
+            if self._pdf(middle) != self._pdf(-middle):
+                return f"the density at {exactly(middle)} is not that at {exactly(-middle)}"
         return None
 
     def rise(self) -> str | None:
@@ -118,7 +126,7 @@ class Steps(Noise):
 
     def scaled(self, factor: Number) -> "Steps":
         """Return the law of ``factor`` times this noise, factor > 0."""
-        by = rational(factor, "factor")
+        by = positive(factor, "factor")
         return Steps(
             [by * x for x in self.breaks],
             [h / by for h in self.heights],
@@ -131,10 +139,8 @@ class Steps(Noise):
 
     def pdf_before(self, place: Fraction) -> Fraction:
         """Return the density just left of a place, exactly."""
-        for a, b, h in self.pieces:
-            if a < place <= b:
-                return h
-        return Fraction(0)
+        piece = bisect_left(self.breaks, place) - 1
+        return self.heights[piece] if 0 <= piece < len(self.heights) else Fraction(0)
 
     def mean(self) -> float:
         """Return E X."""
@@ -157,44 +163,76 @@ class Steps(Noise):
 
     def mass(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), exactly."""
-        spread = sum((h * (min(b, upto) - a) for a, b, h in self.pieces if a < upto), Fraction(0))
+        piece = bisect_right(self.breaks, upto) - 1
+        spread = Fraction(0)
+        if piece >= 0:
+            spread = self._spread[piece]
+            if piece < len(self.heights):
+                spread += self.heights[piece] * (upto - self.breaks[piece])
         return spread + sum(m for x, m in self.points if x <= upto)
 
     def between(self, low: Fraction, high: Fraction) -> Fraction:
         """Return P(low ≤ X < high), exactly."""
-        spread = sum(
-            (h * max(min(b, high) - max(a, low), Fraction(0)) for a, b, h in self.pieces),
-            Fraction(0),
-        )
-        return spread + sum(m for x, m in self.points if low <= x < high)
+        atoms = self.atoms
+        upto = self.mass(Fraction(high)) - atoms.get(Fraction(high), Fraction(0))
+        return upto - self.mass(Fraction(low)) + atoms.get(Fraction(low), Fraction(0))
 
     def quantile(self, probability: Fraction) -> Fraction:
         """Return the smallest x with P(X ≤ x) ≥ probability, exactly."""
         if probability <= 0:
             return self.ends[0]
         places = sorted({*self.breaks, *(x for x, _ in self.points)})
-        for place in places:
-            if self.mass(place) >= probability:
-                # The density before this place may reach the level already.
-                height = self.pdf_before(place)
-                without = self.mass(place) - self.atoms.get(place, Fraction(0))
-                excess = without - probability
-                return place - excess / height if height and excess >= 0 else place
-        return self.ends[1]
+        place = places[bisect_left(places, probability, key=self.mass)]
+        # The density before this place may reach the level already.
+        height = self.pdf_before(place)
+        excess = self.mass(place) - self.atoms.get(place, Fraction(0)) - probability
+        return place - excess / height if height and excess >= 0 else place
 
     def enclose(self, cost: Cost) -> Interval:
-        """Enclose E L(X): a sum over the jumps of the density, which never cancels if it falls."""
-        total = Interval.exact(0)
-        for x, m in self.points:
-            total += cost.value(abs(x)).scaled(m)
-        for edge, after in [*self._right_of_each_break()]:
-            jump = self.pdf_before(edge) - after
-            if edge and jump:
-                total += cost.integral(abs(edge)).scaled(jump if edge > 0 else -jump)
-        return total
+        """Enclose E L(X): by the jumps of the density, and piece by piece; the tighter of the two.
+
+        A sum over the jumps never cancels where the density falls; L at the ends of each piece is
+        tighter for a function far from 0.
+        """
+        atoms = added(cost.value(abs(x)).scaled(m) for x, m in self.points)
+        jumps = added(
+            cost.integral(abs(edge)).scaled(jump if edge > 0 else -jump)
+            for edge, jump in self._jumps()
+            if edge and jump
+        )
+        if jumps.is_exact:
+            return atoms + jumps
+        ends = added(
+            _between_ends(cost, abs(a), abs(b)).scaled(h * (b - a)) for a, b, h in self._one_sided()
+        )
+        return atoms + Interval(max(jumps.lower, ends.lower), min(jumps.upper, ends.upper))
+
+    @cached_property
+    def _spread(self) -> list[Fraction]:
+        """The mass of the density up to each break."""
+        masses = (
+            h * (b - a) for (a, b), h in zip(pairwise(self.breaks), self.heights, strict=True)
+        )
+        return [*accumulate(masses, initial=Fraction(0))]
+
+    def _jumps(self) -> list[tuple[Fraction, Fraction]]:
+        """Return by how much the density falls at each break."""
+        padded = [Fraction(0), *self.heights, Fraction(0)]
+        return [
+            (x, left - right)
+            for x, (left, right) in zip(self.breaks, pairwise(padded), strict=False)
+        ]
+
+    def _one_sided(self) -> list[tuple[Fraction, Fraction, Fraction]]:
+        """Return the pieces, cut at 0."""
+        zero = Fraction(0)
+        cut = [
+            [(a, zero, h), (zero, b, h)] if a < 0 < b else [(a, b, h)] for a, b, h in self.pieces
+        ]
+        return [piece for pieces in cut for piece in pieces]
 
     def _right_of_each_break(self) -> list[tuple[Fraction, Fraction]]:
-        return [*zip(self.breaks, (*self.heights, Fraction(0)), strict=True)]
+        return [*zip(self.breaks, (*self.heights, Fraction(0)), strict=False)]
 
     def _pdf(self, place: Fraction | float) -> Fraction:
         piece = bisect_right(self.breaks, place) - 1
@@ -207,13 +245,24 @@ class Steps(Noise):
         return self._each(probabilities, self.quantile)
 
 
+def _between_ends(cost: Cost, one: Fraction, other: Fraction) -> Interval:
+    """Enclose the mean of L between two sizes by L at either."""
+    low, high = sorted((one, other))
+    return Interval(cost.value(low).lower, cost.value(high).upper)
+
+
 def _listed(numbers: Iterable[Number], name: str, each: str) -> tuple[Fraction, ...]:
     if isinstance(numbers, str | bytes) or not isinstance(numbers, Iterable):
         raise InvalidParameter(
             f"{name} must be a list of numbers; got {described(numbers)}. "
             "Give for instance [-1, 1]."
         )
-    return tuple(rational(number, each) for number in numbers)
+    read = tuple(rational(number, each) for number in islice(numbers, _LONGEST + 1))
+    if len(read) > _LONGEST:
+        raise InvalidParameter(
+            f"there can be at most {_LONGEST} {name}; got more. Give a coarser law."
+        )
+    return read
 
 
 def _atoms(atoms: Mapping[Any, Number] | None) -> tuple[tuple[Fraction, Fraction], ...]:

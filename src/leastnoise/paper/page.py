@@ -27,7 +27,13 @@ def write(folder: str | Path) -> Path:
             f"the paper is written into a folder; got a file called {target.name!r}. "
             "Give a folder, or a name that is not taken."
         )
-    target.mkdir(parents=True, exist_ok=True)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidParameter(
+            f"the paper is written into a folder; {target.name!r} could not be made "
+            f"({type(error).__name__}). Give a folder of your own."
+        ) from error
     parts = [_HEAD, _claims_table(claims())]
     for name, title, cost in (
         ("table-1", "Table 1: noise magnitude", l1),
@@ -64,7 +70,11 @@ def _figures() -> dict[str, tuple[Any, Sequence[series.Row], str]]:
             "has it (σ = Δ/2δ, and σ for E|X|), solid against the smallest private Gaussian.",
         ),
         "p-alpha": (
-            plots.laws(series.p_alphas(), "P_α at δ = 0.8, Δ = 1", "all are (0, 0.8)-private"),
+            plots.laws(
+                series.p_alphas(),
+                "P_α at δ = 0.8, Δ = 1",
+                "all are (0, 0.8)-private; bars: the mass at 0, not to scale",
+            ),
             [],
             "P_α for three masses at the origin. The mass within half of Δ is δ for each.",
         ),
@@ -85,7 +95,8 @@ def _figures() -> dict[str, tuple[Any, Sequence[series.Row], str]]:
             ),
             discrete,
             "For integer queries of sensitivity Δ, plain discrete uniform noise tends to the "
-            "optimum as δ falls: what it costs more, relative to the optimum.",
+            "optimum as δ falls: what it costs more, relative to the optimum. At δ = 1/n for even "
+            "n; between them the excess has teeth, and vanishes where a uniform noise fits.",
         ),
         "readings": (
             plots.curves(

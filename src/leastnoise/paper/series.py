@@ -55,7 +55,7 @@ def consistency() -> list[Row]:
 
     At δ = 1/n for even n, where no uniform noise fits exactly.
     """
-    deltas = [Fraction(1, 2 * round(10 ** (i / 12))) for i in range(61)]
+    deltas = sorted({Fraction(1, 2 * round(10 ** (i / 12))) for i in range(61)}, reverse=True)
     return [
         {
             "δ": as_float(delta),

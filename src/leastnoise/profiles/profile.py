@@ -53,8 +53,13 @@ class Profile:
         return self.worst(factor)[0]
 
     def worst(self, factor: Fraction = Fraction(1)) -> tuple[Fraction, Fraction]:
-        """Return δ at a factor e^ε and the move of the true answer that reaches it."""
-        excess, move, sign = self._largest_excess(factor)
+        """Return δ at a factor e^ε ≥ 0 and the move that reaches it (nearly, where atoms meet)."""
+        exact = rational(factor, "a factor")
+        if exact < 0:
+            raise InvalidParameter(
+                f"a factor must be at least 0; got {described(factor)}. Give e^ε as a rational."
+            )
+        excess, move, sign = self._largest_excess(exact)
         shape = self._shapes[1]
         return shape.atoms + excess, sign * move * shape.unit
 

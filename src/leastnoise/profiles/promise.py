@@ -26,9 +26,11 @@ def keeps(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> None:
         factor = exponential(privacy.epsilon).lower
         reached, move = Profile(noise, sensitivity=sensitivity).worst(factor)
     if reached > privacy.delta:
+        # Where two atoms can meet, the worst is not at the move itself but beside it.
+        where = "near" if isinstance(noise, Steps) and len(noise.points) > 1 else "of"
         raise NotPrivate(
             f"this noise must keep {privacy} when the true answer moves by up to "
-            f"{exactly(sensitivity)}; at a move of {exactly(move)} it needs δ = "
+            f"{exactly(sensitivity)}; at a move {where} {exactly(move)} it needs δ = "
             f"{approximately(reached, 17)}. Use wider noise, for instance what calibrate finds."
         )
 

@@ -17,6 +17,7 @@ from leastnoise.noise import DiscreteSteps, DiscreteUniform, Noise, Steps, Unifo
 
 # How many comparisons of pieces one question may take: a few seconds' worth.
 LARGEST_WORK = 1 << 22
+_MOST_RATIOS = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,11 @@ class Shape:
     def ratios(self) -> list[Fraction]:
         """The likelihood ratios of two heights: where H, as a function of e^ε, has its kinks."""
         heights = {h for _, _, h in self.pieces}
+        if len(heights) ** 2 > _MOST_RATIOS:
+            raise InvalidParameter(
+                f"a trade-off may compare at most {_MOST_RATIOS} pairs of heights; got "
+                f"{len(heights)} different heights. Give fewer."
+            )
         return sorted({Fraction(h, g) for h in heights for g in heights})
 
     @cached_property
