@@ -84,7 +84,7 @@ def _in_floats(
     flat: Array, results: Array, rounding: FloatRounding, law: LatticeNoise, tape: Tape
 ) -> None:
     """Round, add and scale in floats; what floats cannot decide is decided in exact numbers."""
-    scratch = np.empty(bulk.BLOCK)
+    scratch = np.empty(min(bulk.BLOCK, flat.size))
     start = 0
     for noise in bulk.blocks(law, flat.size, tape, scratch):
         end = start + len(noise)
@@ -100,7 +100,7 @@ def _in_integers(flat: Array, law: LatticeNoise, tape: Tape) -> Array:
     """Add whole noise to whole numbers in 64-bit integers, stopping at the ends of their range."""
     results = flat.astype(np.int64)
     start = 0
-    for noise in bulk.blocks(law, flat.size, tape, np.empty(bulk.BLOCK)):
+    for noise in bulk.blocks(law, flat.size, tape, np.empty(min(bulk.BLOCK, flat.size))):
         part = slice(start, start + len(noise))
         results[part] = added(results[part], noise.astype(np.int64))
         start += len(noise)

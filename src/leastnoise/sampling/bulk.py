@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 # Elements in a block: small enough for the caches, large enough to hide the calls.
-BLOCK = 1 << 16
+BLOCK = 1 << 17
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
