@@ -51,7 +51,7 @@ def rearrangement(proof: "Rearrangement") -> Any:
     """Draw the stages of Theorem 2's proof side by side, on one scale, with what each costs."""
     alt = _altair()
     top = max(as_float(max(stage.noise.heights)) for stage in proof.stages)
-    reach = max(as_float(stage.noise.radius) for stage in proof.stages)
+    reach = 1.08 * max(as_float(stage.noise.radius) for stage in proof.stages)
     panels = []
     for stage in proof.stages:
         label = f"{stage.name}: cost {approximately(stage.cost.upper, 5)}"
