@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from statistics import median
 
 import numpy as np
@@ -22,7 +23,7 @@ def main() -> None:
     show("import leastnoise, above bare Python", *started("import leastnoise"), "s", "≤ 0.1")
     show("leastnoise calibrate, whole command", *command(), "s", "≤ 0.3")
     for cost, delta in ((ln.l1, "0.1"), (ln.l2, "0.9")):
-        calls = timed(lambda c=cost, d=delta: question(c, d), rounds=200)  # type: ignore[misc]
+        calls = timed(partial(question, cost, delta), rounds=200)
         show(f"calibrate, {cost} at δ = {delta}", *in_unit(calls, 1e3), "ms", "≤ 1")
     mechanism = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1)
     calls = timed(lambda: [mechanism.release(42.5) for _ in range(1000)], rounds=30)
@@ -45,7 +46,7 @@ def bulk() -> None:
     }
     for moved, delta in (("1", "0.1"), ("0.7", "0.1"), ("1", "1e-6"), ("0.7", "1e-6")):
         mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=moved)
-        contestants[f"Δ = {moved}, δ = {delta}"] = lambda m=mechanism: m.release(values)  # type: ignore[misc]
+        contestants[f"Δ = {moved}, δ = {delta}"] = partial(mechanism.release, values)
     times: dict[str, list[float]] = {name: [] for name in contestants}
     names = list(contestants)
     for turn in range(25):  # in turns, and each as often first as last

@@ -219,3 +219,30 @@ def test_a_picture_of_a_given_noise_does_not_call_it_least(tmp_path: Path) -> No
         plots.save(plots.density(given), tmp_path / "nowhere" / "b.png")
     with pytest.raises(InvalidParameter, match="there must be a noise to draw"):
         plots.laws({}, "nothing")
+
+
+def test_noise_beyond_the_floats_comes_as_fractions_wherever_the_values_lie() -> None:
+    """Neither infinities nor a type that tells: the law alone decides."""
+    mechanism = ln.calibrate(ln.Privacy(delta="1e-9"), sensitivity="1e300")
+    for size in (0.0, 1e308, -1.7e308):
+        answers = mechanism.release(np.full(20, size))
+        assert answers.values.dtype == object
+        assert all(abs(value - Fraction(size)) <= answers.bound for value in answers.values)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_unsigned_integers_of_either_byte_order_do_not_wrap(order: str) -> None:
+    mechanism = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1, integer=True)
+    for size in (2**64 - 1, 2**63, 3):
+        answers = mechanism.release(np.full(20, size, dtype=f"{order}u8"))
+        assert max(abs(int(value) - size) for value in answers.values) <= 5
+
+
+def test_the_line_of_an_array_includes_the_rounding_of_its_floats() -> None:
+    line = str(LINE.release(np.array([2.0**55])))
+    assert "± 9.001 always" in line  # 5.0000053 and half of the 8 between two floats there
+
+
+def test_only_a_noise_is_rearranged() -> None:
+    with pytest.raises(InvalidParameter, match="read from a family's own law; got int"):
+        ln.rearrange(5, ln.Privacy(delta="0.1"), sensitivity=1, cost=ln.l1)  # type: ignore[arg-type]

@@ -90,6 +90,7 @@ def rearrange(
         NotPrivate: If it does not keep the promise, with the worst move.
     """
     as_cost(cost)
+    # Callers without a type checker can pass anything.
     if not isinstance(privacy, Privacy) or privacy.epsilon:  # type: ignore[redundant-expr]
         raise InvalidParameter(
             f"Theorem 2 is about promises (0, δ); got {privacy!r}. Give Privacy(delta=…)."
@@ -101,12 +102,12 @@ def rearrange(
             "a noise to rearrange must be decreasing on the line; got one on a lattice, whose "
             "atoms away from 0 forbid that (GDGK19, Lemma 2). Give a Uniform or Steps."
         )
+    worst_distance(noise, 2 * half)  # refuses what is not symmetric and decreasing
     if noise.radius / half * parts > _MOST_CELLS:
         raise InvalidParameter(
             f"a noise may be cut into at most {_MOST_CELLS} cells on each side; got more. "
             "Give fewer cells, or a narrower noise."
         )
-    worst_distance(noise, 2 * half)  # refuses what is not symmetric and decreasing
     keeps(noise, privacy, sensitivity=2 * half)
     stages = []
 
@@ -118,12 +119,11 @@ def rearrange(
     in_cells = record("0 cut into cells", _in_cells(noise, half / parts))
     level = in_cells.pdf_before(half)
     outside = 1 - in_cells.between(-half, half)
-    reach = half + (outside / (2 * level) if level else 0)
+    # δ < 1 leaves mass outside, and decreasing noise has at least that density just inside.
+    reach = half + outside / (2 * level)
     record("1 level beyond half of Δ", _levelled_outside(in_cells, half, level, reach))
     atom = 1 - 2 * level * reach
     record("2 level within, the rest to 0", _hat(reach, level, atom))
-    if reach == half:
-        raise InvalidParameter("a (0, δ)-private noise must reach beyond half of Δ; this does not.")
     level = (1 - privacy.delta) / (2 * (reach - half))
     atom = 1 - 2 * level * reach
     record("3 the mass within half of Δ to δ", _hat(reach, level, atom))

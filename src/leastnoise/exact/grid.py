@@ -5,6 +5,7 @@ two numbers at most k·g apart land at most k points apart: rounding costs no se
 half to even breaks this: 0.5 and 1.5 land on 0 and 2.)
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -49,8 +50,11 @@ class Grid:
         reach = largest * scale
         if not 2.0**-1000 < scale < 2.0**1000 or not reach < _LARGEST_FLOAT_INDEX:
             return None
+        last = int(reach) + farthest + 2
+        if math.isinf(as_float(last * self.step)):
+            return None  # a value could lie beyond the largest float
         # Powers of two scale floats exactly; only what is odd in the step takes up digits.
-        if _odd_part(lower) >= 1 << 53 or _odd_part(upper) * (int(reach) + farthest + 2) >= 1 << 53:
+        if _odd_part(lower) >= 1 << 53 or _odd_part(upper) * last >= 1 << 53:
             return None
         return FloatRounding(self, scale, doubt=2.0**-51 * (reach + 1))
 

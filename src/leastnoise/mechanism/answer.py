@@ -69,6 +69,10 @@ class Answer:
         """Say in plain words what was released and what it promises."""
         return f"{self}. {self.mechanism.explain()}"
 
+    def _off(self) -> Fraction:
+        """Return how far the printed number can be from the released one."""
+        return Fraction(0) if self.mechanism.integer else _place(self.mechanism) / 2
+
     def _repr_html_(self) -> str:
         """Show the answer in a notebook."""
         return table(_rounded(self), _facts(self))
@@ -79,7 +83,7 @@ class Answer:
 
     def __str__(self) -> str:
         """Say it in one honest line: the errors are rounded up and include that of printing."""
-        return f"{_rounded(self)} {_error_line(self.mechanism)}, {_promise(self)}"
+        return f"{_rounded(self)} {_error_line(self)}, {_promise(self)}"
 
     def __repr__(self) -> str:
         """Print the released number and nothing else that could surprise."""
@@ -108,7 +112,7 @@ class Answers:
         The released floats are the nearest to lattice points; how far they may be from them is
         included, so for large values this is a little more than :attr:`Answer.bound`.
         """
-        return farthest(self.mechanism) + self._rounded()
+        return farthest(self.mechanism) + self._off()
 
     @property
     def exact_probability(self) -> Fraction:
@@ -120,7 +124,7 @@ class Answers:
 
         The ends are rounded outward.
         """
-        reach = half_width(self.mechanism, confidence) + self._rounded()
+        reach = half_width(self.mechanism, confidence) + self._off()
         if self.values.dtype == object:  # fractions or long integers, which are exact
             return self.values - reach, self.values + reach
         import numpy as np
@@ -137,7 +141,7 @@ class Answers:
         """Show how many answers there are and what they promise."""
         return table(repr(self), _facts(self))
 
-    def _rounded(self) -> Fraction:
+    def _off(self) -> Fraction:
         """Return how far a released float can be from its lattice point: half an ulp."""
         if self.values.dtype.kind != "f":
             return Fraction(0)
@@ -150,9 +154,7 @@ class Answers:
     def __str__(self) -> str:
         """Say it in one honest line."""
         size = self.values.size
-        return (
-            f"{size} answer{'s' * (size > 1)}, each {_error_line(self.mechanism)}, {_promise(self)}"
-        )
+        return f"{size} answer{'s' * (size > 1)}, each {_error_line(self)}, {_promise(self)}"
 
     def __repr__(self) -> str:
         """Print how many there are and what they promise."""
@@ -206,23 +208,23 @@ def _place(mechanism: "Mechanism") -> Fraction:
     return Fraction(10) ** magnitude(farthest(mechanism) / 1000)
 
 
-def _error_line(mechanism: "Mechanism") -> str:
-    usual, always = _errors(mechanism)
+def _error_line(answer: Answer | Answers) -> str:
+    usual, always = _errors(answer)
     return f"(± {usual} with 95 %, ± {always} always)"
 
 
-def _errors(mechanism: "Mechanism") -> tuple[str, str]:
-    """Return the error that 95 % stay within and that all do, as printed: both rounded up."""
-    printing = Fraction(0) if mechanism.integer else _place(mechanism) / 2
+def _errors(answer: Answer | Answers) -> tuple[str, str]:
+    """Return the error that 95 % stay within and that all do, of what is shown: both rounded up."""
+    shown, mechanism = answer._off(), answer.mechanism
     return (
-        approximately(half_width(mechanism, Fraction(19, 20)) + printing, 4, ROUND_CEILING),
-        approximately(farthest(mechanism) + printing, 4, ROUND_CEILING),
+        approximately(half_width(mechanism, Fraction(19, 20)) + shown, 4, ROUND_CEILING),
+        approximately(farthest(mechanism) + shown, 4, ROUND_CEILING),
     )
 
 
 def _facts(answer: Answer | Answers) -> dict[str, str]:
     """Return what a notebook shows beside a released number."""
-    usual, always = _errors(answer.mechanism)
+    usual, always = _errors(answer)
     facts = {
         "95 %": f"± {usual}",
         "always": f"± {always}",
@@ -230,7 +232,8 @@ def _facts(answer: Answer | Answers) -> dict[str, str]:
         "recorded": UNRECORDED,
     }
     if answer.mechanism.needs_allowance:
-        facts["exact value left"] = f"with probability {approximately(answer.exact_probability)}"
+        left = approximately(answer.exact_probability, 6, ROUND_CEILING)
+        facts["exact value left"] = f"with probability {left}"
     return facts
 
 

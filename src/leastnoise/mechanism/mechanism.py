@@ -246,7 +246,7 @@ class Mechanism:
             value: A number, taken exactly as it is; or a numpy array of floats or integers. The
                 promise for an array is for a person who can change one element by at most Δ.
             allow_exact: Say that the exact value may leave with the probability
-                :attr:`exact_probability`. Needed where that is above 0.
+                :attr:`exact_probability`. Needed where :attr:`needs_allowance` says so.
             touches: For an array: how many elements one person can change, each by at most Δ.
                 The promise is then that of so many releases together.
 

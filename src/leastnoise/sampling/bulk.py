@@ -73,8 +73,8 @@ class _Tickets:
         """Return the index of each word that is accepted, in order."""
         if not self._even or self._doubt >= 0.25:
             tickets, accepted = _accepted(_uncentred(words), self._law.total)
-            held = self._law.indices_of(tickets[accepted].astype(np.int64))
-            return held.astype(np.float64)  # type: ignore[no-any-return]
+            held: Floats = self._law.indices_of(tickets[accepted].astype(np.int64))
+            return held.astype(np.float64)
         places, indices = self._places[: len(words)], self._indices[: len(words)]
         np.multiply(words, self._scale, out=places)
         np.add(places, self._shift, out=places)
