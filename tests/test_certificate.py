@@ -66,7 +66,7 @@ def test_no_supporting_line_that_passes_proves_too_much(
     """Whatever line is offered: if it passes, its bound is at most the cost of a private noise."""
     certificate = made(cost, delta, integer)
     line = certificate.evidence
-    assert line is not None
+    assert isinstance(line, SupportingLine)
     offered = SupportingLine(
         slope=line.slope + slope,
         intercept=line.intercept + height,
@@ -75,11 +75,11 @@ def test_no_supporting_line_that_passes_proves_too_much(
         integer=line.integer,
     )
     try:
-        offered.check(cost, certificate.sensitivity)
+        bound = offered.proved(cost, certificate.privacy, certificate.sensitivity)
     except InvalidParameter as refusal:
         assert "this one does not" in str(refusal)  # noqa: PT017 -- either outcome is tested
     else:
-        assert offered.bound(delta) <= certificate.cost
+        assert bound <= certificate.cost
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,16 @@ def test_no_supporting_line_that_passes_proves_too_much(
 def test_each_comparison_can_fail(line: SupportingLine, reason: str) -> None:
     """For L = |x|, Δ = 4 the line β = λ = 4 at w = 4 supports; each of these is wrong."""
     four = Fraction(4)
-    SupportingLine(four, four, four, four).check(ln.l1, four)
+    promise = ln.Privacy(delta="1/2")
+    assert SupportingLine(four, four, four, four).proved(ln.l1, promise, four) == 2
     with pytest.raises(InvalidParameter, match=reason):
-        line.check(ln.l1, four)
+        line.proved(ln.l1, promise, four)
+
+
+def test_a_supporting_line_proves_nothing_beyond_epsilon_0() -> None:
+    four = Fraction(4)
+    with pytest.raises(InvalidParameter, match="is for ε = 0"):
+        SupportingLine(four, four, four, four).proved(ln.l1, ln.Privacy(1, "1/2"), four)
 
 
 def test_printing_says_among_what_it_is_least() -> None:

@@ -28,7 +28,7 @@ MUTANTS = {
         THEOREM_3,
     ),
     "width × 0.99 on the line, unchecked": (
-        "certificate.py",
+        "certificate/certificate.py",
         "        keeps(self.noise, self.privacy, sensitivity=self.sensitivity)\n",
         "        keeps(self.noise, self.privacy, sensitivity=self.sensitivity * 99 / 100)\n",
         TAMPERED,

@@ -48,7 +48,13 @@ def least_on_integers(
         height = zero + 2 * _sum(cost, reach).lower / (points - moved)
     evidence = line_through_integer(cost, sensitivity, reach=reach, height=height)
     certificate = Certificate.of(
-        noise, privacy, sensitivity, cost, source=_SOURCE, evidence=evidence
+        noise,
+        privacy,
+        sensitivity,
+        cost,
+        source=_SOURCE,
+        lower_bound=evidence.intercept - evidence.slope * delta,
+        evidence=evidence,
     )
     return noise, certificate
 

@@ -50,7 +50,13 @@ def least_on_line(
     evidence = _best_line(cost, sensitivity, width, delta, atom=bool(noise.atom))
     source = _THEOREM_3 if isinstance(cost, Power) else _CRITICAL_WIDTH
     certificate = Certificate.of(
-        noise, privacy, sensitivity, cost, source=source, evidence=evidence
+        noise,
+        privacy,
+        sensitivity,
+        cost,
+        source=source,
+        lower_bound=evidence.intercept - evidence.slope * delta,
+        evidence=evidence,
     )
     return noise, certificate
 
@@ -88,7 +94,7 @@ def _best_line(
     at, exactly_at = width.chosen, cost.value(width.chosen)
     if width.low < width.high and exactly_at.is_exact:
         lines.append(line_through(cost, sensitivity, low=at, high=at, height=exactly_at.lower))
-    return max(lines, key=lambda line: line.bound(delta))
+    return max(lines, key=lambda line: line.intercept - line.slope * delta)
 
 
 def _height(cost: Cost, width: _Width, half: Fraction, *, atom: bool) -> Fraction:

@@ -91,9 +91,7 @@ def hold(noise: Steps, privacy: Privacy, *, sensitivity: Number, cost: Cost = l1
             "Give Steps(breaks, heights), or calibrate."
         )
     moved = _read(privacy, sensitivity, cost, integer=False)
-    certificate = Certificate.of(
-        noise, privacy, moved, cost, source="given, not found", evidence=None
-    )
+    certificate = Certificate.of(noise, privacy, moved, cost, source="given, not found")
     certificate.check()
     drawn = Drawn(stretched(noise, moved), cost)
     return Mechanism(privacy, moved, noise, certificate, drawn, integer=False)

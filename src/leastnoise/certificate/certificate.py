@@ -1,0 +1,118 @@
+"""Why a noise keeps its promise and how far from the least it is, to be proved again by anyone."""
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING
+from fractions import Fraction
+
+from leastnoise.certificate.evidence import Evidence, unproved
+from leastnoise.costs import Cost
+from leastnoise.exact import approximately
+from leastnoise.noise import LatticeNoise, Noise
+from leastnoise.privacy import Privacy
+from leastnoise.profiles import keeps
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Certificate:
+    """That ``noise`` keeps ``privacy``, what it costs, and that nothing in its class costs less.
+
+    Attributes:
+        among: The class in which it is least: ``"decreasing"`` means all symmetric noises that
+            never rise away from 0, ``"any"`` all noises whatever.
+        cost: E L(X), exact or a proved upper bound.
+        lower_bound: No noise of the class that keeps the promise costs less than this.
+        source: The result it rests on.
+        evidence: What :meth:`check` proves the lower bound from again; None for a noise that was
+            given and of which only the promise is claimed.
+    """
+
+    noise: Noise
+    privacy: Privacy
+    sensitivity: Fraction
+    objective: Cost
+    among: str
+    cost: Fraction
+    lower_bound: Fraction
+    source: str
+    evidence: Evidence | None
+
+    @classmethod
+    def of(
+        cls,
+        noise: Noise,
+        privacy: Privacy,
+        sensitivity: Fraction,
+        objective: Cost,
+        *,
+        source: str,
+        lower_bound: Fraction | None = None,
+        evidence: Evidence | None = None,
+    ) -> "Certificate":
+        """State what a noise costs and what its finder says it has proved; check nothing yet."""
+        bound = objective.value(Fraction(0)).lower  # no error costs less than none
+        if lower_bound is not None:
+            bound = max(bound, lower_bound)
+        return cls(
+            noise=noise,
+            privacy=privacy,
+            sensitivity=sensitivity,
+            objective=objective,
+            among="any" if evidence is None else evidence.among,
+            cost=noise.expected(objective),
+            lower_bound=bound,
+            source=source,
+            evidence=evidence,
+        )
+
+    @property
+    def integer(self) -> bool:
+        """Whether it speaks of noises on the integers, for answers that are whole numbers."""
+        return isinstance(self.noise, LatticeNoise)
+
+    @property
+    def exact(self) -> bool:
+        """Whether cost and lower bound meet, but for the rounding of an irrational cost (2⁻⁶⁰)."""
+        return self.evidence is not None and self.gap <= _ROUNDING
+
+    @property
+    def gap(self) -> Fraction:
+        """How far above the lower bound the cost is, relative to it (0 if both are 0)."""
+        excess = self.cost - self.lower_bound
+        return excess / abs(self.lower_bound) if self.lower_bound else excess
+
+    def check(self) -> None:
+        """Prove everything again from the law and the cost alone, without trusting the finder.
+
+        Raises:
+            NotPrivate: If the noise does not keep the promise.
+            InvalidParameter: If the cost or the lower bound is not what it is said to be.
+        """
+        keeps(self.noise, self.privacy, sensitivity=self.sensitivity)
+        if self.noise.enclose(self.objective).upper > self.cost:
+            raise unproved("the noise costs more than it says")
+        proved = self.objective.value(Fraction(0)).lower  # no error costs less than none
+        if self.evidence is not None:
+            if self.evidence.integer != self.integer:
+                raise unproved("its evidence is for another kind of answers")
+            bound = self.evidence.proved(self.objective, self.privacy, self.sensitivity)
+            proved = max(proved, bound)
+        if proved < self.lower_bound:
+            raise unproved("its evidence gives a smaller lower bound than it says")
+
+    def __repr__(self) -> str:
+        """Print what is proved, and of what."""
+        return f"Certificate({self.noise!r}: {self})"
+
+    def __str__(self) -> str:
+        """Say in one line what is proved."""
+        if self.evidence is None:
+            return f"keeps its promise; how far from the least it is was not asked ({self.source})"
+        percent = approximately(self.gap * 100, 3, ROUND_CEILING)
+        much = "least" if self.exact else f"within {percent} % of the least"
+        return f"{much} among {CLASSES[self.among]} ({self.source})"
+
+
+# More than the enclosures of irrational costs are wide, less than anyone could measure.
+_ROUNDING = Fraction(1, 1 << 60)
+
+CLASSES = {"decreasing": "symmetric noises that never rise away from 0", "any": "all noises"}

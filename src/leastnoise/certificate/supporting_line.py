@@ -1,0 +1,76 @@
+"""The supporting line: why no decreasing noise costs less, at ε = 0.
+
+Every symmetric noise that never rises away from 0 is a mixture
+of uniform noises U_w (and of the mass at 0, w = 0). U_w costs c(w) = (1/w)·∫₀ʷL and is at distance
+s(w) = min(1, Δ/2w) from itself moved by Δ; both are linear in the mixture. So for any numbers β and
+λ ≥ 0 with c(w) + λ·s(w) ≥ β for every w ≥ 0, any such noise with distance at most δ costs at least
+β − λδ: a *supporting line* of the curve w ↦ (s, c).
+
+That it supports the curve everywhere follows from three comparisons at one place:
+
+1. L(0) + λ ≥ β, which settles all w ≤ Δ/2, where s = 1;
+2. L(low) ≤ β ≤ L(high) for some low ≤ high: since L never falls, ∫₀ʷL − βw falls up to ``low`` and
+   rises from ``high`` on, so that its least value lies between;
+3. ∫₀ˡᵒʷL + (high − low)·L(low) + λΔ/2 ≥ β·high, a lower bound of that least value.
+
+On the integers the same holds with sums for integrals: U_M on −M … M, S(M) = L(0) + 2·(L(1) + … +
+L(M)) and S(M) − β(2M+1) + λΔ ≥ 0 at the M with L(M) ≤ β ≤ L(M+1).
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from leastnoise.certificate.evidence import unproved
+from leastnoise.costs import Cost
+from leastnoise.exact import exactly
+from leastnoise.privacy import Privacy
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SupportingLine:
+    """Cost + slope·distance ≥ intercept for every noise of the class, on the line or the integers.
+
+    ``low`` and ``high`` are where the cost of an error crosses ``intercept``; with ``integer`` they
+    are whole numbers and equal, and the cost crosses between ``low`` and ``low + 1``.
+    """
+
+    among: ClassVar[str] = "decreasing"
+
+    slope: Fraction
+    intercept: Fraction
+    low: Fraction
+    high: Fraction
+    integer: bool = False
+
+    def __repr__(self) -> str:
+        """Print the line by its slope and its height."""
+        return f"SupportingLine(slope={exactly(self.slope)}, intercept={exactly(self.intercept)})"
+
+    def proved(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
+        """Return β − λδ if the three comparisons of this module hold; raise if one does not."""
+        if privacy.epsilon:
+            raise unproved("a supporting line is for ε = 0")
+        start = cost.value(Fraction(0))
+        if self.slope < 0 or not 0 <= self.low <= self.high:
+            raise unproved("its numbers are out of order")
+        if start.lower + self.slope < self.intercept:
+            raise unproved("it lies above the mass at the origin")
+        beyond = self.low + 1 if self.integer else self.high
+        if not cost.value(self.low).upper <= self.intercept <= cost.value(beyond).lower:
+            raise unproved("the cost does not cross its height where it says")
+        if self._clearance(cost, sensitivity) < 0:
+            raise unproved("it cuts the curve of uniform noises")
+        return self.intercept - self.slope * privacy.delta
+
+    def _clearance(self, cost: Cost, sensitivity: Fraction) -> Fraction:
+        """Return a lower bound of the least height of the curve above the line (comparison 3)."""
+        if self.integer:
+            if self.low != self.high or self.low.denominator != 1:
+                raise unproved("its place on the integers is not one integer")
+            reach = self.low.numerator
+            total = 2 * cost.total(Fraction(1), reach).lower + cost.value(Fraction(0)).lower
+            return total + self.slope * sensitivity - self.intercept * (2 * reach + 1)
+        area = cost.integral(self.low).lower
+        area += (self.high - self.low) * cost.value(self.low).lower
+        return area + self.slope * sensitivity / 2 - self.intercept * self.high
