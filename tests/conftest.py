@@ -1,5 +1,7 @@
 """What the tests share: how Hypothesis runs, and tapes that replay chosen words."""
 
+import os
+import tempfile
 from collections.abc import Iterable
 
 import pytest
@@ -13,6 +15,10 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate),
 )
 settings.load_profile("leastnoise")
+
+# Solutions are kept for one run of the tests, and never read from the cache of whoever runs them.
+_CACHE = tempfile.TemporaryDirectory(prefix="leastnoise-")
+os.environ["LEASTNOISE_CACHE"] = _CACHE.name
 
 
 class Replay:

@@ -207,9 +207,9 @@ def described(bad: object) -> str:
     return repr(bad)[:100] if plain else f"an object of type {type(bad).__name__}"
 
 
-def test_a_promise_with_epsilon_is_not_answered_yet() -> None:
-    with pytest.raises(Unsupported, match=r"for ε = 0 only; got ε = 1\. Leave ε out"):
-        ln.calibrate(ln.Privacy(1, "0.1"), sensitivity=1)
+def test_an_epsilon_too_small_for_its_steps_is_refused() -> None:
+    with pytest.raises(Unsupported, match=r"at most 131072 steps on each side so far; got an ε so"):
+        ln.calibrate(ln.Privacy("1e-9", "1e-15"), sensitivity=1)
 
 
 # ------------------------------------------------------------------- extremes that work

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import leastnoise as ln
 from leastnoise.costs import Cost
-from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.errors import InvalidParameter
 
 # Whole thousandths: Hypothesis would rather try small denominators, and miss the large δ.
 deltas = st.integers(1, 999).map(lambda n: Fraction(n, 1000))
@@ -144,11 +144,6 @@ def test_a_bounded_function_without_a_least_noise_is_refused_too() -> None:
     steep = ln.Cost(lambda x: min(1.0, 10 * x))
     with pytest.raises(InvalidParameter, match=r"ever less, down to 0\.1, which none reaches"):
         ln.calibrate(ln.Privacy(delta="0.9"), sensitivity=1, cost=steep)
-
-
-def test_epsilon_above_zero_is_not_answered_yet() -> None:
-    with pytest.raises(Unsupported, match=r"for ε = 0 only; got ε = 1\. Leave ε out"):
-        ln.calibrate(ln.Privacy(1, "1e-6"), sensitivity=1)
 
 
 @pytest.mark.parametrize("cost", [ln.l1, ln.l2], ids=repr)

@@ -46,9 +46,9 @@ def test_a_cost_or_bound_off_by_a_trillionth_is_refused(
     cost: Cost, delta: Fraction, integer: bool
 ) -> None:
     certificate = made(cost, delta, integer)
-    with pytest.raises(InvalidParameter, match="the noise costs more than it says"):
+    with pytest.raises(InvalidParameter, match="the noise does not cost what it says"):
         replace(certificate, cost=certificate.cost - TINY).check()
-    with pytest.raises(InvalidParameter, match="its evidence gives a smaller lower bound"):
+    with pytest.raises(InvalidParameter, match="its evidence gives another lower bound"):
         replace(certificate, lower_bound=certificate.lower_bound + TINY).check()
 
 

@@ -71,7 +71,7 @@ def test_the_honest_line_holds_at_the_worst_draw(delta: str) -> None:
     """The printed value ± the printed bound holds the true value, at the largest noise there is."""
     mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=1)
     for sign in (-1, 1):
-        answer = ln.Answer(sign * mechanism.drawn.noise.farthest, mechanism)
+        answer = ln.Answer(int(sign * mechanism.drawn.noise.farthest), mechanism)
         truth = -sign * mechanism.drawn.step / 2
         printed = str(answer).split()
         always = Fraction(printed[printed.index("always),") - 1])

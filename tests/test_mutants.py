@@ -18,7 +18,28 @@ EDGES = "tests/test_exact.py::test_fast_rounding_is_exact_rounding_at_the_edges_
 THEOREM_3 = "tests/test_calibrate_line.py::test_theorem_3_exactly"
 TAMPERED = "tests/test_certificate.py::test_a_promise_smaller_by_a_trillionth_is_refused"
 DISTANCE = "tests/test_profiles.py::test_the_worst_distance_is_the_largest_over_all_moves"
-TESTS = [WORDS, LAW, BULK, ROUNDING, EDGES, THEOREM_3, TAMPERED, DISTANCE]
+INVERSION = "tests/test_inversion.py"
+STAIRCASE = "tests/test_staircase.py"
+DECIDED = f"{INVERSION}::test_every_word_of_every_length_is_decided_iff_it_can_be"
+RUNS = f"{INVERSION}::test_adversarial_words_land_where_exact_inversion_puts_them"
+DIGITS = f"{STAIRCASE}::test_digits_one_by_one_and_together_are_the_same"
+PARTS = f"{STAIRCASE}::test_every_pair_of_parts_gives_one_index_of_their_weight"
+STEEPER = f"{STAIRCASE}::test_a_ratio_a_hair_smaller_is_not_private"
+TESTS = [
+    DECIDED,
+    RUNS,
+    DIGITS,
+    PARTS,
+    STEEPER,
+    WORDS,
+    LAW,
+    BULK,
+    ROUNDING,
+    EDGES,
+    THEOREM_3,
+    TAMPERED,
+    DISTANCE,
+]
 
 MUTANTS = {
     "width × 0.99": (
@@ -86,6 +107,42 @@ MUTANTS = {
         "if ticket >= self.total - self.atom:",
         "if ticket > self.total - self.atom:",
         LAW,
+    ),
+    "the first word decides, whatever it is": (
+        "sampling/inversion.py",
+        "return lowest if lowest == highest else None",
+        "return lowest",
+        DECIDED,
+    ),
+    "floats decide at the edges of points": (
+        "sampling/tables.py",
+        "near = np.flatnonzero(places < 2 * self._doubt)",
+        "near = np.flatnonzero(places == 0)",
+        RUNS,
+    ),
+    "floats decide at the edges of runs": (
+        "sampling/tables.py",
+        "unsure = np.flatnonzero(place - index < 2 * self._doubts[run])",
+        "unsure = np.flatnonzero(place - index < 0)",
+        RUNS,
+    ),
+    "thresholds decide for digits": (
+        "sampling/tables.py",
+        "unsure = (unsigned - self._thresholds[place] <= 1) & (place > 0)",
+        "unsure = place < 0",
+        DIGITS,
+    ),
+    "0 drawn from both sides": (
+        "sampling/draws.py",
+        "if place < -1 or count:",
+        "if place < 0:",
+        PARTS,
+    ),
+    "e^ε rounded up for a staircase": (
+        "profiles/promise.py",
+        "exponential(privacy.epsilon / periods).lower < 1",
+        "exponential(privacy.epsilon / periods).upper < 1 - Fraction(1, 1 << 100)",
+        STEEPER,
     ),
     "the sign of zero survives": (
         "exact/grid.py",

@@ -31,7 +31,7 @@ places = st.fractions(min_value=-150, max_value=150, max_denominator=1000)
 
 @given(noises)
 def test_the_mass_is_one_and_symmetric(noise: Noise) -> None:
-    radius = noise.radius
+    radius = Fraction(noise.radius)
     assert noise.mass(radius) == 1
     assert noise.mass(-radius - Fraction(1, 10**9)) == 0
     assert noise.mass(Fraction(0)) >= Fraction(1, 2)

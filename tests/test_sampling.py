@@ -103,7 +103,7 @@ def test_bulk_and_single_draws_agree_on_one_tape(
     singles = [draw(law, tape) for _ in kept]
     spare = words + [1 << 63] * (len(words) - len(kept))  # for the words that are refused
     drawn: list[float] = []
-    for block in bulk.blocks(law, len(kept), replay(spare), np.empty(bulk.BLOCK)):
+    for block, _ in bulk.blocks(law, len(kept), replay(spare), np.empty(bulk.BLOCK)):
         drawn += block.tolist()
     assert np.array_equal(drawn, singles)
     assert len(kept) < len(words) or law.total & (law.total - 1) == 0

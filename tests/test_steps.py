@@ -176,7 +176,9 @@ def test_a_profile_too_large_to_compute_is_refused() -> None:
     primes = [Fraction(1, p) for p in range(1000, 3000)]
     breaks = sorted({-x for x in primes} | {*primes})
     width = breaks[-1] - breaks[0]
-    noise = Steps(breaks, [1 / width] * (len(breaks) - 1))
+    heights = [(1 + Fraction(k % 2, 10**9)) / width for k in range(len(breaks) - 1)]
+    mass = sum(h * (b - a) for h, a, b in zip(heights, breaks, breaks[1:], strict=False))
+    noise = Steps(breaks, [h / mass for h in heights])
     with pytest.raises(InvalidParameter, match=r"at most 4194304 pieces; got 3999"):
         Profile(noise, sensitivity="0.0001").delta(1)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from leastnoise.certificate import Certificate
     from leastnoise.costs import Cost, l1, l2, lp, points, threshold
     from leastnoise.mechanism import Answer, Answers, Mechanism, calibrate, hold
-    from leastnoise.noise import DiscreteUniform, Noise, Steps, Uniform
+    from leastnoise.noise import DiscreteUniform, Noise, Staircase, Steps, Uniform
     from leastnoise.privacy import Privacy
     from leastnoise.profiles import Profile
     from leastnoise.rearrangement import Rearrangement, rearrange, symmetrised
@@ -32,6 +32,7 @@ __all__ = [
     "Privacy",
     "Profile",
     "Rearrangement",
+    "Staircase",
     "Steps",
     "Uniform",
     "calibrate",
@@ -52,7 +53,7 @@ _HOMES = {
     "certificate": ("Certificate",),
     "costs": ("Cost", "l1", "l2", "lp", "points", "threshold"),
     "mechanism": ("Answer", "Answers", "Mechanism", "calibrate", "hold"),
-    "noise": ("DiscreteUniform", "Noise", "Steps", "Uniform"),
+    "noise": ("DiscreteUniform", "Noise", "Staircase", "Steps", "Uniform"),
     "privacy": ("Privacy",),
     "profiles": ("Profile",),
     "rearrangement": ("Rearrangement", "rearrange", "symmetrised"),

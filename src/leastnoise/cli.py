@@ -9,11 +9,13 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import click
 
 from leastnoise import __version__
+from leastnoise.certificate import Certificate
 from leastnoise.costs import Cost, l1, l2, lp, points, threshold
 from leastnoise.errors import (
     BudgetExceeded,
@@ -34,9 +36,9 @@ _COSTS = "l1, l2, lp:P, threshold:T, or points:X,Y;X,Y;…"
 class _Refused(click.ClickException):
     """One of our errors, as one line on the error stream."""
 
-    def __init__(self, error: LeastnoiseError) -> None:
+    def __init__(self, error: LeastnoiseError, exit_code: int | None = None) -> None:
         super().__init__(_in_options(str(error)))
-        self.exit_code = _EXIT_CODES.get(type(error), 2)  # type: ignore[misc]  # click's own way
+        self.exit_code = exit_code or _EXIT_CODES.get(type(error), 2)  # type: ignore[misc]  # click's own way
 
 
 def _in_options(message: str) -> str:
@@ -71,6 +73,16 @@ def _question(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--sensitivity", required=True, help="Δ: how much one person can change."),
         click.option("--cost", "cost_text", default="l1", show_default=True, help=_COSTS),
         click.option("--integer", is_flag=True, help="Answers are whole numbers."),
+        click.option(
+            "--among",
+            type=click.Choice(["decreasing", "any"]),
+            default="decreasing",
+            show_default=True,
+            help="Noises that never rise away from 0, or of any shape.",
+        ),
+        click.option("--no-solve", is_flag=True, help="Take a closed form at once."),
+        click.option("--gap", default="0.001", show_default=True, help="How near to the least."),
+        click.option("--seconds", default="10", show_default=True, help="How long to solve."),
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
     ]
     for option in reversed(options):
@@ -80,14 +92,18 @@ def _question(command: Callable[..., None]) -> Callable[..., None]:
 
 @main.command(cls=_Command)
 @_question
-def calibrate(*, as_json: bool, **question: Any) -> None:
+@click.option("--save", type=click.Path(dir_okay=False), help="Write the certificate to a file.")
+def calibrate(*, as_json: bool, save: str | None, **question: Any) -> None:
     """Find the noise of least cost that keeps a promise (leastnoise.calibrate).
 
     \b
-    Example:
+    Examples:
       leastnoise calibrate --delta 0.1 --sensitivity 1 --cost l1
+      leastnoise calibrate --epsilon 1 --delta 1e-6 --sensitivity 1 --save certificate.json
     """  # noqa: D301 -- click reads the control character
     mechanism = _mechanism(**question)
+    if save is not None:
+        _write(save, mechanism.certificate.to_json())
     if as_json:
         click.echo(json.dumps(_as_data(mechanism), ensure_ascii=False))
         return
@@ -121,6 +137,35 @@ def release(*, values: tuple[str, ...], as_json: bool, allow_exact: bool, **ques
 
 
 @main.command(cls=_Command)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def check(*, file: str, as_json: bool) -> None:
+    """Prove a certificate again, trusting nothing in FILE (leastnoise.Certificate.check).
+
+    Exits with 0 if everything it says is proved, with 4 if not.
+
+    \b
+    Example:
+      leastnoise check certificate.json
+    """  # noqa: D301 -- click reads the control character
+    try:
+        certificate = Certificate.from_json(_read_text(file))
+        certificate.check()
+    except LeastnoiseError as error:
+        raise _Refused(error, exit_code=4) from error
+    if as_json:
+        click.echo(json.dumps(_certificate_data(certificate), ensure_ascii=False))
+        return
+    _table(
+        ("noise", f"{certificate.noise}"),
+        ("keeps", f"{certificate.privacy} at Δ = {exactly(certificate.sensitivity)}"),
+        ("expected cost", f"{exactly(certificate.cost)} ({certificate.objective})"),
+        ("lower bound", f"{exactly(certificate.lower_bound)}"),
+        ("proved", f"{certificate}"),
+    )
+
+
+@main.command(cls=_Command)
 @click.argument("folder", metavar="OUT")
 @click.option("--json", "as_json", is_flag=True, help="Print the claims as JSON.")
 def paper(*, folder: str, as_json: bool) -> None:
@@ -145,12 +190,11 @@ def paper(*, folder: str, as_json: bool) -> None:
 
 
 def _mechanism(
-    *, epsilon: str, delta: str, sensitivity: str, cost_text: str, integer: bool
+    *, epsilon: str, delta: str, cost_text: str, no_solve: bool, **rest: Any
 ) -> Mechanism:
     """Ask the question that the shared options spell."""
-    return find_mechanism(
-        Privacy(epsilon, delta), sensitivity=sensitivity, cost=_cost(cost_text), integer=integer
-    )
+    privacy, cost = Privacy(epsilon, delta), _cost(cost_text)
+    return find_mechanism(privacy, cost=cost, solve=not no_solve, **rest)
 
 
 def _cost(text: str) -> Cost:
@@ -165,6 +209,26 @@ def _cost(text: str) -> Cost:
     if kind == "points" and rest:
         return points([tuple(pair.split(",")) for pair in rest.split(";")])  # type: ignore[misc]
     raise InvalidParameter(f"a cost must be {_COSTS}; got {described(text)}. Choose one.")
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidParameter(
+            f"the certificate must be saved to a file that can be written; {error.strerror}. "
+            "Choose another place."
+        ) from error
+
+
+def _read_text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidParameter(
+            "a certificate must be a file of text that can be read; this one is not. "
+            "Give one that calibrate --save wrote."
+        ) from error
 
 
 def _value(texts: tuple[str, ...]) -> Fraction:
@@ -190,24 +254,29 @@ def _as_data(mechanism: Mechanism) -> dict[str, Any]:
         "sensitivity": ratio(mechanism.sensitivity),
         "integer": mechanism.integer,
         "noise": repr(mechanism.noise),
-        "radius": ratio(mechanism.noise.radius),
+        "radius": _length(mechanism.noise.radius),
         "exact_probability": ratio(mechanism.exact_probability),
         "cost": ratio(mechanism.cost),
         "cost_float": _finite(as_float(mechanism.cost)),
-        "certificate": {
-            "among": certificate.among,
-            "objective": repr(certificate.objective),
-            "lower_bound": ratio(certificate.lower_bound),
-            "gap": ratio(certificate.gap),
-            "exact": certificate.exact,
-            "source": certificate.source,
-        },
+        "certificate": _certificate_data(certificate),
         "drawn": {
             "step": ratio(drawn.step),
-            "radius": ratio(drawn.radius),
+            "radius": _length(drawn.radius),
             "cost": ratio(drawn.cost),
             "protected": ratio(mechanism.protected),
         },
+    }
+
+
+def _certificate_data(certificate: Certificate) -> dict[str, Any]:
+    return {
+        "among": certificate.among,
+        "objective": repr(certificate.objective),
+        "cost": ratio(certificate.cost),
+        "lower_bound": ratio(certificate.lower_bound),
+        "gap": ratio(certificate.gap),
+        "exact": certificate.exact,
+        "source": certificate.source,
     }
 
 
@@ -217,7 +286,7 @@ def _answer_data(answer: Answer) -> dict[str, Any]:
         "value": ratio(answer.value),
         "value_float": _finite(float(answer)),
         "interval_95": [ratio(low), ratio(high)],
-        "bound": ratio(answer.bound),
+        "bound": _length(answer.bound),
         "privacy": _privacy_data(answer.privacy),
         "exact_probability": ratio(answer.exact_probability),
         "recorded": False,
@@ -227,6 +296,11 @@ def _answer_data(answer: Answer) -> dict[str, Any]:
 def _finite(number: float) -> float | None:
     """JSON has no infinities; the exact number stands beside it."""
     return number if math.isfinite(number) else None
+
+
+def _length(size: Fraction | float) -> str | None:
+    """Return a largest size, or None where there is none."""
+    return ratio(size) if isinstance(size, Fraction) else None
 
 
 def _privacy_data(privacy: Privacy) -> dict[str, str]:

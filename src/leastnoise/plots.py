@@ -6,12 +6,13 @@ Save one with :func:`save`; in a notebook a chart shows itself. Altair comes wit
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.exact import approximately, as_float, exactly
-from leastnoise.noise import Noise, Steps, Uniform
+from leastnoise.noise import Noise, Staircase, Steps, Uniform
 
 if TYPE_CHECKING:
     from leastnoise.mechanism import Mechanism
@@ -21,6 +22,7 @@ _INK = "#1f4e79"
 _NEIGHBOUR = "#d1853a"
 _COLOURS = [_INK, _NEIGHBOUR, "#5b8c5a", "#8e5ea2", "#7f7f7f", "#b03a48", "#2a9d8f"]
 _FORMATS = (".png", ".svg", ".pdf", ".html", ".json")
+_MOST_PERIODS = 1000
 
 Row = dict[str, Any]
 
@@ -129,7 +131,7 @@ def _laws(
 ) -> Any:
     """Draw densities as areas and atoms as labelled bars; no legend for a law without a name."""
     alt = _altair()
-    drawn = [(name, _as_steps(noise), at) for name, noise, at in laws]
+    drawn = [(name, _outlined(noise), at) for name, noise, at in laws]
     if not drawn:
         raise InvalidParameter("there must be a noise to draw; got none. Give at least one.")
     names = [name for name, _, _ in drawn]
@@ -165,7 +167,7 @@ def _laws(
     return area + _bars(drawn, top * 0.55 if top else tallest, colour) if atoms else area
 
 
-def _outline(name: str, noise: Steps, at: float) -> list[Row]:
+def _outline(name: str, noise: "Outline", at: float) -> list[Row]:
     """Return the corners of a density moved to ``at``."""
     corners = [(noise.breaks[0], 0.0)]
     for i, height in enumerate(noise.heights):
@@ -174,7 +176,7 @@ def _outline(name: str, noise: Steps, at: float) -> list[Row]:
     return [{"value": as_float(x) + at, "density": y, "law": name} for x, y in corners]
 
 
-def _bars(drawn: list[tuple[str, Steps, float]], top: float, colour: Any) -> Any:
+def _bars(drawn: list[tuple[str, "Outline", float]], top: float, colour: Any) -> Any:
     """Draw atoms as bars; their height means nothing, their label does."""
     alt = _altair()
     rows = [
@@ -194,15 +196,40 @@ def _bars(drawn: list[tuple[str, Steps, float]], top: float, colour: Any) -> Any
     )
 
 
-def _as_steps(noise: Noise) -> Steps:
+class Outline(NamedTuple):
+    """What is drawn of a law: where its density may change, its density between, its atoms."""
+
+    breaks: Sequence[Fraction]
+    heights: Sequence[Fraction]
+    points: Sequence[tuple[Fraction, Fraction]]
+
+
+def _outlined(noise: Noise) -> Outline:
     if isinstance(noise, Uniform):
-        return Steps([-noise.radius, noise.radius], [noise.density], noise.atoms)
+        ends = (-noise.radius, noise.radius)
+        return Outline(ends, (noise.density,), tuple(noise.atoms.items()))
     if isinstance(noise, Steps) and noise.heights:
-        return noise
+        return Outline(noise.breaks, noise.heights, noise.points)
+    if isinstance(noise, Staircase):
+        return _cut(noise)
     raise Unsupported(
         f"only noise with a density on the line is drawn; got {type(noise).__name__}. "
         "Calibrate without integer=True."
     )
+
+
+def _cut(noise: Staircase) -> Outline:
+    """Return a staircase as far as all but a thousandth of it goes."""
+    periods = -(-noise.quantile(Fraction(1999, 2000)) // noise.period)
+    if periods > _MOST_PERIODS:
+        raise Unsupported(
+            f"a staircase is drawn with at most {_MOST_PERIODS} periods; got {exactly(periods)}. "
+            "Give a ratio further from 1."
+        )
+    falls = [(n + (noise.gamma or 1)) * noise.period for n in range(periods)]
+    heights = [noise.height * noise.ratio ** (n + (not noise.gamma)) for n in range(periods)]
+    breaks = [*(-x for x in reversed(falls)), *falls]
+    return Outline(breaks, [*reversed(heights), *heights[1:]], ())
 
 
 def _title(text: str, subtitle: str) -> Any:

@@ -103,7 +103,13 @@ def rearrange(
             "atoms away from 0 forbid that (GDGK19, Lemma 2). Give a Uniform or Steps."
         )
     worst_distance(noise, 2 * half)  # refuses what is not symmetric and decreasing
-    if noise.radius / half * parts > _MOST_CELLS:
+    radius = noise.radius
+    if isinstance(radius, float):
+        raise InvalidParameter(
+            "a noise to rearrange must have a largest size; "
+            f"got {type(noise).__name__}, which has none. Give a Uniform or Steps."
+        )
+    if radius / half * parts > _MOST_CELLS:
         raise InvalidParameter(
             f"a noise may be cut into at most {_MOST_CELLS} cells on each side; got more. "
             "Give fewer cells, or a narrower noise."
@@ -116,7 +122,7 @@ def rearrange(
         stages.append(Stage(name, shaped, shaped.enclose(cost)))
         return shaped
 
-    in_cells = record("0 cut into cells", _in_cells(noise, half / parts))
+    in_cells = record("0 cut into cells", _in_cells(noise, radius, half / parts))
     level = in_cells.pdf_before(half)
     outside = 1 - in_cells.between(-half, half)
     # δ < 1 leaves mass outside, and decreasing noise has at least that density just inside.
@@ -130,10 +136,10 @@ def rearrange(
     return Rearrangement(noise.enclose(cost), tuple(stages), Uniform(reach, atom))
 
 
-def _in_cells(noise: Noise, cell: Fraction) -> Steps:
+def _in_cells(noise: Noise, radius: Fraction, cell: Fraction) -> Steps:
     """Return the noise made level on every cell, the mass at 0 kept (stage 0)."""
     atom = noise.mass(Fraction(0)) - (1 - noise.mass(Fraction(0)))
-    last = -(-noise.radius // cell)
+    last = -(-radius // cell)
     edges = [i * cell for i in range(last + 1)]
     masses = [noise.mass(b) - noise.mass(a) for a, b in pairwise(edges)]
     heights = [mass / cell for mass in masses]

@@ -15,12 +15,22 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor, lcm
 
-from leastnoise.noise import DiscreteSteps, DiscreteUniform, Run, Steps, Uniform
+from leastnoise.noise import (
+    DiscreteStaircase,
+    DiscreteSteps,
+    DiscreteUniform,
+    Run,
+    Staircase,
+    Steps,
+    Uniform,
+)
 from leastnoise.privacy import Privacy
 
 CELLS = 1 << 20
 # A step with a numerator and denominator beyond this would make every index and value slow.
 _UNWIELDY = 1 << 32
+# Breaks at whole multiples of Δ over at most this count as a coarse lattice.
+_COARSE = 256
 
 
 def lattice_for(sensitivity: Fraction) -> tuple[Fraction, int]:
@@ -58,9 +68,15 @@ def rounded(noise: Steps, step: Fraction) -> DiscreteSteps:
 def stretched(noise: Steps, sensitivity: Fraction) -> DiscreteSteps:
     """Return the lattice noise for a given law that is private at ``sensitivity``.
 
-    Stretched to one step more than Δ it is private there, and rounding keeps that.
+    Stretched to one step more than Δ it is private there, and rounding keeps that. Where its breaks
+    lie on a coarse lattice of their own, they are brought to ends of cells, at most a part in ten
+    thousand further: then there are few different weights and few moves to be checked.
     """
     step, moved = lattice_for(sensitivity)
+    parts = lcm(*((x / sensitivity).denominator for x in noise.breaks))
+    if parts <= _COARSE:
+        halves = ceil(Fraction(2 * moved, parts)) | 1  # half steps to a part; odd: ends of cells
+        return rounded(noise.scaled(halves * parts * step / (2 * sensitivity)), step)
     return rounded(noise.scaled(moved * step / sensitivity), step)
 
 
@@ -71,3 +87,20 @@ def on_lattice(noise: Uniform, privacy: Privacy, sensitivity: Fraction) -> Discr
     points = 2 * reach + 1
     spare = (privacy.delta * points - moved) / (1 - privacy.delta)
     return DiscreteUniform(step=step, reach=reach, atom=floor(spare) if noise.atom else 0)
+
+
+def staircase_on_lattice(noise: Staircase, sensitivity: Fraction) -> DiscreteStaircase:
+    """Return the lattice noise for a staircase that is private at ``sensitivity``.
+
+    Stretched to whole steps, and one more than Δ, its periods end on lattice points. There the
+    density does not fall, and where it falls is moved to the nearest end of a cell: then every cell
+    is level, and rounding gives weight 1 to the first points of a period and b to the others. The
+    cell at 0 keeps the height that it has; so a fall nearer to 0 than half a step leaves a point
+    that stands out. γ = 0 and γ = 1 are the same law.
+    """
+    step, moved = lattice_for(sensitivity)
+    period = ceil(noise.period / sensitivity * moved)
+    edge = min(max(1, floor((noise.gamma or 1) * period + 1)), period)
+    high, low = noise.ratio.denominator, noise.ratio.numerator
+    runs = [Run(0, edge, high), Run(edge, period - edge, low)]
+    return DiscreteStaircase(step, noise.ratio, tuple(run for run in runs if run.points))

@@ -88,16 +88,35 @@ class Certificate:
             InvalidParameter: If the cost or the lower bound is not what it is said to be.
         """
         keeps(self.noise, self.privacy, sensitivity=self.sensitivity)
-        if self.noise.enclose(self.objective).upper > self.cost:
-            raise unproved("the noise costs more than it says")
+        if self.noise.enclose(self.objective).upper != self.cost:
+            raise unproved("the noise does not cost what it says")
         proved = self.objective.value(Fraction(0)).lower  # no error costs less than none
         if self.evidence is not None:
             if self.evidence.integer != self.integer:
                 raise unproved("its evidence is for another kind of answers")
             bound = self.evidence.proved(self.objective, self.privacy, self.sensitivity)
             proved = max(proved, bound)
-        if proved < self.lower_bound:
-            raise unproved("its evidence gives a smaller lower bound than it says")
+        if proved != self.lower_bound:
+            raise unproved("its evidence gives another lower bound than it says")
+
+    def to_json(self) -> str:
+        """Return the certificate as JSON, with all that its check needs."""
+        from leastnoise.certificate.document import written
+
+        return written(self)
+
+    @classmethod
+    def from_json(cls, text: str, *, cost: Cost | None = None) -> "Certificate":
+        """Return the certificate that a text holds; it proves nothing until :meth:`check` is run.
+
+        Args:
+            text: What :meth:`to_json` returned.
+            cost: Where the cost was a function: the function, to check against it and not only
+                against the table of its values that the text holds.
+        """
+        from leastnoise.certificate.document import read
+
+        return read(text, cost)
 
     def __repr__(self) -> str:
         """Print what is proved, and of what."""

@@ -1,7 +1,7 @@
 """What a lower bound rests on, and how its check refuses."""
 
 from fractions import Fraction
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from leastnoise.costs import Cost
 from leastnoise.errors import InvalidParameter
@@ -11,7 +11,10 @@ from leastnoise.privacy import Privacy
 class Evidence(Protocol):
     """A proof that no noise of a class costs less, which can be checked without its finder."""
 
-    among: ClassVar[str]
+    @property
+    def among(self) -> str:
+        """The class of noises it speaks of."""
+        ...
 
     @property
     def integer(self) -> bool:

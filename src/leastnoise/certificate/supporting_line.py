@@ -19,7 +19,6 @@ L(M)) and S(M) − β(2M+1) + λΔ ≥ 0 at the M with L(M) ≤ β ≤ L(M+1).
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from leastnoise.certificate.evidence import unproved
 from leastnoise.costs import Cost
@@ -35,13 +34,16 @@ class SupportingLine:
     are whole numbers and equal, and the cost crosses between ``low`` and ``low + 1``.
     """
 
-    among: ClassVar[str] = "decreasing"
-
     slope: Fraction
     intercept: Fraction
     low: Fraction
     high: Fraction
     integer: bool = False
+
+    @property
+    def among(self) -> str:
+        """Symmetric noises that never rise away from 0."""
+        return "decreasing"
 
     def __repr__(self) -> str:
         """Print the line by its slope and its height."""

@@ -11,6 +11,7 @@ from typing import Final
 from leastnoise.costs.cost import Cost, added, as_cost
 from leastnoise.costs.points import Points, points
 from leastnoise.costs.power import Power, lp
+from leastnoise.costs.tabled import Recording, Tabled
 from leastnoise.costs.threshold import Threshold, threshold
 
 l1: Final = Power(Fraction(1))
@@ -20,6 +21,8 @@ __all__ = [
     "Cost",
     "Points",
     "Power",
+    "Recording",
+    "Tabled",
     "Threshold",
     "added",
     "as_cost",

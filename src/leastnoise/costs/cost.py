@@ -17,6 +17,8 @@ _WIDTH_BITS = 36
 _SMALLEST_SIZE = 1e-302
 # Up to so many terms a sum over the lattice is added up exactly, term by term.
 _TERMS = 256
+# Into so many parts a function's cell is cut to see how far it hangs below its chord.
+_PARTS = 32
 
 
 class Cost:
@@ -106,6 +108,32 @@ class Cost:
         """
         gained = self.value(width).scaled(width - half)
         return gained - self.integral(width) + self.value(Fraction(0)).scaled(half)
+
+    def beyond(self, size: Fraction) -> Fraction:
+        """Return a lower bound of L(x) for all x > ``size``."""
+        return self.value(size).lower
+
+    def sag(self, low: Fraction, high: Fraction) -> Fraction:
+        """Return an upper bound of how far L hangs below its chord from ``low`` to ``high``.
+
+        Lowered by so much at both ends, the chord lies below L all the way. A function that never
+        falls is at least what it is at the left end of each of a few parts.
+        """
+        values = [self.value(low + (high - low) * i / _PARTS) for i in range(_PARTS + 1)]
+        start, rise = values[0].upper, values[-1].upper - values[0].upper
+        return max(start + rise * (i + 1) / _PARTS - values[i].lower for i in range(_PARTS))
+
+    def largest_sag(self, step: Fraction, reach: Fraction) -> Fraction:
+        """Return an upper bound of every sag between neighbours i·step up to ``reach``.
+
+        Of a cost that never falls, no sag is more than all that it rises.
+        """
+        return self.value(reach + step).upper - self.value(Fraction(0)).lower
+
+    @property
+    def kinks(self) -> tuple[Fraction, ...]:
+        """The sizes at which L is known to jump or to bend."""
+        return ()
 
     @property
     def settled(self) -> Fraction | None:

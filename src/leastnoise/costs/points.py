@@ -52,6 +52,23 @@ class Points(Cost):
                 result += (final - first) * ends / 2
         return Interval.exact(result)
 
+    def sag(self, low: Fraction, high: Fraction) -> Fraction:
+        """Return the largest distance below the chord: it is at one of the points."""
+        start, slope = self._line(low), (self._line(high) - self._line(low)) / (high - low)
+        inside = (size for size in self.sizes if low < size < high)
+        below = (start + slope * (x - low) - self._line(x) for x in inside)
+        return max([Fraction(0), *below])
+
+    def largest_sag(self, step: Fraction, reach: Fraction) -> Fraction:  # noqa: ARG002 -- few bends
+        """Return the largest sag of the cells that have one of the points inside."""
+        cells = {size // step * step for size in self.sizes}
+        return max(self.sag(low, low + step) for low in cells)
+
+    @property
+    def kinks(self) -> tuple[Fraction, ...]:
+        """The points at which it bends."""
+        return self.sizes[1:]
+
     @property
     def settled(self) -> Fraction:
         """After the last point the cost stays level."""

@@ -42,6 +42,24 @@ class Power(Cost):
             return power(step, self.p).scaled(sums)
         return super().total(step, terms)
 
+    def sag(self, low: Fraction, high: Fraction) -> Fraction:
+        """Return (high−low)²/8 times the largest second derivative; 0 where xᵖ bends down.
+
+        For p < 2 that is infinite at 0, where the chord itself is the bound.
+        """
+        if self.p <= 1:
+            return Fraction(0)
+        if self.p < 2 and not low:
+            return self.value(high).upper
+        steepest = Interval.exact(1)
+        if self.p != 2:
+            steepest = power(high, self.p - 2) if self.p > 2 else power(1 / low, 2 - self.p)
+        return steepest.upper * self.p * (self.p - 1) * (high - low) ** 2 / 8
+
+    def largest_sag(self, step: Fraction, reach: Fraction) -> Fraction:
+        """Return the first or the last sag: they only rise for p ≥ 2, else only fall."""
+        return max(self.sag(x, x + step) for x in (Fraction(0), step, reach))
+
     def probe(self, reach: Fraction) -> None:
         """Accept: a power never falls."""
 

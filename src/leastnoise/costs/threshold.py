@@ -32,6 +32,24 @@ class Threshold(Cost):
         """Count the lattice points beyond the limit."""
         return Interval.exact(terms - min(terms, self.limit // step))
 
+    def beyond(self, size: Fraction) -> Fraction:
+        """Return 1 from the limit on: all errors beyond it are too large."""
+        return Fraction(int(size >= self.limit))
+
+    def sag(self, low: Fraction, high: Fraction) -> Fraction:
+        """Return the height of the chord where L jumps: none if it does so at ``low``."""
+        return (self.limit - low) / (high - low) if low <= self.limit < high else Fraction(0)
+
+    def largest_sag(self, step: Fraction, reach: Fraction) -> Fraction:  # noqa: ARG002 -- one jump
+        """Return the sag of the one cell in which L jumps."""
+        low = self.limit // step * step
+        return self.sag(low, low + step)
+
+    @property
+    def kinks(self) -> tuple[Fraction, ...]:
+        """The limit."""
+        return (self.limit,)
+
     @property
     def settled(self) -> Fraction:
         """Beyond the limit the cost stays 1."""

@@ -105,7 +105,7 @@ def _value_ratio(value: object) -> tuple[int, int] | None:
     return None
 
 
-def as_float(exact: Fraction | int) -> float:
+def as_float(exact: Fraction | float) -> float:
     """Return the nearest float, which is infinite beyond the largest one (IEEE 754's rule)."""
     try:
         return float(exact)

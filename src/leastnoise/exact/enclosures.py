@@ -1,11 +1,14 @@
 """Rigorous enclosures of irrational numbers, as pairs of rationals.
 
-Arb's ball arithmetic (through python-flint, loaded on first use) does the work; its balls are
-turned into rationals rounded outward, here and nowhere else.
+e^ε is rounded outward from the standard library's decimal arithmetic, so that certificates can be
+checked where nothing else is installed. Everything else is Arb's ball arithmetic (python-flint,
+loaded on first use), whose balls are turned into rationals here and nowhere else.
 """
 
 from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from leastnoise.errors import InvalidParameter
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 _LONGEST_EXACT_POWER = 1 << 16
 _LARGEST_MAGNITUDE = 1 << 18
 _GUARD_BITS = 160
+# Decimal digits of e^ε while it is computed, and binary digits that are kept of it.
+_DIGITS = 45
+_BITS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,7 @@ def power(base: Fraction, exponent: Fraction) -> Interval:
 
 
 def exponential(exponent: Fraction) -> Interval:
-    """Enclose e^exponent, narrower than 2⁻⁶⁴ of it; exactly 1 at 0."""
+    """Enclose e^exponent, narrower than 2⁻¹²⁰ of it; exactly 1 at 0."""
     if not exponent:
         return Interval.exact(1)
     if abs(exponent) > _LARGEST_MAGNITUDE:
@@ -84,11 +90,7 @@ def exponential(exponent: Fraction) -> Interval:
             f"an exponent must lie between -{_LARGEST_MAGNITUDE} and {_LARGEST_MAGNITUDE} for e to "
             "its power to be computed; got one beyond that. Choose a smaller ε."
         )
-    import flint
-
-    with flint.ctx.workprec(_GUARD_BITS + 2 * int(abs(exponent)).bit_length()):
-        ball = flint.arb(_fmpq(exponent)).exp()
-        return Interval(_dyadic(ball.lower()), _dyadic(ball.upper()))
+    return Interval(_exponential(exponent, ROUND_FLOOR), _exponential(exponent, ROUND_CEILING))
 
 
 def error_function(argument: Fraction) -> Interval:
@@ -159,6 +161,22 @@ def _enclosed_power(base: Fraction, exponent: Fraction) -> Interval:
     with flint.ctx.workprec(_GUARD_BITS + size + length + exponent.numerator.bit_length()):
         ball = flint.arb(_fmpq(base)) ** flint.arb(_fmpq(exponent))
         return Interval(_dyadic(ball.lower()), _dyadic(ball.upper()))
+
+
+def _exponential(exponent: Fraction, way: str) -> Fraction:
+    """Return e^exponent rounded down or up.
+
+    The exponent itself is rounded that way; exp then rounds to nearest whatever the context says
+    (the standard library promises that it does so correctly), so the neighbour of the result is
+    beyond the truth.
+    """
+    context = Context(_DIGITS, way, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    near = context.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
+    beyond = Decimal("-Infinity" if way == ROUND_FLOOR else "Infinity")
+    end = Fraction(context.next_toward(context.exp(near), beyond))
+    parts = 1 << max(0, _BITS - _magnitude(end))
+    whole = floor(end * parts) if way == ROUND_FLOOR else ceil(end * parts)
+    return Fraction(whole, parts)
 
 
 def _magnitude(base: Fraction) -> int:

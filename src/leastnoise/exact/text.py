@@ -33,11 +33,13 @@ def approximately(number: Fraction | int, digits: int = 6, rounding: str = ROUND
     return _plain(context.divide(Decimal(number.numerator), Decimal(number.denominator)))
 
 
-def ratio(number: Fraction) -> str:
-    """Print a rational in full, as ``numerator/denominator``, whatever its length.
+def ratio(number: Fraction | float) -> str:
+    """Print a rational in full, as ``numerator/denominator``, whatever its length; or ``inf``.
 
     Python refuses to print integers of more than 4300 digits; decimals have no such limit.
     """
+    if isinstance(number, float):  # only infinities arrive as floats
+        return str(number)
     upper, lower = (f"{Decimal(part):f}" for part in number.as_integer_ratio())
     return upper if lower == "1" else f"{upper}/{lower}"
 

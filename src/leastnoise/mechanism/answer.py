@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from leastnoise.mechanism.mechanism import Mechanism
 
 UNRECORDED = "not recorded in any ledger"
+_ENDLESS = "there is no largest error"
+_NEARLY_ALL = Fraction(999, 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,11 @@ class Answer:
         return self.mechanism.privacy
 
     @property
-    def bound(self) -> Fraction:
-        """The true value is never further away than this (100 %, not 99.9 %)."""
+    def bound(self) -> Fraction | float:
+        """The true value is never further away than this (100 %, not 99.9 %).
+
+        ``math.inf`` for noise without a largest size.
+        """
         return farthest(self.mechanism)
 
     @property
@@ -106,8 +111,10 @@ class Answers:
     privacy: Privacy
 
     @property
-    def bound(self) -> Fraction:
+    def bound(self) -> Fraction | float:
         """No true value is further from its released one than this.
+
+        ``math.inf`` for noise without a largest size.
 
         The released floats are the nearest to lattice points; how far they may be from them is
         included, so for large values this is a little more than :attr:`Answer.bound`.
@@ -174,9 +181,10 @@ def added(whole: "NDArray[Any]", shift: "int | NDArray[Any]") -> "NDArray[Any]":
     return np.where((shift < 0) & (total > whole), ends.min, total)
 
 
-def farthest(mechanism: "Mechanism") -> Fraction:
-    """Return the largest error a release can have, rounding to the lattice included."""
-    return mechanism.drawn.radius + _rounding(mechanism)
+def farthest(mechanism: "Mechanism") -> Fraction | float:
+    """Return the largest error a release can have, rounding to the lattice included; or inf."""
+    radius = mechanism.drawn.radius
+    return radius if isinstance(radius, float) else radius + _rounding(mechanism)
 
 
 def half_width(mechanism: "Mechanism", confidence: Number) -> Fraction:
@@ -205,20 +213,28 @@ def _place(mechanism: "Mechanism") -> Fraction:
     """Return the decimal place that values are printed to: 1 for whole numbers."""
     if mechanism.integer:
         return Fraction(1)
-    return Fraction(10) ** magnitude(farthest(mechanism) / 1000)
+    error = farthest(mechanism)
+    if isinstance(error, float):  # noise without a largest size: by what nearly all stay within
+        error = half_width(mechanism, _NEARLY_ALL)
+    return Fraction(10) ** magnitude(error / 1000)
 
 
 def _error_line(answer: Answer | Answers) -> str:
     usual, always = _errors(answer)
-    return f"(± {usual} with 95 %, ± {always} always)"
+    return f"(± {usual} with 95 %, {f'± {always} always' if always else _ENDLESS})"
 
 
-def _errors(answer: Answer | Answers) -> tuple[str, str]:
-    """Return the error that 95 % stay within and that all do, of what is shown: both rounded up."""
+def _errors(answer: Answer | Answers) -> tuple[str, str | None]:
+    """Return the error that 95 % stay within and that all do, of what is shown: both rounded up.
+
+    None where there is no error that all stay within.
+    """
     shown, mechanism = answer._off(), answer.mechanism
+    usual = half_width(mechanism, Fraction(19, 20)) + shown
+    always = farthest(mechanism)
     return (
-        approximately(half_width(mechanism, Fraction(19, 20)) + shown, 4, ROUND_CEILING),
-        approximately(farthest(mechanism) + shown, 4, ROUND_CEILING),
+        approximately(usual, 4, ROUND_CEILING),
+        None if isinstance(always, float) else approximately(always + shown, 4, ROUND_CEILING),
     )
 
 
@@ -227,7 +243,7 @@ def _facts(answer: Answer | Answers) -> dict[str, str]:
     usual, always = _errors(answer)
     facts = {
         "95 %": f"± {usual}",
-        "always": f"± {always}",
+        "always": f"± {always}" if always else _ENDLESS,
         "promise": str(answer.privacy),
         "recorded": UNRECORDED,
     }

@@ -4,7 +4,8 @@ Time grows linearly with the array; memory above the result is constant. The fas
 few nanoseconds an element, the exact ones a few microseconds; they are needed only where indices
 exceed what floats hold (δ below about 1e-9, an element beyond 2⁵⁰ steps, about 10⁹·Δ). The route
 shows in the time it takes and in nothing else: the type of the result depends on the type of the
-array and on the law.
+array and on the law. A noise without a largest size can leave the fast routes at single elements,
+which are then released exactly.
 """
 
 import math
@@ -31,6 +32,7 @@ T = TypeVar("T")
 
 # A part of an array that is worth a thread of its own.
 _PART = 1 << 19
+_LARGEST_FLOAT = sys.float_info.max
 
 
 def released(
@@ -52,7 +54,8 @@ def released(
     else:
         # Integers are read as floats, which must hold them.
         readable = flat.dtype.kind == "f" or largest <= 1 << 53
-        rounding = grid.rounding(largest, law.farthest) if readable and bulk.fits(law) else None
+        fast = readable and bulk.fits(law)
+        rounding = grid.rounding(largest, bulk.reach(law)) if fast else None
         if rounding is None:
             results = _exactly(flat, grid, law, new_tape())
         else:
@@ -87,13 +90,16 @@ def _in_floats(
     """Round, add and scale in floats; what floats cannot decide is decided in exact numbers."""
     scratch = np.empty(min(bulk.BLOCK, flat.size))
     start = 0
-    for noise in bulk.blocks(law, flat.size, tape, scratch):
+    for noise, far in bulk.blocks(law, flat.size, tape, scratch):
         end = start + len(noise)
         block = flat[start:end].astype(np.float64, copy=False)
         out = results[start:end]
         rounding.indices(block, out, scratch[: len(noise)])
         np.add(out, noise, out=out)
         rounding.values(out)
+        for place, index in far.items():
+            moved = rounding.grid.index(*float(block[place]).as_integer_ratio()) + index
+            out[place] = _nearest(rounding.grid, moved)
         start = end
 
 
@@ -101,9 +107,13 @@ def _in_integers(flat: Array, law: LatticeNoise, tape: Tape) -> Array:
     """Add whole noise to whole numbers in 64-bit integers, stopping at the ends of their range."""
     results = flat.astype(np.int64)
     start = 0
-    for noise in bulk.blocks(law, flat.size, tape, np.empty(min(bulk.BLOCK, flat.size))):
+    ends = np.iinfo(np.int64)
+    for noise, far in bulk.blocks(law, flat.size, tape, np.empty(min(bulk.BLOCK, flat.size))):
         part = slice(start, start + len(noise))
         results[part] = added(results[part], noise.astype(np.int64))
+        for place, index in far.items():
+            moved = int(flat[start + place]) + index
+            results[start + place] = max(ends.min, min(ends.max, moved))
         start += len(noise)
     return results
 
@@ -114,14 +124,17 @@ def _exactly(flat: Array, grid: Grid, law: LatticeNoise, tape: Tape) -> Array:
     Beyond the largest float, return that: it is nearer to the true value, which is a float. Where
     the noise itself reaches so far, return fractions instead; that depends on the law alone.
     """
-    largest = sys.float_info.max
     indices = (grid.index(*x.as_integer_ratio()) + draw(law, tape) for x in flat.tolist())
-    if law.radius < Fraction(largest):
-        floats = (max(-largest, min(largest, grid.nearest_float(index))) for index in indices)
-        return np.fromiter(floats, np.float64, flat.size)
+    if bulk.reach(law) * law.step < Fraction(_LARGEST_FLOAT):
+        return np.fromiter((_nearest(grid, index) for index in indices), np.float64, flat.size)
     results = np.empty(flat.size, dtype=object)
     results[:] = [index * grid.step for index in indices]
     return results
+
+
+def _nearest(grid: Grid, index: int) -> float:
+    """Return the float nearest to a lattice point; beyond the largest float, that."""
+    return max(-_LARGEST_FLOAT, min(_LARGEST_FLOAT, grid.nearest_float(index)))
 
 
 def _whole_exactly(flat: Array, law: LatticeNoise, tape: Tape) -> Array:

@@ -7,24 +7,33 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
-from leastnoise.calibration import find, on_lattice, stretched
-from leastnoise.certificate import Certificate
+from leastnoise.calibration import (
+    Effort,
+    Question,
+    find,
+    on_lattice,
+    staircase_on_lattice,
+    stretched,
+)
+from leastnoise.certificate import CLASSES, Certificate
 from leastnoise.costs import Cost, as_cost, l1
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import (
     Grid,
     Number,
     approximately,
+    as_float,
     count,
     described,
     exactly,
+    exponential,
     positive,
     power,
     shortened_up,
 )
 from leastnoise.mechanism.answer import Answer, Answers
 from leastnoise.mechanism.release import release_many, release_one
-from leastnoise.noise import LatticeNoise, Noise, Steps, Uniform
+from leastnoise.noise import LatticeNoise, Noise, Staircase, Steps, Uniform
 from leastnoise.privacy import Privacy
 from leastnoise.profiles import keeps
 
@@ -38,42 +47,60 @@ if TYPE_CHECKING:
 
 
 def calibrate(
-    privacy: Privacy, *, sensitivity: Number, cost: Cost = l1, integer: bool = False
+    privacy: Privacy,
+    *,
+    sensitivity: Number,
+    cost: Cost = l1,
+    integer: bool = False,
+    among: str = "decreasing",
+    solve: bool = True,
+    gap: Number = Fraction(1, 1000),
+    seconds: Number = 10,
 ) -> "Mechanism":
     """Find the noise of least cost that keeps a promise, and prove both.
 
-    Least among symmetric noises that never rise away from 0, which is every noise in common use
-    (GDGK19, Theorems 2 and 3). So far for ε = 0 only.
+    Where the least noise of the class is known in closed form it is returned: at ε = 0 GDGK19's
+    noise (Theorems 2 and 3), or of any shape the comb; for whole numbers at Δ = 1 the canonical
+    noise. At δ = 0 it is a staircase (Geng and Viswanath 2014). Else a linear programme is solved
+    until cost and lower bound meet within ``gap``; ``certificate`` says how near they came.
 
     Args:
         privacy: What is promised.
         sensitivity: Δ, how much one person can change the true answer. It is never read from data.
         cost: What an error costs; its expectation is made least.
         integer: Whether true answers are whole numbers. Then so are the released ones.
+        among: The class in which to look: ``"decreasing"`` for symmetric noises that never rise
+            away from 0, which is every noise in common use, or ``"any"``.
+        solve: Whether to solve where no closed form is proved least. If not, the cheapest of a few
+            known noises is returned at once, with a bound.
+        gap: How far above the least the cost may be, relative to it.
+        seconds: How long to solve. If the gap is not reached, the best that was found is returned.
 
     Raises:
         InvalidParameter: If the question is wrong or has no answer.
-        Unsupported: If ε > 0.
 
     >>> mechanism = calibrate(Privacy(delta=0.1), sensitivity=1)
     >>> mechanism.noise, mechanism.cost
     (Uniform(radius=5, atom=0), Fraction(5, 2))
+    >>> mechanism = calibrate(Privacy(1, "1e-6"), sensitivity=1)
+    >>> print(mechanism.certificate)  # doctest: +ELLIPSIS
+    within 0.0... % of the least among symmetric noises that never rise away from 0 (...)
     """
     moved = _read(privacy, sensitivity, cost, integer=integer)
-    noise, certificate = find(privacy, sensitivity=moved, cost=cost, integer=integer)
-    if isinstance(noise, Uniform):
-        law: LatticeNoise = on_lattice(noise, privacy, moved)
-    else:
-        assert isinstance(noise, LatticeNoise)  # noqa: S101 -- tells mypy what find returned
-        law = noise
-    return Mechanism(privacy, moved, noise, certificate, Drawn(law, cost), integer)
+    asked = Question(privacy, moved, cost, integer, _class(among))
+    noise, certificate = find(asked, _effort(solve, gap, seconds))
+    return Mechanism(
+        privacy, moved, noise, certificate, Drawn(_lattice_law(noise, asked), cost), integer
+    )
 
 
-def hold(noise: Steps, privacy: Privacy, *, sensitivity: Number, cost: Cost = l1) -> "Mechanism":
+def hold(
+    noise: Steps | Staircase, privacy: Privacy, *, sensitivity: Number, cost: Cost = l1
+) -> "Mechanism":
     """Hold a noise of your own to a promise: check it over every move, then release with it.
 
     Args:
-        noise: Any piecewise constant law with atoms, symmetric or not.
+        noise: Any piecewise constant law with atoms, symmetric or not; or a staircase.
         privacy: What is promised, any (ε, δ).
         sensitivity: Δ.
         cost: What an error costs; only to be able to say what the noise costs.
@@ -85,16 +112,16 @@ def hold(noise: Steps, privacy: Privacy, *, sensitivity: Number, cost: Cost = l1
     >>> hold(comb, Privacy(delta="1/2"), sensitivity=1, cost=l1).cost
     Fraction(1, 2)
     """
-    if not isinstance(noise, Steps):
+    if not isinstance(noise, Steps | Staircase):
         raise InvalidParameter(
-            f"a noise of your own must be Steps; got {described(noise)}. "
-            "Give Steps(breaks, heights), or calibrate."
+            f"a noise of your own must be Steps or a Staircase; got {described(noise)}. "
+            "Give Steps(breaks, heights) or Staircase(period, gamma, ratio), or calibrate."
         )
     moved = _read(privacy, sensitivity, cost, integer=False)
     certificate = Certificate.of(noise, privacy, moved, cost, source="given, not found")
     certificate.check()
-    drawn = Drawn(stretched(noise, moved), cost)
-    return Mechanism(privacy, moved, noise, certificate, drawn, integer=False)
+    law = _lattice_law(noise, Question(privacy, moved, cost, integer=False, among="any"))
+    return Mechanism(privacy, moved, noise, certificate, Drawn(law, cost), integer=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,8 +146,8 @@ class Drawn:
         return self.noise.step
 
     @property
-    def radius(self) -> Fraction:
-        """The largest noise that can be drawn."""
+    def radius(self) -> Fraction | float:
+        """The largest noise that can be drawn: ``math.inf`` if there is none."""
         return self.noise.radius
 
     @cached_property
@@ -197,6 +224,20 @@ class Mechanism:
         """The expected cost of :attr:`noise`: exact or a proved upper bound."""
         return self.certificate.cost
 
+    def lower_bound(self, among: str = "any", *, seconds: Number = 10) -> Fraction:
+        """Return a cost below which no noise of a class can keep the same promise.
+
+        Of all noises, for instance: how much the shape of this one can have cost at the most.
+        Where no closed form gives it, a programme is solved for so many seconds at the most.
+        """
+        certificate = self.certificate
+        if _class(among) != certificate.among != "any" or certificate.evidence is None:
+            asked = Question(
+                self.privacy, self.sensitivity, certificate.objective, self.integer, among
+            )
+            certificate = find(asked, _effort(True, Effort().gap, seconds))[1]
+        return certificate.lower_bound
+
     @cached_property
     def grid(self) -> Grid:
         """The lattice that answers lie on."""
@@ -215,8 +256,16 @@ class Mechanism:
 
     @cached_property
     def needs_allowance(self) -> bool:
-        """Whether release asks for ``allow_exact``: a point that stands out; on the integers, 0."""
-        return self.drawn.noise.peaked if self.integer else self.exact_probability > 0
+        """Whether release asks for ``allow_exact``: a single point stands out.
+
+        On the integers, 0 does if it is more likely than e^ε times its neighbours: up to that the
+        promise itself says how little the exact value can be told from others.
+        """
+        law = self.drawn.noise
+        if not self.integer:
+            return self.exact_probability > 0
+        factor = exponential(self.privacy.epsilon).upper
+        return law.weight(0) > factor * max(law.weight(1), law.weight(-1))
 
     @property
     def _known(self) -> str:
@@ -283,6 +332,39 @@ class Mechanism:
                 f"With probability {_up(self.exact_probability * 100)} % the exact answer leaves."
             )
         return " ".join(lines)
+
+
+def _lattice_law(noise: Noise, asked: Question) -> LatticeNoise:
+    """Return the lattice noise that is drawn for a noise on the line; others are drawn as such."""
+    if isinstance(noise, Uniform):
+        return on_lattice(noise, asked.privacy, asked.sensitivity)
+    if isinstance(noise, Staircase):
+        return staircase_on_lattice(noise, asked.sensitivity)
+    if isinstance(noise, Steps):
+        return stretched(noise, asked.sensitivity)
+    assert isinstance(noise, LatticeNoise)  # noqa: S101 -- tells mypy that these are all there are
+    return noise
+
+
+def _class(among: str) -> str:
+    """Refuse what is no class of noises."""
+    if among in CLASSES:
+        return among
+    raise InvalidParameter(
+        f'among must be "decreasing" or "any"; got {described(among)}. '
+        "Say in which class of noises to look."
+    )
+
+
+def _effort(solve: object, gap: Number, seconds: Number) -> Effort:
+    """Refuse an effort that makes no sense."""
+    if not isinstance(solve, bool):
+        raise InvalidParameter(
+            f"solve must be True or False; got {described(solve)}. "
+            "Say whether a programme may be solved where no closed form is known."
+        )
+    wanted = positive(gap, "gap")
+    return Effort(solve, wanted, as_float(positive(seconds, "seconds")))
 
 
 def _read(privacy: Privacy, sensitivity: Number, cost: Cost, *, integer: bool) -> Fraction:

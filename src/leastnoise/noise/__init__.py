@@ -1,18 +1,23 @@
 """Noises: each file states one family's law; how it is drawn, and how private, lie elsewhere."""
 
-from leastnoise.noise.base import LatticeNoise, Noise, table
-from leastnoise.noise.discrete_steps import DiscreteSteps, Run
+from leastnoise.noise.base import LatticeNoise, Noise, Run, TicketNoise, table
+from leastnoise.noise.discrete_staircase import DiscreteStaircase
+from leastnoise.noise.discrete_steps import DiscreteSteps
 from leastnoise.noise.discrete_uniform import DiscreteUniform
+from leastnoise.noise.staircase import Staircase
 from leastnoise.noise.steps import Steps
 from leastnoise.noise.uniform import Uniform
 
 __all__ = [
+    "DiscreteStaircase",
     "DiscreteSteps",
     "DiscreteUniform",
     "LatticeNoise",
     "Noise",
     "Run",
+    "Staircase",
     "Steps",
+    "TicketNoise",
     "Uniform",
     "table",
 ]

@@ -3,12 +3,13 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 from typing import Any
 
 from leastnoise.costs import Cost, as_cost
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.exact import Interval, as_float, described, exactly, power, rational
 
 
@@ -26,7 +27,10 @@ class Noise(ABC):
 
     @abstractmethod
     def quantile(self, probability: Fraction) -> Fraction:
-        """Return the smallest x with P(X ≤ x) ≥ probability, exactly (0: the support's start)."""
+        """Return the smallest x with P(X ≤ x) ≥ probability, exactly (0: the support's start).
+
+        Noise without a largest size has none at 0 and 1, and refuses them.
+        """
 
     @abstractmethod
     def variance(self) -> Fraction:
@@ -38,8 +42,8 @@ class Noise(ABC):
 
     @property
     @abstractmethod
-    def radius(self) -> Fraction:
-        """The largest size this noise can have."""
+    def radius(self) -> Fraction | float:
+        """The largest size this noise can have: a Fraction, or ``math.inf`` if there is none."""
 
     @abstractmethod
     def _masses(self, places: Any) -> Any:
@@ -66,7 +70,7 @@ class Noise(ABC):
     def ppf(self, q: Any) -> Any:
         """Return the smallest x with P(X ≤ x) ≥ q, for 0 ≤ q ≤ 1."""
         return evaluated(
-            q, lambda level: self.quantile(_probability(level)), self._checked_quantiles
+            q, lambda level: self._quantile(_probability(level)), self._checked_quantiles
         )
 
     def mean(self) -> float:
@@ -89,20 +93,20 @@ class Noise(ABC):
         """Return the interval about 0 that leaves (1 − confidence)/2 on each side."""
         level = _probability(rational(confidence, "confidence"))
         return (
-            as_float(self.quantile((1 - level) / 2)),
-            as_float(self.quantile((1 + level) / 2)),
+            as_float(self._quantile((1 - level) / 2)),
+            as_float(self._quantile((1 + level) / 2)),
         )
 
     def _repr_html_(self) -> str:
         """Show the law in a notebook: what it is, how far it reaches, its spread."""
         rows = {
-            "largest size": exactly(self.radius),
+            "largest size": "none" if isinstance(self.radius, float) else exactly(self.radius),
             "standard deviation": f"{self.std():.6g}",
             "95 % within": " … ".join(f"{end:.6g}" for end in self.interval(0.95)),
         }
         return table(repr(self), rows)
 
-    def _each(self, places: Any, one: Callable[[Any], Fraction]) -> Any:
+    def _each(self, places: Any, one: Callable[[Any], Fraction | float]) -> Any:
         """Apply an exact function to each element of an array of floats."""
         import numpy as np
 
@@ -115,6 +119,12 @@ class Noise(ABC):
             return Fraction(int(place > 0))
         return self.mass(place)
 
+    def _quantile(self, level: Fraction) -> Fraction | float:
+        """Return a quantile; noise without a largest size has infinite ones at 0 and 1."""
+        if level in (0, 1) and isinstance(self.radius, float):
+            return self.radius if level else -self.radius
+        return self.quantile(level)
+
     def _checked_quantiles(self, probabilities: Any) -> Any:
         if ((probabilities < 0) | (probabilities > 1)).any():
             raise InvalidParameter(
@@ -124,13 +134,71 @@ class Noise(ABC):
         return self._quantiles(probabilities)
 
 
+@dataclass(frozen=True)
+class Run:
+    """Neighbouring points of a lattice that weigh the same."""
+
+    first: int
+    points: int
+    weight: int
+
+
 class LatticeNoise(Noise):
-    """A law on the whole multiples of ``step``, in whole weights: what one uniform integer draws.
+    """A law on the whole multiples of ``step``: the point index·step has weight(index) of total."""
+
+    step: Fraction
+
+    @property
+    @abstractmethod
+    def total(self) -> Fraction | int:
+        """All weights together."""
+
+    @property
+    @abstractmethod
+    def farthest(self) -> int | float:
+        """The largest size of an index the noise can have: ``math.inf`` if there is none."""
+
+    @abstractmethod
+    def weight(self, index: int) -> Fraction | int:
+        """Return the weight of the point index·step."""
+
+    @abstractmethod
+    def within(self, confidence: Fraction) -> int:
+        """Return the smallest j ≥ 0 with P(|X| ≤ j·step) ≥ confidence."""
+
+    @property
+    def peaked(self) -> bool:
+        """Whether 0 weighs more than its neighbours: then the exact value leaves more often."""
+        return self.weight(0) > max(self.weight(1), self.weight(-1))
+
+    @property
+    def standing_out(self) -> Fraction | int:
+        """The weight of single points that weigh more than both their neighbours."""
+        return self.weight(0) if self.peaked else 0
+
+    def pmf(self, x: Any) -> Any:
+        """Return P(X = x)."""
+        return evaluated(x, self._pmf, lambda places: self._each(places, self._pmf))
+
+    def _pmf(self, place: Fraction | float) -> Fraction:
+        if isinstance(place, float):  # only infinities arrive as floats
+            return Fraction(0)
+        index = place / self.step
+        whole = index.denominator == 1
+        return Fraction(self.weight(index.numerator), self.total) if whole else Fraction(0)
+
+    def _masses(self, places: Any) -> Any:
+        return self._each(places, self._cdf)  # on a lattice a rounded place is another point
+
+    def _quantiles(self, probabilities: Any) -> Any:
+        return self._each(probabilities, self._quantile)
+
+
+class TicketNoise(LatticeNoise):
+    """A law on a lattice in whole weights, finitely many: what one uniform integer draws.
 
     Of ``total`` equal tickets, the point index·step holds ``weight(index)``.
     """
-
-    step: Fraction
 
     @property
     @abstractmethod
@@ -154,24 +222,15 @@ class LatticeNoise(Noise):
     def indices_of(self, tickets: Any) -> Any:
         """Return the index that holds each ticket of an int64 array, below 2⁶²."""
 
-    @abstractmethod
-    def within(self, confidence: Fraction) -> int:
-        """Return the smallest j ≥ 0 with P(|X| ≤ j·step) ≥ confidence."""
-
     @property
     def radius(self) -> Fraction:
         """The largest size this noise can have."""
         return self.farthest * self.step
 
     @property
-    def peaked(self) -> bool:
-        """Whether 0 weighs more than its neighbours: then the exact value leaves more often."""
-        return self.weight(0) > max(self.weight(1), self.weight(-1))
-
-    @property
-    def standing_out(self) -> int:
-        """The tickets of single points that weigh more than both their neighbours."""
-        return self.weight(0) if self.peaked else 0
+    def excess(self) -> int:
+        """By how many tickets 0 stands out above its neighbours, if it does."""
+        return max(0, self.weight(0) - max(self.weight(1), self.weight(-1)))
 
     def __repr__(self) -> str:
         """Print the law by its step, its radius and the probability of 0 if it stands out."""
@@ -181,28 +240,6 @@ class LatticeNoise(Noise):
             f"{type(self).__name__}(step={exactly(self.step)}, radius={exactly(self.radius)}, "
             f"points={points}{odd})"
         )
-
-    @property
-    def excess(self) -> int:
-        """By how many tickets 0 stands out above its neighbours, if it does."""
-        return max(0, self.weight(0) - max(self.weight(1), self.weight(-1)))
-
-    def pmf(self, x: Any) -> Any:
-        """Return P(X = x)."""
-        return evaluated(x, self._pmf, lambda places: self._each(places, self._pmf))
-
-    def _pmf(self, place: Fraction | float) -> Fraction:
-        if isinstance(place, float):  # only infinities arrive as floats
-            return Fraction(0)
-        index = place / self.step
-        whole = index.denominator == 1
-        return Fraction(self.weight(index.numerator), self.total) if whole else Fraction(0)
-
-    def _masses(self, places: Any) -> Any:
-        return self._each(places, self._cdf)  # on a lattice a rounded place is another point
-
-    def _quantiles(self, probabilities: Any) -> Any:
-        return self._each(probabilities, self.quantile)
 
 
 def table(title: str, rows: Mapping[str, str]) -> str:
@@ -216,7 +253,7 @@ def table(title: str, rows: Mapping[str, str]) -> str:
 
 def evaluated(
     x: Any,
-    one: Callable[[Fraction | float], Fraction],
+    one: Callable[[Any], Fraction | float],
     many: Callable[[Any], Any],
 ) -> Any:
     """Apply ``one`` to a number, exactly, or ``many`` to a numpy array of them, in floats."""
@@ -242,6 +279,15 @@ def evaluated(
             "Wrap it in numpy.asarray."
         )
     return as_float(one(_place(x)))
+
+
+def unbounded(cost: Cost) -> Unsupported:
+    """Return the refusal of a cost of which nobody knows how fast it grows."""
+    return Unsupported(
+        "the expected cost of noise without a largest size needs a cost that is known at every "
+        f"size; got {cost!r}, a function that can only be called. Use l1, l2, lp, threshold or "
+        "points."
+    )
 
 
 def _place(x: Any) -> Fraction:

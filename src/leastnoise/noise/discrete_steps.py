@@ -9,21 +9,13 @@ from math import floor
 from typing import Any
 
 from leastnoise.costs import Cost
+from leastnoise.errors import InvalidParameter
 from leastnoise.exact import Interval
-from leastnoise.noise.base import LatticeNoise
-
-
-@dataclass(frozen=True)
-class Run:
-    """Neighbouring points of a lattice that weigh the same."""
-
-    first: int
-    points: int
-    weight: int
+from leastnoise.noise.base import Run, TicketNoise
 
 
 @dataclass(frozen=True, repr=False)
-class DiscreteSteps(LatticeNoise):
+class DiscreteSteps(TicketNoise):
     """Runs of lattice points of equal weight, from left to right without overlap.
 
     Made by rounding a :class:`~leastnoise.noise.steps.Steps` to a lattice; drawn by one ticket.
@@ -31,6 +23,18 @@ class DiscreteSteps(LatticeNoise):
 
     step: Fraction
     runs: tuple[Run, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse what is no law: nothing is drawn from, or proved of, weights that are not."""
+        ends = [run.first + run.points for run in self.runs]
+        apart = all(end <= run.first for end, run in zip(ends, self.runs[1:], strict=False))
+        if not (self.runs and apart and self.step > 0) or any(
+            run.points < 1 or run.weight < 1 for run in self.runs
+        ):
+            raise InvalidParameter(
+                "a law on a lattice must have runs of positive weights from left to right, and a "
+                f"positive step; got {len(self.runs)} runs that are not. Give such runs."
+            )
 
     @property
     def total(self) -> int:

@@ -8,11 +8,11 @@ from typing import Any
 from leastnoise.costs import Cost
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import Interval, Number, count, described, positive
-from leastnoise.noise.base import LatticeNoise
+from leastnoise.noise.base import TicketNoise
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class DiscreteUniform(LatticeNoise):
+class DiscreteUniform(TicketNoise):
     """The lattice's P_α, in whole weights: a law that one uniform integer draws.
 
     Of ``total`` equal tickets, each point j·step with |j| ≤ ``reach`` holds ``level``, the points

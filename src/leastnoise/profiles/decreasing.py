@@ -5,7 +5,14 @@ from functools import singledispatch
 
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import exactly
-from leastnoise.noise import DiscreteUniform, Noise, Steps, Uniform
+from leastnoise.noise import (
+    DiscreteStaircase,
+    DiscreteUniform,
+    Noise,
+    Staircase,
+    Steps,
+    Uniform,
+)
 
 
 @singledispatch
@@ -40,6 +47,11 @@ def _(noise: Steps, sensitivity: Fraction) -> Fraction:
 
 
 @worst_distance.register
-def _(noise: DiscreteUniform, sensitivity: Fraction) -> Fraction:
+def _(noise: Staircase, sensitivity: Fraction) -> Fraction:
+    return noise.mass(sensitivity / 2) - noise.mass(-sensitivity / 2)
+
+
+@worst_distance.register
+def _(noise: DiscreteUniform | DiscreteStaircase, sensitivity: Fraction) -> Fraction:
     # The noise lives on the lattice and so do the true answers: moves are whole steps.
     return noise.central(sensitivity // noise.step)

@@ -1,10 +1,18 @@
 """Does a noise keep a promise? By Theorem 1 where it applies, else by the whole profile."""
 
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 from leastnoise.errors import NotPrivate
 from leastnoise.exact import approximately, exactly, exponential
-from leastnoise.noise import DiscreteUniform, Noise, Steps, Uniform
+from leastnoise.noise import (
+    DiscreteStaircase,
+    DiscreteUniform,
+    Noise,
+    Staircase,
+    Steps,
+    Uniform,
+)
 from leastnoise.privacy import Privacy
 from leastnoise.profiles.decreasing import worst_distance
 from leastnoise.profiles.profile import Profile
@@ -14,14 +22,18 @@ def keeps(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> None:
     """Return if ``noise`` keeps the promise at ``sensitivity``; raise if it does not.
 
     For every move |d| ≤ Δ, exactly: at ε = 0 and for noise that never rises away from 0 by
-    Theorem 1, else over all moves at which two ends of pieces meet. e^ε is replaced by a rational
-    just below it, which can only make the check stricter.
+    Theorem 1, else over all moves at which two ends of pieces meet; for staircases by the factor
+    that a move can change the density by. e^ε is replaced by a rational just below it, which can
+    only make the check stricter.
 
     Raises:
         NotPrivate: With what is reached and the worst move.
     """
     if not privacy.epsilon and _is_decreasing(noise):
         reached, move = worst_distance(noise, sensitivity), sensitivity
+    elif isinstance(noise, Staircase | DiscreteStaircase):
+        _falls_slowly(noise, privacy, sensitivity)
+        return
     else:
         factor = exponential(privacy.epsilon).lower
         reached, move = Profile(noise, sensitivity=sensitivity).worst(factor)
@@ -35,7 +47,35 @@ def keeps(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> None:
         )
 
 
+def _falls_slowly(
+    noise: Staircase | DiscreteStaircase, privacy: Privacy, sensitivity: Fraction
+) -> None:
+    """Refuse a staircase that falls by more than e^ε over a move.
+
+    It never rises away from 0 and falls by 1/b from a place to one a period further out, so over
+    m periods, Δ rounded up to whole ones, the density changes by a factor of at most 1/bᵐ, and by
+    that much somewhere (Geng and Viswanath 2014): private at δ = 0, hence at any δ, iff
+    1/b ≤ e^(ε/m). For δ > 0 less might do; that is not looked into.
+    """
+    periods = -(-sensitivity // noise.period)
+    if noise.ratio * exponential(privacy.epsilon / periods).lower < 1:
+        needed = approximately(periods * _logarithm(1 / noise.ratio), 17, ROUND_CEILING)
+        raise NotPrivate(
+            f"this noise must keep {privacy} when the true answer moves by up to "
+            f"{exactly(sensitivity)}, {exactly(periods)} of its periods of {exactly(noise.period)} "
+            f"rounded up; it needs ε = {needed}. Use a ratio nearer to 1, for instance what "
+            "calibrate finds."
+        )
+
+
+def _logarithm(number: Fraction) -> Fraction:
+    """Return ln of a number > 1, to some forty digits: for messages only."""
+    context = Context(prec=100, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    quotient = context.divide(Decimal(number.numerator), Decimal(number.denominator))
+    return Fraction(context.ln(quotient))
+
+
 def _is_decreasing(noise: Noise) -> bool:
     if isinstance(noise, Steps):
         return noise.is_decreasing
-    return isinstance(noise, Uniform | DiscreteUniform)
+    return isinstance(noise, Uniform | DiscreteUniform | Staircase | DiscreteStaircase)

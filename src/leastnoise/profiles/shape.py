@@ -9,7 +9,9 @@ single moves and stand alone at all others, so they count in full: for every ε 
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, singledispatch
+from itertools import pairwise
 from math import lcm
+from operator import itemgetter
 
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import exactly
@@ -50,9 +52,23 @@ class Shape:
             )
         return sorted({Fraction(h, g) for h in heights for g in heights})
 
+    @property
+    def falls(self) -> bool:
+        """Whether the density is symmetric about some place and never rises away from it.
+
+        Then the longest move is the worst, for every ε: (p(x) − e^ε·p(x−d))₊ grows with d where x
+        lies left of d/2, and is 0 elsewhere.
+        """
+        joined = all(a[1] == b[0] for a, b in pairwise(self.pieces))
+        lengths = [(b - a, h) for a, b, h in self.pieces]
+        rising = lengths[: (len(lengths) + 1) // 2]
+        return joined and lengths == lengths[::-1] and rising == sorted(rising, key=itemgetter(1))
+
     @cached_property
     def moves(self) -> list[int]:
         """The moves among which the worst is, refused if they are too many."""
+        if self.falls:
+            return [self.moved]
         ends = sorted({x for a, b, _ in self.pieces for x in (a, b)})
         found = {self.moved}
         for i, x in enumerate(ends):
@@ -89,9 +105,9 @@ class Shape:
 def shape_of(noise: Noise, sensitivity: Fraction) -> Shape:
     """Return a noise as whole numbers, for moves up to ``sensitivity``."""
     raise InvalidParameter(
-        "an exact profile is for piecewise constant noise; "
+        "an exact profile is for piecewise constant noise of finitely many pieces; "
         f"got {type(noise).__name__} at a sensitivity of {exactly(sensitivity)}. Give a Uniform, "
-        "Steps or a noise on a lattice."
+        "Steps or such a noise on a lattice."
     )
 
 

@@ -1,9 +1,10 @@
-"""Many exact integers from a tape of bits, with numpy: the same ones that draws.py would give.
+"""Many exact indices from a tape of bits, with numpy: of the same laws that draws.py gives.
 
-For a law whose points all weigh 1 the index is ⌊y + 1/2⌋ with y = s·total/2⁶⁴ + atom/2, s the word
-as a signed integer. Floats propose it; where y lies so near an edge between two indices that
-rounding could matter, or that the word could have to be refused, 64-bit integers settle it. Other
-laws go through the integers altogether.
+Three ways. A uniform law on its tickets: where all points weigh 1 the index is ⌊y + 1/2⌋ with
+y = s·total/2⁶⁴ + atom/2, s the word as a signed integer. Floats propose it; where y lies so near an
+edge between two indices that rounding could matter, or that the word could have to be refused,
+64-bit integers settle it; other weights go through the integers altogether. A law in runs by
+inversion (tables.py). A staircase by inversion of its parts.
 """
 
 from collections.abc import Iterator
@@ -11,52 +12,183 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from leastnoise.noise import DiscreteUniform, LatticeNoise
-from leastnoise.sampling.draws import word_bits
+from leastnoise.noise import (
+    DiscreteStaircase,
+    DiscreteSteps,
+    DiscreteUniform,
+    LatticeNoise,
+    Run,
+    TicketNoise,
+)
+from leastnoise.sampling.draws import both_sides, word_bits
 from leastnoise.sampling.entropy import Tape
+from leastnoise.sampling.geometric import geometric
+from leastnoise.sampling.inversion import WORD
+from leastnoise.sampling.tables import digit_table, runs_table, uncentred
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Signed = NDArray[np.int64]
     Words = NDArray[np.uint64]
+    # Indices, and those of them by place that floats may not hold.
+    Block = tuple[Floats, dict[int, int]]
 
 # Elements in a block: small enough for the caches, large enough to hide the calls.
 BLOCK = 1 << 17
+_LARGEST = 1 << 52
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
 
 def fits(law: LatticeNoise) -> bool:
-    """Whether this law can be drawn here: one 64-bit word a draw, indices that floats hold."""
-    return word_bits(law.total) == 64 and law.farthest < 1 << 52
+    """Whether this law can be drawn here: indices that floats hold, but for single ones."""
+    if isinstance(law, DiscreteStaircase | TicketNoise):
+        return reach(law) < _LARGEST
+    return False
 
 
-def blocks(law: LatticeNoise, size: int, tape: Tape, scratch: "Floats") -> "Iterator[Floats]":
+def reach(law: LatticeNoise) -> int:
+    """Return how far indices go: all of them, or all but one in 2⁶² of a law without an end."""
+    if isinstance(law, DiscreteStaircase):
+        return (geometric(law.ratio).reach + 1) * law.steps
+    assert isinstance(law, TicketNoise)  # noqa: S101 -- there are no other laws
+    return law.farthest
+
+
+def blocks(law: LatticeNoise, size: int, tape: Tape, scratch: "Floats") -> "Iterator[Block]":
     """Yield ``size`` indices, in blocks of whole numbers held as floats.
 
-    A block is overwritten by the next. A word that is refused is passed over, as one by one, so
-    blocks may be shorter than :data:`BLOCK`. ``scratch`` is room for one block that is free between
-    blocks: the fewer arrays there are, the more of them stay in the cache.
+    Beside each block stand the few indices of it that lie beyond :func:`reach`, where floats may
+    not hold them, as integers by their place. A block is overwritten by the next. A draw that is
+    refused is passed over, as one by one, so blocks may be shorter than :data:`BLOCK`. ``scratch``
+    is room for one block that is free between blocks: the fewer arrays there are, the more of them
+    stay in the cache.
     """
-    tickets = _Tickets(law, scratch)
-    buffer = bytearray(8 * min(BLOCK, size))
+    drawn = _drawn_by(law, scratch)
     while size:
-        if size < BLOCK:
-            buffer = bytearray(8 * size)
-        tape.fill(buffer)
-        block = tickets.indices(np.frombuffer(buffer, dtype="<i8"))
-        size -= len(block)
-        if len(block):  # every word of a short block can be refused
-            yield block
+        indices, far = drawn.block(min(BLOCK, size), tape)
+        size -= len(indices)
+        if len(indices):  # every draw of a short block can be refused
+            yield indices, far
+
+
+def _drawn_by(law: LatticeNoise, scratch: "Floats") -> "_Tickets | _Runs | _Staircase":
+    if isinstance(law, DiscreteStaircase):
+        return _Staircase(law, scratch)
+    if isinstance(law, DiscreteSteps):
+        return _Runs(law, scratch)
+    assert isinstance(law, DiscreteUniform)  # noqa: S101 -- there are no other laws
+    if word_bits(law.total) > WORD:
+        return _Runs(_in_runs(law), scratch)
+    return _Tickets(law, scratch)
+
+
+def _in_runs(law: DiscreteUniform) -> DiscreteSteps:
+    """Return the same law, from left to right."""
+    side, rim = law.reach, law.rim
+    runs = [
+        Run(-side - 1, 1, rim),
+        Run(-side, side, law.level),
+        Run(0, 1, law.weight(0)),
+        Run(1, side, law.level),
+        Run(side + 1, 1, rim),
+    ]
+    return DiscreteSteps(law.step, tuple(run for run in runs if run.points and run.weight))
+
+
+class _Reader:
+    """Reads blocks of words from a tape."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def words(self, size: int, tape: Tape) -> "Signed":
+        """Return the next words; the array is overwritten by the next call."""
+        if len(self._buffer) != 8 * size:
+            self._buffer = bytearray(8 * size)
+        tape.fill(self._buffer)
+        return np.frombuffer(self._buffer, dtype="<i8")
+
+
+class _Runs:
+    """Draws a law in runs: one word a draw, rarely more."""
+
+    def __init__(self, law: DiscreteSteps, scratch: "Floats") -> None:
+        self._table = runs_table(law)
+        self._reader = _Reader()
+        self._places = scratch
+        self._indices = np.empty(len(scratch))
+
+    def block(self, size: int, tape: Tape) -> "Block":
+        """Return so many indices."""
+        words = self._reader.words(size, tape)
+        indices = self._indices[:size]
+        self._table.indices(words, tape, self._places[:size], indices)
+        return indices, {}
+
+
+class _Staircase:
+    """Draws a staircase: a place in a period with its sign, then the digits of the period."""
+
+    def __init__(self, law: DiscreteStaircase, scratch: "Floats") -> None:
+        self._law = law
+        self._place = _Runs(both_sides(law), scratch)
+        self._digits = geometric(law.ratio).digits
+        self._tables = [digit_table(digit) for digit in self._digits]
+        self._last = self._digits[-1].exponent
+        self._reach = geometric(law.ratio).reach
+        self._reader = _Reader()
+        self._digit = scratch
+        self._periods = np.empty(len(scratch))
+
+    def block(self, size: int, tape: Tape) -> "Block":
+        """Return at most so many indices: a second 0 is refused."""
+        places, _ = self._place.block(size, tape)
+        periods, digit = self._periods[:size], self._digit[:size]
+        periods.fill(0)
+        far: dict[int, int] = {}
+        for table, exponent in zip(self._tables, (d.exponent for d in self._digits), strict=True):
+            exact = table.digits(self._reader.words(size, tape), tape, digit)
+            if exponent == self._last:
+                large = {at: n for at, n in exact.items() if (n + 1) * exponent > self._reach}
+                # Where the last digit is that large, the others are added in integers.
+                far = {at: int(periods[at]) + n * exponent for at, n in large.items()}
+                digit[list(far)] = 0
+            np.multiply(digit, float(exponent), out=digit)
+            np.add(periods, digit, out=periods)
+        return self._put_together(places, periods, far)
+
+    def _put_together(self, places: "Floats", periods: "Floats", far: dict[int, int]) -> "Block":
+        """Return the signed indices; of 0 and −0 the second is refused."""
+        steps, digit = self._law.steps, self._digit[: len(places)]
+        whole = {
+            at: int(places[at]) + n * steps if places[at] >= 0 else int(places[at]) + 1 - n * steps
+            for at, n in far.items()
+        }
+        refused = (places == -1) & (periods == 0)
+        refused[list(far)] = False
+        # places + 1 where negative, then the periods with the same sign
+        np.less(places, 0, out=digit)
+        np.add(places, digit, out=places)
+        np.multiply(digit, -2.0 * steps, out=digit)
+        np.add(digit, float(steps), out=digit)
+        np.multiply(periods, digit, out=digit)
+        np.add(places, digit, out=places)
+        if not refused.any():
+            return places, whole
+        before = np.cumsum(refused)
+        return places[~refused], {at - int(before[at]): n for at, n in whole.items()}
 
 
 class _Tickets:
     """Turns words into indices of one law."""
 
-    def __init__(self, law: LatticeNoise, scratch: "Floats") -> None:
+    def __init__(self, law: DiscreteUniform, scratch: "Floats") -> None:
         self._law = law
-        self._even = isinstance(law, DiscreteUniform) and law.level == 1 and law.rim == 0
+        self._reader = _Reader()
+        self._even = law.level == 1 and law.rim == 0
         self._reach = law.farthest
         self._scale = law.total * 2.0**-64
         # Converting the word, the product, the sum and the shift itself put y off by less than
@@ -69,10 +201,13 @@ class _Tickets:
         self._places = scratch
         self._indices = np.empty(len(scratch))
 
-    def indices(self, words: "NDArray[np.int64]") -> "Floats":
+    def block(self, size: int, tape: Tape) -> "Block":
         """Return the index of each word that is accepted, in order."""
+        return self._of(self._reader.words(size, tape)), {}
+
+    def _of(self, words: "Signed") -> "Floats":
         if not self._even or self._doubt >= 0.25:
-            tickets, accepted = _accepted(_uncentred(words), self._law.total)
+            tickets, accepted = _accepted(uncentred(words), self._law.total)
             held: Floats = self._law.indices_of(tickets[accepted].astype(np.int64))
             return held.astype(np.float64)
         places, indices = self._places[: len(words)], self._indices[: len(words)]
@@ -86,10 +221,10 @@ class _Tickets:
             indices[indices > self._reach] = 0
         return indices
 
-    def _settled(self, words: "NDArray[np.int64]", places: "Floats", indices: "Floats") -> "Floats":
+    def _settled(self, words: "Signed", places: "Floats", indices: "Floats") -> "Floats":
         """Settle by integers what floats could not decide; leave out the words to be refused."""
         near = np.flatnonzero(places < 2 * self._doubt)
-        tickets, accepted = _accepted(_uncentred(words[near]), self._law.total)
+        tickets, accepted = _accepted(uncentred(words[near]), self._law.total)
         indices[near] = tickets.astype(np.int64) - self._reach
         return indices if accepted.all() else np.delete(indices, near[~accepted])
 
@@ -104,8 +239,3 @@ def _accepted(words: "Words", total: int) -> "tuple[Words, NDArray[np.bool_]]":
     outer = low * upper + (inner & _LOW)
     tickets = high * upper + (inner >> _HALF) + (outer >> _HALF)
     return tickets, words * factor >= np.uint64((1 << 64) % total)
-
-
-def _uncentred(words: "NDArray[np.int64]") -> "Words":
-    """Undo the centring: flip the sign bit, which adds 2⁶³."""
-    return words.view(np.uint64) ^ np.uint64(1 << 63)

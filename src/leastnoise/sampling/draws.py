@@ -4,8 +4,13 @@ Contract: for any tape of independent fair bits, :func:`draw` returns index j wi
 exactly ``law.weight(j) / law.total``.
 """
 
-from leastnoise.noise import LatticeNoise
+from functools import lru_cache
+
+from leastnoise.errors import Unsupported
+from leastnoise.noise import DiscreteStaircase, DiscreteSteps, LatticeNoise, Run, TicketNoise
 from leastnoise.sampling.entropy import Tape
+from leastnoise.sampling.geometric import geometric
+from leastnoise.sampling.inversion import WORD, inverted
 
 
 def draw(law: LatticeNoise, tape: Tape) -> int:
@@ -14,7 +19,38 @@ def draw(law: LatticeNoise, tape: Tape) -> int:
     One ticket decides both the mass at 0 and the rest: drawing a coin first and the spread part
     only when needed would tell by its timing that the exact value left.
     """
-    return law.index_of(ticket(law.total, tape))
+    if isinstance(law, DiscreteStaircase):
+        return _staircase(law, tape)
+    if isinstance(law, DiscreteSteps):
+        return inverted(law, tape.word(WORD), tape)
+    if isinstance(law, TicketNoise):
+        return law.index_of(ticket(law.total, tape))
+    raise Unsupported(
+        f"a law on a lattice must be drawn in a way of its own; got {type(law).__name__}, which "
+        "has none here. Give whole weights, or a staircase."
+    )
+
+
+def _staircase(law: DiscreteStaircase, tape: Tape) -> int:
+    """Draw the place in a period with its sign, and the period; again for the second 0.
+
+    Both parts are drawn always, in the same way, whatever they turn out to be.
+    """
+    period, periods = both_sides(law), geometric(law.ratio)
+    while True:
+        place, count = inverted(period, tape.word(WORD), tape), periods.drawn(tape)
+        if place >= 0:
+            return place + count * law.steps
+        if place < -1 or count:
+            return place + 1 - count * law.steps
+
+
+@lru_cache(maxsize=64)
+def both_sides(law: DiscreteStaircase) -> DiscreteSteps:
+    """Return the law of r ≥ 0 and of −1−r, which stands for −r: one period to either side of 0."""
+    right = [Run(run.first, run.points, run.weight) for run in law.runs]
+    left = [Run(-run.first - run.points, run.points, run.weight) for run in reversed(law.runs)]
+    return DiscreteSteps(law.step, tuple(left + right))
 
 
 def ticket(total: int, tape: Tape) -> int:

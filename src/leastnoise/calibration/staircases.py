@@ -1,0 +1,122 @@
+"""The least noise at δ = 0: the staircase, on the line and on the integers.
+
+Geng and Viswanath 2014 (Theorem 1; Theorem 3 for the integers): whatever the cost, some staircase
+is least among all noises. Which one is a search over one number; an error in it costs accuracy,
+never privacy, and how much is said by the certificate.
+"""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+
+from leastnoise.calibration.question import Question
+from leastnoise.costs import Cost
+from leastnoise.exact import as_float, exponential
+from leastnoise.noise import DiscreteStaircase, Noise, Run, Staircase, Steps
+
+# γ is looked for to this part of a period, over at most so many periods.
+_FINE = 1 << 24
+_PERIODS = 2000
+# Below this ε the stairs are so low that γ no longer matters much: it is then that of the cost |x|.
+_FLAT = 1 / 32
+# A cut staircase has levels of so many binary digits at 0, and at most so many of them.
+_BITS = 160
+_LONGEST = 20_000
+
+
+def cheapest_staircase(asked: Question) -> Noise:
+    """Return the staircase of least cost for ε > 0, at δ = 0."""
+    factor = exponential(asked.privacy.epsilon).lower
+    if asked.integer:
+        moved = int(asked.sensitivity)
+        steps = _lowest(
+            lambda r: as_float(_on_integers(moved, r, factor).expected(asked.cost)), 1, moved
+        )
+        return _on_integers(moved, steps, factor)
+    return Staircase(asked.sensitivity, Fraction(_best_part(asked), _FINE), 1 / factor)
+
+
+def cut_staircase(asked: Question) -> Steps | None:
+    """Return a staircase cut off where δ > 0 allows it: near the least where δ is tiny.
+
+    Level k lies between (k−1+γ)Δ and (k+γ)Δ and is at least e^−ε of the one before it, so at a move
+    of Δ only the outermost Δ falls short, by its mass on one side: that must be δ. The noise never
+    rises away from 0, for which shorter moves need less. None where it would be cut within Δ.
+    """
+    factor, moved = exponential(asked.privacy.epsilon).lower, asked.sensitivity
+    part = _best_part(asked)
+    # In parts of Δ: where each level ends, its height, and all the mass up to there on one side.
+    ends, levels, masses = [part], [1 << _BITS], [part << _BITS]
+    while len(levels) < _LONGEST:
+        levels.append(-(-levels[-1] * factor.denominator // factor.numerator))
+        ends.append(ends[-1] + _FINE)
+        masses.append(masses[-1] + levels[-1] * _FINE)
+        short = masses[-1] - masses[-2] - 2 * asked.privacy.delta * masses[-1]
+        if short <= 0:
+            break
+    # Here the last level may end earlier: each part less lets the outermost Δ reach further in.
+    spare = -short / (levels[-2] - levels[-1] + 2 * asked.privacy.delta * levels[-1])
+    ends[-1] -= min(int(spare), _FINE - 1)
+    if ends[-1] < _FINE or short > 0:
+        return None
+    sides = [(Fraction(end, _FINE) * moved, level) for end, level in zip(ends, levels, strict=True)]
+    whole = 2 * sum(
+        (end - start) * level for (start, _), (end, level) in pairwise([(Fraction(0), 0), *sides])
+    )
+    sides = [side for side in sides if side[0]]
+    breaks = [*(-end for end, _ in reversed(sides)), *(end for end, _ in sides)]
+    heights = [level / whole for _, level in [*reversed(sides), *sides[1:]]]
+    return Steps(breaks, heights)
+
+
+def _on_integers(moved: int, steps: int, factor: Fraction) -> DiscreteStaircase:
+    """Return the staircase that falls after the first ``steps`` of each ``moved`` integers."""
+    runs = [Run(0, steps, factor.numerator)]
+    if steps < moved:
+        runs.append(Run(steps, moved - steps, factor.denominator))
+    return DiscreteStaircase(Fraction(1), 1 / factor, tuple(runs))
+
+
+def _best_part(asked: Question) -> int:
+    """Return γ of the cheapest staircase, in parts of a period."""
+    epsilon = as_float(asked.privacy.epsilon)
+    if epsilon < _FLAT or type(asked.cost) is Cost:  # the integral of a function takes long
+        return round(_FINE / (1 + math.exp(epsilon / 2)))
+    ratio = math.exp(-epsilon)
+    return _lowest(lambda k: _cost(k / _FINE, ratio, asked.cost, asked.sensitivity), 0, _FINE)
+
+
+def _cost(gamma: float, ratio: float, cost: Cost, period: Fraction) -> float:
+    """Return the expected cost of a staircase of period Δ, in floats."""
+    total, share, n = 0.0, 1.0, 0
+    while n < _PERIODS:
+        area = as_float(cost.integral(period * (n + Fraction(gamma))).middle)
+        total += share * area
+        if share * area * (n + 1) < 1e-15 * total:
+            break
+        share *= ratio
+        n += 1
+    return (1 - ratio) ** 2 * total / (gamma + ratio * (1 - gamma)) / as_float(period)
+
+
+def _lowest(value: Callable[[int], float], low: int, high: int) -> int:
+    """Return where a function of whole numbers that falls and then rises is least."""
+    known: dict[int, float] = {}
+
+    def at(k: int) -> float:
+        if k not in known:
+            known[k] = value(k)
+        return known[k]
+
+    golden = (math.sqrt(5) - 1) / 2
+    while high - low > 3:
+        width = high - low
+        left, right = high - round(golden * width), low + round(golden * width)
+        if left >= right:
+            left, right = low + width // 3, high - width // 3
+        if at(left) <= at(right):
+            high = right
+        else:
+            low = left
+    return min(range(low, high + 1), key=at)

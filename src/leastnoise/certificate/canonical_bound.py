@@ -1,0 +1,95 @@
+"""A lower bound for every noise of any shape, from one lattice point to a Δ.
+
+Round a noise that keeps (ε, δ) to the whole multiples of Δ by a rule that moves with them (see
+:mod:`leastnoise.certificate.lattice_bound`). The rounded noise N keeps (ε, δ) for moves of one
+step, and may be taken symmetric. Then P(N > k) ≤ e^ε·P(N > k+1) + δ, and also
+1 − P(N > 0) = P(N ≥ 0) ≤ e^ε·P(N > 0) + δ. So P(N > k) ≥ T_k with
+
+    T_0 = (1−δ)/(1+e^ε),  T_(k+1) = max(0, e^−ε·(T_k − δ)):
+
+every such noise is at least as far out as the *canonical* noise, whose tails these are (Awan and
+Vadhan 2023; Awan and Ramasethu 2023), and costs at least as much for **every** cost that never
+falls: on the integers at Δ = 1, where nothing need be rounded, exactly E L(canonical); on the line
+E L(canonical·Δ) less the sag of L below its chords.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from leastnoise.certificate.evidence import unproved
+from leastnoise.costs import Cost
+from leastnoise.exact import exponential
+from leastnoise.noise import DiscreteUniform
+from leastnoise.privacy import Privacy
+
+# Tails are kept in units of 2^-192, rounded down; more steps than this are not walked one by one.
+_BITS = 192
+LONGEST = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class CanonicalBound:
+    """E L of the canonical noise; on the line, in steps of Δ and less the sag of L."""
+
+    integer: bool
+
+    @property
+    def among(self) -> str:
+        """All noises, of any shape."""
+        return "any"
+
+    def proved(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
+        """Return the bound; raise where it does not apply."""
+        if self.integer and sensitivity != 1:
+            raise unproved("the canonical noise is least on the integers at Δ = 1 only")
+        if not privacy.delta and not privacy.epsilon:
+            raise unproved("no noise keeps (0, 0)")
+        if not privacy.epsilon:
+            return self._without_epsilon(cost, privacy.delta, sensitivity)
+        far = tails(privacy, exponential(privacy.epsilon).upper)
+        floors = [self._floor(cost, k * sensitivity, sensitivity) for k in range(len(far) + 1)]
+        # Beyond the last the table may go on level; made never to fall, tails can be put in.
+        for k in reversed(range(len(far))):
+            floors[k] = min(floors[k], floors[k + 1])
+        rises = (after - before for before, after in pairwise(floors))
+        return floors[0] + sum(2 * tail * rise for tail, rise in zip(far, rises, strict=True))
+
+    def _floor(self, cost: Cost, place: Fraction, step: Fraction) -> Fraction:
+        """Return what noise rounded to a point is charged at least (Frame.floors)."""
+        low = cost.value(place).lower
+        if self.integer:
+            return low
+        before = cost.sag(max(place - step, Fraction(0)), max(place, step))
+        return low - max(before, cost.sag(place, place + step))
+
+    def _without_epsilon(self, cost: Cost, delta: Fraction, step: Fraction) -> Fraction:
+        """Return the bound at ε = 0, where the tails fall by δ each: a uniform noise with a rim."""
+        law = at_epsilon_0(delta, step)
+        sag = Fraction(0) if self.integer else cost.largest_sag(step, law.radius)
+        return law.enclose(cost).lower - sag
+
+
+def at_epsilon_0(delta: Fraction, step: Fraction) -> DiscreteUniform:
+    """Return the canonical noise at ε = 0: level δ, the remainder on the two end points."""
+    reach = int((1 / delta - 1) / 2)
+    rim = (1 - (2 * reach + 1) * delta) / 2
+    whole = delta.denominator * rim.denominator
+    return DiscreteUniform(step=step, reach=reach, level=int(delta * whole), rim=int(rim * whole))
+
+
+def tails(privacy: Privacy, factor: Fraction) -> list[Fraction]:
+    """Return lower bounds of T_0, T_1, … with e^ε ≤ ``factor``, as long as they are positive.
+
+    At δ = 0 they never end; they are then cut, which makes a bound smaller, never false.
+    """
+    unit = 1 << _BITS
+    lost = -(-privacy.delta * unit // 1)
+    found = []
+    tail = (1 - privacy.delta) / (1 + factor) * unit // 1
+    while tail > 0:
+        found.append(Fraction(tail, unit))
+        tail = (tail - lost) / factor // 1
+        if len(found) > LONGEST:
+            raise unproved(f"its tails are more than {LONGEST}")
+    return found

@@ -1,0 +1,188 @@
+"""A lower bound for every noise of a class, from multipliers on a lattice.
+
+Let a noise P keep (ε, δ) at sensitivity Δ. For every j there are tests f_j with values in [0, 1],
+and each of them says P(f_j) − e^ε·P(f_j(· + jΔ/m)) ≤ δ. Weigh them by ν_j ≥ 0 and add them to the
+cost: with y_j = ν_j·f_j,
+
+    E L ≥ E[L(X) + Σ_j (y_j(X) − e^ε·y_j(X + jΔ/m))] − δ·Σ_j ν_j ≥ β − δ·Σ_j ν_j,
+
+where β is the least value of the bracket. It is enough to know the y_j on a lattice, because noise
+can be rounded to the lattice by a rule that moves with it, and stays private. The rules:
+
+* ``points``: the noise lives on the lattice already (whole numbers, step 1).
+* ``chords``: x goes to one of its two neighbours, the nearer the likelier, so that on average it
+  stays where it is. What a lattice point may be charged is then any table whose straight
+  interpolation lies below L: L lowered by its :meth:`~leastnoise.costs.Cost.sag`.
+* ``cells``: x goes to the middle of its cell; the charge is the least of L in the cell's inside.
+  Mass on the edges of cells, at most α, is charged L(0): at a move that is nearly j steps, no such
+  mass meets another, so that it counts in full and leaves δ − α for the rest; letting the move
+  tend to j steps keeps that, since H is lower semicontinuous in the move.
+* ``smoothed``: for noise N on the integers where Δ is too large for ``points``. With U uniform on
+  [−1/2, 1/2], N + U keeps the promise on the line, and L(N) ≥ L((|N + U| − 1/2)₊): chords of that.
+
+Points far out are not looked at one by one. Beyond the reach N on the left every y_j is ν_j, on the
+right it is 0; so mass beyond is charged L̃(N+1) + (1 − e^ε)/2·Σν_j (half of it on each side).
+
+Noise may be taken symmetric (GDGK19, Lemma 1), so both sides share one inequality. Noise that never
+rises away from 0 gives lattice weights that do not either, by each of the rules; multipliers
+μ_k ≥ 0 of p_k ≥ p_(k+1) are then allowed too.
+
+e^ε is replaced by a rational above it, which can only make the bound smaller. Derivation:
+docs/theory/lattice-bound.md.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from leastnoise.certificate.evidence import unproved
+from leastnoise.costs import Cost
+from leastnoise.exact import exponential
+from leastnoise.privacy import Privacy
+
+RULES = ("points", "chords", "cells", "smoothed")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The lattice of a bound: ``cells`` steps to a Δ, ``reach`` + 1 points on each side.
+
+    They lie at 0, ±1, …, ±reach steps; with the rule ``cells`` at ±1/2, …, ±(reach + 1/2).
+    """
+
+    rule: str
+    cells: int
+    reach: int
+
+    @property
+    def edged(self) -> int:
+        """1 if 0 is an edge of cells, 0 if it is a point."""
+        return int(self.rule == "cells")
+
+    @property
+    def points(self) -> int:
+        """How many points there are, counted from left to right."""
+        return 2 * self.reach + 1 + self.edged
+
+    def side(self, point: int) -> int:
+        """Return how far from the middle a point is, counted from 0."""
+        place = point - self.reach
+        return place - self.edged if place > 0 else -place
+
+    def floors(self, cost: Cost, sensitivity: Fraction) -> list[Fraction]:
+        """Return L̃: what noise rounded to each point, 0 … reach + 1, is charged at least."""
+        step = sensitivity / self.cells
+        places = [k * step for k in range(self.reach + 2)]
+        if self.rule == "cells":
+            return [cost.beyond(x) for x in places]
+        if self.rule == "smoothed":
+            places = [max(Fraction(0), x - Fraction(1, 2)) for x in places]
+        lowest = [cost.value(x).lower for x in places]
+        if self.rule == "points":
+            return lowest
+        sags = [
+            cost.sag(x, x + step)
+            if x or self.rule == "chords"
+            else cost.value(x + step).upper - lowest[0]
+            for x in places
+        ]
+        return [
+            low - max(before, after)
+            for low, before, after in zip(lowest, [sags[0], *sags], sags, strict=False)
+        ]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LatticeBound:
+    """Multipliers in whole numbers, and the bound that they prove.
+
+    Attributes:
+        frame: The lattice.
+        unit: What 1 stands for in the numbers below, as a cost.
+        weights: ν_j ≥ 0 for j = 1 … cells.
+        tests: For a shift j, the first point and y_j there and at the points after it, each
+            between 0 and ν_j. Where nothing is said y_j is 0; on the first j points it is ν_j.
+        falls: μ_k ≥ 0 for k = 0, 1, …; none for the class of all noises.
+        floors: L̃ at 0 … reach + 1, as the frame's rule has it.
+    """
+
+    frame: Frame
+    unit: Fraction
+    weights: tuple[int, ...]
+    tests: tuple[tuple[int, int, tuple[int, ...]], ...]
+    falls: tuple[int, ...]
+    floors: tuple[Fraction, ...]
+
+    @property
+    def among(self) -> str:
+        """The class of noises that it bounds."""
+        return "decreasing" if self.falls else "any"
+
+    @property
+    def integer(self) -> bool:
+        """Whether it speaks of noises on the integers."""
+        return self.frame.rule in ("points", "smoothed")
+
+    def __repr__(self) -> str:
+        """Print the lattice; the multipliers are many."""
+        frame, multipliers = self.frame, sum(len(values) for _, _, values in self.tests)
+        return (
+            f"LatticeBound({frame.rule}, {frame.cells} to a Δ, reach {frame.reach}, "
+            f"{multipliers} multipliers)"
+        )
+
+    def proved(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
+        """Return β − δ·Σν; raise if the multipliers or the table of costs are not sound."""
+        frame = self.frame
+        if frame.rule not in RULES or frame.cells < 1 or frame.reach < 0:
+            raise unproved("its lattice is none")
+        if frame.rule == "points" and frame.cells != sensitivity:
+            raise unproved("its lattice is not the integers")
+        if list(self.floors) != frame.floors(cost, sensitivity):
+            raise unproved("its table of costs is not that of the cost")
+        total = sum(self.weights)
+        return self.least(exponential(privacy.epsilon).upper) - privacy.delta * total * self.unit
+
+    def least(self, factor: Fraction) -> Fraction:
+        """Return β, the least charge of a unit of mass, with e^ε replaced by ``factor``."""
+        frame, total = self.frame, sum(self.weights)
+        gained, owed = self._sums()
+        charges = [
+            Fraction(gained[k] - factor * owed[k] + self._fallen(k), 1 + bool(k or frame.edged))
+            for k in range(frame.reach + 1)
+        ]
+        # Mass beyond the reach; and, for cells, mass on their edges, where no error costs least.
+        charges.append((1 - factor) * total / 2)
+        least = min(
+            low + self.unit * charge for low, charge in zip(self.floors, charges, strict=True)
+        )
+        return min(least, self.floors[0] + self.unit * total) if frame.edged else least
+
+    def _sums(self) -> tuple[list[int], list[int]]:
+        """Return Σ y_j(x) and Σ y_j(x + j) for each side, both its points together."""
+        frame = self.frame
+        gained, owed = [0] * (frame.reach + 1), [0] * (frame.reach + 1)
+        if len(self.weights) != frame.cells or min(self.weights, default=-1) < 0:
+            raise unproved("its weights are out of order")
+        for shift, weight in enumerate(self.weights, start=1):
+            for point in range(min(shift, frame.points)):  # the rim: moved, these come from beyond
+                gained[frame.side(point)] += weight
+        after: dict[int, int] = {}
+        for shift, first, values in self.tests:
+            if not 1 <= shift <= frame.cells or first < max(shift, after.get(shift, 0)):
+                raise unproved("its tests are out of order")
+            after[shift] = first + len(values)
+            if after[shift] > frame.points:
+                raise unproved("its tests reach beyond the lattice")
+            if not all(0 <= value <= self.weights[shift - 1] for value in values):
+                raise unproved("a test exceeds its weight")
+            for point, value in enumerate(values, start=first):
+                gained[frame.side(point)] += value
+                owed[frame.side(point - shift)] += value
+        return gained, owed
+
+    def _fallen(self, k: int) -> int:
+        """Return what the multipliers of p_k ≥ p_(k+1) add to the charge at k."""
+        if min(self.falls, default=0) < 0 or len(self.falls) > self.frame.reach:
+            raise unproved("its multipliers of falling are out of order")
+        before = self.falls[k - 1] if 0 < k <= len(self.falls) else 0
+        return before - (self.falls[k] if k < len(self.falls) else 0)

@@ -1,0 +1,173 @@
+"""Exact inversion of many words at once, with numpy.
+
+Each table splits [0, 1) into 2^g buckets by the top bits of a word. A bucket that lies whole within
+one run of points (or one digit) answers for all its words, with a bound of how far floats can be
+off; words in other buckets are looked up among the thresholds; what floats and thresholds cannot
+settle for certain goes to :mod:`leastnoise.sampling.inversion` or
+:mod:`leastnoise.sampling.geometric`, which read further words of the same tape after the block.
+Words are as :class:`~leastnoise.sampling.entropy.Tape` stores them: centred, as signed integers.
+"""
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from leastnoise.exact import as_float
+from leastnoise.noise import DiscreteSteps
+from leastnoise.sampling.entropy import Tape
+from leastnoise.sampling.geometric import Digit
+from leastnoise.sampling.inversion import WORD, inverted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Signed = NDArray[np.int64]
+    Words = NDArray[np.uint64]
+
+# Buckets for each threshold, so that few words fall into a bucket with one in it; and the most and
+# the fewest bits of a word that choose a bucket.
+_SPARSE_BITS = 5
+_MOST_BITS, _FEWEST_BITS = 15, 8
+
+
+class RunsTable:
+    """The inverse of the distribution function of a law in runs, for indices below 2⁵².
+
+    In run k the place of U is first + (U·total − C)/weight, C the tickets before the run. A word
+    stands for the U from word/2⁶⁴ up to the next: the place of its lower end is computed in floats,
+    less than ``doubt`` off, and ``doubt`` is added. Then the floor is the index for every U of the
+    word unless the part behind the point is below 2·doubt.
+    """
+
+    def __init__(self, law: DiscreteSteps) -> None:
+        """Make the tables of thresholds and of buckets."""
+        self._law = law
+        total = law.total
+        starts = [0]
+        for run in law.runs:
+            starts.append(starts[-1] + run.points * run.weight)
+        self._thresholds = np.array([(c << WORD) // total for c in starts[:-1]], dtype=np.uint64)
+        scales = [as_float(Fraction(total, run.weight << WORD)) for run in law.runs]
+        # A dozen roundings of numbers up to the farthest index; a threshold that is rounded down,
+        # and a word that stands for an interval: one point's share of a word each.
+        doubts = [2.0**-48 * (law.farthest + 1) + 2 * scale for scale in scales]
+        firsts = [float(run.first) for run in law.runs]
+        # A run whose points are hardly wider than a word is never settled here.
+        fine = [doubt < 0.25 for doubt in doubts]
+        self._scales = np.array([s if ok else 0.0 for s, ok in zip(scales, fine, strict=True)])
+        self._doubts = np.array([d if ok else 1.0 for d, ok in zip(doubts, fine, strict=True)])
+        self._bases = np.array(firsts) + self._doubts
+
+        bits = _bucket_bits(len(law.runs))
+        self._shift, self._mask = np.uint64(WORD - bits), np.int64((1 << (WORD - bits)) - 1)
+        scale, base = np.zeros(1 << bits), np.zeros(1 << bits)
+        owners = []
+        for k, run in enumerate(law.runs):
+            first, end = -(-(starts[k] << bits) // total), (starts[k + 1] << bits) // total
+            if end > first and fine[k]:
+                gone = Fraction((first * total) - (starts[k] << bits), run.weight << bits)
+                stride = as_float(Fraction(total, run.weight << bits))
+                scale[first:end] = scales[k]
+                base[first:end] = as_float(run.first + gone) + np.arange(end - first) * stride
+                owners.append((first, end, doubts[k]))
+        # One doubt for all buckets; the empty ones have a part behind the point of 0, below it.
+        self._doubt = max((doubt for _, _, doubt in owners), default=1.0)
+        for first, end, _ in owners:
+            base[first:end] += self._doubt
+        self._bucket_scale, self._bucket_base = _by_stored_word(scale), _by_stored_word(base)
+
+    def indices(self, words: "Signed", tape: Tape, places: "Floats", out: "Floats") -> None:
+        """Write the index of each word into ``out``; ``places`` is room for as many floats."""
+        buckets = (words.view(np.uint64) >> self._shift).view(np.int64)
+        np.take(self._bucket_scale, buckets, out=places, mode="clip")
+        np.take(self._bucket_base, buckets, out=out, mode="clip")
+        np.multiply(np.bitwise_and(words, self._mask, out=buckets), places, out=places)
+        np.add(places, out, out=places)
+        np.floor(places, out=out)
+        np.subtract(places, out, out=places)
+        near = np.flatnonzero(places < 2 * self._doubt)
+        if len(near):
+            self._look_up(words, near, tape, out)
+
+    def _look_up(
+        self, words: "Signed", near: "NDArray[np.intp]", tape: Tape, out: "Floats"
+    ) -> None:
+        """Settle single words by their run, and exactly what floats leave in doubt."""
+        unsigned = uncentred(words[near])
+        run = np.searchsorted(self._thresholds, unsigned, side="right") - 1
+        gone = unsigned - self._thresholds[run]
+        place = gone.astype(np.float64) * self._scales[run] + self._bases[run]
+        index = np.floor(place)
+        out[near] = index
+        unsure = np.flatnonzero(place - index < 2 * self._doubts[run])
+        for at in unsure.tolist():
+            out[near[at]] = inverted(self._law, int(unsigned[at]), tape)
+
+
+class DigitTable:
+    """The inverse of the distribution function of one digit of a geometric number."""
+
+    def __init__(self, digit: Digit) -> None:
+        """Make the tables of thresholds and of buckets."""
+        self._digit = digit
+        found = digit.thresholds
+        self._thresholds = np.array(found, dtype=np.uint64)
+        bits = _bucket_bits(len(found))
+        self._shift = np.uint64(WORD - bits)
+        values = np.full(1 << bits, -1.0)
+        ends = [*found[1:], 1 << WORD]
+        for k in range(len(found)):
+            # From the first bucket after the threshold's doubt to the last that ends before the
+            # next threshold.
+            first = -(-(found[k] + 2) >> (WORD - bits)) if k else 0
+            end = ends[k] >> (WORD - bits)
+            if digit.settled(k) and end > first:
+                values[first:end] = k
+        self._values = _by_stored_word(values)
+
+    def digits(self, words: "Signed", tape: Tape, out: "Floats") -> dict[int, int]:
+        """Write the digit of each word into ``out``; return those that were settled exactly."""
+        buckets = (words.view(np.uint64) >> self._shift).view(np.int64)
+        np.take(self._values, buckets, out=out, mode="clip")
+        near = np.flatnonzero(out < 0)
+        unsigned = uncentred(words[near])
+        place = np.searchsorted(self._thresholds, unsigned, side="right") - 1
+        out[near] = place
+        unsure = (unsigned - self._thresholds[place] <= 1) & (place > 0)
+        if self._digit.last:
+            unsure |= place == len(self._thresholds) - 1
+        settled = {}
+        for at in np.flatnonzero(unsure).tolist():
+            settled[int(near[at])] = self._digit.resolved(int(unsigned[at]), tape)
+        for at, value in settled.items():
+            out[at] = as_float(value)
+        return settled
+
+
+@lru_cache(maxsize=32)
+def runs_table(law: DiscreteSteps) -> RunsTable:
+    """Return the table of a law in runs."""
+    return RunsTable(law)
+
+
+@lru_cache(maxsize=64)
+def digit_table(digit: Digit) -> DigitTable:
+    """Return the table of a digit."""
+    return DigitTable(digit)
+
+
+def uncentred(words: "Signed") -> "Words":
+    """Undo the centring of stored words: flip the sign bit, which adds 2⁶³."""
+    return words.view(np.uint64) ^ np.uint64(1 << 63)
+
+
+def _bucket_bits(thresholds: int) -> int:
+    return min(max(thresholds.bit_length() + _SPARSE_BITS, _FEWEST_BITS), _MOST_BITS)
+
+
+def _by_stored_word(table: "Floats") -> "Floats":
+    """Order a table by the top bits of words as they are stored, with the sign bit flipped."""
+    return np.roll(table, len(table) // 2)
