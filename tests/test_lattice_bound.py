@@ -1,5 +1,6 @@
 """The lower bound by multipliers: whatever passes the check proves no more than is true."""
 
+import time
 from dataclasses import replace
 from fractions import Fraction
 
@@ -8,6 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import leastnoise as ln
+from leastnoise.calibration.numeric import Solver
+from leastnoise.calibration.question import Question
 from leastnoise.certificate import Frame, LatticeBound
 from leastnoise.costs import Cost
 from leastnoise.errors import InvalidParameter
@@ -173,3 +176,21 @@ def falling(rises: list[int], width: Fraction, atom: Fraction) -> ln.Steps:
     area = sum(heights) * width
     breaks = [k * width for k in range(-len(levels), len(levels) + 1)]
     return ln.Steps(breaks, [h * (1 - atom) / area for h in heights], {0: atom} if atom else {})
+
+
+def test_multipliers_of_a_window_too_small_prove_no_more_than_the_truth() -> None:
+    """Without mass beyond the window the programme is too dear; the check must not believe it.
+
+    The control is what the programme itself says: it exceeds a cost that is reached.
+    """
+    privacy, cost = ln.Privacy(2, "0.05"), ln.l2
+    reached = ln.calibrate(privacy, sensitivity=1, cost=cost, among="any").cost
+    asked = Question(privacy, Fraction(1), cost, integer=False, among="any")
+    solver = Solver(asked, Frame("chords", 8, 16), time.monotonic() + 60, None)
+    prices = [float(floor / solver.scale) for floor in solver.floors[:-1]]
+    found = solver.programme.minimise(prices, beyond=None, atom=None)
+    said = prices[0] * found.masses[0] + 2 * sum(
+        price * mass for price, mass in zip(prices[1:], found.masses[1:], strict=True)
+    )
+    assert solver.evidence(found).proved(cost, privacy, Fraction(1)) <= reached
+    assert said * float(solver.scale) > 1.002 * float(reached)

@@ -25,7 +25,18 @@ RUNS = f"{INVERSION}::test_adversarial_words_land_where_exact_inversion_puts_the
 DIGITS = f"{STAIRCASE}::test_digits_one_by_one_and_together_are_the_same"
 PARTS = f"{STAIRCASE}::test_every_pair_of_parts_gives_one_index_of_their_weight"
 STEEPER = f"{STAIRCASE}::test_a_ratio_a_hair_smaller_is_not_private"
+WINDOW = (
+    "tests/test_lattice_bound.py::"
+    "test_multipliers_of_a_window_too_small_prove_no_more_than_the_truth"
+)
+FLOORS = "tests/test_lattice_bound.py::test_floors_lie_below_the_cost"
+CHANGED = "tests/test_documents.py::test_any_change_is_refused"
+DISTANCES = "tests/test_steps.py::test_the_profile_is_brute_force_over_a_grid_of_moves"
 TESTS = [
+    WINDOW,
+    FLOORS,
+    CHANGED,
+    DISTANCES,
     DECIDED,
     RUNS,
     DIGITS,
@@ -143,6 +154,30 @@ MUTANTS = {
         "exponential(privacy.epsilon / periods).lower < 1",
         "exponential(privacy.epsilon / periods).upper < 1 - Fraction(1, 1 << 100)",
         STEEPER,
+    ),
+    "mass beyond the lattice charged too much": (
+        "certificate/lattice_bound.py",
+        "charges.append((1 - factor) * total / 2)",
+        "charges.append(Fraction(total))",
+        WINDOW,
+    ),
+    "no sag below the chords": (
+        "certificate/lattice_bound.py",
+        "low - max(before, after)",
+        "low",
+        FLOORS,
+    ),
+    "the longest move worst for any noise": (
+        "profiles/shape.py",
+        "if self.falls:",
+        "if self.pieces:",
+        DISTANCES,
+    ),
+    "no digest": (
+        "certificate/document.py",
+        'if content.pop("digest", None) != _digest(content):',
+        'if not content.pop("digest", None):',
+        CHANGED,
     ),
     "the sign of zero survives": (
         "exact/grid.py",

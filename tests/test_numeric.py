@@ -128,7 +128,7 @@ def test_canonical_values(epsilon: str, delta: str, first: float, second: float)
     ],
 )
 def test_without_delta_it_is_the_staircase(epsilon: float, cost: Cost, value: float | None) -> None:
-    """Geng and Viswanath 2014: the published cost of the best staircase."""
+    """Geng and Viswanath 2016: the published cost of the best staircase."""
     mechanism = ln.calibrate(ln.Privacy(epsilon), sensitivity=1, cost=cost, seconds=60)
     mechanism.check()
     if value is None:

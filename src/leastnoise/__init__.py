@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from leastnoise.profiles import Profile
     from leastnoise.rearrangement import Rearrangement, rearrange, symmetrised
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Answer",

@@ -20,7 +20,7 @@ from leastnoise.noise import Noise, Steps
 
 _SOLVED = "a linear programme, proved on a lattice (docs/theory/lattice-bound.md)"
 _CLOSED = "the cheapest of a few known noises, with a bound"
-_STAIRCASE = "Geng and Viswanath 2014, Theorem 1"
+_STAIRCASE = "Geng and Viswanath 2016 (the staircase)"
 
 
 @dataclass(frozen=True, slots=True)

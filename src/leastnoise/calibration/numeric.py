@@ -91,7 +91,7 @@ def narrowed(
             return bracket
         progress(f"{cells} cells to a Δ, gap so far {bracket.gap:.2%}")
         try:
-            solver = _Solver(asked, frame, until, before)
+            solver = Solver(asked, frame, until, before)
             lower = solver.lower()
             bracket = bracket.with_evidence(solver.evidence(lower))
             upper = solver.upper() if asked.privacy.delta else None
@@ -134,7 +134,7 @@ def certified(bracket: Bracket, source: str) -> tuple[Noise, Certificate]:
     return bracket.noise, certificate
 
 
-class _Solver:
+class Solver:
     """One frame: its prices, its programme, and what comes of them."""
 
     def __init__(

@@ -1,6 +1,6 @@
 """The least noise at δ = 0: the staircase, on the line and on the integers.
 
-Geng and Viswanath 2014 (Theorem 1; Theorem 3 for the integers): whatever the cost, some staircase
+Geng and Viswanath 2016, on the line and on the integers: whatever the cost, some staircase
 is least among all noises. Which one is a search over one number; an error in it costs accuracy,
 never privacy, and how much is said by the certificate.
 """

@@ -1,9 +1,10 @@
 """L(x) = |x|ᵖ."""
 
 from fractions import Fraction
+from functools import lru_cache
 from math import comb
 
-from leastnoise.costs.cost import Cost
+from leastnoise.costs.cost import Cost, added
 from leastnoise.exact import Interval, Number, exactly, positive, power
 
 # Up to this exponent, sums of powers over the lattice are exact by their polynomial.
@@ -73,7 +74,7 @@ class Power(Cost):
         Where xᵖ bends up the midpoint rule bounds the sum from above and the trapezium rule from
         below; where it bends down, the other way round.
         """
-        first = super().total(step, _FIRST)
+        first = _first_terms(self, step)
         low, high = _FIRST * step, terms * step
         middle = self.integral(high + step / 2) - self.integral(low + step / 2)
         ends = (self.integral(high) - self.integral(low)).scaled(1 / step)
@@ -82,6 +83,12 @@ class Power(Cost):
         if self.p < 1:
             below, above = above, below
         return first + Interval(below.lower, above.upper)
+
+
+@lru_cache(maxsize=256)
+def _first_terms(cost: Power, step: Fraction) -> Interval:
+    """Add the first terms of a sum up, once for all the sums that begin with them."""
+    return added(cost.value(j * step) for j in range(1, _FIRST + 1))
 
 
 def lp(p: Number) -> Power:

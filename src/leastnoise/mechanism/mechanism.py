@@ -61,7 +61,7 @@ def calibrate(
 
     Where the least noise of the class is known in closed form it is returned: at ε = 0 GDGK19's
     noise (Theorems 2 and 3), or of any shape the comb; for whole numbers at Δ = 1 the canonical
-    noise. At δ = 0 it is a staircase (Geng and Viswanath 2014). Else a linear programme is solved
+    noise. At δ = 0 it is a staircase (Geng and Viswanath 2016). Else a linear programme is solved
     until cost and lower bound meet within ``gap``; ``certificate`` says how near they came.
 
     Args:

@@ -17,11 +17,11 @@ _LARGEST_CLOSED = 32
 
 @dataclass(frozen=True, init=False, repr=False)
 class Staircase(Noise):
-    """The staircase noise of Geng and Viswanath (2014), with no largest size.
+    """The staircase noise of Geng and Viswanath (2016), with no largest size.
 
     For |x| between nΔ and (n+γ)Δ the density is a·bⁿ, from there to (n+1)Δ it is a·bⁿ⁺¹: it falls
     once in each period, by the factor b. At sensitivity Δ it is (ε, 0)-private for e^ε ≥ 1/b, and
-    for b = e^−ε and the right γ it costs least among all noises that are (their Theorems 1 and 3).
+    for b = e^−ε and the right γ it costs least among all noises that are.
     b is rational here, a little above e^−ε.
 
     ============ =============================================

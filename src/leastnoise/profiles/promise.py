@@ -54,7 +54,7 @@ def _falls_slowly(
 
     It never rises away from 0 and falls by 1/b from a place to one a period further out, so over
     m periods, Δ rounded up to whole ones, the density changes by a factor of at most 1/bᵐ, and by
-    that much somewhere (Geng and Viswanath 2014): private at δ = 0, hence at any δ, iff
+    that much somewhere (Geng and Viswanath 2016): private at δ = 0, hence at any δ, iff
     1/b ≤ e^(ε/m). For δ > 0 less might do; that is not looked into.
     """
     periods = -(-sensitivity // noise.period)
