@@ -1,5 +1,6 @@
 """The least noise for any (ε, δ): published brackets, brute force, and independent programmes."""
 
+import io
 import math
 from fractions import Fraction
 
@@ -172,6 +173,35 @@ def test_no_time_gives_the_best_bracket_there_is() -> None:
     certificate = mechanism.certificate
     assert Fraction(1, 10**7) < certificate.gap < 2
     assert str(certificate).startswith("within ")
+
+
+class Terminal(io.StringIO):
+    """An error stream that says whether it is a terminal."""
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.parametrize("patience", [0.0, 100.0])
+def test_what_takes_long_says_so_on_a_terminal_alone(
+    terminal: bool, patience: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = Terminal(terminal)
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr("leastnoise.calibration.progress._PATIENCE", patience)
+    monkeypatch.setenv("LEASTNOISE_CACHE", "off")
+    ln.calibrate(ln.Privacy(1, "0.06"), sensitivity=1, cost=ln.l2, among="any")
+    said = stream.getvalue()
+    if terminal and not patience:
+        assert "leastnoise: 8 cells to a Δ" in said
+        assert said.endswith("\r")  # wiped
+    else:
+        assert not said
 
 
 @pytest.mark.parametrize("moved", ["0.001", "7", "1e30"])

@@ -15,23 +15,22 @@ from leastnoise.calibration import (
     staircase_on_lattice,
     stretched,
 )
-from leastnoise.certificate import CLASSES, Certificate
-from leastnoise.costs import Cost, as_cost, l1
+from leastnoise.certificate import Certificate
+from leastnoise.costs import Cost, l1
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import (
     Grid,
     Number,
     approximately,
-    as_float,
     count,
     described,
     exactly,
     exponential,
-    positive,
     power,
     shortened_up,
 )
 from leastnoise.mechanism.answer import Answer, Answers
+from leastnoise.mechanism.reading import class_read, effort_read, sensitivity_read
 from leastnoise.mechanism.release import release_many, release_one
 from leastnoise.noise import LatticeNoise, Noise, Staircase, Steps, Uniform
 from leastnoise.privacy import Privacy
@@ -86,9 +85,9 @@ def calibrate(
     >>> print(mechanism.certificate)  # doctest: +ELLIPSIS
     within 0.0... % of the least among symmetric noises that never rise away from 0 (...)
     """
-    moved = _read(privacy, sensitivity, cost, integer=integer)
-    asked = Question(privacy, moved, cost, integer, _class(among))
-    noise, certificate = find(asked, _effort(solve, gap, seconds))
+    moved = sensitivity_read(privacy, sensitivity, cost, integer=integer)
+    asked = Question(privacy, moved, cost, integer, class_read(among))
+    noise, certificate = find(asked, effort_read(solve, gap, seconds))
     return Mechanism(
         privacy, moved, noise, certificate, Drawn(_lattice_law(noise, asked), cost), integer
     )
@@ -117,7 +116,7 @@ def hold(
             f"a noise of your own must be Steps or a Staircase; got {described(noise)}. "
             "Give Steps(breaks, heights) or Staircase(period, gamma, ratio), or calibrate."
         )
-    moved = _read(privacy, sensitivity, cost, integer=False)
+    moved = sensitivity_read(privacy, sensitivity, cost, integer=False)
     certificate = Certificate.of(noise, privacy, moved, cost, source="given, not found")
     certificate.check()
     law = _lattice_law(noise, Question(privacy, moved, cost, integer=False, among="any"))
@@ -231,11 +230,11 @@ class Mechanism:
         Where no closed form gives it, a programme is solved for so many seconds at the most.
         """
         certificate = self.certificate
-        if _class(among) != certificate.among != "any" or certificate.evidence is None:
+        if class_read(among) != certificate.among != "any" or certificate.evidence is None:
             asked = Question(
                 self.privacy, self.sensitivity, certificate.objective, self.integer, among
             )
-            certificate = find(asked, _effort(True, Effort().gap, seconds))[1]
+            certificate = find(asked, effort_read(True, Effort().gap, seconds))[1]
         return certificate.lower_bound
 
     @cached_property
@@ -334,60 +333,6 @@ class Mechanism:
         return " ".join(lines)
 
 
-def _lattice_law(noise: Noise, asked: Question) -> LatticeNoise:
-    """Return the lattice noise that is drawn for a noise on the line; others are drawn as such."""
-    if isinstance(noise, Uniform):
-        return on_lattice(noise, asked.privacy, asked.sensitivity)
-    if isinstance(noise, Staircase):
-        return staircase_on_lattice(noise, asked.sensitivity)
-    if isinstance(noise, Steps):
-        return stretched(noise, asked.sensitivity)
-    assert isinstance(noise, LatticeNoise)  # noqa: S101 -- tells mypy that these are all there are
-    return noise
-
-
-def _class(among: str) -> str:
-    """Refuse what is no class of noises."""
-    if among in CLASSES:
-        return among
-    raise InvalidParameter(
-        f'among must be "decreasing" or "any"; got {described(among)}. '
-        "Say in which class of noises to look."
-    )
-
-
-def _effort(solve: object, gap: Number, seconds: Number) -> Effort:
-    """Refuse an effort that makes no sense."""
-    if not isinstance(solve, bool):
-        raise InvalidParameter(
-            f"solve must be True or False; got {described(solve)}. "
-            "Say whether a programme may be solved where no closed form is known."
-        )
-    wanted = positive(gap, "gap")
-    return Effort(solve, wanted, as_float(positive(seconds, "seconds")))
-
-
-def _read(privacy: Privacy, sensitivity: Number, cost: Cost, *, integer: bool) -> Fraction:
-    """Refuse what is no question; return the sensitivity, exactly."""
-    if not isinstance(privacy, Privacy):
-        raise InvalidParameter(
-            f"privacy must be a Privacy; got {described(privacy)}. Write Privacy(delta=0.1)."
-        )
-    as_cost(cost)
-    if not isinstance(integer, bool):
-        raise InvalidParameter(
-            f"integer must be True or False; got {described(integer)}. "
-            "Say whether true answers are whole numbers."
-        )
-    moved = positive(sensitivity, "sensitivity")
-    if integer and moved.denominator != 1:
-        raise InvalidParameter(
-            "the sensitivity of a whole-number answer must be a whole number; "
-            f"got {exactly(moved)}. Round it up, or leave out integer=True."
-        )
-    return moved
-
-
 def _together(privacy: Privacy, releases: int) -> Privacy:
     """Return the promise of several releases: (kε, 1 − (1−δ)ᵏ).
 
@@ -407,3 +352,15 @@ def _together(privacy: Privacy, releases: int) -> Privacy:
 
 def _up(probability: Fraction) -> str:
     return approximately(probability, 6, ROUND_CEILING)
+
+
+def _lattice_law(noise: Noise, asked: Question) -> LatticeNoise:
+    """Return the lattice noise that is drawn for a noise on the line; others are drawn as such."""
+    if isinstance(noise, Uniform):
+        return on_lattice(noise, asked.privacy, asked.sensitivity)
+    if isinstance(noise, Staircase):
+        return staircase_on_lattice(noise, asked.sensitivity)
+    if isinstance(noise, Steps):
+        return stretched(noise, asked.sensitivity)
+    assert isinstance(noise, LatticeNoise)  # noqa: S101 -- tells mypy that these are all there are
+    return noise
