@@ -208,7 +208,7 @@ def described(bad: object) -> str:
 
 
 def test_an_epsilon_too_small_for_its_steps_is_refused() -> None:
-    with pytest.raises(Unsupported, match=r"at most 131072 steps on each side so far; got an ε so"):
+    with pytest.raises(Unsupported, match=r"at most 8000 steps on each side so far; got an ε so"):
         ln.calibrate(ln.Privacy("1e-9", "1e-15"), sensitivity=1)
 
 

@@ -18,7 +18,15 @@ from leastnoise.exact import exponential
 from leastnoise.profiles import Profile
 from tests.strategies import steps
 
-COSTS = [ln.l1, ln.l2, ln.lp(3), ln.lp("1/2"), ln.threshold(1), ln.points([(0, 0), (1, 3), (2, 4)])]
+COSTS = [
+    ln.l1,
+    ln.l2,
+    ln.lp(3),
+    ln.lp("1/2"),
+    ln.threshold(0),
+    ln.threshold(1),
+    ln.points([(0, 0), (1, 3), (2, 4)]),
+]
 
 
 def offered(draw: st.DrawFn, rule: str, cost: Cost, falls: bool) -> LatticeBound:
@@ -123,6 +131,8 @@ def test_each_disorder_is_refused() -> None:
     for wrong, reason in [
         (replace(sound, frame=Frame("dots", 2, 3)), "its lattice is none"),
         (replace(sound, frame=Frame("points", 2, 3)), "its lattice is not the integers"),
+        (replace(sound, unit=Fraction(0)), "its unit is not positive"),
+        (replace(sound, unit=Fraction(-1)), "its unit is not positive"),
         (replace(sound, weights=(1, -2)), "its weights are out of order"),
         (replace(sound, weights=(1, 2, 3)), "its weights are out of order"),
         (replace(sound, tests=((2, 3, (1, 3)),)), "a test exceeds its weight"),
@@ -138,6 +148,8 @@ def test_each_disorder_is_refused() -> None:
     ]:
         with pytest.raises(InvalidParameter, match=reason):
             wrong.proved(ln.l1, promise, Fraction(1))
+    with pytest.raises(InvalidParameter, match="whole numbers do not move by a fraction"):
+        replace(sound, frame=Frame("smoothed", 2, 3)).proved(ln.l1, promise, Fraction(3, 2))
 
 
 def test_a_control_that_pays_half_proves_too_much() -> None:
@@ -146,7 +158,7 @@ def test_a_control_that_pays_half_proves_too_much() -> None:
     bound = mechanism.certificate.evidence
     assert isinstance(bound, LatticeBound)
     paid = sum(bound.weights) * bound.unit / 20
-    least = bound.least(exponential(Fraction(1)).upper)
+    least = bound.least(exponential(Fraction(1)).upper, Fraction(0))
     assert least - paid <= mechanism.cost < least - paid / 2
 
 

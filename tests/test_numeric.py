@@ -165,6 +165,27 @@ def test_without_solving_there_is_a_noise_and_a_bound(delta: int, tenths: int, c
     assert Profile(mechanism.noise, sensitivity=3).delta(privacy.epsilon) <= privacy.delta
 
 
+@pytest.mark.parametrize("among", ["decreasing", "any"])
+def test_where_any_error_is_one_too_many(among: str) -> None:
+    """threshold(0) asks for P(X ≠ 0): mass at 0 is all that helps, and at most δ of it."""
+    mechanism = ln.calibrate(
+        ln.Privacy(1, "0.1"), sensitivity=1, cost=ln.threshold(0), among=among, seconds=3
+    )
+    mechanism.check()
+    assert mechanism.certificate.lower_bound <= Fraction(9, 10) <= mechanism.cost
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [("1e-3", "0"), ("1e-4", "0"), ("1e-9", "1e-3"), ("1e-3", "1e-6")]
+)
+def test_small_epsilons_have_an_answer(epsilon: str, delta: str) -> None:
+    mechanism = ln.calibrate(ln.Privacy(epsilon, delta), sensitivity=1)
+    mechanism.check()
+    assert mechanism.certificate.lower_bound <= mechanism.cost
+    if epsilon != "1e-4":
+        assert mechanism.certificate.gap <= Fraction(1, 1000)
+
+
 def test_no_time_gives_the_best_bracket_there_is() -> None:
     mechanism = ln.calibrate(
         ln.Privacy(4, "0.05"), sensitivity=1, cost=ln.l1, among="any", gap="1e-7", seconds="0.3"

@@ -10,8 +10,7 @@ from fractions import Fraction
 from itertools import count
 
 from leastnoise.calibration.question import Question
-from leastnoise.certificate import Certificate
-from leastnoise.certificate.canonical_bound import LONGEST, CanonicalBound
+from leastnoise.certificate import CanonicalBound, Certificate
 from leastnoise.errors import Unsupported
 from leastnoise.exact import exponential
 from leastnoise.noise import DiscreteSteps, Noise, Run
@@ -19,6 +18,8 @@ from leastnoise.privacy import Privacy
 from leastnoise.profiles import Profile
 
 _BITS = 192
+# How many steps a noise on the integers may have on each side.
+LONGEST = 1 << 16
 
 
 def least_canonical(asked: Question) -> tuple[Noise, Certificate]:
@@ -37,7 +38,7 @@ def least_canonical(asked: Question) -> tuple[Noise, Certificate]:
     return noise, certificate
 
 
-def canonical(privacy: Privacy) -> DiscreteSteps:
+def canonical(privacy: Privacy, longest: int = LONGEST) -> DiscreteSteps:
     """Return the canonical noise in whole weights of 2⁻¹⁹², rounded so that the promise holds.
 
     Each weight is at least e^−ε of the one before, so that only the rim falls short. The middle is
@@ -46,13 +47,13 @@ def canonical(privacy: Privacy) -> DiscreteSteps:
     factor, total = exponential(privacy.epsilon).lower, 1 << _BITS
     middle = (factor - 1 + 2 * privacy.delta) / (factor + 1) * total // 1
     for attempt in count():
-        noise = _from_middle(middle - (middle & 1) - ((1 << attempt) & ~1), factor, total)
+        noise = _from_middle(middle - (middle & 1) - ((1 << attempt) & ~1), factor, total, longest)
         if Profile(noise, sensitivity=1).at_factor(factor) <= privacy.delta:
             return noise
     raise AssertionError  # count never ends; the middle meets the promise long before it is empty
 
 
-def _from_middle(middle: int, factor: Fraction, total: int) -> DiscreteSteps:
+def _from_middle(middle: int, factor: Fraction, total: int, longest: int) -> DiscreteSteps:
     """Return the law that begins with this even weight at 0 and falls as slowly as it may."""
     sides, left = [], (total - middle) // 2
     weight = middle
@@ -60,10 +61,10 @@ def _from_middle(middle: int, factor: Fraction, total: int) -> DiscreteSteps:
         weight = min(left, -(-weight * factor.denominator // factor.numerator))
         sides.append(weight)
         left -= weight
-        if len(sides) > LONGEST:
+        if len(sides) > longest:
             raise Unsupported(
-                f"a noise on the integers may have at most {LONGEST} steps on each side so far; "
-                "got an ε so small that it has more. Promise a larger ε, or ε = 0."
+                f"the noise for ε > 0 may have at most {longest} steps on each side so far; got an "
+                "ε so small that it has more. Promise a larger ε, or ε = 0."
             )
     runs = [Run(-k, 1, sides[k - 1]) for k in range(len(sides), 0, -1)]
     runs += [Run(0, 1, middle), *(Run(k, 1, w) for k, w in enumerate(sides, start=1))]

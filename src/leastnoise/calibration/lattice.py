@@ -69,8 +69,8 @@ def stretched(noise: Steps, sensitivity: Fraction) -> DiscreteSteps:
     """Return the lattice noise for a given law that is private at ``sensitivity``.
 
     Stretched to one step more than Δ it is private there, and rounding keeps that. Where its breaks
-    lie on a coarse lattice of their own, they are brought to ends of cells, at most a part in ten
-    thousand further: then there are few different weights and few moves to be checked.
+    lie on a coarse lattice of their own, they are brought to ends of cells, at most a few parts in
+    ten thousand further: then there are few different weights and few moves to be checked.
     """
     step, moved = lattice_for(sensitivity)
     parts = lcm(*((x / sensitivity).denominator for x in noise.breaks))

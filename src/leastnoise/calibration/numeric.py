@@ -165,17 +165,20 @@ class Solver:
         """Solve for charges below the cost."""
         *inside, beyond = (as_float(floor / self.scale) for floor in self.floors)
         return self.programme.minimise(
-            inside, beyond=beyond, atom=inside[0] if self.frame.edged else None
+            inside, beyond=beyond, atom=self._zero() if self.frame.edged else None
         )
 
     def upper(self) -> Proposal:
         """Solve for what the cells cost on average, without mass beyond."""
-        zero = as_float(self.asked.cost.value(Fraction(0)).middle / self.scale)
         return self.programme.minimise(
             [as_float(cost / self.scale) for cost in self._averages()],
             beyond=None,
-            atom=None if self.frame.rule == "points" else zero,
+            atom=None if self.frame.rule == "points" else self._zero(),
         )
+
+    def _zero(self) -> float:
+        """Return what no error costs."""
+        return as_float(self.asked.cost.value(Fraction(0)).lower / self.scale)
 
     def evidence(self, found: Proposal) -> LatticeBound:
         """Return the multipliers in whole numbers."""

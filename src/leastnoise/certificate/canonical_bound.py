@@ -25,7 +25,7 @@ from leastnoise.privacy import Privacy
 
 # Tails are kept in units of 2^-192, rounded down; more steps than this are not walked one by one.
 _BITS = 192
-LONGEST = 1 << 17
+_MOST = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,16 @@ class CanonicalBound:
             raise unproved("no noise keeps (0, 0)")
         if not privacy.epsilon:
             return self._without_epsilon(cost, privacy.delta, sensitivity)
+        # (ε, δ) implies (0, (e^ε−1+2δ)/(e^ε+1)): little, but all there is where tails are too many.
+        factor = exponential(privacy.epsilon).upper
+        weaker = (factor - 1 + 2 * privacy.delta) / (factor + 1)
+        return max(
+            self._with_epsilon(cost, privacy, sensitivity),
+            self._without_epsilon(cost, weaker, sensitivity),
+        )
+
+    def _with_epsilon(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
+        """Return the bound by the tails, one by one."""
         far = tails(privacy, exponential(privacy.epsilon).upper)
         floors = [self._floor(cost, k * sensitivity, sensitivity) for k in range(len(far) + 1)]
         # Beyond the last the table may go on level; made never to fall, tails can be put in.
@@ -81,15 +91,13 @@ def at_epsilon_0(delta: Fraction, step: Fraction) -> DiscreteUniform:
 def tails(privacy: Privacy, factor: Fraction) -> list[Fraction]:
     """Return lower bounds of T_0, T_1, … with e^ε ≤ ``factor``, as long as they are positive.
 
-    At δ = 0 they never end; they are then cut, which makes a bound smaller, never false.
+    Beyond many they are left out, which makes a bound smaller, never false.
     """
     unit = 1 << _BITS
     lost = -(-privacy.delta * unit // 1)
-    found = []
+    found: list[Fraction] = []
     tail = (1 - privacy.delta) / (1 + factor) * unit // 1
-    while tail > 0:
+    while tail > 0 and len(found) < _MOST:
         found.append(Fraction(tail, unit))
         tail = (tail - lost) / factor // 1
-        if len(found) > LONGEST:
-            raise unproved(f"its tails are more than {LONGEST}")
     return found

@@ -9,7 +9,7 @@ from leastnoise.costs import Cost
 from leastnoise.exact import approximately
 from leastnoise.noise import LatticeNoise, Noise
 from leastnoise.privacy import Privacy
-from leastnoise.profiles import keeps
+from leastnoise.profiles import keeps, never_rises
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -87,17 +87,30 @@ class Certificate:
             NotPrivate: If the noise does not keep the promise.
             InvalidParameter: If the cost or the lower bound is not what it is said to be.
         """
+        if isinstance(self.noise, LatticeNoise) and (
+            self.noise.step != 1 or self.sensitivity.denominator != 1
+        ):
+            raise unproved("noise on a lattice is for whole numbers, which move by whole numbers")
         keeps(self.noise, self.privacy, sensitivity=self.sensitivity)
         if self.noise.enclose(self.objective).upper != self.cost:
             raise unproved("the noise does not cost what it says")
-        proved = self.objective.value(Fraction(0)).lower  # no error costs less than none
-        if self.evidence is not None:
-            if self.evidence.integer != self.integer:
-                raise unproved("its evidence is for another kind of answers")
-            bound = self.evidence.proved(self.objective, self.privacy, self.sensitivity)
-            proved = max(proved, bound)
-        if proved != self.lower_bound:
+        if self._proved() != self.lower_bound:
             raise unproved("its evidence gives another lower bound than it says")
+        if self.cost < self.lower_bound - abs(self.lower_bound) * _ROUNDING:
+            raise unproved("its noise costs less than it says is possible")
+
+    def _proved(self) -> Fraction:
+        """Return the lower bound that the evidence proves for the class of the noise."""
+        none = self.objective.value(Fraction(0)).lower  # no error costs less than none
+        if self.evidence is None:
+            return none
+        if self.evidence.integer != self.integer:
+            raise unproved("its evidence is for another kind of answers")
+        if self.evidence.among != self.among:
+            raise unproved("its evidence is for another class of noises")
+        if self.among == "decreasing" and not never_rises(self.noise):
+            raise unproved("its noise is not of the class that it says")
+        return max(none, self.evidence.proved(self.objective, self.privacy, self.sensitivity))
 
     def to_json(self) -> str:
         """Return the certificate as JSON, with all that its check needs."""

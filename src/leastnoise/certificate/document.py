@@ -156,7 +156,7 @@ def _plain(value: object) -> Any:
             [kind, *asked, answer.lower, answer.upper]
             for (kind, asked), answer in value.readings.items()
         ]
-        return {"kind": "Tabled", "name": repr(value), "readings": _plain(table)}
+        return {"kind": "Tabled", "name": value.name, "readings": _plain(table)}
     parts = _PARTS.get(type(value))
     if parts is None:
         raise InvalidParameter(

@@ -135,27 +135,34 @@ class LatticeBound:
         frame = self.frame
         if frame.rule not in RULES or frame.cells < 1 or frame.reach < 0:
             raise unproved("its lattice is none")
+        if self.unit <= 0:
+            raise unproved("its unit is not positive")
         if frame.rule == "points" and frame.cells != sensitivity:
             raise unproved("its lattice is not the integers")
+        if frame.rule == "smoothed" and sensitivity.denominator != 1:
+            raise unproved("whole numbers do not move by a fraction")
         if list(self.floors) != frame.floors(cost, sensitivity):
             raise unproved("its table of costs is not that of the cost")
-        total = sum(self.weights)
-        return self.least(exponential(privacy.epsilon).upper) - privacy.delta * total * self.unit
+        zero, paid = cost.value(Fraction(0)).lower, sum(self.weights) * self.unit
+        return self.least(exponential(privacy.epsilon).upper, zero) - privacy.delta * paid
 
-    def least(self, factor: Fraction) -> Fraction:
-        """Return β, the least charge of a unit of mass, with e^ε replaced by ``factor``."""
+    def least(self, factor: Fraction, zero: Fraction) -> Fraction:
+        """Return β, the least charge of a unit of mass, with e^ε replaced by ``factor``.
+
+        ``zero`` is L(0), which mass on the edges of cells is charged.
+        """
         frame, total = self.frame, sum(self.weights)
         gained, owed = self._sums()
         charges = [
             Fraction(gained[k] - factor * owed[k] + self._fallen(k), 1 + bool(k or frame.edged))
             for k in range(frame.reach + 1)
         ]
-        # Mass beyond the reach; and, for cells, mass on their edges, where no error costs least.
+        # Mass beyond the reach.
         charges.append((1 - factor) * total / 2)
         least = min(
             low + self.unit * charge for low, charge in zip(self.floors, charges, strict=True)
         )
-        return min(least, self.floors[0] + self.unit * total) if frame.edged else least
+        return min(least, zero + self.unit * total) if frame.edged else least
 
     def _sums(self) -> tuple[list[int], list[int]]:
         """Return Σ y_j(x) and Σ y_j(x + j) for each side, both its points together."""

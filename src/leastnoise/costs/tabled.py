@@ -24,9 +24,18 @@ class Tabled(Cost):
         object.__setattr__(self, "_name", name)
         object.__setattr__(self, "readings", dict(readings))
 
+    @property
+    def name(self) -> str:
+        """What the cost was called."""
+        return self._name
+
     def __hash__(self) -> int:
         """Hash the table."""
         return hash((type(self), self._name, frozenset(self.readings.items())))
+
+    def __repr__(self) -> str:
+        """Say that it is a table, and of what it says it is one."""
+        return f"a table of {self._name}"
 
     def value(self, size: Fraction) -> Interval:
         """Look L(size) up."""
@@ -60,7 +69,7 @@ class Tabled(Cost):
         if found is None:
             raise InvalidParameter(
                 f"a cost known by a table must be asked only what is in it; this {kind} of "
-                f"{self!r} is not. Give the function itself: pass cost=."
+                f"{self._name} is not. Give the function itself: pass cost=."
             )
         return found
 

@@ -2,11 +2,13 @@
 
 from fractions import Fraction
 from functools import singledispatch
+from itertools import pairwise
 
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import exactly
 from leastnoise.noise import (
     DiscreteStaircase,
+    DiscreteSteps,
     DiscreteUniform,
     Noise,
     Staircase,
@@ -55,3 +57,16 @@ def _(noise: Staircase, sensitivity: Fraction) -> Fraction:
 def _(noise: DiscreteUniform | DiscreteStaircase, sensitivity: Fraction) -> Fraction:
     # The noise lives on the lattice and so do the true answers: moves are whole steps.
     return noise.central(sensitivity // noise.step)
+
+
+def never_rises(noise: Noise) -> bool:
+    """Tell whether a noise is symmetric about 0 and never rises away from it."""
+    if isinstance(noise, Steps):
+        return noise.is_decreasing
+    if isinstance(noise, DiscreteSteps):
+        ends = [(run.first, run.first + run.points, run.weight) for run in noise.runs]
+        mirrored = [(1 - end, 1 - first, weight) for first, end, weight in reversed(ends)]
+        joined = all(before[1] == after[0] for before, after in pairwise(ends))
+        rising = [weight for first, _, weight in ends if first <= 0]
+        return ends == mirrored and joined and rising == sorted(rising)
+    return isinstance(noise, DiscreteStaircase | DiscreteUniform | Staircase | Uniform)

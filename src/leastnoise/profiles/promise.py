@@ -7,14 +7,13 @@ from leastnoise.errors import NotPrivate
 from leastnoise.exact import approximately, exactly, exponential
 from leastnoise.noise import (
     DiscreteStaircase,
-    DiscreteUniform,
+    DiscreteSteps,
     Noise,
     Staircase,
     Steps,
-    Uniform,
 )
 from leastnoise.privacy import Privacy
-from leastnoise.profiles.decreasing import worst_distance
+from leastnoise.profiles.decreasing import never_rises, worst_distance
 from leastnoise.profiles.profile import Profile
 
 
@@ -29,7 +28,7 @@ def keeps(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> None:
     Raises:
         NotPrivate: With what is reached and the worst move.
     """
-    if not privacy.epsilon and _is_decreasing(noise):
+    if not privacy.epsilon and not isinstance(noise, DiscreteSteps) and never_rises(noise):
         reached, move = worst_distance(noise, sensitivity), sensitivity
     elif isinstance(noise, Staircase | DiscreteStaircase):
         _falls_slowly(noise, privacy, sensitivity)
@@ -73,9 +72,3 @@ def _logarithm(number: Fraction) -> Fraction:
     context = Context(prec=100, Emin=MIN_EMIN, Emax=MAX_EMAX)
     quotient = context.divide(Decimal(number.numerator), Decimal(number.denominator))
     return Fraction(context.ln(quotient))
-
-
-def _is_decreasing(noise: Noise) -> bool:
-    if isinstance(noise, Steps):
-        return noise.is_decreasing
-    return isinstance(noise, Uniform | DiscreteUniform | Staircase | DiscreteStaircase)
