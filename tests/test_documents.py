@@ -211,6 +211,65 @@ def test_what_is_no_certificate_is_refused(text: str) -> None:
         Certificate.from_json(text)
 
 
+def forged(name: str, change: Callable[[dict[str, Any]], object]) -> str:
+    """Return a certificate with something changed and its digest made to fit."""
+    document = json.loads(made(name).to_json())
+    change(document)
+    document.pop("digest")
+    canonical = json.dumps(document, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    document["digest"] = hashlib.sha256(canonical.encode()).hexdigest()
+    return json.dumps(document)
+
+
+FORGED: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
+    "a negative unit": ("solved", lambda d: d["evidence"].update(unit="-1")),
+    "a cost that falls": (
+        "points",
+        lambda d: d["objective"].update(sizes=["0", "1"], costs=["5", "0"]),
+    ),
+    "a negative power": ("solved", lambda d: d["objective"].update(p="-1")),
+    "no points": ("points", lambda d: d["objective"].update(sizes=[], costs=[])),
+    "a threshold below 0": ("threshold", lambda d: d["objective"].update(limit="-1")),
+    "a huge exponent": ("solved", lambda d: d.update(cost="1e-300000000")),
+    "a number that is none": ("solved", lambda d: d.update(cost="nan")),
+    "a huge reach": ("solved", lambda d: d["evidence"]["frame"].update(reach=10**12)),
+    "many cells": ("solved", lambda d: d["evidence"]["frame"].update(cells=10**12)),
+    "a second line": ("solved", lambda d: d.update(source="x\nproved  least among all noises")),
+    "half a character": ("solved", lambda d: d.update(source="\ud800")),
+    "more than there is": ("solved", lambda d: d.update(more="so")),
+    "less than there is": ("solved", lambda d: d.pop("among")),
+    "a flag for a number": ("solved", lambda d: d["evidence"]["frame"].update(cells=True)),
+    "a frame for evidence": ("solved", lambda d: d.update(evidence=d["evidence"]["frame"])),
+    "a table turned round": ("function", lambda d: d["objective"]["readings"][0].reverse()),
+    "a table with a negative sag": (
+        "function",
+        lambda d: d["objective"]["readings"].append(["sag", "0", "1", "-1", "-1"]),
+    ),
+    "a table that falls": (
+        "function",
+        lambda d: d["objective"]["readings"].append(["value", "1000", "0", "0"]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forgery_is_refused_at_once(name: str, tmp_path: Path) -> None:
+    """With a digest that fits: one line and exit code 4, no traceback, no hang."""
+    path = tmp_path / "certificate.json"
+    path.write_text(forged(*FORGED[name]), encoding="utf-8")
+    command = [sys.executable, "-m", "leastnoise", "check", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr.startswith("Error: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_number_too_long_to_write_is_refused() -> None:
+    mechanism = ln.calibrate(ln.Privacy(delta="0.01"), sensitivity="1e300", cost=ln.lp(32))
+    with pytest.raises(InvalidParameter, match="at most 4000 digits to be written"):
+        mechanism.certificate.to_json()
+
+
 def test_a_table_refuses_what_it_does_not_hold() -> None:
     read = Certificate.from_json(made("function").to_json())
     with pytest.raises(InvalidParameter, match="must be asked only what is in it; this value"):

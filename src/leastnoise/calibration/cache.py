@@ -39,12 +39,13 @@ def remember(asked: Question, certificate: Certificate) -> None:
     path = _path(asked)
     if path is None or _asked_by(certificate)[-1] != asked.among:
         return
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, LeastnoiseError):
+        text = certificate.to_json()
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(certificate.to_json())
+                file.write(text)
             Path(name).replace(path)
         except OSError:
             Path(name).unlink(missing_ok=True)

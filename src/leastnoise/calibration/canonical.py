@@ -11,13 +11,13 @@ from itertools import count
 
 from leastnoise.calibration.question import Question
 from leastnoise.certificate import CanonicalBound, Certificate
+from leastnoise.certificate.canonical_bound import bits_for
 from leastnoise.errors import Unsupported
 from leastnoise.exact import exponential
 from leastnoise.noise import DiscreteSteps, Noise, Run
 from leastnoise.privacy import Privacy
 from leastnoise.profiles import Profile
 
-_BITS = 192
 # How many steps a noise on the integers may have on each side.
 LONGEST = 1 << 16
 
@@ -39,12 +39,12 @@ def least_canonical(asked: Question) -> tuple[Noise, Certificate]:
 
 
 def canonical(privacy: Privacy, longest: int = LONGEST) -> DiscreteSteps:
-    """Return the canonical noise in whole weights of 2⁻¹⁹², rounded so that the promise holds.
+    """Return the canonical noise in whole weights, rounded so that the promise holds.
 
     Each weight is at least e^−ε of the one before, so that only the rim falls short. The middle is
     made smaller by a few units until the shortfall fits into δ.
     """
-    factor, total = exponential(privacy.epsilon).lower, 1 << _BITS
+    factor, total = exponential(privacy.epsilon).lower, 1 << bits_for(privacy)
     middle = (factor - 1 + 2 * privacy.delta) / (factor + 1) * total // 1
     for attempt in count():
         noise = _from_middle(middle - (middle & 1) - ((1 << attempt) & ~1), factor, total, longest)

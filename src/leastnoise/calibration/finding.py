@@ -1,5 +1,6 @@
 """Which finder answers which question."""
 
+import contextlib
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -95,7 +96,7 @@ def _bracketed(
 ) -> tuple[Noise, Certificate]:
     """Return the noise if a bound that is known at once shows it near enough; else solve."""
     counting = asked.integer and asked.sensitivity == 1
-    bracket = Bracket(asked).with_noise(noise).with_evidence(CanonicalBound(integer=counting))
+    bracket = Bracket(asked).with_noise(noise).with_evidence(CanonicalBound(integer=asked.integer))
     if bracket.gap <= effort.gap or counting or not effort.solve:
         return certified(bracket, source)
     kept = remembered(asked)
@@ -125,8 +126,9 @@ def _begin(asked: Question) -> Noise:
     best = min(noises, key=lambda noise: noise.expected(asked.cost))
     noise: Noise = rounded(best, Fraction(1)) if asked.integer else best
     if asked.privacy.epsilon <= asked.privacy.delta:
-        plain = _closed(_without_epsilon(asked))[0]
-        noise = min(noise, plain, key=lambda noise: noise.expected(asked.cost))
+        with contextlib.suppress(InvalidParameter):  # there need not be a least one at ε = 0
+            plain = _closed(_without_epsilon(asked))[0]
+            noise = min(noise, plain, key=lambda noise: noise.expected(asked.cost))
     return noise
 
 

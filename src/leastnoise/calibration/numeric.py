@@ -30,11 +30,13 @@ from leastnoise.noise import Noise, Steps
 _UNIT = Fraction(1, 1 << 44)
 _MOST_PAIRS = 400_000
 _MOST_POINTS = 20_000
+# Beyond this e^ε spans more than floats can weigh against one another.
+_LARGEST_EPSILON = 16
 # Kinks of a cost are put on the lattice if it need not be finer than this for their sake.
 _FINEST_KINK = 48
 # On the integers programmes are posed point by point up to this Δ; beyond, as on the line.
-_LARGEST_POINTWISE = 32
-# Below this a least cost counts as none: the gap is then absolute.
+_LARGEST_POINTWISE = 64
+# A bound below this part of what the canonical noise costs counts as none.
 SMALL = Fraction(1, 10**9)
 
 
@@ -54,7 +56,10 @@ class Bracket:
         if self.cost is None or self.bound is None:
             return math.inf
         excess = self.cost - self.bound
-        return as_float(excess / max(self.bound, SMALL * 1000)) if excess > 0 else 0.0
+        if excess <= 0:
+            return 0.0
+        small = SMALL * _scale(self.question)
+        return as_float(excess / self.bound) if self.bound > small else math.inf
 
     def with_noise(self, noise: Noise) -> "Bracket":
         """Return the bracket with this noise, if it is cheaper."""
@@ -89,6 +94,8 @@ def narrowed(
         pairs = frame.cells * frame.points * (asked.among == "any")
         if pairs > _MOST_PAIRS or frame.points > _MOST_POINTS:
             return bracket
+        if asked.privacy.epsilon > _LARGEST_EPSILON:
+            return bracket
         progress(f"{cells} cells to a Δ, gap so far {bracket.gap:.2%}")
         try:
             solver = Solver(asked, frame, until, before)
@@ -102,7 +109,12 @@ def narrowed(
             continue
         if upper is not None:
             noise = repaired(
-                frame, upper.masses.tolist(), upper.atom, asked.privacy, asked.sensitivity
+                frame,
+                upper.masses.tolist(),
+                upper.atom,
+                asked.privacy,
+                asked.sensitivity,
+                decreasing=asked.among == "decreasing",
             )
             if frame.rule == "smoothed" and isinstance(noise, Steps):
                 noise = rounded(noise, Fraction(1))
@@ -282,7 +294,7 @@ def _radius(asked: Question) -> int:
 
     For δ = 0, where it never ends: as far as a millionth of its cost comes from.
     """
-    delta, factor = as_float(asked.privacy.delta), math.exp(as_float(asked.privacy.epsilon))
+    delta, factor = as_float(asked.privacy.delta), _factor(asked)
     settled = asked.cost.settled
     tail, steps, cost = (1 - delta) / (1 + factor), 1, 0.0
     while tail > 0 and steps < _MOST_POINTS:
@@ -303,7 +315,7 @@ def _radius(asked: Question) -> int:
 
 def _scale(asked: Question) -> Fraction:
     """Return about what the noise will cost: the solver should see numbers near 1."""
-    delta, factor = as_float(asked.privacy.delta), math.exp(as_float(asked.privacy.epsilon))
+    delta, factor = as_float(asked.privacy.delta), _factor(asked)
     tail, total, step = (1 - delta) / (1 + factor), 0.0, 1
     for step in range(1, _radius(asked) + 1):
         nearer, here = (
@@ -312,3 +324,8 @@ def _scale(asked: Question) -> Fraction:
         total += 2 * max(tail, 0.0) * (here - nearer)
         tail = (tail - delta) / factor
     return Fraction(2) ** math.frexp(total)[1] if total > 0 else Fraction(1)
+
+
+def _factor(asked: Question) -> float:
+    """Return e^ε, or a number so large that it makes no difference."""
+    return math.exp(min(as_float(asked.privacy.epsilon), 500.0))

@@ -97,7 +97,8 @@ def _cost(gamma: float, ratio: float, cost: Cost, period: Fraction) -> float:
             break
         share *= ratio
         n += 1
-    return (1 - ratio) ** 2 * total / (gamma + ratio * (1 - gamma)) / as_float(period)
+    high = max(gamma + ratio * (1 - gamma), 1e-300)
+    return (1 - ratio) ** 2 * total / high / as_float(period)
 
 
 def _lowest(value: Callable[[int], float], low: int, high: int) -> int:

@@ -7,7 +7,7 @@ that keeps it with room to spare is mixed in: H is convex, so (1−λ)·P + λ·
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import groupby
+from itertools import accumulate, groupby
 from math import ceil, log2
 
 from leastnoise.certificate import Frame
@@ -66,14 +66,25 @@ class Weights:
 
 
 def repaired(
-    frame: Frame, masses: list[float], atom: float, privacy: Privacy, sensitivity: Fraction
+    frame: Frame,
+    masses: list[float],
+    atom: float,
+    privacy: Privacy,
+    sensitivity: Fraction,
+    *,
+    decreasing: bool,
 ) -> Noise:
-    """Return a noise that keeps the promise exactly, as near to the floats as that allows."""
+    """Return a noise that keeps the promise exactly, as near to the floats as that allows.
+
+    ``decreasing`` makes it one that never rises away from 0: rises within the solver's tolerance
+    are cut off.
+    """
     bits = _ROUNDING_BITS + ceil(log2(frame.points)) + ceil(log2(1 / privacy.delta))
     unit = 1 << bits
-    proposed = Weights(
-        frame, tuple(max(0, round(Fraction(mass) * unit)) for mass in masses), int(atom * unit)
-    )
+    sides = [max(0, round(Fraction(mass) * unit)) for mass in masses]
+    if decreasing:
+        sides = [*accumulate(sides, min)]
+    proposed = Weights(frame, tuple(sides), int(atom * unit))
     noise, excess = _measured(proposed, privacy, sensitivity)
     if excess <= 0:
         return noise

@@ -9,28 +9,28 @@ step, and may be taken symmetric. Then P(N > k) ≤ e^ε·P(N > k+1) + δ, and a
 
 every such noise is at least as far out as the *canonical* noise, whose tails these are (Awan and
 Vadhan 2023; Awan and Ramasethu 2023), and costs at least as much for **every** cost that never
-falls: on the integers at Δ = 1, where nothing need be rounded, exactly E L(canonical); on the line
-E L(canonical·Δ) less the sag of L below its chords.
+falls: on the integers at Δ = 1, where nothing need be rounded, exactly E L(canonical); on the line,
+and on the integers at other Δ, E L(canonical·Δ) less the sag of L below its chords.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from math import ceil
 
 from leastnoise.certificate.evidence import unproved
 from leastnoise.costs import Cost
 from leastnoise.exact import exponential
-from leastnoise.noise import DiscreteUniform
+from leastnoise.noise import DiscreteStaircase, DiscreteUniform, Run
 from leastnoise.privacy import Privacy
 
-# Tails are kept in units of 2^-192, rounded down; more steps than this are not walked one by one.
-_BITS = 192
+# More steps than this are not walked one by one.
 _MOST = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
 class CanonicalBound:
-    """E L of the canonical noise; on the line, in steps of Δ and less the sag of L."""
+    """E L of the canonical noise in steps of Δ, less the sag of L; at Δ = 1 on the integers all."""
 
     integer: bool
 
@@ -41,8 +41,8 @@ class CanonicalBound:
 
     def proved(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
         """Return the bound; raise where it does not apply."""
-        if self.integer and sensitivity != 1:
-            raise unproved("the canonical noise is least on the integers at Δ = 1 only")
+        if self.integer and sensitivity.denominator != 1:
+            raise unproved("whole numbers do not move by a fraction")
         if not privacy.delta and not privacy.epsilon:
             raise unproved("no noise keeps (0, 0)")
         if not privacy.epsilon:
@@ -56,7 +56,10 @@ class CanonicalBound:
         )
 
     def _with_epsilon(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
-        """Return the bound by the tails, one by one."""
+        """Return the bound by the tails one by one; at δ = 0 they are those of a geometric law."""
+        if not privacy.delta and self._whole(sensitivity):
+            ratio = 1 / exponential(privacy.epsilon).upper
+            return DiscreteStaircase(sensitivity, ratio, (Run(0, 1, 1),)).enclose(cost).lower
         far = tails(privacy, exponential(privacy.epsilon).upper)
         floors = [self._floor(cost, k * sensitivity, sensitivity) for k in range(len(far) + 1)]
         # Beyond the last the table may go on level; made never to fall, tails can be put in.
@@ -68,7 +71,7 @@ class CanonicalBound:
     def _floor(self, cost: Cost, place: Fraction, step: Fraction) -> Fraction:
         """Return what noise rounded to a point is charged at least (Frame.floors)."""
         low = cost.value(place).lower
-        if self.integer:
+        if self._whole(step):
             return low
         before = cost.sag(max(place - step, Fraction(0)), max(place, step))
         return low - max(before, cost.sag(place, place + step))
@@ -76,8 +79,12 @@ class CanonicalBound:
     def _without_epsilon(self, cost: Cost, delta: Fraction, step: Fraction) -> Fraction:
         """Return the bound at ε = 0, where the tails fall by δ each: a uniform noise with a rim."""
         law = at_epsilon_0(delta, step)
-        sag = Fraction(0) if self.integer else cost.largest_sag(step, law.radius)
+        sag = Fraction(0) if self._whole(step) else cost.largest_sag(step, law.radius)
         return law.enclose(cost).lower - sag
+
+    def _whole(self, step: Fraction) -> bool:
+        """Whether the noise lies on the points of the bound already."""
+        return self.integer and step == 1
 
 
 def at_epsilon_0(delta: Fraction, step: Fraction) -> DiscreteUniform:
@@ -88,12 +95,17 @@ def at_epsilon_0(delta: Fraction, step: Fraction) -> DiscreteUniform:
     return DiscreteUniform(step=step, reach=reach, level=int(delta * whole), rim=int(rim * whole))
 
 
+def bits_for(privacy: Privacy) -> int:
+    """Return how many binary digits weights have so that e^−ε and δ have 192 of them."""
+    return 192 + 3 * ceil(privacy.epsilon) + privacy.delta.denominator.bit_length()
+
+
 def tails(privacy: Privacy, factor: Fraction) -> list[Fraction]:
     """Return lower bounds of T_0, T_1, … with e^ε ≤ ``factor``, as long as they are positive.
 
     Beyond many they are left out, which makes a bound smaller, never false.
     """
-    unit = 1 << _BITS
+    unit = 1 << bits_for(privacy)
     lost = -(-privacy.delta * unit // 1)
     found: list[Fraction] = []
     tail = (1 - privacy.delta) / (1 + factor) * unit // 1

@@ -72,7 +72,8 @@ class Certificate:
     @property
     def exact(self) -> bool:
         """Whether cost and lower bound meet, but for the rounding of an irrational cost (2⁻⁶⁰)."""
-        return self.evidence is not None and self.gap <= _ROUNDING
+        met = self.cost <= self.lower_bound + abs(self.lower_bound) * _ROUNDING
+        return self.evidence is not None and met
 
     @property
     def gap(self) -> Fraction:

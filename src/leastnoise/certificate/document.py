@@ -8,8 +8,11 @@ from one that was not; whether what it says is true is for the check to say.
 
 import hashlib
 import json
+import re
+from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
+from itertools import pairwise
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -19,7 +22,17 @@ from leastnoise.certificate.comb_bound import CombBound
 from leastnoise.certificate.evidence import unproved
 from leastnoise.certificate.lattice_bound import Frame, LatticeBound
 from leastnoise.certificate.supporting_line import SupportingLine
-from leastnoise.costs import Cost, Points, Power, Recording, Tabled, Threshold
+from leastnoise.costs import (
+    Cost,
+    Points,
+    Power,
+    Recording,
+    Tabled,
+    Threshold,
+    lp,
+    points,
+    threshold,
+)
 from leastnoise.errors import InvalidParameter, LeastnoiseError
 from leastnoise.exact import Interval, exponential
 from leastnoise.noise import (
@@ -63,6 +76,15 @@ _KINDS = {kind.__name__: kind for kind in _PARTS}
 _EVIDENCE = CanonicalBound | CombBound | LatticeBound | SupportingLine | None
 _STATED = ("noise", "privacy", "sensitivity", "objective", "cost", "lower_bound", "source")
 _LONGEST = 1 << 27
+_LONGEST_LINE = 300
+_LONGEST_NUMBER = 13_280  # binary digits: 4000 decimal ones, but for a few
+_NUMBER = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
+# Costs are made by what checks them.
+_READERS: dict[type, Callable[..., Cost]] = {
+    Power: lp,
+    Threshold: threshold,
+    Points: lambda sizes, costs: points(zip(sizes, costs, strict=True)),
+}
 
 
 def written(certificate: Certificate) -> str:
@@ -98,11 +120,13 @@ def read(text: str, cost: Cost | None = None) -> Certificate:
             raise unproved(f'it does not say "{FORMAT}"')
         if content.pop("digest", None) != _digest(content):
             raise unproved("its digest is not that of its content")
+        if set(content) != {*_STATED, "format", "among", "factor", "evidence"}:
+            raise unproved("it says less or more than certificates do")
         certificate = _certificate(content)
         factor = _made(content["factor"], Interval)
     except LeastnoiseError:
         raise
-    except (ArithmeticError, KeyError, TypeError, ValueError, RecursionError):
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
         raise unproved("it is not written as certificates are") from None
     if exponential(certificate.privacy.epsilon) != factor:
         raise unproved("its interval for e^ε is another")
@@ -133,6 +157,8 @@ def _certificate(content: dict[str, Any]) -> Certificate:
         source=_made(content["source"], str),
         evidence=evidence,
     )
+    if not _is_line(certificate.source):
+        raise unproved("its source is not one line of text")
     if content["among"] != certificate.among or certificate.sensitivity <= 0:
         raise unproved("it speaks of another class of noises than its evidence")
     return certificate
@@ -148,6 +174,11 @@ def _plain(value: object) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, Fraction):
+        if max(value.numerator.bit_length(), value.denominator.bit_length()) > _LONGEST_NUMBER:
+            raise InvalidParameter(
+                "a number in a certificate may have at most 4000 digits to be written; got a "
+                "longer one. Give shorter parameters, for instance another unit of the answer."
+            )
         return str(value)
     if isinstance(value, tuple | list):
         return [_plain(part) for part in value]
@@ -181,9 +212,19 @@ def _value(plain: Any, wanted: Any) -> Any:
         return tuple(
             _value(part, hint) for part, hint in zip(plain, _each(wanted, len(plain)), strict=True)
         )
-    if isinstance(plain, str) and wanted is Fraction:
-        return Fraction(plain)
-    return plain
+    return _number(plain) if isinstance(plain, str) and wanted is Fraction else plain
+
+
+def _number(text: object) -> Fraction:
+    """Return a whole number or a ratio of two; no exponents, which could be of any size."""
+    if not isinstance(text, str) or not _NUMBER.fullmatch(text):
+        raise unproved("a number in it is not written as one")
+    return Fraction(text)
+
+
+def _is_line(text: str) -> bool:
+    """Tell whether a text can be printed as part of a line."""
+    return text.isprintable() and len(text) <= _LONGEST_LINE
 
 
 def _object(plain: dict[str, Any]) -> Any:
@@ -192,6 +233,8 @@ def _object(plain: dict[str, Any]) -> Any:
     parts = {name: _made(part, hints[name]) for name, part in plain.items()}
     if set(parts) != set(_PARTS[kind]):
         raise unproved("a part of it is missing")
+    if kind in _READERS:
+        return _READERS[kind](*(parts[name] for name in _PARTS[kind]))
     if kind is Steps:
         return Steps(parts["breaks"], parts["heights"], dict(parts["points"]))
     return kind(**parts)
@@ -200,8 +243,16 @@ def _object(plain: dict[str, Any]) -> Any:
 def _tabled(plain: dict[str, Any]) -> Tabled:
     readings = {}
     for kind, *numbers in plain["readings"]:
-        *asked, lower, upper = (Fraction(number) for number in numbers)
+        *asked, lower, upper = (_number(number) for number in numbers)
         readings[str(kind), tuple(asked)] = Interval(lower, upper)
+    values = sorted((asked, kept) for (kind, asked), kept in readings.items() if kind == "value")
+    falls = any(after.upper < before.lower for (_, before), (_, after) in pairwise(values))
+    wrong = any(
+        kept.lower > kept.upper or (kept.lower < 0 and "sag" in kind)
+        for (kind, _), kept in readings.items()
+    )
+    if falls or wrong or not _is_line(str(plain["name"])):
+        raise unproved("its table is not that of a cost that never falls")
     return Tabled(str(plain["name"]), readings)
 
 

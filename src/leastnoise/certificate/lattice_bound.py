@@ -141,7 +141,8 @@ class LatticeBound:
             raise unproved("its lattice is not the integers")
         if frame.rule == "smoothed" and sensitivity.denominator != 1:
             raise unproved("whole numbers do not move by a fraction")
-        if list(self.floors) != frame.floors(cost, sensitivity):
+        said = list(self.floors)
+        if len(said) != frame.reach + 2 or said != frame.floors(cost, sensitivity):
             raise unproved("its table of costs is not that of the cost")
         zero, paid = cost.value(Fraction(0)).lower, sum(self.weights) * self.unit
         return self.least(exponential(privacy.epsilon).upper, zero) - privacy.delta * paid

@@ -33,9 +33,9 @@ def sensitivity_read(
     return moved
 
 
-def class_read(among: str) -> str:
+def class_read(among: object) -> str:
     """Refuse what is no class of noises."""
-    if among in CLASSES:
+    if isinstance(among, str) and among in CLASSES:
         return among
     raise InvalidParameter(
         f'among must be "decreasing" or "any"; got {described(among)}. '
