@@ -1,6 +1,6 @@
 """Certified solves over a grid of promises and costs: how near to the least, and how long.
 
-    python benchmarks/solves.py            the whole grid, any shape, up to 30 s each
+    python benchmarks/solves.py            the whole grid, any shape, up to 25 s each
     python benchmarks/solves.py --quick    one column of it
 
 Every certificate is written, read back and proved again. Failures are listed with their gap.
@@ -24,7 +24,7 @@ def main() -> None:
     """Solve and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="only ε = 1")
-    parser.add_argument("--seconds", default="30", help="how long each may take")
+    parser.add_argument("--seconds", default="25", help="how long each may take")
     options = parser.parse_args()
     os.environ["LEASTNOISE_CACHE"] = "off"
     epsilons = ("1",) if options.quick else EPSILONS

@@ -1,6 +1,7 @@
 """Which finder answers which question."""
 
 import contextlib
+import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -82,11 +83,12 @@ def _found(asked: Question, effort: Effort) -> tuple[Noise, Certificate]:
     unit = at_unit(asked)
     noise, source = _begin(unit), _CLOSED
     if asked.among == "any" and effort.solve:  # any shape begins with the least decreasing one
-        plainer = replace(unit, among="decreasing")
-        noise, certificate = _bracketed(
-            plainer, noise, source, replace(effort, seconds=effort.seconds / 4)
-        )
+        begun, plainer = time.monotonic(), replace(unit, among="decreasing")
+        first = replace(effort, seconds=effort.seconds / 8)
+        noise, certificate = _bracketed(plainer, noise, source, first)
         source = certificate.source
+        left = effort.seconds - (time.monotonic() - begun)
+        effort = replace(effort, seconds=max(left, effort.seconds / 8))
     certificate = scaled(_bracketed(unit, noise, source, effort)[1], asked)
     return certificate.noise, certificate
 

@@ -97,12 +97,15 @@ def narrowed(
         if asked.privacy.epsilon > _LARGEST_EPSILON:
             return bracket
         progress(f"{cells} cells to a Δ, gap so far {bracket.gap:.2%}")
+        begun = time.monotonic()
+        solver = Solver(asked, frame, until, before)
         try:
-            solver = Solver(asked, frame, until, before)
             lower = solver.lower()
             bracket = bracket.with_evidence(solver.evidence(lower))
             upper = solver.upper() if asked.privacy.delta else None
-        except OutOfTime:
+        except OutOfTime as stopped:
+            if stopped.last is not None:
+                bracket = bracket.with_evidence(solver.evidence(stopped.last))
             if window > 4 * _radius(asked) or time.monotonic() > until:
                 return bracket
             window += 1 + window // 4
@@ -127,7 +130,9 @@ def narrowed(
         elif frame.rule == "points":
             return bracket
         else:
-            cells = _finer(asked, cells, bracket.gap / as_float(gap))
+            now = time.monotonic()
+            finest = ((until - now) / max(now - begun, 1e-3)) ** 0.25
+            cells = _finer(asked, cells, bracket.gap / as_float(gap), finest)
 
 
 def certified(bracket: Bracket, source: str) -> tuple[Noise, Certificate]:
@@ -276,9 +281,12 @@ def _first_cells(asked: Question) -> int:
     return _aligned(asked, max(wanted, 8) if not epsilon else wanted)
 
 
-def _finer(asked: Question, cells: int, excess: float) -> int:
-    """Return the next lattice: as the gap falls like 1/m², but not in too large a stride."""
-    stride = min(2.0, max(1.25, 1.08 * math.sqrt(excess)))
+def _finer(asked: Question, cells: int, excess: float, finest: float) -> int:
+    """Return the next lattice: as the gap falls like 1/m², but not in too large a stride.
+
+    Nor in one that takes longer than there is time: a solve takes about m⁴.
+    """
+    stride = min(2.0, max(1.25, 1.08 * math.sqrt(excess)), max(1.1, finest))
     return _aligned(asked, math.ceil(cells * stride))
 
 

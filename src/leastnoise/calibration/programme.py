@@ -26,10 +26,6 @@ _TOLERANCE = 1e-10
 _NEARLY = 1e-6
 
 
-class OutOfTime(Exception):
-    """The solver was stopped before it was done."""
-
-
 @dataclass(frozen=True)
 class Proposal:
     """What the solver says: masses of the points by side, and multipliers (certificate's ν, y, μ).
@@ -43,6 +39,17 @@ class Proposal:
     weights: "Floats"
     pairs: tuple["Floats", "Floats", "Floats"]
     falls: "Floats"
+
+
+class OutOfTime(Exception):
+    """The solver was stopped before it was done; ``last`` is what it said of fewer pairs.
+
+    With fewer pairs a programme is too cheap, so its multipliers prove a bound all the same.
+    """
+
+    def __init__(self, last: Proposal | None = None) -> None:
+        super().__init__()
+        self.last = last
 
 
 class Programme:
@@ -119,8 +126,13 @@ class Programme:
         solver.changeColsCost(len(costs), columns, costs)
         for column, price in ((self._tail, beyond), (self._atom, atom)):
             solver.changeColBounds(column, 0.0, 0.0 if price is None else self._infinity)
+        last: Proposal | None = None
         while True:
-            values = self._run()
+            try:
+                values = self._run()
+            except OutOfTime:
+                raise OutOfTime(last) from None
+            last = self._read(values)
             extra = (1 - self.factor) / 2 * values[self._tail] + values[self._atom]
             if self.decreasing:
                 break
@@ -130,7 +142,7 @@ class Programme:
             if not len(shifts):
                 break
             self._take_in(shifts, points)
-        return self._read(values)
+        return last
 
     def _run(self) -> "Floats":
         import highspy
