@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import leastnoise as ln
 from leastnoise.calibration.numeric import Solver
 from leastnoise.calibration.question import Question
-from leastnoise.certificate import Frame, LatticeBound
+from leastnoise.certificate import CanonicalBound, Frame, LatticeBound
 from leastnoise.costs import Cost
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import exponential
@@ -61,6 +61,24 @@ def test_no_multipliers_prove_more_than_any_noise_costs(
     delta = Profile(noise, sensitivity=1).delta(epsilon)
     assume(delta < 1)
     proved = bound.proved(cost, ln.Privacy(epsilon, delta), Fraction(1))
+    assert proved <= noise.expected(cost)
+
+
+@given(
+    st.sampled_from(
+        [*COSTS, ln.lp("3/2"), ln.threshold("1/3"), ln.points([(0, 1), (2, 1), (3, 9)])]
+    ),
+    steps(),
+    st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(2)]),
+    st.sampled_from([Fraction(1, 2), Fraction(1), Fraction(3)]),
+)
+@settings(max_examples=150)
+def test_the_canonical_bound_is_no_more_than_any_noise_costs(
+    cost: Cost, noise: ln.Steps, epsilon: Fraction, moved: Fraction
+) -> None:
+    delta = Profile(noise, sensitivity=moved).delta(epsilon)
+    assume(0 < delta < 1)
+    proved = CanonicalBound(integer=False).proved(cost, ln.Privacy(epsilon, delta), moved)
     assert proved <= noise.expected(cost)
 
 
