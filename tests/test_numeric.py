@@ -267,6 +267,16 @@ def test_nothing_proved_is_not_called_least() -> None:
     ).certificate.gap <= Fraction(1, 1000)
 
 
+@pytest.mark.parametrize("seconds", ["1e-9", "0.05", "0.2", "0.5", "1"])
+def test_time_may_run_out_anywhere(seconds: str) -> None:
+    for epsilon, delta in (("8", "0"), ("4", "0.3"), ("1", "0.3")):
+        mechanism = ln.calibrate(
+            ln.Privacy(epsilon, delta), sensitivity=1, cost=ln.l2, gap="1e-9", seconds=seconds
+        )
+        mechanism.check()
+        assert mechanism.certificate.lower_bound <= mechanism.cost
+
+
 def test_no_time_gives_the_best_bracket_there_is() -> None:
     mechanism = ln.calibrate(
         ln.Privacy(4, "0.05"), sensitivity=1, cost=ln.l1, among="any", gap="1e-7", seconds="0.3"

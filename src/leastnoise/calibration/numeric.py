@@ -131,7 +131,7 @@ def narrowed(
             return bracket
         else:
             now = time.monotonic()
-            finest = ((until - now) / max(now - begun, 1e-3)) ** 0.25
+            finest = (max(until - now, 0.0) / max(now - begun, 1e-3)) ** 0.25
             cells = _finer(asked, cells, bracket.gap / as_float(gap), finest)
 
 
