@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long  # they test the tests: a minute and a half
+
 ROOT = Path(__file__).resolve().parent.parent
 # The tests that must catch them; the control below runs the same ones on the code as it is.
 WORDS = "tests/test_sampling.py::test_every_word_enumerated_gives_every_ticket_equally_often"

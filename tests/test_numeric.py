@@ -220,7 +220,7 @@ def test_whole_numbers_of_every_sensitivity(
         integer=True,
         among="any",
         solve=solve,
-        seconds=60,
+        seconds=300,
     )
     mechanism.check()
     assert mechanism.certificate.integer
