@@ -5,16 +5,20 @@ where numbers become exact, and the only place where irrational ones are enclose
 """
 
 from leastnoise.exact.door import Number, as_float, count, positive, rational, value_ratio
-from leastnoise.exact.enclosures import (
-    Interval,
+from leastnoise.exact.enclosures import exponential, power, shortened_up
+from leastnoise.exact.functions import (
     error_function,
-    exponential,
+    gamma,
     inverse_error_function,
+    logarithm,
+    lower_gamma,
+    normal_density,
+    normal_quantile,
+    normal_tail,
     pi,
-    power,
-    shortened_up,
 )
 from leastnoise.exact.grid import FloatRounding, Grid
+from leastnoise.exact.interval import Interval
 from leastnoise.exact.text import approximately, described, exactly, magnitude, ratio, to_place
 
 __all__ = [
@@ -29,8 +33,14 @@ __all__ = [
     "error_function",
     "exactly",
     "exponential",
+    "gamma",
     "inverse_error_function",
+    "logarithm",
+    "lower_gamma",
     "magnitude",
+    "normal_density",
+    "normal_quantile",
+    "normal_tail",
     "pi",
     "positive",
     "power",

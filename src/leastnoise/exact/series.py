@@ -5,7 +5,8 @@ from fractions import Fraction
 from math import comb, isqrt
 
 from leastnoise.errors import Unsupported
-from leastnoise.exact.enclosures import Interval, power
+from leastnoise.exact.enclosures import power
+from leastnoise.exact.interval import Interval
 
 # The most binary digits that a power may have and still be written out.
 _LONGEST_POWER = 1 << 25

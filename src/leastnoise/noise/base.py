@@ -23,18 +23,19 @@ class Noise(ABC):
 
     @abstractmethod
     def mass(self, upto: Fraction) -> Fraction:
-        """Return P(X ≤ upto), exactly."""
+        """Return P(X ≤ upto): exactly, but for laws that are irrational."""
 
     @abstractmethod
     def quantile(self, probability: Fraction) -> Fraction:
-        """Return the smallest x with P(X ≤ x) ≥ probability, exactly (0: the support's start).
+        """Return the smallest x with P(X ≤ x) ≥ probability (0: the support's start).
 
-        Noise without a largest size has none at 0 and 1, and refuses them.
+        Exactly, but for laws that are irrational. Noise without a largest size has none at 0 and
+        1, and refuses them.
         """
 
     @abstractmethod
     def variance(self) -> Fraction:
-        """Return the variance, exactly."""
+        """Return the variance: exact where it is rational, else a proved upper bound."""
 
     @abstractmethod
     def enclose(self, cost: Cost) -> Interval:
@@ -287,6 +288,14 @@ def unbounded(cost: Cost) -> Unsupported:
         "the expected cost of noise without a largest size needs a cost that is known at every "
         f"size; got {cost!r}, a function that can only be called. Use l1, l2, lp, threshold or "
         "points."
+    )
+
+
+def no_ends(probability: Fraction) -> InvalidParameter:
+    """Return the refusal of a quantile at 0 or 1 where there is none."""
+    return InvalidParameter(
+        "noise without a largest size has quantiles strictly between 0 and 1 only; "
+        f"got {exactly(probability)}. Give a level such as 0.999."
     )
 
 

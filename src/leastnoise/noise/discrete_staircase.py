@@ -19,7 +19,7 @@ from leastnoise.exact.series import (
     power_sums,
     series,
 )
-from leastnoise.noise.base import LatticeNoise, Run, unbounded
+from leastnoise.noise.base import LatticeNoise, Run, no_ends, unbounded
 
 # Up to this exponent the expected |X|ᵖ is a closed form; beyond, it is added up.
 _LARGEST_CLOSED = 32
@@ -120,10 +120,7 @@ class DiscreteStaircase(LatticeNoise):
     def quantile(self, probability: Fraction) -> Fraction:
         """Return the smallest lattice point x with P(X ≤ x) ≥ probability, exactly."""
         if probability in (0, 1):
-            raise InvalidParameter(
-                "noise without a largest size has quantiles strictly between 0 and 1 only; "
-                f"got {exactly(probability)}. Give a level such as 0.999."
-            )
+            raise no_ends(probability)
         if probability <= self._tail(0):
             return -self._exceeded(probability, below=True) * self.step
         return self._exceeded(1 - probability) * self.step

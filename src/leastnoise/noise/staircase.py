@@ -9,7 +9,7 @@ from leastnoise.costs import Cost, Power
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import Interval, Number, described, exactly, positive, rational
 from leastnoise.exact.series import exact_power, falls_to, power_rest, power_sums, series
-from leastnoise.noise.base import Noise, evaluated, unbounded
+from leastnoise.noise.base import Noise, evaluated, no_ends, unbounded
 
 # Up to this exponent the expected |X|ᵖ is a closed form; beyond, it is added up.
 _LARGEST_CLOSED = 32
@@ -93,10 +93,7 @@ class Staircase(Noise):
     def quantile(self, probability: Fraction) -> Fraction:
         """Return the x with P(X ≤ x) = probability, exactly."""
         if probability in (0, 1):
-            raise InvalidParameter(
-                "noise without a largest size has quantiles strictly between 0 and 1 only; "
-                f"got {exactly(probability)}. Give a level such as 0.999."
-            )
+            raise no_ends(probability)
         if 2 * probability < 1:
             return -self._place(probability)
         return self._place(1 - probability)

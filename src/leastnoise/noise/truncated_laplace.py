@@ -1,0 +1,132 @@
+"""Laplace noise cut off at a largest size."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact import (
+    Interval,
+    Number,
+    exactly,
+    exponential,
+    logarithm,
+    lower_gamma,
+    positive,
+    power,
+)
+from leastnoise.noise.smooth import Smooth
+
+# A radius of more scales would cut off nothing that anyone could ever draw.
+_WIDEST = 1 << 17
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class TruncatedLaplace(Smooth):
+    """The density B·e^(−|x|/b) up to |x| = A and 0 beyond (Geng, Ding, Guo and Kumar 2020).
+
+    With b = Δ/ε and A = b·ln(1 + (e^ε−1)/2δ) it is (ε, δ)-private at sensitivity Δ, for
+    0 < δ < 1/2 and ε > 0 (their Theorem 1).
+
+    ============ =====================================================
+    κ            e^(−A/b)
+    B            1 / 2b(1−κ)
+    P(X > x)     (e^(−x/b) − κ) / 2(1−κ), for 0 ≤ x ≤ A
+    E |X|ᵖ       bᵖ·γ(p+1, A/b) / (1−κ), γ the lower gamma function
+    ============ =====================================================
+
+    Args:
+        scale: b > 0.
+        radius: A > 0, the largest size.
+
+    >>> TruncatedLaplace(1, 2).support()
+    (-2.0, 2.0)
+    """
+
+    scale: Fraction
+    width: Fraction
+
+    def __init__(self, scale: Number, radius: Number) -> None:
+        """Read both numbers exactly."""
+        object.__setattr__(self, "scale", positive(scale, "scale"))
+        object.__setattr__(self, "width", positive(radius, "radius"))
+        if self.width > _WIDEST * self.scale:
+            raise InvalidParameter(
+                f"the radius of a truncated Laplace noise must be at most {_WIDEST} times its "
+                f"scale; got {exactly(self.width)} and {exactly(self.scale)}. Use Laplace."
+            )
+
+    def __repr__(self) -> str:
+        """Print the law the way it is written."""
+        return f"TruncatedLaplace(scale={exactly(self.scale)}, radius={exactly(self.width)})"
+
+    @property
+    def radius(self) -> Fraction:
+        """The largest size this noise can have, A."""
+        return self.width
+
+    def scaled(self, factor: Number) -> "TruncatedLaplace":
+        """Return the law of ``factor`` times this noise, factor > 0."""
+        by = positive(factor, "factor")
+        return TruncatedLaplace(by * self.scale, by * self.width)
+
+    def density(self, size: Fraction, bits: int = 128) -> Interval:
+        """Enclose e^(−size/b) / 2b(1−κ)."""
+        if size > self.width:
+            return Interval.exact(0)
+        here = exponential(-size / self.scale, bits + 16)
+        return here * self._kept(bits + 16).scaled(2 * self.scale).inverted()
+
+    def tail(self, size: Fraction, bits: int = 128) -> Interval:
+        """Enclose e^(−size/b)·(1 − e^(−(A−size)/b)) / 2(1−κ): nothing cancels."""
+        if size >= self.width:
+            return Interval.exact(0)
+        left = _fallen((self.width - size) / self.scale, bits + 16)
+        here = exponential(-size / self.scale, bits + 16)
+        return here * left * self._kept(bits + 16).scaled(2).inverted()
+
+    def tail_area(self, size: Fraction, bits: int = 128) -> Interval:
+        """Enclose κ·b·(e^y − 1 − y) / 2(1−κ) with y = (A − size)/b."""
+        if size >= self.width:
+            return Interval.exact(0)
+        left = (self.width - size) / self.scale
+        # e^y − 1 − y begins with y²/2, so so many more digits cancel.
+        more = bits + 16 + 2 * max(0, (1 / left).__ceil__().bit_length())
+        grown = exponential(left, more) - Interval.exact(1 + left)
+        cut = exponential(-self.width / self.scale, bits + 16).scaled(self.scale / 2)
+        return grown * cut * self._kept(bits + 16).inverted()
+
+    def moment(self, p: Fraction) -> Interval:
+        """Enclose bᵖ·γ(p+1, A/b) / (1−κ)."""
+        within = lower_gamma(p + 1, self.width / self.scale)
+        return within * power(self.scale, p) * self._kept(144).inverted()
+
+    def series(self, tail: Fraction, terms: int) -> tuple[Interval, ...]:
+        """Enclose the coefficients of Q = −b·ln(κ + 2(1−κ)q): b·(−c)ⁿ/n, c = 2(1−κ)/(κ + …)."""
+        kept = self._kept(192).scaled(2)
+        level = exponential(-self.width / self.scale, 192) + kept.scaled(tail)
+        ends = [logarithm(end, 160) for end in (level.lower, level.upper)]
+        first = Interval(-self.scale * ends[1].upper, -self.scale * ends[0].lower)
+        found, steep = [first], (kept * level.inverted()).shortened(160)
+        power_of = Interval.exact(self.scale)
+        for n in range(1, terms):
+            power_of = (power_of * steep).scaled(-1).shortened(160)
+            found.append(power_of.scaled(Fraction(1, n)))
+        return tuple(found)
+
+    def crossing(self, move: Fraction, epsilon: Interval) -> Interval | None:
+        """Enclose the larger of d − A, before which x − d is impossible, and (d − εb)/2."""
+        edge = min(move - self.width, self.width)
+        if epsilon.lower * self.scale >= move:
+            return Interval.exact(edge)
+        inner = (Interval.exact(move) - epsilon.scaled(self.scale)).scaled(Fraction(1, 2))
+        return Interval(max(edge, inner.lower), max(edge, inner.upper))
+
+    def _kept(self, bits: int) -> Interval:
+        """Enclose 1 − κ."""
+        return _fallen(self.width / self.scale, bits)
+
+
+def _fallen(exponent: Fraction, bits: int) -> Interval:
+    """Enclose 1 − e^−exponent for an exponent > 0, narrower than 2^−bits of it."""
+    more = bits + 8 + (1 / exponent).__ceil__().bit_length()
+    return Interval.exact(1) - exponential(-exponent, more)
