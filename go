@@ -136,7 +136,7 @@ def run_test(options: argparse.Namespace, rest: list[str]) -> int:
     if options.install_services:
         say("no services needed yet")
 
-    pytest: list[str | Path] = [VENV_PYTHON, "-m", "pytest"]
+    pytest: list[str | Path] = [VENV_PYTHON, "-m", "pytest", "-n", "auto", "--dist", "worksteal"]
     if not sys.stdout.isatty():
         pytest.append("--color=no")
     if not options.all:

@@ -207,9 +207,11 @@ def described(bad: object) -> str:
     return repr(bad)[:100] if plain else f"an object of type {type(bad).__name__}"
 
 
-def test_an_epsilon_too_small_for_its_steps_is_refused() -> None:
-    with pytest.raises(Unsupported, match=r"at most 8000 steps on each side so far; got an ε so"):
-        ln.calibrate(ln.Privacy("1e-9", "1e-15"), sensitivity=1)
+def test_an_epsilon_too_small_for_a_list_of_steps() -> None:
+    with pytest.raises(Unsupported, match=r"the canonical noise may have at most 1000 steps"):
+        ln.calibrate(ln.Privacy("1e-9", "1e-15"), sensitivity=1, family="canonical")
+    with pytest.raises(Unsupported, match=r"a cut staircase may have at most 1000 steps"):
+        ln.calibrate(ln.Privacy("1e-9", "1e-15"), sensitivity=1, family="cut_staircase")
 
 
 # ------------------------------------------------------------------- extremes that work

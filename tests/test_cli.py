@@ -182,6 +182,64 @@ def test_version() -> None:
     assert (done.returncode, done.stdout) == (0, f"leastnoise, version {ln.__version__}\n")
 
 
+# ------------------------------------------------------------------- families and planning
+
+
+@pytest.mark.parametrize("family", ["laplace", "gaussian", "staircase", "truncated_laplace"])
+def test_a_family_is_used_when_asked_for(family: str) -> None:
+    question = ["--epsilon", "1/2", "--delta", "1e-3", "--sensitivity", "1", "--family", family]
+    mechanism = ln.calibrate(ln.Privacy("1/2", "1e-3"), sensitivity=1, family=family)
+    found = data(call("calibrate", *question, "--json"))
+    assert found["noise"] == repr(mechanism.noise)
+    assert Fraction(found["cost"]) == mechanism.cost
+    released = data(call("release", "42", *question, "--json"))
+    assert (released["bound"] is None) == (family != "truncated_laplace")
+
+
+COMPARED = ["--epsilon", "1/2", "--delta", "1e-3", "--sensitivity", "2", "--cost", "l2"]
+
+
+@pytest.mark.parametrize(("options", "asked"), [([], {}), (["--integer"], {"integer": True})])
+def test_compare_is_the_comparison_of_the_library(
+    options: list[str], asked: dict[str, bool]
+) -> None:
+    comparison = ln.compare(
+        ln.Privacy("1/2", "1e-3"),
+        sensitivity=2,
+        cost=ln.l2,
+        releases=3,
+        solve=False,
+        integer=asked.get("integer", False),
+    )
+    question = ["compare", *COMPARED, *options, "--releases", "3", "--no-solve"]
+    assert data(call(*question, "--json")) == comparison.to_dict()
+    done = call(*question)
+    assert done.exit_code == 0
+    assert done.stdout.startswith(f"{comparison}\n\n")
+    assert " ".join(done.stdout.removeprefix(str(comparison)).split()) == comparison.explain()
+    assert max(map(len, done.stdout.splitlines())) <= 88
+
+
+def test_compare_draws_pictures_into_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "pictures"
+    found = data(call("compare", *QUESTION, "--no-solve", "--plot", str(folder), "--json"))
+    assert sorted(found["pictures"]) == sorted(str(path) for path in folder.iterdir())
+    assert len(found["pictures"]) == 6
+
+
+def test_privacy_for_is_the_promise_of_the_library() -> None:
+    question = ["--error", "2", "--confidence", "0.95", "--sensitivity", "1", "--epsilon", "0"]
+    promise = ln.privacy_for(error=2, confidence="0.95", sensitivity=1, epsilon=0)
+    found = data(call("privacy-for", *question, "--json"))
+    assert {name: Fraction(number) for name, number in found["privacy"].items()} == {
+        "epsilon": promise.epsilon,
+        "delta": promise.delta,
+    }
+    told = call("privacy-for", *question).stdout
+    assert f"promise   {promise}\n" in told
+    assert " ".join(told.split("\n\n")[1].split()) == promise.explain()
+
+
 # ------------------------------------------------------------------- help
 
 
@@ -201,7 +259,7 @@ def test_help_has_an_example_that_runs(command: str, tmp_path: Path) -> None:
         assert len(done.stdout) > 60
     (dotted,) = re.findall(r"\(([\w.]+)\)", told)
     path = dotted.removeprefix("leastnoise.").split(".")
-    assert command in path
+    assert command.replace("-", "_") in path
     import_module("leastnoise.paper")  # a part that is loaded on first use
     assert callable(reduce(getattr, path, ln))
 
@@ -222,6 +280,18 @@ REFUSED = [
     (
         ["calibrate", *QUESTION, "--cost", "threshold:-1"],
         "a threshold must be 0 or more; got '-1'.",
+    ),
+    (["calibrate", *QUESTION, "--family", "beta"], "family must be one of uniform, comb,"),
+    (["calibrate", *QUESTION, "--family", "staircase"], "the staircase needs ε > 0; got"),
+    (["compare", *QUESTION, "--releases", "0"], "releases must be a whole number of at least 1;"),
+    (["compare", "--sensitivity", "1"], "at ε = 0 no noise keeps δ = 0"),
+    (
+        ["privacy-for", "--error", "2", "--confidence", "1", *QUESTION],
+        "confidence must be above 0 and below 1; got '1'.",
+    ),
+    (
+        ["privacy-for", "--error", "2", "--confidence", "0.9", "--sensitivity", "1"],
+        "one of ε and δ must be given, and the other is asked for; got neither.",
     ),
     (["calibrate", *QUESTION, "--cost", "points:0"], "the points of a cost must be pairs"),
     (["calibrate", *QUESTION, "--cost", "a\n\x1b[31m" * 99], "a cost must be l1, l2, lp:P"),

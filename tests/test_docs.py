@@ -1,18 +1,25 @@
 """The documents say what is: commands, versions, exports, links, and nothing of one machine."""
 
+import csv
+import importlib.util
 import inspect
+import math
 import re
 import shlex
 import subprocess
 import sys
+from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import leastnoise
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+FIGURES = ROOT / "docs" / "theory" / "figures"
 HEAVY = {"altair", "click", "cryptography", "flint", "numpy", "scipy"}
 
 
@@ -72,6 +79,94 @@ LINKS = [
 @pytest.mark.parametrize(("document", "link"), LINKS)
 def test_a_link_to_a_file_leads_to_one(document: Path, link: str) -> None:
     assert (document.parent / link).is_file()
+
+
+def test_every_page_is_reached_from_an_index() -> None:
+    """Pages of the theory from theirs, the others from the front page."""
+    for index, folder in ((ROOT / "README.md", "docs"), (ROOT / "docs/theory/README.md", ".")):
+        named = re.findall(r"\]\(([^)#]+)", index.read_text(encoding="utf-8"))
+        reached = {(index.parent / link).resolve() for link in named}
+        pages = {page.resolve() for page in (index.parent / folder).glob("*.md")} - {index}
+        assert len(pages) > 2
+        assert pages <= reached
+
+
+# ------------------------------------------------------------------- docs/comparing.md
+
+
+def example(name: str) -> ModuleType:
+    """Return a script of the examples as a module: they are no package."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+script = example("compare")
+COSTS: dict[str, leastnoise.Cost] = script.COSTS
+
+
+def kept(name: str) -> list[dict[str, str]]:
+    """Return a table that the script has written."""
+    with (FIGURES / f"{name}.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_the_tables_of_the_comparison_stand_in_the_document(name: str) -> None:
+    text = (ROOT / "docs" / "comparing.md").read_text(encoding="utf-8")
+    assert script.markdown(kept(f"compare-{name}")) in text
+
+
+@pytest.mark.parametrize(("name", "cost"), COSTS.items())
+def test_the_tables_agree_with_what_is_found_now(name: str, cost: leastnoise.Cost) -> None:
+    """To the digits that are shown, rounded up; what is solved for, within its gap."""
+    rows = {row["noise"]: row for row in kept(f"compare-{name}")}
+    now = leastnoise.compare(script.PRIVACY, sensitivity=1, cost=cost)
+    assert set(rows) == {*(row.family for row in now), script.BOUND}
+    bound = Fraction(rows[script.BOUND]["cost"])
+    assert bound == pytest.approx(now.lower_bound, rel=2e-3)
+    assert bound <= min(row.cost for row in now)
+    for row in now:
+        shown = rows[row.family]
+        near = 2e-3 if row.family == "least" else 1e-4
+        assert Fraction(shown["cost"]) == pytest.approx(row.cost, rel=near)
+        assert Fraction(shown["times"]) >= Fraction(shown["cost"]) / bound * (1 - Fraction(1, 5000))
+        if row.family != "least":
+            assert Fraction(shown["cost"]) >= row.cost
+            assert Fraction(shown["usual"]) >= row.half_width
+            assert Fraction(shown["proves"]) >= row.impossible
+            assert shown["largest"] == "–" or Fraction(shown["largest"]) >= row.radius
+
+
+def test_where_the_gaussian_overtakes() -> None:
+    """At (1, 1e-6) from 12 answers on for l1 and from 9 on for l2; at (0, 1e-6) from 2 on."""
+    rows = kept("compare-releases")
+    first = {}
+    for promise, cost in {(row["promise"], row["cost"]): None for row in rows}:
+        line = [row for row in rows if (row["promise"], row["cost"]) == (promise, cost)]
+        times = [float(row["times the Gaussian"]) for row in line]
+        assert all(before < after for before, after in pairwise(times))
+        ahead = next(row for row in line if float(row["times the Gaussian"]) > 1)
+        first[promise, cost] = int(ahead["releases"])
+    usual, plain = script.PROMISES
+    assert first == {(usual, "l1"): 12, (usual, "l2"): 9, (plain, "l1"): 2, (plain, "l2"): 2}
+
+
+def test_the_script_on_a_few_releases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As δ → 0 the uniform noise costs kΔ/4δ and k²Δ²/12δ², the Gaussian √k·Δ/πδ and kΔ²/2πδ²."""
+    rows = script.by_releases({"(0, 1e-6)": leastnoise.Privacy(delta="1e-6")}, (1, 2, 5))
+    assert len(capsys.readouterr().err.splitlines()) == len(rows) == 6
+    for row in rows:
+        k, times = int(row["releases"]), float(row["times the Gaussian"])
+        limit = math.pi / 4 * math.sqrt(k) if row["cost"] == "l1" else math.pi / 6 * k
+        assert times == pytest.approx(limit, rel=2e-5)
+        assert row["cheapest other"] == "uniform"
+    picture = tmp_path / "releases.svg"
+    script.plots.save(script.releases_chart(rows), picture)
+    assert "answers under one promise" in picture.read_text(encoding="utf-8")
 
 
 # ------------------------------------------------------------------- the package

@@ -309,9 +309,8 @@ def test_the_factor_over_a_move_is_the_largest_there_is(
 
 
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "30"])
-@pytest.mark.parametrize("delta", ["0", "0.001"])
-def test_a_ratio_a_hair_smaller_is_not_private(epsilon: str, delta: str) -> None:
-    promise, noise = ln.Privacy(epsilon, delta), private(epsilon)
+def test_a_ratio_a_hair_smaller_is_not_private(epsilon: str) -> None:
+    promise, noise = ln.Privacy(epsilon), private(epsilon)
     steeper = Staircase(1, noise.gamma, noise.ratio * (1 - Fraction(1, 1 << 110)))
     for good, bad in ((noise, steeper), (on_grid(noise), on_grid(steeper))):
         for moved in ("1", "1/2", "1/1000"):
@@ -349,8 +348,10 @@ def test_at_epsilon_0_on_the_lattice_too(noise: DiscreteStaircase, moved: int) -
 
 
 def test_a_profile_is_refused_with_the_reason() -> None:
-    with pytest.raises(InvalidParameter, match=r"of finitely many pieces; got Staircase at"):
-        Profile(Staircase(1, 0, "1/2"), sensitivity=1).delta(1)
+    with pytest.raises(
+        InvalidParameter, match=r"up to 128 of its periods; got a sensitivity of 12"
+    ):
+        Profile(Staircase(1, 0, "1/2"), sensitivity=129).delta(1)
     with pytest.raises(InvalidParameter, match=r"must have a largest size; got Staircase, which"):
         ln.rearrange(Staircase(1, 0, "1/2"), ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l1)
 
@@ -637,7 +638,8 @@ def test_every_kind_of_array_is_released() -> None:
     slow = ln.hold(private("1e-9"), ln.Privacy("1e-9"), sensitivity=1)
     assert not bulk.fits(slow.drawn.noise)
     assert np.isfinite(slow.release(np.zeros(20)).values).all()
-    assert slow.release(3).interval()[1] > 10**9
+    low, high = slow.release(3).interval()
+    assert high - low > 2 * 10**9
 
 
 def test_two_periods_for_twice_the_sensitivity() -> None:
@@ -745,10 +747,11 @@ def test_what_has_no_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_picture_of_a_staircase_is_its_density() -> None:
     pytest.importorskip("altair")
     from leastnoise import plots
+    from leastnoise.plots.outlines import outlined
 
     for gamma in (0, Fraction(1, 3)):
         noise = Staircase(2, gamma, "1/2")
-        outline = plots._outlined(noise)
+        outline = outlined(noise)
         for low, high, height in zip(
             outline.breaks, outline.breaks[1:], outline.heights, strict=False
         ):

@@ -13,20 +13,33 @@ if TYPE_CHECKING:
     from leastnoise import errors
     from leastnoise.certificate import Certificate
     from leastnoise.costs import Cost, l1, l2, lp, points, threshold
-    from leastnoise.mechanism import Answer, Answers, Mechanism, calibrate, hold
-    from leastnoise.noise import DiscreteUniform, Noise, Staircase, Steps, Uniform
+    from leastnoise.mechanism import Answer, Answers, Mechanism, calibrate, calibrate_pair, hold
+    from leastnoise.noise import (
+        DiscreteUniform,
+        Gaussian,
+        Laplace,
+        Noise,
+        Staircase,
+        Steps,
+        TruncatedLaplace,
+        Uniform,
+    )
+    from leastnoise.planning import Comparison, compare, privacy_for
     from leastnoise.privacy import Privacy
     from leastnoise.profiles import Profile
     from leastnoise.rearrangement import Rearrangement, rearrange, symmetrised
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "Answer",
     "Answers",
     "Certificate",
+    "Comparison",
     "Cost",
     "DiscreteUniform",
+    "Gaussian",
+    "Laplace",
     "Mechanism",
     "Noise",
     "Privacy",
@@ -34,14 +47,18 @@ __all__ = [
     "Rearrangement",
     "Staircase",
     "Steps",
+    "TruncatedLaplace",
     "Uniform",
     "calibrate",
+    "calibrate_pair",
+    "compare",
     "errors",
     "hold",
     "l1",
     "l2",
     "lp",
     "points",
+    "privacy_for",
     "rearrange",
     "symmetrised",
     "threshold",
@@ -52,8 +69,18 @@ __all__ = [
 _HOMES = {
     "certificate": ("Certificate",),
     "costs": ("Cost", "l1", "l2", "lp", "points", "threshold"),
-    "mechanism": ("Answer", "Answers", "Mechanism", "calibrate", "hold"),
-    "noise": ("DiscreteUniform", "Noise", "Staircase", "Steps", "Uniform"),
+    "mechanism": ("Answer", "Answers", "Mechanism", "calibrate", "calibrate_pair", "hold"),
+    "noise": (
+        "DiscreteUniform",
+        "Gaussian",
+        "Laplace",
+        "Noise",
+        "Staircase",
+        "Steps",
+        "TruncatedLaplace",
+        "Uniform",
+    ),
+    "planning": ("Comparison", "compare", "privacy_for"),
     "privacy": ("Privacy",),
     "profiles": ("Profile",),
     "rearrangement": ("Rearrangement", "rearrange", "symmetrised"),

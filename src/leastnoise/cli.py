@@ -6,7 +6,7 @@ Exit codes: 0 done · 1 our fault · 2 the caller's mistake · 3 budget refused 
 import json
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from leastnoise import __version__
+from leastnoise.calibration import FAMILIES
 from leastnoise.certificate import Certificate
 from leastnoise.costs import Cost, l1, l2, lp, points, threshold
 from leastnoise.errors import (
@@ -27,6 +28,8 @@ from leastnoise.errors import (
 from leastnoise.exact import approximately, as_float, described, exactly, ratio, rational
 from leastnoise.mechanism import Answer, Mechanism
 from leastnoise.mechanism import calibrate as find_mechanism
+from leastnoise.planning import compare as compare_noises
+from leastnoise.planning import privacy_for as find_privacy
 from leastnoise.privacy import Privacy
 
 _EXIT_CODES = {BudgetExceeded: 3, NotPrivate: 4, LedgerDamaged: 4}
@@ -66,10 +69,17 @@ def main() -> None:
 
 
 def _question(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that every question about a noise has."""
+    """Add the options that every question about a noise that keeps a promise has."""
     options = [
         click.option("--epsilon", default="0", help="ε of the promise.", show_default=True),
         click.option("--delta", default="0", help="δ of the promise.", show_default=True),
+    ]
+    return _with_options(options, _setting(command))
+
+
+def _setting(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say what is asked, but for the promise."""
+    options = [
         click.option("--sensitivity", required=True, help="Δ: how much one person can change."),
         click.option("--cost", "cost_text", default="l1", show_default=True, help=_COSTS),
         click.option("--integer", is_flag=True, help="Answers are whole numbers."),
@@ -85,13 +95,24 @@ def _question(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--seconds", default="10", show_default=True, help="How long to solve."),
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
     ]
+    return _with_options(options, command)
+
+
+def _with_options(
+    options: Sequence[Callable[[Callable[..., None]], Callable[..., None]]],
+    command: Callable[..., None],
+) -> Callable[..., None]:
     for option in reversed(options):
         command = option(command)
     return command
 
 
+_family = click.option("--family", help=f"Use this kind of noise: {', '.join(FAMILIES)}.")
+
+
 @main.command(cls=_Command)
 @_question
+@_family
 @click.option("--save", type=click.Path(dir_okay=False), help="Write the certificate to a file.")
 def calibrate(*, as_json: bool, save: str | None, **question: Any) -> None:
     """Find the noise of least cost that keeps a promise (leastnoise.calibrate).
@@ -100,6 +121,7 @@ def calibrate(*, as_json: bool, save: str | None, **question: Any) -> None:
     Examples:
       leastnoise calibrate --delta 0.1 --sensitivity 1 --cost l1
       leastnoise calibrate --epsilon 1 --delta 1e-6 --sensitivity 1 --save certificate.json
+      leastnoise calibrate --epsilon 1 --delta 1e-6 --sensitivity 1 --family gaussian
     """  # noqa: D301 -- click reads the control character
     mechanism = _mechanism(**question)
     if save is not None:
@@ -123,6 +145,7 @@ def calibrate(*, as_json: bool, save: str | None, **question: Any) -> None:
 @main.command(cls=_Command, context_settings={"ignore_unknown_options": True})
 @click.argument("values", nargs=-1, required=True, metavar="VALUE")
 @_question
+@_family
 @click.option("--allow-exact", is_flag=True, help="Accept that the exact value may leave.")
 def release(*, values: tuple[str, ...], as_json: bool, allow_exact: bool, **question: Any) -> None:
     """Add the least noise to VALUE and print what may be published (Mechanism.release).
@@ -134,6 +157,61 @@ def release(*, values: tuple[str, ...], as_json: bool, allow_exact: bool, **ques
     value = _value(values)
     answer = _mechanism(**question).release(value, allow_exact=allow_exact)
     click.echo(json.dumps(_answer_data(answer), ensure_ascii=False) if as_json else str(answer))
+
+
+@main.command(cls=_Command)
+@_question
+@click.option("--releases", default="1", show_default=True, help="Answers under one promise.")
+@click.option("--plot", "folder", metavar="FOLDER", help="Write three pictures into a folder.")
+def compare(*, releases: str, folder: str | None, as_json: bool, **question: Any) -> None:
+    """Put all noises that keep a promise side by side, cheapest first (leastnoise.compare).
+
+    \b
+    Examples:
+      leastnoise compare --epsilon 1 --delta 1e-6 --sensitivity 1
+      leastnoise compare --delta 0.01 --sensitivity 1 --cost l2 --releases 3 --no-solve
+    """  # noqa: D301 -- click reads the control character
+    comparison = compare_noises(releases=releases, **_asked(**question))
+    pictures: list[str] = []
+    if folder is not None:
+        from leastnoise.plots import save_comparison  # the pictures' libraries, on first use
+
+        pictures = [str(path) for path in save_comparison(comparison, folder)]
+    if as_json:
+        data = {**comparison.to_dict(), **({"pictures": pictures} if pictures else {})}
+        click.echo(json.dumps(data, ensure_ascii=False))
+        return
+    click.echo(f"{comparison}\n")
+    click.echo(click.wrap_text(comparison.explain(), 88))
+    if pictures:
+        click.echo("\n" + "\n".join(pictures))
+
+
+@main.command("privacy-for", cls=_Command)
+@click.option("--error", required=True, help="The largest error that is still good.")
+@click.option("--confidence", required=True, help="How often errors must be good, such as 0.95.")
+@click.option("--epsilon", help="ε, to ask for the smallest δ.")
+@click.option("--delta", help="δ, to ask for the smallest ε.")
+@_setting
+def privacy_for(*, cost_text: str, no_solve: bool, as_json: bool, **question: Any) -> None:
+    """Find the smallest promise that allows an accuracy (leastnoise.privacy_for).
+
+    \b
+    Examples:
+      leastnoise privacy-for --error 2 --confidence 0.95 --sensitivity 1 --delta 1e-6
+      leastnoise privacy-for --error 2 --confidence 0.95 --sensitivity 1 --epsilon 0
+    """  # noqa: D301 -- click reads the control character
+    privacy = find_privacy(cost=_cost(cost_text), solve=not no_solve, **question)
+    if as_json:
+        click.echo(json.dumps({"privacy": _privacy_data(privacy)}, ensure_ascii=False))
+        return
+    error, confidence = question["error"], question["confidence"]
+    _table(
+        ("promise", f"{privacy}"),
+        ("accuracy", f"its least noise errs by at most {error} with probability {confidence}"),
+    )
+    click.echo()
+    click.echo(click.wrap_text(privacy.explain(), 88))
 
 
 @main.command(cls=_Command)
@@ -189,12 +267,17 @@ def paper(*, folder: str, as_json: bool) -> None:
         click.echo(f"  {claim.where}: {claim.remark}")
 
 
-def _mechanism(
-    *, epsilon: str, delta: str, cost_text: str, no_solve: bool, **rest: Any
-) -> Mechanism:
+def _mechanism(**question: Any) -> Mechanism:
     """Ask the question that the shared options spell."""
-    privacy, cost = Privacy(epsilon, delta), _cost(cost_text)
-    return find_mechanism(privacy, cost=cost, solve=not no_solve, **rest)
+    return find_mechanism(**_asked(**question))
+
+
+def _asked(
+    *, epsilon: str, delta: str, cost_text: str, no_solve: bool, **rest: Any
+) -> dict[str, Any]:
+    """Return the arguments of the library that the shared options spell."""
+    privacy = Privacy(epsilon, delta)
+    return {"privacy": privacy, "cost": _cost(cost_text), "solve": not no_solve, **rest}
 
 
 def _cost(text: str) -> Cost:

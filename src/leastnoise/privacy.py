@@ -1,12 +1,21 @@
 """The promise: (ε, δ), in exact rationals."""
 
 from dataclasses import dataclass
-from decimal import ROUND_CEILING
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Final
 
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import Number, approximately, described, exactly, exponential, rational
+from leastnoise.exact import (
+    Number,
+    approximately,
+    count,
+    described,
+    exactly,
+    exponential,
+    magnitude,
+    rational,
+)
 
 _UNSAID: Final = Fraction(-1)
 
@@ -57,27 +66,70 @@ class Privacy:
         the best guess "in or out" is right with probability at most (1 + advantage)/2.
         """
         grown = exponential(self.epsilon)
-        return (grown.upper - 1 + 2 * self.delta) / (grown.lower + 1)
+        return min(Fraction(1), (grown.upper - 1 + 2 * self.delta) / (grown.lower + 1))
 
-    def explain(self) -> str:
-        """Say in plain words what this promise means, and what it does not; rounded up."""
+    def explain(self, *, people: int | None = None) -> str:
+        """Say in plain words what this promise means, and what it does not; rounded up.
+
+        Whatever keeps (ε, δ) can be had by post-processing an answer that with probability δ tells
+        all, and else changes the odds by no more than e^ε (Kairouz, Oh and Viswanath 2015): that is
+        the worst it can be.
+
+        Args:
+            people: How many people the data is about, where that is public: to say what δ comes to
+                among them.
+        """
         guess = _percent((1 + self.advantage) / 2)
-        odds = _up(exponential(self.epsilon).upper)
-        words = (
+        words = [
             f"{self} means: someone who knows everything about the data but whether one person is "
             f"in it, and sees the answer, guesses that right at most {guess} % of the time "
-            "(50 % is blind guessing)."
-        )
-        if self.epsilon:
-            words += f" The answer changes the odds by a factor of at most {odds}"
-            words += f", except with probability {_percent(self.delta)} %." if self.delta else "."
-        if self.delta:
-            words += (
-                " It does not mean that nobody can ever be sure: with probability up to "
-                f"{_percent(self.delta)} % the answer may prove outright whether that person is in "
-                "the data."
+            "(50 % is blind guessing).",
+            self._worst(),
+        ]
+        if self.delta and self.advantage < 1:
+            words.append(
+                f"Guessing alone is bounded as by ε = {_equal_guessing(self.advantage)} at δ = 0, "
+                "a stronger promise that this one does not make."
             )
-        return words + " Several answers about the same people add up."
+        if people is not None:
+            words.append(_among(count(people, "people", least=1), self.delta))
+        return " ".join([*words, "Several answers about the same people add up."])
+
+    def _worst(self) -> str:
+        """Say what the worst answer is like that keeps the promise."""
+        odds = f"changes the odds by a factor of at most {_up(exponential(self.epsilon).upper)}"
+        if not self.delta:
+            return f"The answer {odds if self.epsilon else 'tells nothing at all'}."
+        return (
+            "It does not mean that nobody can ever be sure: at the worst, with probability up to "
+            f"{_percent(self.delta)} % the answer proves outright whether that person is in the "
+            f"data, and else it {odds if self.epsilon else 'tells nothing'}."
+        )
+
+
+def _equal_guessing(advantage: Fraction) -> str:
+    """Print ln((1 + advantage)/(1 − advantage)), from above: the ε that bounds guessing alike.
+
+    At ε = 0 it is 2·artanh δ.
+    """
+    context = Context(prec=40 - 2 * min(0, magnitude(advantage)), rounding=ROUND_CEILING)
+    odds = (1 + advantage) / (1 - advantage)
+    quotient = context.divide(Decimal(odds.numerator), Decimal(odds.denominator))
+    # ln rounds to nearest whatever the context says: the next number is not below the truth.
+    return _up(Fraction(context.next_plus(context.ln(quotient))))
+
+
+def _among(people: int, delta: Fraction) -> str:
+    """Say what δ comes to among so many people."""
+    if not delta:
+        return f"Among {people} people, as δ = 0, nobody's presence can be proved."
+    words = f"Among {people} people n·δ = {_up(people * delta)}: "
+    if people * delta < 1:
+        return words + "so many of them, on average, can have their presence proved at the most."
+    return words + (
+        "δ is no less than 1/n, and publishing the whole record of one of them, drawn at random, "
+        "would keep this promise."
+    )
 
 
 def _epsilon(epsilon: Number) -> Fraction:

@@ -4,12 +4,14 @@ Finders propose; what they propose is proved by :meth:`leastnoise.certificate.Ce
 which shares nothing with them but the law and the cost.
 """
 
+from leastnoise.calibration.families import FAMILIES
 from leastnoise.calibration.finding import Effort, find
 from leastnoise.calibration.lattice import (
     CELLS,
     lattice_for,
     on_lattice,
     rounded,
+    smooth_on_lattice,
     staircase_on_lattice,
     stretched,
 )
@@ -17,12 +19,14 @@ from leastnoise.calibration.question import Question
 
 __all__ = [
     "CELLS",
+    "FAMILIES",
     "Effort",
     "Question",
     "find",
     "lattice_for",
     "on_lattice",
     "rounded",
+    "smooth_on_lattice",
     "staircase_on_lattice",
     "stretched",
 ]

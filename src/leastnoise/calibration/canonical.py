@@ -18,8 +18,9 @@ from leastnoise.noise import DiscreteSteps, Noise, Run
 from leastnoise.privacy import Privacy
 from leastnoise.profiles import Profile
 
-# How many steps a noise on the integers may have on each side.
-LONGEST = 1 << 16
+# How many steps the noise may have on each side. Beyond, other noises cost hardly more (the
+# certificate says how much), and have a closed form.
+LONGEST = 1_000
 
 
 def least_canonical(asked: Question) -> tuple[Noise, Certificate]:
@@ -38,7 +39,7 @@ def least_canonical(asked: Question) -> tuple[Noise, Certificate]:
     return noise, certificate
 
 
-def canonical(privacy: Privacy, longest: int = LONGEST) -> DiscreteSteps:
+def canonical(privacy: Privacy) -> DiscreteSteps:
     """Return the canonical noise in whole weights, rounded so that the promise holds.
 
     Each weight is at least e^−ε of the one before, so that only the rim falls short. The middle is
@@ -47,13 +48,13 @@ def canonical(privacy: Privacy, longest: int = LONGEST) -> DiscreteSteps:
     factor, total = exponential(privacy.epsilon).lower, 1 << bits_for(privacy)
     middle = (factor - 1 + 2 * privacy.delta) / (factor + 1) * total // 1
     for attempt in count():
-        noise = _from_middle(middle - (middle & 1) - ((1 << attempt) & ~1), factor, total, longest)
+        noise = _from_middle(middle - (middle & 1) - ((1 << attempt) & ~1), factor, total)
         if Profile(noise, sensitivity=1).at_factor(factor) <= privacy.delta:
             return noise
     raise AssertionError  # count never ends; the middle meets the promise long before it is empty
 
 
-def _from_middle(middle: int, factor: Fraction, total: int, longest: int) -> DiscreteSteps:
+def _from_middle(middle: int, factor: Fraction, total: int) -> DiscreteSteps:
     """Return the law that begins with this even weight at 0 and falls as slowly as it may."""
     sides, left = [], (total - middle) // 2
     weight = middle
@@ -61,10 +62,11 @@ def _from_middle(middle: int, factor: Fraction, total: int, longest: int) -> Dis
         weight = min(left, -(-weight * factor.denominator // factor.numerator))
         sides.append(weight)
         left -= weight
-        if len(sides) > longest:
+        if len(sides) > LONGEST:
             raise Unsupported(
-                f"the noise for ε > 0 may have at most {longest} steps on each side so far; got an "
-                "ε so small that it has more. Promise a larger ε, or ε = 0."
+                f"the canonical noise may have at most {LONGEST} steps on each side; got a promise "
+                "that asks for more. Leave the family out, or choose the truncated Laplace noise, "
+                "which costs hardly more there."
             )
     runs = [Run(-k, 1, sides[k - 1]) for k in range(len(sides), 0, -1)]
     runs += [Run(0, 1, middle), *(Run(k, 1, w) for k, w in enumerate(sides, start=1))]

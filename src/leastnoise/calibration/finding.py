@@ -6,27 +6,20 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from leastnoise.calibration.cache import remember, remembered
-from leastnoise.calibration.canonical import canonical, least_canonical
+from leastnoise.calibration.canonical import least_canonical
 from leastnoise.calibration.comb import least_comb
-from leastnoise.calibration.integers import least_on_integers
-from leastnoise.calibration.lattice import rounded
-from leastnoise.calibration.line import least_on_line
+from leastnoise.calibration.families import cheapest_known, found_in, least_decreasing
 from leastnoise.calibration.numeric import Bracket, certified, narrowed
 from leastnoise.calibration.progress import Progress
 from leastnoise.calibration.question import Question
 from leastnoise.calibration.scaling import at_unit, scaled
-from leastnoise.calibration.staircases import cheapest_staircase, cut_staircase
+from leastnoise.calibration.staircases import cheapest_staircase
 from leastnoise.certificate import CanonicalBound, Certificate
-from leastnoise.errors import InvalidParameter
-from leastnoise.noise import Noise, Steps
-from leastnoise.privacy import Privacy
+from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.noise import Noise
 
 _SOLVED = "a linear programme, proved on a lattice (docs/theory/lattice-bound.md)"
-_CLOSED = "the cheapest of a few known noises, with a bound"
-# How many steps a noise on the line may have on each side.
-_LONGEST = 8_000
-# An ε smaller than δ by this factor is as good as none: the noise for ε = 0 is within 0.1 %.
-_MUCH_LESS = 10_000
+_CHEAPEST = "cheapest of the known families, {}; not proved least"
 _STAIRCASE = "Geng and Viswanath 2016 (the staircase)"
 
 
@@ -39,7 +32,7 @@ class Effort:
     seconds: float = 10.0
 
 
-def find(asked: Question, effort: Effort) -> tuple[Noise, Certificate]:
+def find(asked: Question, effort: Effort, family: str | None = None) -> tuple[Noise, Certificate]:
     """Return the least noise of a class, or one proved to be near it, and the proof.
 
     ============================  =================================================================
@@ -50,6 +43,8 @@ def find(asked: Question, effort: Effort) -> tuple[Noise, Certificate]:
     δ = 0                         the staircase, with a bound that shows how near
     else                          solved
     ============================  =================================================================
+
+    ``family`` asks for a noise of one kind instead (:mod:`leastnoise.calibration.families`).
     """
     if not asked.privacy.delta and not asked.privacy.epsilon:
         raise InvalidParameter(
@@ -59,7 +54,7 @@ def find(asked: Question, effort: Effort) -> tuple[Noise, Certificate]:
     # A cost is looked at before it is trusted, and again as far as the noise turned out to reach.
     level = max(asked.privacy.delta, min(asked.privacy.epsilon, Fraction(1)))
     asked.cost.probe(asked.sensitivity / level)
-    noise, certificate = _found(asked, effort)
+    noise, certificate = _found(asked, effort) if family is None else _forced(asked, family)
     if isinstance(noise.radius, Fraction):
         asked.cost.probe(2 * noise.radius)
     certificate.check()
@@ -69,7 +64,7 @@ def find(asked: Question, effort: Effort) -> tuple[Noise, Certificate]:
 def _found(asked: Question, effort: Effort) -> tuple[Noise, Certificate]:
     privacy = asked.privacy
     if not privacy.epsilon:
-        closed = _closed(asked)
+        closed = least_decreasing(asked)
         if asked.among == "decreasing":
             return closed
         found = None if asked.integer else least_comb(privacy, asked.sensitivity, asked.cost)
@@ -79,9 +74,11 @@ def _found(asked: Question, effort: Effort) -> tuple[Noise, Certificate]:
     if not privacy.delta:
         return _bracketed(asked, cheapest_staircase(asked), _STAIRCASE, effort)
     if asked.integer and asked.sensitivity == 1:
-        return least_canonical(asked)
+        with contextlib.suppress(Unsupported):  # it has too many steps to be listed
+            return least_canonical(asked)
     unit = at_unit(asked)
-    noise, source = _begin(unit), _CLOSED
+    noise, family = cheapest_known(unit)
+    source = _CHEAPEST.format(family)
     if asked.among == "any" and effort.solve:  # any shape begins with the least decreasing one
         begun, plainer = time.monotonic(), replace(unit, among="decreasing")
         first = replace(effort, seconds=effort.seconds / 8)
@@ -91,6 +88,15 @@ def _found(asked: Question, effort: Effort) -> tuple[Noise, Certificate]:
         effort = replace(effort, seconds=max(left, effort.seconds / 8))
     certificate = scaled(_bracketed(unit, noise, source, effort)[1], asked)
     return certificate.noise, certificate
+
+
+def _forced(asked: Question, family: str) -> tuple[Noise, Certificate]:
+    """Return the noise of a family, with the best bound that is known at once."""
+    noise, source = found_in(family, asked)
+    if not asked.privacy.epsilon and family == "uniform":
+        return least_decreasing(asked)
+    bracket = Bracket(asked).with_noise(noise).with_evidence(CanonicalBound(integer=asked.integer))
+    return certified(bracket, source)
 
 
 def _bracketed(
@@ -109,43 +115,3 @@ def _bracketed(
     noise, certificate = certified(bracket, source if bracket.noise is noise else _SOLVED)
     remember(asked, certificate)
     return noise, certificate
-
-
-def _closed(asked: Question) -> tuple[Noise, Certificate]:
-    """Return the least decreasing noise at ε = 0."""
-    finder = least_on_integers if asked.integer else least_on_line
-    return finder(asked.privacy, asked.sensitivity, asked.cost)
-
-
-def _begin(asked: Question) -> Noise:
-    """Return the cheapest of a few noises for ε > 0 and δ > 0 that are known at once.
-
-    Where ε is no more than δ, also the noise for ε = 0; it alone if the others have too many steps.
-    """
-    if asked.privacy.epsilon <= asked.privacy.delta / _MUCH_LESS:
-        return _closed(_without_epsilon(asked))[0]
-    noises = [noise for noise in (_spread(asked), cut_staircase(asked)) if noise is not None]
-    best = min(noises, key=lambda noise: noise.expected(asked.cost))
-    noise: Noise = rounded(best, Fraction(1)) if asked.integer else best
-    if asked.privacy.epsilon <= asked.privacy.delta:
-        with contextlib.suppress(InvalidParameter):  # there need not be a least one at ε = 0
-            plain = _closed(_without_epsilon(asked))[0]
-            noise = min(noise, plain, key=lambda noise: noise.expected(asked.cost))
-    return noise
-
-
-def _without_epsilon(asked: Question) -> Question:
-    return replace(asked, privacy=Privacy(delta=asked.privacy.delta))
-
-
-def _spread(asked: Question) -> Steps:
-    """Return the canonical noise of Δ = 1, each point spread over a Δ.
-
-    Private for all moves up to Δ, since H is linear between whole moves.
-    """
-    law, moved = canonical(asked.privacy, _LONGEST), asked.sensitivity
-    first = -Fraction(len(law.runs), 2)
-    return Steps(
-        [(first + k) * moved for k in range(len(law.runs) + 1)],
-        [Fraction(run.weight, law.total) / moved for run in law.runs],
-    )

@@ -19,7 +19,9 @@ from leastnoise.noise import (
     DiscreteStaircase,
     DiscreteSteps,
     DiscreteUniform,
+    Rounded,
     Run,
+    Smooth,
     Staircase,
     Steps,
     Uniform,
@@ -87,6 +89,15 @@ def on_lattice(noise: Uniform, privacy: Privacy, sensitivity: Fraction) -> Discr
     points = 2 * reach + 1
     spare = (privacy.delta * points - moved) / (1 - privacy.delta)
     return DiscreteUniform(step=step, reach=reach, atom=floor(spare) if noise.atom else 0)
+
+
+def smooth_on_lattice(noise: Smooth, sensitivity: Fraction) -> Rounded:
+    """Return the lattice noise for a smooth law that is private at ``sensitivity``.
+
+    Stretched to whole steps, and one more than Δ, and rounded.
+    """
+    step, moved = lattice_for(sensitivity)
+    return Rounded(step, noise.scaled(moved * step / sensitivity))
 
 
 def staircase_on_lattice(noise: Staircase, sensitivity: Fraction) -> DiscreteStaircase:

@@ -36,7 +36,7 @@ _LARGEST_EPSILON = 16
 _FINEST_KINK = 48
 # On the integers programmes are posed point by point up to this Δ; beyond, as on the line.
 _LARGEST_POINTWISE = 64
-# A bound below this part of what the canonical noise costs counts as none.
+# A bound below this part of the cost counts as none.
 SMALL = Fraction(1, 10**9)
 
 
@@ -58,8 +58,7 @@ class Bracket:
         excess = self.cost - self.bound
         if excess <= 0:
             return 0.0
-        small = SMALL * _scale(self.question)
-        return as_float(excess / self.bound) if self.bound > small else math.inf
+        return as_float(excess / self.bound) if self.bound > SMALL * self.cost else math.inf
 
     def with_noise(self, noise: Noise) -> "Bracket":
         """Return the bracket with this noise, if it is cheaper."""

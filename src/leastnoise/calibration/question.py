@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from leastnoise.costs import Cost
+from leastnoise.errors import InvalidParameter
 from leastnoise.privacy import Privacy
 
 
@@ -19,3 +20,11 @@ class Question:
     cost: Cost
     integer: bool
     among: str
+
+
+def outside(noise: str, condition: str, privacy: Privacy) -> InvalidParameter:
+    """Refuse parameters outside a theorem, by the name of its condition."""
+    return InvalidParameter(
+        f"{noise} needs {condition}; got {privacy}. Promise something else, or choose another "
+        "family."
+    )

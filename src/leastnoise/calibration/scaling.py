@@ -7,7 +7,7 @@ from leastnoise.calibration.question import Question
 from leastnoise.certificate import Certificate, LatticeBound
 from leastnoise.costs import Power
 from leastnoise.exact import power
-from leastnoise.noise import Noise, Staircase, Steps, Uniform
+from leastnoise.noise import Noise, Smooth, Staircase, Steps, Uniform
 
 
 def at_unit(asked: Question) -> Question:
@@ -44,5 +44,5 @@ def _stretched(noise: Noise, factor: Fraction) -> Noise:
         return Staircase(noise.period * factor, noise.gamma, noise.ratio)
     if isinstance(noise, Uniform):
         return Uniform(noise.radius * factor, noise.atom)
-    assert isinstance(noise, Steps)  # noqa: S101 -- the only other noise on the line
+    assert isinstance(noise, Smooth | Steps)  # noqa: S101 -- the only other noises on the line
     return noise.scaled(factor)

@@ -8,10 +8,12 @@ never privacy, and how much is said by the certificate.
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 
-from leastnoise.calibration.question import Question
-from leastnoise.costs import Cost
+from leastnoise.calibration.question import Question, outside
+from leastnoise.costs import Cost, Power
+from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.exact import as_float, exponential
 from leastnoise.noise import DiscreteStaircase, Noise, Run, Staircase, Steps
 
@@ -22,11 +24,14 @@ _PERIODS = 2000
 _FLAT = 1 / 32
 # A cut staircase has levels of so many binary digits at 0, and at most so many of them.
 _BITS = 160
-_LONGEST = 20_000
+_LONGEST = 1_000
+_LARGEST_LOGARITHM = 700.0
 
 
 def cheapest_staircase(asked: Question) -> Noise:
-    """Return the staircase of least cost for ε > 0, at δ = 0."""
+    """Return the staircase of least cost for ε > 0, at δ = 0 (Geng and Viswanath 2016)."""
+    if not asked.privacy.epsilon:
+        raise outside("the staircase", "ε > 0", asked.privacy)
     factor = exponential(asked.privacy.epsilon).lower
     if asked.integer:
         moved = int(asked.sensitivity)
@@ -37,13 +42,30 @@ def cheapest_staircase(asked: Question) -> Noise:
     return Staircase(asked.sensitivity, Fraction(_best_part(asked), _FINE), 1 / factor)
 
 
-def cut_staircase(asked: Question) -> Steps | None:
+def geometric(asked: Question) -> DiscreteStaircase:
+    """Return p(i) ∝ e^(−ε|i|/Δ): Ghosh, Roughgarden and Sundararajan 2012, Theorem 1.2 at Δ = 1.
+
+    For larger Δ it keeps ε because over Δ steps it falls by e^ε.
+    """
+    if not asked.integer or not asked.privacy.epsilon:
+        kind = "whole-number" if asked.integer else "real-valued"
+        raise InvalidParameter(
+            "geometric noise needs whole-number answers and ε > 0; "
+            f"got {kind} ones and {asked.privacy}. Pass integer=True, or choose another family."
+        )
+    factor = exponential(asked.privacy.epsilon / asked.sensitivity).lower
+    return DiscreteStaircase(Fraction(1), 1 / factor, (Run(0, 1, 1),))
+
+
+def cut_staircase(asked: Question) -> Steps:
     """Return a staircase cut off where δ > 0 allows it: near the least where δ is tiny.
 
     Level k lies between (k−1+γ)Δ and (k+γ)Δ and is at least e^−ε of the one before it, so at a move
     of Δ only the outermost Δ falls short, by its mass on one side: that must be δ. The noise never
-    rises away from 0, for which shorter moves need less. None where it would be cut within Δ.
+    rises away from 0, for which shorter moves need less. Refused where it would be cut within Δ.
     """
+    if not asked.privacy.epsilon or not asked.privacy.delta:
+        raise outside("the cut staircase", "ε > 0 and δ > 0", asked.privacy)
     factor, moved = exponential(asked.privacy.epsilon).lower, asked.sensitivity
     part = _best_part(asked)
     # In parts of Δ: where each level ends, its height, and all the mass up to there on one side.
@@ -55,11 +77,16 @@ def cut_staircase(asked: Question) -> Steps | None:
         short = masses[-1] - masses[-2] - 2 * asked.privacy.delta * masses[-1]
         if short <= 0:
             break
+    if short > 0:
+        raise Unsupported(
+            f"a cut staircase may have at most {_LONGEST} steps on each side; got a promise that "
+            "asks for more. Choose the truncated Laplace noise, which is near it."
+        )
     # Here the last level may end earlier: each part less lets the outermost Δ reach further in.
     spare = -short / (levels[-2] - levels[-1] + 2 * asked.privacy.delta * levels[-1])
     ends[-1] -= min(int(spare), _FINE - 1)
-    if ends[-1] < _FINE or short > 0:
-        return None
+    if ends[-1] < _FINE:
+        raise outside("the cut staircase", "a δ too small to cut it within Δ", asked.privacy)
     sides = [(Fraction(end, _FINE) * moved, level) for end, level in zip(ends, levels, strict=True)]
     whole = 2 * sum(
         (end - start) * level for (start, _), (end, level) in pairwise([(Fraction(0), 0), *sides])
@@ -80,25 +107,39 @@ def _on_integers(moved: int, steps: int, factor: Fraction) -> DiscreteStaircase:
 
 def _best_part(asked: Question) -> int:
     """Return γ of the cheapest staircase, in parts of a period."""
-    epsilon = as_float(asked.privacy.epsilon)
-    if epsilon < _FLAT or type(asked.cost) is Cost:  # the integral of a function takes long
+    return _best_part_of(as_float(asked.privacy.epsilon), asked.cost, asked.sensitivity)
+
+
+@lru_cache(maxsize=64)
+def _best_part_of(epsilon: float, cost: Cost, period: Fraction) -> int:
+    if epsilon < _FLAT or type(cost) is Cost:  # the integral of a function takes long
         return round(_FINE / (1 + math.exp(epsilon / 2)))
-    ratio = math.exp(-epsilon)
-    return _lowest(lambda k: _cost(k / _FINE, ratio, asked.cost, asked.sensitivity), 0, _FINE)
+    area = _area(cost, period)
+    return _lowest(lambda k: _cost(k / _FINE, math.exp(-epsilon), area), 0, _FINE)
 
 
-def _cost(gamma: float, ratio: float, cost: Cost, period: Fraction) -> float:
-    """Return the expected cost of a staircase of period Δ, in floats."""
+def _area(cost: Cost, period: Fraction) -> Callable[[float], float]:
+    """Return the integral of L over so many periods, in floats and up to a factor."""
+    if isinstance(cost, Power):
+        exponent = as_float(cost.p + 1)
+        return lambda periods: (
+            math.exp(min(exponent * math.log(periods), _LARGEST_LOGARITHM)) if periods else 0.0
+        )
+    return lambda periods: as_float(cost.integral(period * Fraction(periods)).middle)
+
+
+def _cost(gamma: float, ratio: float, area_of: Callable[[float], float]) -> float:
+    """Return the expected cost of a staircase, in floats and up to a factor."""
     total, share, n = 0.0, 1.0, 0
     while n < _PERIODS:
-        area = as_float(cost.integral(period * (n + Fraction(gamma))).middle)
+        area = area_of(n + gamma)
         total += share * area
         if share * area * (n + 1) < 1e-15 * total:
             break
         share *= ratio
         n += 1
     high = max(gamma + ratio * (1 - gamma), 1e-300)
-    return (1 - ratio) ** 2 * total / high / as_float(period)
+    return (1 - ratio) ** 2 * total / high
 
 
 def _lowest(value: Callable[[int], float], low: int, high: int) -> int:

@@ -20,12 +20,20 @@ from math import ceil
 
 from leastnoise.certificate.evidence import unproved
 from leastnoise.costs import Cost
-from leastnoise.exact import exponential
-from leastnoise.noise import DiscreteStaircase, DiscreteUniform, Run
+from leastnoise.exact import Interval, exponential, logarithm
+from leastnoise.noise import (
+    DiscreteStaircase,
+    DiscreteUniform,
+    Laplace,
+    Rounded,
+    Run,
+    TruncatedLaplace,
+)
 from leastnoise.privacy import Privacy
 
-# More steps than this are not walked one by one.
-_MOST = 1 << 15
+# More steps than this are not walked one by one; and fewer where the bound is not exact anyway.
+_MOST, _MANY = 2_000, 200
+_UNSEEN_BITS = 96
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,8 @@ class CanonicalBound:
         if not privacy.delta and self._whole(sensitivity):
             ratio = 1 / exponential(privacy.epsilon).upper
             return DiscreteStaircase(sensitivity, ratio, (Run(0, 1, 1),)).enclose(cost).lower
+        if _are_many(privacy, _MOST if self._whole(sensitivity) else _MANY):
+            return self._from_afar(cost, sensitivity, _smooth_tails(privacy))
         far = tails(privacy, exponential(privacy.epsilon).upper)
         floors = [self._floor(cost, k * sensitivity, sensitivity) for k in range(len(far) + 1)]
         # Beyond the last the table may go on level; made never to fall, tails can be put in.
@@ -67,6 +77,19 @@ class CanonicalBound:
             floors[k] = min(floors[k], floors[k + 1])
         rises = (after - before for before, after in pairwise(floors))
         return floors[0] + sum(2 * tail * rise for tail, rise in zip(far, rises, strict=True))
+
+    def _from_afar(self, cost: Cost, step: Fraction, shape: "_SmoothTails") -> Fraction:
+        """Return the bound where the tails are too many to be walked: by their closed form.
+
+        At the middle of each cell they are those of a smooth law, times a weight; so this is the
+        cost of that law rounded to the points, and of no error else.
+        """
+        law = Rounded(step, shape.law.scaled(step))
+        sag = Fraction(0)
+        if not self._whole(step):
+            sag = cost.largest_sag(step, 2 * (shape.steps + 1) * step)
+        zero = cost.value(Fraction(0)).lower
+        return zero + shape.weight * (law.enclose(cost).lower - zero) - sag
 
     def _floor(self, cost: Cost, place: Fraction, step: Fraction) -> Fraction:
         """Return what noise rounded to a point is charged at least (Frame.floors)."""
@@ -85,6 +108,48 @@ class CanonicalBound:
     def _whole(self, step: Fraction) -> bool:
         """Whether the noise lies on the points of the bound already."""
         return self.integer and step == 1
+
+
+def _are_many(privacy: Privacy, number: int) -> bool:
+    """Whether about so many tails or more are positive: by their closed form, roughly."""
+    if privacy.epsilon > 1:
+        return False
+    grown, fallen = (exponential(x).upper for x in (privacy.epsilon, privacy.epsilon * number))
+    # Without δ they never end; beyond so many scales they add nothing that could be seen.
+    least = privacy.delta * (grown + 1) if privacy.delta else (grown - 1) / (1 << _UNSEEN_BITS)
+    return grown - 1 + 2 * privacy.delta > fallen * least
+
+
+@dataclass(frozen=True)
+class _SmoothTails:
+    """T_k ≥ weight·P(X > k + 1/2) for X of the law ``law``; there are about ``steps`` of them."""
+
+    law: Laplace | TruncatedLaplace
+    weight: Fraction
+    steps: Fraction
+
+
+def _smooth_tails(privacy: Privacy) -> _SmoothTails:
+    """Solve the recursion of the tails: T_k = G·e^(−ε(k + 1/2)) − c, as long as that is positive.
+
+    With c = δ/(e^ε−1) and G = e^(ε/2)·(e^ε−1+2δ)/(e^2ε−1) (its value at k = 0 is T_0). That is
+    2(G−c) times the tail of a Laplace law of scale 1/ε, cut off where it is 0 (at δ > 0). All is
+    rounded so that the tails can only be smaller.
+    """
+    epsilon, delta = privacy.epsilon, privacy.delta
+    bits = 256 + 2 * (1 / epsilon).__ceil__().bit_length()  # e^ε − 1 loses so many digits
+    grown = exponential(epsilon, bits)
+    above = grown - Interval.exact(1)
+    rise = above + Interval.exact(2 * delta)
+    first = exponential(epsilon / 2, bits) * rise
+    first *= (above * (grown + Interval.exact(1))).inverted()
+    scale = 1 / epsilon
+    if not delta:
+        return _SmoothTails(Laplace(scale), 2 * first.lower, _UNSEEN_BITS * scale)
+    last = above.inverted().scaled(delta)
+    radius = logarithm(first.lower / last.upper).lower * scale
+    weight = 2 * (first - last).lower
+    return _SmoothTails(TruncatedLaplace(scale, radius), weight, radius)
 
 
 def at_epsilon_0(delta: Fraction, step: Fraction) -> DiscreteUniform:

@@ -39,10 +39,15 @@ from leastnoise.noise import (
     DiscreteStaircase,
     DiscreteSteps,
     DiscreteUniform,
+    Gaussian,
+    Laplace,
     Noise,
+    Rounded,
     Run,
+    Smooth,
     Staircase,
     Steps,
+    TruncatedLaplace,
     Uniform,
 )
 from leastnoise.privacy import Privacy
@@ -54,6 +59,7 @@ _PARTS: dict[type, tuple[str, ...]] = {
     Threshold: ("limit",),
     Points: ("sizes", "costs"),
     Privacy: ("epsilon", "delta"),
+    TruncatedLaplace: ("scale", "radius"),
     Uniform: ("radius", "atom"),
 } | {
     kind: tuple(field.name for field in fields(kind))
@@ -64,8 +70,11 @@ _PARTS: dict[type, tuple[str, ...]] = {
         DiscreteSteps,
         DiscreteUniform,
         Frame,
+        Gaussian,
         Interval,
+        Laplace,
         LatticeBound,
+        Rounded,
         Run,
         Staircase,
         Steps,
@@ -137,9 +146,10 @@ def _needs_table(certificate: Certificate) -> bool:
     """Tell whether the cost cannot be written down, or not be computed without further libraries.
 
     So it is with functions and with powers that are irrational. (A staircase never ends, and
-    neither would the table.)
+    neither would the table; a smooth law needs the libraries anyway.)
     """
-    cost, endless = certificate.objective, isinstance(certificate.noise, Staircase)
+    cost = certificate.objective
+    endless = isinstance(certificate.noise, Rounded | Smooth | Staircase)
     irrational = isinstance(cost, Power) and cost.p.denominator != 1
     return type(cost) is Cost or (irrational and not endless)
 

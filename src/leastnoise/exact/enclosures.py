@@ -41,7 +41,10 @@ def power(base: Fraction, exponent: Fraction) -> Interval:
 
 
 def exponential(exponent: Fraction, bits: int = _BITS) -> Interval:
-    """Enclose e^exponent, narrower than 2^(8 − bits) of it; exactly 1 at 0."""
+    """Enclose e^exponent, narrower than 2^(8 − bits) of it; exactly 1 at 0.
+
+    For exponents near 0 so much narrower that it is told from 1.
+    """
     if not exponent:
         return Interval.exact(1)
     if abs(exponent) > _LARGEST_MAGNITUDE:
@@ -49,6 +52,7 @@ def exponential(exponent: Fraction, bits: int = _BITS) -> Interval:
             f"an exponent must lie between -{_LARGEST_MAGNITUDE} and {_LARGEST_MAGNITUDE} for e to "
             "its power to be computed; got one beyond that. Choose a smaller ε."
         )
+    bits += max(0, -_magnitude(exponent) - _BITS // 2)
     return Interval(
         _exponential(exponent, bits, ROUND_FLOOR), _exponential(exponent, bits, ROUND_CEILING)
     )

@@ -6,6 +6,7 @@ known to, relative to it, and works with as many as that takes.
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from math import factorial
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 _BITS = 128
 _GUARD_BITS = 32
 _MOST_BITS = 1 << 16
+_LARGEST_MAGNITUDE = 1 << 20
 _LARGEST_FACTORIAL = 1 << 10
+_LARGEST_ARGUMENT = 1 << 12
 # A normal tail further out is below 2^-250000 and only said to be.
 _FARTHEST = Fraction(600)
 
@@ -48,7 +51,12 @@ def gamma(argument: Fraction, bits: int = _BITS) -> Interval:
 
 
 def lower_gamma(argument: Fraction, upto: Fraction, bits: int = _BITS) -> Interval:
-    """Enclose ∫₀^upto t^(argument−1)·e^−t dt, for an argument > 0."""
+    """Enclose ∫₀^upto t^(argument−1)·e^−t dt, for an argument > 0 that is not huge."""
+    if argument > _LARGEST_ARGUMENT:
+        raise Unsupported(
+            f"an incomplete gamma function is computed up to {_LARGEST_ARGUMENT}; got a larger "
+            "argument. Choose a smaller exponent."
+        )
     return _narrow(lambda: _ball(upto).gamma_lower(_ball(argument)), bits)
 
 
@@ -70,10 +78,90 @@ def normal_density(size: Fraction, bits: int = _BITS) -> Interval:
 
 
 def normal_quantile(tail: Fraction, bits: int = _BITS) -> Interval:
-    """Enclose the size x ≥ 0 with P(Z > x) = tail, for 0 < tail ≤ 1/2."""
-    if 2 * tail == 1:
-        return Interval.exact(0)
-    return _narrow(lambda: _ball(2 * tail).erfcinv() * _ball(Fraction(2)).sqrt(), bits)
+    """Enclose the size x ≥ 0 with P(Z > x) = tail, for 0 < tail ≤ 1/2; exactly 0 at 1/2."""
+    return _narrow(lambda: _normal_quantile(tail), bits)
+
+
+def normal_quantile_series(
+    tail: Fraction, terms: int, scale: Fraction, bits: int = _BITS
+) -> tuple[Interval, ...]:
+    """Enclose the first Taylor coefficients, at ``tail``, of scale·x with P(Z > x) = tail.
+
+    The nth derivative of x is Pₙ(x)·(−1/φ(x))ⁿ with P₁ = 1 and Pₙ₊₁ = Pₙ′ + n·x·Pₙ, for its first
+    one is −1/φ(x), and φ′ = −xφ.
+    """
+    polynomials = _normal_polynomials(terms)
+
+    def coefficients() -> "list[flint.arb]":
+        place, factor = _normal_quantile(tail), _ball(scale)
+        steep = -(2 * _pi()).sqrt() * (place * place / 2).exp()
+        found = [factor * place]
+        for n, polynomial in enumerate(polynomials, 1):
+            factor = factor * steep / n
+            found.append(factor * _at(polynomial, place))
+        return found
+
+    return _all_narrow(coefficients, bits)
+
+
+def decay(exponent: Fraction, bits: int = _BITS) -> Interval:
+    """Enclose e^−exponent, for an exponent ≥ 0; exactly 1 at 0."""
+    return _narrow(lambda: _ball(-exponent).exp(), bits)
+
+
+def decayed(exponent: Fraction, bits: int = _BITS) -> Interval:
+    """Enclose 1 − e^−exponent, for an exponent ≥ 0; exactly 0 at 0."""
+    return _narrow(lambda: -_ball(-exponent).expm1(), bits)
+
+
+def cut_decay(exponent: Fraction, cut: Fraction, bits: int = _BITS) -> Interval:
+    """Enclose (e^−exponent − e^−cut) / (1 − e^−cut), for 0 ≤ exponent ≤ cut: nothing cancels."""
+
+    def value() -> "flint.arb":
+        return _ball(-exponent).exp() * _ball(exponent - cut).expm1() / _ball(-cut).expm1()
+
+    return _narrow(value, bits)
+
+
+def cut_decay_area(exponent: Fraction, cut: Fraction, bits: int = _BITS) -> Interval:
+    """Enclose the integral of :func:`cut_decay` from ``exponent`` to ``cut``.
+
+    With y = cut − exponent it is e^−exponent·(1 − (1 + y)·e^−y) / (1 − e^−cut), in which the
+    bracket begins with y²/2 and cancels the more the smaller y is.
+    """
+
+    def value() -> "flint.arb":
+        left = _ball(cut - exponent)
+        bracket = -(-left).expm1() - left * (-left).exp()
+        return _ball(-exponent).exp() * bracket / -_ball(-cut).expm1()
+
+    return _narrow(value, bits)
+
+
+def exponential_quantile_series(
+    tail: Fraction, terms: int, scale: Fraction, cut: Fraction | None, bits: int = _BITS
+) -> tuple[Interval, ...]:
+    """Enclose the first Taylor coefficients of −scale·ln(κ + 2(1−κ)·tail), 0 < tail ≤ 1/2.
+
+    κ is e^−cut, or 0 without a cut. The nth coefficient is scale·(−c)ⁿ/n with c = 2(1−κ)/(κ + …).
+    """
+
+    def coefficients() -> "list[flint.arb]":
+        kept = _ball(Fraction(1)) if cut is None else -_ball(-cut).expm1()
+        level = 2 * _ball(tail) * kept
+        if cut is not None:
+            level += _ball(-cut).exp()
+        # Near tail 1/2 the level is nearly 1 and its logarithm nearly 0: there log1p cancels less.
+        near = -(_ball(1 - 2 * tail) * kept)
+        place = -(near.log1p() if 4 * tail > 1 else level.log())
+        factor, steep = _ball(scale), -2 * kept / level
+        found = [factor * place]
+        for n in range(1, terms):
+            factor *= steep
+            found.append(factor / n)
+        return found
+
+    return _all_narrow(coefficients, bits)
 
 
 def pi(bits: int = _BITS) -> Interval:
@@ -85,26 +173,67 @@ def enclosed_power(base: Fraction, exponent: Fraction) -> Interval:
     """Enclose base^exponent, for base > 0, narrower than 2⁻⁶⁴ also absolutely."""
     # Enough to be narrow absolutely too, and to tell the powers of neighbouring integers apart.
     upper, lower = base.numerator.bit_length(), base.denominator.bit_length()
-    size = int(abs(upper - lower) * exponent)
+    size = int(max(0, upper - lower) * exponent)
     bits = _BITS + size + upper + lower + exponent.numerator.bit_length()
     return _narrow(lambda: _ball(base) ** _ball(exponent), bits)
 
 
 def _narrow(value: "Callable[[], flint.arb]", bits: int) -> Interval:
     """Compute with ever more digits until the ball is as narrow as asked."""
+    return _all_narrow(lambda: [value()], bits)[0]
+
+
+def _all_narrow(values: "Callable[[], list[flint.arb]]", bits: int) -> tuple[Interval, ...]:
+    """Compute with ever more digits until each ball is as narrow as asked."""
     import flint
 
     digits = bits + _GUARD_BITS
-    while digits <= _MOST_BITS:
+    while digits <= max(_MOST_BITS, 2 * bits):
         with flint.ctx.workprec(digits):
-            ball = value()
-            if ball.is_finite() and ball.rel_accuracy_bits() >= bits:
-                return Interval(_dyadic(ball.lower()), _dyadic(ball.upper()))
+            balls = values()
+            # Two more, for an interval is twice as wide as its radius and the digits are rounded.
+            if all(ball.is_finite() and ball.rel_accuracy_bits() >= bits + 2 for ball in balls):
+                _check_magnitudes(balls)
+                return tuple(Interval(_dyadic(b.lower()), _dyadic(b.upper())) for b in balls)
         digits *= 2
     raise Unsupported(
         f"a number is computed with at most {_MOST_BITS} binary digits; got one that needs more to "
         "be told from 0. Give parameters that are less extreme."
     )
+
+
+def _check_magnitudes(balls: "list[flint.arb]") -> None:
+    """Refuse numbers that would fill the memory, written out."""
+    if any(abs(int(ball.mid().man_exp()[1])) > _LARGEST_MAGNITUDE for ball in balls):
+        raise Unsupported(
+            f"a number must lie between 2^-{_LARGEST_MAGNITUDE} and 2^{_LARGEST_MAGNITUDE} to be "
+            "written out; got one beyond that. Give parameters that are less extreme."
+        )
+
+
+def _normal_quantile(tail: Fraction) -> "flint.arb":
+    """Return a ball about x with P(Z > x) = tail: by the side on which nothing cancels."""
+    half = _ball(1 - 2 * tail).erfinv() if 4 * tail > 1 else _ball(2 * tail).erfcinv()
+    return half * _ball(Fraction(2)).sqrt()
+
+
+@lru_cache(maxsize=64)
+def _normal_polynomials(terms: int) -> tuple[tuple[int, ...], ...]:
+    """Return P₁, P₂, … of :func:`normal_quantile_series`: whole coefficients, none negative."""
+    found: list[tuple[int, ...]] = [(1,)]
+    for n in range(1, terms - 1):
+        last = found[-1]
+        slope = [*(i * c for i, c in enumerate(last) if i), 0, 0]
+        raised = [0, *(n * c for c in last)]
+        found.append(tuple(c + slope[i] for i, c in enumerate(raised)))
+    return tuple(found[: terms - 1])
+
+
+def _at(polynomial: tuple[int, ...], place: "flint.arb") -> "flint.arb":
+    value = _ball(Fraction(0))
+    for coefficient in reversed(polynomial):
+        value = value * place + coefficient
+    return value
 
 
 def _ball(number: Fraction) -> "flint.arb":

@@ -1,9 +1,7 @@
 """A real number between two rationals."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +37,12 @@ class Interval:
     def scaled(self, factor: Fraction | int) -> "Interval":
         """Return an enclosure of ``factor`` times the number."""
         ends = (self.lower * factor, self.upper * factor)
-        return Interval(min(ends), max(ends))
+        return Interval(*ends) if factor.numerator >= 0 else Interval(ends[1], ends[0])
 
     def __mul__(self, other: "Interval") -> "Interval":
         """Return an enclosure of the product."""
+        if self.lower.numerator >= 0 and other.lower.numerator >= 0:
+            return Interval(self.lower * other.lower, self.upper * other.upper)
         ends = [a * b for a in (self.lower, self.upper) for b in (other.lower, other.upper)]
         return Interval(min(ends), max(ends))
 
@@ -52,7 +52,7 @@ class Interval:
 
     def shortened(self, bits: int) -> "Interval":
         """Return a slightly wider interval whose ends have about so many binary digits each."""
-        return Interval(_short(self.lower, bits, floor), _short(self.upper, bits, ceil))
+        return Interval(_short_below(self.lower, bits), -_short_below(-self.upper, bits))
 
     def is_narrow(self, bits: int) -> bool:
         """Whether it is narrower than 2^−bits of its ends: known to so many binary digits."""
@@ -60,7 +60,12 @@ class Interval:
         return self.lower * self.upper >= 0 and (self.upper - self.lower) * (1 << bits) <= smaller
 
 
-def _short(end: Fraction, bits: int, way: Callable[[Fraction], int]) -> Fraction:
-    digits = bits + end.denominator.bit_length() - end.numerator.bit_length()
-    scale = Fraction(2) ** digits
-    return way(end * scale) / scale if end.denominator.bit_length() > bits else end
+def _short_below(end: Fraction, bits: int) -> Fraction:
+    """Return the end itself if it is short, else the next number below with so many digits."""
+    numerator, denominator = end.numerator, end.denominator
+    if max(numerator.bit_length(), denominator.bit_length()) <= bits:
+        return end
+    shift = bits + denominator.bit_length() - numerator.bit_length()
+    if shift >= 0:
+        return Fraction((numerator << shift) // denominator, 1 << shift)
+    return Fraction(numerator // (denominator << -shift) << -shift)

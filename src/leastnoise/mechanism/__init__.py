@@ -2,5 +2,16 @@
 
 from leastnoise.mechanism.answer import Answer, Answers
 from leastnoise.mechanism.mechanism import Drawn, Mechanism, calibrate, hold
+from leastnoise.mechanism.pair import PairAnswer, PairMechanism, calibrate_pair
 
-__all__ = ["Answer", "Answers", "Drawn", "Mechanism", "calibrate", "hold"]
+__all__ = [
+    "Answer",
+    "Answers",
+    "Drawn",
+    "Mechanism",
+    "PairAnswer",
+    "PairMechanism",
+    "calibrate",
+    "calibrate_pair",
+    "hold",
+]

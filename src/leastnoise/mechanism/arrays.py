@@ -1,8 +1,9 @@
 """Releasing whole arrays: the route is chosen before any bit is drawn.
 
 Time grows linearly with the array; memory above the result is constant. The fast routes take a
-few nanoseconds an element, the exact ones a few microseconds; they are needed only where indices
-exceed what floats hold (δ below about 1e-9, an element beyond 2⁵⁰ steps, about 10⁹·Δ). The route
+few nanoseconds an element, the exact ones a few microseconds, for smooth noises some fifty; they
+are needed only where indices exceed what floats hold (δ below about 1e-9, an element beyond 2⁵⁰
+steps, about 10⁹·Δ), and for short arrays of a smooth noise whose table is not made yet. The route
 shows in the time it takes and in nothing else: the type of the result depends on the type of the
 array and on the law. A noise without a largest size can leave the fast routes at single elements,
 which are then released exactly.

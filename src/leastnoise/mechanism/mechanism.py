@@ -12,6 +12,7 @@ from leastnoise.calibration import (
     Question,
     find,
     on_lattice,
+    smooth_on_lattice,
     staircase_on_lattice,
     stretched,
 )
@@ -32,7 +33,8 @@ from leastnoise.exact import (
 from leastnoise.mechanism.answer import Answer, Answers
 from leastnoise.mechanism.reading import class_read, effort_read, sensitivity_read
 from leastnoise.mechanism.release import release_many, release_one
-from leastnoise.noise import LatticeNoise, Noise, Staircase, Steps, Uniform
+from leastnoise.mechanism.words import explained
+from leastnoise.noise import LatticeNoise, Noise, Smooth, Staircase, Steps, Uniform
 from leastnoise.privacy import Privacy
 from leastnoise.profiles import keeps
 
@@ -52,6 +54,7 @@ def calibrate(
     cost: Cost = l1,
     integer: bool = False,
     among: str = "decreasing",
+    family: str | None = None,
     solve: bool = True,
     gap: Number = Fraction(1, 1000),
     seconds: Number = 10,
@@ -70,8 +73,11 @@ def calibrate(
         integer: Whether true answers are whole numbers. Then so are the released ones.
         among: The class in which to look: ``"decreasing"`` for symmetric noises that never rise
             away from 0, which is every noise in common use, or ``"any"``.
-        solve: Whether to solve where no closed form is proved least. If not, the cheapest of a few
-            known noises is returned at once, with a bound.
+        family: A kind of noise to be used whatever it costs, for instance ``"laplace"``,
+            ``"gaussian"`` or ``"truncated_laplace"``; ``leastnoise.calibration.FAMILIES`` lists
+            them. The certificate says how far from the least of all it may be.
+        solve: Whether to solve where no closed form is proved least. If not, the cheapest of the
+            known families is returned at once, with a bound.
         gap: How far above the least the cost may be, relative to it.
         seconds: How long to solve. If the gap is not reached, the best that was found is returned.
 
@@ -87,19 +93,20 @@ def calibrate(
     """
     moved = sensitivity_read(privacy, sensitivity, cost, integer=integer)
     asked = Question(privacy, moved, cost, integer, class_read(among))
-    noise, certificate = find(asked, effort_read(solve, gap, seconds))
+    noise, certificate = find(asked, effort_read(solve, gap, seconds), family)
     return Mechanism(
         privacy, moved, noise, certificate, Drawn(_lattice_law(noise, asked), cost), integer
     )
 
 
 def hold(
-    noise: Steps | Staircase, privacy: Privacy, *, sensitivity: Number, cost: Cost = l1
+    noise: Steps | Staircase | Smooth, privacy: Privacy, *, sensitivity: Number, cost: Cost = l1
 ) -> "Mechanism":
     """Hold a noise of your own to a promise: check it over every move, then release with it.
 
     Args:
-        noise: Any piecewise constant law with atoms, symmetric or not; or a staircase.
+        noise: Any piecewise constant law with atoms, symmetric or not; a staircase; or a Laplace,
+            TruncatedLaplace or Gaussian law.
         privacy: What is promised, any (ε, δ).
         sensitivity: Δ.
         cost: What an error costs; only to be able to say what the noise costs.
@@ -111,10 +118,11 @@ def hold(
     >>> hold(comb, Privacy(delta="1/2"), sensitivity=1, cost=l1).cost
     Fraction(1, 2)
     """
-    if not isinstance(noise, Steps | Staircase):
+    if not isinstance(noise, Steps | Staircase | Smooth):
         raise InvalidParameter(
-            f"a noise of your own must be Steps or a Staircase; got {described(noise)}. "
-            "Give Steps(breaks, heights) or Staircase(period, gamma, ratio), or calibrate."
+            "a noise of your own must be Steps, a Staircase, Laplace, TruncatedLaplace or "
+            f"Gaussian; got {described(noise)}. Give for instance Steps(breaks, heights), or "
+            "calibrate."
         )
     moved = sensitivity_read(privacy, sensitivity, cost, integer=False)
     certificate = Certificate.of(noise, privacy, moved, cost, source="given, not found")
@@ -323,14 +331,12 @@ class Mechanism:
         index = release_one(value, self.grid, self.drawn.noise, integer=self.integer)
         return Answer(index, self)
 
-    def explain(self) -> str:
-        """Say in plain words what is promised and what the noise does."""
-        lines = [self.privacy.explain()]
-        if self.needs_allowance:
-            lines.append(
-                f"With probability {_up(self.exact_probability * 100)} % the exact answer leaves."
-            )
-        return " ".join(lines)
+    def explain(self, *, people: int | None = None) -> str:
+        """Say in plain words what is promised and what the noise does.
+
+        ``people`` is how many the data is about, where that is public (:meth:`Privacy.explain`).
+        """
+        return explained(self, people)
 
 
 def _together(privacy: Privacy, releases: int) -> Privacy:
@@ -360,6 +366,8 @@ def _lattice_law(noise: Noise, asked: Question) -> LatticeNoise:
         return on_lattice(noise, asked.privacy, asked.sensitivity)
     if isinstance(noise, Staircase):
         return staircase_on_lattice(noise, asked.sensitivity)
+    if isinstance(noise, Smooth):
+        return smooth_on_lattice(noise, asked.sensitivity)
     if isinstance(noise, Steps):
         return stretched(noise, asked.sensitivity)
     assert isinstance(noise, LatticeNoise)  # noqa: S101 -- tells mypy that these are all there are

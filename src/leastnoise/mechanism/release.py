@@ -1,6 +1,6 @@
 """The one place where a true value meets noise.
 
-Everything is checked before a bit is drawn, and the true value is a local variable of the two
+Everything is checked before a bit is drawn, and the true value is a local variable of the
 functions below: nothing else holds it, prints it or raises with it.
 """
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import Grid, value_ratio
-from leastnoise.noise import LatticeNoise
+from leastnoise.noise import DiscretePlanarStaircase, LatticeNoise
 from leastnoise.sampling.draws import draw
 from leastnoise.sampling.entropy import CipherTape, SystemTape
+from leastnoise.sampling.planar import draw_pair
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +26,18 @@ def release_one(value: object, grid: Grid, law: LatticeNoise, *, integer: bool) 
             f"got one of type {type(value).__name__} that is not. Leave out integer=True."
         )
     return grid.index(numerator, denominator) + draw(law, SystemTape())
+
+
+def release_pair(values: object, grid: Grid, law: DiscretePlanarStaircase) -> tuple[int, int]:
+    """Return the indices of two released values: each true value's lattice point plus noise."""
+    if not isinstance(values, tuple | list) or len(values) != 2:
+        raise InvalidParameter(
+            "a pair to release must be a tuple or a list of two numbers; "
+            f"got one of type {type(values).__name__} that is not. Give (x, y)."
+        )
+    first, second = (grid.index(*value_ratio(value)) for value in values)
+    i, j = draw_pair(law, SystemTape())
+    return first + i, second + j
 
 
 def release_many(

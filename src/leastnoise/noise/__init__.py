@@ -1,11 +1,13 @@
 """Noises: each file states one family's law; how it is drawn, and how private, lie elsewhere."""
 
 from leastnoise.noise.base import LatticeNoise, Noise, Run, TicketNoise, table
+from leastnoise.noise.discrete_planar_staircase import DiscretePlanarStaircase
 from leastnoise.noise.discrete_staircase import DiscreteStaircase
 from leastnoise.noise.discrete_steps import DiscreteSteps
 from leastnoise.noise.discrete_uniform import DiscreteUniform
 from leastnoise.noise.gaussian import Gaussian
 from leastnoise.noise.laplace import Laplace
+from leastnoise.noise.planar_staircase import PlanarStaircase
 from leastnoise.noise.rounded import Rounded
 from leastnoise.noise.smooth import Smooth
 from leastnoise.noise.staircase import Staircase
@@ -14,6 +16,7 @@ from leastnoise.noise.truncated_laplace import TruncatedLaplace
 from leastnoise.noise.uniform import Uniform
 
 __all__ = [
+    "DiscretePlanarStaircase",
     "DiscreteStaircase",
     "DiscreteSteps",
     "DiscreteUniform",
@@ -21,6 +24,7 @@ __all__ = [
     "Laplace",
     "LatticeNoise",
     "Noise",
+    "PlanarStaircase",
     "Rounded",
     "Run",
     "Smooth",

@@ -10,7 +10,7 @@ from leastnoise.exact import (
     exactly,
     gamma,
     normal_density,
-    normal_quantile,
+    normal_quantile_series,
     normal_tail,
     pi,
     positive,
@@ -19,6 +19,8 @@ from leastnoise.exact import (
 from leastnoise.noise.smooth import Smooth
 
 _HALF = Fraction(1, 2)
+# Up to this exponent even moments are written out as the product they are.
+_LARGEST_EXACT = 1 << 10
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -76,49 +78,21 @@ class Gaussian(Smooth):
 
     def moment(self, p: Fraction) -> Interval:
         """Enclose σᵖ·2^(p/2)·Γ((p+1)/2)/√π: exact, 1·3·5…(p−1)·σᵖ, for even p."""
-        if p.denominator == 1 and p % 2 == 0:
+        if p.denominator == 1 and p % 2 == 0 and p <= _LARGEST_EXACT:
             odd = math.prod(range(1, int(p), 2))
             return Interval.exact(odd) * power(self.sigma, p)
         root = power(pi().lower, _HALF).lower, power(pi().upper, _HALF).upper
         shape = gamma((p + 1) / 2) * Interval(*root).inverted()
         return shape * power(Fraction(2), p / 2) * power(self.sigma, p)
 
-    def series(self, tail: Fraction, terms: int) -> tuple[Interval, ...]:
+    def series(self, tail: Fraction, terms: int, bits: int = 128) -> tuple[Interval, ...]:
         """Enclose the coefficients of Q: with z = Q/σ, the nth derivative is Pₙ(z)·(−1/φ(z))ⁿ.
 
-        P₁ = 1 and Pₙ₊₁ = Pₙ′ + n·z·Pₙ, from dz/dq = −1/φ(z) and φ′ = −zφ. All coefficients of Pₙ
-        are positive, and both z and 1/φ(z) fall as the tail grows.
+        All coefficients of the polynomials Pₙ (:func:`normal_quantile_series`) are positive, and
+        both z and 1/φ(z) fall as the tail grows.
         """
-        place = normal_quantile(tail)
-        found = [place.scaled(self.sigma)]
-        if terms > 1:
-            # φ falls: its least value over the enclosure of z is at the upper end.
-            steep = Interval(
-                1 / normal_density(place.lower).upper, 1 / normal_density(place.upper).lower
-            ).shortened(120)
-            factor, polynomial = Interval.exact(self.sigma), [1]
-            for n in range(1, terms):
-                factor = (factor * steep).scaled(Fraction(-1, n)).shortened(120)
-                found.append((factor * _at(polynomial, place)).shortened(120))
-                polynomial = _following(polynomial, n)
-        return tuple(found)
+        return normal_quantile_series(tail, terms, self.sigma, bits)
 
-    def crossing(self, move: Fraction, epsilon: Interval) -> Interval | None:
+    def crossing(self, move: Fraction, epsilon: Interval) -> Interval:
         """Enclose d/2 − εσ²/d."""
         return Interval.exact(move / 2) - epsilon.scaled(self.sigma**2 / move)
-
-
-def _at(polynomial: list[int], place: Interval) -> Interval:
-    """Enclose a polynomial of positive coefficients at a place ≥ 0."""
-    ends = [
-        sum((c * end**i for i, c in enumerate(polynomial)), Fraction(0))
-        for end in (place.lower, place.upper)
-    ]
-    return Interval(ends[0], ends[1]).shortened(120)
-
-
-def _following(polynomial: list[int], n: int) -> list[int]:
-    """Return P′ + n·z·P, by coefficients."""
-    slope = [i * c for i, c in enumerate(polynomial)][1:]
-    raised = [0, *(n * c for c in polynomial)]
-    return [c + (slope[i] if i < len(slope) else 0) for i, c in enumerate(raised)]

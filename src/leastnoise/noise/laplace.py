@@ -7,10 +7,10 @@ from fractions import Fraction
 from leastnoise.exact import (
     Interval,
     Number,
+    decay,
     exactly,
-    exponential,
+    exponential_quantile_series,
     gamma,
-    logarithm,
     positive,
     power,
 )
@@ -65,7 +65,7 @@ class Laplace(Smooth):
         """Enclose e^(−size/b) / 2."""
         if size > _FARTHEST * self.scale:
             return Interval(Fraction(0), self.tail(_FARTHEST * self.scale, bits).upper)
-        return exponential(-size / self.scale, bits + 8).scaled(Fraction(1, 2))
+        return decay(size / self.scale, bits).scaled(Fraction(1, 2))
 
     def tail_area(self, size: Fraction, bits: int = 128) -> Interval:
         """Enclose b·e^(−size/b) / 2."""
@@ -75,11 +75,9 @@ class Laplace(Smooth):
         """Enclose Γ(p+1)·bᵖ: exact for whole p."""
         return gamma(p + 1) * power(self.scale, p)
 
-    def series(self, tail: Fraction, terms: int) -> tuple[Interval, ...]:
+    def series(self, tail: Fraction, terms: int, bits: int = 128) -> tuple[Interval, ...]:
         """Enclose the coefficients of Q = −b·ln 2q: b·(−1/q)ⁿ/n for n ≥ 1."""
-        first = logarithm(2 * tail).scaled(-self.scale)
-        others = (Interval.exact(self.scale * (-1 / tail) ** n / n) for n in range(1, terms))
-        return (first, *others)
+        return exponential_quantile_series(tail, terms, self.scale, None, bits)
 
     def crossing(self, move: Fraction, epsilon: Interval) -> Interval | None:
         """Enclose (d − εb)/2: the ratio is e^((d − 2x)/b) between 0 and d, and e^(d/b) before 0."""

@@ -49,7 +49,7 @@ class Smooth(Noise):
         """Enclose E |X|ᵖ, p > 0."""
 
     @abstractmethod
-    def series(self, tail: Fraction, terms: int) -> tuple[Interval, ...]:
+    def series(self, tail: Fraction, terms: int, bits: int = 128) -> tuple[Interval, ...]:
         """Enclose the first Taylor coefficients, at ``tail``, of the size Q with P(X > Q) = tail.
 
         For 0 < tail ≤ 1/2. Q falls and bends up; its derivatives alternate in sign, and each is the

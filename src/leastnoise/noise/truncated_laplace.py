@@ -2,14 +2,18 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import (
     Interval,
     Number,
+    cut_decay,
+    cut_decay_area,
+    decay,
+    decayed,
     exactly,
-    exponential,
-    logarithm,
+    exponential_quantile_series,
     lower_gamma,
     positive,
     power,
@@ -18,6 +22,7 @@ from leastnoise.noise.smooth import Smooth
 
 # A radius of more scales would cut off nothing that anyone could ever draw.
 _WIDEST = 1 << 17
+_HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -73,45 +78,29 @@ class TruncatedLaplace(Smooth):
         """Enclose e^(−size/b) / 2b(1−κ)."""
         if size > self.width:
             return Interval.exact(0)
-        here = exponential(-size / self.scale, bits + 16)
-        return here * self._kept(bits + 16).scaled(2 * self.scale).inverted()
+        here = decay(size / self.scale, bits + 8)
+        return here * self._kept(bits + 8).scaled(2 * self.scale).inverted()
 
     def tail(self, size: Fraction, bits: int = 128) -> Interval:
-        """Enclose e^(−size/b)·(1 − e^(−(A−size)/b)) / 2(1−κ): nothing cancels."""
+        """Enclose (e^(−size/b) − κ) / 2(1−κ)."""
         if size >= self.width:
             return Interval.exact(0)
-        left = _fallen((self.width - size) / self.scale, bits + 16)
-        here = exponential(-size / self.scale, bits + 16)
-        return here * left * self._kept(bits + 16).scaled(2).inverted()
+        return cut_decay(size / self.scale, self._cut, bits).scaled(_HALF)
 
     def tail_area(self, size: Fraction, bits: int = 128) -> Interval:
-        """Enclose κ·b·(e^y − 1 − y) / 2(1−κ) with y = (A − size)/b."""
+        """Enclose b·(e^(−size/b) − κ·(1 + (A − size)/b)) / 2(1−κ)."""
         if size >= self.width:
             return Interval.exact(0)
-        left = (self.width - size) / self.scale
-        # e^y − 1 − y begins with y²/2, so so many more digits cancel.
-        more = bits + 16 + 2 * max(0, (1 / left).__ceil__().bit_length())
-        grown = exponential(left, more) - Interval.exact(1 + left)
-        cut = exponential(-self.width / self.scale, bits + 16).scaled(self.scale / 2)
-        return grown * cut * self._kept(bits + 16).inverted()
+        return cut_decay_area(size / self.scale, self._cut, bits).scaled(self.scale / 2)
 
     def moment(self, p: Fraction) -> Interval:
         """Enclose bᵖ·γ(p+1, A/b) / (1−κ)."""
-        within = lower_gamma(p + 1, self.width / self.scale)
+        within = lower_gamma(p + 1, self._cut)
         return within * power(self.scale, p) * self._kept(144).inverted()
 
-    def series(self, tail: Fraction, terms: int) -> tuple[Interval, ...]:
+    def series(self, tail: Fraction, terms: int, bits: int = 128) -> tuple[Interval, ...]:
         """Enclose the coefficients of Q = −b·ln(κ + 2(1−κ)q): b·(−c)ⁿ/n, c = 2(1−κ)/(κ + …)."""
-        kept = self._kept(192).scaled(2)
-        level = exponential(-self.width / self.scale, 192) + kept.scaled(tail)
-        ends = [logarithm(end, 160) for end in (level.lower, level.upper)]
-        first = Interval(-self.scale * ends[1].upper, -self.scale * ends[0].lower)
-        found, steep = [first], (kept * level.inverted()).shortened(160)
-        power_of = Interval.exact(self.scale)
-        for n in range(1, terms):
-            power_of = (power_of * steep).scaled(-1).shortened(160)
-            found.append(power_of.scaled(Fraction(1, n)))
-        return tuple(found)
+        return exponential_quantile_series(tail, terms, self.scale, self._cut, bits)
 
     def crossing(self, move: Fraction, epsilon: Interval) -> Interval | None:
         """Enclose the larger of d − A, before which x − d is impossible, and (d − εb)/2."""
@@ -121,12 +110,11 @@ class TruncatedLaplace(Smooth):
         inner = (Interval.exact(move) - epsilon.scaled(self.scale)).scaled(Fraction(1, 2))
         return Interval(max(edge, inner.lower), max(edge, inner.upper))
 
+    @cached_property
+    def _cut(self) -> Fraction:
+        """A/b, the radius in scales."""
+        return self.width / self.scale
+
     def _kept(self, bits: int) -> Interval:
         """Enclose 1 − κ."""
-        return _fallen(self.width / self.scale, bits)
-
-
-def _fallen(exponent: Fraction, bits: int) -> Interval:
-    """Enclose 1 − e^−exponent for an exponent > 0, narrower than 2^−bits of it."""
-    more = bits + 8 + (1 / exponent).__ceil__().bit_length()
-    return Interval.exact(1) - exponential(-exponent, more)
+        return decayed(self._cut, bits)

@@ -11,6 +11,8 @@ from leastnoise.noise import (
     DiscreteSteps,
     DiscreteUniform,
     Noise,
+    Rounded,
+    Smooth,
     Staircase,
     Steps,
     Uniform,
@@ -69,4 +71,5 @@ def never_rises(noise: Noise) -> bool:
         joined = all(before[1] == after[0] for before, after in pairwise(ends))
         rising = [weight for first, _, weight in ends if first <= 0]
         return ends == mirrored and joined and rising == sorted(rising)
-    return isinstance(noise, DiscreteStaircase | DiscreteUniform | Staircase | Uniform)
+    kinds = DiscreteStaircase | DiscreteUniform | Rounded | Smooth | Staircase | Uniform
+    return isinstance(noise, kinds)

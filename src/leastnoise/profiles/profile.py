@@ -1,22 +1,25 @@
-"""The privacy profile δ(ε) of a noise, exactly, over every move of the true answer up to Δ."""
+"""The privacy profile δ(ε) of a noise, over every move of the true answer up to Δ."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, singledispatch
 
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import Interval, Number, described, exponential, positive, rational
-from leastnoise.noise import Noise
-from leastnoise.profiles.shape import Shape, shape_of
+from leastnoise.exact import Interval, Number, described, positive, rational
+from leastnoise.noise import DiscreteStaircase, Noise, Rounded, Smooth, Staircase
+from leastnoise.profiles.curve import Curve, Level
+from leastnoise.profiles.finite import Finite
+from leastnoise.profiles.ratios import lattice_ratios, line_ratios
+from leastnoise.profiles.shape import shape_of
+from leastnoise.profiles.smooth import HalfLines, RoundedHalfLines
 
 
 @dataclass(frozen=True, init=False)
 class Profile:
     """How private a noise is at sensitivity Δ: δ(ε) = sup over |d| ≤ Δ of H_ε(P, P + d).
 
-    H_ε(P, Q) = sup over S of P(S) − e^ε·Q(S). Exact for piecewise constant noise: at ε = 0 a
-    rational, else an enclosure whose upper end counts.
+    H_ε(P, Q) = sup over S of P(S) − e^ε·Q(S). For piecewise constant noise exact at ε = 0, else an
+    enclosure whose upper end counts; for smooth noise always an enclosure.
 
     >>> from leastnoise import Uniform
     >>> Profile(Uniform(5), sensitivity=1).delta(0)
@@ -36,7 +39,7 @@ class Profile:
         object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
 
     def delta(self, epsilon: Number = 0) -> Fraction:
-        """Return δ(ε): exact at ε = 0, else a proved upper bound within 2⁻⁶⁰ or so."""
+        """Return δ(ε): exact where it is rational, else a proved upper bound within 2⁻⁶⁰ or so."""
         return self.enclose(epsilon).upper
 
     def enclose(self, epsilon: Number = 0) -> Interval:
@@ -44,12 +47,10 @@ class Profile:
         exact = rational(epsilon, "ε")
         if exact < 0:
             raise InvalidParameter(f"ε must be 0 or more; got {described(epsilon)}. Give one.")
-        factor = exponential(exact)  # H falls as e^ε grows, so its lower end gives the upper one
-        upper = self.at_factor(factor.lower)
-        return Interval(upper if factor.is_exact else self.at_factor(factor.upper), upper)
+        return self._curve.worst(Level.at(exact))[0]
 
     def at_factor(self, factor: Fraction) -> Fraction:
-        """Return δ with e^ε replaced by a rational factor ≥ 0, exactly."""
+        """Return δ with e^ε replaced by a rational factor ≥ 0: exact, or a proved upper bound."""
         return self.worst(factor)[0]
 
     def worst(self, factor: Fraction = Fraction(1)) -> tuple[Fraction, Fraction]:
@@ -59,20 +60,34 @@ class Profile:
             raise InvalidParameter(
                 f"a factor must be at least 0; got {described(factor)}. Give e^ε as a rational."
             )
-        excess, move, sign = self._largest_excess(exact)
-        shape = self._shapes[1]
-        return shape.atoms + excess, sign * move * shape.unit
+        reached, move = self._curve.worst(Level.of(exact))
+        return reached.upper, move
 
     @property
     def advantage(self) -> Fraction:
         """δ(0): how far from blind guessing the best attacker gets."""
         return self.at_factor(Fraction(1))
 
+    @property
+    def impossible(self) -> Fraction:
+        """The largest probability of an output that is impossible for a neighbour.
+
+        What δ(ε) tends to as ε grows: with this probability an output proves which of the two it
+        was. Exact for piecewise constant noise, else a proved upper bound; 0 for noise without a
+        largest size.
+
+        >>> from leastnoise import Uniform
+        >>> Profile(Uniform(5), sensitivity=1).impossible
+        Fraction(1, 10)
+        """
+        return self._curve.impossible
+
     def tradeoff(self, fpr: Number) -> Fraction:
         """Return a false negative rate that no attacker with this false positive rate undercuts.
 
-        The best bound that the profile gives: sup over e^ε ≥ 0 of 1 − δ(ε) − e^ε·fpr, exactly
-        (Wasserman and Zhou 2010; Dong, Roth and Su 2022, Proposition 2.12).
+        The best bound that the profile gives: sup over e^ε ≥ 0 of 1 − δ(ε) − e^ε·fpr, exactly for
+        piecewise constant noise, else from below (Wasserman and Zhou 2010; Dong, Roth and Su 2022,
+        Proposition 2.12).
         """
         rate = rational(fpr, "a false positive rate")
         if not 0 <= rate <= 1:
@@ -80,67 +95,50 @@ class Profile:
                 f"a false positive rate must lie between 0 and 1; got {described(fpr)}. "
                 "Give a probability."
             )
+        return self._curve.tradeoff(rate)
 
-        kinks = [Fraction(0), *self._shapes[1].ratios]
+    def renyi(self, order: Number) -> Fraction | float:
+        """Return the largest Rényi divergence of an order > 1 over all moves up to Δ.
 
-        def value(i: int) -> Fraction:
-            return 1 - self.at_factor(kinks[i]) - kinks[i] * rate
-
-        best = _peak(len(kinks), value)
-        spans = [(kinks[i], kinks[i + 1]) for i in (best - 1, best) if 0 <= i < len(kinks) - 1]
-        return max([value(best), *(self._peak_between(a, b, rate) for a, b in spans)])
-
-    def _peak_between(self, low: Fraction, high: Fraction, rate: Fraction) -> Fraction:
-        """Return the largest 1 − δ − e^ε·rate between two kinks, where every move gives a line.
-
-        The least of these lines is concave; its peak is found by crossing the line that rises with
-        the one that falls and taking in the line that is least there, until none is less.
+        Exact where it is rational, else a proved upper bound; ``math.inf`` where some output is
+        impossible for a neighbour. Rényi differential privacy of this order is that of Mironov
+        (2017), Definition 4.
         """
-
-        def least(factor: Fraction) -> tuple[Fraction, Fraction]:
-            """Return the value at a factor and the slope of a line that passes through it."""
-            excess, move, sign = self._largest_excess(factor)
-            shape = self._shapes[sign]
-            rise = (shape.excess(move, high) - shape.excess(move, low)) / (high - low)
-            return 1 - shape.atoms - excess - factor * rate, -rise - rate
-
-        (left, up), (right, down) = least(low), least(high)
-        if up <= 0 or down >= 0:
-            return left if up <= 0 else right
-        at_left, at_right = low, high
-        while True:
-            factor = (right - left + up * at_left - down * at_right) / (up - down)
-            value, slope = least(factor)
-            if slope == 0 or value == left + up * (factor - at_left):
-                return value
-            if slope > 0:
-                left, up, at_left = value, slope, factor
-            else:
-                right, down, at_right = value, slope, factor
-
-    def _largest_excess(self, factor: Fraction) -> tuple[Fraction, int, int]:
-        """Return the largest excess over all moves, that move in units, and its direction."""
-        return max(
-            (shape.excess(move, factor), move, sign)
-            for sign, shape in self._shapes.items()
-            for move in shape.moves
-        )
+        exact = rational(order, "an order")
+        if exact <= 1:
+            raise InvalidParameter(
+                f"the order of a Rényi divergence must be greater than 1; got {described(order)}. "
+                "Give for instance 2."
+            )
+        return self._curve.renyi(exact)
 
     @cached_property
-    def _shapes(self) -> dict[int, Shape]:
-        """The noise for moves to the right; for moves to the left too where they differ."""
-        shape = shape_of(self.noise, self.sensitivity)
-        mirrored = shape.mirrored()
-        return {1: shape} if mirrored == shape else {1: shape, -1: mirrored}
+    def _curve(self) -> Curve:
+        return curve_of(self.noise, self.sensitivity)
 
 
-def _peak(count: int, value: Callable[[int], Fraction]) -> int:
-    """Return where a concave sequence is largest, by halving."""
-    low, high = 0, count - 1
-    while low < high:
-        middle = (low + high) // 2
-        if value(middle) < value(middle + 1):
-            low = middle + 1
-        else:
-            high = middle
-    return low
+@singledispatch
+def curve_of(noise: Noise, sensitivity: Fraction) -> Curve:
+    """Return what is known of a noise against moves up to ``sensitivity``."""
+    return Finite(shape_of(noise, sensitivity))
+
+
+@curve_of.register
+def _(noise: Smooth, sensitivity: Fraction) -> Curve:
+    return HalfLines(noise, sensitivity)
+
+
+@curve_of.register
+def _(noise: Rounded, sensitivity: Fraction) -> Curve:
+    # The true answers are on the lattice too: moves are whole steps.
+    return RoundedHalfLines(noise.noise, sensitivity // noise.step * noise.step, noise.step)
+
+
+@curve_of.register
+def _(noise: Staircase, sensitivity: Fraction) -> Curve:
+    return line_ratios(noise, sensitivity)
+
+
+@curve_of.register
+def _(noise: DiscreteStaircase, sensitivity: Fraction) -> Curve:
+    return lattice_ratios(noise, sensitivity)

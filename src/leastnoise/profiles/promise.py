@@ -9,6 +9,8 @@ from leastnoise.noise import (
     DiscreteStaircase,
     DiscreteSteps,
     Noise,
+    Rounded,
+    Smooth,
     Staircase,
     Steps,
 )
@@ -22,16 +24,18 @@ def keeps(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> None:
 
     For every move |d| ≤ Δ, exactly: at ε = 0 and for noise that never rises away from 0 by
     Theorem 1, else over all moves at which two ends of pieces meet; for staircases by the factor
-    that a move can change the density by. e^ε is replaced by a rational just below it, which can
-    only make the check stricter.
+    that a move can change the density by, and by their likelihood ratios where that does not do.
+    e^ε is replaced by a rational just below it, which can only make the check stricter. For smooth
+    noise, rounded or not, by the upper end of δ(ε).
 
     Raises:
         NotPrivate: With what is reached and the worst move.
     """
-    if not privacy.epsilon and not isinstance(noise, DiscreteSteps) and never_rises(noise):
+    if isinstance(noise, Smooth | Rounded):
+        reached, move = Profile(noise, sensitivity=sensitivity).delta(privacy.epsilon), sensitivity
+    elif not privacy.epsilon and not isinstance(noise, DiscreteSteps) and never_rises(noise):
         reached, move = worst_distance(noise, sensitivity), sensitivity
-    elif isinstance(noise, Staircase | DiscreteStaircase):
-        _falls_slowly(noise, privacy, sensitivity)
+    elif _falls_slowly(noise, privacy, sensitivity):
         return
     else:
         factor = exponential(privacy.epsilon).lower
@@ -46,18 +50,19 @@ def keeps(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> None:
         )
 
 
-def _falls_slowly(
-    noise: Staircase | DiscreteStaircase, privacy: Privacy, sensitivity: Fraction
-) -> None:
-    """Refuse a staircase that falls by more than e^ε over a move.
+def _falls_slowly(noise: Noise, privacy: Privacy, sensitivity: Fraction) -> bool:
+    """Tell whether a noise is a staircase that falls by no more than e^ε over a move.
 
     It never rises away from 0 and falls by 1/b from a place to one a period further out, so over
     m periods, Δ rounded up to whole ones, the density changes by a factor of at most 1/bᵐ, and by
     that much somewhere (Geng and Viswanath 2016): private at δ = 0, hence at any δ, iff
-    1/b ≤ e^(ε/m). For δ > 0 less might do; that is not looked into.
+    1/b ≤ e^(ε/m). At δ = 0 one that falls faster is refused; for δ > 0 its profile decides.
     """
+    if not isinstance(noise, Staircase | DiscreteStaircase):
+        return False
     periods = -(-sensitivity // noise.period)
-    if noise.ratio * exponential(privacy.epsilon / periods).lower < 1:
+    slow = noise.ratio * exponential(privacy.epsilon / periods).lower >= 1
+    if not slow and not privacy.delta:
         needed = approximately(periods * _logarithm(1 / noise.ratio), 17, ROUND_CEILING)
         raise NotPrivate(
             f"this noise must keep {privacy} when the true answer moves by up to "
@@ -65,6 +70,7 @@ def _falls_slowly(
             f"rounded up; it needs ε = {needed}. Use a ratio nearer to 1, for instance what "
             "calibrate finds."
         )
+    return slow
 
 
 def _logarithm(number: Fraction) -> Fraction:

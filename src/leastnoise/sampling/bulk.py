@@ -1,10 +1,11 @@
 """Many exact indices from a tape of bits, with numpy: of the same laws that draws.py gives.
 
-Three ways. A uniform law on its tickets: where all points weigh 1 the index is ⌊y + 1/2⌋ with
+Four ways. A uniform law on its tickets: where all points weigh 1 the index is ⌊y + 1/2⌋ with
 y = s·total/2⁶⁴ + atom/2, s the word as a signed integer. Floats propose it; where y lies so near an
 edge between two indices that rounding could matter, or that the word could have to be refused,
 64-bit integers settle it; other weights go through the integers altogether. A law in runs by
-inversion (tables.py). A staircase by inversion of its parts.
+inversion (tables.py). A staircase by inversion of its parts. A smooth noise, rounded, by
+polynomials of its quantiles (quantile_tables.py).
 """
 
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from leastnoise.noise import (
     DiscreteSteps,
     DiscreteUniform,
     LatticeNoise,
+    Rounded,
     Run,
     TicketNoise,
 )
@@ -24,6 +26,8 @@ from leastnoise.sampling.draws import both_sides, word_bits
 from leastnoise.sampling.entropy import Tape
 from leastnoise.sampling.geometric import geometric
 from leastnoise.sampling.inversion import WORD
+from leastnoise.sampling.quantile_tables import quantile_table
+from leastnoise.sampling.quantiles import reach_of, rounded
 from leastnoise.sampling.tables import digit_table, runs_table, uncentred
 
 if TYPE_CHECKING:
@@ -38,12 +42,16 @@ if TYPE_CHECKING:
 # Elements in a block: small enough for the caches, large enough to hide the calls.
 BLOCK = 1 << 17
 _LARGEST = 1 << 52
+# Of wider smooth noises, floats leave too many words to be settled one by one.
+_LARGEST_SMOOTH = 1 << 42
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
 
 def fits(law: LatticeNoise) -> bool:
     """Whether this law can be drawn here: indices that floats hold, but for single ones."""
+    if isinstance(law, Rounded):
+        return reach(law) < _LARGEST_SMOOTH
     if isinstance(law, DiscreteStaircase | TicketNoise):
         return reach(law) < _LARGEST
     return False
@@ -53,6 +61,8 @@ def reach(law: LatticeNoise) -> int:
     """Return how far indices go: all of them, or all but one in 2⁶² of a law without an end."""
     if isinstance(law, DiscreteStaircase):
         return (geometric(law.ratio).reach + 1) * law.steps
+    if isinstance(law, Rounded):
+        return reach_of(law)
     assert isinstance(law, TicketNoise)  # noqa: S101 -- there are no other laws
     return law.farthest
 
@@ -66,7 +76,7 @@ def blocks(law: LatticeNoise, size: int, tape: Tape, scratch: "Floats") -> "Iter
     is room for one block that is free between blocks: the fewer arrays there are, the more of them
     stay in the cache.
     """
-    drawn = _drawn_by(law, scratch)
+    drawn = _drawn_by(law, size, scratch)
     while size:
         indices, far = drawn.block(min(BLOCK, size), tape)
         size -= len(indices)
@@ -74,9 +84,13 @@ def blocks(law: LatticeNoise, size: int, tape: Tape, scratch: "Floats") -> "Iter
             yield indices, far
 
 
-def _drawn_by(law: LatticeNoise, scratch: "Floats") -> "_Tickets | _Runs | _Staircase":
+def _drawn_by(
+    law: LatticeNoise, size: int, scratch: "Floats"
+) -> "_Tickets | _Runs | _Staircase | _Smooth":
     if isinstance(law, DiscreteStaircase):
         return _Staircase(law, scratch)
+    if isinstance(law, Rounded):
+        return _Smooth(law, size, scratch)
     if isinstance(law, DiscreteSteps):
         return _Runs(law, scratch)
     assert isinstance(law, DiscreteUniform)  # noqa: S101 -- there are no other laws
@@ -180,6 +194,34 @@ class _Staircase:
             return places, whole
         before = np.cumsum(refused)
         return places[~refused], {at - int(before[at]): n for at, n in whole.items()}
+
+
+class _Smooth:
+    """Draws a smooth noise, rounded: one word a draw, rarely more."""
+
+    def __init__(self, law: Rounded, size: int, scratch: "Floats") -> None:
+        self._law = law
+        self._reach = reach(law)
+        self._table = quantile_table(law, size)
+        self._reader = _Reader()
+        self._places = scratch
+        self._indices = np.empty(len(scratch))
+
+    def block(self, size: int, tape: Tape) -> "Block":
+        """Return so many indices."""
+        words = self._reader.words(size, tape)
+        indices = self._indices[:size]
+        if self._table is None:
+            near = list(range(size))
+        else:
+            near = self._table.propose(words, self._places[:size], indices)
+        far = {}
+        for at in near:
+            index = rounded(self._law, int(words[at]) + (1 << (WORD - 1)), tape)
+            if abs(index) > self._reach:
+                far[at] = index
+            indices[at] = 0 if at in far else index
+        return indices, far
 
 
 class _Tickets:

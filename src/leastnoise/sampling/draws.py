@@ -7,10 +7,18 @@ exactly ``law.weight(j) / law.total``.
 from functools import lru_cache
 
 from leastnoise.errors import Unsupported
-from leastnoise.noise import DiscreteStaircase, DiscreteSteps, LatticeNoise, Run, TicketNoise
+from leastnoise.noise import (
+    DiscreteStaircase,
+    DiscreteSteps,
+    LatticeNoise,
+    Rounded,
+    Run,
+    TicketNoise,
+)
 from leastnoise.sampling.entropy import Tape
 from leastnoise.sampling.geometric import geometric
 from leastnoise.sampling.inversion import WORD, inverted
+from leastnoise.sampling.quantiles import rounded
 
 
 def draw(law: LatticeNoise, tape: Tape) -> int:
@@ -23,11 +31,13 @@ def draw(law: LatticeNoise, tape: Tape) -> int:
         return _staircase(law, tape)
     if isinstance(law, DiscreteSteps):
         return inverted(law, tape.word(WORD), tape)
+    if isinstance(law, Rounded):
+        return rounded(law, tape.word(WORD), tape)
     if isinstance(law, TicketNoise):
         return law.index_of(ticket(law.total, tape))
     raise Unsupported(
         f"a law on a lattice must be drawn in a way of its own; got {type(law).__name__}, which "
-        "has none here. Give whole weights, or a staircase."
+        "has none here. Give whole weights, a staircase, or a smooth noise rounded."
     )
 
 

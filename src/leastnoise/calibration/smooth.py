@@ -1,0 +1,135 @@
+"""The smooth noises of the literature at the parameters that a promise asks for.
+
+What is irrational in a formula is rounded up, a little more than its enclosure is wide: wider noise
+is more private. That it then keeps the promise is for the certificate's check to say.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TypeVar
+
+from leastnoise.calibration.question import Question, outside
+from leastnoise.errors import NotPrivate
+from leastnoise.exact import (
+    Interval,
+    exactly,
+    exponential,
+    inverse_error_function,
+    logarithm,
+    power,
+)
+from leastnoise.noise import Gaussian, Laplace, Smooth, TruncatedLaplace
+from leastnoise.privacy import Privacy
+from leastnoise.profiles import Profile, keeps
+
+Found = TypeVar("Found", bound=Smooth)
+
+_HALF = Fraction(1, 2)
+# Parameters have so many binary digits, and are rounded up by at least this part of themselves.
+_BITS = 96
+_ROUNDING = Fraction(1, 1 << 56)
+# δ(σ) is brought to δ within this part of it, by at most so many steps.
+_CLOSE = Fraction(1, 1 << 60)
+_STEPS = 200
+
+
+def laplace(asked: Question) -> Laplace:
+    """Return Laplace noise of the least scale that keeps (ε, δ): Δ / (ε − 2·ln(1−δ)).
+
+    At a move of Δ it needs δ(ε) = 1 − e^((ε − Δ/b)/2) for ε < Δ/b. At δ = 0 the scale is Δ/ε, of
+    Dwork, McSherry, Nissim and Smith 2006, Theorem 1.
+    """
+    privacy = _any(asked.privacy)
+    if not privacy.delta:
+        return Laplace(asked.sensitivity / privacy.epsilon)
+    gained = privacy.epsilon - 2 * logarithm(1 - privacy.delta).upper
+    return _kept(asked, Laplace, asked.sensitivity / gained)
+
+
+def truncated_laplace(asked: Question) -> TruncatedLaplace:
+    """Return b = Δ/ε, A = b·ln(1 + (e^ε−1)/2δ): Geng, Ding, Guo and Kumar 2020, Theorem 1."""
+    privacy = asked.privacy
+    if not privacy.epsilon or not 0 < privacy.delta < _HALF:
+        raise outside("the truncated Laplace noise", "ε > 0 and 0 < δ < 1/2", privacy)
+    scale = asked.sensitivity / privacy.epsilon
+    grown = exponential(privacy.epsilon, 256).upper
+    widest = logarithm(1 + (grown - 1) / (2 * privacy.delta)).upper * scale
+    return _kept(asked, lambda radius: TruncatedLaplace(scale, radius), widest)
+
+
+def gaussian(asked: Question) -> Gaussian:
+    """Return Gaussian noise of the least σ that keeps (ε, δ): Balle and Wang 2018, Theorem 8.
+
+    Newton's method on ln δ as a function of ln σ, whose slope is −Δ·p(t)/δ with t the place where
+    the likelihood ratio is e^ε; at ε = 0 in closed form, Δ / 2Φ⁻¹((1+δ)/2).
+    """
+    privacy, moved = asked.privacy, asked.sensitivity
+    if not privacy.delta:
+        raise outside("Gaussian noise", "δ > 0", privacy)
+    if not privacy.epsilon:
+        wide = power(Fraction(8), _HALF).lower * inverse_error_function(privacy.delta).lower
+        return _kept(asked, Gaussian, moved / wide)
+    return _kept(asked, Gaussian, _sigma(privacy) * moved)
+
+
+def classic_gaussian(asked: Question) -> Gaussian:
+    """Return σ = Δ·√(2·ln(1.25/δ))/ε, for 0 < ε < 1: Dwork and Roth 2014, Theorem A.1."""
+    privacy = asked.privacy
+    if not 0 < privacy.epsilon < 1 or not privacy.delta:
+        raise outside("the classic Gaussian noise", "0 < ε < 1 and δ > 0", privacy)
+    width = power(2 * logarithm(Fraction(5, 4) / privacy.delta).upper, _HALF).upper
+    return _kept(asked, Gaussian, width * asked.sensitivity / privacy.epsilon)
+
+
+def _sigma(privacy: Privacy) -> Fraction:
+    """Return σ at Δ = 1, near enough, for ε > 0 and δ > 0."""
+    low, high = Fraction(0), None
+    # Below what both e^ε alone and δ alone ask for; above it Newton's method comes from one side.
+    sigma = 1 / (privacy.epsilon + power(2 * privacy.epsilon, _HALF).upper + privacy.delta)
+    for _ in range(_STEPS):
+        sigma = Interval.exact(sigma).shortened(_BITS).upper
+        noise = Gaussian(sigma)
+        reached = Profile(noise, sensitivity=1).delta(privacy.epsilon)
+        if abs(reached - privacy.delta) <= _CLOSE * privacy.delta:
+            return sigma
+        if reached > privacy.delta:
+            low = sigma
+        else:
+            high = sigma
+        sigma = _following(noise, privacy, reached)
+        if not low < sigma or (high is not None and sigma >= high):
+            sigma = 2 * low if high is None else (low + high) / 2
+    return sigma if high is None else high
+
+
+def _following(noise: Gaussian, privacy: Privacy, reached: Fraction) -> Fraction:
+    """Return σ·(δ(σ)/δ)^(δ(σ)/p(t)): Newton's next σ."""
+    place = noise.crossing(Fraction(1), Interval.exact(privacy.epsilon))
+    slope = noise.density(abs(place.middle), 64).middle / reached
+    exponent = logarithm(reached / privacy.delta, 80).middle / slope
+    bounded = max(min(exponent, Fraction(4)), Fraction(-4))
+    return noise.sigma * exponential(bounded).middle
+
+
+def _kept(asked: Question, noise_of: Callable[[Fraction], Found], width: Fraction) -> Found:
+    """Return the noise of this width, rounded up until it is proved to keep the promise."""
+    more = _ROUNDING
+    for _ in range(8):
+        noise = noise_of(Interval.exact(width * (1 + more)).shortened(_BITS).upper)
+        try:
+            keeps(noise, asked.privacy, sensitivity=asked.sensitivity)
+        except NotPrivate:
+            more *= 16
+        else:
+            return noise
+    raise NotPrivate(
+        f"the noise of a theorem must keep {asked.privacy} at Δ = {exactly(asked.sensitivity)}, "
+        f"and {noise!r} does not. Please report this; use another family meanwhile."
+    )
+
+
+def _any(privacy: Privacy) -> Privacy:
+    """Refuse (0, 0)."""
+    if not privacy.epsilon and not privacy.delta:
+        raise outside("Laplace noise", "ε > 0 or δ > 0", privacy)
+    return privacy

@@ -1,0 +1,225 @@
+"""``privacy_for``: the smallest promise whose least noise is as accurate as asked."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import ROUND_CEILING
+from fractions import Fraction
+
+from leastnoise.calibration.progress import Progress
+from leastnoise.costs import Cost, l1
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact import (
+    Number,
+    approximately,
+    as_float,
+    described,
+    exactly,
+    magnitude,
+    positive,
+    rational,
+)
+from leastnoise.mechanism import Mechanism, calibrate
+from leastnoise.mechanism.answer import half_width
+from leastnoise.mechanism.reading import class_read, effort_read, sensitivity_read
+from leastnoise.privacy import Privacy
+
+# ε and δ are looked for among the decimals of three digits: 900 to each power of ten.
+_PER_DECADE = 900
+_LARGEST_EPSILON = Fraction(50)
+_LARGEST_DELTA = Fraction(999, 1000)
+
+
+def privacy_for(
+    *,
+    error: Number,
+    confidence: Number,
+    sensitivity: Number,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    cost: Cost = l1,
+    integer: bool = False,
+    among: str = "decreasing",
+    solve: bool = True,
+    gap: Number = Fraction(1, 1000),
+    seconds: Number = 10,
+) -> Privacy:
+    """Return the smallest promise whose least noise stays within ``error`` often enough.
+
+    For the given δ the smallest ε, or for the given ε the smallest δ, to three significant digits
+    and rounded up: :func:`leastnoise.calibrate` with the promise that is returned and the same
+    ``cost``, ``integer``, ``among``, ``solve``, ``gap`` and ``seconds`` draws noise that exceeds
+    ``error`` with probability at most 1 − confidence, rounding to the lattice included. That call
+    is made before returning.
+
+    Args:
+        error: The largest error that is still good; a whole number for whole-number answers.
+        confidence: How often errors must be good, above 0 and below 1.
+        sensitivity: Δ, how much one person can change the true answer.
+        epsilon: ε, if δ is asked for; it may be 0.
+        delta: δ, if ε is asked for; it may be 0.
+        cost: What an error costs: which noise is the least depends on it.
+        integer: Whether true answers are whole numbers.
+        among: The class of noises, as for calibrate.
+        solve: Whether to solve where no closed form is proved least. A search takes about eight
+            solutions.
+        gap: How near to the least each solution must be.
+        seconds: How long each may take.
+
+    Raises:
+        InvalidParameter: If the question is wrong, or no ε up to 50 and no δ up to 0.999 is enough.
+
+    >>> privacy_for(error=2, confidence=0.95, sensitivity=1, epsilon=0)
+    Privacy(epsilon=0, delta=0.238)
+    >>> privacy_for(error=3, confidence=0.95, sensitivity=1, delta=0, integer=True)
+    Privacy(epsilon=0.832, delta=0)
+    """
+    accuracy = _read(error, confidence, integer=integer)
+    effort_read(solve, gap, seconds)
+    given = _given(epsilon, delta)
+    moved = sensitivity_read(given, sensitivity, cost, integer=integer)
+    kind = class_read(among)
+
+    def found(privacy: Privacy, solving: bool) -> Mechanism:
+        return calibrate(
+            privacy,
+            sensitivity=moved,
+            cost=cost,
+            integer=integer,
+            among=kind,
+            solve=solving,
+            gap=gap,
+            seconds=seconds,
+        )
+
+    search = _Search(found, accuracy, given, wants_epsilon=epsilon is None)
+    with Progress() as progress:
+        return search.smallest(
+            _guess(accuracy, moved, 20.0 if epsilon is None else 0.5), solve, progress
+        )
+
+
+@dataclass(frozen=True)
+class _Accuracy:
+    """An error and how often it must not be exceeded."""
+
+    error: Fraction
+    confidence: Fraction
+
+    def met_by(self, mechanism: Mechanism) -> bool:
+        return half_width(mechanism, self.confidence) <= self.error
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The smallest of the decimals of three digits that is enough, by trying."""
+
+    found: Callable[[Privacy, bool], Mechanism]
+    accuracy: _Accuracy
+    given: Privacy
+    wants_epsilon: bool
+
+    def smallest(self, guess: Fraction, solve: bool, progress: Progress) -> Privacy:
+        """Return the smallest promise: closed forms bracket it, solutions decide."""
+        if self._enough(Fraction(0), solve):
+            return self.given
+        first = self._first(_place(guess), lambda place: self._enough(_at(place), False))
+        if solve:
+
+            def enough(place: int) -> bool:
+                progress(f"trying {self._promise(_at(place))}")
+                return self._enough(_at(place), True)
+
+            first = self._first(first, enough)
+        return self._promise(_at(first))
+
+    def _first(self, start: int, enough: Callable[[int], bool]) -> int:
+        """Return the first place that is enough: steps that double from ``start``, then halving."""
+        last = _place(_LARGEST_EPSILON if self.wants_epsilon else _LARGEST_DELTA)
+        start, step = min(start, last), 1
+        good, bad = (start, start - 1) if enough(start) else (None, start)
+        while good is None:
+            if bad == last:
+                raise self._hopeless()
+            place = min(bad + step, last)
+            good, bad, step = (place, bad, step) if enough(place) else (None, place, 2 * step)
+        if good == start:
+            while enough(bad):
+                good, step = bad, 2 * step
+                bad -= step
+        while good - bad > 1:
+            middle = (good + bad) // 2
+            good, bad = (middle, bad) if enough(middle) else (good, middle)
+        return good
+
+    def _enough(self, number: Fraction, solving: bool) -> bool:
+        """Tell whether the least noise of a promise is accurate enough."""
+        promise = self._promise(number)
+        if not promise.epsilon and not promise.delta:
+            return False
+        try:
+            return self.accuracy.met_by(self.found(promise, solving))
+        except InvalidParameter:
+            if number:
+                raise
+            return False  # at 0 there may be no least noise, and further on there is
+
+    def _promise(self, number: Fraction) -> Privacy:
+        if self.wants_epsilon:
+            return Privacy(number, self.given.delta)
+        return Privacy(self.given.epsilon, number)
+
+    def _hopeless(self) -> InvalidParameter:
+        asked, most = ("ε", _LARGEST_EPSILON) if self.wants_epsilon else ("δ", _LARGEST_DELTA)
+        return InvalidParameter(
+            f"the error must be one that some {asked} up to {exactly(most)} allows so often; got "
+            f"{exactly(self.accuracy.error)} with {exactly(self.accuracy.confidence)}. Accept a "
+            "larger error or a smaller confidence."
+        )
+
+
+def _guess(accuracy: _Accuracy, sensitivity: Fraction, most: float) -> Fraction:
+    """Return about the ε of Laplace noise, which tells how large a δ may be too."""
+    tail = -math.log(max(as_float(1 - accuracy.confidence), 1e-300))
+    wanted = tail * as_float(sensitivity / accuracy.error)
+    return Fraction(min(max(wanted, 1e-300), most))
+
+
+def _place(number: Fraction) -> int:
+    """Return the place of the first decimal of three digits that is not below a number > 0."""
+    short = Fraction(approximately(number, 3, ROUND_CEILING))
+    exponent = magnitude(short)
+    return exponent * _PER_DECADE + int(short / Fraction(10) ** (exponent - 2)) - 100
+
+
+def _at(place: int) -> Fraction:
+    """Return the decimal of three digits at a place."""
+    exponent, digits = divmod(place, _PER_DECADE)
+    return (digits + 100) * Fraction(10) ** (exponent - 2)
+
+
+def _read(error: Number, confidence: Number, *, integer: bool) -> _Accuracy:
+    size = positive(error, "error")
+    if integer and size.denominator != 1:
+        raise InvalidParameter(
+            "the error of a whole-number answer must be a whole number; "
+            f"got {described(error)}. Give {max(1, math.floor(size))}, or leave out integer=True."
+        )
+    level = rational(confidence, "confidence")
+    if not 0 < level < 1:
+        raise InvalidParameter(
+            f"confidence must be above 0 and below 1; got {described(confidence)}. "
+            "Give for instance 0.95."
+        )
+    return _Accuracy(size, level)
+
+
+def _given(epsilon: Number | None, delta: Number | None) -> Privacy:
+    """Return what is given with 0 for what is asked for."""
+    if (epsilon is None) == (delta is None):
+        got = "neither" if epsilon is None else "both"
+        raise InvalidParameter(
+            f"one of ε and δ must be given, and the other is asked for; got {got}. "
+            "Give for instance a δ of 1e-6 to ask for ε."
+        )
+    return Privacy(epsilon or 0, 0) if delta is None else Privacy(0, delta)

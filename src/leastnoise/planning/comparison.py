@@ -1,0 +1,240 @@
+"""``compare``: every noise that keeps a promise, cheapest first."""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from leastnoise.calibration import FAMILIES, Question
+from leastnoise.certificate import CanonicalBound
+from leastnoise.costs import Cost, l1
+from leastnoise.errors import InvalidParameter, LeastnoiseError, Unsupported
+from leastnoise.exact import Number, count, ratio
+from leastnoise.mechanism import Mechanism, calibrate
+from leastnoise.mechanism.reading import class_read, effort_read, sensitivity_read
+from leastnoise.noise import Smooth
+from leastnoise.planning.closed import gaussian_ahead, on_line, one_of
+from leastnoise.planning.contender import Contender
+from leastnoise.planning.releases import SHARED, first_release, split
+from leastnoise.planning.table import as_html, as_text
+from leastnoise.privacy import Privacy
+from leastnoise.profiles import never_rises
+
+LEAST = "least"
+
+
+def compare(
+    privacy: Privacy,
+    *,
+    sensitivity: Number,
+    cost: Cost = l1,
+    integer: bool = False,
+    among: str = "decreasing",
+    releases: int | str = 1,
+    solve: bool = True,
+    gap: Number = Fraction(1, 1000),
+    seconds: Number = 10,
+) -> "Comparison":
+    """Put all noises that keep a promise side by side, cheapest first.
+
+    Args:
+        privacy: What is promised, of all releases together.
+        sensitivity: Δ, how much one person can change each true answer.
+        cost: What an error costs.
+        integer: Whether true answers are whole numbers.
+        among: ``"decreasing"`` for noises that never rise away from 0, or ``"any"``.
+        releases: How many answers are to be released under the one promise, all with equal noise.
+            Each may promise (ε/k, 1 − (1−δ)^(1/k)); Gaussian noises share the promise exactly, as
+            one Gaussian noise moved by √k·Δ.
+        solve: Whether to put the certified optimum, ``"least"``, among them; without it only closed
+            forms are compared, at once.
+        gap: How near to the least the optimum must come, as for :func:`leastnoise.calibrate`.
+        seconds: How long to solve.
+
+    Raises:
+        InvalidParameter: If the question is wrong or no noise keeps the promise.
+
+    >>> comparison = compare(Privacy(delta="0.1"), sensitivity=1)
+    >>> [row.family for row in comparison]
+    ['least', 'uniform', 'canonical', 'gaussian', 'laplace']
+    >>> comparison.refused["staircase"]
+    'the staircase needs ε > 0'
+    """
+    moved = sensitivity_read(privacy, sensitivity, cost, integer=integer)
+    effort_read(solve, gap, seconds)
+    asked = Question(privacy, moved, cost, integer, class_read(among))
+    many = count(releases, "releases", least=1)
+    found, refused = _by_family(asked, many)
+    effort = {"solve": solve, "gap": gap, "seconds": seconds}
+    bounds = [_bound(asked)]
+    if solve or not found:
+        try:
+            found[LEAST] = least = _calibrated(one_of(asked, many), None, effort)
+            whole = least if many == 1 else _calibrated(asked, None, effort)
+            bounds.append(whole.certificate.lower_bound)
+        except (InvalidParameter, Unsupported) as error:
+            if not found:
+                raise
+            refused[LEAST] = _reason(error)
+    bound = max(bounds)
+    rows = [
+        Contender.of(name, law, bound)
+        if isinstance(law, Mechanism)
+        else Contender.shared(name, law, asked, bound)
+        for name, law in found.items()
+    ]
+    rows.sort(key=lambda row: (row.cost, row.family != LEAST))
+    return Comparison(asked, many, tuple(rows), refused, bound)
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """Noises that keep one promise, cheapest first. Made by :func:`compare`.
+
+    Attributes:
+        asked: The question, with the promise of all releases together.
+        releases: How many releases share the promise.
+        rows: The noises, cheapest first.
+        refused: Why the other families cannot keep the promise, by name.
+        lower_bound: No noise of the class costs less in any of the releases: proved for one release
+            under the whole promise.
+    """
+
+    asked: Question
+    releases: int
+    rows: tuple[Contender, ...]
+    refused: Mapping[str, str]
+    lower_bound: Fraction
+
+    @property
+    def privacy(self) -> Privacy:
+        """What is promised of all releases together."""
+        return self.asked.privacy
+
+    @property
+    def each(self) -> Privacy:
+        """What each release promises by itself, but for Gaussian noise."""
+        return split(self.privacy, self.releases)
+
+    @cached_property
+    def overtaking(self) -> int | None:
+        """From how many releases on the Gaussian is the cheapest of the closed forms.
+
+        Looked for up to 10⁴ by doubling and halving, which takes it that the Gaussian stays ahead;
+        None if it is never ahead.
+        """
+        if not self.privacy.delta:
+            return None  # no Gaussian keeps the promise
+        return first_release(lambda k: gaussian_ahead(self.asked, k))
+
+    def __iter__(self) -> Iterator[Contender]:
+        """Go through the noises, cheapest first."""
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        """Return how many noises there are."""
+        return len(self.rows)
+
+    def __getitem__(self, family: str) -> Contender:
+        """Return the noise of a family."""
+        for row in self.rows:
+            if row.family == family:
+                return row
+        why = self.refused.get(family)
+        names = ", ".join(row.family for row in self.rows)
+        raise InvalidParameter(
+            f"a family must be one of those compared, {names}; "
+            f"{why or 'got another'}. Choose one of them."
+        )
+
+    def explain(self, *, people: int | None = None) -> str:
+        """Say in plain words what the promise means (:meth:`leastnoise.Privacy.explain`)."""
+        return self.privacy.explain(people=people)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison for JSON: exact numbers as texts."""
+        asked = self.asked
+        many = {"gaussian_overtakes_at": self.overtaking} if self.releases > 1 else {}
+        return {
+            "privacy": _promise(self.privacy),
+            "sensitivity": ratio(asked.sensitivity),
+            "objective": repr(asked.cost),
+            "integer": asked.integer,
+            "among": asked.among,
+            "releases": self.releases,
+            "each": _promise(self.each),
+            "lower_bound": ratio(self.lower_bound),
+            **many,
+            "rows": [row.to_dict() for row in self.rows],
+            "refused": dict(self.refused),
+        }
+
+    def _repr_html_(self) -> str:
+        """Show the table in a notebook."""
+        return as_html(self)
+
+    def __str__(self) -> str:
+        """Print the table: costs rounded up, the lower bound down."""
+        return as_text(self)
+
+    def __repr__(self) -> str:
+        """Say what is compared."""
+        names = ", ".join(row.family for row in self.rows)
+        return f"Comparison({self.privacy!r}: {names})"
+
+
+def _promise(privacy: Privacy) -> dict[str, str]:
+    return {"epsilon": ratio(privacy.epsilon), "delta": ratio(privacy.delta)}
+
+
+def _calibrated(asked: Question, family: str | None, effort: Mapping[str, Any]) -> Mechanism:
+    return calibrate(
+        asked.privacy,
+        sensitivity=asked.sensitivity,
+        cost=asked.cost,
+        integer=asked.integer,
+        among=asked.among,
+        family=family,
+        **effort,
+    )
+
+
+def _by_family(
+    asked: Question, releases: int
+) -> tuple[dict[str, Mechanism | Smooth], dict[str, str]]:
+    """Return what each family has to offer, and why the others have nothing."""
+    found: dict[str, Mechanism | Smooth] = {}
+    refused: dict[str, str] = {}
+    for name in FAMILIES:
+        one = one_of(asked, releases, name)
+        try:
+            if name in SHARED and releases > 1:
+                found[name] = on_line(name, one)
+                continue
+            mechanism = _calibrated(one, name, {})
+        except (InvalidParameter, Unsupported) as error:
+            refused[name] = _reason(error)
+            continue
+        if asked.among == "decreasing" and not never_rises(mechanism.noise):
+            refused[name] = "it rises away from 0, and only noises that never do were asked for"
+        else:
+            found[name] = mechanism
+    return found, refused
+
+
+def _reason(error: LeastnoiseError) -> str:
+    """Return the rule that an error states, without what was got and what to do."""
+    return str(error).partition("; got")[0].partition(". ")[0]
+
+
+def _bound(asked: Question) -> Fraction:
+    """Return the best bound that is known at once."""
+    bounds = [asked.cost.value(Fraction(0)).lower]  # no error costs less than none
+    with contextlib.suppress(InvalidParameter):
+        evidence = CanonicalBound(integer=asked.integer)
+        bounds.append(evidence.proved(asked.cost, asked.privacy, asked.sensitivity))
+        if not asked.privacy.epsilon:  # the least noise is known, or what it is known by
+            bounds.append(_calibrated(asked, None, {"solve": False}).certificate.lower_bound)
+    return max(bounds)

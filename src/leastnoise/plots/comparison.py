@@ -1,0 +1,280 @@
+"""Pictures of a comparison: its noises, and what each family costs as the promise changes."""
+
+import contextlib
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from leastnoise.calibration import FAMILIES, Question
+from leastnoise.certificate import CanonicalBound
+from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.exact import approximately, as_float, exactly
+from leastnoise.noise import LatticeNoise, Smooth
+from leastnoise.planning.closed import STEPPED, closed_cost
+from leastnoise.plots.canvas import Row, finished, library, save
+from leastnoise.plots.outlines import outlined, pointed
+from leastnoise.privacy import Privacy
+
+if TYPE_CHECKING:
+    from leastnoise.planning import Comparison, Contender
+
+# One colour for a family in every picture. The least noise is a broad band below the lines.
+_COLOURS = {
+    "least": "#c4c4c4",
+    "uniform": "#0072b2",
+    "comb": "#8c8c8c",
+    "canonical": "#cc79a7",
+    "staircase": "#d55e00",
+    "cut_staircase": "#e69f00",
+    "geometric": "#56b4e9",
+    "laplace": "#009e73",
+    "truncated_laplace": "#6a51a3",
+    "gaussian": "#b2182b",
+    "classic_gaussian": "#8c6d31",
+    "lower bound": "#7f7f7f",
+}
+_LEAST, _BOUND = "least", "lower bound"
+# Noise that is this many times as wide as the cheapest would flatten all others, and what costs so
+# many times the cheapest would flatten all curves.
+_TOO_WIDE = 12
+_TOO_DEAR = 30
+# So many places on a curve, over so many powers of ten of ε or δ to each side of what is asked.
+_PLACES = 18
+_LARGEST = {"epsilon": Fraction(10), "delta": Fraction(9, 20)}
+_DECADES = {"epsilon": 1.5, "delta": 5.0}
+_USUAL = {"epsilon": Fraction(1), "delta": Fraction(1, 10**6)}
+_FEWER_PLACES = 12
+# Below this ε noise in steps of Δ has too many to be quick, and costs as truncated Laplace does.
+_FEW_STEPS = Fraction(1, 8)
+_QUICK_BOUND = Fraction(1, 20)
+# Room below and above the curves.
+_ROOM = (Fraction(9, 10), Fraction(11, 10))
+# What lies on another curve, and the bound.
+_DASHES = {_BOUND: [2, 3], "truncated_laplace": [6, 4], "cut_staircase": [6, 4]}
+# A smooth density is drawn through so many points.
+_POINTS = 161
+
+
+def compared(comparison: "Comparison") -> Any:
+    """Draw the densities of the compared noises on one chart, or the probabilities of integers."""
+    widest = _TOO_WIDE * comparison.rows[0].half_width
+    narrow = [row for row in comparison if row.half_width <= widest]
+    reach = 2 * min(row.half_width for row in narrow)
+    corners = {}
+    for row in narrow:
+        with contextlib.suppress(Unsupported):  # it has more steps than can be drawn
+            corners[row.family] = _corners(row, reach)
+    shown = [row for row in narrow if row.family in corners]
+    names = list(corners)
+    rows = [corner for name in _from_below(names) for corner in corners[name]]
+    alt = library()
+    ends = alt.Scale(domain=[-as_float(reach), as_float(reach)], nice=False)
+    height = "probability" if comparison.asked.integer else "density"
+    chart = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_line(clip=True)
+        .encode(
+            x=alt.X("error:Q", title="error of an answer", scale=ends),
+            y=alt.Y("density:Q", title=height),
+            order="place:Q",
+            **_looks(names),
+        )
+    )
+    title = f"Noises that keep {comparison.privacy}{_of(comparison)}"
+    return finished(chart, title, _beside(comparison, shown))
+
+
+def _beside(comparison: "Comparison", shown: "list[Contender]") -> str:
+    """Say what the picture of the noises does not show."""
+    words = ["cheapest first"]
+    left_out = [row.family for row in comparison if row not in shown]
+    if left_out:
+        words.append(f"not shown, too wide or of too many steps: {', '.join(left_out)}")
+    atoms = [row for row in shown if row.exact_probability]
+    if atoms:
+        said = (f"{row.family} {approximately(row.exact_probability, 3)}" for row in atoms)
+        words.append(f"not shown, mass at 0: {', '.join(said)}")
+    return "; ".join(words)
+
+
+def cost_by_delta(comparison: "Comparison") -> Any:
+    """Draw what each family costs against δ, at the ε of the comparison, and the lower bound."""
+    return _by(comparison, "delta", "δ", f"ε = {exactly(comparison.privacy.epsilon)}")
+
+
+def cost_by_epsilon(comparison: "Comparison") -> Any:
+    """Draw what each family costs against ε, at the δ of the comparison, and the lower bound."""
+    return _by(comparison, "epsilon", "ε", f"δ = {exactly(comparison.privacy.delta)}")
+
+
+def save_comparison(comparison: "Comparison", folder: str | Path) -> list[Path]:
+    """Write all three pictures of a comparison as PNG and as SVG into a folder."""
+    target = Path(folder)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidParameter(
+            f"pictures must go into a folder that can be made; {target.name!r} could not "
+            f"({type(error).__name__}). Give a folder of your own."
+        ) from error
+    charts = {
+        "noises": compared(comparison),
+        "cost-by-delta": cost_by_delta(comparison),
+        "cost-by-epsilon": cost_by_epsilon(comparison),
+    }
+    return [
+        save(chart, target / f"{name}{ending}")
+        for name, chart in charts.items()
+        for ending in (".png", ".svg")
+    ]
+
+
+def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> Any:
+    """Draw costs against one number of the promise, both in powers of ten."""
+    asked = comparison.asked
+    middle = getattr(asked.privacy, name) or _USUAL[name]
+    costs = {
+        place: _costs(replace(asked, privacy=_moved(asked.privacy, name, place)), comparison)
+        for place in _places(name, middle, fewer=asked.integer)
+    }
+    shown, low, high = _within(costs)
+    drawn = [curve for curve in _by_cost(costs[middle]) if curve in shown]
+    subtitle = f"Δ = {exactly(asked.sensitivity)}, cost {asked.cost!r}"
+    beyond = [curve for curve in _COLOURS if curve not in shown and curve in costs[middle]]
+    if beyond:
+        subtitle += f"; far above the picture: {', '.join(beyond)}"
+    rows = [
+        {"x": as_float(place), "value": as_float(there[curve]), "curve": curve}
+        for curve in _from_below(drawn)
+        for place, there in costs.items()
+        if there.get(curve, Fraction(0)) > 0
+    ]
+    alt = library()
+    spread = alt.Scale(type="log", nice=False)
+    heights = alt.Scale(type="log", nice=False, domain=[as_float(low), as_float(high)])
+    figures = ".0e" if name == "delta" else "~g"
+    lines = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_line(clip=True, interpolate="monotone")
+        .encode(
+            x=alt.X("x:Q", title=f"{symbol} of the promise", scale=spread, axis=_axis(figures)),
+            y=alt.Y("value:Q", title="expected cost of an answer", scale=heights, axis=_axis("~g")),
+            **_looks(drawn),
+        )
+    )
+    there = alt.Chart(alt.Data(values=[{"x": as_float(middle)}]))
+    rule = there.mark_rule(color="#cccccc", strokeWidth=1).encode(x="x:Q")
+    title = f"What each noise costs against {symbol}, at {fixed}{_of(comparison)}"
+    return finished(rule + lines, title, subtitle)
+
+
+def _within(costs: dict[Fraction, dict[str, Fraction]]) -> tuple[set[str], Fraction, Fraction]:
+    """Return the curves that come near the cheapest, and the least and largest cost to show."""
+    cheapest = [min(_families(there).values()) for there in costs.values() if _families(there)]
+    most = _TOO_DEAR * max(cheapest)
+    values = [
+        (curve, cost) for there in costs.values() for curve, cost in there.items() if cost > 0
+    ]
+    shown = {curve for curve, cost in values if cost <= most}
+    seen = [cost for curve, cost in values if curve in shown]
+    return shown, max(min(seen), min(cheapest) / 4) * _ROOM[0], min(max(seen), most) * _ROOM[1]
+
+
+def _families(there: dict[str, Fraction]) -> dict[str, Fraction]:
+    return {curve: cost for curve, cost in there.items() if curve != _BOUND and cost > 0}
+
+
+def _by_cost(there: dict[str, Fraction]) -> list[str]:
+    """Return all curves: by their costs where the question is asked, then those from elsewhere."""
+    order = sorted(_families(there), key=lambda curve: there[curve])
+    return [*order, *(curve for curve in _COLOURS if curve not in order)]
+
+
+def _from_below(names: list[str]) -> list[str]:
+    """Return curves in the order to draw them: the band, the dearest, …, and dashes on top."""
+    return sorted(names, key=lambda name: (name != _LEAST, name in _DASHES, -names.index(name)))
+
+
+def _costs(asked: Question, comparison: "Comparison") -> dict[str, Fraction]:
+    """Return what each closed form costs, and the bound for one release under the whole promise."""
+    epsilon, releases = asked.privacy.epsilon, comparison.releases
+    few = not epsilon or epsilon / releases >= _FEW_STEPS
+    found = {}
+    for name in FAMILIES:
+        if few or name not in STEPPED:
+            cost = closed_cost(name, asked, releases)
+            if cost is not None:
+                found[name] = cost
+    if not epsilon or epsilon >= _QUICK_BOUND:
+        evidence = CanonicalBound(integer=asked.integer)
+        found[_BOUND] = evidence.proved(asked.cost, asked.privacy, asked.sensitivity)
+    return found
+
+
+def _corners(row: "Contender", reach: Fraction) -> list[Row]:
+    """Return the corners of a density, in order."""
+    noise = row.noise
+    if isinstance(noise, Smooth):
+        corners = _along(noise, reach)
+    else:
+        outline = (
+            pointed(noise, ceil(reach)) if isinstance(noise, LatticeNoise) else outlined(noise)
+        )
+        ends = zip(outline.breaks, outline.breaks[1:], outline.heights, strict=False)
+        corners = [(x, height) for low, high, height in ends for x in (low, high)]
+        corners = [(outline.breaks[0], Fraction(0)), *corners, (outline.breaks[-1], Fraction(0))]
+    return [
+        {"error": as_float(x), "density": as_float(y), "curve": row.family, "place": place}
+        for place, (x, y) in enumerate(corners)
+    ]
+
+
+def _along(noise: Smooth, reach: Fraction) -> list[tuple[Fraction, Fraction]]:
+    """Return points of a smooth density up to a reach, or to where it ends."""
+    far = min(reach, noise.radius) if isinstance(noise.radius, Fraction) else reach
+    side = [far * i / (_POINTS // 2) for i in range(_POINTS // 2 + 1)]
+    right = [(x, noise.density(x, 40).middle) for x in side]
+    ends = [(far, Fraction(0))] if far < reach else []
+    right += ends
+    return [*((-x, y) for x, y in reversed(right)), *right[1:]]
+
+
+def _places(name: str, middle: Fraction, *, fewer: bool) -> list[Fraction]:
+    """Return places evenly spread over powers of ten about the middle, which is one of them."""
+    many, largest = (_FEWER_PLACES if fewer else _PLACES), _LARGEST[name]
+    factors = [10 ** (_DECADES[name] * (2 * i / (many - 1) - 1)) for i in range(many)]
+    places = {Fraction(approximately(middle * Fraction(factor), 3)) for factor in factors}
+    inside = {place for place in places if place < largest}
+    return sorted(inside | {middle} | ({largest} if inside != places else set()))
+
+
+def _moved(privacy: Privacy, name: str, place: Fraction) -> Privacy:
+    if name == "epsilon":
+        return Privacy(place, privacy.delta)
+    return Privacy(privacy.epsilon, place)
+
+
+def _of(comparison: "Comparison") -> str:
+    return f", {comparison.releases} releases" if comparison.releases > 1 else ""
+
+
+def _axis(figures: str) -> Any:
+    return library().Axis(format=figures, tickCount=6)
+
+
+def _looks(names: list[str]) -> dict[str, Any]:
+    """Return how each curve is drawn: its colour, its dashes, and the least noise as a band."""
+    alt = library()
+    legend = alt.Legend(symbolType="stroke", symbolSize=300)
+    colours = alt.Scale(domain=names, range=[_COLOURS[name] for name in names])
+    dashes = alt.Scale(domain=names, range=[_DASHES.get(name, [1, 0]) for name in names])
+    thick = [7 if name == _LEAST else 2 for name in names]
+    widths = alt.Scale(type="ordinal", domain=names, range=thick)
+    curve = {"shorthand": "curve:N", "title": "", "sort": None}
+    return {
+        "color": alt.Color(**curve, scale=colours, legend=legend),
+        "strokeDash": alt.StrokeDash(**curve, scale=dashes),
+        "strokeWidth": alt.StrokeWidth(**curve, scale=widths),
+    }

@@ -1,0 +1,122 @@
+"""What a promise is said to mean: checked against the theorems, and never rounded down."""
+
+import math
+import re
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import leastnoise as ln
+from leastnoise.errors import InvalidParameter
+
+EPSILONS = st.sampled_from(["0", "1e-9", "0.1", "1", "5", "40"])
+DELTAS = st.sampled_from(["0", "1e-300", "1e-9", "1/3", "0.1", "0.999"])
+
+
+def said(words: str, pattern: str) -> Fraction:
+    """Return the one number that stands where the pattern says."""
+    (number,) = re.findall(pattern, words)
+    return Fraction(number)
+
+
+def leaky(epsilon: float, delta: float) -> tuple[list[float], list[float]]:
+    """The worst answer there is: with probability δ it tells all, else it lies once in 1 + e^ε."""
+    told, lie = delta, (1 - delta) / (1 + math.exp(epsilon))
+    truth = (1 - delta) - lie
+    return [told, truth, lie, 0.0], [0.0, lie, truth, told]
+
+
+@given(EPSILONS, DELTAS)
+def test_what_is_said_is_never_less_than_the_worst_answer_does(epsilon: str, delta: str) -> None:
+    promise = ln.Privacy(epsilon, delta)
+    words = promise.explain()
+    e, d = float(promise.epsilon), float(promise.delta)
+    here, there = leaky(e, d)
+    best_guess = sum(map(max, zip(here, there, strict=True))) / 2
+    told = said(words, r"right at most ([\d.]+) %")
+    assert best_guess * 100 * (1 - 1e-12) <= told <= 100
+    assert told <= best_guess * 100 * (1 + 1e-6)
+    if promise.delta:
+        assert said(words, r"up to ([\d.e-]+) % the answer proves") >= promise.delta * 100
+    if promise.epsilon:
+        factor = said(words, r"factor of at most ([\d.e]+[\d])")
+        assert math.exp(e) <= factor * (1 + Fraction(1, 10**12)) <= math.exp(e) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("delta", "equal"), [("0.1", 0.2006706955), ("1e-6", 2e-6), ("0.5", 1.0986)]
+)
+def test_at_epsilon_0_guessing_is_that_of_twice_artanh_delta(delta: str, equal: float) -> None:
+    """And it is said that this is all: a (0, δ) never passes for the ε that it is not."""
+    words = ln.Privacy(delta=delta).explain()
+    told = said(words, r"bounded as by ε = ([\d.e-]+) at δ = 0")
+    assert float(told) == pytest.approx(equal, rel=1e-4)
+    assert told >= Fraction(2 * math.atanh(float(delta))) * (1 - Fraction(1, 10**12))
+    assert "a stronger promise that this one does not make" in words
+    assert "else it tells nothing" in words
+
+
+def test_an_epsilon_alone_is_said_to_hold_always() -> None:
+    words = ln.Privacy(epsilon=1).explain()
+    assert "prove" not in words
+    assert "stronger" not in words
+    assert "changes the odds by a factor of at most 2.7182819." in words
+
+
+def test_no_chance_is_above_one() -> None:
+    assert ln.Privacy(3000, "0.5").advantage == 1
+    assert "right at most 100 % of" in ln.Privacy(3000, "0.5").explain()
+
+
+@pytest.mark.parametrize("delta", ["0.01", "0.02"])
+def test_from_one_in_n_on_a_record_can_be_published_outright(delta: str) -> None:
+    """One record of n drawn at random is (0, 1/n)-private, whoever is in the data."""
+    words = ln.Privacy(delta=delta).explain(people=100)
+    assert f"n·δ = {100 * Fraction(delta)}" in words
+    assert "publishing the whole record of one of them" in words
+    assert "publishing" not in ln.Privacy(delta=delta).explain(people=49)
+
+
+def test_below_one_in_n_the_average_is_told_rounded_up() -> None:
+    words = ln.Privacy(1, "1/3000000").explain(people=1000)
+    assert said(words, r"n·δ = ([\d.]+):") >= Fraction(1, 3000)
+    assert "on average" in words
+    assert "nobody's presence can be proved" in ln.Privacy(1).explain(people=7)
+
+
+@pytest.mark.parametrize("people", [0, -3, 1.5, "many"])
+def test_people_are_counted_in_whole_numbers(people: object) -> None:
+    with pytest.raises(InvalidParameter, match="people must be a"):
+        ln.Privacy(1).explain(people=people)  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------- the noise that is drawn
+
+
+@pytest.mark.parametrize(("delta", "shown"), [("0.1", 10), ("0.75", 75)])
+def test_uniform_noise_proves_membership_with_all_of_delta(delta: str, shown: int) -> None:
+    """GDGK19's noise has a flat profile, with mass at 0 (δ > 1/2 in l1) and without."""
+    words = ln.calibrate(ln.Privacy(delta=delta), sensitivity=1).explain()
+    told = said(words, r"proves it outright with probability ([\d.]+) % at the most")
+    assert shown * (1 - Fraction(1, 10**6)) <= told <= shown
+    assert ("the exact answer leaves" in words) == (delta == "0.75")
+
+
+def test_truncated_noise_proves_it_less_often_than_the_worst_answer_may() -> None:
+    """The canonical noise for counts: its last point holds what remains of the mass."""
+    mechanism = ln.calibrate(ln.Privacy(1, "1e-3"), sensitivity=1, integer=True)
+    weights = [float(mechanism.drawn.noise.pmf(i)) for i in range(20)]
+    last = max(i for i, weight in enumerate(weights) if weight)
+    told = said(mechanism.explain(), r"proves it outright with probability ([\d.]+) % at the most")
+    assert float(told) == pytest.approx(100 * weights[last], rel=1e-4)
+    assert weights[last] < 1e-3
+
+
+@pytest.mark.parametrize("family", ["gaussian", "laplace", "staircase"])
+def test_noise_without_a_largest_size_never_proves_it(family: str) -> None:
+    mechanism = ln.calibrate(ln.Privacy(1, "1e-3"), sensitivity=1, family=family)
+    assert "an answer never proves it outright" in mechanism.explain()
+    assert mechanism.explain(people=100).startswith(mechanism.privacy.explain(people=100))
+    assert mechanism.release(0).explain().endswith(mechanism.explain())
