@@ -70,7 +70,7 @@ def side_by_side(comparison: ln.Comparison) -> list[Row]:
             "cost": shown(row.cost, 5),
             "times": shown(row.ratio, 5),
             "usual": shown(row.half_width, 4),
-            "largest": shown(row.radius, 4),
+            "largest": shown(row.radius, 6),
             "proves": shown(row.impossible, 2),
         }
         for row in comparison

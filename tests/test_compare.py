@@ -92,7 +92,9 @@ def test_costs_at_other_promises_are_the_theorems(epsilon: float, delta: float) 
     }
     for family, cost in expected.items():
         assert float(comparison[family].cost) == pytest.approx(cost, rel=1e-9)
-    assert comparison["truncated_laplace"].radius == pytest.approx(math.log(1 + r) / epsilon)
+    assert comparison["truncated_laplace"].radius == pytest.approx(
+        math.log(1 + r) / epsilon, rel=1e-5
+    )
     assert comparison["laplace"].radius == math.inf
 
 
@@ -281,7 +283,7 @@ def test_the_promise_is_explained_by_a_comparison_too() -> None:
 def test_no_promise_is_no_comparison() -> None:
     with pytest.raises(InvalidParameter, match="at ε = 0 no noise keeps δ = 0"):
         only_closed(ln.Privacy(0, 0))
-    with pytest.raises(Unsupported, match="needs a cost that is known at every size"):
+    with pytest.raises(Unsupported, match="a cost that is known at every size"):
         only_closed(ln.Privacy(1), cost=ln.Cost(math.log1p))
 
 

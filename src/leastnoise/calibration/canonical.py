@@ -39,7 +39,7 @@ def least_canonical(asked: Question) -> tuple[Noise, Certificate]:
     return noise, certificate
 
 
-def canonical(privacy: Privacy) -> DiscreteSteps:
+def canonical(privacy: Privacy, longest: int = LONGEST) -> DiscreteSteps:
     """Return the canonical noise in whole weights, rounded so that the promise holds.
 
     Each weight is at least e^−ε of the one before, so that only the rim falls short. The middle is
@@ -48,13 +48,13 @@ def canonical(privacy: Privacy) -> DiscreteSteps:
     factor, total = exponential(privacy.epsilon).lower, 1 << bits_for(privacy)
     middle = (factor - 1 + 2 * privacy.delta) / (factor + 1) * total // 1
     for attempt in count():
-        noise = _from_middle(middle - (middle & 1) - ((1 << attempt) & ~1), factor, total)
+        noise = _from_middle(middle - (middle & 1) - ((1 << attempt) & ~1), factor, total, longest)
         if Profile(noise, sensitivity=1).at_factor(factor) <= privacy.delta:
             return noise
     raise AssertionError  # count never ends; the middle meets the promise long before it is empty
 
 
-def _from_middle(middle: int, factor: Fraction, total: int) -> DiscreteSteps:
+def _from_middle(middle: int, factor: Fraction, total: int, longest: int) -> DiscreteSteps:
     """Return the law that begins with this even weight at 0 and falls as slowly as it may."""
     sides, left = [], (total - middle) // 2
     weight = middle
@@ -62,9 +62,9 @@ def _from_middle(middle: int, factor: Fraction, total: int) -> DiscreteSteps:
         weight = min(left, -(-weight * factor.denominator // factor.numerator))
         sides.append(weight)
         left -= weight
-        if len(sides) > LONGEST:
+        if len(sides) > longest:
             raise Unsupported(
-                f"the canonical noise may have at most {LONGEST} steps on each side; got a promise "
+                f"the canonical noise may have at most {longest} steps on each side; got a promise "
                 "that asks for more. Leave the family out, or choose the truncated Laplace noise, "
                 "which costs hardly more there."
             )

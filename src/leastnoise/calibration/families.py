@@ -18,7 +18,12 @@ from leastnoise.calibration.smooth import (
     laplace,
     truncated_laplace,
 )
-from leastnoise.calibration.staircases import cheapest_staircase, cut_staircase, geometric
+from leastnoise.calibration.staircases import (
+    LONGEST_ON_LINE,
+    cheapest_staircase,
+    cut_staircase,
+    geometric,
+)
 from leastnoise.certificate import Certificate
 from leastnoise.certificate.canonical_bound import at_epsilon_0
 from leastnoise.errors import InvalidParameter, Unsupported
@@ -99,7 +104,7 @@ def _canonical(asked: Question) -> Noise:
         return at_epsilon_0(privacy.delta, moved)
     if counting:
         return canonical(privacy)
-    law = canonical(privacy)
+    law = canonical(privacy, LONGEST_ON_LINE)
     first = -Fraction(len(law.runs), 2)
     spread = Steps(
         [(first + k) * moved for k in range(len(law.runs) + 1)],

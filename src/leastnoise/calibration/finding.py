@@ -8,7 +8,12 @@ from fractions import Fraction
 from leastnoise.calibration.cache import remember, remembered
 from leastnoise.calibration.canonical import least_canonical
 from leastnoise.calibration.comb import least_comb
-from leastnoise.calibration.families import cheapest_known, found_in, least_decreasing
+from leastnoise.calibration.families import (
+    FAMILIES,
+    cheapest_known,
+    found_in,
+    least_decreasing,
+)
 from leastnoise.calibration.numeric import Bracket, certified, narrowed
 from leastnoise.calibration.progress import Progress
 from leastnoise.calibration.question import Question
@@ -72,7 +77,8 @@ def _found(asked: Question, effort: Effort) -> tuple[Noise, Certificate]:
             return found
         return _bracketed(asked, closed[0], closed[1].source, effort)
     if not privacy.delta:
-        return _bracketed(asked, cheapest_staircase(asked), _STAIRCASE, effort)
+        with contextlib.suppress(Unsupported):  # for tiny ε its cost takes too many terms
+            return _bracketed(asked, cheapest_staircase(asked), _STAIRCASE, effort)
     if asked.integer and asked.sensitivity == 1:
         with contextlib.suppress(Unsupported):  # it has too many steps to be listed
             return least_canonical(asked)
@@ -87,6 +93,8 @@ def _found(asked: Question, effort: Effort) -> tuple[Noise, Certificate]:
         left = effort.seconds - (time.monotonic() - begun)
         effort = replace(effort, seconds=max(left, effort.seconds / 8))
     certificate = scaled(_bracketed(unit, noise, source, effort)[1], asked)
+    if certificate.exact and certificate.source == _CHEAPEST.format(family):
+        certificate = replace(certificate, source=FAMILIES[family].source)
     return certificate.noise, certificate
 
 

@@ -22,10 +22,12 @@ _FINE = 1 << 24
 _PERIODS = 2000
 # Below this ε the stairs are so low that γ no longer matters much: it is then that of the cost |x|.
 _FLAT = 1 / 32
-# A cut staircase has levels of so many binary digits at 0, and at most so many of them.
+# A cut staircase has levels of so many binary digits at 0. Noise in steps of Δ on the line has at
+# most so many on each side: with more of them the truncated Laplace noise costs hardly more.
 _BITS = 160
-_LONGEST = 1_000
+LONGEST_ON_LINE = 300
 _LARGEST_LOGARITHM = 700.0
+_NEGLIGIBLE = 1e-200
 
 
 def cheapest_staircase(asked: Question) -> Noise:
@@ -70,7 +72,7 @@ def cut_staircase(asked: Question) -> Steps:
     part = _best_part(asked)
     # In parts of Δ: where each level ends, its height, and all the mass up to there on one side.
     ends, levels, masses = [part], [1 << _BITS], [part << _BITS]
-    while len(levels) < _LONGEST:
+    while len(levels) < LONGEST_ON_LINE:
         levels.append(-(-levels[-1] * factor.denominator // factor.numerator))
         ends.append(ends[-1] + _FINE)
         masses.append(masses[-1] + levels[-1] * _FINE)
@@ -79,8 +81,8 @@ def cut_staircase(asked: Question) -> Steps:
             break
     if short > 0:
         raise Unsupported(
-            f"a cut staircase may have at most {_LONGEST} steps on each side; got a promise that "
-            "asks for more. Choose the truncated Laplace noise, which is near it."
+            f"a cut staircase may have at most {LONGEST_ON_LINE} steps on each side; got a promise "
+            "that asks for more. Choose the truncated Laplace noise, which is near it."
         )
     # Here the last level may end earlier: each part less lets the outermost Δ reach further in.
     spare = -short / (levels[-2] - levels[-1] + 2 * asked.privacy.delta * levels[-1])
@@ -134,7 +136,7 @@ def _cost(gamma: float, ratio: float, area_of: Callable[[float], float]) -> floa
     while n < _PERIODS:
         area = area_of(n + gamma)
         total += share * area
-        if share * area * (n + 1) < 1e-15 * total:
+        if share * area * (n + 1) < 1e-15 * total or share < _NEGLIGIBLE:
             break
         share *= ratio
         n += 1

@@ -15,11 +15,12 @@ and on the integers at other Δ, E L(canonical·Δ) less the sag of L below its 
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from math import ceil
 
 from leastnoise.certificate.evidence import unproved
-from leastnoise.costs import Cost
+from leastnoise.costs import Cost, Points, Power, Threshold
 from leastnoise.exact import Interval, exponential, logarithm
 from leastnoise.noise import (
     DiscreteStaircase,
@@ -53,6 +54,11 @@ class CanonicalBound:
             raise unproved("whole numbers do not move by a fraction")
         if not privacy.delta and not privacy.epsilon:
             raise unproved("no noise keeps (0, 0)")
+        if isinstance(cost, Power | Threshold | Points):  # asked for again and again, and constant
+            return _proved(self, cost, privacy, sensitivity)
+        return self._bound(cost, privacy, sensitivity)
+
+    def _bound(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
         if not privacy.epsilon:
             return self._without_epsilon(cost, privacy.delta, sensitivity)
         # (ε, δ) implies (0, (e^ε−1+2δ)/(e^ε+1)): little, but all there is where tails are too many.
@@ -108,6 +114,11 @@ class CanonicalBound:
     def _whole(self, step: Fraction) -> bool:
         """Whether the noise lies on the points of the bound already."""
         return self.integer and step == 1
+
+
+@lru_cache(maxsize=256)
+def _proved(bound: CanonicalBound, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
+    return bound._bound(cost, privacy, sensitivity)
 
 
 def _are_many(privacy: Privacy, number: int) -> bool:

@@ -11,9 +11,10 @@ from leastnoise.exact.interval import Interval
 # The most binary digits that a power may have and still be written out.
 _LONGEST_POWER = 1 << 25
 # The most terms that are added up one by one, and the digits of the powers while they are.
-_TERMS = 1 << 16
+_TERMS = 1 << 13
 _BITS = 256
 _NARROW = Fraction(1, 1 << 80)
+_SEEN_BITS = 40
 
 
 def exact_power(ratio: Fraction, exponent: int) -> Fraction:
@@ -96,7 +97,10 @@ def series(
     """
     lower = upper = Fraction(0)
     low, high = 1 << _BITS, 1 << _BITS
-    for n in range(_TERMS):
+    last = rest(_TERMS)
+    # Where even the last term hardly counts less than the first, none need be added up to see it.
+    level = fixed_power(ratio, _TERMS, _BITS)[0] >> (_BITS - _SEEN_BITS)
+    for n in range(_TERMS if last is not None and (last.is_narrow(8) or not level) else 0):
         if n <= 16 or n == isqrt(n) ** 2:  # asked ever more seldom, for it may cost as much
             left = rest(n)
             if left is not None:

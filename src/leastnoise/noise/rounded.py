@@ -124,9 +124,13 @@ class Rounded(LatticeNoise):
         outside = (1 - confidence) / 2
         size = self.noise.series(min(outside, _HALF), 1)[0].lower
         index = max(0, floor(size / self.step - _HALF) - 1)
-        while self.beyond(index).upper > outside:
-            index += 1
-        return index
+        low, high = index - 1, index
+        while self.beyond(high).upper > outside:  # where steps are many, not one after the other
+            low, high = high, high + 2 * (high - low)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.beyond(middle).upper > outside else (low, middle)
+        return high
 
     def variance(self) -> Fraction:
         """Return an upper bound of the variance."""

@@ -8,7 +8,7 @@ from typing import Any
 from leastnoise.calibration import Question, smooth_on_lattice
 from leastnoise.exact import as_float, ratio
 from leastnoise.mechanism import Mechanism
-from leastnoise.mechanism.answer import half_width
+from leastnoise.mechanism.answer import farthest, half_width
 from leastnoise.mechanism.words import proving
 from leastnoise.noise import Noise, Rounded, Smooth
 
@@ -24,6 +24,8 @@ class Contender:
         noise: The law as its theorem has it, on the line or on the integers.
         cost: The expected cost of one answer: exact or a proved upper bound.
         ratio: How many times the lower bound that is; ``math.inf`` where the bound is 0.
+        radius: No error of what is drawn is larger, rounding included; ``math.inf`` where there
+            is no largest.
         half_width: 95 % of what is drawn stays within this, rounding included.
         impossible: With this probability, at the most, an output proves outright that the true
             answer is not a neighbour's (:attr:`leastnoise.Profile.impossible`, as drawn).
@@ -37,15 +39,11 @@ class Contender:
     noise: Noise
     cost: Fraction
     ratio: Fraction | float
+    radius: Fraction | float
     half_width: Fraction
     impossible: Fraction
     exact_probability: Fraction
     mechanism: Mechanism | None
-
-    @property
-    def radius(self) -> Fraction | float:
-        """The largest size of the noise: ``math.inf`` if there is none."""
-        return self.noise.radius
 
     @classmethod
     def of(cls, family: str, mechanism: Mechanism, bound: Fraction) -> "Contender":
@@ -56,6 +54,7 @@ class Contender:
             noise=mechanism.noise,
             cost=mechanism.cost,
             ratio=_times(mechanism.cost, bound),
+            radius=farthest(mechanism),
             half_width=half_width(mechanism, USUAL),
             impossible=proving(mechanism),
             exact_probability=leaves,
@@ -81,6 +80,7 @@ class Contender:
             noise=law,
             cost=cost,
             ratio=_times(cost, bound),
+            radius=math.inf,
             half_width=drawn.within(USUAL) * drawn.step + rounding,
             impossible=Fraction(0),  # it has no largest size
             exact_probability=Fraction(0),

@@ -85,7 +85,7 @@ def _cells(row: Contender) -> list[str]:
         _up(row.cost, 6),
         _NEVER if isinstance(times, float) else _up(max(times - _ROUNDING, Fraction(1)), 5),
         f"± {_up(row.half_width, 4)}",
-        _NEVER if isinstance(radius, float) else f"± {_up(radius, 4)}",
+        _NEVER if isinstance(radius, float) else f"± {_up(radius, 6)}",
         _up(row.impossible, 3),
         _up(row.exact_probability, 3),
     ]

@@ -46,7 +46,7 @@ _LARGEST = {"epsilon": Fraction(10), "delta": Fraction(9, 20)}
 _DECADES = {"epsilon": 1.5, "delta": 5.0}
 _USUAL = {"epsilon": Fraction(1), "delta": Fraction(1, 10**6)}
 _FEWER_PLACES = 12
-# Below this ε noise in steps of Δ has too many to be quick, and costs as truncated Laplace does.
+# Below this ε noise in steps of Δ has too many of them to be drawn quickly.
 _FEW_STEPS = Fraction(1, 8)
 _QUICK_BOUND = Fraction(1, 20)
 # Room below and above the curves.
@@ -203,7 +203,7 @@ def _costs(asked: Question, comparison: "Comparison") -> dict[str, Fraction]:
     few = not epsilon or epsilon / releases >= _FEW_STEPS
     found = {}
     for name in FAMILIES:
-        if few or name not in STEPPED:
+        if few or name not in (*STEPPED, "staircase"):
             cost = closed_cost(name, asked, releases)
             if cost is not None:
                 found[name] = cost
