@@ -9,7 +9,7 @@ import pytest
 from leastnoise import Privacy, Steps, calibrate, hold, l1, l2, lp, threshold
 from leastnoise.calibration import FAMILIES, Question, find
 from leastnoise.calibration.finding import Effort
-from leastnoise.certificate import Certificate
+from leastnoise.certificate import CanonicalBound, Certificate, canonical_bound
 from leastnoise.costs import Cost
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.mechanism import Mechanism
@@ -56,6 +56,9 @@ def _needed(sigma: mpmath.mpf, epsilon: mpmath.mpf) -> mpmath.mpf:
         ("0.01", "1e-15", 60),
         ("8", "1e-5", 60),
         ("1", "0.9", 60),
+        ("1", "0." + "9" * 15, 60),
+        ("1", "0." + "9" * 45, 120),
+        ("0", "0." + "9" * 38, 120),
         ("0", "0.3", 60),
         ("1e-12", "1e-9", 80),
         ("1", "1e-300", 60),
@@ -327,3 +330,51 @@ def test_find_reads_the_family_last() -> None:
     for name in FAMILIES:
         with pytest.raises(InvalidParameter, match="at ε = 0 no noise keeps δ = 0"):
             find(asked, Effort(), name)
+
+
+@pytest.mark.parametrize("cost", [l1, l2, lp(3)], ids=repr)
+@pytest.mark.parametrize(("epsilon", "delta"), [("0.02", "1e-6"), ("0.03", "1e-9"), ("0.04", "0")])
+def test_the_bound_by_closed_form_is_below_the_bound_step_by_step(
+    epsilon: str, delta: str, cost: Cost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two ways to one number: the closed form may be a little less, and never more."""
+    privacy, bound = Privacy(epsilon, delta), CanonicalBound(integer=False)
+    closed = bound.proved(cost, privacy, Fraction(1))
+    canonical_bound._proved.cache_clear()
+    monkeypatch.setattr(canonical_bound, "_MANY", 10**6)
+    monkeypatch.setattr(canonical_bound, "_MOST", 10**6)
+    listed = bound.proved(cost, privacy, Fraction(1))
+    canonical_bound._proved.cache_clear()
+    assert closed <= listed
+    assert listed - closed <= listed / 1000 + cost.largest_sag(Fraction(1), Fraction(10**5))
+
+
+def test_an_epsilon_that_protects_nobody_is_refused() -> None:
+    for name in (None, *FAMILIES):
+        with pytest.raises(Unsupported, match="protects nobody"):
+            calibrate(Privacy(20_000, "1e-6"), sensitivity=1, integer=True, family=name)
+
+
+def test_delta_near_1_is_told_from_1() -> None:
+    """At 1 − δ = 1e-45 the tight Laplace scale is known, and the cheapest noise is found."""
+    privacy = Privacy(1, "0." + "9" * 45)
+    noise = calibrate(privacy, sensitivity=1, family="laplace").noise
+    assert isinstance(noise, Laplace)
+    assert math.isclose(noise.scale, 1 / (1 + 90 * math.log(10)), rel_tol=1e-12)
+    calibrate(privacy, sensitivity=1, solve=False).check()
+
+
+def test_certificates_of_integer_staircases_with_irrational_costs() -> None:
+    certificate = calibrate(
+        Privacy("0.7", "1e-5"), sensitivity=3, cost=lp("1.5"), integer=True, family="staircase"
+    ).certificate
+    Certificate.from_json(certificate.to_json()).check()
+
+
+def test_intervals_of_very_wide_noise() -> None:
+    """Where a step is far below the accuracy of an enclosure, steps are not taken one by one."""
+    mechanism = calibrate(
+        Privacy(30, "1e-3"), sensitivity=10**100, integer=True, family="truncated_laplace"
+    )
+    low, high = mechanism.release(5).interval("0.95")
+    assert math.isclose(high - low, 2 * 10**100 / 30 * math.log(20), rel_tol=1e-9)

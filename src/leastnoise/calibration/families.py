@@ -26,7 +26,7 @@ from leastnoise.calibration.staircases import (
 )
 from leastnoise.certificate import Certificate
 from leastnoise.certificate.canonical_bound import at_epsilon_0
-from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.exact import described, exponential
 from leastnoise.noise import Noise, Rounded, Smooth, Staircase, Steps
 from leastnoise.privacy import Privacy
@@ -66,7 +66,7 @@ def cheapest_known(asked: Question) -> tuple[Noise, str]:
     for name in FAMILIES:
         if best and asked.privacy.epsilon * _MUCH_LESS <= asked.privacy.delta:
             break  # the first, uniform noise, is near enough
-        with contextlib.suppress(InvalidParameter, Unsupported):  # it cannot keep this promise
+        with contextlib.suppress(InvalidParameter, NotPrivate, Unsupported):  # not for this promise
             noise = FAMILIES[name].find(asked)
             cost = noise.expected(asked.cost)
             if best is None or cost < best[0]:

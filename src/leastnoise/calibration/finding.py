@@ -21,10 +21,12 @@ from leastnoise.calibration.scaling import at_unit, scaled
 from leastnoise.calibration.staircases import cheapest_staircase
 from leastnoise.certificate import CanonicalBound, Certificate
 from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.exact import exactly
 from leastnoise.noise import Noise
 
 _SOLVED = "a linear programme, proved on a lattice (docs/theory/lattice-bound.md)"
 _CHEAPEST = "cheapest of the known families, {}; not proved least"
+_LARGEST_EPSILON = 5_000
 _STAIRCASE = "Geng and Viswanath 2016 (the staircase)"
 
 
@@ -55,6 +57,11 @@ def find(asked: Question, effort: Effort, family: str | None = None) -> tuple[No
         raise InvalidParameter(
             "at ε = 0 no noise keeps δ = 0: the answer would have to be the same for all data; "
             "got (0, 0). Give δ > 0."
+        )
+    if asked.privacy.epsilon > _LARGEST_EPSILON:
+        raise Unsupported(
+            f"an ε above {_LARGEST_EPSILON} protects nobody, and e^ε is not computed for it; got "
+            f"ε = {exactly(asked.privacy.epsilon)}. Promise less."
         )
     # A cost is looked at before it is trusted, and again as far as the noise turned out to reach.
     level = max(asked.privacy.delta, min(asked.privacy.epsilon, Fraction(1)))

@@ -28,7 +28,7 @@ _HALF = Fraction(1, 2)
 # Parameters have so many binary digits, and are rounded up by at least this part of themselves.
 _BITS = 96
 _ROUNDING = Fraction(1, 1 << 56)
-# δ(σ) is brought to δ within this part of it, by at most so many steps.
+# δ(σ) is brought to δ within this part of it, or of 1 − δ, by at most so many steps.
 _CLOSE = Fraction(1, 1 << 60)
 _STEPS = 200
 
@@ -84,13 +84,14 @@ def classic_gaussian(asked: Question) -> Gaussian:
 def _sigma(privacy: Privacy) -> Fraction:
     """Return σ at Δ = 1, near enough, for ε > 0 and δ > 0."""
     low, high = Fraction(0), None
+    close = _CLOSE * min(privacy.delta, 1 - privacy.delta)
     # Below what both e^ε alone and δ alone ask for; above it Newton's method comes from one side.
     sigma = 1 / (privacy.epsilon + power(2 * privacy.epsilon, _HALF).upper + privacy.delta)
     for _ in range(_STEPS):
         sigma = Interval.exact(sigma).shortened(_BITS).upper
         noise = Gaussian(sigma)
         reached = Profile(noise, sensitivity=1).delta(privacy.epsilon)
-        if abs(reached - privacy.delta) <= _CLOSE * privacy.delta:
+        if abs(reached - privacy.delta) <= close:
             return sigma
         if reached > privacy.delta:
             low = sigma
@@ -103,10 +104,15 @@ def _sigma(privacy: Privacy) -> Fraction:
 
 
 def _following(noise: Gaussian, privacy: Privacy, reached: Fraction) -> Fraction:
-    """Return σ·(δ(σ)/δ)^(δ(σ)/p(t)): Newton's next σ."""
+    """Return σ·(δ(σ)/δ)^(δ(σ)/p(t)): Newton's next σ; for large δ the same with 1 − δ."""
     place = noise.crossing(Fraction(1), Interval.exact(privacy.epsilon))
-    slope = noise.density(abs(place.middle), 64).middle / reached
-    exponent = logarithm(reached / privacy.delta, 80).middle / slope
+    density = noise.density(abs(place.middle), 64).middle
+    wanted, there = privacy.delta, reached
+    if 2 * privacy.delta > 1:
+        wanted, there, density = 1 - wanted, 1 - there, -density
+    if there <= 0 or not density:
+        return Fraction(0)  # it is then looked for by halving
+    exponent = logarithm(there / wanted, 80).middle * there / density
     bounded = max(min(exponent, Fraction(4)), Fraction(-4))
     return noise.sigma * exponential(bounded).middle
 

@@ -25,7 +25,6 @@ from leastnoise.exact import Interval, exponential, logarithm
 from leastnoise.noise import (
     DiscreteStaircase,
     DiscreteUniform,
-    Laplace,
     Rounded,
     Run,
     TruncatedLaplace,
@@ -91,9 +90,8 @@ class CanonicalBound:
         cost of that law rounded to the points, and of no error else.
         """
         law = Rounded(step, shape.law.scaled(step))
-        sag = Fraction(0)
-        if not self._whole(step):
-            sag = cost.largest_sag(step, 2 * (shape.steps + 1) * step)
+        # Noise farther out than that law is charged as much as noise at its end.
+        sag = Fraction(0) if self._whole(step) else cost.largest_sag(step, law.farthest * step)
         zero = cost.value(Fraction(0)).lower
         return zero + shape.weight * (law.enclose(cost).lower - zero) - sag
 
@@ -133,19 +131,19 @@ def _are_many(privacy: Privacy, number: int) -> bool:
 
 @dataclass(frozen=True)
 class _SmoothTails:
-    """T_k ≥ weight·P(X > k + 1/2) for X of the law ``law``; there are about ``steps`` of them."""
+    """T_k ≥ weight·P(X > k + 1/2) for X of the law ``law``."""
 
-    law: Laplace | TruncatedLaplace
+    law: TruncatedLaplace
     weight: Fraction
-    steps: Fraction
 
 
 def _smooth_tails(privacy: Privacy) -> _SmoothTails:
     """Solve the recursion of the tails: T_k = G·e^(−ε(k + 1/2)) − c, as long as that is positive.
 
     With c = δ/(e^ε−1) and G = e^(ε/2)·(e^ε−1+2δ)/(e^2ε−1) (its value at k = 0 is T_0). That is
-    2(G−c) times the tail of a Laplace law of scale 1/ε, cut off where it is 0 (at δ > 0). All is
-    rounded so that the tails can only be smaller.
+    2(G−c) times the tail of a Laplace law of scale 1/ε, cut off where it is 0; at δ = 0, where that
+    is nowhere, so far out that nothing of it is seen. All is rounded so that the tails can only be
+    smaller, as cutting off makes them.
     """
     epsilon, delta = privacy.epsilon, privacy.delta
     bits = 256 + 2 * (1 / epsilon).__ceil__().bit_length()  # e^ε − 1 loses so many digits
@@ -156,11 +154,11 @@ def _smooth_tails(privacy: Privacy) -> _SmoothTails:
     first *= (above * (grown + Interval.exact(1))).inverted()
     scale = 1 / epsilon
     if not delta:
-        return _SmoothTails(Laplace(scale), 2 * first.lower, _UNSEEN_BITS * scale)
+        return _SmoothTails(TruncatedLaplace(scale, _UNSEEN_BITS * scale), 2 * first.lower)
     last = above.inverted().scaled(delta)
     radius = logarithm(first.lower / last.upper).lower * scale
     weight = 2 * (first - last).lower
-    return _SmoothTails(TruncatedLaplace(scale, radius), weight, radius)
+    return _SmoothTails(TruncatedLaplace(scale, radius), weight)
 
 
 def at_epsilon_0(delta: Fraction, step: Fraction) -> DiscreteUniform:

@@ -149,7 +149,7 @@ def _needs_table(certificate: Certificate) -> bool:
     neither would the table; a smooth law needs the libraries anyway.)
     """
     cost = certificate.objective
-    endless = isinstance(certificate.noise, Rounded | Smooth | Staircase)
+    endless = isinstance(certificate.noise, DiscreteStaircase | Rounded | Smooth | Staircase)
     irrational = isinstance(cost, Power) and cost.p.denominator != 1
     return type(cost) is Cost or (irrational and not endless)
 

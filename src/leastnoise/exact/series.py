@@ -116,7 +116,7 @@ def series(
         high = -(-high * ratio.numerator // ratio.denominator)
     raise Unsupported(
         f"an expected cost is added up over at most {_TERMS} periods of a noise; got one that "
-        "needs more, with a ratio so near to 1. Ask for l1, l2 or another whole power."
+        "needs more, with a ratio so near to 1 or a cost that grows so fast. Ask for l1 or l2."
     )
 
 

@@ -22,7 +22,7 @@ from leastnoise.exact.series import (
 from leastnoise.noise.base import LatticeNoise, Run, no_ends, unbounded
 
 # Up to this exponent the expected |X|ᵖ is a closed form; beyond, it is added up.
-_LARGEST_CLOSED = 32
+_LARGEST_CLOSED = 64
 _BITS = 256
 # So many terms more are added to a known sum one by one.
 _NEAR = 256

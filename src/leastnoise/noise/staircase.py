@@ -12,7 +12,7 @@ from leastnoise.exact.series import exact_power, falls_to, power_rest, power_sum
 from leastnoise.noise.base import Noise, evaluated, no_ends, unbounded
 
 # Up to this exponent the expected |X|ᵖ is a closed form; beyond, it is added up.
-_LARGEST_CLOSED = 32
+_LARGEST_CLOSED = 64
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -61,7 +61,8 @@ class Curve(ABC):
 def narrowed(enclosed: Callable[[int], Interval]) -> Interval:
     """Enclose a number ≥ 0 with ever more binary digits until it is known to 70 of its own.
 
-    What is proved to be below 2^−200000 is only said to lie between 0 and that.
+    Near 1 to 70 of those by which it differs from 1, where the digits suffice for that. What is
+    proved to be below 2^−200000 is only said to lie between 0 and that.
 
     Raises:
         Unsupported: If the digits do not suffice to tell it from 0.
@@ -70,8 +71,12 @@ def narrowed(enclosed: Callable[[int], Interval]) -> Interval:
     while bits <= _MOST_BITS:
         found = enclosed(bits)
         found = Interval(max(Fraction(0), found.lower), max(Fraction(0), found.upper))
-        if found.is_narrow(_NARROW) or found.upper <= _NEGLIGIBLE:
+        if found.upper <= _NEGLIGIBLE:
             return found.shortened(_FEWEST_BITS)
+        left = Interval.exact(1) - found
+        if found.is_narrow(_NARROW) and (left.is_narrow(_NARROW) or bits == _MOST_BITS):
+            near = int(1 / left.lower).bit_length() if left.lower > 0 else 0
+            return found.shortened(bits + near)
         bits *= 2
     raise Unsupported(
         f"a profile is computed with at most {_MOST_BITS} binary digits; got a noise and a move "
