@@ -1,6 +1,5 @@
 """The noises of the literature by name, each at the parameters its theorem gives for a promise."""
 
-import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -26,7 +25,7 @@ from leastnoise.calibration.staircases import (
 )
 from leastnoise.certificate import Certificate
 from leastnoise.certificate.canonical_bound import at_epsilon_0
-from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
+from leastnoise.errors import InvalidParameter, LeastnoiseError, NotPrivate, Unsupported
 from leastnoise.exact import described, exponential
 from leastnoise.noise import Noise, Rounded, Smooth, Staircase, Steps
 from leastnoise.privacy import Privacy
@@ -63,19 +62,20 @@ def found_in(name: object, asked: Question) -> tuple[Noise, str]:
 def cheapest_known(asked: Question) -> tuple[Noise, str]:
     """Return the cheapest noise of all families that keep the promise, and its family's name."""
     best: tuple[Fraction, Noise, str] | None = None
+    refused: list[LeastnoiseError] = []
     for name in FAMILIES:
         if best and asked.privacy.epsilon * _MUCH_LESS <= asked.privacy.delta:
             break  # the first, uniform noise, is near enough
-        with contextlib.suppress(InvalidParameter, NotPrivate, Unsupported):  # not for this promise
+        try:
             noise = FAMILIES[name].find(asked)
             cost = noise.expected(asked.cost)
-            if best is None or cost < best[0]:
-                best = cost, noise, name
-    if best is None:
-        raise Unsupported(
-            f"some known noise must keep {asked.privacy} at this sensitivity and have a cost; none "
-            "has. Give a cost that is known at every size, such as l1, l2 or threshold."
-        )
+        except (InvalidParameter, NotPrivate, Unsupported) as error:
+            refused.append(error)
+            continue
+        if best is None or cost < best[0]:
+            best = cost, noise, name
+    if best is None:  # rather why a noise that keeps the promise has no cost than who does not keep
+        raise max(refused, key=lambda error: isinstance(error, Unsupported))
     return best[1], best[2]
 
 

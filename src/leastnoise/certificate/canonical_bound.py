@@ -91,7 +91,7 @@ class CanonicalBound:
         """
         law = Rounded(step, shape.law.scaled(step))
         # Noise farther out than that law is charged as much as noise at its end.
-        sag = Fraction(0) if self._whole(step) else cost.largest_sag(step, law.farthest * step)
+        sag = Fraction(0) if self._whole(step) else cost.largest_sag(step, int(law.farthest) * step)
         zero = cost.value(Fraction(0)).lower
         return zero + shape.weight * (law.enclose(cost).lower - zero) - sag
 

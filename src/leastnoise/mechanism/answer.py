@@ -22,6 +22,7 @@ from leastnoise.privacy import Privacy
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from leastnoise.mechanism.columns import Form
     from leastnoise.mechanism.mechanism import Mechanism
 
 UNRECORDED = "not recorded in any ledger"
@@ -97,18 +98,34 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
-    """Released numbers in the shape of the array that was given.
+    """Released numbers in the shape of the array or column that was given.
 
     Attributes:
         values: The released numbers: the floats nearest to lattice points, or whole numbers;
             fractions or long integers (in an object array) where those do not reach.
         mechanism: What released them.
         privacy: The promise for one person, as asked with ``touches``.
+        form: What kind of column was given, with its index and name and none of its values; None
+            for an array.
     """
 
     values: "NDArray[Any]"
     mechanism: "Mechanism"
     privacy: Privacy
+    form: "Form | None" = None
+
+    @property
+    def column(self) -> Any:
+        """The released numbers as what was given: a pandas or polars Series, an Arrow array.
+
+        A Series has the index and the name of the given one; a chunked Arrow array has one chunk.
+        It is made anew each time and shares no memory with :attr:`values`. Where those are
+        fractions or long integers, polars and Arrow columns hold the nearest numbers of their
+        widest types; :attr:`bound` is of the values. Of a numpy array, the array of values itself.
+        """
+        if self.form is None:
+            return self.values
+        return self.form.column(self.values, integer=self.mechanism.integer)
 
     @property
     def bound(self) -> Fraction | float:

@@ -43,10 +43,14 @@ def released(
     new_tape: Callable[[], Tape],
     *,
     integer: bool,
+    what: str = "an array",
 ) -> Array:
-    """Return the released values of an array, in its shape, by the fastest route that is exact."""
-    flat = _flat(values, integer=integer)
-    largest = _largest(flat)
+    """Return the released values of an array, in its shape, by the fastest route that is exact.
+
+    ``what`` is what messages call it.
+    """
+    flat = _flat(values, what, integer=integer)
+    largest = _largest(flat, what)
     if integer:
         # By the types of array and law alone: what is returned must not tell where values lie.
         wide = flat.dtype.kind == "u" and flat.dtype.itemsize == 8
@@ -145,34 +149,34 @@ def _whole_exactly(flat: Array, law: LatticeNoise, tape: Tape) -> Array:
     return results
 
 
-def _flat(values: Array, *, integer: bool) -> Array:
+def _flat(values: Array, what: str, *, integer: bool) -> Array:
     """Return the array flat, or refuse it; messages name its type and never an element."""
     kinds, wanted = ("iu", "integers") if integer else ("fiu", "floats or integers")
     if values.dtype.kind not in kinds or values.dtype.itemsize > 8:
         raise InvalidParameter(
-            f"an array to release must hold {wanted} of at most 64 bits; "
+            f"{what} to release must hold {wanted} of at most 64 bits; "
             f"got one of type {values.dtype.type.__name__}. Convert it first."
         )
     if isinstance(values, np.ma.MaskedArray):
         raise InvalidParameter(
-            "an array to release must not be masked; got a masked array. Fill it first, by a rule "
+            f"{what} to release must not be masked; got a masked array. Fill it first, by a rule "
             "that does not depend on the data."
         )
     if values.size == 0:
         raise InvalidParameter(
-            "an array to release must have at least one element; got an empty one. "
+            f"{what} to release must have at least one element; got an empty one. "
             "Give values to release."
         )
     return np.ascontiguousarray(values).ravel()
 
 
-def _largest(flat: Array) -> Any:
+def _largest(flat: Array, what: str) -> Any:
     """Return the largest size in the array, or refuse NaN and infinities."""
     ends = np.concatenate(_in_parts(lambda part: _extremes(flat[part]), flat.size))
     lowest, highest = ends[:, 0].min().item(), ends[:, 1].max().item()
     if not (-math.inf < lowest and highest < math.inf):
         raise InvalidParameter(
-            "an array to release must hold finite numbers only; "
+            f"{what} to release must hold finite numbers only; "
             f"got one of type {flat.dtype.type.__name__} that does not. "
             "Replace NaN and infinities by a rule."
         )

@@ -31,8 +31,9 @@ from leastnoise.exact import (
     shortened_up,
 )
 from leastnoise.mechanism.answer import Answer, Answers
+from leastnoise.mechanism.columns import Column, form_of
 from leastnoise.mechanism.reading import class_read, effort_read, sensitivity_read
-from leastnoise.mechanism.release import release_many, release_one
+from leastnoise.mechanism.release import release_column, release_many, release_one
 from leastnoise.mechanism.words import explained
 from leastnoise.noise import LatticeNoise, Noise, Smooth, Staircase, Steps, Uniform
 from leastnoise.privacy import Privacy
@@ -288,7 +289,7 @@ class Mechanism:
 
     @overload
     def release(
-        self, value: "NDArray[Any]", *, allow_exact: bool = False, touches: int = 1
+        self, value: "NDArray[Any] | Column", *, allow_exact: bool = False, touches: int = 1
     ) -> Answers: ...
 
     def release(
@@ -297,12 +298,13 @@ class Mechanism:
         """Add noise to a true value and return what may be published.
 
         Args:
-            value: A number, taken exactly as it is; or a numpy array of floats or integers. The
-                promise for an array is for a person who can change one element by at most Δ.
+            value: A number, taken exactly as it is; or floats or integers in a numpy array, a
+                pandas or polars Series or an Arrow array. The promise for these is for a person
+                who can change one element by at most Δ.
             allow_exact: Say that the exact value may leave with the probability
                 :attr:`exact_probability`. Needed where :attr:`needs_allowance` says so.
-            touches: For an array: how many elements one person can change, each by at most Δ.
-                The promise is then that of so many releases together.
+            touches: For an array or column: how many elements one person can change, each by at
+                most Δ. The promise is then that of so many releases together.
 
         Raises:
             InvalidParameter: Before anything is drawn, if the value is not a finite number.
@@ -323,6 +325,11 @@ class Mechanism:
             together = _together(self.privacy, count(touches, "touches", least=1))
             values = release_many(value, self.grid, self.drawn.noise, integer=self.integer)
             return Answers(values, self, together)
+        form = None if type(value) in (float, int) else form_of(value, integer=self.integer)
+        if form is not None:
+            together = _together(self.privacy, count(touches, "touches", least=1))
+            values = release_column(value, form, self.grid, self.drawn.noise, integer=self.integer)
+            return Answers(values, self, together, form)
         if not (type(touches) is int and touches == 1) and count(touches, "touches", least=1) > 1:
             raise InvalidParameter(
                 f"touches is for arrays; got {described(touches)} with a single value. "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import Grid, value_ratio
+from leastnoise.mechanism.columns import Form, numbers_of
 from leastnoise.noise import DiscretePlanarStaircase, LatticeNoise
 from leastnoise.sampling.draws import draw
 from leastnoise.sampling.entropy import CipherTape, SystemTape
@@ -47,3 +48,13 @@ def release_many(
     from leastnoise.mechanism.arrays import released  # numpy, on first use
 
     return released(values, grid, law, CipherTape, integer=integer)
+
+
+def release_column(
+    column: object, form: Form, grid: Grid, law: LatticeNoise, *, integer: bool
+) -> "NDArray[Any]":
+    """Return the released values of a column, element by element, as an array."""
+    from leastnoise.mechanism.arrays import released  # numpy, on first use
+
+    numbers = numbers_of(column, form)
+    return released(numbers, grid, law, CipherTape, integer=integer, what="a column")

@@ -10,7 +10,16 @@ from typing import Any
 
 from leastnoise.costs import Cost, as_cost
 from leastnoise.errors import InvalidParameter, Unsupported
-from leastnoise.exact import Interval, as_float, described, exactly, power, rational
+from leastnoise.exact import (
+    Interval,
+    Number,
+    as_float,
+    described,
+    exactly,
+    positive,
+    power,
+    rational,
+)
 
 
 class Noise(ABC):
@@ -241,6 +250,50 @@ class TicketNoise(LatticeNoise):
             f"{type(self).__name__}(step={exactly(self.step)}, radius={exactly(self.radius)}, "
             f"points={points}{odd})"
         )
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Stairs:
+    """What a density that falls by one factor b once in each period Δ is stated by.
+
+    Args:
+        period: Δ > 0.
+        gamma: γ, 0 ≤ γ ≤ 1: where in its period the density falls.
+        ratio: b, 0 < b < 1.
+    """
+
+    period: Fraction
+    gamma: Fraction
+    ratio: Fraction
+
+    def __init__(self, period: Number, gamma: Number, ratio: Number) -> None:
+        """Read the three numbers exactly."""
+        share, fall = rational(gamma, "γ"), rational(ratio, "ratio")
+        if not 0 <= share <= 1:
+            raise InvalidParameter(
+                f"γ must lie between 0 and 1; got {described(gamma)}. "
+                "Give the share of a period before the density falls."
+            )
+        if not 0 < fall < 1:
+            raise InvalidParameter(
+                f"ratio must lie between 0 and 1; got {described(ratio)}. "
+                "Give the factor by which the density falls, a little above e^−ε."
+            )
+        object.__setattr__(self, "period", positive(period, "period"))
+        object.__setattr__(self, "gamma", share)
+        object.__setattr__(self, "ratio", fall)
+
+    def __repr__(self) -> str:
+        """Print the law the way it is written."""
+        return (
+            f"{type(self).__name__}(period={exactly(self.period)}, gamma={exactly(self.gamma)}, "
+            f"ratio={exactly(self.ratio)})"
+        )
+
+    @property
+    def radius(self) -> float:
+        """Infinite: there is no largest size."""
+        return math.inf
 
 
 def table(title: str, rows: Mapping[str, str]) -> str:

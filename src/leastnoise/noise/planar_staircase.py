@@ -1,16 +1,15 @@
 """The staircase in the plane: noise for two answers at once. It is no law on the line."""
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from leastnoise.errors import InvalidParameter
-from leastnoise.exact import Number, described, exactly, positive, rational
+from leastnoise.exact import Number, rational
 from leastnoise.exact.series import exact_power, power_sums
+from leastnoise.noise.base import Stairs
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PlanarStaircase:
+class PlanarStaircase(Stairs):
     """The two-dimensional staircase of Geng, Kairouz, Oh and Viswanath (2015).
 
     ‖x‖ is |x₁| + |x₂|. Between nΔ and (n+γ)Δ the density is a·bⁿ, from there to (n+1)Δ it is
@@ -33,39 +32,6 @@ class PlanarStaircase:
     >>> PlanarStaircase(period=1, gamma=1, ratio="1/2").cost
     Fraction(26, 9)
     """
-
-    period: Fraction
-    gamma: Fraction
-    ratio: Fraction
-
-    def __init__(self, period: Number, gamma: Number, ratio: Number) -> None:
-        """Read the three numbers exactly."""
-        share, fall = rational(gamma, "γ"), rational(ratio, "ratio")
-        if not 0 <= share <= 1:
-            raise InvalidParameter(
-                f"γ must lie between 0 and 1; got {described(gamma)}. "
-                "Give the share of a period before the density falls."
-            )
-        if not 0 < fall < 1:
-            raise InvalidParameter(
-                f"ratio must lie between 0 and 1; got {described(ratio)}. "
-                "Give the factor by which the density falls, a little above e^−ε."
-            )
-        object.__setattr__(self, "period", positive(period, "period"))
-        object.__setattr__(self, "gamma", share)
-        object.__setattr__(self, "ratio", fall)
-
-    def __repr__(self) -> str:
-        """Print the law the way it is written."""
-        return (
-            f"PlanarStaircase(period={exactly(self.period)}, gamma={exactly(self.gamma)}, "
-            f"ratio={exactly(self.ratio)})"
-        )
-
-    @property
-    def radius(self) -> float:
-        """Infinite: there is no largest size."""
-        return math.inf
 
     @property
     def height(self) -> Fraction:

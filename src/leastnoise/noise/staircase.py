@@ -1,22 +1,20 @@
 """The staircase: a density that falls by one and the same factor from each period to the next."""
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from leastnoise.costs import Cost, Power
-from leastnoise.errors import InvalidParameter
-from leastnoise.exact import Interval, Number, described, exactly, positive, rational
+from leastnoise.exact import Interval
 from leastnoise.exact.series import exact_power, falls_to, power_rest, power_sums, series
-from leastnoise.noise.base import Noise, evaluated, no_ends, unbounded
+from leastnoise.noise.base import Noise, Stairs, evaluated, no_ends, unbounded
 
 # Up to this exponent the expected |X|ᵖ is a closed form; beyond, it is added up.
 _LARGEST_CLOSED = 64
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Staircase(Noise):
+class Staircase(Stairs, Noise):
     """The staircase noise of Geng and Viswanath (2016), with no largest size.
 
     For |x| between nΔ and (n+γ)Δ the density is a·bⁿ, from there to (n+1)Δ it is a·bⁿ⁺¹: it falls
@@ -37,39 +35,6 @@ class Staircase(Noise):
     >>> Staircase(period=1, gamma="1/3", ratio="1/2").expected(Power(Fraction(1)))
     Fraction(17, 12)
     """
-
-    period: Fraction
-    gamma: Fraction
-    ratio: Fraction
-
-    def __init__(self, period: Number, gamma: Number, ratio: Number) -> None:
-        """Read the three numbers exactly."""
-        share, fall = rational(gamma, "γ"), rational(ratio, "ratio")
-        if not 0 <= share <= 1:
-            raise InvalidParameter(
-                f"γ must lie between 0 and 1; got {described(gamma)}. "
-                "Give the share of a period before the density falls."
-            )
-        if not 0 < fall < 1:
-            raise InvalidParameter(
-                f"ratio must lie between 0 and 1; got {described(ratio)}. "
-                "Give the factor by which the density falls, a little above e^−ε."
-            )
-        object.__setattr__(self, "period", positive(period, "period"))
-        object.__setattr__(self, "gamma", share)
-        object.__setattr__(self, "ratio", fall)
-
-    def __repr__(self) -> str:
-        """Print the law the way it is written."""
-        return (
-            f"Staircase(period={exactly(self.period)}, gamma={exactly(self.gamma)}, "
-            f"ratio={exactly(self.ratio)})"
-        )
-
-    @property
-    def radius(self) -> float:
-        """Infinite: there is no largest size."""
-        return math.inf
 
     @property
     def atoms(self) -> dict[Fraction, Fraction]:

@@ -1,0 +1,276 @@
+"""Columns in and out: pandas Series, polars Series, Arrow arrays and chunked arrays.
+
+A column becomes a numpy array, without a copy where its library gives one, is released as such, and
+the released values become a column of the same kind. Nothing is imported here that the caller has
+not loaded: what is no loaded library's column is no column. (pyarrow itself loads pandas, where
+there is one, as soon as it makes or reads an array.)
+
+What a released column looks like is settled by the type of the given one and by the law alone:
+floats of 64 bits, or integers of 64 bits for whole numbers. Whole numbers released from unsigned
+64-bit columns, or with noise too wide for the fast routes, need more than that: they are Python's
+integers in pandas, Int128 in polars and decimal128(38, 0) in Arrow. The index of a pandas Series
+and the name of a Series leave as they are.
+"""
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from importlib import import_module
+from numbers import Number
+from typing import TYPE_CHECKING, Any, Protocol
+
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact import as_float
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+# The types of 64 bits or fewer by the names that numpy and, in capitals, polars give them.
+_KINDS = {f"int{bits}": "i" for bits in (8, 16, 32, 64)}
+_KINDS |= {f"uint{bits}": "u" for bits in (8, 16, 32, 64)}
+_KINDS |= {f"float{bits}": "f" for bits in (16, 32, 64)}
+_ARROW_KINDS = _KINDS | {"halffloat": "f", "float": "f", "double": "f"}
+# The longest whole number that both Int128 and decimal128(38, 0) hold.
+_LONGEST = 10**38 - 1
+_LARGEST_FLOAT = sys.float_info.max
+
+
+class Column(Protocol):
+    """What the columns of all three libraries have, for the type checker.
+
+    Their own types are not named here: that would make every user's checker read all three.
+    """
+
+    @property
+    def to_numpy(self) -> "Callable[..., Array]":
+        """Return the values."""
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+
+
+def form_of(value: object, *, integer: bool) -> "Form | None":
+    """Return the form of a column, or None for what is none; refuse columns of other things.
+
+    Only types are looked at, and only they are named: not those of pandas' and polars' categories,
+    which print what they hold, but the names of their classes.
+    """
+    if isinstance(value, Number):  # at once: single values are to be released quickly
+        return None
+    form = next((form for found in _FOUND if (form := found(value)) is not None), None)
+    if form is None:
+        return None
+    kinds, wanted = ("iu", "integers") if integer else ("iuf", "floats or integers")
+    if not form.kind or form.kind not in kinds:
+        raise InvalidParameter(
+            f"a column to release must hold {wanted} of at most 64 bits; "
+            f"got one of type {form.type}. Convert it first."
+        )
+    return form
+
+
+def numbers_of(column: Any, form: "Form") -> "Array":
+    """Return a column's values as a numpy array, or refuse missing ones."""
+    try:
+        missing = form.has_missing(column)
+        array = None if missing else form.numbers(column)
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001 -- a library's own error could tell what the column holds
+        missing, array = False, None
+    if missing:
+        raise InvalidParameter(
+            "a column to release must be free of missing values; "
+            f"got one of type {form.type} that is not. Fill them first, by a rule that does not "
+            "depend on the data."
+        )
+    import numpy as np  # on first use
+
+    if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind != form.kind:
+        raise InvalidParameter(
+            "a column to release must be readable as a numpy array of its own type; "
+            f"got one of type {form.type} that is not. Give it as a numpy array."
+        )
+    return array
+
+
+@dataclass(frozen=True, slots=True)
+class Form(ABC):
+    """A column without its values: what is needed to make another of the same kind.
+
+    It prints its type alone: an index or a name can be about people too.
+
+    Attributes:
+        kind: numpy's letter for what it holds: i, u or f for numbers; empty where it has none.
+        type: The name of its type.
+    """
+
+    kind: str
+    type: str
+
+    @abstractmethod
+    def has_missing(self, column: Any) -> bool:
+        """Whether the column has missing values that its type keeps apart from NaN."""
+
+    @abstractmethod
+    def numbers(self, column: Any) -> "Array":
+        """Return the values of a column that has no missing ones."""
+
+    @abstractmethod
+    def column(self, values: "Array", *, integer: bool) -> Any:
+        """Return released values as a column that shares no memory with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PandasForm(Form):
+    """A pandas Series: kept by numpy, by numpy with a mask (Int64, Float64), or by Arrow."""
+
+    index: Any = field(repr=False)
+    name: Any = field(repr=False)
+    kept_by: str
+
+    def has_missing(self, column: Any) -> bool:
+        """See Form; in a Series kept by numpy a missing value is NaN, which arrays refuse."""
+        return self.kept_by != "numpy" and bool(column.isna().any())
+
+    def numbers(self, column: Any) -> "Array":
+        """See Form."""
+        if self.kept_by == "arrow":
+            arrow: Array = column.array.__arrow_array__().to_numpy()
+            return arrow
+        dtype = column.dtype if self.kept_by == "numpy" else column.dtype.numpy_dtype
+        array: Array = column.to_numpy(dtype=dtype, copy=False)
+        return array
+
+    def column(self, values: "Array", *, integer: bool) -> Any:  # noqa: ARG002 -- others need it
+        """See Form."""
+        pandas = import_module("pandas")
+        dtype: Any = values.dtype
+        if dtype.kind != "O" and self.kept_by == "masked":
+            dtype = "Float64" if dtype.kind == "f" else "Int64"
+        elif dtype.kind != "O" and self.kept_by == "arrow":
+            dtype = pandas.ArrowDtype(import_module("pyarrow").from_numpy_dtype(dtype))
+        own = values.copy()
+        return pandas.Series(own, index=self.index, name=self.name, dtype=dtype, copy=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PolarsForm(Form):
+    """A polars Series."""
+
+    name: str = field(repr=False)
+
+    def has_missing(self, column: Any) -> bool:
+        """See Form."""
+        return bool(column.null_count())
+
+    def numbers(self, column: Any) -> "Array":
+        """See Form."""
+        array: Array = column.to_numpy()
+        return array
+
+    def column(self, values: "Array", *, integer: bool) -> Any:
+        """See Form."""
+        polars = import_module("polars")
+        if values.dtype.kind != "O":
+            return polars.Series(self.name, values.copy())
+        dtype = polars.Int128 if integer else polars.Float64
+        return polars.Series(self.name, _within(values, integer=integer), dtype=dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowForm(Form):
+    """An Arrow array, or a chunked one: of its chunks, one is made."""
+
+    chunked: bool
+
+    def has_missing(self, column: Any) -> bool:
+        """See Form."""
+        return bool(column.null_count)
+
+    def numbers(self, column: Any) -> "Array":
+        """See Form."""
+        array: Array = column.to_numpy(zero_copy_only=False)
+        return array
+
+    def column(self, values: "Array", *, integer: bool) -> Any:
+        """See Form."""
+        arrow = import_module("pyarrow")
+        if values.dtype.kind != "O":
+            array = arrow.array(values.copy())
+        else:
+            dtype = arrow.decimal128(38, 0) if integer else arrow.float64()
+            array = arrow.array(_within(values, integer=integer), type=dtype)
+        return arrow.chunked_array([array]) if self.chunked else array
+
+
+def _within(values: "Array", *, integer: bool) -> list[int] | list[float]:
+    """Return long integers, or else fractions, as fixed types hold them: stop at their ends.
+
+    Stopping never makes an error larger: the true values are of 64 bits, within both ranges.
+    """
+    if integer:
+        return [max(-_LONGEST, min(_LONGEST, whole)) for whole in values.tolist()]
+    ends = Fraction(_LARGEST_FLOAT)
+    return [as_float(max(-ends, min(ends, value))) for value in values.tolist()]
+
+
+# ------------------------------------------------------------------- which library's it is
+
+
+def _pandas_form(value: Any) -> PandasForm | None:
+    pandas = _loaded("pandas", value, ("DataFrame",))
+    if pandas is None or not isinstance(value, pandas.Series):
+        return None
+    dtype, array = value.dtype, value.array
+    if isinstance(dtype, sys.modules["numpy"].dtype):  # which pandas has loaded
+        kind, name, kept_by = dtype.kind, dtype.type.__name__, "numpy"
+    elif isinstance(array, pandas.arrays.IntegerArray | pandas.arrays.FloatingArray):
+        kind, name, kept_by = dtype.numpy_dtype.kind, type(dtype).__name__, "masked"
+    elif isinstance(dtype, pandas.ArrowDtype):
+        name = _arrow_name(dtype.pyarrow_dtype)
+        kind, kept_by = _ARROW_KINDS.get(name, ""), "arrow"
+    else:
+        kind, name, kept_by = "", type(dtype).__name__, ""
+    return PandasForm(kind, name, value.index, value.name, kept_by)
+
+
+def _polars_form(value: Any) -> PolarsForm | None:
+    polars = _loaded("polars", value, ("DataFrame", "LazyFrame"))
+    if polars is None or not isinstance(value, polars.Series):
+        return None
+    name = value.dtype.base_type().__name__
+    return PolarsForm(_KINDS.get(name.lower(), ""), name, value.name)
+
+
+def _arrow_form(value: Any) -> ArrowForm | None:
+    arrow = _loaded("pyarrow", value, ("Table", "RecordBatch"))
+    if arrow is None or not isinstance(value, arrow.Array | arrow.ChunkedArray):
+        return None
+    name = _arrow_name(value.type)
+    return ArrowForm(_ARROW_KINDS.get(name, ""), name, isinstance(value, arrow.ChunkedArray))
+
+
+_FOUND: tuple[Callable[[Any], Form | None], ...] = (_pandas_form, _polars_form, _arrow_form)
+
+
+def _loaded(library: str, value: object, frames: tuple[str, ...]) -> Any:
+    """Return a library if the caller has loaded it, whole; refuse its frames."""
+    module = sys.modules.get(library)
+    if not all(hasattr(module, frame) for frame in frames):
+        return None  # not loaded, being loaded, or another module of that name
+    if isinstance(value, tuple(getattr(module, frame) for frame in frames)):
+        raise InvalidParameter(
+            "columns are released one by one, each with noise of its own for its own sensitivity; "
+            f"got a {type(value).__name__}. Give one of its columns."
+        )
+    return module
+
+
+def _arrow_name(dtype: Any) -> str:
+    """Return the name of an Arrow type; of one with parts, which can tell more, its class."""
+    return str(dtype) if type(dtype).__name__ == "DataType" else type(dtype).__name__

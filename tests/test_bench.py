@@ -1,0 +1,321 @@
+"""The measurements: their arithmetic, the shape of a quick run, and the tables that are shown."""
+
+import json
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import __main__ as bench
+from benchmarks import bars, laws, pages, tables, timing, words
+from benchmarks.peers import speaking
+from benchmarks.peers.environments import PEERS, PINS
+from benchmarks.peers.process import Cannot, PeerProcess
+from benchmarks.pictures import PICTURES
+
+HOME = bench.HOME
+KEPT: dict[str, Any] = json.loads((HOME / "results.json").read_text(encoding="utf-8"))
+
+# ------------------------------------------------------------------- timing
+
+
+def test_contestants_take_turns_and_the_first_of_each_does_not_count() -> None:
+    order: list[str] = []
+
+    def contestant(name: str) -> timing.Contestant:
+        return lambda: float(order.append(name) or len(order))
+
+    said = timing.interleaved({name: contestant(name) for name in "abc"}, rounds=4)
+    assert "".join(order) == "abc" + "abc" + "bca" + "cab" + "abc"
+    assert said == {"a": [4, 9, 11, 13], "b": [5, 7, 12, 14], "c": [6, 8, 10, 15]}
+
+
+def test_a_summary_has_the_median_and_the_quartiles() -> None:
+    summary = timing.summary([5.0, 1.0, 2.0, 4.0, 3.0])
+    assert (summary["low"], summary["median"], summary["high"]) == (2, 3, 4)
+    assert timing.summary([7.0])["low"] == timing.summary([7.0])["high"] == 7
+
+
+def test_ratios_are_taken_round_by_round() -> None:
+    """The quotient of the medians would be 1, and a machine that slows down would hide in it."""
+    own, other = timing.summary([1.0, 2.0, 9.0]), timing.summary([2.0, 1.0, 3.0])
+    assert timing.ratio(own, other)["rounds"] == [0.5, 2, 3]
+    assert timing.ratio(own, other)["median"] == 2
+
+
+@pytest.mark.parametrize("power", [-1, 0, 1, 2.5])
+def test_a_slope_is_the_power(power: float) -> None:
+    places = [1, 10, 100, 5000]
+    assert timing.slope(places, [3 * x**power for x in places]) == pytest.approx(power, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (3.14159e-9, "3.14 ns"),
+        (9.996e-7, "1 µs"),
+        (0.00025, "250 µs"),
+        (0.9994, "999 ms"),
+        (61.27, "61.3 s"),
+        (1234.5, "1230 s"),
+    ],
+)
+def test_durations_in_the_unit_that_fits(seconds: float, shown: str) -> None:
+    assert words.duration(seconds) == shown
+
+
+# ------------------------------------------------------------------- the peers' laws
+
+
+def test_moments_by_integrals() -> None:
+    """E|X| and E X² by quadrature and sums, not by the formulas."""
+    from scipy.integrate import quad
+
+    def moments(density: Any, end: float) -> list[float]:
+        mass = quad(density, 0, end)[0]
+        return [quad(lambda x: x**p * density(x), 0, end)[0] / mass for p in (1, 2)]  # noqa: B023 -- used at once
+
+    smooth = {
+        "laplace": ({"scale": 1.7}, lambda x: math.exp(-x / 1.7), 80),
+        "gaussian": ({"sigma": 2.3}, lambda x: math.exp(-(x**2) / 2 / 2.3**2), 60),
+        "uniform": ({"radius": 5.0}, lambda _: 1.0, 5),
+        "truncated_laplace": ({"scale": 2.0, "radius": 3.0}, lambda x: math.exp(-x / 2), 3),
+    }
+    for kind, (settings, density, end) in smooth.items():
+        assert laws.moments({"kind": kind, **settings}) == pytest.approx(
+            moments(density, end), rel=1e-7
+        )
+    whole = {
+        "geometric": ({"epsilon": 0.4}, lambda k: math.exp(-0.4 * k)),
+        "discrete_gaussian": ({"sigma": 1.3}, lambda k: math.exp(-(k**2) / 2 / 1.3**2)),
+    }
+    for kind, (settings, weight) in whole.items():
+        total = sum(weight(abs(k)) for k in range(-300, 301))
+        sums = [sum(abs(k) ** p * weight(abs(k)) for k in range(-300, 301)) for p in (1, 2)]
+        assert laws.moments({"kind": kind, **settings}) == pytest.approx(
+            [one / total for one in sums], rel=1e-9
+        )
+
+
+def test_moments_of_the_staircase_are_the_theorem_s() -> None:
+    """Geng and Viswanath 2016, for ε = 1: e^(ε/2)/(e^ε−1), and the least E X² at its own γ."""
+    gamma = 1 / (1 + math.exp(0.5))
+    law = {"kind": "staircase", "epsilon": 1.0, "gamma": gamma}
+    assert laws.moments(law)[0] == pytest.approx(math.exp(0.5) / math.expm1(1))
+    b = math.exp(-1)
+    least = (2 ** (-2 / 3) * (b * (1 + b)) ** (2 / 3) + b) / (1 - b) ** 2
+    found = min(laws.staircase(1.0, k / 1000)[1] for k in range(1, 1000))
+    assert found == pytest.approx(least, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "first", "second"),
+    [(2.0, 0.1, 0.216536, 0.220479), (0.5, 0.01, 1.702653, 5.486083), (0.1, 0.05, 3.1486, 14.26126)],
+)
+def test_moments_of_canonical_noise(
+    epsilon: float, delta: float, first: float, second: float
+) -> None:
+    """Those on the integers by linear programme; spread over cells, 1/4 of P(0) and 1/12 more."""
+    zero = 1 - 2 * (1 - delta) / (1 + math.exp(epsilon))
+    found = laws.moments({"kind": "canonical", "epsilon": epsilon, "delta": delta})
+    assert found == pytest.approx((first + zero / 4, second + 1 / 12), rel=1e-6)
+
+
+def test_a_law_that_is_not_known_is_refused() -> None:
+    with pytest.raises(ValueError, match="a law must be one that is known here; got 'cauchy'"):
+        laws.moments({"kind": "cauchy"})
+
+
+# ------------------------------------------------------------------- the peer's end of the talk
+
+
+def peer() -> speaking.Peer:
+    def refuses(promise: speaking.Promise) -> speaking.One:
+        raise ValueError(f"\nε = {promise.epsilon:g} is too small\nat a place")
+
+    return speaking.Peer(
+        versions={"toy": "1"},
+        one={"laplace": lambda _: lambda value: value + 2, "gaussian": refuses},
+        many={"laplace": lambda _: lambda values: [value + 2 for value in values]},
+        real={"plus two": lambda _: lambda value: value + 2},
+        whole={"exact": lambda _: {"kind": "uniform", "radius": 1.0}},
+        notes={"laplace": "a toy"},
+    )
+
+
+def test_a_peer_answers_in_json_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    promise = {"epsilon": 1.0, "delta": 0.0, "integer": False}
+    requests = [
+        {"do": "introduce"},
+        {"do": "draw", "family": "laplace", "way": "bulk", "count": 3, **promise},
+        {"do": "draw", "family": "laplace", "way": "single", "count": 3, **promise},
+        {"do": "draw", "family": "gaussian", "way": "single", "count": 3, **promise},
+        {"do": "draw", "family": "uniform", "way": "single", "count": 3, **promise},
+        {"do": "law", "name": "plus two", "seconds": 0.0, **promise},
+        {"do": "law", "name": "exact", "seconds": 0.0, **promise, "integer": True},
+    ]
+    monkeypatch.setattr(sys, "stdin", [json.dumps(request) + "\n" for request in requests])
+    monkeypatch.setattr(sys, "stdout", sys.stdout)  # serve points it elsewhere
+    speaking.serve(peer())
+    answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert answers[0] == {
+        "versions": {"toy": "1"},
+        "laws": {"real": ["plus two"], "whole": ["exact"]},
+    }
+    assert [answer["lists"] for answer in answers[1:3]] == [True, False]
+    assert all(answer["seconds"] > 0 and answer["note"] == "a toy" for answer in answers[1:3])
+    assert answers[3] == {"cannot": "ValueError: ε = 1 is too small"}
+    assert answers[4] == {"cannot": "it has no such noise"}
+    assert answers[5]["moments"] == [2, 4]
+    assert answers[5]["errors"] == [0, 0]
+    assert answers[6] == {"kind": "uniform", "radius": 1.0}
+
+
+def test_a_peer_that_ends_or_crashes_says_so() -> None:
+    process = PeerProcess("nothing", Path(sys.executable))
+    with pytest.raises(Cannot, match="its process ended with exit code 1"):
+        process.ask("introduce")
+    process._command = [sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"]
+    with pytest.raises(Cannot, match=r"its process crashed \(SIGKILL\)"):
+        process.ask("introduce")
+    process._command = [sys.executable, "-c", """print('{"cannot": "no"}', flush=True); input()"""]
+    with pytest.raises(Cannot, match="^no$"):
+        process.ask("introduce")
+    process.stop()
+
+
+def test_pins_name_versions_and_no_addresses() -> None:
+    for name in PEERS:
+        lines = (PINS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+        pins = [line for line in lines if not line.startswith("#")]
+        assert any(pin.startswith(f"{name}==") for pin in pins)
+        assert all(re.match(r"[\w-]+==[\w.]+( ; .+)?$", pin) for pin in pins)
+
+
+# ------------------------------------------------------------------- a run
+
+
+def test_only_a_full_run_writes_beside_the_benchmarks(tmp_path: Path) -> None:
+    elsewhere = bench.CACHE / "results"
+    assert bench.read([]).out is None
+    assert bench.read(["--render"]).out is None
+    for short in (["--quick"], ["--short"], ["--only", "draws"]):
+        assert bench.read(short).out == elsewhere
+        assert bench.read([*short, "--out", str(tmp_path)]).out == tmp_path
+    with pytest.raises(SystemExit, match="2"):
+        bench.read(["--only", "nothing"])
+
+
+def test_a_quick_run_has_the_shape_of_a_full_one(tmp_path: Path) -> None:
+    kept = {path: path.read_bytes() for path in (*bench.DOCUMENTS, HOME / "results.json")}
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--quick", "--out", tmp_path],
+        cwd=HOME.parent,
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, done.stderr
+    assert all(line.startswith("bench: ") for line in done.stderr.splitlines())
+    assert done.stdout == ""
+    assert kept == {path: path.read_bytes() for path in kept}
+    results = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert results["run"] == "quick"
+    assert set(shape(results)) <= set(shape(KEPT))
+    assert set(results["parts"]) == {*bench.ALONE, *bench.BESIDE} == set(KEPT["parts"])
+    assert (tmp_path / "results.md").read_text(encoding="utf-8") == pages.results_page(results)
+    pictures = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert pictures == {f"{name}.svg" for name in PICTURES}
+
+
+def shape(results: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Return which measurements there are: part, and what tells rows apart."""
+    parts = results["parts"]
+    found = [("draws", row["family"], row["way"]) for row in parts["draws"]["rows"]]
+    found += [("accuracy", *row["promise"], row["cost"]) for row in parts["accuracy"]["rows"]]
+    found += [("calibrations", name) for name in parts["calibrations"]["seconds"]]
+    found += [("starting", name) for name in parts["starting"]["seconds"]]
+    found += [("growth", row["family"]) for row in parts["growth"]["n"]["rows"]]
+    found += [("growth", row["question"]) for row in parts["growth"]["delta"]["rows"]]
+    return found
+
+
+# ------------------------------------------------------------------- what is shown
+
+
+def summaries(found: Any) -> list[dict[str, Any]]:
+    """Return every summary of rounds within some results."""
+    if isinstance(found, dict):
+        if "rounds" in found:
+            return [found]
+        return [one for value in found.values() for one in summaries(value)]
+    if isinstance(found, list):
+        return [one for value in found for one in summaries(value)]
+    return []
+
+
+def test_medians_ratios_and_bars_follow_from_the_rounds() -> None:
+    found = summaries(KEPT)
+    assert len(found) > 100
+    assert all(one == timing.summary(one["rounds"]) for one in found)
+    for row in KEPT["parts"]["draws"]["rows"]:
+        times = row["seconds"]
+        for name, ratio in row["ratios"].items():
+            assert ratio == timing.ratio(times["leastnoise"], times[name])
+    assert KEPT["bars"] == bars.bars(KEPT["parts"])
+
+
+def test_no_noise_costs_less_than_what_is_proved() -> None:
+    """Of anyone's, to the digits kept; where it was drawn, to 7 standard errors (below 1e-11)."""
+    rows = KEPT["parts"]["accuracy"]["rows"]
+    compared = 0
+    for row in rows:
+        assert row["certified"]["ratio"] >= 1 - 1e-4
+        assert row["closed"]["cost"] >= row["bound"] * (1 - 1e-4)
+        for best in row["peers"].values():
+            if best is not None:
+                compared += 1
+                assert best["cost"] + 7 * best["error"] >= row["bound"] * (1 - 1e-4)
+    assert compared > len(rows)
+
+
+def test_every_peer_is_measured_or_named_with_a_reason() -> None:
+    for row in KEPT["parts"]["draws"]["rows"]:
+        for name in PEERS:
+            assert (name in row["seconds"]) != bool(row["left_out"].get(name))
+    for row in KEPT["parts"]["accuracy"]["rows"]:
+        for name, best in row["peers"].items():
+            assert best is not None or row["refused"][name]
+
+
+@pytest.mark.parametrize("document", bench.DOCUMENTS, ids=lambda path: path.name)
+def test_the_tables_of_a_document_are_those_of_the_results(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    assert len(pages.marks(text)) == text.count("<!-- bench:") == text.count("<!-- bench end -->")
+    assert len(pages.marks(text)) >= 3
+    assert pages.filled(text, KEPT) == text
+
+
+def test_the_page_of_results_is_that_of_the_results() -> None:
+    assert (HOME / "results.md").read_text(encoding="utf-8") == pages.results_page(KEPT)
+
+
+def test_every_table_and_every_picture_is_shown() -> None:
+    text = bench.DOCUMENTS[1].read_text(encoding="utf-8")
+    shown = {*pages.marks(text), *(name for names in pages.SECTIONS.values() for name in names)}
+    shown |= set(pages.marks(bench.DOCUMENTS[0].read_text(encoding="utf-8")))
+    assert shown == set(tables.TABLES)
+    pictures = set(re.findall(r"\(\.\./benchmarks/figures/([\w-]+)\.svg\)", text))
+    assert pictures == set(PICTURES) == {path.stem for path in (HOME / "figures").iterdir()}
+
+
+def test_a_part_that_was_not_measured_is_named() -> None:
+    less = {**KEPT, "parts": {}}
+    assert tables.made("solves", less) == "Not measured in this run (solves)."
+    assert bars.bars({}) == []
