@@ -208,9 +208,9 @@ def described(bad: object) -> str:
 
 
 def test_an_epsilon_too_small_for_a_list_of_steps() -> None:
-    with pytest.raises(Unsupported, match=r"the canonical noise may have at most 300 steps"):
+    with pytest.raises(Unsupported, match=r"the canonical noise may have at most 200 steps"):
         ln.calibrate(ln.Privacy("1e-9", "1e-15"), sensitivity=1, family="canonical")
-    with pytest.raises(Unsupported, match=r"a cut staircase may have at most 300 steps"):
+    with pytest.raises(Unsupported, match=r"a cut staircase may have at most 200 steps"):
         ln.calibrate(ln.Privacy("1e-9", "1e-15"), sensitivity=1, family="cut_staircase")
 
 

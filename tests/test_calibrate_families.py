@@ -23,7 +23,7 @@ from leastnoise.noise import (
     TruncatedLaplace,
     Uniform,
 )
-from leastnoise.profiles import Profile
+from leastnoise.profiles import Profile, never_rises
 
 PROMISES = [
     ("1", "1e-6"),
@@ -378,3 +378,50 @@ def test_intervals_of_very_wide_noise() -> None:
     )
     low, high = mechanism.release(5).interval("0.95")
     assert math.isclose(high - low, 2 * 10**100 / 30 * math.log(20), rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("delta", ["1e-30", "1e-50", "1e-300"])
+@pytest.mark.parametrize(("epsilon", "moved", "integer"), [("1", 1, False), ("1", 2, True)])
+def test_tiny_deltas_are_solved_for(delta: str, epsilon: str, moved: int, integer: bool) -> None:
+    """Below what a solver can see of δ, its bounds still hold; the noise is a closed form."""
+    mechanism = calibrate(
+        Privacy(epsilon, delta), sensitivity=moved, integer=integer, gap=Fraction(1, 100)
+    )
+    mechanism.check()
+    assert mechanism.certificate.gap <= Fraction(1, 100)
+    # What less δ allows costs no less, and the staircase keeps it at δ = 0.
+    pure = calibrate(Privacy(epsilon), sensitivity=moved, integer=integer, solve=False)
+    assert mechanism.certificate.lower_bound <= mechanism.cost <= pure.cost
+
+
+def test_without_a_bound_no_percentage_is_claimed() -> None:
+    """At (0.5, 0.9) the bound known at once is 0: 'within 8 % of the least' would be false."""
+    certificate = calibrate(
+        Privacy("0.5", "0.9"), sensitivity=1, cost=l2, family="gaussian"
+    ).certificate
+    assert certificate.lower_bound == 0
+    assert certificate.gap == math.inf
+    assert "no bound is known" in str(certificate)
+    assert "%" not in str(certificate)
+
+
+def test_only_decreasing_noise_is_returned_where_only_that_was_asked_for() -> None:
+    """The comb rises away from 0 and is cheaper; it is returned only if any shape may be."""
+    privacy = Privacy("0.5", "0.9")
+    plain = calibrate(privacy, sensitivity=1, cost=l2, solve=False)
+    free = calibrate(privacy, sensitivity=1, cost=l2, solve=False, among="any")
+    assert never_rises(plain.noise)
+    assert not never_rises(free.noise)
+    assert free.cost < plain.cost
+
+
+def test_gamma_is_fine_enough_for_large_epsilon() -> None:
+    """Geng and Viswanath 2016: Δe^(ε/2)/(e^ε−1), also where γ is about e^−25."""
+    for epsilon in (30, 50, 100):
+        cost = calibrate(Privacy(epsilon), sensitivity=1, family="staircase").cost
+        assert math.isclose(cost, math.exp(-epsilon / 2), rel_tol=1e-4)
+
+
+def test_a_misspelt_family_is_guessed() -> None:
+    with pytest.raises(InvalidParameter, match=r"got 'gausian'\. Did you mean gaussian\?"):
+        calibrate(Privacy(1), sensitivity=1, family="gausian")

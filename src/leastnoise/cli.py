@@ -203,12 +203,16 @@ def privacy_for(*, cost_text: str, no_solve: bool, as_json: bool, **question: An
     """  # noqa: D301 -- click reads the control character
     privacy = find_privacy(cost=_cost(cost_text), solve=not no_solve, **question)
     if as_json:
-        click.echo(json.dumps({"privacy": _privacy_data(privacy)}, ensure_ascii=False))
+        data = {"privacy": _privacy_data(privacy), "means": privacy.explain()}
+        click.echo(json.dumps(data, ensure_ascii=False))
         return
     error, confidence = question["error"], question["confidence"]
     _table(
         ("promise", f"{privacy}"),
-        ("accuracy", f"its least noise errs by at most {error} with probability {confidence}"),
+        (
+            "accuracy",
+            f"its least noise errs by at most {error} with probability {confidence} or more",
+        ),
     )
     click.echo()
     click.echo(click.wrap_text(privacy.explain(), 88))
@@ -342,6 +346,7 @@ def _as_data(mechanism: Mechanism) -> dict[str, Any]:
         "cost": ratio(mechanism.cost),
         "cost_float": _finite(as_float(mechanism.cost)),
         "certificate": _certificate_data(certificate),
+        "means": mechanism.explain(),
         "drawn": {
             "step": ratio(drawn.step),
             "radius": _length(drawn.radius),
@@ -357,7 +362,7 @@ def _certificate_data(certificate: Certificate) -> dict[str, Any]:
         "objective": repr(certificate.objective),
         "cost": ratio(certificate.cost),
         "lower_bound": ratio(certificate.lower_bound),
-        "gap": ratio(certificate.gap),
+        "gap": _length(certificate.gap),
         "exact": certificate.exact,
         "source": certificate.source,
     }
@@ -382,7 +387,7 @@ def _finite(number: float) -> float | None:
 
 
 def _length(size: Fraction | float) -> str | None:
-    """Return a largest size, or None where there is none."""
+    """Return a size as a ratio, or None where it is infinite."""
     return ratio(size) if isinstance(size, Fraction) else None
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from fractions import Fraction
 from types import MappingProxyType
 
@@ -29,6 +30,7 @@ from leastnoise.errors import InvalidParameter, LeastnoiseError, NotPrivate, Uns
 from leastnoise.exact import described, exponential
 from leastnoise.noise import Noise, Rounded, Smooth, Staircase, Steps
 from leastnoise.privacy import Privacy
+from leastnoise.profiles import never_rises
 
 # An ε smaller than δ by this factor is as good as none: the noise for ε = 0 is within 0.1 %.
 _MUCH_LESS = 10_000
@@ -52,11 +54,16 @@ def found_in(name: object, asked: Question) -> tuple[Noise, str]:
     """
     if not isinstance(name, str) or name not in FAMILIES:
         raise InvalidParameter(
-            f"family must be one of {', '.join(FAMILIES)}; got {described(name)}. Choose one, or "
-            "leave it out for the least noise."
+            f"family must be one of {', '.join(FAMILIES)}; got {described(name)}. {_meant(name)}"
+            "Choose one, or leave it out for the least noise."
         )
     family = FAMILIES[name]
     return family.find(asked), family.source
+
+
+def _meant(name: object) -> str:
+    near = get_close_matches(str(name).lower(), FAMILIES, n=1)
+    return f"Did you mean {near[0]}? " if near else ""
 
 
 def cheapest_known(asked: Question) -> tuple[Noise, str]:
@@ -69,6 +76,8 @@ def cheapest_known(asked: Question) -> tuple[Noise, str]:
         try:
             noise = FAMILIES[name].find(asked)
             cost = noise.expected(asked.cost)
+            if asked.among == "decreasing" and not never_rises(noise):
+                continue
         except (InvalidParameter, NotPrivate, Unsupported) as error:
             refused.append(error)
             continue
@@ -98,7 +107,7 @@ def _canonical(asked: Question) -> Noise:
         if counting or not privacy.epsilon:
             return geometric(asked)
         if asked.integer:
-            raise outside("the canonical noise", "δ > 0, or Δ = 1 for whole numbers,", privacy)
+            raise outside("the canonical noise", "for whole numbers δ > 0 or Δ = 1", privacy)
         return Staircase(moved, Fraction(1, 2), 1 / exponential(privacy.epsilon).lower)
     if not privacy.epsilon and counting:
         return at_epsilon_0(privacy.delta, moved)

@@ -100,7 +100,7 @@ def _found(asked: Question, effort: Effort) -> tuple[Noise, Certificate]:
         left = effort.seconds - (time.monotonic() - begun)
         effort = replace(effort, seconds=max(left, effort.seconds / 8))
     certificate = scaled(_bracketed(unit, noise, source, effort)[1], asked)
-    if certificate.exact and certificate.source == _CHEAPEST.format(family):
+    if certificate.gap <= effort.gap and certificate.source == _CHEAPEST.format(family):
         certificate = replace(certificate, source=FAMILIES[family].source)
     return certificate.noise, certificate
 
@@ -110,6 +110,10 @@ def _forced(asked: Question, family: str) -> tuple[Noise, Certificate]:
     noise, source = found_in(family, asked)
     if not asked.privacy.epsilon and family == "uniform":
         return least_decreasing(asked)
+    if not asked.privacy.epsilon and family == "comb":
+        best = least_comb(asked.privacy, asked.sensitivity, asked.cost)
+        if best is not None:
+            return best
     bracket = Bracket(asked).with_noise(noise).with_evidence(CanonicalBound(integer=asked.integer))
     return certified(bracket, source)
 

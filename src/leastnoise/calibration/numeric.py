@@ -32,6 +32,8 @@ _MOST_PAIRS = 400_000
 _MOST_POINTS = 20_000
 # Beyond this e^ε spans more than floats can weigh against one another.
 _LARGEST_EPSILON = 16
+# A smaller δ is none to the solver: then only bounds are looked for, which hold for every δ.
+_SMALLEST_DELTA = Fraction(1, 10**20)
 # Kinks of a cost are put on the lattice if it need not be finer than this for their sake.
 _FINEST_KINK = 48
 # On the integers programmes are posed point by point up to this Δ; beyond, as on the line.
@@ -101,7 +103,7 @@ def narrowed(
         try:
             lower = solver.lower()
             bracket = bracket.with_evidence(solver.evidence(lower))
-            upper = solver.upper() if asked.privacy.delta else None
+            upper = solver.upper() if asked.privacy.delta >= _SMALLEST_DELTA else None
         except OutOfTime as stopped:
             if stopped.last is not None:
                 bracket = bracket.with_evidence(solver.evidence(stopped.last))
@@ -165,7 +167,7 @@ class Solver:
         self.programme = Programme(
             frame,
             as_float(self.factor.middle),
-            as_float(asked.privacy.delta),
+            as_float(asked.privacy.delta) if asked.privacy.delta >= _SMALLEST_DELTA else 0.0,
             decreasing=asked.among == "decreasing",
             until=until,
         )

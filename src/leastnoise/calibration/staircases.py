@@ -17,15 +17,15 @@ from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.exact import as_float, exponential
 from leastnoise.noise import DiscreteStaircase, Noise, Run, Staircase, Steps
 
-# γ is looked for to this part of a period, over at most so many periods.
-_FINE = 1 << 24
+# γ is looked for to this part of a period, finer for large ε, over at most so many periods.
+_FINE_BITS, _MOST_BITS = 24, 1000
 _PERIODS = 2000
 # Below this ε the stairs are so low that γ no longer matters much: it is then that of the cost |x|.
 _FLAT = 1 / 32
 # A cut staircase has levels of so many binary digits at 0. Noise in steps of Δ on the line has at
 # most so many on each side: with more of them the truncated Laplace noise costs hardly more.
 _BITS = 160
-LONGEST_ON_LINE = 300
+LONGEST_ON_LINE = 200
 _LARGEST_LOGARITHM = 700.0
 _NEGLIGIBLE = 1e-200
 
@@ -41,7 +41,7 @@ def cheapest_staircase(asked: Question) -> Noise:
             lambda r: as_float(_on_integers(moved, r, factor).expected(asked.cost)), 1, moved
         )
         return _on_integers(moved, steps, factor)
-    return Staircase(asked.sensitivity, Fraction(_best_part(asked), _FINE), 1 / factor)
+    return Staircase(asked.sensitivity, Fraction(*_best_part(asked)), 1 / factor)
 
 
 def geometric(asked: Question) -> DiscreteStaircase:
@@ -69,13 +69,14 @@ def cut_staircase(asked: Question) -> Steps:
     if not asked.privacy.epsilon or not asked.privacy.delta:
         raise outside("the cut staircase", "ε > 0 and δ > 0", asked.privacy)
     factor, moved = exponential(asked.privacy.epsilon).lower, asked.sensitivity
-    part = _best_part(asked)
+    part, fine = _best_part(asked)
+    top = 1 << _BITS + asked.privacy.delta.denominator.bit_length()
     # In parts of Δ: where each level ends, its height, and all the mass up to there on one side.
-    ends, levels, masses = [part], [1 << _BITS], [part << _BITS]
+    ends, levels, masses = [part], [top], [part * top]
     while len(levels) < LONGEST_ON_LINE:
         levels.append(-(-levels[-1] * factor.denominator // factor.numerator))
-        ends.append(ends[-1] + _FINE)
-        masses.append(masses[-1] + levels[-1] * _FINE)
+        ends.append(ends[-1] + fine)
+        masses.append(masses[-1] + levels[-1] * fine)
         short = masses[-1] - masses[-2] - 2 * asked.privacy.delta * masses[-1]
         if short <= 0:
             break
@@ -86,10 +87,10 @@ def cut_staircase(asked: Question) -> Steps:
         )
     # Here the last level may end earlier: each part less lets the outermost Δ reach further in.
     spare = -short / (levels[-2] - levels[-1] + 2 * asked.privacy.delta * levels[-1])
-    ends[-1] -= min(int(spare), _FINE - 1)
-    if ends[-1] < _FINE:
+    ends[-1] -= min(int(spare), fine - 1)
+    if ends[-1] < fine:
         raise outside("the cut staircase", "a δ too small to cut it within Δ", asked.privacy)
-    sides = [(Fraction(end, _FINE) * moved, level) for end, level in zip(ends, levels, strict=True)]
+    sides = [(Fraction(end, fine) * moved, level) for end, level in zip(ends, levels, strict=True)]
     whole = 2 * sum(
         (end - start) * level for (start, _), (end, level) in pairwise([(Fraction(0), 0), *sides])
     )
@@ -107,17 +108,18 @@ def _on_integers(moved: int, steps: int, factor: Fraction) -> DiscreteStaircase:
     return DiscreteStaircase(Fraction(1), 1 / factor, tuple(runs))
 
 
-def _best_part(asked: Question) -> int:
-    """Return γ of the cheapest staircase, in parts of a period."""
+def _best_part(asked: Question) -> tuple[int, int]:
+    """Return γ of the cheapest staircase, in parts of a period, and how many parts there are."""
     return _best_part_of(as_float(asked.privacy.epsilon), asked.cost, asked.sensitivity)
 
 
 @lru_cache(maxsize=64)
-def _best_part_of(epsilon: float, cost: Cost, period: Fraction) -> int:
+def _best_part_of(epsilon: float, cost: Cost, period: Fraction) -> tuple[int, int]:
+    fine = 1 << min(_FINE_BITS + math.ceil(1.5 * epsilon), _MOST_BITS)
     if epsilon < _FLAT or type(cost) is Cost:  # the integral of a function takes long
-        return round(_FINE / (1 + math.exp(epsilon / 2)))
+        return round(fine * Fraction(1 / (1 + math.exp(min(epsilon / 2, 300.0))))), fine
     area = _area(cost, period)
-    return _lowest(lambda k: _cost(k / _FINE, math.exp(-epsilon), area), 0, _FINE)
+    return _lowest(lambda k: _cost(k / fine, math.exp(-epsilon), area), 0, fine), fine
 
 
 def _area(cost: Cost, period: Fraction) -> Callable[[float], float]:

@@ -103,7 +103,7 @@ def blocks(frame: Frame, epsilon: Fraction, delta: Fraction) -> Weights:
     own mass. On a finer lattice it is the same noise, rounded.
     """
     factor = exponential(epsilon).lower
-    heights = [1 << 96]
+    heights = [1 << 96 + delta.denominator.bit_length()]
     while True:
         total = 2 * sum(heights) - heights[0]
         if heights[-1] <= delta * total:

@@ -1,5 +1,6 @@
 """Why a noise keeps its promise and how far from the least it is, to be proved again by anyone."""
 
+import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING
 from fractions import Fraction
@@ -76,10 +77,15 @@ class Certificate:
         return self.evidence is not None and met
 
     @property
-    def gap(self) -> Fraction:
-        """How far above the lower bound the cost is, relative to it (0 if both are 0)."""
+    def gap(self) -> Fraction | float:
+        """How far above the lower bound the cost is, relative to it.
+
+        0 if they meet; ``math.inf`` above a bound of 0, which tells nothing.
+        """
         excess = self.cost - self.lower_bound
-        return excess / abs(self.lower_bound) if self.lower_bound else excess
+        if not self.lower_bound:
+            return math.inf if excess else Fraction(0)
+        return excess / abs(self.lower_bound)
 
     def check(self) -> None:
         """Prove everything again from the law and the cost alone, without trusting the finder.
@@ -140,6 +146,10 @@ class Certificate:
         """Say in one line what is proved."""
         if self.evidence is None:
             return f"keeps its promise; how far from the least it is was not asked ({self.source})"
+        if isinstance(self.gap, float):
+            return (
+                f"keeps its promise; no bound is known for how far from the least ({self.source})"
+            )
         percent = approximately(self.gap * 100, 3, ROUND_CEILING)
         much = "least" if self.exact else f"within {percent} % of the least"
         return f"{much} among {CLASSES[self.among]} ({self.source})"

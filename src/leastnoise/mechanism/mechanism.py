@@ -318,7 +318,7 @@ class Mechanism:
             raise InvalidParameter(
                 f"the noise for this promise adds {self._known} with probability "
                 f"{_up(self.exact_probability)}: the exact value leaves. Pass allow_exact=True to "
-                "accept that, or promise a smaller δ."
+                "accept that, or promise a smaller ε or δ."
             )
         numpy = sys.modules.get("numpy")  # an array can only be one if numpy is loaded already
         if numpy is not None and isinstance(value, numpy.ndarray) and value.ndim:

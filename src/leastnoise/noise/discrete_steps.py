@@ -132,7 +132,11 @@ class DiscreteSteps(TicketNoise):
 
     def _upto(self, index: int) -> int:
         """Return the tickets of all points up to an index."""
-        return sum(min(max(index - run.first + 1, 0), run.points) * run.weight for run in self.runs)
+        place = bisect_right(self._firsts, index) - 1
+        if place < 0:
+            return 0
+        run, before = self.runs[place], self._tickets[place - 1] if place else 0
+        return before + min(index - run.first + 1, run.points) * run.weight
 
 
 def _powers(run: Run, p: int) -> int:

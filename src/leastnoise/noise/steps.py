@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import accumulate, islice, pairwise
 from typing import Any
 
-from leastnoise.costs import Cost, added
+from leastnoise.costs import Cost, Points, Power, Threshold, added
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import Interval, Number, as_float, described, exactly, positive, rational
 from leastnoise.noise.base import Noise, evaluated
@@ -60,6 +60,10 @@ class Steps(Noise):
     @property
     def atoms(self) -> dict[Fraction, Fraction]:
         """The places with a probability of their own."""
+        return dict(self.points)
+
+    @cached_property
+    def _atoms(self) -> dict[Fraction, Fraction]:
         return dict(self.points)
 
     @cached_property
@@ -173,9 +177,8 @@ class Steps(Noise):
 
     def between(self, low: Fraction, high: Fraction) -> Fraction:
         """Return P(low ≤ X < high), exactly."""
-        atoms = self.atoms
-        upto = self.mass(Fraction(high)) - atoms.get(Fraction(high), Fraction(0))
-        return upto - self.mass(Fraction(low)) + atoms.get(Fraction(low), Fraction(0))
+        upto = self.mass(high) - self._atoms.get(high, Fraction(0))
+        return upto - self.mass(low) + self._atoms.get(low, Fraction(0))
 
     def quantile(self, probability: Fraction) -> Fraction:
         """Return the smallest x with P(X ≤ x) ≥ probability, exactly."""
@@ -194,6 +197,17 @@ class Steps(Noise):
         A sum over the jumps never cancels where the density falls; L at the ends of each piece is
         tighter for a function far from 0.
         """
+        if not isinstance(cost, Power | Threshold | Points):
+            return self._enclosed(cost)
+        if cost not in self._costs:  # asked for again and again
+            self._costs[cost] = self._enclosed(cost)
+        return self._costs[cost]
+
+    @cached_property
+    def _costs(self) -> dict[Cost, Interval]:
+        return {}
+
+    def _enclosed(self, cost: Cost) -> Interval:
         atoms = added(cost.value(abs(x)).scaled(m) for x, m in self.points)
         jumps = added(
             cost.integral(abs(edge)).scaled(jump if edge > 0 else -jump)

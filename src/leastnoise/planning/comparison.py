@@ -11,7 +11,7 @@ from leastnoise.calibration import FAMILIES, Question
 from leastnoise.certificate import CanonicalBound
 from leastnoise.costs import Cost, l1
 from leastnoise.errors import InvalidParameter, LeastnoiseError, Unsupported
-from leastnoise.exact import Number, count, ratio
+from leastnoise.exact import Number, count, described, ratio
 from leastnoise.mechanism import Mechanism, calibrate
 from leastnoise.mechanism.reading import class_read, effort_read, sensitivity_read
 from leastnoise.noise import Smooth
@@ -142,11 +142,11 @@ class Comparison:
         for row in self.rows:
             if row.family == family:
                 return row
-        why = self.refused.get(family)
+        why = self.refused.get(family) if isinstance(family, str) else None
         names = ", ".join(row.family for row in self.rows)
         raise InvalidParameter(
             f"a family must be one of those compared, {names}; "
-            f"{why or 'got another'}. Choose one of them."
+            f"{why or f'got {described(family)}'}. Choose one of them."
         )
 
     def explain(self, *, people: int | None = None) -> str:
@@ -169,6 +169,7 @@ class Comparison:
             **many,
             "rows": [row.to_dict() for row in self.rows],
             "refused": dict(self.refused),
+            "means": self.explain(),
         }
 
     def _repr_html_(self) -> str:

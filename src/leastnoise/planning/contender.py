@@ -29,8 +29,8 @@ class Contender:
         half_width: 95 % of what is drawn stays within this, rounding included.
         impossible: With this probability, at the most, an output proves outright that the true
             answer is not a neighbour's (:attr:`leastnoise.Profile.impossible`, as drawn).
-        exact_probability: With this probability the exact value leaves; 0 where no point stands
-            out (:attr:`leastnoise.Mechanism.needs_allowance`).
+        exact_probability: With this probability the exact value leaves
+            (:attr:`leastnoise.Mechanism.exact_probability`).
         mechanism: What releases each answer; None for Gaussian noise that several releases share,
             for it keeps the promise of all of them and none of its own is stated.
     """
@@ -48,7 +48,6 @@ class Contender:
     @classmethod
     def of(cls, family: str, mechanism: Mechanism, bound: Fraction) -> "Contender":
         """Ask a mechanism for all that is compared."""
-        leaves = mechanism.exact_probability if mechanism.needs_allowance else Fraction(0)
         return cls(
             family=family,
             noise=mechanism.noise,
@@ -57,7 +56,7 @@ class Contender:
             radius=farthest(mechanism),
             half_width=half_width(mechanism, USUAL),
             impossible=proving(mechanism),
-            exact_probability=leaves,
+            exact_probability=mechanism.exact_probability,
             mechanism=mechanism,
         )
 
@@ -83,7 +82,7 @@ class Contender:
             radius=math.inf,
             half_width=drawn.within(USUAL) * drawn.step + rounding,
             impossible=Fraction(0),  # it has no largest size
-            exact_probability=Fraction(0),
+            exact_probability=drawn.weight(0) if asked.integer else Fraction(0),
             mechanism=None,
         )
 

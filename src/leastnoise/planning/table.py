@@ -60,7 +60,8 @@ def as_html(comparison: "Comparison") -> str:
     )
     notes = "".join(f"<div>{escape(note)}</div>" for note in _notes(comparison))
     caption = f"<caption>{escape(_title(comparison))}</caption>"
-    return f"<table>{caption}<tr>{head}</tr>{body}</table>{notes}"
+    means = f"<p>{escape(comparison.explain())}</p>"
+    return f"<table>{caption}<tr>{head}</tr>{body}</table>{notes}{means}"
 
 
 def _title(comparison: "Comparison") -> str:
@@ -97,12 +98,14 @@ def _notes(comparison: "Comparison") -> list[str]:
     bound = approximately(comparison.lower_bound, 6, ROUND_FLOOR)
     notes = [f"bound: of {CLASSES[asked.among]}, none costs less than {bound}."]
     if many > 1:
-        notes[0] = notes[0][:-1] + " in any one release."
+        notes[0] = notes[0][:-1] + " in any one release, even under the whole promise."
     notes += [f"{name}: {meaning}." for name, meaning in COLUMNS.items() if name in _TOLD]
     if many > 1:
+        shared = f"; Gaussian noises share it exactly, as one moved by √{many}·Δ"
+        shared = shared if asked.privacy.delta else ""
         notes.append(
             f"{many} releases: each promises {comparison.each}, and all of them together "
-            f"{asked.privacy}; Gaussian noises share it exactly, as one moved by √{many}·Δ."
+            f"{asked.privacy}{shared}. What an answer proves, and its errors, are of one answer."
         )
         notes.append(_overtaking(comparison.overtaking))
     return [*notes, *(f"not {name}: {why}." for name, why in comparison.refused.items())]

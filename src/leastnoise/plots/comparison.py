@@ -145,6 +145,12 @@ def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> Any:
     beyond = [curve for curve in _COLOURS if curve not in shown and curve in costs[middle]]
     if beyond:
         subtitle += f"; far above the picture: {', '.join(beyond)}"
+    absent = [row.family for row in comparison if not any(row.family in c for c in costs.values())]
+    absent = [name for name in absent if name != _LEAST]
+    if absent:
+        subtitle += f"; not drawn: {', '.join(absent)}"
+    elif any(name not in there for name in STEPPED for there in costs.values()):
+        subtitle += "; noise in steps of Δ only where it has few of them"
     rows = [
         {"x": as_float(place), "value": as_float(there[curve]), "curve": curve}
         for curve in _from_below(drawn)
