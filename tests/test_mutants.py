@@ -145,10 +145,10 @@ MUTANTS = {
         "unsure = place < 0",
         DIGITS,
     ),
-    "0 drawn from both sides": (
+    "the next period begun with its full weight": (
         "sampling/draws.py",
-        "if place < -1 or count:",
-        "if place < 0:",
+        "end = Run(-law.steps, 1, fall * law.runs[0].weight)",
+        "end = Run(-law.steps, 1, whole * law.runs[0].weight)",
         PARTS,
     ),
     "e^ε rounded up for a staircase": (

@@ -5,6 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from leastnoise import DiscreteUniform
 from leastnoise.profiles import worst_distance
 from leastnoise.sampling import bulk
 from leastnoise.sampling.draws import accepted, draw, ticket, word_bits
-from leastnoise.sampling.entropy import CipherTape, SystemTape
+from leastnoise.sampling.entropy import CipherTape, SystemTape, Tape, words
 
 FALSE_ALARM = 1e-9
 LAWS = [
@@ -129,6 +130,42 @@ def test_both_production_tapes_read_whole_words() -> None:
         tape.fill(buffer)
         assert len(set(buffer)) > 200
         assert 0 <= ticket(10**40, tape) < 10**40
+
+
+@pytest.mark.parametrize("tape", [SystemTape, CipherTape])
+def test_words_are_what_arrays_read_and_what_is_read_at_once(
+    tape: Callable[[], Tape], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the same bits of the operating system: one by one, all in one, and as int64."""
+    given = bytes(np.random.default_rng(6).integers(0, 256, 64, dtype=np.uint8))
+
+    def replayed() -> Tape:
+        handed = iter(given * 4)
+        monkeypatch.setattr(
+            "leastnoise.sampling.entropy.os.urandom", lambda n: bytes(islice(handed, n))
+        )
+        return tape()
+
+    one = replayed()
+    singles = [one.word(64) for _ in range(5)]
+    joined = words(replayed(), 5)
+    assert [(joined >> 64 * i) % (1 << 64) for i in range(5)] == singles
+    assert joined >> 64 * 5 == 0
+    buffer = bytearray(40)
+    replayed().fill(buffer)
+    assert [int(word) + (1 << 63) for word in np.frombuffer(buffer, "<i8")] == singles
+    assert len(set(singles)) == 5
+
+
+def test_laws_that_come_and_go_are_each_drawn_in_their_own_way(
+    replay: Callable[[list[int]], CipherTape],
+) -> None:
+    """How a law is drawn is kept by its identity, which a later law can have."""
+    for reach in range(300):
+        assert draw(DiscreteUniform(reach=reach), replay([(1 << 64) - 1])) == reach
+    kept = [DiscreteUniform(reach=reach) for reach in range(300)]
+    for _ in range(2):
+        assert [draw(law, replay([(1 << 64) - 1])) for law in kept] == list(range(300))
 
 
 def clopper_pearson(successes: int, trials: int, rate: float) -> tuple[float, float]:

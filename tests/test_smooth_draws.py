@@ -19,7 +19,8 @@ from leastnoise.noise import Gaussian, Laplace, Rounded, Smooth, TruncatedLaplac
 from leastnoise.sampling import bulk
 from leastnoise.sampling.draws import draw
 from leastnoise.sampling.entropy import CipherTape, Tape
-from leastnoise.sampling.quantile_tables import QuantileTable, planned, quantile_table
+from leastnoise.sampling.quantile_polynomials import Polynomials, Prepared, planned
+from leastnoise.sampling.quantile_tables import QuantileTable, quantile_table
 from leastnoise.sampling.quantiles import decided, rounded
 from tests.conftest import Replay
 from tests.test_sampling import FALSE_ALARM, clopper_pearson
@@ -250,7 +251,11 @@ def test_adversarial_words_land_where_exact_inversion_puts_them(name: str) -> No
         assert draw(law, Replay([word, *more])) == oracle(law, [word], iter(more))[0]
 
 
-def proposals(law: Rounded, table: QuantileTable, words: list[int]) -> tuple[list[int], list[int]]:
+def proposals(
+    law: Rounded, polynomials: Polynomials, words: list[int]
+) -> tuple[list[int], list[int]]:
+    """The indices in bulk, and where floats left them in doubt."""
+    table = QuantileTable(polynomials)
     stored = np.array([word - END // 2 for word in words])
     found, room = np.empty(len(words)), np.empty(len(words))
     near = table.propose(stored, room, found)
@@ -267,13 +272,26 @@ def test_without_the_doubt_the_same_words_would_catch_it(name: str) -> None:
     all_words = adversarial(law, 30)
     sure = {word: index for word in all_words if (index := expected(law, word, 64)) is not None}
     words, exact = list(sure), list(sure.values())
-    found, near = proposals(law, QuantileTable(law, plan), words)
+    found, near = proposals(law, Polynomials(law, plan), words)
     assert found == exact
     assert 0 < len(near) < len(words)
-    assert proposals(law, QuantileTable(law, replace(plan, doubt=1e-300)), words)[0] != exact
     # In wide noise it is the length of a word that makes up the doubt.
     lower = replace(plan, degree=plan.degree - (3 if "wide" in name else 1))
-    assert proposals(law, QuantileTable(law, lower), words)[0] != exact
+    for wrong in (replace(plan, doubt=1e-300), lower):
+        made = Polynomials(law, wrong)
+        assert proposals(law, made, words)[0] != exact
+        assert any(made.index(word) not in (None, right) for word, right in sure.items())
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_one_by_one_and_together_polynomials_leave_the_same_words_in_doubt(name: str) -> None:
+    law = LAWS[name]
+    made, words = Polynomials(law, planned(law)), adversarial(law, 30)
+    found, near = proposals(law, made, words)
+    singly = [made.index(word) for word in words]
+    assert [at for at, index in enumerate(singly) if index is None] == near
+    assert all(index in (None, other) for index, other in zip(singly, found, strict=True))
+    assert any(index is not None for index in singly)
 
 
 def test_all_first_bits_of_a_word() -> None:
@@ -304,6 +322,20 @@ def test_few_draws_make_no_table_and_are_the_same() -> None:
     assert drawn(law, len(words), Replay(words)) == singly
 
 
+def test_after_many_draws_single_ones_are_the_same_by_polynomials() -> None:
+    """Which draw makes them is its number's doing alone, whether arrays or single numbers came."""
+    law = Rounded(FINE, Gaussian("1.5432"))
+    words = [random.Random(3).getrandbits(64) for _ in range(100)]
+    exactly = [rounded(law, word, Replay([])) for word in words]
+    for rest in ([0] * 8, spare(8)):
+        polynomials = Prepared(law)
+        assert [polynomials.after(1) for _ in range(1000)] == [None] * 1000
+        assert polynomials.after(499) is None
+        assert polynomials.after(1) is polynomials.after(1) is not None
+        assert [draw(law, Replay([word, *rest])) for word in words] == exactly
+        assert quantile_table(law, ENOUGH) is not None  # from now on, by polynomials
+
+
 @pytest.mark.parametrize("name", ["fine gaussian", "fine laplace", "fine cut off", "gaussian"])
 def test_hardly_any_word_is_settled_one_by_one(name: str) -> None:
     law = LAWS[name]
@@ -318,6 +350,7 @@ def test_noise_too_wide_for_floats_is_left_to_the_exact_route() -> None:
     assert not bulk.fits(Rounded(FINE, Gaussian(10**9)))
     assert not bulk.fits(Rounded(Fraction(1), Laplace(10**300)))
     assert not bulk.fits(Rounded(FINE, TruncatedLaplace(10**9, 10**9)))
+    assert Prepared(Rounded(Fraction(1), Laplace(10**300))).after(10**9) is None
     assert bulk.fits(Rounded(FINE, TruncatedLaplace(1, 10**5)))  # cut off where nobody sees it
 
 

@@ -423,8 +423,8 @@ def test_digits_one_by_one_and_together_are_the_same(digit: Digit) -> None:
     more = rng.integers(0, END, 40, dtype=np.uint64).tolist()
     singles = []
     for word in words:
-        tape = Replay([word, *more])
-        singles.append((digit.drawn(tape), tape.read // 8))
+        tape = Replay(more)
+        singles.append((digit.drawn(word, tape), 1 + tape.read // 8))
     further = [more[: read - 1] for _, read in singles]
     stored = np.array([word - (1 << 63) for word in words])
     out = np.empty(len(words))
@@ -467,6 +467,20 @@ def test_digits_make_up_the_number(epsilon: str) -> None:
     assert tape.read == 8 * len(found.digits)
 
 
+def test_few_draws_make_no_tables() -> None:
+    """They would take longer than the draws; a number is found where enclosures put it."""
+    ratio = 1 / exponential(Fraction(1, 10**80)).lower
+    found = geometric(ratio)
+    for _ in range(3):
+        number = found.drawn(Replay([END // 3] * len(found.digits)))
+        assert not any("thresholds" in vars(digit) for digit in found.digits)
+        # U = 1/3 picks the last digit, to which the others add less than one: a third lies below.
+        last = found.digits[-1].exponent
+        low, high = (number // last * last + shift for shift in (0, last))
+        assert 3 * fixed_power(ratio, low, 2000)[1] >= 2 << 2000
+        assert 3 * fixed_power(ratio, high, 2000)[0] <= 2 << 2000
+
+
 @pytest.mark.parametrize("ratio", [Fraction(1, 3), Fraction(4999, 5000)])
 def test_geometric_numbers_follow_their_law(ratio: Fraction) -> None:
     """Clopper–Pearson at 20 levels; false alarms at most 1e-9 a ratio."""
@@ -487,47 +501,51 @@ LAW = DiscreteStaircase(Fraction(1), Fraction(2, 3), (Run(0, 2, 9), Run(2, 1, 7)
 def words_for(law: DiscreteStaircase, place: int, periods: int) -> tuple[int, int]:
     """Return words in the middle of where a place, and a number of periods, are picked out."""
     period = both_sides(law)
-    sides = law._upto(place) if place >= 0 else -law._upto(-place)
-    ticket = law._upto(law.steps) + sides + Fraction(period.weight(place), 2)
+    ticket = period._upto(place - 1) + Fraction(period.weight(place), 2)
     (digit,) = geometric(law.ratio).digits
     return int(ticket * END / period.total), sum(digit.thresholds[periods : periods + 2]) // 2
 
 
 def test_every_pair_of_parts_gives_one_index_of_their_weight() -> None:
-    """The law, part by part: the place and the period are independent, and one 0 is refused."""
+    """The law, part by part: the place and the period are independent, and each index has one."""
     found: dict[int, Fraction] = {}
     for place in range(-LAW.steps, LAW.steps):
         for periods in range(6):
-            words = words_for(LAW, place, periods)
-            tape = Replay([*words, *words_for(LAW, 2, 0)])
+            tape = Replay([*words_for(LAW, place, periods), 0, 0])
             index = draw(LAW, tape)
-            if (place, periods) == (-1, 0):
-                assert (index, tape.read) == (2, 32)  # drawn again, both parts
-                continue
             assert tape.read == 16  # always both words and no other
             assert index not in found
             found[index] = both_sides(LAW).weight(place) * LAW.ratio**periods
-    assert found == {j: LAW.weight(j) for j in range(-6 * LAW.steps + 1, 6 * LAW.steps)}
+    indices = range(-6 * LAW.steps, 6 * LAW.steps)
+    assert found == {j: LAW.ratio.denominator * LAW.weight(j) for j in indices}
+
+
+def test_a_period_of_one_point_has_a_side_for_0() -> None:
+    """The geometric law: 0 or −1, the latter weighing as much as it should, and periods of 1."""
+    law = DiscreteStaircase(Fraction(1), Fraction(2, 3), (Run(0, 1, 1),))
+    assert [both_sides(law).weight(place) for place in (-2, -1, 0, 1)] == [0, 2, 3, 0]
+    drawn = {draw(law, Replay(words_for(law, place, n))) for place in (-1, 0) for n in range(5)}
+    assert drawn == set(range(-5, 5))
 
 
 def test_bulk_and_single_draws_agree_on_the_same_words() -> None:
     rng = np.random.default_rng(8)
     law = on_grid(private("0.3"))
     pairs = rng.integers(0, END, (3000, 2), dtype=np.uint64).tolist()
-    pairs += [words_for(law, place, n) for place in (-2, -1, 0, 1) for n in (0, 1, 2)]
-    singles = []
-    for pair in pairs:
-        tape = Replay([*pair, *words_for(law, 5, 7)])
-        index = draw(law, tape)
-        singles += [index] if tape.read == 16 else []
-    assert len(singles) == len(pairs) - 1
-    first, second = zip(*(*pairs, words_for(law, 5, 7)), strict=True)
-    tape = Replay([*first[:-1], *second[:-1], first[-1], second[-1]])
+    pairs += [words_for(law, place, n) for place in (-law.steps, -2, -1, 0, 1) for n in (0, 1, 2)]
+    singles = [draw(law, Replay(pair)) for pair in pairs]
+    first, second = zip(*pairs, strict=True)
     found = []
-    for block, far in bulk.blocks(law, len(pairs), tape, np.empty(len(pairs))):
+    for block, far in bulk.blocks(law, len(pairs), Replay([*first, *second]), np.empty(len(pairs))):
         assert not far
+        assert not np.signbit(block[block == 0]).any()
         found += block.tolist()
-    assert found == [*singles, 5 + 7 * law.steps]
+    assert found == singles
+    assert singles[-15:] == [
+        place + (n if place >= 0 else -n) * law.steps
+        for place in (-law.steps, -2, -1, 0, 1)
+        for n in (0, 1, 2)
+    ]
 
 
 @pytest.mark.parametrize("law", [LAW, DiscreteStaircase(Fraction(1), Fraction(1, 5), LAW.runs[:1])])
@@ -563,7 +581,7 @@ def test_an_index_beyond_the_tables_is_kept_as_an_integer(place: int) -> None:
     law = DiscreteStaircase(Fraction(1), HALF, (Run(0, 3, 1),))
     ((block, far),) = bulk.blocks(law, 2, far_tape(law, place, 2), np.empty(2))
     assert len(block) == 2
-    index = place + 128 * 3 if place >= 0 else place + 1 - 128 * 3
+    index = place + 128 * 3 if place >= 0 else place - 128 * 3
     assert far == {0: index, 1: index}
     values = np.array([5.25, -(2.0**30)])
     floats = released(

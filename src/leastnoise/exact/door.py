@@ -75,6 +75,8 @@ def value_ratio(value: object) -> tuple[int, int]:
     """
     if type(value) is float and math.isfinite(value):
         return value.as_integer_ratio()
+    if type(value) is int and value.bit_length() <= _LARGEST_VALUE_BITS:
+        return value, 1
     try:
         ratio = _value_ratio(value)
     except Exception:  # noqa: BLE001 -- a foreign number's own error could tell its content

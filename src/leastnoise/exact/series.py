@@ -33,9 +33,14 @@ def fixed_power(ratio: Fraction, exponent: int, bits: int) -> tuple[int, int]:
     By squaring, rounded outward each time; each squaring doubles the distance, so high − low is at
     most about the square of the exponent.
     """
+    scaled = ratio.numerator << bits
+    return raised((scaled // ratio.denominator, -(-scaled // ratio.denominator)), exponent, bits)
+
+
+def raised(base: tuple[int, int], exponent: int, bits: int) -> tuple[int, int]:
+    """Return whole numbers low ≤ base^exponent · 2^bits ≤ high, for a base so enclosed itself."""
     low = high = 1 << bits
-    base_low = (ratio.numerator << bits) // ratio.denominator
-    base_high = -(-(ratio.numerator << bits) // ratio.denominator)
+    base_low, base_high = base
     while exponent:
         if exponent & 1:
             low, high = low * base_low >> bits, -(-high * base_high >> bits)

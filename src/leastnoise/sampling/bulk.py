@@ -22,10 +22,10 @@ from leastnoise.noise import (
     Run,
     TicketNoise,
 )
+from leastnoise.sampling import quantile_polynomials
 from leastnoise.sampling.draws import both_sides, word_bits
-from leastnoise.sampling.entropy import Tape
+from leastnoise.sampling.entropy import WORD, Tape
 from leastnoise.sampling.geometric import geometric
-from leastnoise.sampling.inversion import WORD
 from leastnoise.sampling.quantile_tables import quantile_table
 from leastnoise.sampling.quantiles import reach_of, rounded
 from leastnoise.sampling.tables import digit_table, runs_table, uncentred
@@ -40,10 +40,8 @@ if TYPE_CHECKING:
     Block = tuple[Floats, dict[int, int]]
 
 # Elements in a block: small enough for the caches, large enough to hide the calls.
-BLOCK = 1 << 17
+BLOCK = 1 << 16
 _LARGEST = 1 << 52
-# Of wider smooth noises, floats leave too many words to be settled one by one.
-_LARGEST_SMOOTH = 1 << 42
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
@@ -51,7 +49,7 @@ _HALF = np.uint64(32)
 def fits(law: LatticeNoise) -> bool:
     """Whether this law can be drawn here: indices that floats hold, but for single ones."""
     if isinstance(law, Rounded):
-        return reach(law) < _LARGEST_SMOOTH
+        return quantile_polynomials.fits(law)
     if isinstance(law, DiscreteStaircase | TicketNoise):
         return reach(law) < _LARGEST
     return False
@@ -158,7 +156,7 @@ class _Staircase:
         self._periods = np.empty(len(scratch))
 
     def block(self, size: int, tape: Tape) -> "Block":
-        """Return at most so many indices: a second 0 is refused."""
+        """Return so many indices."""
         places, _ = self._place.block(size, tape)
         periods, digit = self._periods[:size], self._digit[:size]
         periods.fill(0)
@@ -175,25 +173,15 @@ class _Staircase:
         return self._put_together(places, periods, far)
 
     def _put_together(self, places: "Floats", periods: "Floats", far: dict[int, int]) -> "Block":
-        """Return the signed indices; of 0 and −0 the second is refused."""
-        steps, digit = self._law.steps, self._digit[: len(places)]
+        """Return the indices: the periods go to the side that the place lies on."""
+        steps = self._law.steps
         whole = {
-            at: int(places[at]) + n * steps if places[at] >= 0 else int(places[at]) + 1 - n * steps
-            for at, n in far.items()
+            at: int(places[at]) + (n if places[at] >= 0 else -n) * steps for at, n in far.items()
         }
-        refused = (places == -1) & (periods == 0)
-        refused[list(far)] = False
-        # places + 1 where negative, then the periods with the same sign
-        np.less(places, 0, out=digit)
-        np.add(places, digit, out=places)
-        np.multiply(digit, -2.0 * steps, out=digit)
-        np.add(digit, float(steps), out=digit)
-        np.multiply(periods, digit, out=digit)
-        np.add(places, digit, out=places)
-        if not refused.any():
-            return places, whole
-        before = np.cumsum(refused)
-        return places[~refused], {at - int(before[at]): n for at, n in whole.items()}
+        np.multiply(periods, float(steps), out=periods)
+        np.copysign(periods, places, out=periods)
+        np.add(places, periods, out=places)  # 0 is never −0, for then both are 0
+        return places, whole
 
 
 class _Smooth:
@@ -253,7 +241,8 @@ class _Tickets:
             held: Floats = self._law.indices_of(tickets[accepted].astype(np.int64))
             return held.astype(np.float64)
         places, indices = self._places[: len(words)], self._indices[: len(words)]
-        np.multiply(words, self._scale, out=places)
+        places[:] = words  # a pass of its own is quicker than converting within the product
+        np.multiply(places, self._scale, out=places)
         np.add(places, self._shift, out=places)
         np.floor(places, out=indices)
         np.subtract(places, indices, out=places)

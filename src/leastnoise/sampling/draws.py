@@ -4,6 +4,7 @@ Contract: for any tape of independent fair bits, :func:`draw` returns index j wi
 exactly ``law.weight(j) / law.total``.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 
 from leastnoise.errors import Unsupported
@@ -15,52 +16,99 @@ from leastnoise.noise import (
     Run,
     TicketNoise,
 )
-from leastnoise.sampling.entropy import Tape
+from leastnoise.sampling.entropy import WORD, Tape, words
 from leastnoise.sampling.geometric import geometric
-from leastnoise.sampling.inversion import WORD, inverted
+from leastnoise.sampling.inversion import inverted
+from leastnoise.sampling.quantile_polynomials import prepared
 from leastnoise.sampling.quantiles import rounded
+
+Way = Callable[[Tape], int]
+# How laws are drawn, by their identity: to hash a law takes longer than to draw from it. A law that
+# is kept here lives on, so that no other has its identity.
+_ways: dict[int, tuple[LatticeNoise, Way]] = {}
+_MOST_WAYS = 64
+_LAST_WORD = (1 << WORD) - 1
 
 
 def draw(law: LatticeNoise, tape: Tape) -> int:
-    """Return one index of the lattice, with exactly the probability the law gives it.
+    """Return one index of the lattice, with exactly the probability the law gives it."""
+    known = _ways.get(id(law))
+    if known is None:
+        known = law, _way(law)
+        if len(_ways) >= _MOST_WAYS:
+            _ways.clear()
+        _ways[id(law)] = known
+    return known[1](tape)
 
-    One ticket decides both the mass at 0 and the rest: drawing a coin first and the spread part
-    only when needed would tell by its timing that the exact value left.
-    """
+
+def _way(law: LatticeNoise) -> Way:
     if isinstance(law, DiscreteStaircase):
-        return _staircase(law, tape)
+        return _staircase(law)
     if isinstance(law, DiscreteSteps):
-        return inverted(law, tape.word(WORD), tape)
+        return lambda tape: inverted(law, tape.word(WORD), tape)
     if isinstance(law, Rounded):
-        return rounded(law, tape.word(WORD), tape)
+        return _smooth(law)
     if isinstance(law, TicketNoise):
-        return law.index_of(ticket(law.total, tape))
+        return _by_ticket(law)
     raise Unsupported(
         f"a law on a lattice must be drawn in a way of its own; got {type(law).__name__}, which "
         "has none here. Give whole weights, a staircase, or a smooth noise rounded."
     )
 
 
-def _staircase(law: DiscreteStaircase, tape: Tape) -> int:
-    """Draw the place in a period with its sign, and the period; again for the second 0.
+def _by_ticket(law: TicketNoise) -> Way:
+    """Draw by one ticket, which decides both the mass at 0 and the rest.
+
+    Drawing a coin first and the spread part only when needed would tell by its timing that the
+    exact value left.
+    """
+    total = law.total
+    return lambda tape: law.index_of(ticket(total, tape))
+
+
+def _staircase(law: DiscreteStaircase) -> Way:
+    """Draw the place in a period with its sign, and the period.
 
     Both parts are drawn always, in the same way, whatever they turn out to be.
     """
-    period, periods = both_sides(law), geometric(law.ratio)
-    while True:
-        place, count = inverted(period, tape.word(WORD), tape), periods.drawn(tape)
-        if place >= 0:
-            return place + count * law.steps
-        if place < -1 or count:
-            return place + 1 - count * law.steps
+    period, periods, steps = both_sides(law), geometric(law.ratio), law.steps
+    needed = 1 + len(periods.digits)
+
+    def drawn(tape: Tape) -> int:
+        read = words(tape, needed)
+        place, count = inverted(period, read & _LAST_WORD, tape), periods.of(read >> WORD, tape)
+        return place + count * steps if place >= 0 else place - count * steps
+
+    return drawn
+
+
+def _smooth(law: Rounded) -> Way:
+    """Draw by polynomials once they are made; by exact numbers before, and where in doubt."""
+    polynomials = prepared(law)
+
+    def drawn(tape: Tape) -> int:
+        word, made = tape.word(WORD), polynomials.after(1)
+        index = None if made is None else made.index(word)
+        return rounded(law, word, tape) if index is None else index
+
+    return drawn
 
 
 @lru_cache(maxsize=64)
 def both_sides(law: DiscreteStaircase) -> DiscreteSteps:
-    """Return the law of r ≥ 0 and of −1−r, which stands for −r: one period to either side of 0."""
-    right = [Run(run.first, run.points, run.weight) for run in law.runs]
-    left = [Run(-run.first - run.points, run.points, run.weight) for run in reversed(law.runs)]
-    return DiscreteSteps(law.step, tuple(left + right))
+    """Return the law of one period to either side: 0 … P − 1 to the right, −1 … −P to the left.
+
+    0 belongs to the right alone. So a period to the left ends with the point that begins the next
+    one, which weighs b times as much as 0.
+    """
+    fall, whole = law.ratio.as_integer_ratio()
+    right = [Run(run.first, run.points, whole * run.weight) for run in law.runs]
+    centre, *others = right
+    left = [Run(1 - run.first - run.points, run.points, run.weight) for run in reversed(others)]
+    if centre.points > 1:
+        left.append(Run(1 - centre.points, centre.points - 1, centre.weight))
+    end = Run(-law.steps, 1, fall * law.runs[0].weight)
+    return DiscreteSteps(law.step, (end, *left, *right))
 
 
 def ticket(total: int, tape: Tape) -> int:

@@ -6,8 +6,10 @@ forked or copied process never repeats noise.
 """
 
 import os
+from functools import lru_cache
 from typing import Protocol
 
+WORD = 64
 _KEY_BYTES = 32
 _COUNTER_BYTES = 16
 
@@ -19,7 +21,8 @@ class Tape(Protocol):
         """Return a uniform integer in [0, 2^bits) from the next bits/8 bytes.
 
         The bytes are a little-endian two's-complement integer, shifted by 2^(bits−1): so numpy can
-        read the same word as an int64 and centre it at no cost.
+        read the same word as an int64 and centre it at no cost. Read as an unsigned integer, it has
+        its first bit flipped.
         """
         ...
 
@@ -33,7 +36,7 @@ class SystemTape:
 
     def word(self, bits: int) -> int:
         """Return a uniform integer in [0, 2^bits)."""
-        return centred(os.urandom(bits // 8)) + (1 << (bits - 1))
+        return int.from_bytes(os.urandom(bits // 8), "little") ^ (1 << (bits - 1))
 
     def fill(self, buffer: bytearray) -> None:
         """Overwrite ``buffer`` with the next bytes."""
@@ -57,7 +60,7 @@ class CipherTape:
 
     def word(self, bits: int) -> int:
         """Return a uniform integer in [0, 2^bits)."""
-        return centred(self._stream.update(bytes(bits // 8))) + (1 << (bits - 1))
+        return int.from_bytes(self._stream.update(bytes(bits // 8)), "little") ^ (1 << (bits - 1))
 
     def fill(self, buffer: bytearray) -> None:
         """Overwrite ``buffer`` with the next bytes."""
@@ -66,6 +69,15 @@ class CipherTape:
         self._stream.update_into(self._zeros, buffer)
 
 
-def centred(word: bytes) -> int:
-    """Read the bytes of a word as a signed integer."""
-    return int.from_bytes(word, "little", signed=True)
+def words(tape: Tape, count: int) -> int:
+    """Return the next words of 64 bits in one integer, the first lowest: one call for all of them.
+
+    Each is what :meth:`Tape.word` would have returned.
+    """
+    return tape.word(WORD * count) ^ _shifts(count - 1)
+
+
+@lru_cache
+def _shifts(count: int) -> int:
+    """Return the first bits of so many words, which a longer word does not flip."""
+    return sum(1 << (WORD * i - 1) for i in range(1, count + 1))

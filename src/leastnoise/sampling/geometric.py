@@ -3,24 +3,28 @@
 n = d₀ + d₁·M + d₂·M² + … with M = 2¹². The digits are independent: dᵢ is k with a probability
 proportional to βᵏ, β = b^(Mⁱ). The last digit that is drawn has no largest value and stands for all
 that follow; the others are below M. Each is found by inversion: it is at least k iff
-U·(1 − β^M) ≥ 1 − βᵏ (1 − β^M read as 1 for the last). A table of 64-bit thresholds settles nearly
-every word; the rest is settled by enclosures of the powers, with ever more bits of U.
+U·(1 − β^M) ≥ 1 − βᵏ (1 − β^M read as 1 for the last). Enclosures of the powers settle it, with ever
+more bits of U while they do not. Where more than a few digits are drawn, a table of 64-bit
+thresholds settles nearly every word at once.
 """
 
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import count
 
-from leastnoise.exact.series import fixed_power
-from leastnoise.sampling.entropy import Tape
-from leastnoise.sampling.inversion import WORD
+from leastnoise.exact.series import fixed_power, raised
+from leastnoise.sampling.entropy import WORD, Tape, words
 
 BASE = 1 << 12
 # A table ends where less than e⁻¹⁰ of all draws lie beyond it, at the earliest.
 _ENOUGH = 10
 _GUARD = 128
+# Draws that are made by enclosures rather than that a table is made for them.
+_SOME = 20
+_LAST_WORD = (1 << WORD) - 1
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,7 @@ class Digit:
     ratio: Fraction
     exponent: int
     last: bool
+    _draws: "count[int]" = field(default_factory=count, init=False, repr=False, compare=False)
 
     @cached_property
     def thresholds(self) -> list[int]:
@@ -40,9 +45,9 @@ class Digit:
         """
         bits = WORD + _GUARD + self._fineness
         one = 1 << bits
-        base_low, base_high = fixed_power(self.ratio, self.exponent, bits)
+        base = base_low, base_high = fixed_power(self.ratio, self.exponent, bits)
         low = high = one
-        narrow, wide = self._whole(bits)
+        narrow, wide = self._whole(base, bits)
         found = []
         for _ in range(BASE):
             least = ((one - high) << WORD) // wide
@@ -55,12 +60,12 @@ class Digit:
             low, high = low * base_low >> bits, -(-high * base_high >> bits)
         return found
 
-    def drawn(self, tape: Tape) -> int:
-        """Draw the digit: by the table, else exactly."""
-        word = tape.word(WORD)
-        place = bisect_right(self.thresholds, word) - 1
-        if self.settled(place) and (not place or word > self.thresholds[place] + 1):
-            return place
+    def drawn(self, word: int, tape: Tape) -> int:
+        """Draw the digit with a word: by the table, if it pays and settles it, else exactly."""
+        if next(self._draws) >= _SOME:
+            place = bisect_right(self.thresholds, word) - 1
+            if self.settled(place) and (not place or word > self.thresholds[place] + 1):
+                return place
         return self.resolved(word, tape)
 
     def settled(self, place: int) -> bool:
@@ -96,24 +101,25 @@ class Digit:
         self, word: int, bits: int, fine: int
     ) -> tuple[Callable[[int], bool], Callable[[int], bool]]:
         """Return two proofs: that every U has a digit of at least k, and that every U has less."""
-        narrow, wide = self._whole(fine)
-        one = 1 << fine
+        base, one = fixed_power(self.ratio, self.exponent, fine), 1 << fine
+        narrow, wide = self._whole(base, fine)
 
         def reached(k: int) -> bool:
-            least, _ = fixed_power(self.ratio, k * self.exponent, fine + 2 * k.bit_length())
-            return word * narrow >= (one - (least >> 2 * k.bit_length())) << bits
+            return word * narrow >= (one - raised(base, k, fine)[0]) << bits
 
         def missed(k: int) -> bool:
-            _, most = fixed_power(self.ratio, k * self.exponent, fine + 2 * k.bit_length())
-            return (word + 1) * wide <= (one + (-most >> 2 * k.bit_length())) << bits
+            return (word + 1) * wide <= (one - raised(base, k, fine)[1]) << bits
 
         return reached, missed
 
-    def _whole(self, bits: int) -> tuple[int, int]:
-        """Enclose 2^bits times the probability (1−b)·Σ… that the digits' weights are parts of."""
+    def _whole(self, base: tuple[int, int], bits: int) -> tuple[int, int]:
+        """Enclose 2^bits times the probability (1−b)·Σ… that the digits' weights are parts of.
+
+        ``base`` encloses 2^bits·β.
+        """
         if self.last:
             return 1 << bits, 1 << bits
-        low, high = fixed_power(self.ratio, BASE * self.exponent, bits)
+        low, high = raised(base, BASE, bits)
         return (1 << bits) - high, (1 << bits) - low
 
     @cached_property
@@ -138,7 +144,15 @@ class Geometric:
 
     def drawn(self, tape: Tape) -> int:
         """Draw the number: every digit, always."""
-        return sum(digit.drawn(tape) * digit.exponent for digit in self.digits)
+        return self.of(words(tape, len(self.digits)), tape)
+
+    def of(self, words: int, tape: Tape) -> int:
+        """Draw the number with a word for each digit, all in one integer."""
+        number = 0
+        for digit in self.digits:
+            number += digit.drawn(words & _LAST_WORD, tape) * digit.exponent
+            words >>= WORD
+        return number
 
 
 @lru_cache(maxsize=64)

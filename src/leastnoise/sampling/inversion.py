@@ -6,9 +6,7 @@ either side of an edge between two points, and only there, the next word is read
 """
 
 from leastnoise.noise import DiscreteSteps
-from leastnoise.sampling.entropy import Tape
-
-WORD = 64
+from leastnoise.sampling.entropy import WORD, Tape
 
 
 def decided(law: DiscreteSteps, word: int, bits: int) -> int | None:
@@ -16,8 +14,10 @@ def decided(law: DiscreteSteps, word: int, bits: int) -> int | None:
 
     The tickets lie in the order of the points; so it is enough to look at both ends.
     """
-    lowest = law.index_of(word * law.total >> bits)
-    highest = law.index_of(((word + 1) * law.total - 1) >> bits)
+    total = law.total
+    first, last = word * total >> bits, ((word + 1) * total - 1) >> bits
+    lowest = law.index_of(first)
+    highest = lowest if first == last else law.index_of(last)
     return lowest if lowest == highest else None
 
 

@@ -12,8 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from leastnoise.noise import Rounded
-from leastnoise.sampling.entropy import Tape
-from leastnoise.sampling.inversion import WORD
+from leastnoise.sampling.entropy import WORD, Tape
 
 # How much narrower than the interval of q the enclosures are, as a power of two.
 _GUARD = 32

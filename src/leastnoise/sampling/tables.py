@@ -16,9 +16,9 @@ import numpy as np
 
 from leastnoise.exact import as_float
 from leastnoise.noise import DiscreteSteps
-from leastnoise.sampling.entropy import Tape
+from leastnoise.sampling.entropy import WORD, Tape
 from leastnoise.sampling.geometric import Digit
-from leastnoise.sampling.inversion import WORD, inverted
+from leastnoise.sampling.inversion import inverted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
