@@ -3,7 +3,7 @@
 
     python3 go demo     show what leastnoise does
     python3 go test     run the whole gate: format, lint, types, layers, tests
-    python3 go bench    measure it
+    python3 go bench    measure it beside other libraries
     python3 go pins     work out requirements/*.txt anew (needs uv)
 
 Everything it makes lies in this checkout: the environment in .venv, caches in .cache.
@@ -99,7 +99,15 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     )
     test.set_defaults(run=run_test, passes_on=True)
 
-    bench = commands.add_parser("bench", help="measure speed", allow_abbrev=False)
+    bench = commands.add_parser(
+        "bench",
+        help="measure speed, accuracy and size beside other libraries",
+        description="Measure speed, accuracy and size beside other libraries: about 20 minutes. "
+        "Further arguments go to benchmarks: --quick or --short for less of it, --alone without "
+        "the others, --only NAME…, --out FOLDER, --seconds S for one solve, --render to measure "
+        "nothing and make pages and pictures anew.",
+        allow_abbrev=False,
+    )
     bench.set_defaults(run=run_bench, passes_on=True)
 
     pins = commands.add_parser("pins", help="work out requirements/*.txt anew", allow_abbrev=False)
@@ -123,10 +131,9 @@ def run_demo(_options: argparse.Namespace, rest: list[str]) -> int:
 
 
 def run_bench(_options: argparse.Namespace, rest: list[str]) -> int:
-    """Run the measurements, which compare with what the tests compare with."""
+    """Run the measurements; they make environments of their own for what they compare with."""
     prepare("test")
-    must("run the measurements", [VENV_PYTHON, "benchmarks/bars.py"])
-    must("run the certified solves", [VENV_PYTHON, "benchmarks/solves.py", *rest])
+    must("run the measurements", [VENV_PYTHON, "-m", "benchmarks", *rest])
     return 0
 
 

@@ -1,70 +1,57 @@
 """Certified solves over a grid of promises and costs: how near to the least, and how long.
 
-    python benchmarks/solves.py            the whole grid, any shape, up to 25 s each
-    python benchmarks/solves.py --quick    one column of it
-
-Every certificate is written, read back and proved again. Failures are listed with their gap.
+Noise of any shape, at Δ = 1. Every certificate is written, read back and proved again.
 """
 
-import argparse
-import os
-import time
 from fractions import Fraction
-from statistics import median
 
 import leastnoise as ln
+from benchmarks.plan import Plan
+from benchmarks.progress import say
+from benchmarks.timing import Row, seconds, short, summary
 
-EPSILONS = ("0", "0.1", "0.5", "1", "2", "4")
-DELTAS = ("0", "1e-9", "1e-6", "1e-3", "0.05", "0.3", "0.5", "0.9")
-COSTS = (ln.l1, ln.l2, ln.lp(4), ln.threshold(2))
+COSTS = {"l1": ln.l1, "l2": ln.l2, "l4": ln.lp(4), "threshold": ln.threshold(2)}
 GAP, SMALL = Fraction(1, 1000), Fraction(1, 10**9)
 
 
-def main() -> None:
-    """Solve and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="only ε = 1")
-    parser.add_argument("--seconds", default="25", help="how long each may take")
-    options = parser.parse_args()
-    os.environ["LEASTNOISE_CACHE"] = "off"
-    epsilons = ("1",) if options.quick else EPSILONS
+def measured(plan: Plan) -> Row:
+    """Return a row for each solve."""
     rows = [
-        solve(epsilon, delta, cost, options.seconds)
-        for epsilon in epsilons
-        for delta in DELTAS
+        solved(epsilon, delta, cost, plan.seconds)
+        for epsilon in plan.epsilons
+        for delta in plan.deltas
         if (epsilon, delta) != ("0", "0")
-        for cost in COSTS
+        for cost in plan.costs
     ]
-    times, checks = [row[0] for row in rows], [row[1] for row in rows]
-    failed = [row[3] for row in rows if not row[2]]
-    print(f"{len(rows)} solves: median {median(times):.2f} s, longest {max(times):.1f} s")
-    print(f"proving again, from JSON: median {median(checks):.3f} s, longest {max(checks):.2f} s")
-    print(f"gap not reached: {len(failed)}")
-    for name in failed:
-        print(f"  {name}")
+    return {
+        "allowed": plan.seconds,
+        "seconds": summary(row["seconds"] for row in rows),
+        "checking": summary(row["checking"] for row in rows),
+        "not_reached": sum(not row["reached"] for row in rows),
+        "rows": rows,
+    }
 
 
-def solve(epsilon: str, delta: str, cost: ln.Cost, seconds: str) -> tuple[float, float, bool, str]:
-    """Return the time, the time of the check, whether the gap was reached, and a description."""
-    start = time.perf_counter()
-    mechanism = ln.calibrate(
-        ln.Privacy(epsilon, delta), sensitivity=1, cost=cost, among="any", seconds=seconds
+def solved(epsilon: str, delta: str, cost: str, allowed: float) -> Row:
+    """Return how long one solve takes, how long its check, and how near it comes."""
+    found: list[ln.Mechanism] = []
+    privacy, objective = ln.Privacy(epsilon, delta), COSTS[cost]
+    took = seconds(
+        lambda: found.append(
+            ln.calibrate(privacy, sensitivity=1, cost=objective, among="any", seconds=str(allowed))
+        )
     )
-    took = time.perf_counter() - start
-    text = mechanism.certificate.to_json()
-    start = time.perf_counter()
+    text = found[0].certificate.to_json()
+    checking = seconds(lambda: ln.Certificate.from_json(text).check())
     certificate = ln.Certificate.from_json(text)
-    certificate.check()
-    checked = time.perf_counter() - start
     excess = certificate.cost - certificate.lower_bound
-    reached = excess <= max(GAP * certificate.lower_bound, SMALL)
-    name = (
-        f"ε = {epsilon}, δ = {delta}, {cost}: {float(certificate.lower_bound):.6g} … "
-        f"{float(certificate.cost):.6g}, gap {float(certificate.gap):.2e}, {took:.2f} s"
-    )
-    print(name, flush=True)
-    return took, checked, reached, name
-
-
-if __name__ == "__main__":
-    main()
+    row = {
+        "promise": [epsilon, delta],
+        "cost": cost,
+        "seconds": short(took),
+        "checking": short(checking),
+        "gap": short(float(certificate.gap)) if certificate.lower_bound else None,
+        "reached": excess <= max(GAP * certificate.lower_bound, SMALL),
+    }
+    say(f"solves: (ε, δ) = ({epsilon}, {delta}), {cost}: {took:.2f} s, gap {row['gap']}")
+    return row

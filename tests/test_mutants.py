@@ -153,8 +153,8 @@ MUTANTS = {
     ),
     "e^ε rounded up for a staircase": (
         "profiles/promise.py",
-        "exponential(privacy.epsilon / periods).lower < 1",
-        "exponential(privacy.epsilon / periods).upper < 1 - Fraction(1, 1 << 100)",
+        "exponential(privacy.epsilon / periods).lower >= 1",
+        "exponential(privacy.epsilon / periods).upper >= 1 - Fraction(1, 1 << 100)",
         STEEPER,
     ),
     "mass beyond the lattice charged too much": (

@@ -142,7 +142,7 @@ class Comparison:
         for row in self.rows:
             if row.family == family:
                 return row
-        why = self.refused.get(family) if isinstance(family, str) else None
+        why = self.refused.get(family)
         names = ", ".join(row.family for row in self.rows)
         raise InvalidParameter(
             f"a family must be one of those compared, {names}; "

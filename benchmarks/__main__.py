@@ -1,0 +1,124 @@
+"""``python3 go bench``: measure leastnoise beside its peers, and write down what comes out.
+
+A full run writes results.json, results.md and figures/ beside this file, and the tables of
+README.md and docs/performance.md. Any other run writes the same into a folder of its own and
+leaves those alone.
+"""
+
+import argparse
+import json
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks import (
+    accuracy,
+    calibrations,
+    draws,
+    growth,
+    installing,
+    machine,
+    pages,
+    pictures,
+    solves,
+    starting,
+)
+from benchmarks.bars import bars
+from benchmarks.peers.environments import CACHE, ROOT
+from benchmarks.peers.process import peers
+from benchmarks.plan import FULL, QUICK, SHORT, Plan
+from benchmarks.progress import say
+from benchmarks.timing import Row
+
+HOME = ROOT / "benchmarks"
+DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "performance.md")
+ALONE: dict[str, Callable[[Plan], Row]] = {
+    "solves": solves.measured,
+    "starting": starting.measured,
+    "installing": installing.measured,
+    "growth": growth.measured,
+}
+BESIDE: dict[str, Callable[..., Row]] = {
+    "draws": draws.measured,
+    "accuracy": accuracy.measured,
+    "calibrations": calibrations.measured,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure what is asked for and write it down."""
+    options = read(arguments)
+    if options.render:
+        results: Row = json.loads((HOME / "results.json").read_text(encoding="utf-8"))
+    else:
+        # Numbers kept from earlier questions would make solves look quick.
+        os.environ["LEASTNOISE_CACHE"] = "off"
+        # Modules are compiled once, as they are for everyone who does not forbid it.
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        plan = QUICK if options.quick else SHORT if options.short else FULL
+        plan = replace(plan, alone=options.alone, seconds=options.seconds or plan.seconds)
+        results = measured(plan, options.only)
+    folder = (options.out or HOME).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    write(results, folder)
+    if folder == HOME:
+        for document in DOCUMENTS:
+            text = document.read_text(encoding="utf-8")
+            document.write_text(pages.filled(text, results), encoding="utf-8")
+    missed = [bar["what"] for bar in results["bars"] if not bar["met"]]
+    say(f"bars not met: {'; '.join(missed) or 'none'}")
+
+
+def read(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return the options of the command line, with the folder to write to."""
+    parser = argparse.ArgumentParser(prog="go bench", description=__doc__, allow_abbrev=False)
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="seconds, for the shape alone")
+    size.add_argument("--short", action="store_true", help="minutes: few rounds, part of the grid")
+    size.add_argument(
+        "--render",
+        action="store_true",
+        help="measure nothing: pages and pictures from results.json",
+    )
+    parser.add_argument("--alone", action="store_true", help="without the other libraries")
+    parser.add_argument("--only", nargs="+", choices=[*BESIDE, *ALONE], metavar="NAME")
+    parser.add_argument("--out", type=Path, help="a folder to write to")
+    parser.add_argument("--seconds", type=float, help="how long one solve may take")
+    options = parser.parse_args(arguments)
+    whole = not (options.quick or options.short or options.only or options.alone) or options.render
+    if options.out is None and not whole:
+        options.out = CACHE / "results"
+    return options
+
+
+def measured(plan: Plan, only: Sequence[str] | None) -> Row:
+    """Return the results of the parts that are wanted."""
+    wanted = only or [*BESIDE, *ALONE]
+    results: Row = {"run": plan.name, **machine.described(), "parts": {}}
+    parts = results["parts"]
+    with peers(make=plan.install, alone=plan.alone) as (there, missing):
+        for name, peer in there.items():
+            results["versions"][name] = peer.ask("introduce")["versions"][name]
+        results["missing_peers"] = missing
+        for part in (name for name in BESIDE if name in wanted):
+            parts[part] = BESIDE[part](plan, there, missing)
+    for part in (name for name in ALONE if name in wanted):
+        parts[part] = ALONE[part](plan)
+    results["bars"] = bars(parts)
+    return results
+
+
+def write(results: Row, folder: Path) -> None:
+    """Write results, page and pictures into a folder."""
+    text = json.dumps(results, ensure_ascii=False, indent=1)
+    text = re.sub(r"\[[-\d.e,\s]+\]", lambda numbers: re.sub(r"\s+", " ", numbers[0]), text)
+    (folder / "results.json").write_text(text + "\n", encoding="utf-8")
+    (folder / "results.md").write_text(pages.results_page(results), encoding="utf-8")
+    pictures.draw(results, folder / "figures")
+    say(f"written to {folder.name}: results.json, results.md, figures")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""How long a question takes that has a closed form, and what is drawn costs above it."""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import partial
+
+import leastnoise as ln
+from benchmarks.peers.process import Cannot, PeerProcess
+from benchmarks.plan import Plan
+from benchmarks.progress import say
+from benchmarks.timing import Contestant, Row, interleaved, seconds, summary
+from leastnoise.calibration import FAMILIES
+
+_USUAL = ln.Privacy(1, "1e-6")
+_DELTAS = ("1e-9", "0.01", "0.1", "0.3", "0.5", "0.7", "0.9", "0.99")
+
+
+def measured(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, str]) -> Row:
+    """Return the seconds of each question, and of the peers' Gaussian for the same promise."""
+    questions = _questions()
+    contestants: dict[str, Contestant] = {
+        name: partial(seconds, call) for name, call in questions.items()
+    }
+    left_out = dict(missing)
+    for name, peer in peers.items():
+        request = {"family": "gaussian", "epsilon": 1.0, "delta": 1e-6, "integer": False}
+        try:
+            peer.ask("make", **request)
+        except Cannot as reason:
+            left_out[name] = str(reason)
+            continue
+        contestants[f"{name}: gaussian"] = partial(_making, peer, request)
+    say(f"calibrations: {len(contestants)} questions")
+    times = interleaved(contestants, plan.rounds)
+    return {
+        "seconds": {name: summary(rounds) for name, rounds in times.items()},
+        "left_out": left_out,
+        "drawn_above": {str(cost): _drawn_above(cost) for cost in (ln.l1, ln.l2)},
+    }
+
+
+def _questions() -> dict[str, Callable[[], object]]:
+    """Return the questions by name."""
+    asked: dict[str, Callable[[], object]] = {
+        "calibrate, l1 at (0, 0.1)": partial(
+            ln.calibrate, ln.Privacy(delta="0.1"), sensitivity=1, cost=ln.l1
+        ),
+        "calibrate, l2 at (0, 0.9)": partial(
+            ln.calibrate, ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l2
+        ),
+        "calibrate, a count at (1, 1e-6)": partial(
+            ln.calibrate, _USUAL, sensitivity=1, integer=True
+        ),
+    }
+    for family in FAMILIES:
+        if family in ("comb", "geometric", "classic_gaussian"):
+            continue  # they need another cost, whole numbers, a smaller ε
+        call = partial(ln.calibrate, _USUAL, sensitivity=1, family=family)
+        asked[f"family={family!r} at (1, 1e-6)"] = call
+    asked["compare(solve=False) at (1, 1e-6)"] = partial(
+        ln.compare, _USUAL, sensitivity=1, solve=False
+    )
+    asked["compare(solve=False), a count"] = partial(
+        ln.compare, _USUAL, sensitivity=1, solve=False, integer=True
+    )
+    asked["privacy_for, a count"] = partial(
+        ln.privacy_for, error=5, confidence="0.95", sensitivity=1, delta="1e-6", integer=True
+    )
+    return asked
+
+
+def _making(peer: PeerProcess, request: Row) -> float:
+    return float(peer.ask("make", **request)["seconds"])
+
+
+def _drawn_above(cost: ln.Cost) -> float:
+    """Return how much more the drawn noise costs than the line's optimum, at the worst δ."""
+    worst = Fraction(0)
+    for delta in _DELTAS:
+        mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=1, cost=cost)
+        worst = max(worst, mechanism.drawn.cost / mechanism.cost - 1)
+    return float(f"{float(worst):.3g}")

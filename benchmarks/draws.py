@@ -1,0 +1,199 @@
+"""Draws of each family: arrays and single numbers, beside numpy, AES and the peers, in turns.
+
+numpy's PCG64 is not safe to draw noise with, and its floats are not private; it is what speed is
+compared with. AES-CTR is the floor: the bytes that one word of bits for each number takes.
+"""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from numpy.typing import NDArray
+
+import leastnoise as ln
+from benchmarks.peers.process import Cannot, PeerProcess
+from benchmarks.plan import Plan
+from benchmarks.progress import say
+from benchmarks.timing import Contestant, Row, each, interleaved, ratio, summary
+
+OURS, CPU, NUMPY, AES = "leastnoise", "leastnoise, CPU", "numpy", "AES-CTR"
+_LEAST, _MOST = 20, 20_000
+_AES_BLOCK = 1 << 18
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Family:
+    """A kind of noise at one promise, and what numpy draws that is nearest to it.
+
+    Attributes:
+        name: Its name here.
+        promise: ε and δ.
+        noise: The family that calibrate is asked for; None for the least.
+        like: What numpy draws, in words.
+        unsafe: numpy's noise: so many numbers, or one if that is None.
+        integer: Whether answers are whole numbers.
+    """
+
+    name: str
+    promise: tuple[str, str]
+    noise: str | None
+    like: str
+    unsafe: Callable[[np.random.Generator, int | None], Any]
+    integer: bool = False
+
+    def calibrated(self) -> ln.Mechanism:
+        """Return the mechanism."""
+        privacy = ln.Privacy(*self.promise)
+        return ln.calibrate(privacy, sensitivity=1, family=self.noise, integer=self.integer)
+
+
+def _uniform(rng: np.random.Generator, size: int | None) -> Any:
+    return rng.uniform(-5, 5, size)
+
+
+def _laplace(rng: np.random.Generator, size: int | None) -> Any:
+    return rng.laplace(0, 1, size)
+
+
+def _normal(rng: np.random.Generator, size: int | None) -> Any:
+    return rng.normal(0, 4.2, size)
+
+
+def _geometric(rng: np.random.Generator, size: int | None) -> Any:
+    return rng.geometric(0.632, size) - rng.geometric(0.632, size)
+
+
+FAMILIES = (
+    Family("uniform", ("0", "0.1"), "uniform", "uniform", _uniform),
+    Family("steps", ("1", "0.05"), None, "uniform", _uniform),
+    Family("staircase", ("1", "0"), "staircase", "uniform", _uniform),
+    Family("laplace", ("1", "1e-6"), "laplace", "laplace", _laplace),
+    Family("truncated_laplace", ("1", "1e-6"), "truncated_laplace", "laplace", _laplace),
+    Family("gaussian", ("1", "1e-6"), "gaussian", "normal", _normal),
+    Family("geometric", ("1", "0"), "geometric", "geometric − geometric", _geometric, True),
+    Family("canonical", ("1", "1e-6"), "canonical", "geometric − geometric", _geometric, True),
+)
+
+
+def measured(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, str]) -> Row:
+    """Return the times of each family, of arrays and of single numbers."""
+    rows = []
+    for family in FAMILIES:
+        mechanism = family.calibrated()
+        for way in ("bulk", "single"):
+            say(f"draws: {family.name}, {way}")
+            rows.append(_row(plan, family, mechanism, way, peers=peers, missing=missing))
+    return {"size": plan.size, "threads": os.cpu_count(), "rows": rows}
+
+
+def _row(
+    plan: Plan,
+    family: Family,
+    mechanism: ln.Mechanism,
+    way: str,
+    *,
+    peers: Mapping[str, PeerProcess],
+    missing: Mapping[str, str],
+) -> Row:
+    spent: list[float] = []
+    contestants = _own(plan, family, mechanism, spent) if way == "bulk" else {}
+    contestants = contestants or _singles(plan, family, mechanism)
+    counts = dict.fromkeys(contestants, plan.size if way == "bulk" else plan.single)
+    left_out: dict[str, str] = dict(missing)
+    notes: dict[str, str] = {}
+    for name, peer in peers.items():
+        try:
+            draw = _Peer(peer, family, way, plan.peer_seconds)
+            contestants[name], counts[name] = draw, draw.count
+            notes |= {name: draw.note} if draw.note else {}
+        except Cannot as reason:
+            left_out[name] = str(reason)
+    series = {name: summary(s) for name, s in interleaved(contestants, plan.rounds).items()}
+    return {
+        "family": family.name,
+        "promise": list(family.promise),
+        "integer": family.integer,
+        "way": way,
+        "like": family.like,
+        "seconds": series | ({CPU: summary(spent[1:])} if spent else {}),
+        "ratios": {n: ratio(series[OURS], series[n]) for n in series if n != OURS},
+        "counts": counts,
+        "left_out": left_out,
+        "notes": notes,
+    }
+
+
+def _own(
+    plan: Plan, family: Family, mechanism: ln.Mechanism, spent: list[float]
+) -> dict[str, Contestant]:
+    """Return what releases an array here; ``spent`` collects the CPU seconds of ours."""
+    rng = np.random.default_rng(1)
+    values: Array = rng.normal(size=plan.size) * 1000
+    if family.integer:
+        values = values.astype(np.int64)
+    ours = each(lambda: mechanism.release(values), plan.size)
+
+    def with_cpu() -> float:
+        before = time.process_time()
+        took = ours()
+        spent.append((time.process_time() - before) / plan.size)
+        return took
+
+    return {
+        OURS: with_cpu,
+        NUMPY: each(lambda: values + family.unsafe(rng, plan.size), plan.size),
+        AES: each(partial(_cipher, 8 * plan.size), plan.size),
+    }
+
+
+def _singles(plan: Plan, family: Family, mechanism: ln.Mechanism) -> dict[str, Contestant]:
+    """Return what releases single numbers here, as a program would."""
+    rng = np.random.default_rng(1)
+    value, times = 42 if family.integer else 42.5, range(plan.single)
+    return {
+        OURS: each(lambda: [mechanism.release(value) for _ in times], plan.single),
+        NUMPY: each(lambda: [value + family.unsafe(rng, None) for _ in times], plan.single),
+    }
+
+
+def _cipher(length: int) -> None:
+    """Make so many bytes of AES-256-CTR's key stream, in one thread, and leave them."""
+    stream = Cipher(algorithms.AES(os.urandom(32)), modes.CTR(os.urandom(16))).encryptor()
+    zeros, buffer = bytes(_AES_BLOCK), bytearray(_AES_BLOCK)
+    for _ in range(-(-length // _AES_BLOCK)):
+        stream.update_into(zeros, buffer)
+
+
+class _Peer:
+    """A peer's draws of one family: as many in a round as fit into some seconds."""
+
+    def __init__(self, peer: PeerProcess, family: Family, way: str, wanted: float) -> None:
+        """Find out how many that are.
+
+        Raises:
+            Cannot: If the peer has no such noise.
+        """
+        epsilon, delta = (float(number) for number in family.promise)
+        self._peer = peer
+        self._request = {
+            "family": family.name,
+            "way": way,
+            "epsilon": epsilon,
+            "delta": delta,
+            "integer": family.integer,
+        }
+        tried = peer.ask("draw", count=_LEAST, **self._request)
+        self.note = tried["note"] or ("" if way == "single" or tried["lists"] else "one by one")
+        self.count: int = max(_LEAST, min(_MOST, round(wanted * _LEAST / tried["seconds"])))
+
+    def __call__(self) -> float:
+        """Return the seconds of one draw."""
+        took: float = self._peer.ask("draw", count=self.count, **self._request)["seconds"]
+        return took / self.count

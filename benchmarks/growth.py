@@ -1,0 +1,134 @@
+"""How time and memory grow: with the number n of draws, with 1/δ, and with the m of a programme.
+
+Slopes are powers, by least squares of logarithms.
+"""
+
+import json
+import subprocess
+import sys
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import leastnoise as ln
+from benchmarks.machine import available
+from benchmarks.peers.environments import ROOT
+from benchmarks.plan import Plan
+from benchmarks.progress import say
+from benchmarks.timing import Row, each, interleaved, seconds, slope, summary
+
+FAMILIES = ("uniform", "steps", "gaussian")
+# The slope is that of long arrays: below, a call's fixed cost shows.
+_LONG = 6
+_SINGLES = 20
+# An array so long that every noise makes the tables that it keeps.
+_WARM = 20_000
+QUESTIONS: dict[str, dict[str, Any]] = {
+    "uniform at (0, δ)": {"epsilon": 0},
+    "truncated Laplace at (1, δ)": {"epsilon": 1, "family": "truncated_laplace"},
+    "Gaussian at (1, δ)": {"epsilon": 1, "family": "gaussian"},
+    "a count at (1, δ)": {"epsilon": 1, "integer": True},
+}
+
+
+def measured(plan: Plan) -> Row:
+    """Return all three."""
+    return {"n": with_n(plan), "delta": with_delta(plan), "m": with_m(plan)}
+
+
+def with_n(plan: Plan) -> Row:
+    """Return the seconds and the megabytes above the result, for each power of ten of draws."""
+    rows, left_out = [], {}
+    for power in plan.sizes:
+        needed = 3 * 8 * 10**power  # true values, results, and as much to spare
+        if power >= 7 and needed > available():
+            left_out[f"1e{power}"] = f"it wants {needed / 1e9:.1f} GB of free memory"
+            continue
+        for family in FAMILIES:
+            say(f"growth: 1e{power} draws, {family}")
+            found = _child("n", family, str(power))
+            times = summary(found["seconds"])
+            megabytes = round(found["megabytes"], 2)
+            rows.append({"family": family, "n": 10**power, "seconds": times, "above_mb": megabytes})
+    slopes = {}
+    for family in FAMILIES:
+        own = [row for row in rows if row["family"] == family]
+        long = [row for row in own if row["n"] >= 10**_LONG]
+        kept = long if len(long) > 1 else own
+        slopes[family] = slope(
+            [row["n"] for row in kept], [row["seconds"]["median"] for row in kept]
+        )
+    return {"rows": rows, "slopes": slopes, "left_out": left_out}
+
+
+def with_delta(plan: Plan) -> Row:
+    """Return the seconds of a calibration and of one release, for each power of ten of 1/δ.
+
+    Slopes are against the number of digits: with 1/δ itself nothing here grows as a power.
+    """
+    rows = []
+    for exponent in plan.exponents:
+        say(f"growth: δ = 1e-{exponent}")
+        for name, details in QUESTIONS.items():
+            asked = {key: value for key, value in details.items() if key != "epsilon"}
+            privacy = ln.Privacy(details["epsilon"], f"1e-{exponent}")
+            ask = partial(ln.calibrate, privacy, sensitivity=1, **asked)
+            mechanism = ask()
+            mechanism.release(np.full(_WARM, 42))  # what tables it keeps are made
+            times = interleaved(
+                {
+                    "calibrate": partial(seconds, ask),
+                    "release": each(partial(_released, mechanism), _SINGLES),
+                },
+                min(plan.rounds, 7),
+            )
+            row = {"question": name, "exponent": exponent}
+            rows.append(row | {what: summary(rounds) for what, rounds in times.items()})
+    slopes = {
+        name: {what: _slope_in_digits(rows, name, what) for what in ("calibrate", "release")}
+        for name in QUESTIONS
+    }
+    return {"rows": rows, "slopes": slopes}
+
+
+def with_m(plan: Plan) -> Row:
+    """Return the seconds and the megabytes of solves for l2 at (1, 0.05), for ever smaller gaps.
+
+    m is how many cells to a Δ the solve came to need.
+    """
+    rows = []
+    for gap in plan.gaps:
+        say(f"growth: a gap of {gap}")
+        found = _child("m", gap, "60")
+        rows.append(
+            {
+                "gap": gap,
+                "m": found["cells"],
+                "seconds": summary(found["seconds"]),
+                "above_mb": round(found["megabytes"], 2),
+            }
+        )
+    ends = {row["m"]: row["seconds"]["median"] for row in rows if row["m"]}
+    grows = slope(list(ends), list(ends.values())) if len(ends) > 1 else None
+    return {"rows": rows, "slope": grows}
+
+
+def _released(mechanism: ln.Mechanism) -> None:
+    for _ in range(_SINGLES):
+        mechanism.release(42)
+
+
+def _slope_in_digits(rows: list[Row], name: str, what: str) -> float:
+    own = [row for row in rows if row["question"] == name]
+    return slope([row["exponent"] for row in own], [row[what]["median"] for row in own])
+
+
+def _child(*arguments: str) -> Row:
+    """Return what a process of its own measures."""
+    command = [sys.executable, "-m", "benchmarks.growing", *arguments]
+    done = subprocess.run(  # noqa: S603 -- it runs this Python
+        command, cwd=ROOT, check=True, stdout=subprocess.PIPE, encoding="utf-8"
+    )
+    found: Row = json.loads(done.stdout)
+    return found

@@ -1,0 +1,49 @@
+"""What an installation weighs: the files of each package, in fresh environments."""
+
+from importlib.metadata import Distribution, distributions
+from pathlib import Path
+
+from benchmarks.peers.environments import (
+    PEERS,
+    Missing,
+    of_ourselves,
+    of_peer,
+    packages_of,
+    pinned,
+)
+from benchmarks.plan import Plan
+from benchmarks.progress import say
+from benchmarks.timing import Row
+
+# An environment may come with these; they count where a library asks for them.
+TOOLS = frozenset({"pip", "setuptools"})
+_MEGA = 1e6
+
+
+def measured(plan: Plan) -> Row:
+    """Return the megabytes of each package that leastnoise or a peer installs."""
+    found, left_out = {}, {}
+    for name in ("leastnoise", *PEERS):
+        say(f"installing: {name}")
+        try:
+            ours = name == "leastnoise"
+            folder = of_ourselves(make=plan.install) if ours else of_peer(name, make=plan.install)
+            tools = TOOLS if ours else TOOLS - pinned(name)
+            found[name] = sizes(packages_of(folder), tools)
+        except Missing as reason:
+            left_out[name] = str(reason)
+    return {"megabytes": found, "left_out": left_out}
+
+
+def sizes(folder: Path, tools: frozenset[str]) -> dict[str, float]:
+    """Return the megabytes of each package in a folder but the tools, the largest first."""
+    there = (one for one in distributions(path=[str(folder)]) if one.name not in tools)
+    weighed = {one.name: _bytes(one) / _MEGA for one in there}
+    ordered = sorted(weighed.items(), key=lambda item: -item[1])
+    return {name: round(size, 3) for name, size in ordered}
+
+
+def _bytes(package: Distribution) -> int:
+    """Return the size of a package's files, but for what Python compiles on first use."""
+    files = [Path(str(package.locate_file(file))) for file in package.files or ()]
+    return sum(file.stat().st_size for file in files if file.suffix != ".pyc" and file.is_file())

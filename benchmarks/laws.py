@@ -1,0 +1,83 @@
+"""E|X| and E X² of the noises that peers draw, by formula, from the scale each peer has chosen.
+
+Floats will do: these are numbers to compare with, not guarantees.
+"""
+
+import math
+from typing import Any
+
+Row = dict[str, Any]
+
+
+def moments(law: Row) -> tuple[float, float]:
+    """Return E|X| and E X² of a law that a peer has stated."""
+    kind = law["kind"]
+    if kind == "draws":
+        first, second = law["moments"]
+        return first, second
+    if kind == "uniform":
+        return law["radius"] / 2, law["radius"] ** 2 / 3
+    if kind == "laplace":
+        return law["scale"], 2 * law["scale"] ** 2
+    if kind == "gaussian":
+        return law["sigma"] * math.sqrt(2 / math.pi), law["sigma"] ** 2
+    if kind == "truncated_laplace":
+        return truncated_laplace(law["scale"], law["radius"])
+    if kind == "geometric":
+        fall = math.exp(-law["epsilon"])
+        return 2 * fall / (1 - fall**2), 2 * fall / (1 - fall) ** 2
+    if kind == "discrete_gaussian":
+        return discrete_gaussian(law["sigma"])
+    if kind == "staircase":
+        return staircase(law["epsilon"], law["gamma"])
+    if kind == "canonical":
+        return canonical(law["epsilon"], law["delta"])
+    raise ValueError(f"a law must be one that is known here; got {kind!r}. Add its moments.")
+
+
+def errors(law: Row) -> tuple[float, float]:
+    """Return the standard errors of the moments: none where they are by formula."""
+    first, second = law.get("errors", (0.0, 0.0))
+    return first, second
+
+
+def truncated_laplace(scale: float, radius: float) -> tuple[float, float]:
+    """Laplace noise given that it is at most ``radius``: integrals of x·e^−x and x²·e^−x."""
+    end = radius / scale
+    lost = 1 / math.expm1(end)
+    return scale * (1 - end * lost), scale**2 * (2 - (end**2 + 2 * end) * lost)
+
+
+def discrete_gaussian(sigma: float) -> tuple[float, float]:
+    """Weights e^(−k²/2σ²) on the whole numbers (Canonne, Kamath and Steinke 2020)."""
+    weights = [math.exp(-(k**2) / (2 * sigma**2)) for k in range(math.ceil(40 * sigma) + 2)]
+    total = 2 * sum(weights) - 1
+    first, second = (2 * sum(k**p * w for k, w in enumerate(weights)) / total for p in (1, 2))
+    return first, second
+
+
+def staircase(epsilon: float, gamma: float) -> tuple[float, float]:
+    """A whole part, geometric, and a part in [0, γ) or [γ, 1) (Geng and Viswanath 2016, Alg. 1)."""
+    fall = math.exp(-epsilon)
+    whole, whole_squared = fall / (1 - fall), fall * (1 + fall) / (1 - fall) ** 2
+    inner = gamma / (gamma + (1 - gamma) * fall)
+    part = inner * gamma / 2 + (1 - inner) * (1 + gamma) / 2
+    part_squared = inner * gamma**2 / 3 + (1 - inner) * (1 + gamma + gamma**2) / 3
+    return whole + part, whole_squared + 2 * whole * part + part_squared
+
+
+def canonical(epsilon: float, delta: float) -> tuple[float, float]:
+    """Canonical noise on the line: the one on the integers, spread over a cell of length 1.
+
+    Awan and Vadhan 2023: T₀ = (1−δ)/(1+e^ε) lies above 0, and T' = e^−ε·(T−δ) one further. In cell
+    k ≥ 1 the mean of |x| is k and of x² is k² + 1/12; in cell 0 they are 1/4 and 1/12.
+    """
+    tail = (1 - delta) / (1 + math.exp(epsilon))
+    first, second, k = (1 - 2 * tail) / 4, 1 / 12, 0
+    while tail > 1e-18:
+        further = max(0.0, math.exp(-epsilon) * (tail - delta))
+        k += 1
+        first += 2 * (tail - further) * k
+        second += 2 * (tail - further) * k**2
+        tail = further
+    return first, second

@@ -1,0 +1,53 @@
+"""The machine and the versions that numbers are of."""
+
+import datetime
+import os
+import platform
+import re
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import leastnoise as ln
+
+_PACKAGES = ("numpy", "cryptography", "highspy", "python-flint", "click")
+
+
+def described() -> dict[str, Any]:
+    """Return the day, the machine and the versions of what runs here."""
+    return {
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "machine": {
+            "cores": os.cpu_count(),
+            "processor": _processor(),
+            "memory_gb": round(_memory("MemTotal") / 1e9, 1),
+            "system": platform.system(),
+        },
+        "versions": {
+            "Python": platform.python_version(),
+            "leastnoise": ln.__version__,
+            **{name: version(name) for name in _PACKAGES},
+        },
+    }
+
+
+def available() -> int:
+    """Return how many bytes of memory are free for use; 0 where that cannot be told."""
+    return _memory("MemAvailable")
+
+
+def _processor() -> str:
+    found = re.search(r"(?m)^model name\s*:\s*(.+)$", _read("/proc/cpuinfo"))
+    return found[1] if found else platform.processor() or platform.machine()
+
+
+def _memory(what: str) -> int:
+    found = re.search(rf"(?m)^{what}:\s+(\d+) kB$", _read("/proc/meminfo"))
+    return int(found[1]) * 1024 if found else 0
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError:
+        return ""  # not Linux

@@ -1,0 +1,50 @@
+"""The tables on pages: results.md as a whole, and between the marks of other documents."""
+
+import re
+
+from benchmarks import tables
+from benchmarks.timing import Row
+
+_MARKED = re.compile(r"(?s)<!-- bench: (\w+) -->\n.*?\n<!-- bench end -->")
+
+SECTIONS = {
+    "Bars": ("bars",),
+    "Draws of arrays, each number": ("draws_bulk",),
+    "Draws of single numbers": ("draws_single",),
+    "Draws, with their spread": ("draws_rounds", "draws_left_out"),
+    "Accuracy, as multiples of the proved lower bound": ("accuracy", "accuracy_left_out"),
+    "Questions with a closed form": ("calibrations",),
+    "Certified solves": ("solves",),
+    "Starting": ("starting",),
+    "Installing": ("installing",),
+    "Growth with the number of draws": ("growth_n",),
+    "Growth with 1/δ": ("growth_delta",),
+    "Growth with m": ("growth_m",),
+}
+
+
+def results_page(results: Row) -> str:
+    """Return results.md."""
+    parts = ["# Results of `python3 go bench`", tables.made("machine", results)]
+    parts.append(
+        "Made from results.json, which has every round. What is measured and how to read it: "
+        "[docs/performance.md](../docs/performance.md)."
+    )
+    for title, names in SECTIONS.items():
+        parts += [f"## {title}", *(tables.made(name, results) for name in names)]
+    return "\n\n".join(parts) + "\n"
+
+
+def filled(text: str, results: Row) -> str:
+    """Return a document with the tables between its marks made anew."""
+
+    def put(mark: re.Match[str]) -> str:
+        name = mark[1]
+        return f"<!-- bench: {name} -->\n\n{tables.made(name, results)}\n\n<!-- bench end -->"
+
+    return _MARKED.sub(put, text)
+
+
+def marks(text: str) -> list[str]:
+    """Return the names of the tables that a document has room for."""
+    return _MARKED.findall(text)

@@ -1,0 +1,66 @@
+"""How long it takes to start: imports above bare Python, and the command line."""
+
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+from benchmarks.peers.environments import PEERS, Missing, of_peer, python_of
+from benchmarks.plan import Plan
+from benchmarks.progress import say
+from benchmarks.timing import Contestant, Row, interleaved, seconds, summary
+
+IMPORTS = {
+    "diffprivlib": "import diffprivlib.mechanisms",
+    "opendp": "import opendp.prelude",
+    "python-dp": "import pydp",
+}
+BARE = "bare Python"
+_MOST_ROUNDS = 11
+_CALIBRATE = ("-m", "leastnoise", "calibrate", "--delta", "0.1", "--sensitivity", "1")
+
+
+def measured(plan: Plan) -> Row:
+    """Return the seconds of whole processes, and of imports above those of bare Python."""
+    here = Path(sys.executable)
+    contestants: dict[str, Contestant] = {
+        BARE: _process(here, "-c", "pass"),
+        "import leastnoise": _process(here, "-c", "import leastnoise"),
+        "import leastnoise; calibrate": _process(
+            here, "-c", "from leastnoise import Privacy, calibrate"
+        ),
+        "leastnoise --version": _process(here, "-m", "leastnoise", "--version"),
+        "leastnoise calibrate": _process(here, *_CALIBRATE),
+    }
+    left_out = {}
+    for name in PEERS:
+        if plan.alone or not plan.install:
+            left_out[name] = "a quick run does not start it"
+            continue
+        try:
+            python = python_of(of_peer(name, make=plan.install))
+            contestants[IMPORTS[name]] = _process(python, "-W", "ignore", "-c", IMPORTS[name])
+        except Missing as reason:
+            left_out[name] = str(reason)
+    say(f"starting: {len(contestants)} processes a round")
+    times = interleaved(contestants, min(plan.rounds, _MOST_ROUNDS))
+    above = {
+        name: summary(a - b for a, b in zip(times[name], times[BARE], strict=True))
+        for name in times
+        if name.startswith("import")
+    }
+    whole = {name: summary(rounds) for name, rounds in times.items()}
+    return {"seconds": whole, "above_bare": above, "left_out": left_out}
+
+
+def _process(python: Path, *arguments: str) -> Contestant:
+    """Return what runs a process; it must succeed."""
+    command = [str(python), *arguments]
+    run = partial(
+        subprocess.run,
+        command,
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    return partial(seconds, run)

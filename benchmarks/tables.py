@@ -1,0 +1,332 @@
+"""Results as tables: nothing is measured here, so the same results always give the same text."""
+
+from collections.abc import Callable, Sequence
+from statistics import median
+
+from benchmarks.timing import Row
+from benchmarks.words import digits, duration, promise, spread, table
+
+PEERS = ("diffprivlib", "opendp", "python-dp")
+_NONE = "–"
+
+
+def made(name: str, results: Row) -> str:
+    """Return one table by its name."""
+    part, maker = TABLES[name]
+    if part and part not in results["parts"]:
+        return f"Not measured in this run ({part})."
+    return maker(results["parts"][part] if part else results)
+
+
+# ------------------------------------------------------------------- where and when
+
+
+def machine(results: Row) -> str:
+    """Return when, on what and with what."""
+    where, versions = results["machine"], results["versions"]
+    run = "" if results["run"] == "full" else f", a {results['run']} run"
+    with_them = ", ".join(f"{name} {version}" for name, version in versions.items())
+    return (
+        f"Measured {results['date']}{run}, on {where['cores']} cores of {where['processor']} "
+        f"with {where['memory_gb']:g} GB; {with_them}."
+    )
+
+
+def bars(results: Row) -> str:
+    """Return what was asked and whether it is met."""
+    rows = [
+        [
+            bar["what"],
+            _measure(bar["measured"], bar["unit"]),
+            f"≤ {_measure(bar['limit'], bar['unit'])}",
+            "yes" if bar["met"] else "**no**",
+        ]
+        for bar in results["bars"]
+    ]
+    return table(["what", "measured", "bar", "met"], rows)
+
+
+def _measure(number: float, unit: str) -> str:
+    return duration(number) if unit == "s" else f"{digits(number)} {unit}".strip()
+
+
+# ------------------------------------------------------------------- draws
+
+
+def draws_bulk(part: Row) -> str:
+    """Return the time of one number of an array, and beside whom."""
+    return _draws(part, "bulk", ("× numpy", "× AES"), ("numpy", "AES-CTR"))
+
+
+def draws_single(part: Row) -> str:
+    """Return the time of a single number, and beside whom."""
+    return _draws(part, "single", ("× numpy",), ("numpy",))
+
+
+def draws_short(part: Row) -> str:
+    """Return the same of arrays in fewer columns."""
+    heads = ["noise", "leastnoise", "× numpy's", *PEERS]
+    rows = [
+        [
+            _family(row),
+            duration(row["seconds"]["leastnoise"]["median"]),
+            f"{digits(row['ratios']['numpy']['median'])} ({row['like']})",
+            *(_peer(row, name) for name in PEERS),
+        ]
+        for row in part["rows"]
+        if row["way"] == "bulk"
+    ]
+    return table(heads, rows)
+
+
+def draws_rounds(part: Row) -> str:
+    """Return every median with its quartiles."""
+    rows = [
+        [f"{_family(row)}, {row['way']}", name, _count(row, name), spread(times)]
+        for row in part["rows"]
+        for name, times in row["seconds"].items()
+    ]
+    return table(["noise", "who", "numbers", "each (quartiles)"], rows)
+
+
+def draws_left_out(part: Row) -> str:
+    """Return who does not draw what, and what stands in for something else."""
+    lines: dict[str, list[str]] = {}
+    for row in part["rows"]:
+        for name, said in (row["left_out"] | row["notes"]).items():
+            lines.setdefault(f"{name}: {said}", []).append(row["family"])
+    shown = [f"* {said} – {', '.join(dict.fromkeys(of))}" for said, of in lines.items()]
+    return "\n".join(shown) or "None."
+
+
+def _draws(part: Row, way: str, heads: Sequence[str], beside: Sequence[str]) -> str:
+    rows = [
+        [
+            _family(row),
+            promise(row["promise"]),
+            duration(row["seconds"]["leastnoise"]["median"]),
+            *([duration(row["seconds"]["leastnoise, CPU"]["median"])] if way == "bulk" else []),
+            *(digits(row["ratios"][name]["median"]) for name in beside),
+            row["like"],
+            *(_peer(row, name) for name in PEERS),
+        ]
+        for row in part["rows"]
+        if row["way"] == way
+    ]
+    cpu = ["CPU"] if way == "bulk" else []
+    return table(["noise", "(ε, δ)", "leastnoise", *cpu, *heads, "numpy's", *PEERS], rows)
+
+
+def _count(row: Row, name: str) -> str:
+    return f"{row['counts'][name]:,}" if name in row["counts"] else _NONE
+
+
+def _family(row: Row) -> str:
+    return f"{row['family'].replace('_', ' ')}{' (counts)' if row['integer'] else ''}"
+
+
+def _peer(row: Row, name: str) -> str:
+    times = row["seconds"].get(name)
+    return duration(times["median"]) if times else _NONE
+
+
+# ------------------------------------------------------------------- accuracy
+
+
+def accuracy(part: Row) -> str:
+    """Return costs as multiples of what is proved least."""
+    heads = ["(ε, δ)", "answers", "cost", "bound", "certified", "closed form", *PEERS]
+    rows = [
+        [
+            promise(row["promise"]),
+            "counts" if row["integer"] else "real",
+            {"l1": "E\\|X\\|", "l2": "E X²"}[row["cost"]],
+            digits(row["bound"], 5),
+            _times(row["certified"]["ratio"]),
+            f"{_times(row['closed']['ratio'])} ({row['closed']['family'].replace('_', ' ')})",
+            *(_best(row, name) for name in PEERS),
+        ]
+        for row in part["rows"]
+    ]
+    return table(heads, rows)
+
+
+def accuracy_short(part: Row) -> str:
+    """Return the same for E|X| of real answers and counts, in fewer columns."""
+    heads = ["(ε, δ)", "answers", "leastnoise", *PEERS]
+    rows = [
+        [
+            promise(row["promise"]),
+            "counts" if row["integer"] else "real",
+            _times(row["certified"]["ratio"]),
+            *(_best(row, name, named=False) for name in PEERS),
+        ]
+        for row in part["rows"]
+        if row["cost"] == "l1"
+    ]
+    return table(heads, rows)
+
+
+def accuracy_left_out(part: Row) -> str:
+    """Return which mechanisms refuse which promises, by what they say."""
+    lines: dict[str, list[str]] = {}
+    for row in part["rows"]:
+        for name, refused in row["refused"].items():
+            for mechanism, said in refused.items():
+                kind = f"{promise(row['promise'])} {'counts' if row['integer'] else 'real'}"
+                lines.setdefault(f"{name}, {mechanism}: {said}", []).append(kind)
+    shown = [f"* {said} – {', '.join(dict.fromkeys(at))}" for said, at in lines.items()]
+    shown += [f"* {name}: {why}" for name, why in part["missing"].items()]
+    return "\n".join(shown) or "None."
+
+
+def _best(row: Row, name: str, *, named: bool = True) -> str:
+    best = row["peers"].get(name)
+    if best is None:
+        return _NONE
+    error = f" ± {digits(best['error'] / row['bound'], 1)}" if best["error"] else ""
+    mechanism = f" ({best['mechanism']})" if named else ""
+    return f"{_times(best['ratio'])}{error}{mechanism}"
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.4f}" if ratio < 10 else digits(ratio, 4)
+
+
+# ------------------------------------------------------------------- answers and starts
+
+
+def calibrations(part: Row) -> str:
+    """Return how long questions take."""
+    rows = [[name, spread(times)] for name, times in part["seconds"].items()]
+    return table(["question", "takes (quartiles)"], rows)
+
+
+def solves(part: Row) -> str:
+    """Return the solves by cost."""
+    costs = list(dict.fromkeys(row["cost"] for row in part["rows"]))
+    rows = []
+    for cost in (*costs, "all"):
+        own = [row for row in part["rows"] if cost in (row["cost"], "all")]
+        times, checks = [row["seconds"] for row in own], [row["checking"] for row in own]
+        rows.append(
+            [
+                cost,
+                str(len(own)),
+                duration(median(times)),
+                duration(max(times)),
+                duration(median(checks)),
+                str(sum(not row["reached"] for row in own)),
+            ]
+        )
+    heads = ["cost", "solves", "median", "longest", "check, median", "gap not reached"]
+    failed = [row for row in part["rows"] if not row["reached"]]
+    lines = [
+        f"* not reached in {part['allowed']:g} s: {promise(row['promise'])}, {row['cost']}, "
+        + ("no bound above 0" if row["gap"] is None else f"gap {row['gap']:.1e}")
+        for row in failed
+    ]
+    return "\n".join([table(heads, rows), *([""] if lines else []), *lines])
+
+
+def starting(part: Row) -> str:
+    """Return how long processes take."""
+    rows = [
+        [name, spread(times), duration(part["above_bare"][name]["median"])]
+        if name in part["above_bare"]
+        else [name, spread(times), _NONE]
+        for name, times in part["seconds"].items()
+    ]
+    return table(["process", "takes (quartiles)", "above bare Python"], rows)
+
+
+def installing(part: Row) -> str:
+    """Return megabytes by package."""
+    rows = []
+    for name, packages in part["megabytes"].items():
+        shown = [f"{one} {size:.1f}" for one, size in packages.items() if size >= 0.05]
+        rows.append([name, f"{sum(packages.values()):.0f} MB", ", ".join(shown)])
+    left_out = [[name, _NONE, reason] for name, reason in part["left_out"].items()]
+    return table(["install", "in all", "of which, in MB"], [*rows, *left_out])
+
+
+# ------------------------------------------------------------------- growth
+
+
+def growth_n(part: Row) -> str:
+    """Return time and memory against the number of draws."""
+    own = part["n"]
+    rows = [
+        [
+            row["family"],
+            f"{row['n']:,}",
+            duration(row["seconds"]["median"]),
+            duration(row["seconds"]["median"] / row["n"]),
+            f"{max(0.0, row['above_mb']):.1f} MB",
+        ]
+        for row in sorted(own["rows"], key=lambda row: row["family"])
+    ]
+    heads = ["noise", "draws", "time", "each", "memory above the result"]
+    slopes = ", ".join(f"{name} {digits(power, 3)}" for name, power in own["slopes"].items())
+    most = max(row["above_mb"] for row in own["rows"])
+    lines = [
+        f"Time grows with n to the power (from 10⁶ on): {slopes}. Memory above the result is at "
+        f"most {most:.1f} MB, at every length.",
+        *(f"Left out: {size} draws, {why}." for size, why in own["left_out"].items()),
+    ]
+    return "\n\n".join([table(heads, rows), *lines])
+
+
+def growth_delta(part: Row) -> str:
+    """Return times against 1/δ."""
+    own = part["delta"]
+    names = list(dict.fromkeys(row["question"] for row in own["rows"]))
+    exponents = list(dict.fromkeys(row["exponent"] for row in own["rows"]))
+    at = {(row["question"], row["exponent"]): row for row in own["rows"]}
+    rows = [
+        [f"{name}: {what}"]
+        + [duration(at[name, exponent][what]["median"]) for exponent in exponents]
+        + [digits(own["slopes"][name][what], 2)]
+        for name in names
+        for what in ("calibrate", "release")
+    ]
+    return table(["", *(f"δ = 1e-{exponent}" for exponent in exponents), "power"], rows)
+
+
+def growth_m(part: Row) -> str:
+    """Return time and memory of solves against m."""
+    own = part["m"]
+    rows = [
+        [
+            row["gap"],
+            str(row["m"]),
+            duration(row["seconds"]["median"]),
+            f"{row['above_mb']:.1f} MB",
+        ]
+        for row in own["rows"]
+    ]
+    shown = table(["gap", "m", "time", "memory"], rows)
+    power = f"\n\nTime grows with m to the power {digits(own['slope'], 3)}." if own["slope"] else ""
+    return shown + power
+
+
+# The part of the results that a table shows, all of them if none is named, and what makes it.
+TABLES: dict[str, tuple[str, Callable[[Row], str]]] = {
+    "machine": ("", machine),
+    "bars": ("", bars),
+    "draws_bulk": ("draws", draws_bulk),
+    "draws_single": ("draws", draws_single),
+    "draws_short": ("draws", draws_short),
+    "draws_rounds": ("draws", draws_rounds),
+    "draws_left_out": ("draws", draws_left_out),
+    "accuracy": ("accuracy", accuracy),
+    "accuracy_short": ("accuracy", accuracy_short),
+    "accuracy_left_out": ("accuracy", accuracy_left_out),
+    "calibrations": ("calibrations", calibrations),
+    "solves": ("solves", solves),
+    "starting": ("starting", starting),
+    "installing": ("installing", installing),
+    "growth_n": ("growth", growth_n),
+    "growth_delta": ("growth", growth_delta),
+    "growth_m": ("growth", growth_m),
+}
