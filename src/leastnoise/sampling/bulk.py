@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     Block = tuple[Floats, dict[int, int]]
 
 # Elements in a block: small enough for the caches, large enough to hide the calls.
-BLOCK = 1 << 16
+BLOCK = 1 << 17
 _LARGEST = 1 << 52
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
