@@ -155,6 +155,15 @@ def test_blocks_keep_half_of_any_promise(delta: int, tenths: int, cells: int, ed
     keeps(law.noise(Fraction(1)), privacy, sensitivity=Fraction(1))
 
 
+@pytest.mark.parametrize("delta", ["1e-15", "1e-60"])
+def test_blocks_end_where_a_tiny_delta_lets_them(delta: str) -> None:
+    """Their levels go on falling as far as δ asks: about ln(1/2δ) blocks at ε = 1."""
+    privacy = ln.Privacy(1, delta)
+    law = blocks(Frame("chords", 1, 1), privacy.epsilon, privacy.delta)
+    keeps(law.noise(Fraction(1)), privacy, sensitivity=Fraction(1))
+    assert abs(len(law.sides) - math.log(1 / float(delta))) < 4
+
+
 @given(st.integers(1, 999), st.integers(1, 40), st.sampled_from([ln.l1, ln.l2, ln.lp(3)]))
 @settings(max_examples=8)
 def test_without_solving_there_is_a_noise_and_a_bound(delta: int, tenths: int, cost: Cost) -> None:
