@@ -15,7 +15,7 @@ from leastnoise.noise import DiscreteSteps, DiscreteUniform, Run
 from leastnoise.sampling import bulk
 from leastnoise.sampling.draws import draw
 from leastnoise.sampling.entropy import CipherTape
-from leastnoise.sampling.inversion import decided, inverted
+from leastnoise.sampling.inversion import FloatRuns, decided, float_runs, inverted
 from leastnoise.sampling.tables import RunsTable, runs_table
 from tests.conftest import Replay
 from tests.test_sampling import FALSE_ALARM, clopper_pearson
@@ -169,6 +169,8 @@ def test_adversarial_words_land_where_exact_inversion_puts_them(name: str) -> No
     more = [random.Random(9).getrandbits(64) for _ in range(4000)]
     blocks = bulk.blocks(law, len(words), Replay(words + more), np.empty(len(words)))
     assert [index for block, _ in blocks for index in block.tolist()] == oracle(law, words, more)
+    tape = Replay(more)
+    assert [float_runs(law).index(word, tape) for word in words] == oracle(law, words, more)
 
 
 @pytest.mark.parametrize("name", ["20 runs", "2000 runs", "wide"])
@@ -189,6 +191,17 @@ def test_without_flagging_the_same_words_would_catch_it(name: str) -> None:
     table._doubt, table._doubts = right, np.full_like(table._doubts, 1e-300)
     table.indices(stored, Replay(more), room, found)
     assert found.tolist() != exact
+    singly = FloatRuns(law)
+    singly.doubts = [1e-300] * len(singly.doubts)
+    assert [singly.index(word, Replay(more)) for word in words] != exact
+
+
+def test_noise_wider_than_any_float_is_inverted_exactly() -> None:
+    law = DiscreteSteps(ONE, (Run(-(10**320), 2 * 10**320, 3), Run(10**320, 1, 1)))
+    words = [*range(7), END // 3, END - 1]
+    more = [random.Random(9).getrandbits(64) for _ in range(400)]
+    tape = Replay(more)
+    assert [float_runs(law).index(word, tape) for word in words] == oracle(law, words, more)
 
 
 def test_hardly_any_word_is_settled_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,7 +142,7 @@ def test_words_are_what_arrays_read_and_what_is_read_at_once(
     def replayed() -> Tape:
         handed = iter(given * 4)
         monkeypatch.setattr(
-            "leastnoise.sampling.entropy.os.urandom", lambda n: bytes(islice(handed, n))
+            "leastnoise.sampling.entropy.urandom", lambda n: bytes(islice(handed, n))
         )
         return tape()
 

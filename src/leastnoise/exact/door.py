@@ -30,7 +30,7 @@ def rational(value: object, name: str) -> Fraction:
     (Fraction(1, 10), Fraction(1, 1000000))
     """
     try:
-        exact = _read(value)
+        exact = value if type(value) is Fraction else _read(value)
     except _TooLongError:
         exact = Fraction(1 << _LARGEST_BITS)
     if exact is None:

@@ -31,8 +31,8 @@ class Grid:
 
     def index(self, numerator: int, denominator: int) -> int:
         """Return R(numerator / denominator), exactly."""
-        upper = numerator * self.step.denominator
-        lower = denominator * self.step.numerator
+        over, under = self.step.as_integer_ratio()
+        upper, lower = numerator * under, denominator * over
         return (2 * upper + lower) // (2 * lower)
 
     def nearest_float(self, index: int) -> float:

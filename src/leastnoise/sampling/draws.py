@@ -16,9 +16,9 @@ from leastnoise.noise import (
     Run,
     TicketNoise,
 )
-from leastnoise.sampling.entropy import WORD, Tape, words
+from leastnoise.sampling.entropy import WORD, Tape, flips
 from leastnoise.sampling.geometric import geometric
-from leastnoise.sampling.inversion import inverted
+from leastnoise.sampling.inversion import float_runs
 from leastnoise.sampling.quantile_polynomials import prepared
 from leastnoise.sampling.quantiles import rounded
 
@@ -34,18 +34,20 @@ def draw(law: LatticeNoise, tape: Tape) -> int:
     """Return one index of the lattice, with exactly the probability the law gives it."""
     known = _ways.get(id(law))
     if known is None:
-        known = law, _way(law)
+        known = law, way(law)
         if len(_ways) >= _MOST_WAYS:
             _ways.clear()
         _ways[id(law)] = known
     return known[1](tape)
 
 
-def _way(law: LatticeNoise) -> Way:
+def way(law: LatticeNoise) -> Way:
+    """Return how a law is drawn, for whoever draws from it often."""
     if isinstance(law, DiscreteStaircase):
         return _staircase(law)
     if isinstance(law, DiscreteSteps):
-        return lambda tape: inverted(law, tape.word(WORD), tape)
+        index = float_runs(law).index
+        return lambda tape: index(tape.word(WORD), tape)
     if isinstance(law, Rounded):
         return _smooth(law)
     if isinstance(law, TicketNoise):
@@ -71,12 +73,13 @@ def _staircase(law: DiscreteStaircase) -> Way:
 
     Both parts are drawn always, in the same way, whatever they turn out to be.
     """
-    period, periods, steps = both_sides(law), geometric(law.ratio), law.steps
+    period, periods, steps = float_runs(both_sides(law)).index, geometric(law.ratio), law.steps
     needed = 1 + len(periods.digits)
+    bits, flipped = WORD * needed, flips(needed)
 
     def drawn(tape: Tape) -> int:
-        read = words(tape, needed)
-        place, count = inverted(period, read & _LAST_WORD, tape), periods.of(read >> WORD, tape)
+        read = tape.word(bits) ^ flipped
+        place, count = period(read & _LAST_WORD, tape), periods.of(read >> WORD, tape)
         return place + count * steps if place >= 0 else place - count * steps
 
     return drawn
@@ -84,10 +87,10 @@ def _staircase(law: DiscreteStaircase) -> Way:
 
 def _smooth(law: Rounded) -> Way:
     """Draw by polynomials once they are made; by exact numbers before, and where in doubt."""
-    polynomials = prepared(law)
+    after = prepared(law).after
 
     def drawn(tape: Tape) -> int:
-        word, made = tape.word(WORD), polynomials.after(1)
+        word, made = tape.word(WORD), after(1)
         index = None if made is None else made.index(word)
         return rounded(law, word, tape) if index is None else index
 

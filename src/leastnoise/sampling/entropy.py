@@ -5,13 +5,15 @@ key of AES-256 in counter mode, and expands that for a single call. No state out
 forked or copied process never repeats noise.
 """
 
-import os
 from functools import lru_cache
+from os import urandom
 from typing import Protocol
 
 WORD = 64
 _KEY_BYTES = 32
 _COUNTER_BYTES = 16
+_FIRST_BIT = 1 << (WORD - 1)
+from_bytes = int.from_bytes  # looked up once, not for every word
 
 
 class Tape(Protocol):
@@ -36,11 +38,16 @@ class SystemTape:
 
     def word(self, bits: int) -> int:
         """Return a uniform integer in [0, 2^bits)."""
-        return int.from_bytes(os.urandom(bits // 8), "little") ^ (1 << (bits - 1))
+        if bits == WORD:
+            return from_bytes(urandom(8), "little") ^ _FIRST_BIT
+        return from_bytes(urandom(bits // 8), "little") ^ (1 << (bits - 1))
 
     def fill(self, buffer: bytearray) -> None:
         """Overwrite ``buffer`` with the next bytes."""
-        buffer[:] = os.urandom(len(buffer))
+        buffer[:] = urandom(len(buffer))
+
+
+SYSTEM = SystemTape()  # it holds nothing, so that one is enough
 
 
 class CipherTape:
@@ -54,8 +61,8 @@ class CipherTape:
         """Take a fresh key and a fresh counter from the operating system."""
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        key = algorithms.AES(os.urandom(_KEY_BYTES))
-        self._stream = Cipher(key, modes.CTR(os.urandom(_COUNTER_BYTES))).encryptor()
+        key = algorithms.AES(urandom(_KEY_BYTES))
+        self._stream = Cipher(key, modes.CTR(urandom(_COUNTER_BYTES))).encryptor()
         self._zeros = b""
 
     def word(self, bits: int) -> int:
@@ -74,10 +81,10 @@ def words(tape: Tape, count: int) -> int:
 
     Each is what :meth:`Tape.word` would have returned.
     """
-    return tape.word(WORD * count) ^ _shifts(count - 1)
+    return tape.word(WORD * count) ^ flips(count)
 
 
 @lru_cache
-def _shifts(count: int) -> int:
-    """Return the first bits of so many words, which a longer word does not flip."""
-    return sum(1 << (WORD * i - 1) for i in range(1, count + 1))
+def flips(count: int) -> int:
+    """Return the first bits of all words but the last, which one long word does not flip."""
+    return sum(1 << (WORD * i - 1) for i in range(1, count))

@@ -63,8 +63,9 @@ class Digit:
     def drawn(self, word: int, tape: Tape) -> int:
         """Draw the digit with a word: by the table, if it pays and settles it, else exactly."""
         if next(self._draws) >= _SOME:
-            place = bisect_right(self.thresholds, word) - 1
-            if self.settled(place) and (not place or word > self.thresholds[place] + 1):
+            rows = self.thresholds
+            place = bisect_right(rows, word) - 1
+            if self.settled(place) and (not place or word > rows[place] + 1):
                 return place
         return self.resolved(word, tape)
 
@@ -148,6 +149,8 @@ class Geometric:
 
     def of(self, words: int, tape: Tape) -> int:
         """Draw the number with a word for each digit, all in one integer."""
+        if len(self.digits) == 1:
+            return self.digits[0].drawn(words, tape)
         number = 0
         for digit in self.digits:
             number += digit.drawn(words & _LAST_WORD, tape) * digit.exponent

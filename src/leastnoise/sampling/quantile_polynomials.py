@@ -69,6 +69,7 @@ class Polynomials:
         self.rows = [_row(law, plan, bucket) for bucket in range(plan.octaves * _BUCKETS)]
         # frexp's fraction is 1/2 at an octave's start.
         self._first = (WORD + 1 - plan.octaves) * _BUCKETS
+        self._flag = 2 * plan.doubt
 
     def index(self, word: int) -> int | None:
         """Return the index for every U that begins with a word, or None if it is in doubt."""
@@ -76,14 +77,15 @@ class Polynomials:
         tail = float(_LAST_WORD - word if positive else word)
         fraction, exponent = frexp(tail)
         bucket = exponent * _BUCKETS + int(fraction * (2 * _BUCKETS)) - self._first
-        if not 0 <= bucket < len(self.rows):
+        rows = self.rows
+        if not 0 <= bucket < len(rows):
             return None
-        middle, coefficients = self.rows[bucket]
+        middle, coefficients = rows[bucket]
         off, place = tail - middle, 0.0
         for coefficient in coefficients:
             place = place * off + coefficient
         size = int(place)
-        if place - size < 2 * self.plan.doubt:
+        if place - size < self._flag:
             return None
         return size if positive else -size
 
@@ -104,6 +106,9 @@ class Prepared:
 
     def after(self, draws: int) -> Polynomials | None:
         """Return the polynomials, to be used for so many more draws; None if they do not pay."""
+        return self._made or self._counted(draws)
+
+    def _counted(self, draws: int) -> Polynomials | None:
         with self._lock:
             if self._made is None and self._fits:
                 self._draws += draws

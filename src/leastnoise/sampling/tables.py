@@ -10,6 +10,7 @@ Words are as :class:`~leastnoise.sampling.entropy.Tape` stores them: centred, as
 
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ from leastnoise.exact import as_float
 from leastnoise.noise import DiscreteSteps
 from leastnoise.sampling.entropy import WORD, Tape
 from leastnoise.sampling.geometric import Digit
-from leastnoise.sampling.inversion import inverted
+from leastnoise.sampling.inversion import float_runs, inverted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,45 +35,29 @@ _MOST_BITS, _FEWEST_BITS = 15, 8
 
 
 class RunsTable:
-    """The inverse of the distribution function of a law in runs, for indices below 2⁵².
-
-    In run k the place of U is first + (U·total − C)/weight, C the tickets before the run. A word
-    stands for the U from word/2⁶⁴ up to the next: the place of its lower end is computed in floats,
-    less than ``doubt`` off, and ``doubt`` is added. Then the floor is the index for every U of the
-    word unless the part behind the point is below 2·doubt.
-    """
+    """:class:`~leastnoise.sampling.inversion.FloatRuns` for many words, for indices below 2⁵²."""
 
     def __init__(self, law: DiscreteSteps) -> None:
         """Make the tables of thresholds and of buckets."""
         self._law = law
-        total = law.total
-        starts = [0]
-        for run in law.runs:
-            starts.append(starts[-1] + run.points * run.weight)
-        self._thresholds = np.array([(c << WORD) // total for c in starts[:-1]], dtype=np.uint64)
-        scales = [as_float(Fraction(total, run.weight << WORD)) for run in law.runs]
-        # A dozen roundings of numbers up to the farthest index; a threshold that is rounded down,
-        # and a word that stands for an interval: one point's share of a word each.
-        doubts = [2.0**-48 * (law.farthest + 1) + 2 * scale for scale in scales]
-        firsts = [float(run.first) for run in law.runs]
-        # A run whose points are hardly wider than a word is never settled here.
-        fine = [doubt < 0.25 for doubt in doubts]
-        self._scales = np.array([s if ok else 0.0 for s, ok in zip(scales, fine, strict=True)])
-        self._doubts = np.array([d if ok else 1.0 for d, ok in zip(doubts, fine, strict=True)])
-        self._bases = np.array(firsts) + self._doubts
+        runs = float_runs(law)
+        self._thresholds = np.array(runs.thresholds, dtype=np.uint64)
+        self._scales, self._doubts = np.array(runs.scales), np.array(runs.doubts)
+        self._bases = np.array([float(run.first) for run in law.runs]) + self._doubts
 
         bits = _bucket_bits(len(law.runs))
         self._shift, self._mask = np.uint64(WORD - bits), np.int64((1 << (WORD - bits)) - 1)
         scale, base = np.zeros(1 << bits), np.zeros(1 << bits)
-        owners = []
+        owners, total = [], law.total
+        starts = [0, *accumulate(run.points * run.weight for run in law.runs)]
         for k, run in enumerate(law.runs):
             first, end = -(-(starts[k] << bits) // total), (starts[k + 1] << bits) // total
-            if end > first and fine[k]:
+            if end > first and runs.scales[k]:
                 gone = Fraction((first * total) - (starts[k] << bits), run.weight << bits)
                 stride = as_float(Fraction(total, run.weight << bits))
-                scale[first:end] = scales[k]
+                scale[first:end] = runs.scales[k]
                 base[first:end] = as_float(run.first + gone) + np.arange(end - first) * stride
-                owners.append((first, end, doubts[k]))
+                owners.append((first, end, runs.doubts[k]))
         # One doubt for all buckets; the empty ones have a part behind the point of 0, below it.
         self._doubt = max((doubt for _, _, doubt in owners), default=1.0)
         for first, end, _ in owners:
