@@ -107,3 +107,20 @@ def test_a_fall_within_twice_the_radius_is_found_and_one_beyond_is_not_looked_fo
 def test_a_function_that_is_no_cost_is_refused(function: object, message: str) -> None:
     with pytest.raises(ln.errors.InvalidParameter, match=message):
         ln.calibrate(ln.Privacy(delta=0.1), sensitivity=1, cost=Cost(function))  # type: ignore[arg-type]
+
+
+def test_a_function_is_called_once_at_each_size_of_an_octave() -> None:
+    sizes: list[float] = []
+
+    def square(size: float) -> float:
+        sizes.append(size)
+        return size * size
+
+    cost = Cost(square)
+    for i in range(1000):
+        size = 4 + Fraction(i, 300)
+        enclosed = cost.integral(size)
+        assert enclosed.lower <= size**3 / 3 <= enclosed.upper
+        assert enclosed.upper - enclosed.lower <= size**3 / (1 << 14) * (1 + Fraction(1, 10**6))
+    assert len(sizes) <= (1 << 15) + 1 + 1000
+    assert max(sizes) <= 4 + 999 / 300  # nothing beyond what was asked for

@@ -7,11 +7,10 @@ from fractions import Fraction
 from itertools import pairwise
 from numbers import Real
 
+from leastnoise.costs.calls import CELLS, calls_of
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import Interval, Number, approximately, as_float, described, rational
 
-# How finely a function that is only known by calling it is read.
-CELLS = 1 << 14
 _WIDTH_BITS = 36
 # Below this, floats have too few digits for cells; beyond the largest float there are none.
 _SMALLEST_SIZE = 1e-302
@@ -31,8 +30,8 @@ class Cost:
             Between the probes it relies on it.
 
     Everything a bound is made of comes as an :class:`~leastnoise.exact.Interval`. For a function
-    these are left and right Riemann sums over 16384 cells, which enclose the integral of any
-    function that never falls.
+    these are left and right Riemann sums over at least 16384 cells, which enclose the integral of
+    any function that never falls.
 
     >>> Cost(math.log1p)(-1.0) == math.log(2)
     True
@@ -85,12 +84,14 @@ class Cost:
         """Enclose the integral of L from 0 to ``size``: left and right sums, and a sliver."""
         if not size:
             return Interval.exact(0)
-        width, values = self._read(size)
-        # fsum rounds once, so one step outward encloses the exact sum of the floats.
-        left = Fraction(math.nextafter(self._summed(values[:-1]), -math.inf))
-        right = Fraction(math.nextafter(self._summed(values[1:]), math.inf))
-        sliver = size - CELLS * width
-        lower, upper = Fraction(values[-1]), self.value(size).upper
+        table = calls_of(self, _within_floats(size))
+        width = Fraction(table.width)
+        cells = size // width
+        if not table.extend(self._called_at, cells):
+            raise self._too_large()
+        left, right = table.left(cells)[0], table.left(cells + 1)[1] - Fraction(table.values[0])
+        sliver = size - cells * width
+        lower, upper = Fraction(table.values[cells]), self.value(size).upper
         return Interval(left * width + lower * sliver, right * width + upper * sliver)
 
     def total(self, step: Fraction, terms: int) -> Interval:
@@ -182,10 +183,13 @@ class Cost:
         try:
             return math.fsum(costs)
         except OverflowError:
-            raise InvalidParameter(
-                f"the costs of a function must add up within the floats; those of {self!r} do not. "
-                "Give a smaller function, for instance a thousandth of it."
-            ) from None
+            raise self._too_large() from None
+
+    def _too_large(self) -> InvalidParameter:
+        return InvalidParameter(
+            f"the costs of a function must add up within the floats; those of {self!r} do not. "
+            "Give a smaller function, for instance a thousandth of it."
+        )
 
     def _called_at(self, sizes: list[float]) -> list[float]:
         """Call L at many sizes; only when something is odd, look which call it was."""

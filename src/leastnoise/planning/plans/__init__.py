@@ -1,0 +1,1 @@
+"""One promise shared among several answers: found in floats, proved in exact numbers."""
