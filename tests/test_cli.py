@@ -249,6 +249,7 @@ def test_help_has_an_example_that_runs(command: str, tmp_path: Path) -> None:
     told = call(command, "--help").stdout
     certificate = ln.calibrate(ln.Privacy(delta=0.1), sensitivity=1).certificate
     (tmp_path / "certificate.json").write_text(certificate.to_json(), encoding="utf-8")
+    ln.Ledger(tmp_path / "people.ledger", limit=ln.Privacy(1, "1e-6")).close()
     examples = re.findall(r"(?m)^ +(leastnoise .*)$", told)
     assert examples
     for example in examples:

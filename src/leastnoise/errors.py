@@ -7,6 +7,7 @@
     ├── NotPrivate         (ValueError)           a noise does not keep the promise it is held to
     ├── BudgetExceeded     (RuntimeError)         the ledger has not enough left
     ├── LedgerDamaged      (RuntimeError)         the ledger's chain is broken
+    ├── LedgerUnavailable  (RuntimeError)         the ledger cannot be written now
     └── Unsupported        (NotImplementedError)  a right question that this version cannot answer
 
 A message says the rule, what was got and what to do. It may quote a parameter, for parameters
@@ -33,6 +34,10 @@ class BudgetExceeded(LeastnoiseError, RuntimeError):
 
 class LedgerDamaged(LeastnoiseError, RuntimeError):
     """A ledger's rows do not form the chain they must; nothing is released from it."""
+
+
+class LedgerUnavailable(LeastnoiseError, RuntimeError):
+    """A ledger cannot be read or written now; nothing is released without it."""
 
 
 class Unsupported(LeastnoiseError, NotImplementedError):

@@ -142,6 +142,12 @@ def read(text: str, cost: Cost | None = None) -> Certificate:
     return certificate if cost is None else _with_cost(certificate, cost)
 
 
+def noise_written(noise: Noise) -> dict[str, Any]:
+    """Return a law as a certificate writes it: equal for equal laws and for no others."""
+    plain: dict[str, Any] = _plain(noise)
+    return plain
+
+
 def _needs_table(certificate: Certificate) -> bool:
     """Tell whether the cost cannot be written down, or not be computed without further libraries.
 

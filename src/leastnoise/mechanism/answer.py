@@ -16,6 +16,7 @@ from leastnoise.exact import (
     rational,
     to_place,
 )
+from leastnoise.ledger import UNRECORDED, Receipt
 from leastnoise.noise import table
 from leastnoise.privacy import Privacy
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from leastnoise.mechanism.columns import Form
     from leastnoise.mechanism.mechanism import Mechanism
 
-UNRECORDED = "not recorded in any ledger"
 _ENDLESS = "there is no largest error"
 _NEARLY_ALL = Fraction(999, 1000)
 
@@ -35,10 +35,16 @@ class Answer:
     """A released number.
 
     Only the noisy lattice point is kept: the true value is nowhere in it.
+
+    Attributes:
+        index: The lattice point.
+        mechanism: What released it.
+        receipt: That it is in a ledger, with the chain's head; None if it is in none.
     """
 
     index: int
     mechanism: "Mechanism"
+    receipt: Receipt | None = None
 
     @property
     def value(self) -> Fraction:
@@ -107,12 +113,14 @@ class Answers:
         privacy: The promise for one person, as asked with ``touches``.
         form: What kind of column was given, with its index and name and none of its values; None
             for an array.
+        receipt: That they are in a ledger, with the chain's head; None if they are in none.
     """
 
     values: "NDArray[Any]"
     mechanism: "Mechanism"
     privacy: Privacy
     form: "Form | None" = None
+    receipt: Receipt | None = None
 
     @property
     def column(self) -> Any:
@@ -262,7 +270,7 @@ def _facts(answer: Answer | Answers) -> dict[str, str]:
         "95 %": f"± {usual}",
         "always": f"± {always}" if always else _ENDLESS,
         "promise": str(answer.privacy),
-        "recorded": UNRECORDED,
+        "recorded": recorded_as(answer.receipt),
     }
     if answer.mechanism.needs_allowance:
         left = approximately(answer.exact_probability, 6, ROUND_CEILING)
@@ -270,8 +278,16 @@ def _facts(answer: Answer | Answers) -> dict[str, str]:
     return facts
 
 
+def recorded_as(receipt: Receipt | None) -> str:
+    """Say where a release is recorded, if it is."""
+    if receipt is None:
+        return str(UNRECORDED)
+    again = "the stored answer, " if receipt.again else ""
+    return f"{again}recorded as {receipt.key!r} on {receipt.at[:10]}"
+
+
 def _promise(answer: Answer | Answers) -> str:
     left = approximately(answer.exact_probability, 6, ROUND_CEILING)
     needed = answer.mechanism.needs_allowance
     exact = f", the exact value left with probability {left}" if needed else ""
-    return f"{answer.privacy}{exact}; {UNRECORDED}"
+    return f"{answer.privacy}{exact}; {recorded_as(answer.receipt)}"

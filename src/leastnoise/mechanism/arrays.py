@@ -36,7 +36,7 @@ _PART = 1 << 19
 _LARGEST_FLOAT = sys.float_info.max
 
 
-def released(
+def releasing(
     values: Array,
     grid: Grid,
     law: LatticeNoise,
@@ -44,33 +44,43 @@ def released(
     *,
     integer: bool,
     what: str = "an array",
-) -> Array:
-    """Return the released values of an array, in its shape, by the fastest route that is exact.
+) -> Callable[[], Array]:
+    """Check an array and choose the fastest route that is exact; return what releases it.
 
-    ``what`` is what messages call it.
+    The released values have its shape. ``what`` is what messages call it.
     """
     flat = _flat(values, what, integer=integer)
     largest = _largest(flat, what)
-    if integer:
-        # By the types of array and law alone: what is returned must not tell where values lie.
-        wide = flat.dtype.kind == "u" and flat.dtype.itemsize == 8
-        fast = bulk.fits(law) and not wide
-        results = (_in_integers if fast else _whole_exactly)(flat, law, new_tape())
-    else:
-        # Integers are read as floats, which must hold them.
-        readable = flat.dtype.kind == "f" or largest <= 1 << 53
-        fast = readable and bulk.fits(law)
-        rounding = grid.rounding(largest, bulk.reach(law)) if fast else None
-        if rounding is None:
-            results = _exactly(flat, grid, law, new_tape())
+
+    def release() -> Array:
+        if integer:
+            # By the types of array and law alone: what is returned must not tell where values lie.
+            wide = flat.dtype.kind == "u" and flat.dtype.itemsize == 8
+            fast = bulk.fits(law) and not wide
+            results = (_in_integers if fast else _whole_exactly)(flat, law, new_tape())
         else:
-            results = np.empty(flat.size)
-            # Each part has a tape of its own.
-            _in_parts(
-                lambda part: _in_floats(flat[part], results[part], rounding, law, new_tape()),
-                flat.size,
-            )
-    return results.reshape(values.shape)
+            results = _real(flat, largest, grid, law, new_tape)
+        return results.reshape(values.shape)
+
+    return release
+
+
+def _real(
+    flat: Array, largest: float, grid: Grid, law: LatticeNoise, new_tape: Callable[[], Tape]
+) -> Array:
+    """Release real numbers, or whole ones as such."""
+    # Integers are read as floats, which must hold them.
+    readable = flat.dtype.kind == "f" or largest <= 1 << 53
+    fast = readable and bulk.fits(law)
+    rounding = grid.rounding(largest, bulk.reach(law)) if fast else None
+    if rounding is None:
+        return _exactly(flat, grid, law, new_tape())
+    results = np.empty(flat.size)
+    # Each part has a tape of its own.
+    _in_parts(
+        lambda part: _in_floats(flat[part], results[part], rounding, law, new_tape()), flat.size
+    )
+    return results
 
 
 def _in_parts(work: Callable[[slice], T], size: int) -> list[T]:

@@ -1,21 +1,14 @@
 """``calibrate`` finds the least noise; a ``Mechanism`` adds it."""
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from decimal import ROUND_CEILING
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, overload
 
-from leastnoise.calibration import (
-    Effort,
-    Question,
-    find,
-    on_lattice,
-    smooth_on_lattice,
-    staircase_on_lattice,
-    stretched,
-)
+from leastnoise.calibration import Effort, Question, find
 from leastnoise.certificate import Certificate
 from leastnoise.costs import Cost, l1
 from leastnoise.errors import InvalidParameter
@@ -27,25 +20,37 @@ from leastnoise.exact import (
     described,
     exactly,
     exponential,
-    power,
-    shortened_up,
 )
+from leastnoise.ledger import UNRECORDED, Ledger, Spending, Unrecorded
+from leastnoise.ledger.rows import Json
 from leastnoise.mechanism.answer import Answer, Answers
 from leastnoise.mechanism.columns import Column, form_of
+from leastnoise.mechanism.drawn import Drawn, lattice_law
 from leastnoise.mechanism.reading import class_read, effort_read, sensitivity_read
-from leastnoise.mechanism.release import release_column, release_many, release_one
+from leastnoise.mechanism.recording import (
+    ARRAY,
+    NUMBER,
+    Place,
+    description,
+)
+from leastnoise.mechanism.release import (
+    releaser,
+    releasing_column,
+    releasing_many,
+    releasing_one,
+)
+from leastnoise.mechanism.together import together
 from leastnoise.mechanism.words import explained
-from leastnoise.noise import LatticeNoise, Noise, Smooth, Staircase, Steps, Uniform
+from leastnoise.noise import Noise, Smooth, Staircase, Steps
 from leastnoise.privacy import Privacy
 from leastnoise.profiles import keeps
-
-# After so many expected failures the joint promise is none: 1 − δ < e⁻¹⁰⁰.
-_MANY = 100
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
     from numpy.typing import NDArray
+
+    from leastnoise.mechanism.columns import Form
 
 
 def calibrate(
@@ -96,7 +101,7 @@ def calibrate(
     asked = Question(privacy, moved, cost, integer, class_read(among))
     noise, certificate = find(asked, effort_read(solve, gap, seconds), family)
     return Mechanism(
-        privacy, moved, noise, certificate, Drawn(_lattice_law(noise, asked), cost), integer
+        privacy, moved, noise, certificate, Drawn(lattice_law(noise, asked), cost), integer
     )
 
 
@@ -128,40 +133,8 @@ def hold(
     moved = sensitivity_read(privacy, sensitivity, cost, integer=False)
     certificate = Certificate.of(noise, privacy, moved, cost, source="given, not found")
     certificate.check()
-    law = _lattice_law(noise, Question(privacy, moved, cost, integer=False, among="any"))
+    law = lattice_law(noise, Question(privacy, moved, cost, integer=False, among="any"))
     return Mechanism(privacy, moved, noise, certificate, Drawn(law, cost), integer=False)
-
-
-@dataclass(frozen=True, repr=False)
-class Drawn:
-    """The lattice noise that release adds, whole multiples of a step.
-
-    Attributes:
-        noise: Its law, in whole weights.
-        objective: What an error costs.
-    """
-
-    noise: LatticeNoise
-    objective: Cost
-
-    def __repr__(self) -> str:
-        """Print the law."""
-        return f"Drawn({self.noise!r})"
-
-    @property
-    def step(self) -> Fraction:
-        """The lattice's step: 1 for whole numbers, about Δ/2²⁰ for real ones."""
-        return self.noise.step
-
-    @property
-    def radius(self) -> Fraction | float:
-        """The largest noise that can be drawn: ``math.inf`` if there is none."""
-        return self.noise.radius
-
-    @cached_property
-    def cost(self) -> Fraction:
-        """The expected cost of the drawn noise: exact or a proved upper bound."""
-        return self.noise.expected(self.objective)
 
 
 @dataclass(frozen=True, repr=False)
@@ -199,6 +172,10 @@ class Mechanism:
                 f"got a step of {exactly(self.drawn.step)}. Calibrate again."
             )
         keeps(self.drawn.noise, self.privacy, sensitivity=self.protected)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Keep what it is made of; what was worked out from that is worked out again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def check(self) -> None:
         """Prove again that the noise keeps the promise, on the line and as drawn, and its cost.
@@ -252,6 +229,10 @@ class Mechanism:
         return Grid(self.drawn.step)
 
     @cached_property
+    def _release_one(self) -> Callable[[object], int]:
+        return releaser(self.grid, self.drawn.noise, integer=self.integer)
+
+    @cached_property
     def exact_probability(self) -> Fraction:
         """The probability that the noise gives the exact value away.
 
@@ -284,16 +265,36 @@ class Mechanism:
 
     @overload
     def release(
-        self, value: "int | float | Fraction | Decimal", *, allow_exact: bool = False
+        self,
+        value: "int | float | Fraction | Decimal",
+        *,
+        ledger: Ledger | Unrecorded = UNRECORDED,
+        key: str | None = None,
+        fresh: bool = False,
+        allow_exact: bool = False,
     ) -> Answer: ...
 
     @overload
     def release(
-        self, value: "NDArray[Any] | Column", *, allow_exact: bool = False, touches: int = 1
+        self,
+        value: "NDArray[Any] | Column",
+        *,
+        ledger: Ledger | Unrecorded = UNRECORDED,
+        key: str | None = None,
+        fresh: bool = False,
+        allow_exact: bool = False,
+        touches: int = 1,
     ) -> Answers: ...
 
     def release(
-        self, value: object, *, allow_exact: bool = False, touches: int = 1
+        self,
+        value: object,
+        *,
+        ledger: Ledger | Unrecorded = UNRECORDED,
+        key: str | None = None,
+        fresh: bool = False,
+        allow_exact: bool = False,
+        touches: int = 1,
     ) -> Answer | Answers:
         """Add noise to a true value and return what may be published.
 
@@ -301,14 +302,41 @@ class Mechanism:
             value: A number, taken exactly as it is; or floats or integers in a numpy array, a
                 pandas or polars Series or an Arrow array. The promise for these is for a person
                 who can change one element by at most Δ.
+            ledger: Where the release is charged before it is drawn, and stored before it leaves.
+                Without one it is recorded nowhere, and says so when printed.
+            key: What the question is called in the ledger. Under the same key the stored answer
+                comes back, whatever the value is now, and nothing is charged. Without a key every
+                release is a question of its own.
+            fresh: Whether to charge and draw again under a key that has an answer.
             allow_exact: Say that the exact value may leave with the probability
                 :attr:`exact_probability`. Needed where :attr:`needs_allowance` says so.
             touches: For an array or column: how many elements one person can change, each by at
                 most Δ. The promise is then that of so many releases together.
 
         Raises:
-            InvalidParameter: Before anything is drawn, if the value is not a finite number.
+            InvalidParameter: Before anything is charged or drawn, if the value is not a finite
+                number, or the key was used for something else.
+            BudgetExceeded: If the ledger has not enough left; nothing is charged.
         """
+        if allow_exact is not False or self.needs_allowance:
+            self._allow(allow_exact)
+        if type(value) is not float and type(value) is not int:
+            numpy = sys.modules.get("numpy")  # only if it is loaded can there be an array
+            many = numpy is not None and isinstance(value, numpy.ndarray) and value.ndim > 0
+            form = None if many else form_of(value, integer=self.integer)
+            if many or form is not None:
+                return self._release_each(value, form, touches, Place(ledger, key, fresh))
+        if type(touches) is not int or touches != 1:
+            _alone(touches)
+        if ledger is UNRECORDED and key is None and fresh is False:
+            return Answer(self._release_one(value), self)
+        place = Place(ledger, key, fresh)
+        release = releasing_one(value, self.grid, self.drawn.noise, integer=self.integer)
+        index, receipt = place.released(self.spending, release, NUMBER)
+        return Answer(index, self, receipt)
+
+    def _allow(self, allow_exact: object) -> None:
+        """Refuse to release where the exact value could leave and nobody has allowed it."""
         if not isinstance(allow_exact, bool):
             raise InvalidParameter(
                 f"allow_exact must be True or False; got {described(allow_exact)}. "
@@ -320,23 +348,33 @@ class Mechanism:
                 f"{_up(self.exact_probability)}: the exact value leaves. Pass allow_exact=True to "
                 "accept that, or promise a smaller ε or δ."
             )
-        numpy = sys.modules.get("numpy")  # an array can only be one if numpy is loaded already
-        if numpy is not None and isinstance(value, numpy.ndarray) and value.ndim:
-            together = _together(self.privacy, count(touches, "touches", least=1))
-            values = release_many(value, self.grid, self.drawn.noise, integer=self.integer)
-            return Answers(values, self, together)
-        form = None if type(value) in (float, int) else form_of(value, integer=self.integer)
-        if form is not None:
-            together = _together(self.privacy, count(touches, "touches", least=1))
-            values = release_column(value, form, self.grid, self.drawn.noise, integer=self.integer)
-            return Answers(values, self, together, form)
-        if not (type(touches) is int and touches == 1) and count(touches, "touches", least=1) > 1:
-            raise InvalidParameter(
-                f"touches is for arrays; got {described(touches)} with a single value. "
-                "Leave it out."
-            )
-        index = release_one(value, self.grid, self.drawn.noise, integer=self.integer)
-        return Answer(index, self)
+
+    def _release_each(
+        self, values: Any, form: "Form | None", touches: int, place: Place
+    ) -> Answers:
+        """Release an array, or a column of this form."""
+        privacy = together(self.privacy, count(touches, "touches", least=1))
+        grid, law = self.grid, self.drawn.noise
+        if form is None:
+            release = releasing_many(values, grid, law, integer=self.integer)
+            shape = list(values.shape)
+        else:
+            release = releasing_column(values, form, grid, law, integer=self.integer)
+            shape = [len(values)]
+        asked = {"answer": "many", "shape": shape, "touches": int(touches)}
+        charged = partial(self.spending, asked, privacy)
+        released, receipt = place.released(charged, release, ARRAY)
+        return Answers(released, self, privacy, form, receipt)
+
+    def spending(self, asked: Json | None = None, privacy: Privacy | None = None) -> Spending:
+        """Return what a ledger charges for one release, or for what is asked at another promise."""
+        mechanism, digest = self._description
+        asked = asked or {"answer": "one"}
+        return Spending(privacy or self.privacy, {digest: mechanism}, asked)
+
+    @cached_property
+    def _description(self) -> tuple[Json, str]:
+        return description(self)
 
     def explain(self, *, people: int | None = None) -> str:
         """Say in plain words what is promised and what the noise does.
@@ -346,36 +384,13 @@ class Mechanism:
         return explained(self, people)
 
 
-def _together(privacy: Privacy, releases: int) -> Privacy:
-    """Return the promise of several releases: (kε, 1 − (1−δ)ᵏ).
-
-    Kairouz, Oh and Viswanath 2015, Theorem 3.3 with i = 0; at ε = 0: couple each pair of outputs so
-    that they agree with probability 1 − δ, independently.
-    """
-    if releases == 1:
-        return privacy
-    if releases * privacy.delta < _MANY:
-        failing = 1 - power(1 - privacy.delta, Fraction(releases)).lower
-        return Privacy(releases * privacy.epsilon, shortened_up(failing) if failing else 0)
-    raise InvalidParameter(
-        "so many releases would promise nothing: δ would be 1 but for a hair after "
-        f"{described(releases)} of them. Release less, or promise a smaller δ for each."
-    )
+def _alone(touches: object) -> None:
+    """Refuse several touches of a single value."""
+    if count(touches, "touches", least=1) > 1:
+        raise InvalidParameter(
+            f"touches is for arrays; got {described(touches)} with a single value. Leave it out."
+        )
 
 
 def _up(probability: Fraction) -> str:
     return approximately(probability, 6, ROUND_CEILING)
-
-
-def _lattice_law(noise: Noise, asked: Question) -> LatticeNoise:
-    """Return the lattice noise that is drawn for a noise on the line; others are drawn as such."""
-    if isinstance(noise, Uniform):
-        return on_lattice(noise, asked.privacy, asked.sensitivity)
-    if isinstance(noise, Staircase):
-        return staircase_on_lattice(noise, asked.sensitivity)
-    if isinstance(noise, Smooth):
-        return smooth_on_lattice(noise, asked.sensitivity)
-    if isinstance(noise, Steps):
-        return stretched(noise, asked.sensitivity)
-    assert isinstance(noise, LatticeNoise)  # noqa: S101 -- tells mypy that these are all there are
-    return noise

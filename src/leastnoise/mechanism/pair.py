@@ -1,7 +1,7 @@
 """Two answers at once: ``calibrate_pair`` finds their noise; a ``PairMechanism`` adds it."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import cached_property
@@ -22,12 +22,15 @@ from leastnoise.exact import (
     exactly,
     exponential,
     magnitude,
+    ratio,
     rational,
     to_place,
 )
-from leastnoise.mechanism.answer import UNRECORDED
+from leastnoise.ledger import UNRECORDED, Ledger, Receipt, Spending, Unrecorded
+from leastnoise.mechanism.answer import recorded_as
 from leastnoise.mechanism.reading import sensitivity_read
-from leastnoise.mechanism.release import release_pair
+from leastnoise.mechanism.recording import PAIR, Place, digest
+from leastnoise.mechanism.release import releasing_pair
 from leastnoise.noise import DiscretePlanarStaircase, PlanarStaircase, table
 from leastnoise.privacy import Privacy
 
@@ -126,16 +129,52 @@ class PairMechanism:
         """The lattice that both answers lie on."""
         return Grid(self.drawn.step)
 
-    def release(self, values: "tuple[Value, Value]") -> "PairAnswer":
+    def release(
+        self,
+        values: "tuple[Value, Value]",
+        *,
+        ledger: Ledger | Unrecorded = UNRECORDED,
+        key: str | None = None,
+        fresh: bool = False,
+    ) -> "PairAnswer":
         """Add noise to two true values and return what may be published.
 
         Args:
             values: Two numbers, each taken exactly as it is.
+            ledger: Where the release is recorded (:meth:`leastnoise.Mechanism.release`).
+            key: What the question is called there.
+            fresh: Whether to charge and draw again under a key that has an answer.
 
         Raises:
-            InvalidParameter: Before anything is drawn, if they are not two finite numbers.
+            InvalidParameter: Before anything is charged or drawn, if they are not two finite
+                numbers.
+            BudgetExceeded: If the ledger has not enough left; nothing is charged.
         """
-        return PairAnswer(release_pair(values, self.grid, self.drawn), self)
+        place = Place(ledger, key, fresh)
+        release = releasing_pair(values, self.grid, self.drawn)
+
+        indices, receipt = place.released(self._spending, release, PAIR)
+        return PairAnswer(indices, self, receipt)
+
+    def _spending(self) -> Spending:
+        """Return what a ledger is to charge."""
+        law = self.drawn
+        parts = {field.name: ratio(Fraction(getattr(law, field.name))) for field in fields(law)}
+        drawn = {
+            "privacy": {"epsilon": ratio(self.privacy.epsilon), "delta": "0"},
+            "drawn": {"kind": type(law).__name__, **parts},
+            "sensitivity": ratio(self.sensitivity),
+            "integer": False,
+        }
+        facts = {
+            "noise": repr(self.noise),
+            "step": ratio(law.step),
+            "radius": ratio(math.inf),
+            "exact_probability": "0",
+            "cost": ratio(self.cost),
+            "source": self.source,
+        }
+        return Spending(self.privacy, {digest(drawn): drawn | facts}, {"answer": "pair"})
 
     def explain(self) -> str:
         """Say in plain words what is promised."""
@@ -156,6 +195,7 @@ class PairAnswer:
 
     indices: tuple[int, int]
     mechanism: PairMechanism
+    receipt: Receipt | None = None
 
     @property
     def value(self) -> tuple[Fraction, Fraction]:
@@ -221,7 +261,7 @@ class PairAnswer:
             "95 %": f"both errors together ≤ {self._usual()}",
             "always": "there is no largest error",
             "promise": str(self.privacy),
-            "recorded": UNRECORDED,
+            "recorded": recorded_as(self.receipt),
         }
         return table(self._printed(), facts)
 
@@ -229,7 +269,7 @@ class PairAnswer:
         """Say it in one honest line: the error is rounded up and includes that of printing."""
         return (
             f"{self._printed()} (both errors together ≤ {self._usual()} with 95 %, there is no "
-            f"largest error), {self.privacy}; {UNRECORDED}"
+            f"largest error), {self.privacy}; {recorded_as(self.receipt)}"
         )
 
     def __repr__(self) -> str:

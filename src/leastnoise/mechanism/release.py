@@ -4,57 +4,84 @@ Everything is checked before a bit is drawn, and the true value is a local varia
 functions below: nothing else holds it, prints it or raises with it.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import Grid, value_ratio
 from leastnoise.mechanism.columns import Form, numbers_of
 from leastnoise.noise import DiscretePlanarStaircase, LatticeNoise
-from leastnoise.sampling.draws import draw
-from leastnoise.sampling.entropy import CipherTape, SystemTape
+from leastnoise.sampling.draws import way
+from leastnoise.sampling.entropy import SYSTEM, CipherTape
 from leastnoise.sampling.planar import draw_pair
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def release_one(value: object, grid: Grid, law: LatticeNoise, *, integer: bool) -> int:
-    """Return the index of a released value: the true value's lattice point plus noise."""
+def releaser(grid: Grid, law: LatticeNoise, *, integer: bool) -> Callable[[object], int]:
+    """Return what releases one value at once: the index of its lattice point plus noise."""
+    index, drawn = grid.index, way(law)
+
+    def release(value: object) -> int:
+        numerator, denominator = value_ratio(value)
+        if integer and denominator != 1:
+            raise _not_whole(value)
+        return index(numerator, denominator) + drawn(SYSTEM)
+
+    return release
+
+
+def releasing_one(
+    value: object, grid: Grid, law: LatticeNoise, *, integer: bool
+) -> Callable[[], int]:
+    """Check one value; return what releases it, as the index of its lattice point plus noise."""
     numerator, denominator = value_ratio(value)
     if integer and denominator != 1:
-        raise InvalidParameter(
-            "with integer=True the value to release must be a whole number; "
-            f"got one of type {type(value).__name__} that is not. Leave out integer=True."
-        )
-    return grid.index(numerator, denominator) + draw(law, SystemTape())
+        raise _not_whole(value)
+    point, drawn = grid.index(numerator, denominator), way(law)
+    return lambda: point + drawn(SYSTEM)
 
 
-def release_pair(values: object, grid: Grid, law: DiscretePlanarStaircase) -> tuple[int, int]:
-    """Return the indices of two released values: each true value's lattice point plus noise."""
+def releasing_pair(
+    values: object, grid: Grid, law: DiscretePlanarStaircase
+) -> Callable[[], tuple[int, int]]:
+    """Check two values; return what releases them: their lattice points plus noise, as indices."""
     if not isinstance(values, tuple | list) or len(values) != 2:
         raise InvalidParameter(
             "a pair to release must be a tuple or a list of two numbers; "
             f"got one of type {type(values).__name__} that is not. Give (x, y)."
         )
     first, second = (grid.index(*value_ratio(value)) for value in values)
-    i, j = draw_pair(law, SystemTape())
-    return first + i, second + j
+
+    def release() -> tuple[int, int]:
+        i, j = draw_pair(law, SYSTEM)
+        return first + i, second + j
+
+    return release
 
 
-def release_many(
+def releasing_many(
     values: "NDArray[Any]", grid: Grid, law: LatticeNoise, *, integer: bool
-) -> "NDArray[Any]":
-    """Return the released values of an array, element by element, in its shape."""
-    from leastnoise.mechanism.arrays import released  # numpy, on first use
+) -> "Callable[[], NDArray[Any]]":
+    """Check an array; return what releases it, element by element, in its shape."""
+    from leastnoise.mechanism.arrays import releasing  # numpy, on first use
 
-    return released(values, grid, law, CipherTape, integer=integer)
+    return releasing(values, grid, law, CipherTape, integer=integer)
 
 
-def release_column(
+def releasing_column(
     column: object, form: Form, grid: Grid, law: LatticeNoise, *, integer: bool
-) -> "NDArray[Any]":
-    """Return the released values of a column, element by element, as an array."""
-    from leastnoise.mechanism.arrays import released  # numpy, on first use
+) -> "Callable[[], NDArray[Any]]":
+    """Check a column; return what releases it, element by element, as an array."""
+    from leastnoise.mechanism.arrays import releasing  # numpy, on first use
 
     numbers = numbers_of(column, form)
-    return released(numbers, grid, law, CipherTape, integer=integer, what="a column")
+    return releasing(numbers, grid, law, CipherTape, integer=integer, what="a column")
+
+
+def _not_whole(value: object) -> InvalidParameter:
+    return InvalidParameter(
+        "with integer=True the value to release must be a whole number; "
+        f"got one of type {type(value).__name__} that is not. Leave out integer=True."
+    )

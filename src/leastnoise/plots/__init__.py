@@ -4,6 +4,7 @@ Save one with :func:`save`; in a notebook a chart shows itself. Altair comes wit
 ``leastnoise[plots]``.
 """
 
+from leastnoise.plots.budget import budget
 from leastnoise.plots.canvas import save
 from leastnoise.plots.comparison import compared, cost_by_delta, cost_by_epsilon, save_comparison
 from leastnoise.plots.curves import Look, curves
@@ -11,6 +12,7 @@ from leastnoise.plots.laws import density, laws, rearrangement
 
 __all__ = [
     "Look",
+    "budget",
     "compared",
     "cost_by_delta",
     "cost_by_epsilon",

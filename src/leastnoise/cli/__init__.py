@@ -1,0 +1,8 @@
+"""The command line: each command parses, makes one library call and prints.
+
+A command is a file named after it, which is loaded when the command is first asked for.
+"""
+
+from leastnoise.cli.group import main
+
+__all__ = ["main"]

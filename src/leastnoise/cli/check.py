@@ -1,0 +1,51 @@
+"""``leastnoise check``: prove a certificate again."""
+
+from pathlib import Path
+
+import click
+
+from leastnoise.certificate import Certificate
+from leastnoise.cli import options
+from leastnoise.cli.group import Refused
+from leastnoise.cli.printing import certificate_data, print_json, print_table
+from leastnoise.errors import InvalidParameter, LeastnoiseError
+from leastnoise.exact import exactly
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
+@options.as_json
+def check(*, file: str, as_json: bool) -> None:
+    """Prove a certificate again, trusting nothing in FILE (leastnoise.Certificate.check).
+
+    Exits with 0 if everything it says is proved, with 4 if not.
+
+    \b
+    Example:
+      leastnoise check certificate.json
+    """  # noqa: D301 -- click reads the control character
+    try:
+        certificate = Certificate.from_json(_read_text(file))
+        certificate.check()
+    except LeastnoiseError as error:
+        raise Refused(error, exit_code=4) from error
+    if as_json:
+        print_json(certificate_data(certificate))
+        return
+    print_table(
+        ("noise", f"{certificate.noise}"),
+        ("keeps", f"{certificate.privacy} at Δ = {exactly(certificate.sensitivity)}"),
+        ("expected cost", f"{exactly(certificate.cost)} ({certificate.objective})"),
+        ("lower bound", f"{exactly(certificate.lower_bound)}"),
+        ("proved", f"{certificate}"),
+    )
+
+
+def _read_text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidParameter(
+            "a certificate must be a file of text that can be read; this one is not. "
+            "Give one that calibrate --save wrote."
+        ) from error

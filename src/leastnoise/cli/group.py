@@ -1,0 +1,134 @@
+"""``main``: the commands by name, and what becomes of errors.
+
+Exit codes: 0 done · 1 our fault · 2 the caller's mistake · 3 budget refused · 4 a check failed.
+"""
+
+import io
+import sys
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+from leastnoise import __version__
+from leastnoise.errors import (
+    BudgetExceeded,
+    InvalidParameter,
+    LeastnoiseError,
+    LedgerDamaged,
+    NotPrivate,
+)
+
+# Each name is that of a file in this folder, and of the command in it, with - for _.
+_COMMANDS = ("calibrate", "check", "compare", "ledger", "paper", "privacy-for", "release")
+
+# Every other error of ours is the caller's to mend, also a ledger that cannot be reached now.
+_EXIT_CODES = {BudgetExceeded: 3, NotPrivate: 4, LedgerDamaged: 4}
+
+
+# What our messages call by the library's names, and what it is called here.
+_OPTIONS = {
+    "allow_exact=True": "--allow-exact",
+    "integer=True": "--integer",
+    "fresh=True": "--fresh",
+    "ledger=Ledger(…)": "--ledger FILE",
+    "Give limit=Privacy(epsilon=…, delta=…) to begin": (
+        "Use leastnoise ledger FILE new --epsilon … --delta … to begin"
+    ),
+    "begin it with limit=Privacy(epsilon=…, delta=…)": (
+        "begin it with leastnoise ledger FILE new --dataset … --epsilon … --delta …"
+    ),
+    "ask again with key=": "ask again with --key ",
+    "set another with allow()": "set another with leastnoise ledger FILE allow",
+}
+
+
+class Group(click.Group):
+    """A group whose library errors, in whichever command, become one line and an exit code."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run, on a terminal of any encoding: what it cannot show becomes a question mark."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")
+        return super().main(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except LeastnoiseError as error:
+            raise Refused(error) from error
+
+
+class Once(click.Command):
+    """A command that refuses an option given twice: of two limits, neither is surely meant."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options, unless one is there twice."""
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        options = [one for one in given if isinstance(one, click.Option) and not one.is_flag]
+        for option in options:
+            if options.count(option) > 1 and not ctx.resilient_parsing:
+                name = option.opts[0]
+                raise InvalidParameter(
+                    f"an option must be given once; got {name} {options.count(option)} times. "
+                    "Leave out all but one."
+                )
+        return super().parse_args(ctx, args)
+
+
+class Refused(click.ClickException):
+    """One of our errors, as one line on the error stream."""
+
+    def __init__(self, error: LeastnoiseError, exit_code: int | None = None) -> None:
+        super().__init__(_in_options(str(error)))
+        self.exit_code = exit_code or _EXIT_CODES.get(type(error), 2)  # type: ignore[misc]  # click's own way
+
+
+class _OnFirstUse(MutableMapping[str, click.Command]):
+    """Commands by name, each loaded when it is first asked for, so that each starts quickly."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._loaded: dict[str, click.Command | None] = dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> click.Command:
+        command = self._loaded[name]
+        if command is None:
+            home = name.replace("-", "_")
+            command = getattr(import_module(f"leastnoise.cli.{home}"), home)
+            self._loaded[name] = command
+        return command
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._loaded
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._loaded)
+
+    def __len__(self) -> int:
+        return len(self._loaded)
+
+
+def _in_options(message: str) -> str:
+    """Say what to do in the words of the command line."""
+    for keyword, option in _OPTIONS.items():
+        message = message.replace(keyword, option)
+    return message
+
+
+@click.group(
+    cls=Group,
+    commands=_OnFirstUse(_COMMANDS),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name="leastnoise")
+def main() -> None:
+    """The least noise that differential privacy allows."""

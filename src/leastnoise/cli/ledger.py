@@ -1,0 +1,263 @@
+"""``leastnoise ledger``: what has been spent, and what may be."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from leastnoise.cli import options
+from leastnoise.cli.group import Once
+from leastnoise.cli.overwriting import refuse_overwriting
+from leastnoise.cli.printing import print_json, print_table, print_words
+from leastnoise.cli.waiting import waiting
+from leastnoise.cli.witnesses import begin_witness, heads_of, refuse_silent
+from leastnoise.errors import InvalidParameter
+from leastnoise.privacy import Privacy
+
+if TYPE_CHECKING:
+    from leastnoise.ledger import Ledger
+
+# Which options each action has, but for those that say which ledger is meant.
+_ACTIONS = {
+    "show": {"explain", "as_json"},
+    "new": {"epsilon", "delta", "as_json"},
+    "allow": {"epsilon", "delta", "analyst", "as_json"},
+    "verify": {"head", "as_json"},
+    "export": {"out", "unit"},
+    "plot": {"out"},
+}
+_SPELLED = {"as_json": "json"}
+# What an action does with a ledger, and the printing that is left for when it is closed.
+Printing = Callable[[], None]
+
+
+def _wanted(name: str) -> str:
+    """Name the actions that have an option."""
+    return ", ".join(action for action, has in _ACTIONS.items() if name in has)
+
+
+def _for(name: str, text: str) -> str:
+    """Return what an option is, and which actions have it."""
+    return f"{text} For {_wanted(name)}."
+
+
+@click.command(cls=Once)
+@click.argument("file", metavar="FILE")
+@click.argument("action", type=click.Choice(list(_ACTIONS)), default="show", metavar="[ACTION]")
+@click.option("--dataset", help=f"{options.DATASET} For every action; plot draws it alone.")
+@click.option("--witness", help=f"{options.WITNESS} For every action; new begins such a file.")
+@click.option("--epsilon", help=_for("epsilon", "ε of a limit; allow keeps it if left out."))
+@click.option("--delta", help=_for("delta", "δ of a limit; allow keeps it if left out."))
+@click.option("--analyst", help=_for("analyst", "Whose limit it is; all people's if left out."))
+@click.option("--explain", is_flag=True, help=_for("explain", "Say what the promise means."))
+@click.option("--head", help=_for("head", "A head that the chain must hold, as an answer has it."))
+@click.option("--unit", help=_for("unit", "Whose presence is protected, such as person."))
+@click.option(
+    "--out",
+    help=_for(
+        "out", "The file to write: JSON, or a picture by its ending .png, .svg, .pdf, .html, .json."
+    ),
+)
+@click.option("--json", "as_json", is_flag=True, help=_for("as_json", "Print JSON."))
+def ledger(
+    *, file: str, action: str, dataset: str | None, witness: str | None, **given: Any
+) -> None:
+    """Look after what has been spent (leastnoise.ledger.Ledger).
+
+    FILE is a file, or postgresql://user@host/database. ACTION is one of
+
+    \b
+      show    limits, what was spent, the last releases     Ledger.accounts
+      new     begin a ledger, a data set, or a witness      Ledger
+      allow   set a new limit, also one of an analyst       Ledger.allow
+      verify  check that every row is as it was written     Ledger.verify
+      export  write a deployment declaration as JSON        Ledger.export
+      plot    draw what was spent over time                 plots.budget
+
+    It exits with 4 if the ledger is damaged.
+
+    \b
+    Examples:
+      leastnoise ledger people.ledger new --epsilon 1 --delta 1e-6
+      leastnoise ledger people.ledger
+      leastnoise ledger people.ledger allow --epsilon 0.5 --analyst ann
+      leastnoise ledger people.ledger verify
+      leastnoise ledger people.ledger export --unit person --out people.json
+      leastnoise ledger people.ledger plot --out budget.svg
+    """  # noqa: D301 -- click reads the control character
+    _check(action, given)
+    if given["out"] is not None:
+        refuse_overwriting(given["out"], ledger=file, witness=witness)
+    which = {"dataset": dataset, "witness": witness}
+    with waiting("checking the ledger") as now:
+        if action == "new":
+            tell = _new(file, which, given)
+        else:
+            refuse_silent(witness)
+            with options.opened(file, **which) as found:
+                tell = _ACTS[action](found, {**given, **which, "now": now})
+    tell()
+
+
+def _check(action: str, given: dict[str, Any]) -> None:
+    """Refuse options that an action would pass over."""
+    for name, value in given.items():
+        if value not in (None, False) and name not in _ACTIONS[action]:
+            raise InvalidParameter(
+                f"--{_SPELLED.get(name, name)} is for {_wanted(name)}; got it with {action}. "
+                "Leave it out."
+            )
+
+
+def _said(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of a limit that are given."""
+    return {name: given[name] for name in ("epsilon", "delta") if given[name] is not None}
+
+
+def _unsaid() -> InvalidParameter:
+    return InvalidParameter(
+        "a limit must say ε, δ or both; got neither. Give for instance --epsilon 1 --delta 1e-6."
+    )
+
+
+def _new(file: str, which: dict[str, str | None], given: dict[str, Any]) -> Printing:
+    """Begin what is not there yet; what is there may be begun again with the same limit."""
+    limit, witness = _first_limit(given, which["witness"]), which["witness"]
+    there = _there(file, which["dataset"])
+    with options.opened(file, limit=limit, **which) as found:
+        watched = witness is not None and begin_witness(witness, found)
+        shown = _show(found, {**given, "explain": True})
+    if given["as_json"]:
+        return shown
+    said = ["It was there already, with this limit." if limit else "It was there already."] * there
+    said += ["The witness begins with its head."] * watched
+
+    def tell() -> None:
+        if said:
+            print_words(" ".join(said))
+            click.echo()
+        shown()
+
+    return tell
+
+
+def _first_limit(given: dict[str, Any], witness: str | None) -> Privacy | None:
+    """Return the limit to begin with; None where only a witness is begun."""
+    said = _said(given)
+    if not said and witness is not None:
+        return None
+    if not said:
+        raise _unsaid()
+    limit = Privacy(**said)
+    if not (limit.epsilon or limit.delta):
+        raise InvalidParameter(
+            "a limit must leave something to spend; got ε = 0 and δ = 0. Give for instance "
+            "--epsilon 1 --delta 1e-6."
+        )
+    return limit
+
+
+def _there(file: str, dataset: str | None) -> bool:
+    """Whether a ledger has the data set already; what is wrong with it, opening it will say."""
+    try:
+        with options.opened(file, dataset=dataset):
+            return True
+    except InvalidParameter:
+        return False
+
+
+def _show(found: "Ledger", given: dict[str, Any]) -> Printing:
+    from leastnoise.cli.accounts import overview, overview_data, print_overview
+
+    seen = overview(found)
+    if given["as_json"]:
+        return partial(print_json, overview_data(seen))
+    return partial(print_overview, seen, explained=given["explain"])
+
+
+def _allow(found: "Ledger", given: dict[str, Any]) -> Printing:
+    """Set a limit, of which what is not given stays as it is."""
+    said, name = _said(given), (found.dataset, given["analyst"])
+    if not said:
+        raise _unsaid()
+    own = (one.limit for one in found.accounts if (one.dataset, one.analyst) == name)
+    present = next(own, None) or found.limit
+    limit = Privacy(**{"epsilon": present.epsilon, "delta": present.delta, **said})
+    found.allow(limit, analyst=given["analyst"])
+    return _show(found, given)
+
+
+def _verify(found: "Ledger", given: dict[str, Any]) -> Printing:
+    head = found.verify(given["head"])
+    checked = {"head": given["head"] is not None, "witness": given["witness"] is not None}
+    if given["as_json"]:
+        data = {"whole": True, "rows": head.seq, "head": str(head), "checked": checked}
+        return partial(print_json, data)
+    heads = checked["head"] + heads_of(given["witness"])
+
+    def tell() -> None:
+        print_table(("whole", f"{head.seq} rows, each as it was written"), ("head", f"{head}"))
+        click.echo()
+        print_words(_witnessed(heads))
+
+    return tell
+
+
+def _witnessed(heads: int) -> str:
+    """Say what the heads that were given prove."""
+    if not heads:
+        return (
+            "Whether it is the newest, it cannot tell: keep the head elsewhere, and give it next "
+            "time with --head."
+        )
+    which = "head that was" if heads == 1 else "heads that were"
+    return f"It holds the {which} witnessed."
+
+
+def _export(found: "Ledger", given: dict[str, Any]) -> Printing:
+    declaration = found.export(unit=given["unit"])
+    if given["out"] is None:
+        return partial(print_json, declaration)
+    text = json.dumps(declaration, ensure_ascii=False, indent=1) + "\n"
+    try:
+        Path(given["out"]).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidParameter(
+            f"a declaration must be written where files can be; {error.strerror}. "
+            "Choose another place."
+        ) from error
+
+    def tell() -> None:
+        click.echo(f"{given['out']}: the declaration of {found.dataset!r}; to be filled in by you:")
+        print_words(", ".join(_empty(declaration["deployment"])))
+
+    return tell
+
+
+def _empty(part: dict[str, Any]) -> list[str]:
+    """Return the names of the fields that only a person can fill in."""
+    return [
+        name
+        for key, value in part.items()
+        for name in (_empty(value) if isinstance(value, dict) else [key] if value is None else [])
+    ]
+
+
+def _plot(found: "Ledger", given: dict[str, Any]) -> Printing:
+    from leastnoise.plots import budget, save  # the pictures' libraries, on first use
+
+    if given["out"] is None:
+        raise InvalidParameter(
+            "a picture must be written to a file; got none. Give for instance --out budget.png."
+        )
+    chart = budget(found, dataset=given["dataset"])
+    given["now"]("drawing the picture")
+    path = save(chart, given["out"])
+    whose = "each data set" if given["dataset"] is None else repr(found.dataset)
+    return partial(click.echo, f"{path}: what was spent of {whose} over time, and its limit")
+
+
+_ACTS = {"show": _show, "allow": _allow, "verify": _verify, "export": _export, "plot": _plot}

@@ -1,0 +1,214 @@
+"""What the rows of a ledger come to: the limits, what was spent, and what is left.
+
+Promises add up: (ε₁, δ₁) and (ε₂, δ₂) together keep (ε₁ + ε₂, δ₁ + δ₂) whatever the two are, also
+where the second was chosen after seeing the first answer (Dwork and Roth 2014, Theorem 3.16 and
+Appendix B; Rogers, Roth, Ullman and Vadhan 2016, section 3, for limits set beforehand). So a ledger
+that never lets a sum pass its limit keeps the limit as a promise. The sums are exact.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+
+from leastnoise.errors import BudgetExceeded, LedgerDamaged
+from leastnoise.ledger.rows import (
+    BEGINNING,
+    CHARGE,
+    KINDS,
+    LIMIT,
+    MECHANISM,
+    VERSION,
+    Head,
+    Row,
+    amount,
+)
+from leastnoise.privacy import Privacy
+
+# A sum of unlike fractions could need ever longer numbers. Beyond so many binary digits it is
+# rounded up to them: never too little is said to be spent, and too much by less than 2⁻²⁰⁴⁸.
+# Every float is shorter, also as the decimal that it prints as.
+_LONGEST = 2048
+# Different charges that are kept apart before they are added up.
+_MANY = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What may be spent, and was: of a data set, or by one analyst of it.
+
+    Attributes:
+        dataset: The data set.
+        analyst: Who; None for all together.
+        limit: What may be spent; None for an analyst without a limit of their own.
+        spent: The sum of what was charged.
+        left: What may still be spent: for an analyst, of their own limit and of the data set's;
+            others may spend that before.
+    """
+
+    dataset: str
+    analyst: str | None
+    limit: Privacy | None
+    spent: Privacy
+    left: Privacy
+
+
+Name = tuple[str, str | None]
+Sum = tuple[Fraction, Fraction]
+
+
+@dataclass
+class Accounts:
+    """The rows followed so far, checked one by one, and what they come to.
+
+    Attributes:
+        head: The last of them.
+        limits: What may be spent, by account.
+        spent: What was charged, by account.
+        mechanisms: The keys of the mechanisms that are described.
+        charges: How many charges there are.
+    """
+
+    head: Head = BEGINNING
+    limits: dict[Name, Sum] = field(default_factory=dict)
+    spent: dict[Name, Sum] = field(default_factory=dict)
+    mechanisms: set[str] = field(default_factory=set)
+    charges: int = 0
+
+    def follow(self, rows: "Iterator[Row]") -> None:
+        """Go on from the head along further rows.
+
+        Raises:
+            LedgerDamaged: If a row is not what the chain says, or does not follow.
+        """
+        seq, before = self.head.seq, self.head.hash
+        charged: dict[str, int] = {}  # bodies of charges, which are mostly alike, and how many
+        for row in rows:
+            seq += 1
+            if row.version != VERSION or row.seq != seq or row.hashed(before) != row.hash:
+                raise _broken(row, seq)
+            before, kind = row.hash, row.kind
+            if kind == CHARGE:
+                charged[row.body] = charged.get(row.body, 0) + 1
+                if len(charged) > _MANY:
+                    self._charge(charged)
+                    charged = {}
+            elif kind == LIMIT:
+                dataset, analyst, most = _amounts(row.body)
+                self.limits[dataset, analyst] = most
+            elif kind == MECHANISM:
+                self.mechanisms.add(row.key)
+            elif kind not in KINDS:
+                raise damaged(seq, "is of no known kind")
+        self._charge(charged)
+        self.head = Head(seq, before)
+
+    def _charge(self, charged: dict[str, int]) -> None:
+        """Add up charges: exactly, so that their order does not matter."""
+        for body, times in charged.items():
+            dataset, analyst, (epsilon, delta) = _amounts(body)
+            for name in _names(dataset, analyst):
+                more = times * epsilon, times * delta
+                self.spent[name] = _added(self.spent.get(name, _NOTHING), more)
+            self.charges += times
+
+    def refuse(self, dataset: str, analyst: str | None, asked: Privacy) -> None:
+        """Refuse to charge what would pass a limit, of the data set or of the analyst."""
+        for name in _names(dataset, analyst):
+            limit = self.limits.get(name)
+            if limit is None and name[1] is not None:
+                continue  # the data set's limit is an analyst's, too
+            spent, limit = self.spent.get(name, _NOTHING), limit or _NOTHING
+            total = _added(spent, (asked.epsilon, asked.delta))
+            if any(part > most for part, most in zip(total, limit, strict=True)):
+                account = self.account(*name)
+                raise BudgetExceeded(
+                    f"the limit of {_whose(*name)} is {account.limit}, of which {account.left} is "
+                    f"left; got a release that spends {asked}. Promise less, or have the limit "
+                    "raised."
+                )
+
+    def account(self, dataset: str, analyst: str | None = None) -> Account:
+        """Return what is known of one account."""
+        limit = self.limits.get((dataset, analyst))
+        spent = self.spent.get((dataset, analyst), _NOTHING)
+        left = [
+            _left(self.limits.get(name, _NOTHING), self.spent.get(name, _NOTHING))
+            for name in _names(dataset, analyst)
+            if name in self.limits or name[1] is None
+        ]
+        return Account(
+            dataset,
+            analyst,
+            None if limit is None else Privacy(*limit),
+            Privacy(*spent),
+            Privacy(*map(min, zip(*left, strict=True))),
+        )
+
+    def all(self) -> list[Account]:
+        """Return every account, of data sets first."""
+        names = sorted({*self.limits, *self.spent}, key=lambda name: (name[0], name[1] or ""))
+        return [self.account(*name) for name in names]
+
+    def copied(self) -> "Accounts":
+        """Return the same, to be followed further without changing this."""
+        kept = dict(self.limits), dict(self.spent), set(self.mechanisms)
+        return Accounts(self.head, *kept, self.charges)
+
+
+_NOTHING: Sum = (Fraction(0), Fraction(0))
+
+
+def damaged(seq: int, why: str) -> LedgerDamaged:
+    """Return the error for a row that is not as it was written."""
+    return LedgerDamaged(
+        f"the rows of a ledger must form one chain of hashes; row {seq} {why}. "
+        "Nothing is released from it: put back a copy that is whole, and look for who changed it."
+    )
+
+
+def _broken(row: Row, seq: int) -> LedgerDamaged:
+    """Say what is wrong with a row that should be the one with this number."""
+    if row.version != VERSION:
+        return damaged(row.seq, f"is of version {row.version}, and this is for {VERSION}")
+    if row.seq != seq:
+        return damaged(seq, "is missing")
+    return damaged(row.seq, "does not have the hash that it must")
+
+
+@lru_cache(maxsize=1024)  # the same promise is mostly made many times
+def _amounts(body: str) -> tuple[str, str | None, Sum]:
+    """Return the account that a limit or a charge is of, and how much it is."""
+    content = json.loads(body)
+    epsilon, delta = amount(content["epsilon"]), amount(content["delta"])
+    return content["dataset"], content["analyst"], (epsilon, delta)
+
+
+def _names(dataset: str, analyst: str | None) -> list[Name]:
+    """Return the accounts that a charge counts for."""
+    return [(dataset, None)] if analyst is None else [(dataset, None), (dataset, analyst)]
+
+
+def _whose(dataset: str, analyst: str | None) -> str:
+    return f"data set {dataset!r}" + ("" if analyst is None else f" for analyst {analyst!r}")
+
+
+def _left(limit: Sum, spent: Sum) -> Sum:
+    """Return what is left of a limit: nothing, where it was lowered below what was spent."""
+    epsilon, delta = (max(a - b, Fraction(0)) for a, b in zip(limit, spent, strict=True))
+    return epsilon, delta
+
+
+def _added(spent: Sum, more: Sum) -> Sum:
+    return _plus(spent[0], more[0]), _plus(spent[1], more[1])
+
+
+def _plus(a: Fraction, b: Fraction) -> Fraction:
+    """Add exactly; numbers longer than any that is written by hand are rounded up."""
+    if not b:
+        return a
+    total = a + b
+    if total.denominator.bit_length() <= _LONGEST:
+        return total
+    return Fraction(-(-(total.numerator << _LONGEST) // total.denominator), 1 << _LONGEST)

@@ -1,0 +1,392 @@
+"""``Ledger``: what has been spent, so that it cannot be overspent."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from uuid import uuid4
+
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact import Number, described, positive, ratio
+from leastnoise.ledger.accounts import Account, Accounts, Name
+from leastnoise.ledger.beginning import begun_with
+from leastnoise.ledger.chain import Chain, Draft, keyed
+from leastnoise.ledger.declaration import declared
+from leastnoise.ledger.entries import Receipt, Spending, Stored
+from leastnoise.ledger.releases import Release, releases_of
+from leastnoise.ledger.rows import (
+    ANSWER,
+    CHARGE,
+    LIMIT,
+    MECHANISM,
+    OPENED,
+    Head,
+    Json,
+    Row,
+    amount,
+    limit_key,
+    mechanism_key,
+)
+from leastnoise.ledger.store import POSTGRES, Page, opened
+from leastnoise.ledger.witness import read_head, witness_read
+from leastnoise.privacy import Privacy
+
+_LONGEST_TEXT = 1000
+_USUAL = "data"
+# What is meant as a connection string and not as a path.
+_CONNECTION = re.compile(r"://|\b(password|user|host|dbname)\s*=", re.IGNORECASE)
+# What a key stands for, and where a charge says it.
+_QUESTION = {
+    "promise": ("epsilon", "delta"),
+    "mechanism": ("mechanisms",),
+    "question": ("asked",),
+}
+_LONGEST_WAIT = Fraction(10**6)  # seconds: databases count milliseconds in 32 bits
+
+
+class Ledger:
+    """What has been spent of a limit, on disk: shared by processes, never overspent.
+
+    A release is charged, and the charge on disk, before noise is drawn; its answer is on disk
+    before it leaves. Under the same key the stored answer comes back and nothing is charged. The
+    rows are chained by hashes; nothing is released from a broken chain. Sums are exact.
+
+    Opening takes the same time for any number of rows. Before the first release the whole chain is
+    checked, once for each ``Ledger``, which takes time in proportion to its rows.
+
+    Args:
+        where: The path of a file, which is made if there is none, or
+            ``"postgresql://user@host/database"`` for a team.
+        limit: What may be spent of the data set altogether. A new ledger, or data set, must have
+            one; later it may be left out, and must be the same if it is said.
+        dataset: The name of the data set; one ledger can hold several, each with a limit of its
+            own. Left out, it is the one that the ledger was begun with, ``"data"`` for a new one.
+        analyst: Who asks. What each analyst spends is summed up, too.
+        analyst_limit: What this analyst may spend of the data set.
+        witness: A head that the chain must hold (:attr:`Receipt.head`), or the path of a file in
+            which heads are noted, to be kept where the ledger is not. Without one, a ledger that is
+            put back as it was cannot be noticed.
+        timeout: For how many seconds to wait for other processes.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> ledger = Ledger(f"{folder.name}/people.ledger", limit=Privacy(epsilon=1))
+    >>> ledger.left
+    Privacy(epsilon=1, delta=0)
+    >>> ledger.close()
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        where: str | os.PathLike[str],
+        *,
+        limit: Privacy | None = None,
+        dataset: str | None = None,
+        analyst: str | None = None,
+        analyst_limit: Privacy | None = None,
+        witness: str | os.PathLike[str] | Head | None = None,
+        timeout: Number = 10,
+    ) -> None:
+        """Open a ledger, or begin one."""
+        self.where = _address(where)
+        self.analyst = None if analyst is None else named(analyst, "an analyst")
+        if analyst_limit is not None and analyst is None:
+            raise InvalidParameter(
+                "an analyst's limit must be somebody's; got one without a name. Give analyst=, too."
+            )
+        chosen = None if dataset is None else named(dataset, "a data set")
+        whole, own = _limit(limit), _limit(analyst_limit)
+        witnessed = witness_read(witness)
+        waiting = float(min(positive(timeout, "timeout"), _LONGEST_WAIT))
+        store = opened(self.where, timeout=waiting, create=whole is not None)
+        self._chain = Chain(store, witnessed)
+        try:
+            self.dataset = self._open(chosen, whole, own)
+        except BaseException:
+            self._chain.close()
+            raise
+
+    # ------------------------------------------------------------------ to be read
+
+    @property
+    def account(self) -> Account:
+        """What may be spent of the data set, and was."""
+        with self._chain.reading() as page:
+            return page.accounts.account(self.dataset)
+
+    @property
+    def limit(self) -> Privacy:
+        """What may be spent of the data set altogether."""
+        limit = self.account.limit
+        assert limit is not None  # noqa: S101 -- for mypy: a data set without one is refused
+        return limit
+
+    @property
+    def spent(self) -> Privacy:
+        """What was spent of the data set."""
+        return self.account.spent
+
+    @property
+    def left(self) -> Privacy:
+        """What may still be spent of the data set."""
+        return self.account.left
+
+    @property
+    def mine(self) -> Account:
+        """What the analyst may spend, and did; without an analyst, what all may."""
+        with self._chain.reading() as page:
+            return page.accounts.account(self.dataset, self.analyst)
+
+    @property
+    def accounts(self) -> list[Account]:
+        """Every account of the ledger: the data sets', and their analysts'."""
+        with self._chain.reading() as page:
+            return page.accounts.all()
+
+    @property
+    def releases(self) -> list[Release]:
+        """Every release from any data set of the ledger, in the order of their charges."""
+        return releases_of(self.rows())
+
+    @property
+    def head(self) -> Head:
+        """The chain's head: keep it elsewhere to tell an older copy later."""
+        with self._chain.reading() as page:
+            return page.accounts.head
+
+    def rows(self) -> Iterator[Row]:
+        """Go through all rows, each checked before it is given out."""
+        return self._chain.rows()
+
+    def verify(self, head: str | Head | None = None) -> Head:
+        """Check the whole chain again, and the database; return its head.
+
+        Args:
+            head: A head of which the chain must be a continuation, as an answer carries it.
+
+        Raises:
+            LedgerDamaged: If anything was changed, or the chain does not hold the head.
+        """
+        return self._chain.verify([] if head is None else [read_head(str(head))])
+
+    def export(self, *, unit: str | None = None) -> Json:
+        """Return a deployment declaration of the data set, for JSON: what was promised, and how.
+
+        Args:
+            unit: Whose presence is protected, such as ``"person"``: the ledger does not know it.
+        """
+        said = None if unit is None else named(unit, "a unit of privacy")
+        return declared(self.rows(), self.dataset, said)
+
+    # ------------------------------------------------------------------ to be written
+
+    def allow(self, limit: Privacy, *, analyst: str | None = None) -> None:
+        """Set a new limit, of the data set or of one analyst of it; the old one stays on record."""
+        if not isinstance(limit, Privacy):
+            raise _no_limit(limit)
+        name = self.dataset, None if analyst is None else named(analyst, "an analyst")
+        with self._chain.writing() as page:
+            page.write(LIMIT, limit_key(*name), _limit_body(name, limit))
+
+    def charge(self, spending: Spending, key: str | None = None, *, fresh: bool = False) -> Receipt:
+        """Charge a release before it is drawn; on disk when this returns.
+
+        What was charged under the same key before, for whichever analyst, is not charged again,
+        unless ``fresh``: its answer, if there is one, is :meth:`stored`. Without a key the release
+        gets one of its own. Each data set has keys of its own.
+
+        Raises:
+            BudgetExceeded: If a limit would be passed; nothing is charged.
+            InvalidParameter: If the key was used for something else.
+        """
+        key = uuid4().hex if key is None else named(key, "a key")
+        body = {
+            "dataset": self.dataset,
+            "analyst": self.analyst,
+            "epsilon": ratio(spending.privacy.epsilon),
+            "delta": ratio(spending.privacy.delta),
+            "mechanisms": list(spending.mechanisms),
+            "asked": spending.asked,
+        }
+        with self._chain.writing() as page:
+            charged = [
+                row for row in page.of(key, CHARGE) if row.content["dataset"] == self.dataset
+            ]
+            for row in charged:
+                _same_question(key, row.content, body)
+            if charged and not fresh:
+                return self._receipt(charged[-1], page.accounts, again=True)
+            page.accounts.refuse(self.dataset, self.analyst, spending.privacy)
+            for digest, mechanism in spending.mechanisms.items():
+                described_at = mechanism_key(digest)
+                if described_at not in page.accounts.mechanisms:
+                    page.write(MECHANISM, described_at, mechanism)
+            return self._receipt(page.write(CHARGE, key, body), page.accounts, again=False)
+
+    def stored(self, receipt: Receipt) -> Stored | None:
+        """Return the answer of a charge, if it was stored."""
+        with self._chain.reading() as page:
+            return _answer(page, receipt)
+
+    def store(self, receipt: Receipt, content: Json, payload: bytes = b"") -> Stored:
+        """Store the answer of a charge; on disk when this returns.
+
+        If another process has stored one meanwhile, that is the answer, and this one is forgotten.
+        """
+        with self._chain.writing() as page:
+            before = _answer(page, receipt)
+            if before is not None:
+                return before
+            body = {"charge": receipt.charge, "answer": content}
+            row = page.write(ANSWER, receipt.key, body, payload)
+            found = replace(receipt, head=row.head, at=row.at, again=False)
+            return Stored(found, content, payload)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._chain.close()
+
+    def __enter__(self) -> "Ledger":
+        """Return the ledger."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of the database."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Name it; a connection string can hold a password, so only its kind is told."""
+        where = "postgresql://…" if "://" in self.where else self.where
+        who = "" if self.analyst is None else f", analyst={self.analyst!r}"
+        return f"Ledger({where!r}, dataset={self.dataset!r}{who})"
+
+    # ------------------------------------------------------------------ how it is opened
+
+    def _open(self, chosen: str | None, whole: Privacy | None, own: Privacy | None) -> str:
+        """Begin a ledger or an account with its limit; refuse another than it has.
+
+        Return the data set.
+        """
+        with self._chain.peeking() as page:
+            first = begun_with(page)
+            dataset = chosen or first or _USUAL
+            limits: dict[Name, Privacy | None] = {(dataset, None): whole}
+            if self.analyst is not None:
+                limits[dataset, self.analyst] = own
+            had = {name: _last_limit(page, name) for name in limits}
+        for name, limit in limits.items():
+            _same(limit, had[name])
+        if had[dataset, None] is None and whole is None:
+            there = "" if first is None else f" (the ledger was begun with {first!r})"
+            raise InvalidParameter(
+                f"a data set in a ledger must have a limit; got {dataset!r}, which has none{there}."
+                " Look at its name; only for other people than those of the data sets there are, "
+                "begin it with limit=Privacy(epsilon=…, delta=…)."
+            )
+        new = {name: limit for name, limit in limits.items() if limit and had[name] is None}
+        if new:
+            self._begin(new)
+        return dataset
+
+    def _begin(self, limits: dict[Name, Privacy]) -> None:
+        """Write the first limits of accounts, and the first row of all; others may try at once."""
+        with self._chain.writing() as page:
+            if not page.accounts.head.seq:
+                page.write(OPENED, "", {"id": uuid4().hex})
+            for name, limit in limits.items():
+                key = limit_key(*name)
+                if page.of(key, LIMIT):
+                    _same(limit, page.accounts.account(*name).limit)
+                else:
+                    page.write(LIMIT, key, _limit_body(name, limit))
+
+    def _receipt(self, row: Row, known: Accounts, *, again: bool) -> Receipt:
+        return Receipt(row.key, row.seq, row.head, row.at, again, known.account(self.dataset))
+
+
+def named(text: object, what: str) -> str:
+    """Return a name or a key, or refuse what cannot be one."""
+    if isinstance(text, str) and 0 < len(text) <= _LONGEST_TEXT and text.isprintable():
+        return text
+    raise InvalidParameter(
+        f"{what} must be a text of 1 to {_LONGEST_TEXT} printable characters; "
+        f"got {described(text)}. Give one that others will recognise."
+    )
+
+
+def _answer(page: Draft, receipt: Receipt) -> Stored | None:
+    """Return the answer of a charge that a page holds."""
+    for row in page.of(receipt.key, ANSWER):
+        content = row.content
+        if content["charge"] == receipt.charge:
+            found = replace(receipt, head=row.head, at=row.at, again=True)
+            return Stored(found, content["answer"], row.payload)
+    return None
+
+
+def _address(where: object) -> str:
+    text = os.fspath(where) if isinstance(where, str | os.PathLike) else ""
+    connects = isinstance(text, str) and bool(_CONNECTION.search(text))
+    known = isinstance(text, str) and (not connects or text.startswith(POSTGRES))
+    if isinstance(text, str) and text and "\0" not in text and known:
+        return text
+    # A connection string can hold a password: only its kind is named.
+    got = "a connection string of another kind" if connects else described(where)
+    raise InvalidParameter(
+        "a ledger must be the path of a file, or postgresql://…; "
+        f"got {got}. Give for instance 'people.ledger'."
+    )
+
+
+def _limit(limit: object) -> Privacy | None:
+    if limit is None or isinstance(limit, Privacy):
+        return limit
+    raise _no_limit(limit)
+
+
+def _no_limit(limit: object) -> InvalidParameter:
+    return InvalidParameter(
+        f"a limit must be a Privacy; got {described(limit)}. "
+        "Give for instance Privacy(epsilon=1, delta='1e-6')."
+    )
+
+
+def _last_limit(page: Page, name: Name) -> Privacy | None:
+    rows = keyed(page, limit_key(*name), LIMIT)
+    if not rows:
+        return None
+    content = rows[-1].content
+    return Privacy(amount(content["epsilon"]), amount(content["delta"]))
+
+
+def _same(wanted: Privacy | None, had: Privacy | None) -> None:
+    """Refuse a limit that is not the one on record."""
+    if wanted is not None and had is not None and wanted != had:
+        raise InvalidParameter(
+            f"a ledger's limit stays as it is; got {wanted} where it is {had}. "
+            "Leave it out, or set another with allow()."
+        )
+
+
+def _limit_body(name: Name, limit: Privacy) -> Json:
+    dataset, analyst = name
+    return {
+        "dataset": dataset,
+        "analyst": analyst,
+        "epsilon": ratio(limit.epsilon),
+        "delta": ratio(limit.delta),
+    }
+
+
+def _same_question(key: str, before: Json, now: Json) -> None:
+    """Refuse a key that was used for something else; who asked does not matter."""
+    different = [
+        what for what, parts in _QUESTION.items() if any(before[p] != now[p] for p in parts)
+    ]
+    if different:
+        raise InvalidParameter(
+            "a key stands for one question, one promise and one mechanism; got "
+            f"{key!r}, which was used for another {' and '.join(different)}. Choose another key."
+        )

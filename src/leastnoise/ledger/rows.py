@@ -1,0 +1,119 @@
+"""A row of the ledger and the hash that chains it to the one before.
+
+hashₙ = SHA-256(hashₙ₋₁ ‖ the fields of row n, each with its length before it). So no two chains of
+rows have the same last hash, and whoever knows the last one can tell whether any row was changed,
+taken out or put in.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+Json = dict[str, Any]
+VERSION = 1
+_LONG = 4000
+# The hash before the first row.
+START = hashlib.sha256(b"leastnoise ledger").hexdigest()
+
+OPENED, LIMIT, MECHANISM, CHARGE, ANSWER = "opened", "limit", "mechanism", "charge", "answer"
+KINDS = (OPENED, LIMIT, MECHANISM, CHARGE, ANSWER)
+
+
+class Row(NamedTuple):
+    """One thing that happened; never changed once it is written.
+
+    Attributes:
+        seq: 1 for the first row, then 2, 3, …
+        version: The version of the format that it is written in.
+        kind: What happened: a ledger was opened, a limit set, a mechanism described, a promise
+            charged, an answer stored.
+        key: The question's key for a charge and its answer, a digest for a mechanism, else empty.
+        at: When, in UTC.
+        body: What there is to say of it, as JSON.
+        payload: The released numbers of an array, as bytes; else empty.
+        hash: The hash of all this and of the rows before.
+    """
+
+    seq: int
+    version: int
+    kind: str
+    key: str
+    at: str
+    body: str
+    payload: bytes
+    hash: str
+
+    @classmethod
+    def after(cls, head: "Head", kind: str, key: str, body: Json, payload: bytes = b"") -> "Row":
+        """Return the row that follows a head, now."""
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        row = cls(head.seq + 1, VERSION, kind, key, at, canonical(body), payload, "")
+        return row._replace(hash=row.hashed(head.hash))
+
+    def hashed(self, before: str) -> str:
+        """Return the hash that it must have after a row with the hash ``before``."""
+        kind, key, at, body = self.kind, self.key, self.at, self.body
+        said = f"{before}{self.version},{self.seq},{len(kind)}:{kind}{len(key)}:{key}{len(at)}:{at}"
+        said = f"{said}{len(body)}:{body}"
+        return hashlib.sha256(said.encode() + self.payload).hexdigest()
+
+    @property
+    def head(self) -> "Head":
+        """The chain's head once this row is its last."""
+        return Head(self.seq, self.hash)
+
+    @property
+    def content(self) -> Json:
+        """What the body says."""
+        content: Json = json.loads(self.body)
+        return content
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """How far a chain goes: the number of its last row, and its hash.
+
+    Printed and read as ``17-9f86d0…``: what an answer carries and a witness keeps.
+    """
+
+    seq: int
+    hash: str
+
+    def __str__(self) -> str:
+        """Print it in the one way that is read again."""
+        return f"{self.seq}-{self.hash}"
+
+
+BEGINNING = Head(0, START)
+
+
+def canonical(body: Json) -> str:
+    """Write JSON in the one way that has the same digest everywhere."""
+    return json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def limit_key(dataset: str, analyst: str | None) -> str:
+    """Return the key of an account's limits: no question has one, for these are printable."""
+    return f"\x1f{LIMIT}\x1f{dataset}" + ("" if analyst is None else f"\x1f{analyst}")
+
+
+def mechanism_key(digest: str) -> str:
+    """Return the key of a mechanism's description."""
+    return f"\x1f{MECHANISM}\x1f{digest}"
+
+
+@lru_cache(maxsize=1024)
+def amount(text: str) -> Fraction:
+    """Return the rational that :func:`leastnoise.exact.ratio` printed, whatever its length."""
+    over, _, under = text.partition("/")
+    return Fraction(_whole(over), _whole(under or "1"))
+
+
+def _whole(digits: str) -> int:
+    """Return a whole number; Python reads no more than 4300 digits of one, decimals any."""
+    return int(digits) if len(digits) < _LONG else int(Decimal(digits))

@@ -1,0 +1,139 @@
+"""A witness: heads of the chain, kept where the ledger is not.
+
+A file that is put back as it was a week ago is a whole chain, only shorter: nothing in it can tell.
+What can is the memory of a head that it has no more.
+"""
+
+import os
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+from leastnoise.errors import InvalidParameter, LedgerDamaged
+from leastnoise.exact import described
+from leastnoise.ledger.rows import Head
+from leastnoise.ledger.store import unavailable
+
+_HEAD = re.compile(r"([1-9]\d{0,17})-([0-9a-f]{64})")
+# Of the heads that processes wrote at the same time, the last is within so many bytes of the end.
+_TAIL = 1 << 16
+
+
+def read_head(text: object) -> Head:
+    """Return the head that a text says, as an answer printed it."""
+    found = _HEAD.fullmatch(text.strip()) if isinstance(text, str) else None
+    if found is None:
+        raise InvalidParameter(
+            "a head must be a row's number and its hash, such as 12-9f86d081…; "
+            f"got {described(text)}. Give it as an answer or the ledger printed it."
+        )
+    return Head(int(found[1]), found[2])
+
+
+def is_head(text: str) -> bool:
+    """Tell a head from the path of a file."""
+    return _HEAD.fullmatch(text.strip()) is not None
+
+
+class Fixed:
+    """One head that the chain must hold."""
+
+    def __init__(self, head: Head) -> None:
+        """Keep it."""
+        self._head = head
+
+    def heads(self) -> list[Head]:
+        """Return what must be in the chain."""
+        return [self._head]
+
+    def ready(self) -> None:
+        """Need nothing to be noted."""
+
+    def note(self, head: Head) -> None:
+        """Learn nothing more: it is the caller who keeps heads."""
+
+
+class Log:
+    """A file with a line for every head, on another disk than the ledger or another machine.
+
+    Lines are only ever appended, each in one write that is on disk when it returns.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Keep the path; the file is made with the first head."""
+        self._path = path
+
+    def heads(self) -> list[Head]:
+        """Return the last heads that were noted."""
+        try:
+            with self._path.open("rb") as file:
+                start = max(0, self._path.stat().st_size - _TAIL)
+                file.seek(start)
+                text = file.read().decode("ascii", "replace")
+                if start:  # the first line may be cut: part of a number is another number
+                    text = text.partition("\n")[2]
+        except FileNotFoundError:
+            return []
+        except OSError:
+            raise _unwritten() from None
+        words = (line.split(" ")[0] for line in text.splitlines())
+        heads = [read_head(word) for word in words if is_head(word)]
+        if text and not heads:
+            raise unavailable("its witness holds no heads", "Give the file that noted them.")
+        return heads
+
+    def ready(self) -> None:
+        """Refuse to go on where nothing could be noted, before anything is written elsewhere."""
+        try:
+            os.close(os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600))
+        except OSError:
+            raise _unwritten() from None
+
+    def note(self, head: Head) -> None:
+        """Append a head."""
+        line = f"{head} {datetime.now(UTC).isoformat(timespec='seconds')}\n".encode()
+        try:
+            file = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                end = os.lseek(file, 0, os.SEEK_END)
+                if end and os.pread(file, 1, end - 1) != b"\n":  # a line that was cut short
+                    line = b"\n" + line
+                written = os.write(file, line)
+                os.fsync(file)
+            finally:
+                os.close(file)
+        except OSError:
+            raise _unwritten() from None
+        if written != len(line):
+            raise _unwritten()
+
+
+Witness = Fixed | Log
+
+
+def witness_read(witness: object) -> Witness | None:
+    """Return the witness that is meant: a head, or the path of a log of heads."""
+    if witness is None:
+        return None
+    if isinstance(witness, Head):
+        return Fixed(witness)
+    if isinstance(witness, str) and is_head(witness):
+        return Fixed(read_head(witness))
+    if isinstance(witness, str | os.PathLike) and str(witness) and "\0" not in str(witness):
+        return Log(Path(witness))
+    raise InvalidParameter(
+        "a witness must be a head such as 12-9f86d081… or the path of a file; "
+        f"got {described(witness)}. Give a path on another disk than the ledger's."
+    )
+
+
+def forgotten(head: Head) -> LedgerDamaged:
+    """Return the error for a chain without a head that was witnessed."""
+    return LedgerDamaged(
+        f"the chain must hold every head that was witnessed; got one without row {head.seq} as it "
+        "was: an older copy, or another ledger. Nothing is released from it: put back the newest."
+    )
+
+
+def _unwritten() -> Exception:
+    return unavailable("its witness cannot be read or written", "Mend that, and try again.")

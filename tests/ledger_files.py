@@ -1,0 +1,86 @@
+"""Ledgers on disk, and what spends from them, for the tests of ledgers."""
+
+import os
+import shutil
+import tempfile
+import traceback
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import leastnoise
+from leastnoise.ledger import Spending
+
+ln: Any = leastnoise  # wrong types are given on purpose
+Privacy = ln.Privacy
+
+# So wide that two draws are the same with a probability below 10⁻¹⁵.
+WIDTH = 10**15
+FILES = ("", "-wal", "-shm")
+
+
+@cache
+def mechanism(epsilon: Any = "0.1", delta: Any = 0, width: int = WIDTH) -> Any:
+    """Return a mechanism that spends this and whose answers are never twice the same."""
+    return ln.calibrate(Privacy(epsilon, delta), sensitivity=width, integer=True, solve=False)
+
+
+@cache
+def line(epsilon: Any = "0.1") -> Any:
+    """Return a mechanism for real numbers."""
+    return ln.calibrate(Privacy(epsilon), sensitivity=1, solve=False)
+
+
+def quick_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder where a commit costs little, if there is one."""
+    memory = Path("/dev/shm")
+    return tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None)
+
+
+def copied(source: Path, target: Path) -> Path:
+    """Copy a ledger as it is on disk."""
+    for end in FILES:
+        Path(f"{target}{end}").unlink(missing_ok=True)
+        if Path(f"{source}{end}").exists():
+            shutil.copyfile(f"{source}{end}", f"{target}{end}")
+    return target
+
+
+def charged(ledger: Any, epsilon: Any, delta: Any = 0, key: str | None = None) -> Any:
+    """Charge without releasing anything."""
+    return ledger.charge(Spending(Privacy(epsilon, delta), {"a law": {}}, {}), key)
+
+
+def kinds(ledger: Any) -> list[str]:
+    """Return what happened, row by row."""
+    return [row.kind for row in ledger.rows()]
+
+
+def child(work: Callable[[Callable[[bytes], object]], object]) -> tuple[int, Callable[[], bytes]]:
+    """Begin to do something in a forked process; return it, and what waits for it and its words.
+
+    It is given what says words. Its last is a dot, if it came to its end.
+    """
+    reader, writer = os.pipe()
+    process = os.fork()
+    if not process:
+        try:
+            os.close(reader)
+            work(lambda words: os.write(writer, words))
+            os.write(writer, b".")
+        except BaseException:  # noqa: BLE001 -- it must end here, and say why
+            traceback.print_exc()
+        finally:
+            os._exit(0)
+    os.close(writer)
+
+    def end() -> bytes:
+        words = b""
+        while more := os.read(reader, 1 << 16):
+            words += more
+        os.close(reader)
+        os.waitpid(process, 0)
+        return words
+
+    return process, end

