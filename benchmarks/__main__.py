@@ -19,6 +19,7 @@ from benchmarks import (
     draws,
     growth,
     installing,
+    ledgers,
     machine,
     pages,
     pictures,
@@ -39,6 +40,7 @@ ALONE: dict[str, Callable[[Plan], Row]] = {
     "starting": starting.measured,
     "installing": installing.measured,
     "growth": growth.measured,
+    "ledgers": ledgers.measured,
 }
 BESIDE: dict[str, Callable[..., Row]] = {
     "draws": draws.measured,

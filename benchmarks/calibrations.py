@@ -63,10 +63,22 @@ def _questions() -> dict[str, Callable[[], object]]:
     asked["compare(solve=False), a count"] = partial(
         ln.compare, _USUAL, sensitivity=1, solve=False, integer=True
     )
+    for family in ("gaussian", "laplace", "truncated_laplace", "staircase", "least"):
+        asked[f"compose, 1000 × {family}"] = _composed(family)
+    counts = [ln.Wanted(str(i), sensitivity=i, integer=True) for i in range(1, 11)]
+    asked["plan, 10 counts, solve=False"] = partial(ln.plan, _USUAL, counts, solve=False)
     asked["privacy_for, a count"] = partial(
         ln.privacy_for, error=5, confidence="0.95", sensitivity=1, delta="1e-6", integer=True
     )
     return asked
+
+
+def _composed(family: str) -> Callable[[], object]:
+    """Return what works out δ of 1000 releases, each by itself worth (1/30, 1e-9), at ε = 2."""
+    mechanism = ln.calibrate(
+        ln.Privacy("1/30", "1e-9"), sensitivity=1, family=None if family == "least" else family
+    )
+    return lambda: ln.compose([(mechanism, 1000)]).delta(2)
 
 
 def _making(peer: PeerProcess, request: Row) -> float:

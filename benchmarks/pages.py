@@ -20,6 +20,7 @@ SECTIONS = {
     "Growth with the number of draws": ("growth_n",),
     "Growth with 1/δ": ("growth_delta",),
     "Growth with m": ("growth_m",),
+    "Ledgers": ("ledgers",),
 }
 
 

@@ -26,6 +26,8 @@ class Plan:
         sizes: Powers of ten of the draws whose time and memory is measured.
         exponents: Powers of ten of 1/δ.
         gaps: How near to the least the solves come whose m is read off.
+        charges: Charges to a ledger in a round.
+        rows: Rows of the ledger that is opened and verified.
     """
 
     name: str
@@ -44,6 +46,8 @@ class Plan:
     sizes: tuple[int, ...]
     exponents: tuple[int, ...]
     gaps: tuple[str, ...]
+    charges: int
+    rows: int
 
 
 FULL = Plan(
@@ -63,6 +67,8 @@ FULL = Plan(
     sizes=(3, 4, 5, 6, 7, 8),
     exponents=(1, 2, 3, 6, 9, 12, 30, 100, 300),
     gaps=("0.01", "0.003", "0.001", "0.0003", "0.0001", "0.00003"),
+    charges=100,
+    rows=1_000_000,
 )
 SHORT = Plan(
     name="short",
@@ -81,6 +87,8 @@ SHORT = Plan(
     sizes=(3, 4, 5, 6, 7),
     exponents=(1, 3, 6, 12, 100, 300),
     gaps=("0.01", "0.003", "0.001", "0.0003", "0.0001"),
+    charges=100,
+    rows=100_000,
 )
 QUICK = Plan(
     name="quick",
@@ -99,4 +107,6 @@ QUICK = Plan(
     sizes=(3, 4),
     exponents=(1, 6),
     gaps=("0.01", "0.002"),
+    charges=5,
+    rows=1000,
 )

@@ -3,9 +3,15 @@
 import os
 import tempfile
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from hypothesis import Phase, settings
+
+from leastnoise.mechanism.arrays import releasing
+from tests.ledgers import place, places, postgres, postgres_of_its_own
+
+__all__ = ["place", "places", "postgres", "postgres_of_its_own"]  # fixtures, for every test
 
 settings.register_profile("leastnoise", deadline=None, derandomize=True, max_examples=60)
 # For the mutants, where a failure is wanted and its smallest example is not.
@@ -43,6 +49,11 @@ class Replay:
     def fill(self, buffer: bytearray) -> None:
         """Fill a buffer with the next bytes, as production tapes do."""
         buffer[:] = self._next(len(buffer))
+
+
+def released(*arguments: Any, **options: Any) -> Any:
+    """Release an array by a tape of one's own: checked, then drawn."""
+    return releasing(*arguments, **options)()
 
 
 @pytest.fixture(scope="session")

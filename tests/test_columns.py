@@ -230,11 +230,11 @@ def test_reading_makes_no_copy_where_the_library_gives_none(
 ) -> None:
     seen: list[Any] = []
 
-    def released(values: Any, *_: object, **__: object) -> Any:
+    def releasing(values: Any, *_: object, **__: object) -> Any:
         seen.append(values)
-        return values
+        return lambda: values
 
-    monkeypatch.setattr(arrays, "released", released)
+    monkeypatch.setattr(arrays, "releasing", releasing)
     array = np.arange(1000.0)
     for column in (pd.Series(array, copy=False), pa.array(array), pa.chunked_array([array])):
         LINE.release(column)

@@ -34,7 +34,41 @@ WINDOW = (
 FLOORS = "tests/test_lattice_bound.py::test_floors_lie_below_the_cost"
 CHANGED = "tests/test_documents.py::test_any_change_is_refused"
 DISTANCES = "tests/test_steps.py::test_the_profile_is_brute_force_over_a_grid_of_moves"
+LOSSES = "tests/test_losses.py"
+CHORDS = f"{LOSSES}::test_chords_lie_above_and_the_hull_below"
+TRIMMED = f"{LOSSES}::test_trimming_moves_losses_to_the_stated_side"
+CONVOLVED = f"{LOSSES}::test_convolving_in_floats_would_break_the_bound"
+LEDGER, CHAIN, SHARED = (f"tests/test_ledger{of}.py" for of in ("", "_chain", "_shared"))
+CHARGED_FIRST = f"{LEDGER}::test_the_charge_is_on_disk_before_noise_is_drawn"
+JUST_REACHED = f"{LEDGER}::test_a_limit_is_never_passed_and_just_reached"
+DELTA_ALONE = f"{LEDGER}::test_a_delta_alone_can_pass_a_limit"
+ANALYSTS = f"{LEDGER}::test_limits_of_data_sets_and_analysts_hold_together"
+ONE_QUESTION = f"{LEDGER}::test_a_key_stands_for_one_question"
+LONG_SUMS = f"{CHAIN}::test_a_sum_that_grows_too_long_is_never_too_small"
+HAIR = f"{CHAIN}::test_a_sum_that_just_fits_and_one_a_hair_above"
+EDITED = f"{CHAIN}::test_an_edited_field_is_noticed"
+EDITED_LATER = f"{CHAIN}::test_a_row_that_is_damaged_while_the_ledger_is_open_gives_no_answer"
+OLDER = f"{CHAIN}::test_an_older_copy_is_told_by_a_head_or_a_log"
+WITNESSED = f"{CHAIN}::test_an_answer_that_was_stored_but_not_witnessed_is_witnessed_by_the_retry"
+FORKED = f"{SHARED}::test_a_ledger_can_be_used_on_both_sides_of_a_fork"
+ON_DISK = f"{SHARED}::test_a_commit_is_on_disk_when_it_returns"
 TESTS = [
+    CHARGED_FIRST,
+    JUST_REACHED,
+    DELTA_ALONE,
+    ANALYSTS,
+    ONE_QUESTION,
+    LONG_SUMS,
+    HAIR,
+    EDITED,
+    EDITED_LATER,
+    OLDER,
+    WITNESSED,
+    FORKED,
+    ON_DISK,
+    CHORDS,
+    TRIMMED,
+    CONVOLVED,
     WINDOW,
     FLOORS,
     CHANGED,
@@ -175,6 +209,30 @@ MUTANTS = {
         "if self.pieces:",
         DISTANCES,
     ),
+    "products of masses rounded down": (
+        "profiles/composition/losses.py",
+        "return -(-exact >> self.grid.bits) if self.above else exact >> self.grid.bits",
+        "return exact >> self.grid.bits",
+        CONVOLVED,
+    ),
+    "losses beyond the highest forgotten": (
+        "profiles/composition/losses.py",
+        "infinite += sum(masses[len(masses) - after :])",
+        "infinite += 0",
+        TRIMMED,
+    ),
+    "no sag below the chords of a curve": (
+        "profiles/composition/law.py",
+        "values = [low - max(pair) for",
+        "values = [low for",
+        CHORDS,
+    ),
+    "what lies in a cell at its lower end": (
+        "profiles/composition/law.py",
+        "(after << bits) - (one + low) * here + high * before",
+        "(after << bits) - (one + high) * here + one * before",
+        CHORDS,
+    ),
     "no digest": (
         "certificate/document.py",
         'if content.pop("digest", None) != _digest(content):',
@@ -186,6 +244,89 @@ MUTANTS = {
         "np.floor(scratch, out=out)",
         "np.copysign(np.floor(scratch), block, out=out)",
         EDGES,
+    ),
+    "drawn before it is charged": (
+        "mechanism/recording.py",
+        "        receipt = ledger.charge(spending(), self.key, fresh=self.fresh)\n",
+        "        drawn = release()\n"
+        "        release = lambda: drawn\n"
+        "        receipt = ledger.charge(spending(), self.key, fresh=self.fresh)\n",
+        CHARGED_FIRST,
+    ),
+    "a limit that cannot be reached": (
+        "ledger/accounts.py",
+        "any(part > most for",
+        "any(part >= most > 0 for",
+        JUST_REACHED,
+    ),
+    "a limit passed by a hair": (
+        "ledger/accounts.py",
+        "any(part > most for",
+        "any(float(part) > float(most) for",
+        HAIR,
+    ),
+    "the δ of a charge forgotten": (
+        "ledger/accounts.py",
+        "zip(total, limit, strict=True)",
+        "zip(total[:1], limit[:1], strict=True)",
+        DELTA_ALONE,
+    ),
+    "an analyst's limit forgotten": (
+        "ledger/accounts.py",
+        "        for name in _names(dataset, analyst):\n            limit = self",
+        "        for name in _names(dataset, None):\n            limit = self",
+        ANALYSTS,
+    ),
+    "a long sum rounded down": (
+        "ledger/accounts.py",
+        "Fraction(-(-(total.numerator << _LONGEST) // total.denominator), 1 << _LONGEST)",
+        "Fraction((total.numerator << _LONGEST) // total.denominator, 1 << _LONGEST)",
+        LONG_SUMS,
+    ),
+    "any promise under a key": (
+        "ledger/ledger.py",
+        "_same_question(key, row.content, body)",
+        "_same_question(key, row.content, row.content)",
+        ONE_QUESTION,
+    ),
+    "no hash checked": (
+        "ledger/accounts.py",
+        "if row.version != VERSION or row.seq != seq or row.hashed(before) != row.hash:",
+        "if not row.hash:",
+        EDITED,
+    ),
+    "rows read out of turn unchecked": (
+        "ledger/chain.py",
+        "if row.hash != row.hashed(",
+        "if not row.hashed(",
+        EDITED_LATER,
+    ),
+    "the witness not asked": (
+        "ledger/chain.py",
+        "wanted = [*wanted, *self._witness.heads()]",
+        "wanted = [*wanted, *self._witness.heads()[:0]]",
+        OLDER,
+    ),
+    "a retry not witnessed": (
+        "ledger/chain.py",
+        "            # Also of a row that somebody wrote who did not live to note it.\n",
+        "            self._noted, before = known.head, self._noted\n"
+        "            if before == self._noted:\n"
+        "                return\n"
+        "            self._witness and self._witness.note(known.head)\n",
+        WITNESSED,
+    ),
+    "open across a fork": (
+        "ledger/sqlite.py",
+        "        before=_fork,\n",
+        "        before=_ONE.acquire,\n",
+        FORKED,
+    ),
+    "a commit that is not on disk": (
+        "ledger/sqlite.py",
+        "PRAGMA synchronous = FULL",
+        "PRAGMA synchronous = NORMAL",
+        ON_DISK,
     ),
 }
 

@@ -489,7 +489,11 @@ def test_real_floats_need_more_than_exact_answers_do() -> None:
 def test_an_answer_says_what_it_is_and_holds_no_truth() -> None:
     mechanism = ln.calibrate_pair(ln.Privacy(epsilon=1), sensitivity=1)
     answer = mechanism.release((12345, Fraction(-6789, 7)))
-    assert [field.name for field in dataclasses.fields(answer)] == ["indices", "mechanism"]
+    assert [field.name for field in dataclasses.fields(answer)] == [
+        "indices",
+        "mechanism",
+        "receipt",
+    ]
     assert all((value / mechanism.drawn.step).denominator == 1 for value in answer.value)
     assert answer.bound == mechanism.drawn.radius == mechanism.noise.radius == math.inf
     assert answer.privacy == ln.Privacy(epsilon=1)

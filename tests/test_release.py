@@ -15,10 +15,10 @@ import leastnoise as ln
 from leastnoise.calibration import CELLS
 from leastnoise.errors import NotPrivate
 from leastnoise.exact import Grid
-from leastnoise.mechanism.arrays import released
 from leastnoise.noise import DiscreteUniform
 from leastnoise.profiles import keeps
 from leastnoise.sampling.draws import draw
+from tests.conftest import released
 
 Floats = NDArray[np.float64]
 FALSE_ALARM = 1e-9
@@ -147,7 +147,7 @@ def test_both_routes_release_the_same_from_one_tape(
         grid.nearest_float(grid.index(*x.as_integer_ratio()) + draw(law, tape))  # type: ignore[arg-type]
         for x in inputs.tolist()
     ]
-    together = released(inputs, grid, law, lambda: replay(words), integer=False)  # type: ignore[arg-type,return-value]
+    together = released(inputs, grid, law, lambda: replay(words), integer=False)
     assert together.tolist() == singles
     assert not np.signbit(together[together == 0]).any()
 

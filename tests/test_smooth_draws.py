@@ -14,7 +14,6 @@ import pytest
 from scipy import stats
 
 from leastnoise.exact import Grid
-from leastnoise.mechanism.arrays import released
 from leastnoise.noise import Gaussian, Laplace, Rounded, Smooth, TruncatedLaplace
 from leastnoise.sampling import bulk
 from leastnoise.sampling.draws import draw
@@ -22,7 +21,7 @@ from leastnoise.sampling.entropy import CipherTape, Tape
 from leastnoise.sampling.quantile_polynomials import Polynomials, Prepared, planned
 from leastnoise.sampling.quantile_tables import QuantileTable, quantile_table
 from leastnoise.sampling.quantiles import decided, rounded
-from tests.conftest import Replay
+from tests.conftest import Replay, released
 from tests.test_sampling import FALSE_ALARM, clopper_pearson
 
 END = 1 << 64

@@ -18,7 +18,6 @@ from leastnoise.calibration.lattice import CELLS, staircase_on_lattice
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.exact import Grid, exponential
 from leastnoise.exact.series import falls_to, fixed_power, power_rest, power_sums
-from leastnoise.mechanism.arrays import released
 from leastnoise.noise import DiscreteStaircase, LatticeNoise, Run, Staircase
 from leastnoise.profiles import Profile, keeps, worst_distance
 from leastnoise.sampling import bulk
@@ -26,7 +25,7 @@ from leastnoise.sampling.draws import both_sides, draw
 from leastnoise.sampling.entropy import CipherTape
 from leastnoise.sampling.geometric import BASE, Digit, geometric
 from leastnoise.sampling.tables import DigitTable
-from tests.conftest import Replay
+from tests.conftest import Replay, released
 from tests.test_sampling import FALSE_ALARM, clopper_pearson
 
 END = 1 << 64

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from leastnoise import errors
     from leastnoise.certificate import Certificate
     from leastnoise.costs import Cost, l1, l2, lp, points, threshold
+    from leastnoise.ledger import UNRECORDED, Ledger
     from leastnoise.mechanism import Answer, Answers, Mechanism, calibrate, calibrate_pair, hold
     from leastnoise.noise import (
         DiscreteUniform,
@@ -24,24 +25,37 @@ if TYPE_CHECKING:
         TruncatedLaplace,
         Uniform,
     )
-    from leastnoise.planning import Comparison, compare, privacy_for
+    from leastnoise.planning import (
+        Comparison,
+        Composition,
+        Plan,
+        Wanted,
+        compare,
+        compose,
+        plan,
+        privacy_for,
+    )
     from leastnoise.privacy import Privacy
     from leastnoise.profiles import Profile
     from leastnoise.rearrangement import Rearrangement, rearrange, symmetrised
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 __all__ = [
+    "UNRECORDED",
     "Answer",
     "Answers",
     "Certificate",
     "Comparison",
+    "Composition",
     "Cost",
     "DiscreteUniform",
     "Gaussian",
     "Laplace",
+    "Ledger",
     "Mechanism",
     "Noise",
+    "Plan",
     "Privacy",
     "Profile",
     "Rearrangement",
@@ -49,14 +63,17 @@ __all__ = [
     "Steps",
     "TruncatedLaplace",
     "Uniform",
+    "Wanted",
     "calibrate",
     "calibrate_pair",
     "compare",
+    "compose",
     "errors",
     "hold",
     "l1",
     "l2",
     "lp",
+    "plan",
     "points",
     "privacy_for",
     "rearrange",
@@ -69,6 +86,7 @@ __all__ = [
 _HOMES = {
     "certificate": ("Certificate",),
     "costs": ("Cost", "l1", "l2", "lp", "points", "threshold"),
+    "ledger": ("UNRECORDED", "Ledger"),
     "mechanism": ("Answer", "Answers", "Mechanism", "calibrate", "calibrate_pair", "hold"),
     "noise": (
         "DiscreteUniform",
@@ -80,7 +98,16 @@ _HOMES = {
         "TruncatedLaplace",
         "Uniform",
     ),
-    "planning": ("Comparison", "compare", "privacy_for"),
+    "planning": (
+        "Comparison",
+        "Composition",
+        "Plan",
+        "Wanted",
+        "compare",
+        "compose",
+        "plan",
+        "privacy_for",
+    ),
     "privacy": ("Privacy",),
     "profiles": ("Profile",),
     "rearrangement": ("Rearrangement", "rearrange", "symmetrised"),

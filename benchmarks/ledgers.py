@@ -1,0 +1,124 @@
+"""What a ledger costs: charges beside the disk's own fsync, and how long many rows take.
+
+The floor is a file that is appended to and synced, one block at a time: no charge can be on disk
+sooner. Charge, release and floor take turns in the same folder.
+"""
+
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import leastnoise as ln
+from benchmarks.plan import Plan
+from benchmarks.progress import say
+from benchmarks.timing import Row, each, interleaved, ratio, seconds, summary
+from leastnoise.ledger.rows import ANSWER, CHARGE, Head
+from leastnoise.ledger.rows import Row as LedgerRow
+
+FSYNC, CHARGED, RELEASED = "fsync of 4 KiB", "charge", "release"
+_BLOCK = b"\0" * 4096
+_PRICE = "1e-9"
+
+
+def measured(plan: Plan) -> Row:
+    """Return the seconds of a charge and of a whole release beside fsync, and of many rows."""
+    with tempfile.TemporaryDirectory(prefix="leastnoise-", dir=Path.cwd()) as folder:
+        return {**_charges(plan, Path(folder)), **_rows(plan, Path(folder))}
+
+
+def _charges(plan: Plan, folder: Path) -> Row:
+    """Return how long one charge takes, beside one fsync."""
+    mechanism = ln.calibrate(ln.Privacy(_PRICE), sensitivity=1)
+    ledger = ln.Ledger(folder / "charges.ledger", limit=ln.Privacy(1000))
+    spending = mechanism.spending()
+    file = os.open(folder / "floor", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    many = range(plan.charges)
+
+    def floor() -> None:
+        for _ in many:
+            os.write(file, _BLOCK)
+            os.fsync(file)
+
+    def charges() -> None:
+        for _ in many:
+            ledger.charge(spending)
+
+    def releases() -> None:
+        for _ in many:
+            mechanism.release(42.5, ledger=ledger)
+
+    say(f"ledgers: {plan.charges} charges a round")
+    contestants = {FSYNC: floor, CHARGED: charges, RELEASED: releases}
+    try:
+        times = interleaved(
+            {name: each(call, plan.charges) for name, call in contestants.items()}, plan.rounds
+        )
+    finally:
+        os.close(file)
+        ledger.close()
+    series = {name: summary(rounds) for name, rounds in times.items()}
+    ratios = {name: ratio(series[name], series[FSYNC]) for name in (CHARGED, RELEASED)}
+    return {"seconds": series, "ratios": ratios}
+
+
+def _rows(plan: Plan, folder: Path) -> Row:
+    """Return how long a ledger of many rows takes to open and to verify."""
+    path = folder / "rows.ledger"
+    say(f"ledgers: {plan.rows:,} rows")
+    _filled(path, plan.rows)
+
+    def opened() -> None:
+        ln.Ledger(path, limit=ln.Privacy(1000)).close()
+
+    def verified() -> None:
+        with ln.Ledger(path) as ledger:
+            ledger.verify()
+
+    opening = [seconds(opened) for _ in range(5)]
+    verifying = [seconds(verified) for _ in range(3 if plan.rows < 10**6 else 2)]
+    return {
+        "rows": plan.rows,
+        "megabytes": round(path.stat().st_size / 1e6, 1),
+        "opening": summary(opening),
+        "verifying": summary(verifying),
+    }
+
+
+def _filled(path: Path, count: int) -> None:
+    """Make a ledger of so many rows, charges and their answers, in one transaction.
+
+    One by one they would take as long as so many syncs; the rows are the same.
+    """
+    mechanism = ln.calibrate(ln.Privacy(_PRICE), sensitivity=1)
+    with ln.Ledger(path, limit=ln.Privacy(1000)) as ledger:
+        mechanism.release(42.5, ledger=ledger)
+        *_, charge, answer = ledger.rows()
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    rows = list(islice(_more(charge, answer), count - answer.seq))
+    connection.executemany(
+        "INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            (row.seq, row.version, row.kind, row.key, row.at, row.body, row.payload, row.hash)
+            for row in rows
+        ),
+    )
+    connection.execute("UPDATE head SET seq = ?, hash = ?", (rows[-1].seq, rows[-1].hash))
+    connection.execute("COMMIT")
+    connection.close()
+
+
+def _more(charge: LedgerRow, answer: LedgerRow) -> Iterator[LedgerRow]:
+    """Go on with charges and answers like two that there are."""
+    head: Head = answer.head
+    while True:
+        key = f"{head.seq:032x}"
+        charged = LedgerRow.after(head, CHARGE, key, charge.content)
+        yield charged
+        body = {**answer.content, "charge": charged.seq}
+        answered = LedgerRow.after(charged.head, ANSWER, key, body)
+        yield answered
+        head = answered.head
