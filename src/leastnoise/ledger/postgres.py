@@ -74,16 +74,16 @@ SELECT {_COLUMNS} FROM (
         - octet_length(body) - octet_length(payload) AS before
     FROM (SELECT {_COLUMNS} FROM leastnoise.rows WHERE seq > %s ORDER BY seq LIMIT {_ROWS}) AS page
 ) AS sized WHERE before < {_BYTES} ORDER BY seq
-"""  # noqa: S608
+"""  # noqa: S608 -- fixed texts
 _OF = f"""
 SELECT {_COLUMNS} FROM leastnoise.rows WHERE key = %s AND key <> '' ORDER BY seq
-"""  # noqa: S608
+"""  # noqa: S608 -- fixed texts
 _APPEND = f"""
 WITH moved AS (
     UPDATE leastnoise.head SET seq = %s, hash = %s WHERE one = 1 AND seq = %s RETURNING one)
 INSERT INTO leastnoise.rows ({_COLUMNS})
     SELECT %s::bigint, %s::integer, %s, %s, %s, %s, %s::bytea, %s FROM moved
-"""  # noqa: S608
+"""  # noqa: S608 -- fixed texts
 # One state of the ledger, whatever is committed meanwhile.
 _READ = """
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {timeouts};
