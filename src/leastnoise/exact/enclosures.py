@@ -28,10 +28,11 @@ def power(base: Fraction, exponent: Fraction) -> Interval:
     >>> power(Fraction(9, 4), Fraction(1, 2))
     Interval(lower=Fraction(3, 2), upper=Fraction(3, 2))
     """
-    root = _rational_root(base, exponent.denominator)
+    raised, degree = exponent.as_integer_ratio()
+    root = base if degree == 1 else _rational_root(base, degree)
     length = max(base.numerator.bit_length(), base.denominator.bit_length())
-    if root is not None and (root in (0, 1) or length * exponent <= _LONGEST_EXACT_POWER):
-        return Interval.exact(root**exponent.numerator)
+    if root is not None and (length * raised <= _LONGEST_EXACT_POWER * degree or root in (0, 1)):
+        return Interval.exact(root if raised == 1 else root**raised)
     if abs(_magnitude(base)) * exponent > _LARGEST_MAGNITUDE:
         raise InvalidParameter(
             f"a power must lie between 2^-{_LARGEST_MAGNITUDE} and 2^{_LARGEST_MAGNITUDE} to be "

@@ -14,7 +14,8 @@ class Interval:
     @classmethod
     def exact(cls, number: Fraction | int) -> "Interval":
         """Return the interval that holds one rational and nothing else."""
-        return cls(Fraction(number), Fraction(number))
+        number = Fraction(number)
+        return cls(number, number)
 
     @property
     def is_exact(self) -> bool:

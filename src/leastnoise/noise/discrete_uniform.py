@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, floor
 from typing import Any
 
@@ -46,7 +47,7 @@ class DiscreteUniform(TicketNoise):
                 "Give weights that never rise away from 0."
             )
 
-    @property
+    @cached_property
     def total(self) -> int:
         """The number of tickets: all weights together."""
         return self.atom + (2 * self.reach + 1) * self.level + 2 * self.rim

@@ -64,8 +64,8 @@ def _by_ticket(law: TicketNoise) -> Way:
     Drawing a coin first and the spread part only when needed would tell by its timing that the
     exact value left.
     """
-    total = law.total
-    return lambda tape: law.index_of(ticket(total, tape))
+    drawn, index_of = tickets(law.total), law.index_of
+    return lambda tape: index_of(drawn(tape))
 
 
 def _staircase(law: DiscreteStaircase) -> Way:
@@ -115,12 +115,21 @@ def both_sides(law: DiscreteStaircase) -> DiscreteSteps:
 
 
 def ticket(total: int, tape: Tape) -> int:
-    """Return a uniform integer in [0, total): read words until one is accepted."""
+    """Return a uniform integer in [0, total)."""
+    return tickets(total)(tape)
+
+
+def tickets(total: int) -> Way:
+    """Return how to draw a uniform integer in [0, total): read words until one is accepted."""
     bits = word_bits(total)
-    while True:
+
+    def drawn(tape: Tape) -> int:
         found = accepted(tape.word(bits), bits, total)
-        if found is not None:
-            return found
+        while found is None:
+            found = accepted(tape.word(bits), bits, total)
+        return found
+
+    return drawn
 
 
 def word_bits(total: int) -> int:
