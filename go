@@ -13,6 +13,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -35,6 +36,18 @@ VENV_PYTHON = VENV_BIN / "python"
 STAMP = VENV / "go-stamp.json"
 CACHE = ROOT / ".cache"
 REQUIREMENTS = ROOT / "requirements"
+
+# What .venv may hold, by the files in requirements that it is filled from. Each contains those
+# before it, at the same versions.
+SETS = {"demo": ["demo"], "test": ["test"], "all": ["test", "spark"]}
+
+# What Spark asks for, and the packages that bring it; of several, the first that is new enough.
+JAVA = 17
+JAVA_PACKAGES = {
+    "apt-get": ["default-jre-headless", f"openjdk-{JAVA}-jre-headless"],
+    "dnf": ["java-latest-openjdk-headless", f"java-{JAVA}-openjdk-headless"],
+    "apk": [f"openjdk{JAVA}-jre-headless"],
+}
 
 # The Python behind the one that runs this file, which may itself live in .venv.
 BASE_PYTHON: str = getattr(sys, "_base_executable", None) or sys.executable
@@ -95,7 +108,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     test.add_argument(
         "--install-services",
         action="store_true",
-        help="install the services that the tests need (none so far)",
+        help="as root, install what the tests need of the system, if missing: a Java, for Spark",
     )
     test.set_defaults(run=run_test, passes_on=True)
 
@@ -139,9 +152,9 @@ def run_bench(_options: argparse.Namespace, rest: list[str]) -> int:
 
 def run_test(options: argparse.Namespace, rest: list[str]) -> int:
     """Run every step of the gate, also after one has failed, then sum up."""
-    prepare("test")
+    prepare("all" if options.all else "test")
     if options.install_services:
-        say("no services needed yet")
+        install_java()
 
     pytest: list[str | Path] = [VENV_PYTHON, "-m", "pytest", "-n", "auto", "--dist", "worksteal"]
     if not sys.stdout.isatty():
@@ -168,7 +181,7 @@ def run_test(options: argparse.Namespace, rest: list[str]) -> int:
     for name, code, seconds in rows:
         verdict = "ok" if code == 0 else f"FAILED (exit code {code})"
         print(f"{name:<14}{seconds:7.1f} s   {verdict}")
-    left_out = [] if options.all else ["tests marked long (python3 go test --all)"]
+    left_out = [] if options.all else ["tests marked long, with Spark (python3 go test --all)"]
     if rest:
         left_out.append(f"whatever pytest leaves out when given {shlex.join(rest)}")
     print(f"left out: {'; '.join(left_out) or 'nothing'}", flush=True)
@@ -178,7 +191,7 @@ def run_test(options: argparse.Namespace, rest: list[str]) -> int:
 def run_pins(options: argparse.Namespace, _rest: list[str]) -> int:
     """Resolve pyproject.toml into one set of versions for every Python and system we support.
 
-    The larger set is resolved first and binds the smaller one, so both fit into one .venv.
+    The larger set is resolved first and binds the others, so all fit into one .venv.
     """
     uv = find_uv()
     if uv is None:
@@ -186,6 +199,7 @@ def run_pins(options: argparse.Namespace, _rest: list[str]) -> int:
         return 2
     sets = {
         "test.txt": ["pyproject.toml", "--extra", "plots", "--group", "test"],
+        "spark.txt": ["--group", "spark", "-c", "requirements/test.txt"],
         "demo.txt": ["pyproject.toml", "--extra", "plots", "-c", "requirements/test.txt"],
         "build.txt": ["--group", "build", "-c", "requirements/test.txt"],
     }
@@ -207,15 +221,14 @@ def run_pins(options: argparse.Namespace, _rest: list[str]) -> int:
 
 
 def prepare(wanted: str) -> None:
-    """Make .venv hold the pinned packages of one set, "demo" or "test", and leastnoise itself.
+    """Make .venv hold the packages of one of SETS, at their pins, and leastnoise itself.
 
     A stamp in .venv tells what it was made from, so that the next run starts at once.
     """
     place = digest(str(ROOT), sys.version, sys.base_prefix)
-    pins = digest_of_pins(wanted)
     stamp = read_stamp()
     fits = stamp.get("place") == place and VENV_PYTHON.exists()
-    if fits and stamp.get(wanted) == pins:
+    if fits and stamp.get(wanted) == digest_of_pins(wanted):
         return
 
     if VENV.exists() and not stamp:
@@ -233,16 +246,16 @@ def prepare(wanted: str) -> None:
             raise
         stamp = {"place": place}
         write_stamp(stamp)
-    say(f"installing the pinned packages (requirements/{wanted}.txt)")
-    chosen = ["-r", "requirements/build.txt", "-r", f"requirements/{wanted}.txt"]
+    files = [f"requirements/{name}.txt" for name in SETS[wanted]]
+    say(f"installing the pinned packages ({', '.join(files)})")
+    chosen = [word for file in ("requirements/build.txt", *files) for word in ("-r", file)]
     must("install the pinned packages", [*installer.install, *chosen])
     say("installing leastnoise itself, editable")
     ourselves = ["--no-deps", "--no-build-isolation", "--editable", "."]
     must("install leastnoise", [*installer.install, *ourselves])
 
-    stamp[wanted] = pins
-    if wanted == "test":  # it contains the other set, at the same versions
-        stamp["demo"] = digest_of_pins("demo")
+    for name in list(SETS)[: list(SETS).index(wanted) + 1]:
+        stamp[name] = digest_of_pins(name)
     write_stamp(stamp)
 
 
@@ -305,13 +318,54 @@ def write_stamp(stamp: dict[str, str]) -> None:
 
 def digest_of_pins(wanted: str) -> str:
     """Digest what decides the content of .venv for one set."""
-    sources = [REQUIREMENTS / "build.txt", REQUIREMENTS / f"{wanted}.txt", ROOT / "pyproject.toml"]
+    sources = [REQUIREMENTS / f"{name}.txt" for name in ("build", *SETS[wanted])]
+    sources.append(ROOT / "pyproject.toml")
     return digest(*(source.read_text(encoding="utf-8") for source in sources))
 
 
 def digest(*parts: str) -> str:
     """Digest texts so that their borders count."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+# ------------------------------------------------------------------------------- services
+
+
+def install_java() -> None:
+    """Install a Java for Spark by the system's own package manager, unless one is there."""
+    found = java_version()
+    if found >= JAVA:
+        say(f"nothing to install: Java {found} is there")
+        return
+    manager = next((name for name in JAVA_PACKAGES if shutil.which(name)), None)
+    if manager is None or os.geteuid() != 0:
+        say(
+            f"Spark needs Java {JAVA} or newer, which only root can install, by "
+            f"{' or '.join(JAVA_PACKAGES)}: install it and run this again"
+        )
+        raise StepFailed("install Java", 2)
+    say(f"installing Java for Spark on this system, by {manager}")
+    if manager == "apt-get":
+        run(["apt-get", "update", "--quiet=2"])
+    add = {"apk": ["apk", "add"], "apt-get": ["apt-get", "install", "--yes", "--quiet=2"]}
+    for package in JAVA_PACKAGES[manager]:
+        run([*add.get(manager, [manager, "install", "--assumeyes"]), package])
+        if java_version() >= JAVA:
+            return
+    say(f"Java {JAVA} or newer could not be installed; the lines above say why")
+    raise StepFailed("install Java", 1)
+
+
+def java_version() -> int:
+    """Return the main version of the Java that Spark would use; 0 if there is none."""
+    home = os.environ.get("JAVA_HOME")
+    java = Path(home, "bin", "java") if home else "java"
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return 0
+    version = re.search(r'version "(\d+)', told.stderr)
+    return int(version[1]) if version else 0
 
 
 # ------------------------------------------------------------------------------- running commands

@@ -3,6 +3,7 @@
     __main__       the command: runs the parts, writes results and pages
     plan           how much is measured: in full, in short, quickly
     timing         interleaved rounds, medians and spread, ratios round by round, slopes
+    memory         how much of it a process holds
     machine        what it was measured on and with
     progress       what a run says while it runs
     peers/         other libraries, each in an environment and a process of its own
@@ -17,6 +18,10 @@ What is measured, a file each:
     starting       import and command line
     installing     megabytes, package by package
     growth         time and memory against n, 1/δ and m
+    ledgers        what a charge costs, beside the disk's own fsync
+    querying       tables asked, beside the same in SQL and beside OpenDP with Polars
+    people         the table that is asked, and what is asked of it
+    asked          the child process that asks, whose time and memory are measured
     growing        the child process whose time and memory are measured
 
 What is shown of it:

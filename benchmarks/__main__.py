@@ -23,6 +23,7 @@ from benchmarks import (
     machine,
     pages,
     pictures,
+    querying,
     solves,
     starting,
 )
@@ -41,6 +42,7 @@ ALONE: dict[str, Callable[[Plan], Row]] = {
     "installing": installing.measured,
     "growth": growth.measured,
     "ledgers": ledgers.measured,
+    "querying": querying.measured,
 }
 BESIDE: dict[str, Callable[..., Row]] = {
     "draws": draws.measured,

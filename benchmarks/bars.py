@@ -18,6 +18,7 @@ SINGLE = 6e-6
 CLOSED, COMPARE, COMPOSE, SOLVE = 1e-3, 0.2, 1.0, 1.0
 IMPORT, COMMAND = 0.1, 0.3
 TIMES_FSYNC, OPENING, VERIFYING = 2.0, 0.2, 10.0
+TIMES_SQL, TIMES_BOUNDED, TIMES_MEMORY, TIMES_OPENDP = 1.5, 1.2, 1.3, 1.0
 DRAWN_ABOVE = 1e-3
 # Above the result, whatever its length.
 MEGABYTES = 32.0
@@ -84,6 +85,19 @@ def _ledgers(part: Row) -> Iterator[Bar]:
     yield f"{many}, verifying", part["verifying"]["median"], VERIFYING, "s"
 
 
+def _querying(part: Row) -> Iterator[Bar]:
+    if part["rows"] < _LONG:
+        return
+    for way, limit in (("by_row", TIMES_SQL), ("by_unit", TIMES_BOUNDED)):
+        own = part[way]
+        ours, sql = own["ours"], own["sql"]
+        yield ours, own["times_sql"][ours]["median"], limit, f"× {sql}"
+        megabytes = part["megabytes"][ours] / part["megabytes"][sql]
+        yield f"{ours}, memory", megabytes, TIMES_MEMORY, f"× {sql}"
+        if "times_opendp" in own:
+            yield ours, own["times_opendp"]["median"], TIMES_OPENDP, "× opendp with Polars"
+
+
 def _middle(row: Row, name: str) -> float:
     return float(row["seconds"][name]["median"])
 
@@ -95,4 +109,5 @@ _PARTS: dict[str, Any] = {
     "starting": _starting,
     "growth": _growth,
     "ledgers": _ledgers,
+    "querying": _querying,
 }

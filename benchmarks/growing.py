@@ -6,19 +6,16 @@ seconds and megabytes as JSON.
 
 import json
 import os
-import re
-import resource
 import sys
-from pathlib import Path
 
 import numpy as np
 
 import leastnoise as ln
 from benchmarks.draws import FAMILIES
+from benchmarks.memory import highest_memory, start_of_memory
 from benchmarks.timing import Row, seconds
 
-_STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-_KILO, _MEGA = 1024, 1e6
+_MEGA = 1e6
 _PROMISE = ln.Privacy(1, "0.05")
 
 
@@ -68,32 +65,6 @@ def solved(gap: str, allowed: str) -> Row:
     evidence = found[-1].certificate.evidence
     cells = getattr(getattr(evidence, "frame", None), "cells", None)
     return {"seconds": times, "megabytes": above / _MEGA, "cells": cells}
-
-
-def start_of_memory() -> int:
-    """Return the bytes held now, and forget how many there have been at the most."""
-    if _RESET.exists():
-        _RESET.write_text("5", encoding="ascii")
-        return _read("VmRSS")
-    return highest_memory()
-
-
-def highest_memory() -> int:
-    """Return the most bytes held since then.
-
-    Not by getrusage where there is another way: on Linux that remembers the memory of whoever
-    started the process.
-    """
-    if _STATUS.exists():
-        return _read("VmHWM")
-    unit = 1 if sys.platform == "darwin" else _KILO
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def _read(what: str) -> int:
-    found = re.search(rf"(?m)^{what}:\s+(\d+) kB$", _STATUS.read_text(encoding="utf-8"))
-    assert found is not None
-    return int(found[1]) * _KILO
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ SECTIONS = {
     "Growth with 1/δ": ("growth_delta",),
     "Growth with m": ("growth_m",),
     "Ledgers": ("ledgers",),
+    "Tables": ("querying", "querying_growth"),
 }
 
 

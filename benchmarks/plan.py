@@ -28,6 +28,9 @@ class Plan:
         gaps: How near to the least the solves come whose m is read off.
         charges: Charges to a ledger in a round.
         rows: Rows of the ledger that is opened and verified.
+        table: Rows of the table that is asked.
+        tables: Powers of ten of the tables whose time and memory is measured.
+        spark: The same on Spark.
     """
 
     name: str
@@ -48,6 +51,9 @@ class Plan:
     gaps: tuple[str, ...]
     charges: int
     rows: int
+    table: int
+    tables: tuple[int, ...]
+    spark: tuple[int, ...]
 
 
 FULL = Plan(
@@ -69,6 +75,9 @@ FULL = Plan(
     gaps=("0.01", "0.003", "0.001", "0.0003", "0.0001", "0.00003"),
     charges=100,
     rows=1_000_000,
+    table=10_000_000,
+    tables=(6, 7, 8),
+    spark=(6, 7),
 )
 SHORT = Plan(
     name="short",
@@ -89,6 +98,9 @@ SHORT = Plan(
     gaps=("0.01", "0.003", "0.001", "0.0003", "0.0001"),
     charges=100,
     rows=100_000,
+    table=1_000_000,
+    tables=(5, 6),
+    spark=(5, 6),
 )
 QUICK = Plan(
     name="quick",
@@ -109,4 +121,7 @@ QUICK = Plan(
     gaps=("0.01", "0.002"),
     charges=5,
     rows=1000,
+    table=1000,
+    tables=(),
+    spark=(),
 )

@@ -335,6 +335,62 @@ def _fsyncs(part: Row, name: str) -> str:
     return digits(part["ratios"][name]["median"])
 
 
+# ------------------------------------------------------------------- tables that are asked
+
+
+def querying(part: Row) -> str:
+    """Return what questions about a table take, beside the same in SQL."""
+    rows = [
+        [name, spread(times), _ratio(own, name), _megabytes(part, name)]
+        for own in (part["by_row"], part["by_unit"])
+        for name, times in own["seconds"].items()
+    ]
+    heads = ["", "time (quartiles)", "SQL's own is × 1", "memory"]
+    first = (
+        f"{part['rows']:,} rows of Parquet, {part['groups']:,} groups, measured {part['date']} "
+        f"in a {part['run']} run. "
+        "A row is a unit above, a person below, and counts with at most "
+        f"{part['max_rows']} rows in one group; (ε, δ) = {promise(part['promise'])}."
+    )
+    left_out = [f"Left out: {name}, {why}." for name, why in part["left_out"].items()]
+    return "\n\n".join([first, table(heads, rows), *left_out])
+
+
+def _megabytes(part: Row, name: str) -> str:
+    used = part["megabytes"].get(name)
+    return _NONE if used is None else f"{used:.0f} MB"
+
+
+def _ratio(own: Row, name: str) -> str:
+    if name == own["sql"]:
+        return "1"
+    times = own["times_sql"][name]
+    return f"{digits(times['median'])} ({digits(times['low'])} – {digits(times['high'])})"
+
+
+def querying_growth(part: Row) -> str:
+    """Return time and memory against the number of rows."""
+    own = part["growth"]
+    if not own["rows"]:
+        return "Growth with the rows of a table is not measured in this run."
+    rows = [
+        [
+            f"{row['engine']}: {row['job']}",
+            f"{row['n']:,}",
+            duration(row["seconds"]["median"]),
+            f"{row['megabytes']:.0f} MB",
+        ]
+        for row in own["rows"]
+    ]
+    slopes = ", ".join(
+        f"{name} {digits(power['seconds'], 2)} and {digits(power['megabytes'], 2)}"
+        for name, power in own["slopes"].items()
+    )
+    lines = [f"Time and memory grow with the rows to the powers: {slopes}."]
+    lines += [f"Left out: {name}, {why}." for name, why in own["left_out"].items()]
+    return "\n\n".join([table(["", "rows", "time", "memory"], rows), *lines])
+
+
 # The part of the results that a table shows, all of them if none is named, and what makes it.
 TABLES: dict[str, tuple[str, Callable[[Row], str]]] = {
     "machine": ("", machine),
@@ -355,4 +411,6 @@ TABLES: dict[str, tuple[str, Callable[[Row], str]]] = {
     "growth_delta": ("growth", growth_delta),
     "growth_m": ("growth", growth_m),
     "ledgers": ("ledgers", ledgers),
+    "querying": ("querying", querying),
+    "querying_growth": ("querying", querying_growth),
 }

@@ -9,9 +9,25 @@ import pytest
 from hypothesis import Phase, settings
 
 from leastnoise.mechanism.arrays import releasing
-from tests.ledgers import place, places, postgres, postgres_of_its_own
+from tests.engines import duck, pg, pg_address, spark
+from tests.ledger_steps import kept, kept_in_crashing, kept_in_database
+from tests.ledgers import place, places, postgres, postgres_of_its_own, quick_postgres
 
-__all__ = ["place", "places", "postgres", "postgres_of_its_own"]  # fixtures, for every test
+# Fixtures, for every test.
+__all__ = [
+    "duck",
+    "kept",
+    "kept_in_crashing",
+    "kept_in_database",
+    "pg",
+    "pg_address",
+    "place",
+    "places",
+    "postgres",
+    "postgres_of_its_own",
+    "quick_postgres",
+    "spark",
+]
 
 settings.register_profile("leastnoise", deadline=None, derandomize=True, max_examples=60)
 # For the mutants, where a failure is wanted and its smallest example is not.

@@ -18,6 +18,7 @@ Privacy = ln.Privacy
 # So wide that two draws are the same with a probability below 10⁻¹⁵.
 WIDTH = 10**15
 FILES = ("", "-wal", "-shm")
+MEMORY = Path("/dev/shm")  # where a file is in memory, on Linux
 
 
 @cache
@@ -34,8 +35,7 @@ def line(epsilon: Any = "0.1") -> Any:
 
 def quick_folder() -> tempfile.TemporaryDirectory[str]:
     """Return a folder where a commit costs little, if there is one."""
-    memory = Path("/dev/shm")
-    return tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None)
+    return tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None)
 
 
 def copied(source: Path, target: Path) -> Path:

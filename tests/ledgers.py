@@ -6,6 +6,8 @@ never returns into pytest: it ends by ``os._exit``, and by an alarm if it hangs.
 
 import contextlib
 import os
+import pwd
+import resource
 import shutil
 import signal
 import subprocess
@@ -16,12 +18,14 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import count
+from multiprocessing import get_context
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from leastnoise import Mechanism, Privacy, calibrate
+from tests.ledger_files import MEMORY
 
 PRICE = Privacy(epsilon="0.1")
 _HANGING = 170  # seconds
@@ -36,13 +40,33 @@ def counting() -> Mechanism:
 # ------------------------------------------------------------------------------------ the server
 
 
-class Server:
-    """A PostgreSQL server of our own: a child, so that it can be killed and waited for."""
+# What clears a server away when whoever began it is killed: the pipe from there then ends. Its log
+# says when it is ready to be cleared away, but not to whom: a second is what it takes, at most.
+_KEEPER = """
+read -r _
+read -r server < "$1/data/postmaster.pid" && kill -QUIT "$server" && sleep 1
+rm -rf "$1"
+"""
 
-    def __init__(self) -> None:
+
+class Server:
+    """A PostgreSQL server of our own: a child, so that it can be killed and waited for.
+
+    A quick one keeps its data where a commit costs little, if there is such a place.
+    """
+
+    def __init__(self, *, quick: bool = False) -> None:
+        where = MEMORY if quick and MEMORY.is_dir() else None
         # A short path: it holds the socket, whose name may have 107 bytes.
-        self._folder = Path(tempfile.mkdtemp(prefix="leastnoise-postgres-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="leastnoise-postgres-", dir=where))
         self._data = self._folder / "data"
+        self._keeper = subprocess.Popen(
+            ["/bin/sh", "-c", _KEEPER, "keeper", self._folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # what interrupts us is not for it
+        )
         with warnings.catch_warnings():
             # Where no session of the system is, its import says that it uses a temporary folder.
             warnings.simplefilter("ignore")
@@ -62,6 +86,7 @@ class Server:
             "unix_socket_directories": str(self._data),
             "max_connections": "64",
             "shared_buffers": "16MB",
+            "max_wal_size": "128MB",  # it may be memory
         }
         words = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
         for _ in range(100):
@@ -74,13 +99,20 @@ class Server:
                     user=self._user,
                     cwd=self._data,
                 )
-            while self._process.poll() is None:
-                with contextlib.suppress(psycopg.OperationalError):
-                    psycopg.connect(self.address("postgres")).close()
-                    return
-                time.sleep(0.05)
+            if self.answering():
+                return
             time.sleep(0.1)  # children of one that was killed may still be ending
         raise AssertionError((self._data / "log").read_text(encoding="utf-8"))
+
+    def answering(self) -> bool:
+        """Wait until it answers; tell if it has ended instead."""
+        assert self._process is not None
+        while self._process.poll() is None:
+            with contextlib.suppress(psycopg.OperationalError):
+                psycopg.Connection.connect(self.address("postgres")).close()
+                return True
+            time.sleep(0.02)
+        return False
 
     def kill(self) -> None:
         """End it as a crash does, without a chance to put anything in order."""
@@ -88,12 +120,28 @@ class Server:
         self._process.kill()
         self._process.wait()
 
+    def limit(self, session: int, size: int) -> None:
+        """Let no file grow beyond a size by a session's writes; -1 for any size.
+
+        PostgreSQL ignores the signal, so that a write beyond it fails as on a full disk.
+        """
+
+        def work() -> None:
+            if self._user is not None:  # only to the same user it is allowed
+                os.setuid(pwd.getpwnam(self._user).pw_uid)
+            with contextlib.suppress(ProcessLookupError):  # it may be lost already
+                _, most = resource.prlimit(session, resource.RLIMIT_FSIZE)
+                resource.prlimit(session, resource.RLIMIT_FSIZE, (size, most))
+
+        assert waited([forked(work)]) == [0]
+
     def stop(self) -> None:
         """End it and clear away its data."""
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGQUIT)  # at once: its data go with it
             self._process.wait(timeout=30)
         shutil.rmtree(self._folder, ignore_errors=True)
+        self._keeper.communicate()
 
     def address(self, database: str) -> str:
         """Return the connection string of a database."""
@@ -126,6 +174,16 @@ class Server:
 def postgres() -> Iterator[Server]:
     """One server for a session, or for a worker of it."""
     server = Server()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def quick_postgres() -> Iterator[Server]:
+    """One server for a session, or for a worker of it, where a commit costs little."""
+    server = Server(quick=True)
     try:
         yield server
     finally:
@@ -190,6 +248,15 @@ def forked(work: Callable[[], object]) -> int:
         os.write(2, traceback.format_exc().encode())
     finally:
         os._exit(code)
+
+
+def apart(work: Callable[..., object], *arguments: object) -> None:
+    """Do something in an interpreter of its own, which has little in memory.
+
+    What a fork costs goes by that, and pytest has much: for those who fork a thousand times.
+    """
+    with get_context("spawn").Pool(1) as pool:
+        pool.apply(work, arguments)
 
 
 def waited(children: list[int]) -> list[int]:

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from fractions import Fraction
@@ -17,6 +18,7 @@ from click.testing import CliRunner, Result
 
 import leastnoise as ln
 from leastnoise.cli import main
+from leastnoise.tables import census
 
 CANARY = "31337.4242"  # the value that no error may repeat
 QUESTION = ["--delta", "0.1", "--sensitivity", "1"]
@@ -244,20 +246,29 @@ def test_privacy_for_is_the_promise_of_the_library() -> None:
 
 
 @pytest.mark.parametrize("command", main.commands)
-def test_help_has_an_example_that_runs(command: str, tmp_path: Path) -> None:
+def test_help_has_an_example_that_runs(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It names the library's call, by which the command itself is named, and an example."""
     told = call(command, "--help").stdout
     certificate = ln.calibrate(ln.Privacy(delta=0.1), sensitivity=1).certificate
     (tmp_path / "certificate.json").write_text(certificate.to_json(), encoding="utf-8")
     ln.Ledger(tmp_path / "people.ledger", limit=ln.Privacy(1, "1e-6")).close()
+    shutil.copy(census(), tmp_path / "people.csv")
+    monkeypatch.chdir(tmp_path)
     examples = re.findall(r"(?m)^ +(leastnoise .*)$", told)
     assert examples
     for example in examples:
         words = shlex.split(example)
         assert words[1] == command
-        done = run(*words[1:], cwd=tmp_path)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert len(done.stdout) > 60
+        if "people.csv" in words:  # a program of its own would have to load Ibis
+            found = call(*words[1:])
+            code, printed, errors = found.exit_code, found.stdout, found.stderr
+        else:
+            done = run(*words[1:], cwd=tmp_path)
+            code, printed, errors = done.returncode, done.stdout, done.stderr
+        assert (code, errors) == (0, "")
+        assert len(printed) > 60
     (dotted,) = re.findall(r"\(([\w.]+)\)", told)
     path = dotted.removeprefix("leastnoise.").split(".")
     assert command.replace("-", "_") in path

@@ -12,6 +12,7 @@ from leastnoise.cli import main
 from leastnoise.cli.group import Group
 
 EXIT_CODES = {
+    errors.QueryFailed: 1,
     errors.InvalidParameter: 2,
     errors.LedgerUnavailable: 2,
     errors.Unsupported: 2,
@@ -64,6 +65,7 @@ def test_each_command_has_the_name_it_is_asked_by(name: str) -> None:
         (["check", "--help"], {"mechanism", "planning", "calibration", "cli.calibrate"}),
         (["calibrate", "--help"], {"planning", "plots", "paper", "cli.compare", "cli.release"}),
         (["ledger", "--help"], {"mechanism", "planning", "plots", "ledger", "cli.release"}),
+        (["sum", "--help"], {"mechanism", "planning", "tables", "ledger", "cli.count"}),
     ],
 )
 def test_a_command_loads_only_what_it_needs(arguments: list[str], absent: set[str]) -> None:

@@ -1,8 +1,9 @@
-"""The ledger when things go wrong: killed at every step, disks full and failing, files cut short.
+"""The ledger when its database fails: disks full and failing, locked, and faults by the dice.
 
-Commits are many here, so most tests work where a commit costs little; some are on the real disk.
+Commits are many here, so files are where a commit costs little.
 """
 
+import json
 import os
 import random
 import resource
@@ -12,11 +13,9 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
-from importlib import import_module
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +28,28 @@ from leastnoise.errors import (
     LedgerDamaged,
     LedgerUnavailable,
 )
-from leastnoise.ledger import Unrecorded
 from leastnoise.ledger.rows import ANSWER, CHARGE
+from leastnoise.ledger.sqlite import SqliteStore
 from leastnoise.mechanism.recording import Place
-from tests.ledger_files import FILES, Privacy, child, copied, ln, mechanism, quick_folder
+from tests.ledger_files import Privacy, child, ln, mechanism, quick_folder
+from tests.ledger_steps import (
+    LIMIT,
+    SECRET,
+    InDatabase,
+    InFile,
+    Kept,
+    ask,
+    charged_for,
+    die,
+    drawing,
+    drawn_first,
+    hold_together,
+    never_stored,
+    wrong_everywhere,
+)
+from tests.ledgers import Server
 
-release: Any = import_module("leastnoise.mechanism.release")
 MECHANISM = mechanism()
-LIMIT = Privacy("0.3")
 
 
 @pytest.fixture
@@ -45,252 +58,13 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-# ------------------------------------------------------------------ a child that dies
-
-
-class Statements(sqlite3.Connection):
-    """A connection that tells of every statement, before and after it."""
-
-    told: Callable[[str, str], None]
-
-    def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:
-        type(self).told("before", sql)
-        cursor = super().execute(sql, *parameters)
-        type(self).told("after", sql)
-        return cursor
-
-
-@contextmanager
-def telling(told: Callable[[str, str], None]) -> Iterator[None]:
-    """Have connections that are opened meanwhile tell of every statement."""
-    factory = type("Telling", (Statements,), {"told": staticmethod(told)})
-    connect = sqlite3.connect
-    sqlite3.connect = partial(connect, factory=factory)  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        sqlite3.connect = connect
-
-
-@contextmanager
-def drawing(told: Callable[[], object]) -> Iterator[None]:
-    """Have it told when noise is drawn."""
-    way = release.way
-
-    def telling_way(law: Any) -> Callable[[Any], int]:
-        drawn = way(law)
-
-        def draw(tape: Any) -> int:
-            told()
-            return int(drawn(tape))
-
-        return draw
-
-    release.way = telling_way
-    try:
-        yield
-    finally:
-        release.way = way
-
-
-def die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def ask(at: Path, **options: Any) -> int:
-    """Open the ledger and release, as after a crash."""
-    with ln.Ledger(at, **options) as ledger:
-        index: int = MECHANISM.release(1, ledger=ledger, key="k").index
-        return index
-
-
-def killed(at: Path, step: int, when: str, **options: Any) -> bytes:
-    """Release in a child that is killed before or after a statement; return what it said.
-
-    w when it begins to write, d when it draws, a and the answer when it has one, a dot at its end:
-    there are fewer statements.
-    """
-
-    def work(say: Callable[[bytes], object]) -> None:
-        steps = count()
-
-        def told(now: str, sql: str) -> None:
-            if sql == "BEGIN IMMEDIATE":
-                say(b"w")
-            if now == when and next(steps) == step:
-                die()
-
-        with telling(told), drawing(lambda: say(b"d")):
-            say(f"a{ask(at, **options)}a".encode())
-
-    return child(work)[1]()
-
-
-def hold_together(at: Path, said: bytes, before: int = 0, **options: Any) -> None:
-    """Check a ledger after a crash against what the killed process had said."""
-    charges = answers = 0
-    stored = None
-    if at.exists():
-        with sqlite3.connect(at) as reader:
-            try:
-                rows = reader.execute("SELECT kind, body FROM rows WHERE key = 'k'").fetchall()
-            except sqlite3.OperationalError:  # killed before there was a table
-                rows = []
-        charges = sum(kind == CHARGE for kind, _ in rows)
-        answers = sum(kind == ANSWER for kind, _ in rows)
-        stored = [body for kind, body in rows if kind == ANSWER]
-    assert charges <= 1, "charged twice"
-    assert answers <= charges, "answered without a charge"
-    assert charges or b"d" not in said, "drawn without a charge"
-    assert answers or b"a" not in said, "left without being stored"
-    index = ask(at, **options)
-    if b"a" in said:
-        assert index == int(said.split(b"a")[1]), "another answer under the same key"
-    if stored:
-        assert f'"{index:x}"' in stored[0]
-    with ln.Ledger(at) as ledger:
-        again = MECHANISM.release(1, ledger=ledger, key="k")
-        assert again.index == index, "another answer the second time"
-        assert ledger.spent == Privacy(Fraction(before + 1, 10)), "not charged once"
-
-
-def kill_everywhere(
-    folder: Path, times: int, *, new: bool = False, after: bool = True
-) -> dict[str, int]:
-    """Kill a release before and after each of its statements; return how many there were."""
-    base, at = folder / "base", folder / "ledger"
-    options: dict[str, Any] = {"limit": LIMIT} if new else {}
-    if not new:
-        with ln.Ledger(base, limit=LIMIT) as ledger:
-            MECHANISM.release(1, ledger=ledger, key="before")
-    found = {}
-    for when in ("before", "after") if after else ("before",):
-        for step in count():
-            # After a statement is before the next, but for what is said between: once will do.
-            for _ in range(times if when == "before" else 1):
-                copied(base, at)
-                said = killed(at, step, when, **options)
-                hold_together(at, said, before=int(not new), **options)
-                if b"w" not in said:  # only opened and read: once will do
-                    break
-            if b"." in said:
-                found[when] = step
-                break
-    return found
-
-
-@pytest.mark.parametrize("new", [False, True])
-def test_killed_at_every_step(folder: Path, new: bool) -> None:
-    steps = kill_everywhere(folder, 1 if new else 5, new=new)
-    assert steps["before"] == steps["after"] > 30
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("new", [False, True])
-def test_killed_at_every_step_a_hundred_times(folder: Path, new: bool) -> None:
-    kill_everywhere(folder, 10 if new else 100, new=new, after=False)
-
-
-def test_killed_at_every_step_on_the_real_disk(tmp_path: Path) -> None:
-    kill_everywhere(tmp_path, 1, after=False)
-
-
-def drawn_first(self: Place, spending: Any, release: Any, form: Any) -> Any:
-    """Release in the wrong order: what is drawn is charged and stored afterwards."""
-    assert not isinstance(self.ledger, Unrecorded)
-    written = form.written(release())
-    receipt = self.ledger.charge(spending(), self.key, fresh=self.fresh)
-    stored = self.ledger.stored(receipt) or self.ledger.store(receipt, *written)
-    return form.read(stored.content, stored.payload), stored.receipt
-
-
-def never_stored(self: Place, spending: Any, release: Any, form: Any) -> Any:
-    """Release without storing."""
-    assert not isinstance(self.ledger, Unrecorded)
-    receipt = self.ledger.charge(spending(), self.key, fresh=self.fresh)
-    return release(), receipt
-
-
-def always_charged(self: Place, spending: Any, release: Any, form: Any) -> Any:
-    """Charge again whenever it is asked again."""
-    assert not isinstance(self.ledger, Unrecorded)
-    receipt = self.ledger.charge(spending(), self.key, fresh=True)
-    stored = self.ledger.store(receipt, *form.written(release()))
-    return form.read(stored.content, stored.payload), stored.receipt
-
-
-@pytest.mark.parametrize(
-    ("naive", "how"),
-    [
-        (drawn_first, "drawn without a charge"),
-        (never_stored, "left without being stored|another answer"),
-        (always_charged, "charged twice|another answer"),
-    ],
-)
-def test_killing_catches_a_release_in_the_wrong_order(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, naive: Any, how: str
-) -> None:
-    """The tests above can fail."""
-    monkeypatch.setattr(Place, "released", naive)
-    with pytest.raises(AssertionError, match=how):
-        kill_everywhere(folder, 1)
-
-
-def kill_whenever(folder: Path, times: int, seed: int) -> None:
-    """Kill a process that releases on and on at any moment, also within a statement."""
-    at, dice = folder / "ledger", random.Random(seed)
-    ln.Ledger(at, limit=Privacy(10**6)).close()
-    given: dict[bytes, int] = {}
-    charges = 0
-    for turn in range(times):
-
-        def work(say: Callable[[bytes], object], turn: int = turn) -> None:
-            with ln.Ledger(at) as ledger:
-                for nth in count():
-                    key = f"{turn}-{nth}"
-                    say(b"q%s " % key.encode())
-                    index = MECHANISM.release(1, ledger=ledger, key=key).index
-                    say(b"%s=%d " % (key.encode(), index))
-
-        process, end = child(work)
-        time.sleep(dice.uniform(0.005, 0.03))
-        os.kill(process, signal.SIGKILL)
-        words = end().split(b" ")
-        given |= {word.split(b"=")[0]: int(word.split(b"=")[1]) for word in words if b"=" in word}
-        asked = sum(word.startswith(b"q") for word in words)
-        answered = sum(b"=" in word for word in words)
-        with ln.Ledger(at) as ledger:
-            after = sum(row.kind == CHARGE for row in ledger.rows())
-            assert answered <= after - charges <= asked <= answered + 1
-            assert ledger.spent == Privacy(Fraction(after, 10))
-            for key, index in dice.sample(sorted(given.items()), min(3, len(given))):
-                again = MECHANISM.release(1, ledger=ledger, key=key.decode())
-                assert again.index == index
-            charges = after
-    with ln.Ledger(at) as ledger:
-        ledger.verify()
-        for key, index in given.items():
-            again = MECHANISM.release(1, ledger=ledger, key=key.decode())
-            assert (again.index, again.receipt.again) == (index, True)
-        assert ledger.spent == Privacy(Fraction(charges, 10))
-    assert given
-
-
-def test_killed_at_any_moment(folder: Path) -> None:
-    kill_whenever(folder, 25, seed=1)
-
-
-@pytest.mark.long
-def test_killed_at_any_moment_often(folder: Path, tmp_path: Path) -> None:
-    kill_whenever(folder, 150, seed=2)
-    kill_whenever(tmp_path, 100, seed=3)
-
-
 # ------------------------------------------------------------------ a disk that is full
 
 
-def release_until_full(at: Path, size: int) -> list[str]:
+def release_until_full(kept: InFile, size: int) -> list[str]:
     """Release in a child whose files may not grow beyond a size; check what is left."""
+    kept.again()
+    at = kept.where
 
     def work(say: Callable[[bytes], object]) -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -302,12 +76,16 @@ def release_until_full(at: Path, size: int) -> list[str]:
             return
         for nth in range(4):
             try:
-                index = MECHANISM.release(1, ledger=ledger, key=f"{nth}").index
+                with drawing(partial(charged_for, kept, f"{nth}")):
+                    index = MECHANISM.release(1, ledger=ledger, key=f"{nth}").index
                 say(f"{nth}={index} ".encode())
             except LedgerUnavailable:
                 say(f"{nth}=full ".encode())
+            except AssertionError:
+                say(f"{nth}=early ".encode())
 
     said = [word.split("=") for word in child(work)[1]().decode().split() if "=" in word]
+    assert "early" not in dict(said).values(), "drawn without a charge"
     with ln.Ledger(at) as ledger:
         ledger.verify()
         rows = list(ledger.rows())
@@ -326,15 +104,73 @@ def release_until_full(at: Path, size: int) -> list[str]:
 
 
 def test_a_full_disk_answers_nothing_and_loses_nothing(folder: Path) -> None:
-    base = folder / "base"
-    ln.Ledger(base, limit=Privacy(1)).close()
+    kept = InFile(folder)
+    kept.begin(0, limit=Privacy(1))
     sizes = (*range(0, 40000, 1500), *range(40000, 140000, 6000))
-    at = folder / "ledger"
-    ends = [release_until_full(copied(base, at), size) for size in sizes]
+    ends = [release_until_full(kept, size) for size in sizes]
     assert all("full" in end or "LedgerUnavailable" in end for end in ends[:3])
     assert any("full" in end and end[0] != "full" for end in ends)  # full in the midst of it
     assert "full" not in ends[-1]
     assert len(ends[-1]) == 4
+
+
+# ------------------------------------------------------------------ a server's disk that is full
+
+
+def release_on_a_full_server(kept: InDatabase, server: Server, values: int, size: int) -> list[str]:
+    """Release where a session's files may not grow beyond a size; check what is left.
+
+    Return what became of each release.
+    """
+    kept.again()
+    kept.begin_a_log()
+    given: dict[str, Any] = {}
+    ends: list[str] = []
+    many = np.zeros(values, dtype=int)
+    with ln.Ledger(kept.where, timeout=60) as ledger:
+        ledger.verify()
+        session = ledger._chain._store._connection.info.backend_pid
+        server.limit(session, size)
+        for key in KEYS:
+            try:
+                with drawing(partial(charged_for, kept, key)):
+                    given[key] = MECHANISM.release(many, ledger=ledger, key=key).values
+                ends.append("answered")
+            except LedgerUnavailable as error:
+                ends.append("lost" if "or was lost" in str(error) else "full")
+            found = [(kind, key) for kind, key, _ in kept.rows()]
+            assert all((kind, key) in found for key in given for kind in (CHARGE, ANSWER))
+        server.limit(session, -1)
+        for key in KEYS:
+            again = insisted(partial(MECHANISM.release, many, ledger=ledger, key=key)).values
+            assert key not in given or (again == given[key]).all()
+        ledger.verify()
+        assert ledger.spent == LIMIT
+    assert [kind for kind, *_ in kept.rows()].count(CHARGE) == len(KEYS)
+    return ends
+
+
+KEYS = ("one", "two", "three")
+
+
+def insisted(ask: Callable[[], Any]) -> Any:
+    """Ask again as long as the server is starting."""
+    for _ in range(200):
+        with suppress(LedgerUnavailable):
+            return ask()
+        time.sleep(0.05)
+    raise AssertionError("there is room, and it is still away")
+
+
+def test_a_full_disk_of_the_server_answers_nothing_and_loses_nothing(
+    kept_in_crashing: InDatabase, postgres_of_its_own: Server
+) -> None:
+    """Where its log cannot be written the server starts again; else a table cannot grow."""
+    kept_in_crashing.begin(0)
+    release = partial(release_on_a_full_server, kept_in_crashing, postgres_of_its_own)
+    assert "lost" in release(10, 8192)
+    assert "full" in release(40000, 1 << 18)
+    assert release(10, 1 << 26) == ["answered"] * 3
 
 
 # ------------------------------------------------------------------ locked, failing
@@ -405,191 +241,239 @@ def test_a_writer_waits_for_another_that_ends_in_time(folder: Path, timeout: flo
     assert ledger.spent == Privacy("0.1")
 
 
-CODES = {
-    sqlite3.SQLITE_BUSY: LedgerUnavailable,
-    sqlite3.SQLITE_BUSY_SNAPSHOT: LedgerUnavailable,
-    sqlite3.SQLITE_LOCKED: LedgerUnavailable,
-    sqlite3.SQLITE_PROTOCOL: LedgerUnavailable,
-    sqlite3.SQLITE_NOMEM: LedgerUnavailable,
-    sqlite3.SQLITE_READONLY: LedgerUnavailable,
-    sqlite3.SQLITE_READONLY_DBMOVED: LedgerUnavailable,
-    sqlite3.SQLITE_FULL: LedgerUnavailable,
-    sqlite3.SQLITE_IOERR: LedgerUnavailable,
-    sqlite3.SQLITE_IOERR_FSYNC: LedgerUnavailable,
-    sqlite3.SQLITE_IOERR_SHORT_READ: LedgerUnavailable,
-    sqlite3.SQLITE_CANTOPEN: LedgerUnavailable,
-    sqlite3.SQLITE_PERM: LedgerUnavailable,
-    sqlite3.SQLITE_CORRUPT: LedgerDamaged,
-    sqlite3.SQLITE_NOTADB: LedgerDamaged,
-}
+# ------------------------------------------------------------------ a statement that fails
 
 
-def failure(code: int) -> sqlite3.OperationalError:
-    """Return the error that SQLite raises; its words, which may quote data, are a secret."""
-    error = sqlite3.OperationalError("secret words")
-    error.sqlite_errorcode = code
-    return error
+@pytest.mark.parametrize("name", InFile.errors)
+def test_every_error_of_a_file_is_told_in_our_words(folder: Path, name: str) -> None:
+    told_in_our_words(InFile(folder), name)
 
 
-@pytest.mark.parametrize("code", CODES)
-def test_every_error_is_told_in_our_words(folder: Path, code: int) -> None:
-    at = folder / "ledger"
-    ledger = ln.Ledger(at, limit=LIMIT)
-    MECHANISM.release(1, ledger=ledger, key="before")
-    ledger.close()
+@pytest.mark.parametrize("name", InDatabase.errors)
+def test_every_error_of_a_server_is_told_in_our_words(
+    kept_in_database: InDatabase, name: str
+) -> None:
+    told_in_our_words(kept_in_database, name)
 
-    def told(now: str, sql: str) -> None:
-        if (now, sql) == ("before", "BEGIN IMMEDIATE"):
-            raise failure(code)
+
+def told_in_our_words(kept: Kept, name: str) -> None:
+    """Fail when a row is written: what the database says of it stays unsaid."""
+    kept.begin(1)
+
+    def told(now: str, sql: str, connection: Any) -> None:
+        if now == "before" and sql.startswith(("INSERT", "WITH moved")):
+            kept.fail(name, connection)
 
     said = "Nothing is released"
-    with telling(told), pytest.raises(CODES[code], match=said) as caught:
-        ask(at)
-    assert "secret" not in "".join(traceback.format_exception(caught.value))
-    hold_together(at, b"", before=1)
+    with kept.telling(told), pytest.raises(kept.errors[name], match=said) as caught:
+        ask(kept.where)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+    hold_together(kept, b"", before=1)
 
 
-@pytest.mark.parametrize("code", [sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_CORRUPT])
+@pytest.mark.parametrize("kind", [LedgerUnavailable, LedgerDamaged])
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_an_error_at_every_step_leaves_all_in_order(folder: Path, code: int, when: str) -> None:
+def test_an_error_at_every_step_leaves_all_in_order(
+    kept: Kept, kind: type[Exception], when: str
+) -> None:
     """Before a statement, or after it took effect, as where a COMMIT was written and not told."""
-    ln.Ledger(folder / "base", limit=LIMIT).close()
-    for step in count():
-        at = copied(folder / "base", folder / "ledger")
-        steps = count()
+    names = {"IOERR_FSYNC", "CORRUPT", "IoError", "DataCorrupted"}
+    (name,) = (name for name in names & kept.errors.keys() if kept.errors[name] is kind)
+    fail = partial(kept.fail, name)
+    steps, raised = wrong_everywhere(kept, when, fail, kind)
+    assert steps == raised >= 24
 
-        def told(now: str, _: str, steps: Iterator[int] = steps, step: int = step) -> None:
-            if now == when and next(steps) == step:
-                raise failure(code)
 
-        drawn: list[int] = []
-        with telling(told), drawing(partial(drawn.append, 1)):
-            try:
-                ask(at)
-            except CODES[code]:
-                pass
-            else:
-                break
-        hold_together(at, b"d" * len(drawn))
-    assert next(steps) <= step
-    assert step > 30
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_interruption_at_every_step_leaves_all_in_order(kept: Kept, when: str) -> None:
+    def interrupt(_: Any) -> None:
+        raise KeyboardInterrupt
+
+    steps, raised = wrong_everywhere(kept, when, interrupt, KeyboardInterrupt)
+    assert steps == raised >= 24
+
+
+def test_an_interruption_that_costs_the_connection_is_no_reason_to_go_on(
+    kept_in_database: InDatabase,
+) -> None:
+    """To connect anew is for those whose connection was lost, not for those who want to end."""
+
+    def interrupt(connection: Any) -> None:
+        if connection is not None:
+            connection.pgconn.finish()
+        raise KeyboardInterrupt
+
+    steps, raised = wrong_everywhere(kept_in_database, "before", interrupt, KeyboardInterrupt)
+    assert steps == raised >= 24
+
+
+def test_a_file_that_cannot_be_rolled_back_is_not_kept_locked(folder: Path) -> None:
+    """Also where somebody still holds what was being read: SQLite then puts off its closing."""
+    kept = InFile(folder)
+    kept.begin(1)
+    held: list[Any] = []
+
+    def told(now: str, sql: str, _: Any) -> None:
+        if (now, sql) == ("before", "ROLLBACK"):
+            raise KeyboardInterrupt
+
+    def fail(store: SqliteStore) -> None:
+        with store.writing() as page:
+            held.append(page.rows(0))
+            next(held[0])
+            raise ValueError
+
+    with kept.telling(told):
+        store = SqliteStore(kept.where, timeout=10, create=False)
+        with pytest.raises(KeyboardInterrupt, match=r"^$"):
+            fail(store)
+    assert not locked(kept.where)
+    store.close()
 
 
 # ------------------------------------------------------------------ faults by the dice
 
 
 class Dice:
-    """Faults that a seed chooses, and a model of what must hold whatever it chooses."""
+    """Faults that a seed chooses, and a model of what must hold whatever it chooses.
 
-    def __init__(self, at: Path, seed: int) -> None:
-        self.at = at
+    What comes of it is said in words, as one in twenty seeds plays in a process that may be killed:
+    ``fresh:key``, ``answer:key:index``, ``killed``, and ``!`` with what was wrong.
+    """
+
+    def __init__(self, kept: Kept, seed: int) -> None:
+        self.kept = kept
         self.dice = random.Random(seed)
-        self.rate = self.dice.choice([0.005, 0.02, 0.05])
-        self.answers: dict[str, set[int]] = {}
-        self.fresh: set[str] = set()  # keys of which there may be several answers
+        self.rate = self.dice.choice([0.01, 0.03, 0.08])
+        self.deadly = self.dice.random() < 0.05
+        self.say: Callable[[bytes], object]
         self.key = ""
 
-    def fault(self, _: str, __: str) -> None:
-        if self.dice.random() < self.rate:
-            raise failure(self.dice.choice([*CODES]))
-
-    def charges(self, key: str | None = None) -> int:
-        """Count what another process sees."""
-        with sqlite3.connect(self.at) as reader:
-            rows = reader.execute("SELECT key FROM rows WHERE kind = 'charge'").fetchall()
-        reader.close()
-        return sum(key is None or found == key for (found,) in rows)
+    def fault(self, _: str, __: str, connection: Any) -> None:
+        if self.dice.random() >= self.rate:
+            return
+        chosen = self.dice.random()
+        if chosen < 0.1:
+            raise KeyboardInterrupt
+        if chosen < 0.3:
+            self.kept.lose(self.dice, connection)
+        elif chosen < 0.6 and self.deadly:
+            self.say(b"killed ")
+            die()
+        else:
+            self.kept.fail(self.dice.choice([*self.kept.errors]), connection)
 
     def drawn(self) -> None:
-        """Check that what is drawn was charged."""
-        sqlite3.connect, connect = self.connect, sqlite3.connect
-        try:
-            assert self.charges(self.key) > self.answered(self.key), "drawn without a charge"
-        finally:
-            sqlite3.connect = connect
-
-    def answered(self, key: str) -> int:
-        with sqlite3.connect(self.at) as reader:
-            rows = reader.execute(
-                "SELECT count(*) FROM rows WHERE kind = 'answer' AND key = ?", (key,)
-            ).fetchone()
-        reader.close()
-        return int(rows[0])
+        charged_for(self.kept, self.key)
 
     def play(self) -> None:
         """Release in the midst of faults, then look at what is there without any."""
-        self.connect = sqlite3.connect
-        ln.Ledger(self.at, limit=LIMIT).close()
-        with telling(self.fault), drawing(self.drawn):
-            ledger = None
-            for _ in range(self.dice.randrange(3, 9)):
-                ledger = self.turn(ledger)
+        self.kept.again()
+        if self.deadly:
+            said = child(self.turns)[1]()
+            assert said.endswith((b".", b"killed ")), "it ended otherwise"
+        else:
+            words: list[bytes] = []
+            self.turns(words.append)
+            said = b"".join(words)
+        self.settle(said.decode().split(" "))
+
+    def turns(self, say: Callable[[bytes], object]) -> None:
+        self.say = say
+        ledger = None
+        try:
+            with self.kept.telling(self.fault), drawing(self.drawn):
+                for _ in range(self.dice.randrange(2, 7)):
+                    ledger = self.turn(ledger)
+        except AssertionError as error:
+            say(f"!{error}".replace(" ", "_").encode() + b" ")
+        finally:
             if ledger is not None:
                 ledger.close()
-        self.settle()
 
     def turn(self, ledger: Any) -> Any:
         """Release once, or fail; return the ledger to go on with."""
         self.key = f"k{self.dice.randrange(5)}"
         fresh = self.dice.random() < 0.1
-        self.fresh |= {self.key} if fresh else set()
+        if fresh:
+            self.say(f"fresh:{self.key} ".encode())
         try:
             if ledger is None:
-                ledger = ln.Ledger(self.at)
+                ledger = ln.Ledger(self.kept.where)
             index = MECHANISM.release(1, ledger=ledger, key=self.key, fresh=fresh).index
-        except (LedgerUnavailable, LedgerDamaged):
-            again = self.dice.random() < 0.5
-            return ledger if again else None  # with the same one, or with another
+        except (LedgerUnavailable, LedgerDamaged, KeyboardInterrupt):
+            if ledger is not None and self.dice.random() < 0.5:  # with the same, or another
+                ledger.close()
+                ledger = None
         except InvalidParameter:  # when it is opened: what is no database is no ledger
-            assert ledger is None
-            return None
+            assert ledger is None, "no ledger any more"
         except BudgetExceeded:
-            return ledger
-        known = self.answers.setdefault(self.key, set())
-        assert known <= {index} or self.key in self.fresh, "another answer under the same key"
-        known.add(index)
+            pass
+        except AssertionError:
+            ledger.close()
+            raise
+        else:
+            self.say(f"answer:{self.key}:{index} ".encode())
         return ledger
 
-    def settle(self) -> None:
+    def settle(self, said: list[str]) -> None:
         """Check the model."""
-        with ln.Ledger(self.at) as ledger:
+        wrong = [word for word in said if word.startswith("!")]
+        assert not wrong, wrong[0].replace("_", " ")
+        words = [word.split(":") for word in said]
+        several = {word[1] for word in words if word[0] == "fresh"}
+        answers = [(word[1], int(word[2])) for word in words if word[0] == "answer"]
+        with ln.Ledger(self.kept.where) as ledger:
             ledger.verify()
-            rows = list(ledger.rows())
-            charges = [row.key for row in rows if row.kind == CHARGE]
+            rows = self.kept.rows()
+            charges = [key for kind, key, _ in rows if kind == CHARGE]
             stored = [
-                (row.key, int(row.content["answer"]["index"], 16))
-                for row in rows
-                if row.kind == ANSWER
+                (key, int(json.loads(body)["answer"]["index"], 16))
+                for kind, key, body in rows
+                if kind == ANSWER
             ]
-            assert ledger.spent == Privacy(Fraction(len(charges), 10))
             assert len(charges) <= 3, "overspent"
             assert len(stored) <= len(charges), "more answers than charges"
-            for key, indices in self.answers.items():
-                assert indices <= {index for found, index in stored if found == key}, "not stored"
-                if key not in self.fresh:
-                    again = MECHANISM.release(1, ledger=ledger, key=key)
-                    assert indices == {again.index}, "another answer afterwards"
+            for key, index in answers:
+                assert (key, index) in stored, "not stored"
+            once = [key for key, _ in stored if key not in several]
+            assert len(once) == len(set(once)), "another answer under the same key"
+            asked = [answer for answer in answers if answer[0] not in several]
+            for key, index in asked[-1:]:  # of the others it follows
+                again = MECHANISM.release(1, ledger=ledger, key=key)
+                assert index == again.index, "another answer under the same key"
             assert ledger.spent == Privacy(Fraction(len(charges), 10))
 
 
-def play(folder: Path, seeds: range) -> None:
+def play(kept: Kept, seeds: range) -> None:
+    kept.begin(0)
     for seed in seeds:
-        at = folder / f"{seed}"
         try:
-            Dice(at, seed).play()
+            Dice(kept, seed).play()
         except AssertionError as error:
             raise AssertionError(f"with seed {seed}: {error}") from error
-        for end in FILES:
-            Path(f"{at}{end}").unlink(missing_ok=True)
 
 
-def test_faults_by_the_dice(folder: Path) -> None:
-    play(folder, range(500))
+def test_faults_by_the_dice(kept: Kept) -> None:
+    play(kept, range(300 if isinstance(kept, InFile) else 200))
 
 
 @pytest.mark.long
-def test_ten_thousand_faults_by_the_dice(folder: Path) -> None:
-    play(folder, range(1000, 11000))
+@pytest.mark.parametrize("part", range(10))
+def test_ten_thousand_faults_by_the_dice(kept: Kept, part: int) -> None:
+    """In parts, so that several processes can share them."""
+    play(kept, range(1000 * (part + 1), 1000 * (part + 2)))
+
+
+def test_a_full_disk_catches_a_release_in_the_wrong_order(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test of full disks can fail."""
+    monkeypatch.setattr(Place, "released", drawn_first)
+    kept = InFile(folder)
+    kept.begin(0, limit=Privacy(1))
+    with pytest.raises(AssertionError, match="drawn without a charge"):
+        release_until_full(kept, 40000)
 
 
 @pytest.mark.parametrize(
@@ -600,133 +484,9 @@ def test_ten_thousand_faults_by_the_dice(folder: Path) -> None:
     ],
 )
 def test_the_dice_catch_a_release_in_the_wrong_order(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, naive: Any, how: str
+    kept: Kept, monkeypatch: pytest.MonkeyPatch, naive: Any, how: str
 ) -> None:
     """The tests above can fail."""
     monkeypatch.setattr(Place, "released", naive)
     with pytest.raises(AssertionError, match=how):
-        play(folder, range(500))
-
-
-# ------------------------------------------------------------------ a WAL that is cut short
-
-
-class Cut:
-    """A ledger whose process was killed in the midst of a transaction, and its commits."""
-
-    def __init__(self, folder: Path) -> None:
-        self.at = folder / "killed"
-        self.copy = folder / "copy"
-        log = f"{self.at}-wal"
-
-        def work(say: Callable[[bytes], object]) -> None:
-            def told(now: str, sql: str) -> None:
-                if now == "after" and sql == "COMMIT":
-                    with sqlite3.connect(self.at) as reader:
-                        head = reader.execute("SELECT seq, hash FROM head").fetchone()
-                    say(f"{os.path.getsize(log)} {head[0]} {head[1]}\n".encode())
-                if now == "after" and sql.startswith("UPDATE head") and next(moves) == 10:
-                    die()  # the last rows are in the file, and not committed
-
-            moves = count()
-            with telling(told):
-                ledger = ln.Ledger(self.at, limit=Privacy(1))
-                for key in ("one", "two", "three"):
-                    MECHANISM.release(1, ledger=ledger, key=key)
-                ledger._chain._store._connection.execute("PRAGMA cache_size = 1")
-                MECHANISM.release(np.zeros(2000, dtype=int), ledger=ledger, key="many")
-
-        lines = child(work)[1]().decode().splitlines()
-        self.commits = sorted({(int(line.split()[0]), line.split()[1], line) for line in lines})
-        self.size = os.path.getsize(log)
-        self.last = self.commits[-1][0]
-        self.log = Path(log).read_bytes()
-
-    def head(self, length: int) -> str | None:
-        """Return the head that a WAL cut to a length must give."""
-        heads = [line.split() for size, _, line in self.commits if size <= length]
-        return f"{heads[-1][1]}-{heads[-1][2]}" if heads else None
-
-    def glance(self, length: int) -> None:
-        """Check that a WAL cut to a length gives the head that it must, and the rows up to it."""
-        copied(self.at, self.copy)
-        Path(f"{self.copy}-shm").unlink()
-        os.truncate(f"{self.copy}-wal", length)
-        reader = sqlite3.connect(self.copy)
-        (head,) = reader.execute("SELECT seq || '-' || hash FROM head").fetchone()
-        (rows,) = reader.execute("SELECT max(seq) || '-' || count(*) FROM rows").fetchone()
-        reader.close()
-        seq = head.split("-")[0]
-        assert (head, rows) == (self.head(length), f"{seq}-{seq}"), length
-
-    def check(self, log: bytes, length: int) -> None:
-        """Check that a WAL gives the head that it must; ``length`` is how much of it is good."""
-        copied(self.at, self.copy)
-        Path(f"{self.copy}-shm").unlink()  # it does not outlive a crash of the machine
-        Path(f"{self.copy}-wal").write_bytes(log)
-        head = self.head(length)
-        witness = self.commits[-1][2].split()
-        if head is None or head.startswith("0-"):
-            with ln.Ledger(self.copy, limit=Privacy(1)) as ledger:  # nothing was there yet
-                assert ledger.spent == Privacy(0, 0)
-        else:
-            with ln.Ledger(self.copy) as ledger:
-                assert str(ledger.verify()) == head, length
-                keys = [row.key for row in ledger.rows() if row.kind == CHARGE]
-                assert len(keys) == len(set(keys))
-                assert ledger.spent == Privacy(Fraction(len(keys), 10))
-                if length < self.last:
-                    with pytest.raises(LedgerDamaged, match="an older copy"):
-                        ledger.verify(f"{witness[1]}-{witness[2]}")
-                else:
-                    ledger.verify(f"{witness[1]}-{witness[2]}")
-
-
-@pytest.fixture(scope="module")
-def cut() -> Iterator[Cut]:
-    with quick_folder() as name:
-        yield Cut(Path(name))
-
-
-FRAME = 24 + 4096
-
-
-def test_a_wal_cut_anywhere_gives_what_was_committed_before(cut: Cut) -> None:
-    assert len(cut.commits) > 8
-    assert cut.size > cut.last + 2 * FRAME  # there are frames without a commit
-    edges = range(32, cut.size + 1, FRAME)
-    places = {edge + near for edge in edges for near in (-1, 0, 1)} | set(range(0, cut.size, 4999))
-    for length in sorted(place for place in places if 0 <= place <= cut.size):
-        cut.check(cut.log[:length], length)
-
-
-@pytest.mark.long
-def test_a_wal_cut_at_every_byte_after_the_last_commit(cut: Cut) -> None:
-    """Of the frame after it every byte; of the commit itself and of later frames many."""
-    places = {*range(cut.last - FRAME, cut.last + FRAME + 50)}
-    places |= {*range(cut.commits[-2][0], cut.size + 1, 17)}
-    for length in sorted(places):
-        if length % 101:
-            cut.glance(length)
-        else:
-            cut.check(cut.log[:length], length)
-
-
-def test_garbage_after_the_last_commit_loses_nothing(cut: Cut) -> None:
-    dice = random.Random(4)
-    for length in (1, 23, 24, 25, FRAME - 1, FRAME, FRAME + 1, 10 * FRAME):
-        for end in (cut.last, cut.size):
-            cut.check(cut.log[:end] + dice.randbytes(length), end)
-            cut.check(cut.log[:end] + bytes(length), end)
-    for frame in range(32, cut.last, FRAME):  # frames that were good once, out of their place
-        cut.check(cut.log[: cut.last] + cut.log[frame : frame + FRAME] * 2, cut.last)
-
-
-def test_a_changed_byte_of_the_wal_gives_an_earlier_state_that_a_witness_tells(cut: Cut) -> None:
-    dice = random.Random(5)
-    for _ in range(60):
-        place = dice.randrange(32, cut.last)
-        log = bytearray(cut.log)
-        log[place] ^= 1 << dice.randrange(8)
-        frame = 32 + (place - 32) // FRAME * FRAME
-        cut.check(bytes(log), frame)
+        play(kept, range(100))

@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from leastnoise import Ledger, Privacy
 from leastnoise.errors import BudgetExceeded, LedgerUnavailable
 from leastnoise.ledger.rows import ANSWER, CHARGE
 from leastnoise.ledger.store import opened
-from tests.ledgers import PRICE, Outlet, Server, counting, forked, killed, waited
+from tests.ledgers import PRICE, Outlet, Server, apart, counting, forked, killed, waited
 
 PATIENT = 120  # seconds: a race is not lost by waiting
 
@@ -126,7 +127,7 @@ def test_kills_do_not_overspend(place: str, tmp_path: Path) -> None:
 @pytest.mark.long
 def test_a_thousand_kills_do_not_overspend(places: Iterator[str], tmp_path: Path) -> None:
     for part in range(10):  # so that there is always something left to race for
-        killing(next(places), Outlet(tmp_path / f"published{part}"), kills=100)
+        apart(partial(killing, kills=100), next(places), Outlet(tmp_path / f"published{part}"))
 
 
 def holding(place: str) -> int:

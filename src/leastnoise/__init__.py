@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from leastnoise.privacy import Privacy
     from leastnoise.profiles import Profile
     from leastnoise.rearrangement import Rearrangement, rearrange, symmetrised
+    from leastnoise.tables import Count, Histogram, Mean, Protected, Quantile, Sum, protect
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 
 __all__ = [
     "UNRECORDED",
@@ -49,18 +50,24 @@ __all__ = [
     "Comparison",
     "Composition",
     "Cost",
+    "Count",
     "DiscreteUniform",
     "Gaussian",
+    "Histogram",
     "Laplace",
     "Ledger",
+    "Mean",
     "Mechanism",
     "Noise",
     "Plan",
     "Privacy",
     "Profile",
+    "Protected",
+    "Quantile",
     "Rearrangement",
     "Staircase",
     "Steps",
+    "Sum",
     "TruncatedLaplace",
     "Uniform",
     "Wanted",
@@ -76,6 +83,7 @@ __all__ = [
     "plan",
     "points",
     "privacy_for",
+    "protect",
     "rearrange",
     "symmetrised",
     "threshold",
@@ -111,6 +119,7 @@ _HOMES = {
     "privacy": ("Privacy",),
     "profiles": ("Profile",),
     "rearrangement": ("Rearrangement", "rearrange", "symmetrised"),
+    "tables": ("Count", "Histogram", "Mean", "Protected", "Quantile", "Sum", "protect"),
 }
 
 

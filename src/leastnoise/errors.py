@@ -8,6 +8,7 @@
     ├── BudgetExceeded     (RuntimeError)         the ledger has not enough left
     ├── LedgerDamaged      (RuntimeError)         the ledger's chain is broken
     ├── LedgerUnavailable  (RuntimeError)         the ledger cannot be written now
+    ├── QueryFailed        (RuntimeError)         an engine did not answer a query
     └── Unsupported        (NotImplementedError)  a right question that this version cannot answer
 
 A message says the rule, what was got and what to do. It may quote a parameter, for parameters
@@ -38,6 +39,10 @@ class LedgerDamaged(LeastnoiseError, RuntimeError):
 
 class LedgerUnavailable(LeastnoiseError, RuntimeError):
     """A ledger cannot be read or written now; nothing is released without it."""
+
+
+class QueryFailed(LeastnoiseError, RuntimeError):
+    """A query did not run to its end on its engine, whose own words are kept back."""
 
 
 class Unsupported(LeastnoiseError, NotImplementedError):

@@ -18,13 +18,17 @@ from leastnoise.errors import (
     LeastnoiseError,
     LedgerDamaged,
     NotPrivate,
+    QueryFailed,
 )
 
 # Each name is that of a file in this folder, and of the command in it, with - for _.
-_COMMANDS = ("calibrate", "check", "compare", "ledger", "paper", "privacy-for", "release")
+_COMMANDS = (
+    *("calibrate", "check", "compare", "count", "histogram", "ledger", "mean", "median"),
+    *("paper", "privacy-for", "quantile", "release", "sum"),
+)
 
 # Every other error of ours is the caller's to mend, also a ledger that cannot be reached now.
-_EXIT_CODES = {BudgetExceeded: 3, NotPrivate: 4, LedgerDamaged: 4}
+_EXIT_CODES = {QueryFailed: 1, BudgetExceeded: 3, NotPrivate: 4, LedgerDamaged: 4}
 
 
 # What our messages call by the library's names, and what it is called here.
@@ -41,6 +45,22 @@ _OPTIONS = {
     ),
     "ask again with key=": "ask again with --key ",
     "set another with allow()": "set another with leastnoise ledger FILE allow",
+    "overwrite=True": "--overwrite",
+    # There is no option for it.
+    "; or give formulas=True, and tell who reads the file": "",
+    "Use rows(), which are exact": "Use --json, which is exact",
+    "Give keys=": "Give --group",
+    "leave keys out": "leave --group and --groups-file out",
+    "got keys without by": "got --group without --by",
+    "got by without keys": "got --by without --group",
+    "got it without by": "got it without --by",
+    "Give by=": "Give --by",
+    "Give unit=": "Give --unit",
+    "Give max_rows=1": "Give --max-rows 1",
+    "Give for instance edges=[0, 18, 65, 120]": "Give for instance --edges 0,18,65,120",
+    "Give for instance table='people'": "Give for instance --table people",
+    "said by table=; got None": "said by --table; got none",
+    "table= must come": "--table must come",
 }
 
 
@@ -63,12 +83,27 @@ class Group(click.Group):
 
 
 class Once(click.Command):
-    """A command that refuses an option given twice: of two limits, neither is surely meant."""
+    """A command that refuses an option given twice: of two limits, neither is surely meant.
+
+    Unless it is one that may be repeated.
+
+    Args:
+        on_more: What to say where there are more arguments than the command has, if that is known
+            better than click knows it.
+    """
+
+    def __init__(self, *args: Any, on_more: str | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._on_more = on_more
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options, unless one is there twice."""
-        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
-        options = [one for one in given if isinstance(one, click.Option) and not one.is_flag]
+        _, more, given = self.make_parser(ctx).parse_args(args=list(args))
+        options = [
+            one
+            for one in given
+            if isinstance(one, click.Option) and not one.is_flag and not one.multiple
+        ]
         for option in options:
             if options.count(option) > 1 and not ctx.resilient_parsing:
                 name = option.opts[0]
@@ -76,7 +111,12 @@ class Once(click.Command):
                     f"an option must be given once; got {name} {options.count(option)} times. "
                     "Leave out all but one."
                 )
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError:
+            if more and self._on_more is not None:
+                raise InvalidParameter(self._on_more) from None
+            raise
 
 
 class Refused(click.ClickException):

@@ -1,6 +1,7 @@
-"""What a command must not write over: a ledger, or a witness."""
+"""What a command must not write over: a ledger, a witness, or the table that it reads."""
 
 import os
+from glob import glob
 from pathlib import Path
 
 from leastnoise.errors import InvalidParameter
@@ -12,7 +13,7 @@ _BESIDE = ("", "-wal", "-shm", "-journal")
 _LINE = 200
 
 
-def refuse_overwriting(out: str, *, ledger: str, witness: str | None) -> None:
+def refuse_overwriting(out: str, *, ledger: str | None, witness: str | None) -> None:
     """Refuse to write over the ledger, what SQLite keeps beside it, its witness, or another's.
 
     What was spent cannot be written again. Before anything is opened or written.
@@ -21,7 +22,8 @@ def refuse_overwriting(out: str, *, ledger: str, witness: str | None) -> None:
 
     target = Path(out)
     # SQLite follows a link before it puts its files beside the ledger.
-    files = [Path(f"{path}{end}") for path in (ledger, os.path.realpath(ledger)) for end in _BESIDE]
+    paths = () if ledger is None else (ledger, os.path.realpath(ledger))
+    files = [Path(f"{path}{end}") for path in paths for end in _BESIDE]
     if witness is not None and not is_head(witness):
         files.append(Path(witness))
     if any(_same(target, file) for file in files):
@@ -31,6 +33,18 @@ def refuse_overwriting(out: str, *, ledger: str, witness: str | None) -> None:
         raise _kept("a database of SQLite")
     if is_head(begins.decode("ascii", "replace").split(" ")[0]):
         raise _kept("a witness")
+
+
+def refuse_overwriting_read(out: str, *read: str | None) -> None:
+    """Refuse to write over a file that is read, also by a pattern."""
+    files = [
+        file for path in read if path is not None for file in (path, *glob(path, recursive=True))
+    ]
+    if any(_same(Path(out), Path(file)) for file in files):
+        raise InvalidParameter(
+            "--out must not write over what is read; got the name of a file that is. Choose "
+            "another name."
+        )
 
 
 def _beginning(path: Path) -> bytes:

@@ -1,19 +1,19 @@
 """``leastnoise release``: add the least noise to a value."""
 
-from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
 from typing import Any
 
 import click
 
 from leastnoise.cli.group import Once
-from leastnoise.cli.options import asked, family, opened, question, which_ledger
+from leastnoise.cli.options import asked, family, question, which_ledger
 from leastnoise.cli.printing import finite, length, print_json, privacy_data
+from leastnoise.cli.recording import of_dataset, receipt_data, recording
 from leastnoise.cli.waiting import waiting
 from leastnoise.cli.witnesses import refuse_late
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import ratio, rational
-from leastnoise.ledger import UNRECORDED, Ledger, Receipt, Unrecorded
+from leastnoise.ledger import Ledger
 from leastnoise.mechanism import Answer
 from leastnoise.mechanism import calibrate as find_mechanism
 
@@ -51,41 +51,20 @@ def release(
       leastnoise release 42 --epsilon 0.2 --sensitivity 1 --ledger people.ledger --key members
     """  # noqa: D301 -- click reads the control character
     value = _value(values)
-    with _recording(ledger, dataset=dataset, analyst=analyst, witness=witness) as found:
+    with recording(ledger, dataset=dataset, analyst=analyst, witness=witness) as found:
         mechanism = find_mechanism(**asked(**asking))
         with waiting("checking the ledger"):
             if isinstance(found, Ledger):
                 refuse_late(witness, found)
-            of = _of(found)  # before the release: nothing may come between it and its printing
+            # Before the release: nothing may come between it and its printing.
+            of = of_dataset(found)
             answer = mechanism.release(
                 value, ledger=found, key=key, fresh=fresh, allow_exact=allow_exact
             )
     if as_json:
         print_json(_answer_data(answer))
         return
-    click.echo(f"{answer}{of}")
-
-
-def _of(ledger: Ledger | Unrecorded) -> str:
-    """Name the data set, where a ledger has several."""
-    if isinstance(ledger, Unrecorded) or len({one.dataset for one in ledger.accounts}) == 1:
-        return ""
-    return f", of data set {ledger.dataset!r}"
-
-
-def _recording(
-    ledger: str | None, **which: str | None
-) -> AbstractContextManager[Ledger | Unrecorded]:
-    """Open the ledger that is meant, before anything is worked out for it."""
-    if ledger is not None:
-        return opened(ledger, **which)
-    for option, text in which.items():
-        if text is not None:
-            raise InvalidParameter(
-                f"--{option} is for a ledger; got it without one. Give --ledger FILE, or leave it "
-                "out."
-            )
-    return nullcontext(UNRECORDED)
+    click.echo(f"{answer}, {of}" if of else f"{answer}")
 
 
 def _value(texts: tuple[str, ...]) -> Fraction:
@@ -113,20 +92,5 @@ def _answer_data(answer: Answer) -> dict[str, Any]:
         "bound": length(answer.bound),
         "privacy": privacy_data(answer.privacy),
         "exact_probability": ratio(answer.exact_probability),
-        "recorded": _receipt_data(answer.receipt),
-    }
-
-
-def _receipt_data(receipt: Receipt | None) -> dict[str, Any] | bool:
-    """Return where a release is recorded; false if it is nowhere."""
-    if receipt is None:
-        return False
-    return {
-        "dataset": receipt.account.dataset,
-        "key": receipt.key,
-        "row": receipt.charge,
-        "at": receipt.at,
-        "again": receipt.again,
-        "head": str(receipt.head),
-        "left": privacy_data(receipt.account.left),
+        "recorded": receipt_data(answer.receipt),
     }

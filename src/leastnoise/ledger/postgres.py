@@ -168,11 +168,14 @@ class PostgresStore:
 
     def _begun(self, begin: str) -> tuple["Connection", Head]:
         """Begin a transaction; once more if the connection proves to have been lost meanwhile."""
+        import psycopg
+
         connection = self._here()
         try:
             return connection, _first(connection, begin)
-        except BaseException:
-            lost = connection.closed
+        except BaseException as error:
+            # Not where somebody wants to end: an interruption can cost the connection, too.
+            lost = connection.closed and isinstance(error, psycopg.Error)
             _dropped(connection)
             if not lost:
                 raise

@@ -30,6 +30,7 @@ _REASONS = {
     "53100": ("its server's disk is full", f"Make room. {_AGAIN}"),
     "53200": ("its server had no memory for it", _AGAIN),
     "53300": ("its server has no connection free", _AGAIN),
+    "53": ("its server has too little of something, such as open files", _AGAIN),
     "54": ("an answer is larger than its database takes", "Release less at a time."),
     "55P03": _WAITED,
     "57014": _WAITED,
@@ -74,6 +75,8 @@ def _said(error: "Error") -> LeastnoiseError:
     from psycopg import InterfaceError, OperationalError, ProgrammingError
 
     state = error.sqlstate or ""
+    if state == "XX000" and (reason := _unwritten(error)):
+        return unavailable(*reason)
     for beginning, reason in _REASONS.items():
         if state.startswith(beginning):
             return unavailable(*reason)
@@ -82,3 +85,20 @@ def _said(error: "Error") -> LeastnoiseError:
     if not state and isinstance(error, ProgrammingError):
         return unreadable()
     return broken()
+
+
+def _unwritten(error: "Error") -> tuple[str, str] | None:
+    """Return the reason if an "internal error" is one of writing, or None.
+
+    PostgreSQL has codes for a disk that is full and one that fails, and this for all else that a
+    system says to a write, such as a file that may not grow. Its words are in any language, the
+    names of its functions are not. Where it is its log that cannot be written, it starts again.
+    """
+    if error.diag.severity_nonlocalized == "PANIC":
+        return _LOST
+    if (error.diag.source_function or "").startswith(_WRITING):
+        return _REASONS["58030"]
+    return None
+
+
+_WRITING = ("mdextend", "mdzeroextend", "mdwrite", "XLogWrite", "XLogFileInit")

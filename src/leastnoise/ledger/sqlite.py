@@ -147,26 +147,30 @@ class SqliteStore:
     def _transaction(self, begin: str, *, written: bool) -> Iterator["_Page"]:
         with self._lock, _translated():
             connection = self._here()
+            page = _Page(connection)
             try:
                 connection.execute(begin)
                 if written:
                     self._same_files()
-                yield _Page(connection)
+                yield page
                 connection.execute("COMMIT")
                 if written:
                     self._same_files()
             except BaseException:
-                self._give_up(connection)
+                self._give_up(connection, page)
                 raise
 
-    def _give_up(self, connection: sqlite3.Connection) -> None:
+    def _give_up(self, connection: sqlite3.Connection, page: "_Page") -> None:
         """Undo what was begun; where that fails closing does it, and the next to ask opens anew."""
         try:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-        except sqlite3.Error:
+        except BaseException as error:
             self._connection = None
+            page.close()
             connection.close()
+            if not isinstance(error, sqlite3.Error):
+                raise
 
     def _here(self) -> sqlite3.Connection:
         """Return the connection, a new one after a fork."""
@@ -248,6 +252,12 @@ class _Page:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._cursors: WeakSet[sqlite3.Cursor] = WeakSet()
+
+    def close(self) -> None:
+        """End what is being read: else SQLite keeps a closed connection, and its lock, for it."""
+        for cursor in list(self._cursors):
+            cursor.close()
 
     def head(self) -> Head:
         found = self._connection.execute("SELECT seq, hash FROM head").fetchall()
@@ -278,6 +288,7 @@ class _Page:
             f"SELECT {_COLUMNS} FROM rows WHERE {where} ORDER BY seq",  # noqa: S608 -- fixed texts
             (value,),
         )
+        self._cursors.add(cursor)
         for fields in cursor:
             if tuple(map(type, fields)) != _TYPES:
                 raise _broken()

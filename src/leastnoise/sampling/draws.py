@@ -87,11 +87,17 @@ def _staircase(law: DiscreteStaircase) -> Way:
 
 def _smooth(law: Rounded) -> Way:
     """Draw by polynomials once they are made; by exact numbers before, and where in doubt."""
-    after = prepared(law).after
+    after, proposed = prepared(law).after, None
 
     def drawn(tape: Tape) -> int:
-        word, made = tape.word(WORD), after(1)
-        index = None if made is None else made.index(word)
+        nonlocal proposed
+        word = tape.word(WORD)
+        if proposed is None:
+            made = after(1)
+            if made is None:
+                return rounded(law, word, tape)
+            proposed = made.index
+        index = proposed(word)
         return rounded(law, word, tape) if index is None else index
 
     return drawn

@@ -1,0 +1,77 @@
+"""A process that asks a table: ``python -m benchmarks.asked duckdb people.parquet 1000 "count" 3``.
+
+In a process of its own, so that nothing else's memory is counted. It prints seconds and megabytes
+as JSON. The memory is the highest above what was held before the first question.
+"""
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks import people
+from benchmarks.memory import highest_memory, start_of_memory
+from benchmarks.timing import Row, seconds
+
+_MEGA = 1e6
+
+
+def main() -> None:
+    """Ask what the command line names."""
+    engine, path, rows, job, times = sys.argv[1:]
+    ask = on_duckdb if engine == "duckdb" else on_spark
+    print(json.dumps(ask(Path(path), int(rows), job, int(times))))
+
+
+def on_duckdb(path: Path, rows: int, job: str, times: int) -> Row:
+    """Ask in this process, once for memory and then for time."""
+    call = people.jobs(path, rows)[job]
+    before = start_of_memory()
+    call()
+    above = highest_memory() - before
+    return {"seconds": _timed(call, times), "megabytes": above / _MEGA}
+
+
+def on_spark(path: Path, rows: int, job: str, times: int) -> Row:
+    """Ask a Spark of two threads on this machine; its memory is that of its Java, in all."""
+    import ibis
+    from pyspark.sql import SparkSession
+
+    with tempfile.TemporaryDirectory(prefix="leastnoise-") as folder:
+        builder: Any = SparkSession.builder
+        builder = builder.master("local[2]").appName("leastnoise")
+        for name, value in _settings(folder).items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        table = ibis.pyspark.connect(session).read_parquet(str(path), table_name="people")
+        call = people.asked(table, rows)[job]
+        call()
+        found: Row = {"seconds": _timed(call, times)}
+        java: int = session.sparkContext._gateway.proc.pid
+        found["megabytes"] = highest_memory(java) / _MEGA
+        session.stop()
+    return found
+
+
+def _timed(call: Callable[[], object], times: int) -> list[float]:
+    return [seconds(call) for _ in range(times)]
+
+
+def _settings(folder: str) -> dict[str, str]:
+    return {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "4g",
+        "spark.local.dir": folder,
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.shuffle.partitions": "8",
+        "spark.sql.warehouse.dir": f"{folder}/warehouse",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+
+
+if __name__ == "__main__":
+    main()

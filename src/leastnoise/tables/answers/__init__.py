@@ -1,0 +1,1 @@
+"""What comes back: tables of answers, means and quantiles; printed and written to files."""

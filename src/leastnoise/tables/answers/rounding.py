@@ -1,0 +1,98 @@
+"""How figures of tables are rounded: values to the nearest, ends outward, printed or as floats."""
+
+import math
+from decimal import ROUND_CEILING
+from fractions import Fraction
+
+from leastnoise.errors import Unsupported
+from leastnoise.exact import approximately, magnitude, to_place
+from leastnoise.mechanism import Mechanism
+
+
+def place_for(width: Fraction, otherwise: Fraction) -> Fraction:
+    """Return the decimal place of a thousandth of a width: what lies below means nothing.
+
+    Of no width at all, that of a millionth of what is given instead.
+    """
+    return Fraction(10) ** magnitude(width / 1000 if width else otherwise / 1_000_000)
+
+
+def place_for_cell(width: Fraction) -> Fraction:
+    """Return the decimal place of a hundredth of a cell's width, or of ones where that is above.
+
+    A cell's middle stands for the whole cell; and edges that are whole numbers print as they are.
+    """
+    return min(Fraction(10) ** magnitude(width / 100), Fraction(1))
+
+
+def printed_cell(low: Fraction, high: Fraction) -> tuple[str, str]:
+    """Print the middle of a cell, and the cell, rounded outward."""
+    unit = place_for_cell(high - low)
+    return to_nearest((low + high) / 2, unit), f"{downward(low, unit)} to {upward(high, unit)}"
+
+
+def printed_rows(error: Fraction) -> str:
+    """Print an error of a rank: whole rows, rounded up."""
+    return f"± {upward(error, Fraction(1))} rows"
+
+
+def downward(number: Fraction, unit: Fraction) -> str:
+    """Print a number rounded down to a decimal place."""
+    return to_place(math.floor(number / unit) * unit, unit)
+
+
+def upward(number: Fraction, unit: Fraction) -> str:
+    """Print a number rounded up to a decimal place."""
+    return to_place(math.ceil(number / unit) * unit, unit)
+
+
+def to_nearest(number: Fraction, unit: Fraction) -> str:
+    """Print a number rounded to a decimal place: half a unit off at the most."""
+    return to_place(round(number / unit) * unit, unit)
+
+
+def printed_error(
+    error: Fraction, value: Fraction, unit: Fraction, range_: tuple[Fraction, Fraction] | None
+) -> str:
+    """Print an error rounded up, with that of printing the value to a decimal place.
+
+    Of what lies within a range as its value does, no error is larger than that.
+    """
+    printed = round(value / unit) * unit
+    total = error + abs(printed - value)
+    if range_ is not None and range_[0] <= printed <= range_[1]:
+        total = min(total, range_[1] - range_[0])
+    return approximately(total, 4, ROUND_CEILING)
+
+
+def exact_words(name: str, mechanism: Mechanism) -> str:
+    """Say that an exact number left with some probability, where a mechanism was allowed to."""
+    if not mechanism.needs_allowance:
+        return ""
+    left = approximately(mechanism.exact_probability, 6, ROUND_CEILING)
+    return f", the exact {name} left with probability {left}"
+
+
+def float_near(upper: int, lower: int) -> float:
+    """Return the float nearest to a ratio: Python rounds a quotient of whole numbers once."""
+    try:
+        return upper / lower
+    except OverflowError:
+        raise Unsupported(
+            "exported real numbers must lie within the range of floats; got one beyond it. "
+            "Use rows(), which are exact."
+        ) from None
+
+
+def float_below(upper: int, lower: int) -> float:
+    """Return the largest float that is not above a ratio."""
+    near = float_near(upper, lower)
+    over, under = near.as_integer_ratio()
+    return math.nextafter(near, -math.inf) if over * lower > upper * under else near
+
+
+def float_above(upper: int, lower: int) -> float:
+    """Return the smallest float that is not below a ratio."""
+    near = float_near(upper, lower)
+    over, under = near.as_integer_ratio()
+    return math.nextafter(near, math.inf) if over * lower < upper * under else near

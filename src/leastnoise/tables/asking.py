@@ -1,0 +1,224 @@
+"""From questions to answers: everything is checked and priced, then charged, then asked.
+
+The order is the guarantee. Until the ledger has charged, nothing has been read of the data; from
+then on the charge stands, whatever happens. The engine returns whole numbers, noise is added, the
+ledger stores what came of it, and only that leaves.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact import ratio
+from leastnoise.ledger import Ledger, Receipt, Spending, Unrecorded
+from leastnoise.ledger.rows import canonical
+from leastnoise.mechanism import Answer, Mechanism
+from leastnoise.mechanism.recording import Place
+from leastnoise.privacy import Privacy
+from leastnoise.tables.answers.grouped import GroupedAnswers
+from leastnoise.tables.answers.mean import MeanAnswer
+from leastnoise.tables.answers.quantile import QuantileAnswer
+from leastnoise.tables.drawing import Released, released, threshold
+from leastnoise.tables.keys import Key
+from leastnoise.tables.preparing import Prepared, Unit, prepared
+from leastnoise.tables.querying import Joint, compiled
+from leastnoise.tables.querying import found as figures_found
+from leastnoise.tables.questions import Histogram, Mean, Quantile, Question
+from leastnoise.tables.sharing import Shared, shared
+from leastnoise.tables.sources.source import Source
+from leastnoise.tables.storing import TABLES
+
+One = Answer | MeanAnswer | QuantileAnswer
+Result = One | GroupedAnswers
+
+
+@dataclass(frozen=True, repr=False)
+class Priced:
+    """Questions with their queries and their noise: all but the data.
+
+    Attributes:
+        source: The table.
+        unit: Whom the promise is for.
+        asked: The questions.
+        noise: The mechanisms of all kinds of all questions, in order.
+        joints: The queries.
+    """
+
+    source: Source
+    unit: Unit
+    asked: tuple[Prepared, ...]
+    noise: Shared
+    joints: tuple[Joint, ...]
+
+    def __repr__(self) -> str:
+        """Say what is asked."""
+        return f"Priced({self._titles})"
+
+    @property
+    def _titles(self) -> str:
+        titles = "; ".join(one.question.title for one in self.asked)
+        return "".join(sign if sign.isprintable() else "?" for sign in titles)
+
+    def mechanisms(self, place: int) -> tuple[Mechanism, ...]:
+        """Return what releases the numbers of one question."""
+        before = sum(len(one.kinds) for one in self.asked[:place])
+        return self.noise.mechanisms[before : before + len(self.asked[place].kinds)]
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """What is asked, for JSON: all of it public."""
+        return {
+            "answer": "tables",
+            "of": self.source.name,
+            "table": self.source.identity,
+            "unit": self.unit.column,
+            "max_rows": self.unit.rows,
+            "neighbours": self.unit.neighbours,
+            "questions": [one.question.to_dict() for one in self.asked],
+            "noise": [
+                [mechanism.spending().mechanisms.popitem()[0] for mechanism in self.mechanisms(at)]
+                for at in range(len(self.asked))
+            ],
+        }
+
+    @property
+    def key(self) -> str:
+        """What the questions are called in a ledger if they are given no name."""
+        privacy = self.noise.together
+        promise = [ratio(privacy.epsilon), ratio(privacy.delta)]
+        words = canonical({"asked": self.words, "promise": promise})
+        return f"{self._titles[:80]} #{hashlib.sha256(words.encode()).hexdigest()[:24]}"
+
+    def spending(self) -> Spending:
+        """Return what a ledger is to charge."""
+        mechanisms = {
+            digest: found
+            for one in self.noise.mechanisms
+            for digest, found in one.spending().mechanisms.items()
+        }
+        return Spending(self.noise.together, mechanisms, self.words)
+
+
+def priced(questions: Sequence[Question], source: Source, unit: Unit, privacy: Privacy) -> Priced:
+    """Check questions, build their queries and find their noise; touch no data."""
+    asked = tuple(prepared(question, source, unit) for question in questions)
+    if not asked:
+        raise InvalidParameter(
+            "there must be at least one question; got none. Give for instance [Count()]."
+        )
+    noise = shared(privacy, [kind for one in asked for kind in one.kinds])
+    found = Priced(source, unit, asked, noise, compiled(source, asked))
+    for place, one in enumerate(asked):
+        if one.discovered:
+            threshold(one, found.mechanisms(place))
+    return found
+
+
+def answered(
+    found: Priced,
+    ledger: Ledger | Unrecorded,
+    *,
+    key: str | None = None,
+    fresh: bool = False,
+    allow_exact: bool = False,
+) -> list[Result]:
+    """Charge, ask, add noise, store: and return what may be published, in order."""
+    _allow(found.noise.mechanisms, allow_exact)
+    found.source.check_process()
+    if key is None and isinstance(ledger, Ledger):
+        key = found.key
+    place = Place(ledger, key, fresh)
+
+    def release() -> list[Released]:
+        figures = figures_found(found.source, found.asked, found.joints)
+        return [
+            released(rows, one, found.mechanisms(at))
+            for at, (rows, one) in enumerate(zip(figures, found.asked, strict=True))
+        ]
+
+    numbers, receipt = place.released(found.spending, release, TABLES)
+    return [
+        _answer(one, drawn, found.mechanisms(at), found.noise.together, receipt)
+        for at, (one, drawn) in enumerate(zip(found.asked, numbers, strict=True))
+    ]
+
+
+def _allow(mechanisms: Sequence[Mechanism], allow_exact: object) -> None:
+    """Refuse noise that gives exact values away, unless that was allowed."""
+    if not isinstance(allow_exact, bool):
+        raise InvalidParameter(
+            "allow_exact must be True or False; got something else. "
+            "Say whether exact values may leave."
+        )
+    if not allow_exact and any(mechanism.needs_allowance for mechanism in mechanisms):
+        raise InvalidParameter(
+            "the noise for this promise gives exact values away with some probability. Pass "
+            "allow_exact=True to accept that, or promise a smaller ε or δ."
+        )
+
+
+def _answer(
+    asked: Prepared,
+    drawn: Released,
+    mechanisms: Sequence[Mechanism],
+    privacy: Privacy,
+    receipt: Receipt | None,
+) -> Result:
+    answers = tuple(_one(asked, numbers, mechanisms, privacy, receipt) for numbers in drawn.numbers)
+    if not asked.by:
+        return answers[0]
+    return GroupedAnswers(
+        names=asked.by,
+        keys=_named(drawn.keys, asked.question),
+        answers=answers,
+        title=asked.question.title,
+        privacy=privacy,
+        receipt=receipt,
+        in_order=not isinstance(asked.question, Histogram),
+        discovered=asked.discovered,
+    )
+
+
+def _one(
+    asked: Prepared,
+    numbers: tuple[int, ...],
+    mechanisms: Sequence[Mechanism],
+    privacy: Privacy,
+    receipt: Receipt | None,
+) -> One:
+    question, lattice = asked.question, asked.lattice
+    if isinstance(question, Quantile):
+        assert lattice is not None  # noqa: S101 -- a quantile has one
+        return QuantileAnswer(
+            cell=numbers[0],
+            low=lattice.low * lattice.step,
+            high=lattice.high * lattice.step,
+            cells=question.cells,
+            q=question.share,
+            comparisons=(question.cells - 1).bit_length(),
+            mechanism=mechanisms[-1],
+            privacy=privacy,
+            receipt=receipt,
+        )
+    parts = [Answer(at, made, receipt) for at, made in zip(numbers, mechanisms, strict=True)]
+    if isinstance(question, Mean):
+        assert lattice is not None  # noqa: S101 -- a mean has one
+        return MeanAnswer(
+            count=parts[0],
+            sum=parts[1],
+            middle=lattice.middle * lattice.step,
+            bounds=(lattice.low * lattice.step, lattice.high * lattice.step),
+            privacy=privacy,
+            receipt=receipt,
+        )
+    return parts[-1]
+
+
+def _named(keys: tuple[Key, ...], question: Question) -> tuple[Key, ...]:
+    """Return keys as they are printed: of a histogram, ranges instead of their numbers."""
+    if not isinstance(question, Histogram):
+        return keys
+    ranges = question.ranges
+    return tuple((*key[:-1], ranges[int(str(key[-1]))]) for key in keys)

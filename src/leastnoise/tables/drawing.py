@@ -1,0 +1,126 @@
+"""From the rows that an engine returns to numbers that may leave: the noise is added here.
+
+True numbers are local variables of the functions below. A result of an engine holds a row for each
+group: its key, then whole numbers.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any
+
+from leastnoise.errors import InvalidParameter, QueryFailed
+from leastnoise.mechanism import Mechanism
+from leastnoise.mechanism.release import releaser
+from leastnoise.tables.keys import Key
+from leastnoise.tables.preparing import Prepared
+from leastnoise.tables.questions import Quantile
+
+Rows = Sequence[tuple[Any, ...]]
+Release = Callable[[Any], int]
+
+
+@dataclass(frozen=True)
+class Released:
+    """What may leave of one question: groups, and for each its noisy whole numbers.
+
+    Attributes:
+        keys: The groups, sorted.
+        numbers: For each group the indices of its numbers; of a quantile the cell.
+    """
+
+    keys: tuple[Key, ...]
+    numbers: tuple[tuple[int, ...], ...]
+
+
+def released(found: Rows, asked: Prepared, mechanisms: Sequence[Mechanism]) -> Released:
+    """Add noise to every number of a result; leave out groups that must not be shown.
+
+    A group that was given and is not in the table has zeros. A discovered one is shown if its noisy
+    count is above what one unit and the largest noise can make together, so that none is ever shown
+    for one unit alone: at no cost beyond the count's (docs/tables.md).
+    """
+    ways = [releaser(m.grid, m.drawn.noise, integer=m.integer) for m in mechanisms]
+    numbers = _quantile if isinstance(asked.question, Quantile) else _plain
+    groups = _grouped(found, asked)
+    shown: list[tuple[Key, tuple[int, ...]]] = []
+    least = threshold(asked, mechanisms) if asked.discovered else None
+    for key in sorted(groups) if asked.keys is None else asked.keys:
+        drawn = numbers(groups.get(key, ()), asked, ways, least)
+        if drawn is not None:
+            shown.append((key, drawn))
+    return Released(tuple(key for key, _ in shown), tuple(drawn for _, drawn in shown))
+
+
+def threshold(asked: Prepared, mechanisms: Sequence[Mechanism]) -> int:
+    """Return the noisy count that a discovered group must exceed; refuse noise without an end."""
+    radius = mechanisms[0].drawn.radius
+    if not isinstance(radius, Fraction | int):
+        raise InvalidParameter(
+            "groups can be discovered only by noise of a largest size, which needs δ > 0; got a "
+            "promise with δ = 0. Give keys=, the groups to answer for, or promise a δ."
+        )
+    return asked.threshold + int(radius)
+
+
+def _grouped(found: Rows, asked: Prepared) -> dict[Key, tuple[tuple[int, ...], ...]]:
+    """Return the whole numbers of each group: one row of them, of a quantile one for each cell."""
+    columns = len(asked.by)
+    known = None if asked.keys is None else set(asked.keys)
+    groups: dict[Key, tuple[tuple[int, ...], ...]] = {}
+    for row in found:
+        key = row[:columns]
+        if known is None or key in known:
+            groups[key] = (*groups.get(key, ()), tuple(number or 0 for number in row[columns:]))
+    return groups
+
+
+def _plain(
+    rows: Sequence[tuple[int, ...]], asked: Prepared, ways: list[Release], least: int | None
+) -> tuple[int, ...] | None:
+    """Release a count, a sum, or both."""
+    true, *others = rows or [(0,) * len(ways)]
+    if others:
+        raise QueryFailed("a group must have one row in a result; got several. Mend its names.")
+    step = asked.lattice.step if asked.lattice is not None else 1
+    drawn = [way(value) for way, value in zip(ways, _scaled(true, asked, step), strict=True)]
+    if least is not None and drawn[0] <= least:
+        return None
+    return tuple(drawn)
+
+
+def _scaled(
+    true: tuple[int, ...], asked: Prepared, step: Fraction | int
+) -> Iterable[int | Fraction]:
+    """Return a count as it is, a sum of indices as the number it stands for."""
+    for kind, number in zip(asked.kinds, true, strict=True):
+        yield number * step if kind.wanted.name == "sum" else number
+
+
+def _quantile(
+    rows: Iterable[tuple[int, ...]], asked: Prepared, ways: list[Release], least: int | None
+) -> tuple[int, ...] | None:
+    """Find the cell by halving, each time by one noisy comparison.
+
+    The share below an edge is compared with what is asked for by a whole number,
+    whole·below − part·total, which one unit moves by at most its sensitivity, whichever edge is
+    looked at: so edges may be chosen by what came before.
+    """
+    question = asked.question
+    assert isinstance(question, Quantile)  # noqa: S101 -- tells mypy what the caller looked up
+    counts = [0] * question.cells
+    for cell, number in rows:
+        counts[cell] = number
+    below = [0, *accumulate(counts)]
+    if least is not None and ways[0](below[-1]) <= least:
+        return None
+    part, whole = question.share.as_integer_ratio()
+    compare, first, last = ways[-1], 0, question.cells
+    while last - first > 1:
+        middle = (first + last) // 2
+        if compare(whole * below[middle] - part * below[-1]) < 0:
+            first = middle
+        else:
+            last = middle
+    return (first,)

@@ -1,0 +1,103 @@
+"""The names of groups: whole numbers, texts, truth values and dates."""
+
+from datetime import date, datetime
+from numbers import Integral
+from typing import Any
+
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact import described
+
+Part = int | str | bool | date
+Key = tuple[Part, ...]
+
+_KINDS: dict[str, type] = {"integer": int, "text": str, "boolean": bool, "date": date}
+
+
+def keys_read(keys: object, columns: int) -> tuple[Key, ...]:
+    """Return the groups that a caller gave, in order; refuse none, and one given twice."""
+    if not columns:
+        raise InvalidParameter(
+            "keys are the groups to answer for; got keys without by. Give by=, or leave them out."
+        )
+    if isinstance(keys, str | bytes) or not hasattr(keys, "__iter__"):
+        raise InvalidParameter(
+            f"keys must be a list of groups; got {described(keys)}. "
+            'Give for instance keys=["north", "south"].'
+        )
+    read = tuple(_key(key, columns) for key in keys)
+    if not read:
+        raise InvalidParameter(
+            "there must be at least one group to answer for; got an empty list of keys. "
+            "Give some, or leave keys out to have groups discovered."
+        )
+    # True is 1 to Python, and two groups to a table of both: never within one column.
+    if len(set(read)) != len(read):
+        raise InvalidParameter("every key must be given once; got one twice. Leave one out.")
+    kinds = [{type(part) for part in column} for column in zip(*read, strict=True)]
+    if any(len(found) > 1 for found in kinds):
+        raise InvalidParameter(
+            "the keys of a column must be of one type; got several. Give all of them as texts, or "
+            "all as numbers, as the column holds them."
+        )
+    return tuple(sorted(read))
+
+
+def keys_fit(keys: tuple[Key, ...], by: tuple[str, ...], kinds: tuple[str, ...]) -> None:
+    """Refuse keys that are not of the kind that their column holds."""
+    for name, kind, part in zip(by, kinds, keys[0], strict=True):
+        if type(part) is not _KINDS[kind]:
+            raise InvalidParameter(
+                f"keys must be what their column holds; got one of type {type(part).__name__} for "
+                f"{name!r}, a column of kind {kind}. Write it that way; in a CSV file all is text."
+            )
+
+
+def keys_written(keys: tuple[Key, ...] | None) -> list[list[Any]] | None:
+    """Return keys for JSON."""
+    return None if keys is None else [[_written(part) for part in key] for key in keys]
+
+
+def keys_of(written: list[list[Any]]) -> tuple[Key, ...]:
+    """Read keys from JSON."""
+    return tuple(tuple(_part(part) for part in key) for key in written)
+
+
+def _key(key: object, columns: int) -> Key:
+    parts = key if isinstance(key, tuple | list) else (key,)
+    if len(parts) != columns:
+        raise InvalidParameter(
+            f"a key must name a value for each column of by, {columns} of them; got "
+            f"{len(parts)}. Give tuples where by has several columns."
+        )
+    return tuple(_part_read(part) for part in parts)
+
+
+def _part_read(part: object) -> Part:
+    if isinstance(part, bool) or (isinstance(part, date) and not isinstance(part, datetime)):
+        return part
+    if isinstance(part, Integral) and -(1 << 63) <= int(part) < 1 << 63:
+        return int(part)
+    if isinstance(part, str) and "\0" not in part and _encodes(part):
+        return str(part)
+    raise InvalidParameter(
+        "a key must be a whole number of 64 bits with its sign, a text that UTF-8 can write, a "
+        "truth value or a date; "
+        f"got {described(part)}. Group by a column that holds such values."
+    )
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _written(part: Part) -> Any:
+    return {"date": part.isoformat()} if isinstance(part, date) else part
+
+
+def _part(part: Any) -> Part:
+    found: Part = date.fromisoformat(part["date"]) if isinstance(part, dict) else part
+    return found

@@ -1,0 +1,1 @@
+"""Where tables are: files, frames and databases; their engines asked, and their errors hidden."""

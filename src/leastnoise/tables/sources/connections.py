@@ -1,0 +1,174 @@
+"""Engines: a DuckDB in memory, a PostgreSQL by its address, and the one behind an Ibis table.
+
+A connection string can hold a password, and what an engine says can quote it or what was read:
+neither is ever in an error of ours, nor hangs on to one.
+"""
+
+import shutil
+import sys
+import tempfile
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.exact.text import described
+from leastnoise.tables.sources.collations import refuse_collated
+from leastnoise.tables.sources.quietly import attempted
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+ADDRESS = ("postgresql://", "postgres://")
+ENGINES = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "pyspark": "Spark"}
+_OURS: dict[str, Any] = {
+    "autocommit": True,
+    "application_name": "leastnoise",
+    "client_encoding": "utf8",
+}
+_SOURCES = (
+    "a table must be the path of a CSV or Parquet file, a pandas or polars frame, an Arrow table, "
+    "an Ibis table or a connection string 'postgresql://…'"
+)
+
+
+def library() -> Any:
+    """Return Ibis, loaded on first use."""
+    try:
+        import ibis
+    except ImportError as error:
+        raise Unsupported(
+            "tables are asked by Ibis, which is not installed. Install it with the extra: "
+            "pip install 'leastnoise[tables]'."
+        ) from error
+    return ibis
+
+
+def in_memory() -> Any:
+    """Connect to a DuckDB of our own, which fetches nothing from a network.
+
+    What does not fit into memory goes to a folder that only this user can read, and that is
+    cleared away with the connection.
+    """
+    ibis = library()
+    folder = tempfile.mkdtemp(prefix="leastnoise-")
+    backend = ibis.duckdb.connect(
+        ":memory:",
+        autoinstall_known_extensions=False,
+        autoload_known_extensions=False,
+        temp_directory=folder,
+    )
+    weakref.finalize(backend, shutil.rmtree, folder, ignore_errors=True)
+    backend.settings["enable_progress_bar"] = False
+    return backend
+
+
+def connected(address: str, table: str | None) -> tuple["ir.Table", str]:
+    """Connect to a PostgreSQL database and find a table in it; return it and its name."""
+    if not isinstance(table, str) or not table:
+        raise InvalidParameter(
+            "a connection string leads to a database; which of its tables is meant must be said by "
+            f"table=; got {described(table)}. Give for instance table='people'."
+        )
+    backend = _postgres(address)
+    schema, _, name = table.rpartition(".")
+    found = attempted(lambda: backend.table(name, database=schema or None))
+    if found is None:
+        backend.disconnect()
+        raise InvalidParameter(
+            f"a table must be in the database, and open to its user; got {table!r}, which is not. "
+            "Give its name as the database writes it, with its schema's before a dot if need be."
+        )
+    refuse_collated(found.op(), backend, "postgres")
+    return found, table
+
+
+def _postgres(address: str) -> Any:
+    """Connect by a connection string, which no error repeats."""
+    ibis = library()
+    try:
+        import psycopg
+    except ImportError:
+        raise Unsupported(
+            "tables in PostgreSQL are read by psycopg, which is not installed. Install it with "
+            "the extra: pip install 'leastnoise[postgres]'."
+        ) from None
+    connection: Any = attempted(lambda: psycopg.connect(address, **_OURS))
+    backend = connection and attempted(lambda: ibis.postgres.from_connection(connection))
+    if backend is None:
+        raise InvalidParameter(
+            "a connection string must lead to a PostgreSQL server that answers and lets its user "
+            "in; this one did not. Try it with psql; signs such as @ and % in a password are "
+            "written as %40 and %25."
+        )
+    weakref.finalize(backend, connection.close)
+    return backend
+
+
+def engine_of(source: object) -> str:
+    """Return the engine behind an Ibis table; refuse what is none, or is on another engine."""
+    ibis = sys.modules.get("ibis")
+    if ibis is None or not isinstance(source, ibis.expr.types.Table):
+        raise InvalidParameter(f"{_SOURCES}; got an object of type {type(source).__name__}.")
+    engine = attempted(lambda: source.get_backend().name)  # several engines, or none, fail
+    if engine not in ENGINES:
+        got = "one of none, or of several" if engine is None else f"one of {engine}"
+        raise Unsupported(
+            f"an Ibis table must be of one of {', '.join(ENGINES.values())}, with which this "
+            f"version is tested; got {got}. Copy it to one of them, or to a Parquet file."
+        )
+    return str(engine)
+
+
+def kept_rows(source: Any) -> tuple["ir.Table", str]:
+    """Return an Ibis table whose rows are those of one table, and that table's name.
+
+    Rows may have been left out and columns computed, each from its own row, by what fails for no
+    value. A join, a limit or a window would let one person's rows change those of others, which no
+    sensitivity here covers.
+    """
+    import ibis.expr.operations as ops
+
+    node = source.op()
+    tables = node.find(ops.PhysicalTable)
+    relations = node.find(ops.Relation)
+    rowwise = (ops.DatabaseTable, ops.Project, ops.Filter)
+    if any(isinstance(table, ops.InMemoryTable) for table in tables):
+        # Ibis writes out its records wherever it writes out a query.
+        raise Unsupported(
+            "an Ibis table must be of a database; got one in memory. Give what it was made from, "
+            "or store it as a table."
+        )
+    if (
+        len(tables) != 1
+        or not all(isinstance(relation, rowwise) for relation in relations)
+        or not all(_harmless(value) for value in node.find(ops.Value))
+    ):
+        raise Unsupported(
+            "an Ibis table must be a table of its database, of which rows may have been left out "
+            "by comparisons, and columns named anew or put together; got one made otherwise, where "
+            "one person's rows could change those of others, or a value make the query fail. Store "
+            "it as a table, if a row of it still belongs to one person, and give that."
+        )
+    refuse_collated(tables[0], source.get_backend(), engine_of(source))
+    return source, tables[0].name
+
+
+def _harmless(value: Any) -> bool:
+    """Whether an operation looks at its own row alone, and fails for none."""
+    import ibis.expr.operations as ops
+
+    if isinstance(value, ops.Cast):
+        return bool(value.to.is_string())
+    return type(value).__name__ in _HARMLESS
+
+
+# What is not here could see other rows, or fail for a value: divisions, other casts, functions.
+_HARMLESS = frozenset(
+    (
+        *("Field", "Literal", "And", "Or", "Not", "IsNull", "NotNull", "IsNan", "Coalesce"),
+        *("Equals", "NotEquals", "Less", "LessEqual", "Greater", "GreaterEqual", "Between"),
+        *("InValues", "IfElse", "SearchedCase", "SimpleCase", "Lowercase", "Uppercase"),
+        *("StringConcat", "StringLength", "StringContains", "StartsWith", "EndsWith"),
+        *("ExtractYear", "ExtractMonth", "ExtractDay"),
+    )
+)

@@ -1,0 +1,185 @@
+"""The words of a condition: what a text for ``where=`` is cut into, or refused for.
+
+Only what is listed here is a word. Everything else (comments, semicolons, arithmetic, typographic
+quotes, letters that merely look like others) is refused with its place, before anything is built.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from decimal import Context, Decimal
+
+from leastnoise.errors import InvalidParameter
+from leastnoise.exact import described
+
+EXAMPLE = "age >= 18 and region in ('north', 'south')"
+# Far more than a person writes, far less than what would keep a parser or an engine busy.
+LONGEST = 10_000
+_MOST_DIGITS = 800  # a float has at most 767 when written in full
+_LARGEST_EXPONENT = 1_000
+
+NAME, QUOTED, NUMBER, TEXT, SIGN, END = "name", "quoted", "number", "text", "sign", "end"
+
+# ASCII throughout: `\d` and `\s` would let in the digits and spaces of every script.
+_SPACES = re.compile(r"[ \t\r\n]*")
+_WORDS = (
+    (NAME, re.compile(r"[A-Za-z_][A-Za-z0-9_]*")),
+    (NUMBER, re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")),
+    (QUOTED, re.compile(r'"((?:[^"]|"")*)"')),
+    (TEXT, re.compile(r"'((?:[^']|'')*)'")),
+    (SIGN, re.compile(r"<=|>=|<>|!=|[=<>(),]")),
+)
+_CONTINUED = re.compile(r"[A-Za-z0-9_.]")
+_EXACT = Context(prec=LONGEST, Emin=-999_999, Emax=999_999)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a condition.
+
+    Attributes:
+        kind: NAME, QUOTED, NUMBER, TEXT, SIGN or END.
+        text: The word as written; for QUOTED and TEXT what stands between the quotes, meant.
+        start: The place of its first character, from 0.
+        shown: How an error message calls it.
+    """
+
+    kind: str
+    text: str
+    start: int
+    shown: str
+
+    @property
+    def word(self) -> str:
+        """The word in small letters if it is a bare one, else nothing: keywords have no case."""
+        return self.text.lower() if self.kind == NAME else ""
+
+    @property
+    def number(self) -> Decimal:
+        """The number that it spells, exactly, in one form for all spellings of it."""
+        return _normalized(self.text)
+
+
+def tokens(condition: str) -> tuple[Token, ...]:
+    """Cut a condition into words, the last of which is its end; refuse what is no word."""
+    found, place = list[Token](), _after_spaces(condition, 0)
+    while place < len(condition):
+        token, place = _next(condition, place)
+        found.append(token)
+        place = _after_spaces(condition, place)
+    return (*found, Token(END, "", len(condition), "the end"))
+
+
+def refusal(condition: str, start: int, found: str, expected: str, advice: str) -> InvalidParameter:
+    """Return the error for a place in a condition: the rule, what was got there, what to do."""
+    return InvalidParameter(
+        f"where must be a condition such as {EXAMPLE}; got {found} at character {start + 1} of "
+        f"{described(condition)}, where {expected} is expected. {advice}"
+    )
+
+
+def _after_spaces(condition: str, place: int) -> int:
+    spaces = _SPACES.match(condition, place)
+    return spaces.end() if spaces else place
+
+
+def _next(condition: str, start: int) -> tuple[Token, int]:
+    """Return the word that begins at a place, and where it ends."""
+    for kind, pattern in _WORDS:
+        match = pattern.match(condition, start)
+        if match is None:
+            continue
+        text = match.group()
+        if kind in (QUOTED, TEXT):
+            text = _unquoted(condition, match, kind)
+        elif kind == NUMBER:
+            _check_number(condition, match)
+        return Token(kind, text, start, described(match.group())), match.end()
+    raise _stray(condition, start)
+
+
+def _unquoted(condition: str, match: re.Match[str], kind: str) -> str:
+    """Return what stands between quotes, with doubled ones undone."""
+    inner = match.group(1)
+    for place, character in enumerate(inner, start=match.start(1)):
+        # No engine agrees with another on NUL; half a surrogate pair is no text at all.
+        if unicodedata.category(character) in ("Cc", "Cs"):
+            raise refusal(
+                condition,
+                place,
+                f"the control character U+{ord(character):04X}",
+                "a character that prints",
+                "Leave it out.",
+            )
+    if kind == QUOTED and not inner:
+        raise refusal(
+            condition,
+            match.start(),
+            "an empty name",
+            "the name of a column",
+            "Write it between the double quotes.",
+        )
+    quote = '"' if kind == QUOTED else "'"
+    return inner.replace(quote * 2, quote)
+
+
+def _check_number(condition: str, match: re.Match[str]) -> None:
+    """Refuse a number that goes on as something else, or is longer than any column's."""
+    text, start = match.group(), match.start()
+    if _CONTINUED.match(condition, match.end()):
+        raise refusal(
+            condition,
+            start,
+            described(condition[start : match.end() + 1]),
+            "a number",
+            "Write it as 1000, -2.5 or 1e6, with a space after it.",
+        )
+    if _is_too_long(text):
+        raise refusal(
+            condition,
+            start,
+            "a number that is too long",
+            f"one of at most {_MOST_DIGITS} digits and an exponent of at most {_LARGEST_EXPONENT}",
+            "Give a shorter number.",
+        )
+
+
+def _is_too_long(text: str) -> bool:
+    """Whether a number has too many digits or too large an exponent, however it is spelled."""
+    exponent = text.lower().partition("e")[2].lstrip("+-0")
+    if len(exponent) > 5:  # first, as decimals of any exponent could not be normalized
+        return True
+    number = _normalized(text)
+    return (
+        len(number.as_tuple().digits) > _MOST_DIGITS or abs(number.adjusted()) > _LARGEST_EXPONENT
+    )
+
+
+def _normalized(text: str) -> Decimal:
+    number = Decimal(text)
+    return _EXACT.normalize(number) if number else Decimal(0)  # -0 is 0
+
+
+def _stray(condition: str, start: int) -> InvalidParameter:
+    """Return the error for a character with which no word begins."""
+    character = condition[start]
+    if character in "\"'":
+        return refusal(
+            condition,
+            start,
+            f"a quote {character} that is not closed",
+            "a text in single quotes or a column in double quotes",
+            "Close it; write a quote inside it twice.",
+        )
+    name = unicodedata.name(character, "a character that does not print")
+    shown = repr(character) if character.isascii() else f"{character!r} ({name})"
+    if character.isalpha():
+        advice = 'Write a column\'s name with such letters in double quotes, as in "größe" > 3.'
+    elif not character.isascii():
+        advice = "Write it in plain characters: = != < <= > >= ( ) , ' \" and spaces."
+    else:
+        advice = (
+            "A condition compares columns with values; arithmetic, comments and several statements "
+            "are not part of it."
+        )
+    return refusal(condition, start, shown, "a column, a value, a comparison or a bracket", advice)

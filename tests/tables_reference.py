@@ -1,0 +1,173 @@
+"""What a question about a table comes to, row by row in plain Python: no engine, no noise.
+
+Written from docs/tables.md ("What counts") and not from the code, so that both can be compared. All
+of it is slow, exact and short.
+"""
+
+import hashlib
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import leastnoise as ln
+
+Row = dict[str, Any]
+Figures = dict[tuple[Any, ...], tuple[int, ...]]
+
+
+def figures(
+    rows: Sequence[Row],
+    question: Any,
+    *,
+    unit: str | None,
+    max_rows: int,
+    salt: str,
+    whole: bool = False,
+    kept: Callable[[Row], bool] = lambda _: True,
+) -> Figures:
+    """Return the whole numbers of each group, before noise.
+
+    Args:
+        rows: The table.
+        question: A Count, Sum, Mean, Histogram or Quantile; its ``where`` is not read here.
+        unit: The column of units, None if a row is a unit.
+        max_rows: How many rows of a unit count in a group.
+        salt: The key of the hash that chooses in which groups a unit counts.
+        whole: Whether the question's column holds integers or truth values.
+        kept: What ``where`` says.
+    """
+    place = _Place(question, whole)
+    held: dict[Any, dict[tuple[Any, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
+    for number, row in enumerate(rows):
+        who = ("row", number) if unit is None else row[unit]
+        at = place(row) if kept(row) else None
+        if who is not None and at is not None:
+            held[who][at[0]].append(at[1])
+    total: dict[tuple[Any, ...], list[int]] = defaultdict(lambda: [0, 0])
+    for who, groups in held.items():
+        chosen = list(groups)
+        if unit is not None:
+            chosen.sort(key=lambda group: _hash(salt, who, *group))
+            chosen = chosen[: question.max_groups]
+        for group in chosen if place.grouped else groups:
+            n, s = place.share(groups[group], max_rows)
+            total[group][0] += n
+            total[group][1] += s
+    if not place.grouped:
+        total[()] = total.get((), [0, 0])
+    return {group: place.figures(*both) for group, both in total.items()}
+
+
+class _Place:
+    """Of a row: its group, and its index on the lattice; None if it counts nowhere."""
+
+    def __init__(self, question: Any, whole: bool) -> None:
+        self.question = question
+        self.cells = isinstance(question, ln.Histogram | ln.Quantile)
+        self.grouped = bool(question.by) or self.cells
+        self.mean = isinstance(question, ln.Mean)
+        self.low, self.high, self.step = 0, 0, Fraction(1)
+        if isinstance(question, ln.Sum):
+            rough = self.mean or isinstance(question, ln.Quantile)
+            steps = 1 << (20 if rough else 40)
+            self.low, self.high, self.step = lattice(question.bounds, steps, whole and not rough)
+        self.middle = (self.low + self.high) // 2 if self.mean else 0
+
+    def __call__(self, row: Row) -> tuple[tuple[Any, ...], int] | None:
+        question = self.question
+        group = tuple(row[name] for name in question.by)
+        if None in group or (question.keys is not None and group not in question.keys):
+            return None
+        if type(question) is ln.Count:
+            return group, 0
+        value = number(row[question.column])
+        if isinstance(question, ln.Histogram):
+            cell = _range(value, question.edges)
+            return None if cell is None else ((*group, cell), 0)
+        if value is None and type(question) is not ln.Sum:
+            return None
+        index = self._index(value)
+        if isinstance(question, ln.Quantile):
+            cell = (index - self.low) * question.cells // (self.high - self.low)
+            return (*group, min(cell, question.cells - 1)), 0
+        return group, index - self.middle
+
+    def _index(self, value: Fraction | float | None) -> int:
+        """⌊x/step + 1/2⌋ between the ends; of a missing value, what is nearest to 0."""
+        if value is None:
+            return min(max(0, self.low), self.high)
+        if isinstance(value, float):
+            return self.high if value > 0 else self.low
+        return min(max(math.floor(value / self.step + Fraction(1, 2)), self.low), self.high)
+
+    def share(self, indices: list[int], most: int) -> tuple[int, int]:
+        """Return what a unit's rows in a group count for."""
+        low, high, added = self.low - self.middle, self.high - self.middle, sum(indices)
+        if self.mean and len(indices) > most:
+            added = math.floor(float(added) * float(most) / float(len(indices)))
+        ends = most * min(low, 0), most * max(high, 0)
+        return min(len(indices), most), min(max(added, ends[0]), ends[1])
+
+    def figures(self, n: int, s: int) -> tuple[int, ...]:
+        """Return what the question asks of a group."""
+        if type(self.question) is ln.Sum:
+            return (n, s) if self.question.by and self.question.keys is None else (s,)
+        return (n, s) if self.mean else (n,)
+
+
+def lattice(
+    bounds: tuple[Fraction, Fraction], steps: int, whole: bool
+) -> tuple[int, int, Fraction]:
+    """Return the indices of the bounds, outward, and the step.
+
+    The step is 1, or the largest power of two of which so many fit between the bounds.
+    """
+    low, high = bounds
+    if whole and low.denominator == high.denominator == 1:
+        return int(low), int(high), Fraction(1)
+    step = Fraction(2) ** 60
+    while step * steps > high - low:
+        step /= 2
+    return math.floor(low / step), math.ceil(high / step), step
+
+
+def number(value: Any) -> Fraction | float | None:
+    """Return what a field says: an exact number, ±∞, or None for what is no number."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if value is None or (not isinstance(value, bool | int) and math.isnan(value)):
+        return None
+    if isinstance(value, float) and math.isinf(value):
+        return value
+    return Fraction(value)
+
+
+def _range(value: Fraction | float | None, edges: Sequence[Decimal]) -> int | None:
+    """Return in which range a value lies: each holds its lower edge, the last holds both."""
+    if value is None:
+        return None
+    for place, (start, end) in enumerate(pairwise(map(Fraction, edges))):
+        if start <= value < end or value == end == edges[-1]:
+            return place
+    return None
+
+
+def _hash(salt: str, *names: Any) -> str:
+    """Return md5 of the names as one text, each but the last after its length."""
+    *before, last = [salt, *map(_written, names)]
+    text = "".join(f"{len(part)}:{part}" for part in before) + last
+    return hashlib.md5(text.encode()).hexdigest()
+
+
+def _written(name: Any) -> str:
+    if isinstance(name, bool):
+        return "true" if name else "false"
+    return name.strftime("%Y%m%d") if isinstance(name, date) else str(name)
