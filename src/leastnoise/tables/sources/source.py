@@ -99,7 +99,7 @@ class Source:
 
     def close(self) -> None:
         """Close the connection, if it was opened here; then nothing can be asked any more."""
-        if self.opened:
+        if self.opened and self.process == os.getpid():  # not one that a fork has handed on
             attempted(self.table.get_backend().disconnect)
 
     def compiled(self, expression: "ir.Expr") -> str:
