@@ -140,18 +140,25 @@ def test_one_unit_moves_no_figure_farther_than_is_declared(
     on_any_tables()
 
 
-def test_the_check_above_catches_a_sum_of_floats(embedded: Engine) -> None:
-    # 1024 apart are the doubles at 2⁶³: of 2⁵³ − 513 and 2⁵³ − 511 a sum that large makes
-    # 2⁵³ − 1024 and 2⁵³.
-    large = 1 << 53
-    case = Case(None, 1, 1, (), "x", (large - 513, large - 511))
-    base = [row(x=float(large - 511))] * 1022
-    tables = [*base, row(x=float(large - 513))], [*base, row(x=float(large - 511))]
-    assert check_moves(embedded, case.sql(embedded), case, REPLACE, tables)[2] == 2
-    embedded.backend.con.execute("SET threads = 1")  # so that rows are added in order
-    naive = f"SELECT count(*), sum(least(greatest(x, {large - 513}), {large - 511})) FROM people"
+def test_the_check_above_catches_a_sum_without_bounds(embedded: Engine) -> None:
+    case = Case(None, 1, 1, (), "x", (0, 1))
+    tables: tuple[list[Row], list[Row]] = [row(x=0.5)], [row(x=0.5), row(x=2.0**40)]
+    check_moves(embedded, case.sql(embedded), case, ADD_REMOVE, tables)
+    naive = f"SELECT count(*), sum(x / {float(case.lattice.step)})::HUGEINT FROM people"
     with pytest.raises(AssertionError, match="a sum moved too far"):
-        check_moves(embedded, naive, case, REPLACE, tables)
+        check_moves(embedded, naive, case, ADD_REMOVE, tables)
+
+
+def test_a_sum_of_floats_depends_on_the_order_of_rows(embedded: Engine) -> None:
+    """What whole numbers are for: the same rows, and another float; ours is one."""
+    large = 2.0**53
+    rows = [row(x=large), *[row(x=1.0)] * 1000, row(x=-large)]
+    case = Case(None, 1, 1, (), "x", (-(1 << 53), 1 << 53))
+    embedded.backend.con.execute("SET threads = 1")  # so that rows are added in order
+    naive = "SELECT count(*), sum(x)::HUGEINT FROM people"
+    orders = rows, rows[::-1][1:] + rows[-1:]
+    assert len({figures(embedded, naive, order)[()] for order in orders}) == 2
+    assert len({figures(embedded, case.sql(embedded), order)[()] for order in orders}) == 1
     embedded.backend.con.execute("RESET threads")
 
 

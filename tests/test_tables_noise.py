@@ -140,13 +140,13 @@ def test_a_group_of_one_unit_is_never_shown_not_even_by_the_largest_noise(
     assert list(grouped(people, question).keys) == [("many",)]
     beyond = 0
 
-    def releaser(grid: Any, law: Any, *, integer: bool) -> Any:
+    def releaser(grid: Any, law: Any, step: Any) -> Any:
         """Add the largest noise there is to whole numbers, as luck could have it."""
-        radius = law.radius if integer else 0
+        radius = law.radius if law.step == 1 else 0
         more = beyond + (int(radius) if radius != math.inf else 0)
-        return lambda value: grid.index(*value.as_integer_ratio()) + more
+        return lambda steps: grid.index(*(steps * step).as_integer_ratio()) + more
 
-    monkeypatch.setattr("leastnoise.tables.drawing.releaser", releaser)
+    monkeypatch.setattr("leastnoise.tables.drawing.releaser_of_steps", releaser)
     assert list(grouped(people, question).keys) == [("many",)]
     # The control: by noise that is larger by one, the group of one unit would be shown.
     beyond = 1

@@ -302,7 +302,7 @@ LEFT = r"where a column, not or \( is expected\. The column stands on the left"
         ("a", f"got the end at character 2 of 'a', {COMPARISON}A column alone is no condition"),
         ("a and b = 1", f"got 'and' at character 3 of .*, {COMPARISON}A column alone"),
         ("a =", f"got the end at character 4 of 'a =', {VALUE}Write one value here"),
-        ("a == 1", f"got '=' at character 4 of 'a == 1', {VALUE}Write one value"),
+        ("a == 1", f"got '=' at character 4 of 'a == 1', {VALUE}Write one ="),
         ("a = b", f"got 'b' at character 5 of 'a = b', {VALUE}Columns are compared with values al"),
         ('a = "b"', f"got '\"b\"' at character 5 of .*, {VALUE}Columns are compared with values"),
         ("a = NULL", f"got 'NULL' at character 5 of .*, {VALUE}Nothing equals NULL: write is null"),

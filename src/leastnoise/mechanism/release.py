@@ -5,6 +5,7 @@ functions below: nothing else holds it, prints it or raises with it.
 """
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter
@@ -30,6 +31,13 @@ def releaser(grid: Grid, law: LatticeNoise, *, integer: bool) -> Callable[[objec
         return index(numerator, denominator) + drawn(SYSTEM)
 
     return release
+
+
+def releaser_of_steps(grid: Grid, law: LatticeNoise, step: Fraction) -> Callable[[int], int]:
+    """Return what releases a whole number of steps at once, as :func:`releaser` does a value."""
+    index, drawn = grid.index, way(law)
+    over, under = step.as_integer_ratio()
+    return lambda steps: index(steps * over, under) + drawn(SYSTEM)
 
 
 def releasing_one(

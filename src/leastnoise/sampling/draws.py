@@ -75,11 +75,12 @@ def _staircase(law: DiscreteStaircase) -> Way:
     """
     period, periods, steps = float_runs(both_sides(law)).index, geometric(law.ratio), law.steps
     needed = 1 + len(periods.digits)
+    counted = periods.digits[0].drawn if len(periods.digits) == 1 else periods.of
     bits, flipped = WORD * needed, flips(needed)
 
     def drawn(tape: Tape) -> int:
         read = tape.word(bits) ^ flipped
-        place, count = period(read & _LAST_WORD, tape), periods.of(read >> WORD, tape)
+        place, count = period(read & _LAST_WORD, tape), counted(read >> WORD, tape)
         return place + count * steps if place >= 0 else place - count * steps
 
     return drawn

@@ -65,7 +65,8 @@ class Digit:
         if next(self._draws) >= _SOME:
             rows = self.thresholds
             place = bisect_right(rows, word) - 1
-            if self.settled(place) and (not place or word > rows[place] + 1):
+            last = self.last and place == len(rows) - 1
+            if not last and (not place or word > rows[place] + 1):
                 return place
         return self.resolved(word, tape)
 

@@ -4,21 +4,23 @@ True numbers are local variables of the functions below. A result of an engine h
 group: its key, then whole numbers.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
 from leastnoise.errors import InvalidParameter, QueryFailed
 from leastnoise.mechanism import Mechanism
-from leastnoise.mechanism.release import releaser
+from leastnoise.mechanism.release import releaser_of_steps
 from leastnoise.tables.keys import Key
 from leastnoise.tables.preparing import Prepared
 from leastnoise.tables.questions import Quantile
+from leastnoise.tables.sharing import Kind
 
 Rows = Sequence[tuple[Any, ...]]
-Release = Callable[[Any], int]
+Release = Callable[[int], int]
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,14 @@ def released(found: Rows, asked: Prepared, mechanisms: Sequence[Mechanism]) -> R
     count is above what one unit and the largest noise can make together, so that none is ever shown
     for one unit alone: at no cost beyond the count's (docs/tables.md).
     """
-    ways = [releaser(m.grid, m.drawn.noise, integer=m.integer) for m in mechanisms]
-    numbers = _quantile if isinstance(asked.question, Quantile) else _plain
+    ways = [_way(kind, made, asked) for kind, made in zip(asked.kinds, mechanisms, strict=True)]
+    question = asked.question
+    numbers = partial(_quantile, question) if isinstance(question, Quantile) else _plain
     groups = _grouped(found, asked)
     shown: list[tuple[Key, tuple[int, ...]]] = []
     least = threshold(asked, mechanisms) if asked.discovered else None
     for key in sorted(groups) if asked.keys is None else asked.keys:
-        drawn = numbers(groups.get(key, ()), asked, ways, least)
+        drawn = numbers(groups.get(key, []), ways, least)
         if drawn is not None:
             shown.append((key, drawn))
     return Released(tuple(key for key, _ in shown), tuple(drawn for _, drawn in shown))
@@ -64,42 +67,42 @@ def threshold(asked: Prepared, mechanisms: Sequence[Mechanism]) -> int:
     return asked.threshold + int(radius)
 
 
-def _grouped(found: Rows, asked: Prepared) -> dict[Key, tuple[tuple[int, ...], ...]]:
+def _grouped(found: Rows, asked: Prepared) -> dict[Key, list[tuple[int, ...]]]:
     """Return the whole numbers of each group: one row of them, of a quantile one for each cell."""
     columns = len(asked.by)
     known = None if asked.keys is None else set(asked.keys)
-    groups: dict[Key, tuple[tuple[int, ...], ...]] = {}
+    groups: dict[Key, list[tuple[int, ...]]] = {}
     for row in found:
         key = row[:columns]
         if known is None or key in known:
-            groups[key] = (*groups.get(key, ()), tuple(number or 0 for number in row[columns:]))
+            groups.setdefault(key, []).append(tuple([number or 0 for number in row[columns:]]))
     return groups
 
 
 def _plain(
-    rows: Sequence[tuple[int, ...]], asked: Prepared, ways: list[Release], least: int | None
+    rows: Sequence[tuple[int, ...]], ways: list[Release], least: int | None
 ) -> tuple[int, ...] | None:
     """Release a count, a sum, or both."""
     true, *others = rows or [(0,) * len(ways)]
     if others:
         raise QueryFailed("a group must have one row in a result; got several. Mend its names.")
-    step = asked.lattice.step if asked.lattice is not None else 1
-    drawn = [way(value) for way, value in zip(ways, _scaled(true, asked, step), strict=True)]
-    if least is not None and drawn[0] <= least:
-        return None
-    return tuple(drawn)
+    drawn = tuple([way(number) for way, number in zip(ways, true, strict=True)])
+    return None if least is not None and drawn[0] <= least else drawn
 
 
-def _scaled(
-    true: tuple[int, ...], asked: Prepared, step: Fraction | int
-) -> Iterable[int | Fraction]:
-    """Return a count as it is, a sum of indices as the number it stands for."""
-    for kind, number in zip(asked.kinds, true, strict=True):
-        yield number * step if kind.wanted.name == "sum" else number
+def _way(kind: Kind, mechanism: Mechanism, asked: Prepared) -> Release:
+    """Return what releases a number of a kind: a sum of indices is one of steps of the lattice."""
+    step = Fraction(1)
+    if kind.wanted.name == "sum" and asked.lattice is not None:
+        step = asked.lattice.step
+    return releaser_of_steps(mechanism.grid, mechanism.drawn.noise, step)
 
 
 def _quantile(
-    rows: Iterable[tuple[int, ...]], asked: Prepared, ways: list[Release], least: int | None
+    question: Quantile,
+    rows: Sequence[tuple[int, ...]],
+    ways: list[Release],
+    least: int | None,
 ) -> tuple[int, ...] | None:
     """Find the cell by halving, each time by one noisy comparison.
 
@@ -107,8 +110,6 @@ def _quantile(
     whole·below − part·total, which one unit moves by at most its sensitivity, whichever edge is
     looked at: so edges may be chosen by what came before.
     """
-    question = asked.question
-    assert isinstance(question, Quantile)  # noqa: S101 -- tells mypy what the caller looked up
     counts = [0] * question.cells
     for cell, number in rows:
         counts[cell] = number
