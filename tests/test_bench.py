@@ -234,6 +234,7 @@ def test_only_a_full_run_writes_beside_the_benchmarks(tmp_path: Path) -> None:
         bench.read(["--only", "nothing"])
 
 
+@pytest.mark.long
 def test_a_quick_run_has_the_shape_of_a_full_one(tmp_path: Path) -> None:
     kept = {path: path.read_bytes() for path in (*bench.DOCUMENTS, HOME / "results.json")}
     done = subprocess.run(

@@ -162,6 +162,7 @@ def test_gaussian_at_extremes(sigma: str, epsilon: str, least: str) -> None:
     assert Fraction(least) < found.lower <= found.upper < 1 + WIDTH
 
 
+@pytest.mark.long
 def test_what_is_too_small_is_only_said_to_be() -> None:
     for noise, epsilon in [(Gaussian(10**6), "1"), (Gaussian(1), "200000")]:
         found = Profile(noise, sensitivity=1).enclose(epsilon)
