@@ -12,6 +12,7 @@ from typing import Any
 
 from leastnoise.errors import InvalidParameter
 from leastnoise.exact import count, described, exactly, ratio, rational
+from leastnoise.tables.bounding.lattice import bounds_read
 from leastnoise.tables.keys import keys_read, keys_written
 from leastnoise.tables.where.condition import Condition, parsed
 
@@ -220,22 +221,6 @@ class Histogram(Question):
         """Return the question for JSON."""
         edges = [ratio(Fraction(edge)) for edge in self.edges]
         return super().to_dict() | {"column": self.column, "edges": edges}
-
-
-def bounds_read(bounds: object) -> tuple[Fraction, Fraction]:
-    """Return the bounds that a caller gave."""
-    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-        raise InvalidParameter(
-            f"bounds must be two numbers, the lower first; got {described(bounds)}. "
-            "Give for instance bounds=(0, 200_000): what a value can be, not what it is here."
-        )
-    low, high = (rational(end, "a bound") for end in bounds)
-    if low >= high:
-        raise InvalidParameter(
-            f"the lower bound must be below the upper one; got {exactly(low)} and {exactly(high)}. "
-            "Exchange them, or give a range that values can lie in."
-        )
-    return low, high
 
 
 def _by(by: tuple[str, ...]) -> str:

@@ -48,7 +48,7 @@ class Lattice:
         >>> Lattice.between((0, 200_000), whole=False)
         Lattice(low=0, high=1600000, step=Fraction(1, 8))
         """
-        lower, upper = _bounds(bounds)
+        lower, upper = bounds_read(bounds)
         if whole and lower.denominator == upper.denominator == 1:
             return cls(int(lower), int(upper), Fraction(1))
         # Not so fine that an index exceeds 2⁵³: the bounds must be doubles, and indices integers.
@@ -82,7 +82,8 @@ class Lattice:
         return rounded(column, self.low, self.high, self.missing, self.step)
 
 
-def _bounds(bounds: object) -> tuple[Fraction, Fraction]:
+def bounds_read(bounds: object) -> tuple[Fraction, Fraction]:
+    """Return the bounds that a caller gave."""
     if not isinstance(bounds, tuple | list) or len(bounds) != 2:
         raise InvalidParameter(
             f"bounds must be two numbers, the lower first; got {described(bounds)}. "
