@@ -192,7 +192,7 @@ def test_without_flagging_the_same_words_would_catch_it(name: str) -> None:
     table.indices(stored, Replay(more), room, found)
     assert found.tolist() != exact
     singly = FloatRuns(law)
-    singly.doubts = [1e-300] * len(singly.doubts)
+    singly._runs = [(begin, scale, 1e-300, first) for begin, scale, _, first in singly._runs]
     assert [singly.index(word, Replay(more)) for word in words] != exact
 
 

@@ -1,5 +1,6 @@
 """Releasing: no output gives a value away beyond δ, at cell edges too, in both routes."""
 
+import pickle
 from collections.abc import Callable
 from fractions import Fraction
 from math import nextafter
@@ -26,6 +27,7 @@ DRAWS = 20_000
 # An atom at δ = 0.6 and 0.75, and a width that is no power of two: at ℓ1 and Δ = 1 the width there
 # is 1, where textbook noise in floats happens to have no holes.
 COST = ln.lp("0.7")
+PARTS = ("index", "mechanism", "receipt", "value")
 GRAIN = 2.0**53  # numpy's uniform floats are whole multiples of 2⁻⁵³
 
 
@@ -232,3 +234,18 @@ def test_the_float_next_to_an_edge_is_rounded_exactly() -> None:
     assert grid.index(*below.as_integer_ratio()) == 0
     assert grid.index(1, 2) == 1
     assert grid.index(-1, 2) == 0
+
+
+def test_an_answer_is_a_value_that_cannot_be_changed() -> None:
+    mechanism = ln.calibrate(ln.Privacy(1, "1e-6"), sensitivity=1)
+    answer, twin = ln.Answer(7, mechanism), ln.Answer(7, mechanism)
+    assert answer == twin
+    assert hash(answer) == hash(twin)
+    assert answer != ln.Answer(8, mechanism)
+    assert answer != 7
+    assert pickle.loads(pickle.dumps(answer)) == answer
+    refusals = {name: f"'{name}' of 'Answer' object has no setter" for name in PARTS}
+    refusals["true"] = "'Answer' object has no attribute 'true'"
+    for name, refusal in refusals.items():
+        with pytest.raises(AttributeError, match=refusal):
+            setattr(answer, name, 0)

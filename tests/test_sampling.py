@@ -157,6 +157,22 @@ def test_words_are_what_arrays_read_and_what_is_read_at_once(
     assert len(set(singles)) == 5
 
 
+def test_what_is_in_a_buffer_is_hidden_by_bits_that_nothing_else_was_hidden_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A used buffer gets the next bits of the key stream on top of the last ones, not the last."""
+    monkeypatch.setattr("leastnoise.sampling.entropy.urandom", lambda n: bytes(range(n)))
+    stream, used, other = bytearray(128), bytearray(64), bytearray(b"x" * 64)
+    CipherTape().fill(stream)
+    tape = CipherTape()
+    tape.fill(used)
+    assert used == stream[:64]
+    tape.fill(used)
+    assert used == bytes(a ^ b for a, b in zip(stream[:64], stream[64:], strict=True))
+    CipherTape().fill(other)
+    assert other == bytes(a ^ ord("x") for a in stream[:64])
+
+
 def test_laws_that_come_and_go_are_each_drawn_in_their_own_way(
     replay: Callable[[list[int]], CipherTape],
 ) -> None:

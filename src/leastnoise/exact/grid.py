@@ -6,7 +6,7 @@ half to even breaks this: 0.5 and 1.5 land on 0 and 2.)
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -28,12 +28,19 @@ class Grid:
     """The whole multiples of ``step``."""
 
     step: Fraction
+    # The step as numerator and denominator: to ask it anew takes half as long as to round.
+    _over: int = field(init=False, repr=False, compare=False)
+    _under: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Take the step apart."""
+        for name, part in zip(("_over", "_under"), self.step.as_integer_ratio(), strict=True):
+            object.__setattr__(self, name, part)
 
     def index(self, numerator: int, denominator: int) -> int:
         """Return R(numerator / denominator), exactly."""
-        over, under = self.step.as_integer_ratio()
-        upper, lower = numerator * under, denominator * over
-        return (2 * upper + lower) // (2 * lower)
+        lower = denominator * self._over
+        return (2 * numerator * self._under + lower) // (2 * lower)
 
     def nearest_float(self, index: int) -> float:
         """Return the float nearest to ``index · step``."""

@@ -30,28 +30,35 @@ _ENDLESS = "there is no largest error"
 _NEARLY_ALL = Fraction(999, 1000)
 
 
-@dataclass(frozen=True, slots=True, init=False)
 class Answer:
-    """A released number.
+    """A released number, which cannot be changed.
 
     Only the noisy lattice point is kept: the true value is nowhere in it.
-
-    Attributes:
-        index: The lattice point.
-        mechanism: What released it.
-        receipt: That it is in a ledger, with the chain's head; None if it is in none.
     """
 
-    index: int
-    mechanism: "Mechanism"
-    receipt: Receipt | None
+    # No frozen dataclass: to set its fields takes a tenth of a release.
+    __slots__ = ("_index", "_mechanism", "_receipt")
 
     def __init__(self, index: int, mechanism: "Mechanism", receipt: Receipt | None = None) -> None:
         """Take the parts."""
-        # By the slots themselves: the way of frozen dataclasses takes a tenth of a release.
-        _set_index(self, index)
-        _set_mechanism(self, mechanism)
-        _set_receipt(self, receipt)
+        self._index = index
+        self._mechanism = mechanism
+        self._receipt = receipt
+
+    @property
+    def index(self) -> int:
+        """The lattice point."""
+        return self._index
+
+    @property
+    def mechanism(self) -> "Mechanism":
+        """What released it."""
+        return self._mechanism
+
+    @property
+    def receipt(self) -> Receipt | None:
+        """That it is in a ledger, with the chain's head; None if it is in none."""
+        return self._receipt
 
     @property
     def value(self) -> Fraction:
@@ -108,10 +115,18 @@ class Answer:
         """Print the released number and nothing else that could surprise."""
         return f"Answer({_rounded(self)}, {self.privacy!r})"
 
+    def __eq__(self, other: object) -> bool:
+        """Whether another is the same number by the same mechanism in the same place."""
+        if not isinstance(other, Answer):
+            return NotImplemented
+        return self._parts() == other._parts()
 
-_set_index, _set_mechanism, _set_receipt = (
-    getattr(Answer, name).__set__ for name in Answer.__slots__
-)
+    def __hash__(self) -> int:
+        """Return the same for equal answers."""
+        return hash(self._parts())
+
+    def _parts(self) -> tuple[int, "Mechanism", Receipt | None]:
+        return self._index, self._mechanism, self._receipt
 
 
 @dataclass(frozen=True, slots=True, eq=False)

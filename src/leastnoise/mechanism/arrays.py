@@ -33,6 +33,8 @@ T = TypeVar("T")
 
 # A part of an array that is worth a thread of its own.
 _PART = 1 << 19
+# Floats in a large page of memory (2 MB).
+_PAGE = 1 << 18
 _LARGEST_FLOAT = sys.float_info.max
 
 
@@ -75,7 +77,7 @@ def _real(
     rounding = grid.rounding(largest, bulk.reach(law)) if fast else None
     if rounding is None:
         return _exactly(flat, grid, law, new_tape())
-    results = np.empty(flat.size)
+    results = _paged(flat.size)
     # Each part has a tape of its own.
     _in_parts(
         lambda part: _in_floats(flat[part], results[part], rounding, law, new_tape()), flat.size
@@ -86,7 +88,8 @@ def _real(
 def _in_parts(work: Callable[[slice], T], size: int) -> list[T]:
     """Work on an array part by part: a short one at once, a long one in a thread for each core.
 
-    numpy and the cipher let other threads run meanwhile.
+    numpy lets other threads run meanwhile; the cipher does not. This thread works on a part, too,
+    for starting another takes its time.
     """
     workers = min(os.cpu_count() or 1, max(1, size // _PART))
     edges = [size * i // workers for i in range(workers + 1)]
@@ -95,8 +98,22 @@ def _in_parts(work: Callable[[slice], T], size: int) -> list[T]:
         return [work(parts[0])]
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(work, parts))
+    with ThreadPoolExecutor(workers - 1) as pool:
+        others = pool.map(work, parts[1:])
+        return [work(parts[0]), *others]
+
+
+def _paged(size: int) -> Array:
+    """Return room for so many floats; if they are many, from the start of a large page on.
+
+    The system gives large pages where they are aligned and small ones around them: half a thousand
+    small ones take as long to get as all the large ones.
+    """
+    if size < _PART:
+        return np.empty(size)
+    room = np.empty((size // _PAGE + 2) * _PAGE)
+    start = -room.ctypes.data // room.itemsize % _PAGE
+    return room[start : start + size]
 
 
 def _in_floats(
@@ -182,8 +199,8 @@ def _flat(values: Array, what: str, *, integer: bool) -> Array:
 
 def _largest(flat: Array, what: str) -> Any:
     """Return the largest size in the array, or refuse NaN and infinities."""
-    ends = np.concatenate(_in_parts(lambda part: _extremes(flat[part]), flat.size))
-    lowest, highest = ends[:, 0].min().item(), ends[:, 1].max().item()
+    ends = np.array(_in_parts(lambda part: (flat[part].min(), flat[part].max()), flat.size))
+    lowest, highest = ends[:, 0].min().item(), ends[:, 1].max().item()  # NaN if there is one
     if not (-math.inf < lowest and highest < math.inf):
         raise InvalidParameter(
             f"{what} to release must hold finite numbers only; "
@@ -191,9 +208,3 @@ def _largest(flat: Array, what: str) -> Any:
             "Replace NaN and infinities by a rule."
         )
     return max(-lowest, highest)
-
-
-def _extremes(flat: Array) -> Array:
-    """Return the least and the greatest element of each block, NaN where there is one."""
-    blocks = [flat[i : i + bulk.BLOCK] for i in range(0, flat.size, bulk.BLOCK)]
-    return np.array([(block.min(), block.max()) for block in blocks], dtype=flat.dtype)

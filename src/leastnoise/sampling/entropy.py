@@ -29,7 +29,7 @@ class Tape(Protocol):
         ...
 
     def fill(self, buffer: bytearray) -> None:
-        """Overwrite ``buffer`` with the next bytes."""
+        """Overwrite ``buffer`` with fresh bytes: the next ones, if it holds zeros."""
         ...
 
 
@@ -63,17 +63,18 @@ class CipherTape:
 
         key = algorithms.AES(urandom(_KEY_BYTES))
         self._stream = Cipher(key, modes.CTR(urandom(_COUNTER_BYTES))).encryptor()
-        self._zeros = b""
 
     def word(self, bits: int) -> int:
         """Return a uniform integer in [0, 2^bits)."""
         return int.from_bytes(self._stream.update(bytes(bits // 8)), "little") ^ (1 << (bits - 1))
 
     def fill(self, buffer: bytearray) -> None:
-        """Overwrite ``buffer`` with the next bytes."""
-        if len(self._zeros) != len(buffer):
-            self._zeros = bytes(len(buffer))
-        self._stream.update_into(self._zeros, buffer)
+        """Encrypt ``buffer`` in place: what is in it is known before the key stream that hides it.
+
+        So the result is uniform whatever that was. Zeros of its own to encrypt would take up as
+        much of the cache again, and a tenth more time.
+        """
+        self._stream.update_into(buffer, buffer)
 
 
 def words(tape: Tape, count: int) -> int:

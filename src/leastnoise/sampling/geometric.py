@@ -65,14 +65,18 @@ class Digit:
         if next(self._draws) >= _SOME:
             rows = self.thresholds
             place = bisect_right(rows, word) - 1
-            last = self.last and place == len(rows) - 1
-            if not last and (not place or word > rows[place] + 1):
+            if rows[place] + 1 < word < self._end:
                 return place
         return self.resolved(word, tape)
 
     def settled(self, place: int) -> bool:
         """Whether a word in this row of the table can have no larger digit: not in the last one."""
         return not self.last or place < len(self.thresholds) - 1
+
+    @cached_property
+    def _end(self) -> int:
+        """The word from which on the table does not tell the digit."""
+        return self.thresholds[-1] if self.last else 1 << WORD
 
     def resolved(self, word: int, tape: Tape) -> int:
         """Return the digit for the U that begins with ``word``; read on while undecided."""

@@ -67,18 +67,17 @@ class FloatRuns:
         fine = [doubt < 0.25 for doubt in doubts]
         self.scales = [s if ok else 0.0 for s, ok in zip(scales, fine, strict=True)]
         self.doubts = [d if ok else 1.0 for d, ok in zip(doubts, fine, strict=True)]
-        self._firsts = [run.first for run in law.runs]
+        firsts = [run.first for run in law.runs]
+        self._runs = list(zip(self.thresholds, self.scales, self.doubts, firsts, strict=True))
 
     def index(self, word: int, tape: Tape) -> int:
         """Return what :func:`inverted` returns."""
-        thresholds = self.thresholds
-        run = bisect_right(thresholds, word) - 1
-        doubt = self.doubts[run]
-        place = (word - thresholds[run]) * self.scales[run] + doubt
+        threshold, scale, doubt, first = self._runs[bisect_right(self.thresholds, word) - 1]
+        place = (word - threshold) * scale + doubt
         index = int(place)
         if place - index < 2 * doubt:
             return inverted(self.law, word, tape)
-        return self._firsts[run] + index
+        return first + index
 
 
 @lru_cache(maxsize=64)

@@ -67,6 +67,9 @@ class Polynomials:
         """Make the polynomials."""
         self.plan = plan
         self.rows = [_row(law, plan, bucket) for bucket in range(plan.octaves * _BUCKETS)]
+        # All of one length, so that they are worked out without a loop.
+        none = (0.0,) * (_LARGEST_DEGREE - plan.degree)
+        self._padded = [(middle, *none, *coefficients) for middle, coefficients in self.rows]
         # frexp's fraction is 1/2 at an octave's start.
         self._first = (WORD + 1 - plan.octaves) * _BUCKETS
         self._flag = 2 * plan.doubt
@@ -77,13 +80,12 @@ class Polynomials:
         tail = float(_LAST_WORD - word if positive else word)
         fraction, exponent = frexp(tail)
         bucket = exponent * _BUCKETS + int(fraction * (2 * _BUCKETS)) - self._first
-        rows = self.rows
+        rows = self._padded
         if not 0 <= bucket < len(rows):
             return None
-        middle, coefficients = rows[bucket]
-        off, place = tail - middle, 0.0
-        for coefficient in coefficients:
-            place = place * off + coefficient
+        middle, h, g, f, e, d, c, b, a, p = rows[bucket]
+        x = tail - middle
+        place = (((((((h * x + g) * x + f) * x + e) * x + d) * x + c) * x + b) * x + a) * x + p
         size = int(place)
         if place - size < self._flag:
             return None
