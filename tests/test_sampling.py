@@ -19,6 +19,7 @@ from leastnoise.profiles import worst_distance
 from leastnoise.sampling import bulk
 from leastnoise.sampling.draws import accepted, draw, ticket, word_bits
 from leastnoise.sampling.entropy import CipherTape, SystemTape, Tape, words
+from leastnoise.sampling.several import several
 
 FALSE_ALARM = 1e-9
 LAWS = [
@@ -108,6 +109,31 @@ def test_bulk_and_single_draws_agree_on_one_tape(
         drawn += block.tolist()
     assert np.array_equal(drawn, singles)
     assert len(kept) < len(words) or law.total & (law.total - 1) == 0
+
+
+@pytest.mark.parametrize("count", [1, 199, 200, 1 << 18])
+def test_several_are_drawn_by_the_law_and_each_anew(count: int) -> None:
+    """Few one by one, many in blocks of which the last is short: as often as the law says."""
+    law = DiscreteUniform(reach=2, atom=3)
+    drawn = Counter[int]()
+    for _ in range(-(-20_000 // count)):
+        found = several(law, count)
+        assert len(found) == count
+        drawn.update(found)
+
+    def likely(weights: dict[int, int]) -> bool:
+        """Whether each point came up as often as it should, wrongly not at a rate of 1e-9."""
+        each = FALSE_ALARM / len(weights)
+        shares = {at: weight / sum(weights.values()) for at, weight in weights.items()}
+        return all(
+            stats.binomtest(drawn[at], drawn.total(), share).pvalue > each
+            for at, share in shares.items()
+        )
+
+    weights = {index: law.weight(index) for index in range(-2, 3)}
+    assert set(drawn) == set(weights)
+    assert likely(weights)
+    assert not likely(dict.fromkeys(weights, 1))  # the control: the mass at 0 left out
 
 
 def test_without_the_integers_the_float_filter_would_differ() -> None:

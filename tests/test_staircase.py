@@ -582,6 +582,7 @@ def test_an_index_beyond_the_tables_is_kept_as_an_integer(place: int) -> None:
     assert len(block) == 2
     index = place + 128 * 3 if place >= 0 else place - 128 * 3
     assert far == {0: index, 1: index}
+    assert bulk.whole(law, 2, far_tape(law, place, 2)) == [index, index]
     values = np.array([5.25, -(2.0**30)])
     floats = released(
         values, Grid(Fraction(1, 4)), law, partial(far_tape, law, place, 2), integer=False

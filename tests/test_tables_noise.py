@@ -144,7 +144,9 @@ def test_a_group_of_one_unit_is_never_shown_not_even_by_the_largest_noise(
         """Add the largest noise there is to whole numbers, as luck could have it."""
         radius = law.radius if law.step == 1 else 0
         more = beyond + (int(radius) if radius != math.inf else 0)
-        return lambda steps: grid.index(*(steps * step).as_integer_ratio()) + more
+        return lambda numbers: [
+            grid.index(*(one * step).as_integer_ratio()) + more for one in numbers
+        ]
 
     monkeypatch.setattr("leastnoise.tables.drawing.releaser_of_steps", releaser)
     assert list(grouped(people, question).keys) == [("many",)]

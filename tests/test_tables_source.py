@@ -678,8 +678,6 @@ def test_spark_that_answers_from_afar_keeps_its_log_elsewhere(duck: Any) -> None
         def sql(self, sql: str) -> Any:
             return SimpleNamespace(collect=lambda: [(1,)])
 
-    backend = SimpleNamespace(
-        _session=Session(), _run_pre_execute_hooks=lambda _: None, compile=lambda _: "SELECT 1"
-    )
+    backend = SimpleNamespace(_session=Session(), _run_pre_execute_hooks=lambda _: None)
     table: Any = SimpleNamespace(get_backend=lambda: backend)
-    assert fetched(Source(table, "pyspark", "people", False, {}), table) == [(1,)]
+    assert fetched(Source(table, "pyspark", "people", False, {}), "SELECT 1") == [(1,)]

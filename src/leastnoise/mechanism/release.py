@@ -4,7 +4,7 @@ Everything is checked before a bit is drawn, and the true value is a local varia
 functions below: nothing else holds it, prints it or raises with it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from leastnoise.noise import DiscretePlanarStaircase, LatticeNoise
 from leastnoise.sampling.draws import way
 from leastnoise.sampling.entropy import SYSTEM, CipherTape
 from leastnoise.sampling.planar import draw_pair
+from leastnoise.sampling.several import several
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,11 +34,18 @@ def releaser(grid: Grid, law: LatticeNoise, *, integer: bool) -> Callable[[objec
     return release
 
 
-def releaser_of_steps(grid: Grid, law: LatticeNoise, step: Fraction) -> Callable[[int], int]:
-    """Return what releases a whole number of steps at once, as :func:`releaser` does a value."""
-    index, drawn = grid.index, way(law)
+def releaser_of_steps(
+    grid: Grid, law: LatticeNoise, step: Fraction
+) -> Callable[[Sequence[int]], list[int]]:
+    """Return what releases whole numbers of steps, each as :func:`releaser` does a value."""
+    index = grid.index
     over, under = step.as_integer_ratio()
-    return lambda steps: index(steps * over, under) + drawn(SYSTEM)
+
+    def release(numbers: Sequence[int]) -> list[int]:
+        drawn = several(law, len(numbers))
+        return [index(one * over, under) + noise for one, noise in zip(numbers, drawn, strict=True)]
+
+    return release
 
 
 def releasing_one(

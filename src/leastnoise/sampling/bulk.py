@@ -65,6 +65,17 @@ def reach(law: LatticeNoise) -> int:
     return law.farthest
 
 
+def whole(law: LatticeNoise, size: int, tape: Tape) -> list[int]:
+    """Return ``size`` indices as integers."""
+    found: list[int] = []
+    for indices, far in blocks(law, size, tape, np.empty(min(BLOCK, size))):
+        start = len(found)
+        found += indices.astype(np.int64).tolist()
+        for place, index in far.items():
+            found[start + place] = index
+    return found
+
+
 def blocks(law: LatticeNoise, size: int, tape: Tape, scratch: "Floats") -> "Iterator[Block]":
     """Yield ``size`` indices, in blocks of whole numbers held as floats.
 

@@ -166,7 +166,13 @@ def _answer(
     privacy: Privacy,
     receipt: Receipt | None,
 ) -> Result:
-    answers = tuple(_one(asked, numbers, mechanisms, privacy, receipt) for numbers in drawn.numbers)
+    if isinstance(asked.question, Mean | Quantile):
+        answers: tuple[One, ...] = tuple(
+            _one(asked, numbers, mechanisms, privacy, receipt) for numbers in drawn.numbers
+        )
+    else:
+        made = mechanisms[-1]
+        answers = tuple([Answer(numbers[-1], made, receipt) for numbers in drawn.numbers])
     if not asked.by:
         return answers[0]
     return GroupedAnswers(
@@ -187,10 +193,11 @@ def _one(
     mechanisms: Sequence[Mechanism],
     privacy: Privacy,
     receipt: Receipt | None,
-) -> One:
+) -> MeanAnswer | QuantileAnswer:
+    """Return a mean or a quantile."""
     question, lattice = asked.question, asked.lattice
+    assert lattice is not None  # noqa: S101 -- both have one
     if isinstance(question, Quantile):
-        assert lattice is not None  # noqa: S101 -- a quantile has one
         return QuantileAnswer(
             cell=numbers[0],
             low=lattice.low * lattice.step,
@@ -202,18 +209,15 @@ def _one(
             privacy=privacy,
             receipt=receipt,
         )
-    parts = [Answer(at, made, receipt) for at, made in zip(numbers, mechanisms, strict=True)]
-    if isinstance(question, Mean):
-        assert lattice is not None  # noqa: S101 -- a mean has one
-        return MeanAnswer(
-            count=parts[0],
-            sum=parts[1],
-            middle=lattice.middle * lattice.step,
-            bounds=(lattice.low * lattice.step, lattice.high * lattice.step),
-            privacy=privacy,
-            receipt=receipt,
-        )
-    return parts[-1]
+    count, total = (Answer(at, made, receipt) for at, made in zip(numbers, mechanisms, strict=True))
+    return MeanAnswer(
+        count=count,
+        sum=total,
+        middle=lattice.middle * lattice.step,
+        bounds=(lattice.low * lattice.step, lattice.high * lattice.step),
+        privacy=privacy,
+        receipt=receipt,
+    )
 
 
 def _named(keys: tuple[Key, ...], question: Question) -> tuple[Key, ...]:

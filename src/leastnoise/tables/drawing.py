@@ -7,7 +7,6 @@ group: its key, then whole numbers.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -20,7 +19,7 @@ from leastnoise.tables.questions import Quantile
 from leastnoise.tables.sharing import Kind
 
 Rows = Sequence[tuple[Any, ...]]
-Release = Callable[[int], int]
+Release = Callable[[Sequence[int]], list[int]]
 
 
 @dataclass(frozen=True)
@@ -44,15 +43,15 @@ def released(found: Rows, asked: Prepared, mechanisms: Sequence[Mechanism]) -> R
     for one unit alone: at no cost beyond the count's (docs/tables.md).
     """
     ways = [_way(kind, made, asked) for kind, made in zip(asked.kinds, mechanisms, strict=True)]
-    question = asked.question
-    numbers = partial(_quantile, question) if isinstance(question, Quantile) else _plain
     groups = _grouped(found, asked)
-    shown: list[tuple[Key, tuple[int, ...]]] = []
+    keys = sorted(groups) if asked.keys is None else asked.keys
+    rows = [groups.get(key, []) for key in keys]
     least = threshold(asked, mechanisms) if asked.discovered else None
-    for key in sorted(groups) if asked.keys is None else asked.keys:
-        drawn = numbers(groups.get(key, []), ways, least)
-        if drawn is not None:
-            shown.append((key, drawn))
+    if isinstance(asked.question, Quantile):
+        numbers = [_quantile(asked.question, own, ways, least) for own in rows]
+    else:
+        numbers = _plain(rows, ways, least)
+    shown = [(key, drawn) for key, drawn in zip(keys, numbers, strict=True) if drawn is not None]
     return Released(tuple(key for key, _ in shown), tuple(drawn for _, drawn in shown))
 
 
@@ -80,18 +79,23 @@ def _grouped(found: Rows, asked: Prepared) -> dict[Key, list[tuple[int, ...]]]:
 
 
 def _plain(
-    rows: Sequence[tuple[int, ...]], ways: list[Release], least: int | None
-) -> tuple[int, ...] | None:
-    """Release a count, a sum, or both."""
-    true, *others = rows or [(0,) * len(ways)]
-    if others:
+    rows: Sequence[Sequence[tuple[int, ...]]], ways: list[Release], least: int | None
+) -> list[tuple[int, ...] | None]:
+    """Release a count, a sum, or both, of all groups; None for those that must not be shown."""
+    if any(len(own) > 1 for own in rows):
         raise QueryFailed("a group must have one row in a result; got several. Mend its names.")
-    drawn = tuple([way(number) for way, number in zip(ways, true, strict=True)])
-    return None if least is not None and drawn[0] <= least else drawn
+    if not rows:
+        return []
+    none = (0,) * len(ways)
+    columns = zip(*(own[0] if own else none for own in rows), strict=True)
+    drawn = [way(column) for way, column in zip(ways, columns, strict=True)]
+    return [
+        None if least is not None and own[0] <= least else own for own in zip(*drawn, strict=True)
+    ]
 
 
 def _way(kind: Kind, mechanism: Mechanism, asked: Prepared) -> Release:
-    """Return what releases a number of a kind: a sum of indices is one of steps of the lattice."""
+    """Return what releases numbers of a kind: a sum of indices is one of steps of the lattice."""
     step = Fraction(1)
     if kind.wanted.name == "sum" and asked.lattice is not None:
         step = asked.lattice.step
@@ -114,13 +118,13 @@ def _quantile(
     for cell, number in rows:
         counts[cell] = number
     below = [0, *accumulate(counts)]
-    if least is not None and ways[0](below[-1]) <= least:
+    if least is not None and ways[0]([below[-1]])[0] <= least:
         return None
     part, whole = question.share.as_integer_ratio()
     compare, first, last = ways[-1], 0, question.cells
     while last - first > 1:
         middle = (first + last) // 2
-        if compare(whole * below[middle] - part * below[-1]) < 0:
+        if compare([whole * below[middle] - part * below[-1]])[0] < 0:
             first = middle
         else:
             last = middle

@@ -62,7 +62,7 @@ def found(
     for joint in queries(asked) if joints is None else joints:
         rows = fetched(source, joint.sql or joint.query)
         for place, columns in joint.columns.items():
-            results[place] = [tuple(row[column] for column in columns) for row in rows]
+            results[place] = [tuple([row[column] for column in columns]) for row in rows]
     return [results[place] for place in range(len(asked))]
 
 

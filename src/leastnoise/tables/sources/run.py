@@ -48,7 +48,7 @@ def _asked(source: "Source", query: "ir.Table | str") -> list[tuple[Any, ...]]:
     with vars(backend).setdefault("_leastnoise_lock", Lock()):  # threads wait for a connection
         sql = query if isinstance(query, str) else source.compiled(query)
         rows = _ROWS[source.engine](backend, sql)
-    return [tuple(_plain(value) for value in row) for row in rows]
+    return [tuple([_plain(one) if type(one) is Decimal else one for one in row]) for row in rows]
 
 
 def _of_duckdb(backend: Any, sql: str) -> list[Any]:
@@ -99,10 +99,9 @@ _ROWS: dict[str, Callable[[Any, str], list[Any]]] = {
 }
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Decimal) -> int:
     """Return a whole number as int: engines return sums as decimals."""
-    if not isinstance(value, Decimal):
-        return value
-    if value != value.to_integral_value():
+    whole = int(value)
+    if whole != value:
         raise ValueError("a figure must be whole")
-    return int(value)
+    return whole

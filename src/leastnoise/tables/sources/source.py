@@ -6,9 +6,10 @@ Opening reads names and types alone. A question that is only explained has touch
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property, lru_cache
 from os import PathLike, fspath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from leastnoise.tables.sources.quietly import attempted
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
+    import ibis.expr.operations as ops
     import ibis.expr.types as ir
 
 
@@ -103,8 +105,13 @@ class Source:
             attempted(self.table.get_backend().disconnect)
 
     def compiled(self, expression: "ir.Expr") -> str:
-        """Return a query as the engine will read it."""
-        return str(self.table.get_backend().compile(expression))
+        """Return a query as the engine will read it; the same expression is compiled once."""
+        return self._compiled(expression.op())
+
+    @cached_property
+    def _compiled(self) -> "Callable[[ops.Node], str]":
+        backend = self.table.get_backend()
+        return lru_cache(maxsize=64)(lambda node: str(backend.compile(node.to_expr())))
 
     def sql(self, expression: "ir.Expr") -> str:
         """Return a query as people read it."""
