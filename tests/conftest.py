@@ -10,7 +10,7 @@ from hypothesis import Phase, settings
 
 from leastnoise.mechanism.arrays import releasing
 from tests.engines import duck, pg, pg_address, spark
-from tests.ledger_steps import kept, kept_in_crashing, kept_in_database
+from tests.ledger_kept import kept, kept_in_crashing, kept_in_database
 from tests.ledgers import place, places, postgres, postgres_of_its_own, quick_postgres
 
 # Fixtures, for every test.

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import leastnoise
+from leastnoise import Mechanism, calibrate
 from leastnoise.ledger import Spending
 
 ln: Any = leastnoise  # wrong types are given on purpose
 Privacy = ln.Privacy
+PRICE = leastnoise.Privacy(epsilon="0.1")
 
 # So wide that two draws are the same with a probability below 10⁻¹⁵.
 WIDTH = 10**15
@@ -25,6 +27,12 @@ MEMORY = Path("/dev/shm")  # where a file is in memory, on Linux
 def mechanism(epsilon: Any = "0.1", delta: Any = 0, width: int = WIDTH) -> Any:
     """Return a mechanism that spends this and whose answers are never twice the same."""
     return ln.calibrate(Privacy(epsilon, delta), sensitivity=width, integer=True, solve=False)
+
+
+@cache
+def counting() -> Mechanism:
+    """Noise for whole numbers at PRICE: cheap to calibrate and to draw."""
+    return calibrate(PRICE, sensitivity=1, integer=True)
 
 
 @cache

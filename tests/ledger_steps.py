@@ -8,32 +8,28 @@ import os
 import random
 import signal
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
-
-import psycopg
-import pytest
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from leastnoise.errors import LedgerDamaged, LedgerUnavailable
 from leastnoise.ledger import Unrecorded
 from leastnoise.ledger.rows import ANSWER, CHARGE
 from leastnoise.mechanism.recording import Place
-from tests.ledger_files import FILES, Privacy, child, copied, ln, mechanism, quick_folder
-from tests.ledger_sessions import Sessions
-from tests.ledgers import Server, apart
+from tests.ledger_files import FILES, Privacy, child, copied, ln, mechanism
+from tests.processes import apart
 
 release: Any = import_module("leastnoise.mechanism.release")
 LIMIT = Privacy("0.3")
 
 # Told before and after a statement: when, the statement, and its connection if there is one.
 Told = Callable[[str, str, Any], None]
+T = TypeVar("T")
 Found = tuple[str, str, str]  # of a row: kind, key, body
 SELECT = "SELECT kind, key, body FROM {} ORDER BY seq"
 SECRET = "secret words"  # what a database says may quote data
@@ -157,202 +153,24 @@ class InFile:
         self.fail("IOERR", connection)
 
 
-# ------------------------------------------------------------------ a database
+def in_small(work: Callable[..., T], kept: Kept, *arguments: Any, **options: Any) -> T:
+    """Do something with a ledger in an interpreter that has little in memory."""
+    there: Callable[[Kept], T] = partial(work, *arguments, **options)
+    found: T = apart(_with_kept, kept.where, there)
+    return found
 
 
-class InDatabase:
-    """A ledger in a PostgreSQL database."""
+def _with_kept(where: Any, work: Callable[[Kept], T]) -> T:
+    if isinstance(where, Path):
+        return work(InFile(where.parent))
+    from tests.ledger_database import InDatabase  # what files do without is not loaded for them
 
-    errors: ClassVar[dict[str, type[Exception]]] = {
-        name: LedgerDamaged if name in ("DataCorrupted", "IndexCorrupted") else LedgerUnavailable
-        for name in (
-            "DiskFull",
-            "IoError",
-            "OutOfMemory",
-            "InsufficientResources",
-            "TooManyConnections",
-            "LockNotAvailable",
-            "QueryCanceled",
-            "DeadlockDetected",
-            "SerializationFailure",
-            "AdminShutdown",
-            "CrashShutdown",
-            "CannotConnectNow",
-            "ReadOnlySqlTransaction",
-            "ConnectionFailure",
-            "DataCorrupted",
-            "IndexCorrupted",
-        )
-    }
-    # With these the server ends the session, too.
-    _ending = ("AdminShutdown", "CrashShutdown", "CannotConnectNow", "ConnectionFailure")
-
-    def __init__(self, where: str) -> None:
-        self.where: Any = where
-        self.sessions = Sessions()
-        self._owns: list[tuple[int, Any]] = []  # of a parent's, none may be used nor closed
-        self._base: tuple[int, str] = (0, "")
-
-    def close(self) -> None:
-        for process, own in self._owns:
-            if process == os.getpid():
-                own.close()
-
-    def begin(self, releases: int, limit: Any = LIMIT) -> None:
-        begun(self.where, releases, limit)
-        ((seq, hashed),) = self._do("SELECT seq, hash FROM leastnoise.head")
-        self._base = seq, hashed
-
-    def again(self) -> None:
-        seq, hashed = self._base
-        self._do(
-            "BEGIN; ALTER TABLE leastnoise.rows DISABLE TRIGGER rows_stay; "
-            f"DELETE FROM leastnoise.rows WHERE seq > {seq}; "
-            "ALTER TABLE leastnoise.rows ENABLE ALWAYS TRIGGER rows_stay; "
-            f"UPDATE leastnoise.head SET seq = {seq}, hash = '{hashed}'; COMMIT"
-        )
-
-    def nothing(self) -> None:
-        self._do("DROP SCHEMA IF EXISTS leastnoise CASCADE")
-
-    def rows(self) -> list[Found]:
-        try:
-            return self._do(SELECT.format("leastnoise.rows"))
-        except psycopg.errors.UndefinedTable:
-            return []
-
-    @contextmanager
-    def telling(self, told: Told) -> Iterator[None]:
-        """Have every statement told, and every connection that is made."""
-        execute: Any = psycopg.Connection.execute
-        connect = psycopg.connect
-
-        def telling_execute(connection: Any, query: Any, *rest: Any, **more: Any) -> Any:
-            told("before", query.strip(), connection)
-            cursor = execute(connection, query, *rest, **more)
-            told("after", query.strip(), connection)
-            return cursor
-
-        def telling_connect(*rest: Any, **more: Any) -> Any:
-            told("before", "CONNECT", None)
-            connection = connect(*rest, **more)
-            try:
-                told("after", "CONNECT", connection)
-            except BaseException:
-                connection.close()  # nobody has it
-                raise
-            return connection
-
-        kind: Any = psycopg.Connection
-        module: Any = psycopg
-        kind.execute, module.connect = telling_execute, telling_connect
-        try:
-            yield
-        finally:
-            kind.execute, module.connect = execute, connect
-
-    def fail(self, name: str, connection: Any) -> None:
-        if connection is not None and name in self._ending:
-            connection.pgconn.finish()
-        raise getattr(psycopg.errors, name)(SECRET)
-
-    def lose(self, dice: random.Random, connection: Any) -> None:
-        """Have the connection cut on this side, or its session ended on the other."""
-        if connection is None or connection.closed:
-            raise psycopg.OperationalError(SECRET)
-        if dice.random() < 0.5:
-            self.end(connection)  # as the next statement will notice
-        else:
-            connection.pgconn.finish()
-            raise psycopg.OperationalError(SECRET)
-
-    def end(self, connection: Any) -> None:
-        """End a session, and wait until it has ended."""
-        session = connection.info.backend_pid
-        self.sessions.ended(session)
-        self._do(f"SELECT pg_terminate_backend({session})")
-        while self._do(f"SELECT pid FROM pg_stat_activity WHERE pid = {session}"):
-            time.sleep(0.0005)
-
-    def crash(self, connection: Any) -> None:
-        """Kill the process of a session: the server ends all others and recovers."""
-        own = self._own()
-        os.kill(connection.info.backend_pid, signal.SIGKILL)
-        with suppress(psycopg.OperationalError):
-            while own.cursor().execute("SELECT 1"):  # the server has yet to notice
-                time.sleep(0.001)
-
-    def begin_a_log(self) -> None:
-        """Have the server's log begin a new file, which is shorter than a table may then grow."""
-        self._do("SELECT pg_switch_wal()")
-
-    def _own(self) -> Any:
-        """Return a connection of this process's own, of which nothing is told."""
-        if not self._owns or self._owns[-1][0] != os.getpid() or self._owns[-1][1].closed:
-            self._owns.append((os.getpid(), self._connected()))
-        return self._owns[-1][1]
-
-    def _connected(self) -> Any:
-        """Connect; where the server is starting, once it answers."""
-        for _ in range(1500):
-            with suppress(psycopg.OperationalError):
-                return psycopg.Connection.connect(self.where, autocommit=True)
-            time.sleep(0.02)
-        raise AssertionError("the server does not answer")
-
-    def _do(self, statement: str) -> list[Any]:
-        """Do what may be done twice; again where the server was lost meanwhile."""
-        while True:
-            own = self._own()
-            try:
-                cursor = own.cursor()
-                cursor.execute(statement)
-                return cursor.fetchall() if cursor.description else []
-            except psycopg.OperationalError:
-                if not own.closed:
-                    raise
-
-
-@contextmanager
-def kept_in(store: str, server: Callable[[], Server]) -> Iterator[Kept]:
-    """Keep a ledger in a file where a commit costs little, or in a database of a server's."""
-    if store == "sqlite":
-        with quick_folder() as folder:
-            yield InFile(Path(folder))
-        return
-    with in_database(server()) as database, database.sessions.used_again():
-        yield database
-
-
-@contextmanager
-def in_database(server: Server) -> Iterator[InDatabase]:
-    """Keep a ledger in a database of a server's."""
-    database = InDatabase(server.database())
-    yield database
-    database.close()
-    server.answering()
-    server.clear(database.where)
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def kept(request: pytest.FixtureRequest) -> Iterator[Kept]:
-    """A ledger on either store, where a fault can be made."""
-    with kept_in(request.param, lambda: request.getfixturevalue("quick_postgres")) as found:
-        yield found
-
-
-@pytest.fixture
-def kept_in_database(quick_postgres: Server) -> Iterator[InDatabase]:
-    """A ledger in PostgreSQL, where a fault can be made."""
-    with in_database(quick_postgres) as database, database.sessions.used_again():
-        yield database
-
-
-@pytest.fixture
-def kept_in_crashing(postgres_of_its_own: Server) -> Iterator[InDatabase]:
-    """A ledger on a server that may be killed."""
-    with in_database(postgres_of_its_own) as database:
-        yield database
+    database = InDatabase(where)
+    try:
+        with database.sessions.used_again():
+            return work(database)
+    finally:
+        database.close()
 
 
 # ------------------------------------------------------------------ releases that are watched
@@ -450,9 +268,17 @@ def killed(kept: Kept, step: int, when: str, **options: Any) -> bytes:
 
 
 def kill_everywhere(
-    kept: Kept, times: int, *, new: bool = False, whens: tuple[str, ...] = ("before", "after")
+    kept: Kept,
+    times: int,
+    *,
+    new: bool = False,
+    whens: tuple[str, ...] = ("before", "after"),
+    until_begun: bool = False,
 ) -> dict[str, int]:
-    """Kill a release before and after each of its statements; return how many there were."""
+    """Kill a release before and after each of its statements; return how many there were.
+
+    With ``until_begun``, up to the first at which there is a ledger.
+    """
     options: dict[str, Any] = {"limit": LIMIT} if new else {}
     put_back = kept.nothing if new else kept.again
     if not new:
@@ -463,28 +289,14 @@ def kill_everywhere(
             for _ in range(times):
                 put_back()
                 said = killed(kept, step, when, **options)
+                over = b"." in said or (until_begun and bool(kept.rows()))
                 hold_together(kept, said, before=int(not new), **options)
                 if b"." in said:
                     break
-            if b"." in said:
+            if over:
                 found[when] = step
                 break
     return found
-
-
-def kill_often(kept: Kept, times: int, *, new: bool = False) -> None:
-    """Kill a release before each of its statements so many times."""
-    apart(_kill_often, kept.where, times, new)
-
-
-def _kill_often(where: Any, times: int, new: bool) -> None:
-    if isinstance(where, Path):
-        kill_everywhere(InFile(where.parent), times, new=new, whens=("before",))
-        return
-    database = InDatabase(where)
-    with database.sessions.used_again():
-        kill_everywhere(database, times, new=new, whens=("before",))
-    database.close()
 
 
 # ------------------------------------------------------------------ a step that goes wrong

@@ -1,8 +1,4 @@
-"""What tests of ledgers share: places to keep one, a PostgreSQL server, and processes that race.
-
-Processes are forked, as 16 interpreters would take longer to start than the races take. A child
-never returns into pytest: it ends by ``os._exit``, and by an alarm if it hangs.
-"""
+"""What tests of ledgers share: places to keep one, and PostgreSQL servers."""
 
 import contextlib
 import os
@@ -13,29 +9,16 @@ import signal
 import subprocess
 import tempfile
 import time
-import traceback
 import warnings
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
 from itertools import count
-from multiprocessing import get_context
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from leastnoise import Mechanism, Privacy, calibrate
 from tests.ledger_files import MEMORY
-
-PRICE = Privacy(epsilon="0.1")
-_HANGING = 170  # seconds
-
-
-@cache
-def counting() -> Mechanism:
-    """Noise for whole numbers at PRICE: cheap to calibrate and to draw."""
-    return calibrate(PRICE, sensitivity=1, integer=True)
-
+from tests.processes import forked, waited
 
 # ------------------------------------------------------------------------------------ the server
 
@@ -223,66 +206,3 @@ def places(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Iterator[
 def place(places: Iterator[str]) -> str:
     """Where a fresh ledger can be begun, on either store."""
     return next(places)
-
-
-# ------------------------------------------------------------------------------------ processes
-
-
-def forked(work: Callable[[], object]) -> int:
-    """Do something in a process of its own and return its number.
-
-    Its exit code is 0 if all went well; what did not is printed where pytest shows it.
-    """
-    with warnings.catch_warnings():
-        # Python 3.12 warns where there are threads; what these children use is safe after a fork.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child:
-        return child
-    code = 1
-    try:
-        signal.alarm(_HANGING)
-        work()
-        code = 0
-    except BaseException:  # noqa: BLE001  (nothing may return into pytest)
-        os.write(2, traceback.format_exc().encode())
-    finally:
-        os._exit(code)
-
-
-def apart(work: Callable[..., object], *arguments: object) -> None:
-    """Do something in an interpreter of its own, which has little in memory.
-
-    What a fork costs goes by that, and pytest has much: for those who fork a thousand times.
-    """
-    with get_context("spawn").Pool(1) as pool:
-        pool.apply(work, arguments)
-
-
-def waited(children: list[int]) -> list[int]:
-    """Wait for processes to end; return their exit codes, or minus the signals that ended them."""
-    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-
-
-def killed(child: int) -> bool:
-    """End a process at once, wherever it is; tell whether it was still there to be ended."""
-    os.kill(child, signal.SIGKILL)
-    return waited([child]) == [-signal.SIGKILL]
-
-
-class Outlet:
-    """A file to which processes write what they published: all that the world has seen."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        path.touch()
-
-    def say(self, *words: object) -> None:
-        """Publish a line, in one write."""
-        file = os.open(self._path, os.O_WRONLY | os.O_APPEND)
-        os.write(file, (" ".join(str(word) for word in words) + "\n").encode())
-        os.close(file)
-
-    def lines(self) -> list[list[str]]:
-        """Return what was published."""
-        return [line.split(" ") for line in self._path.read_text().splitlines()]

@@ -18,15 +18,15 @@ import pytest
 from leastnoise.errors import LedgerUnavailable
 from leastnoise.ledger.rows import CHARGE
 from leastnoise.mechanism.recording import Place
+from tests.ledger_database import InDatabase
 from tests.ledger_files import Privacy, child, ln, mechanism, quick_folder
 from tests.ledger_steps import (
-    InDatabase,
     InFile,
     Kept,
     always_charged,
     drawn_first,
+    in_small,
     kill_everywhere,
-    kill_often,
     never_stored,
     wrong_everywhere,
 )
@@ -53,13 +53,16 @@ def test_killed_at_every_step_of_beginning(kept: Kept) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(5))
 def test_killed_at_every_step_a_hundred_times(kept: Kept, part: int) -> None:
-    kill_often(kept, 20)
+    steps = in_small(kill_everywhere, kept, times=20, whens=("before",))
+    assert steps["before"] >= 24
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(5))
-def test_killed_at_every_step_of_beginning_often(kept: Kept, part: int) -> None:
-    kill_often(kept, 20, new=True)
+def test_killed_at_every_step_until_begun_a_hundred_times(kept: Kept, part: int) -> None:
+    """From when there is a ledger, it is released from as from any, which was killed above."""
+    steps = in_small(kill_everywhere, kept, times=20, new=True, whens=("before",), until_begun=True)
+    assert steps["before"] >= 8
 
 
 @pytest.mark.long

@@ -25,7 +25,9 @@ from leastnoise.ledger.postgres import PostgresStore
 from leastnoise.ledger.rows import CHARGE, Row
 from leastnoise.ledger.sqlite import SqliteStore
 from leastnoise.ledger.store import opened
-from tests.ledgers import PRICE, Server, counting, forked, waited
+from tests.ledger_files import PRICE, counting
+from tests.ledgers import Server
+from tests.processes import forked, waited
 
 LIMIT = Privacy(epsilon=1)
 PASSWORD = "correct-horse"

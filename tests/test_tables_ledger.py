@@ -16,7 +16,7 @@ from leastnoise.errors import BudgetExceeded, InvalidParameter, QueryFailed
 from leastnoise.tables import GroupedAnswers
 from leastnoise.tables.protect import Protected
 from leastnoise.tables.sources.run import fetched
-from tests.ledgers import forked, killed, waited
+from tests.processes import forked, killed, waited
 
 PRICE = ln.Privacy("0.1", "1e-6")
 PURE = ln.Privacy("0.1")  # which is quicker to plan for

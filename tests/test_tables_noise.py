@@ -14,7 +14,7 @@ import leastnoise as ln
 from leastnoise import Count, Mean, Quantile, Sum
 from leastnoise.tables import GroupedAnswers
 from leastnoise.tables.protect import Protected
-from tests.ledgers import forked, waited
+from tests.processes import forked, waited
 
 FALSE_ALARM = 1e-9
 ENDED = ln.Privacy(1, "1e-3")  # its noise has a largest size
