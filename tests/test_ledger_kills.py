@@ -39,12 +39,12 @@ MECHANISM = mechanism()
 
 def test_killed_at_every_step(kept: Kept) -> None:
     steps = kill_everywhere(kept, 1)
-    assert steps["before"] == steps["after"] >= 24
+    assert steps["before"] == steps["after"] >= 23
 
 
 def test_killed_at_every_step_of_beginning(kept: Kept) -> None:
     """After a statement is before the next, but for what is said between."""
-    assert kill_everywhere(kept, 1, new=True, whens=("before",))["before"] >= 34
+    assert kill_everywhere(kept, 1, new=True, whens=("before",))["before"] >= 33
 
 
 # A hundred times, in parts, so that several processes can share them.
@@ -54,12 +54,11 @@ def test_killed_at_every_step_of_beginning(kept: Kept) -> None:
 @pytest.mark.parametrize("part", range(5))
 def test_killed_at_every_step_a_hundred_times(kept: Kept, part: int) -> None:
     steps = in_small(kill_everywhere, kept, times=20, whens=("before",))
-    assert steps["before"] >= 24
+    assert steps["before"] >= 23
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", range(5))
-def test_killed_at_every_step_until_begun_a_hundred_times(kept: Kept, part: int) -> None:
+def test_killed_at_every_step_until_begun_twenty_times(kept: Kept) -> None:
     """From when there is a ledger, it is released from as from any, which was killed above."""
     steps = in_small(kill_everywhere, kept, times=20, new=True, whens=("before",), until_begun=True)
     assert steps["before"] >= 8
@@ -155,7 +154,7 @@ def test_a_session_ended_at_every_step(kept_in_database: InDatabase, when: str) 
             kept_in_database.end(connection)
 
     steps, raised = wrong_everywhere(kept_in_database, when, end, LedgerUnavailable)
-    assert steps >= 24
+    assert steps >= 23
     assert steps / 2 < raised < steps
 
 
@@ -179,7 +178,7 @@ def test_a_session_killed_at_every_step(kept_in_crashing: InDatabase, when: str)
             kept_in_crashing.crash(connection)
 
     steps, raised = wrong_everywhere(kept_in_crashing, when, crash, LedgerUnavailable)
-    assert steps >= 24
+    assert steps >= 23
     assert raised >= steps / 2
 
 
@@ -194,5 +193,5 @@ def test_a_server_killed_at_every_step(
         postgres_of_its_own.start()
 
     steps, raised = wrong_everywhere(kept_in_crashing, "before", crash, LedgerUnavailable)
-    assert steps >= 24
+    assert steps >= 23
     assert steps / 2 < raised < steps

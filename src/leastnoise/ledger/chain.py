@@ -101,8 +101,8 @@ class Chain:
             wanted = [*wanted, *self._witness.heads()]
         found = Accounts()
         with self._lock:
-            self._store.check()
             with self._store.reading() as page:
+                page.check()
                 _follow(page, found, wanted)
             self._known = found
         return found.head

@@ -201,6 +201,12 @@ class Ledger:
             BudgetExceeded: If a limit would be passed; nothing is charged.
             InvalidParameter: If the key was used for something else.
         """
+        return self.asked(spending, key, fresh=fresh)[0]
+
+    def asked(
+        self, spending: Spending, key: str | None = None, *, fresh: bool = False
+    ) -> tuple[Receipt, Stored | None]:
+        """Charge as :meth:`charge` does; return the answer, too, if the charge has one already."""
         key = uuid4().hex if key is None else named(key, "a key")
         body = {
             "dataset": self.dataset,
@@ -217,13 +223,14 @@ class Ledger:
             for row in charged:
                 _same_question(key, row.content, body)
             if charged and not fresh:
-                return self._receipt(charged[-1], page.accounts, again=True)
+                receipt = self._receipt(charged[-1], page.accounts, again=True)
+                return receipt, _answer(page, receipt)
             page.accounts.refuse(self.dataset, self.analyst, spending.privacy)
             for digest, mechanism in spending.mechanisms.items():
                 described_at = mechanism_key(digest)
                 if described_at not in page.accounts.mechanisms:
                     page.write(MECHANISM, described_at, mechanism)
-            return self._receipt(page.write(CHARGE, key, body), page.accounts, again=False)
+            return self._receipt(page.write(CHARGE, key, body), page.accounts, again=False), None
 
     def stored(self, receipt: Receipt) -> Stored | None:
         """Return the answer of a charge, if it was stored."""

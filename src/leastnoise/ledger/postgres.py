@@ -143,14 +143,6 @@ class PostgresStore:
         with self._transaction(_WRITE) as page:
             yield page
 
-    def check(self) -> None:
-        """Look whether rows are still guarded against changes, and their indices in use.
-
-        PostgreSQL itself looks for damage in what it reads, if its checksums are on.
-        """
-        with self._transaction(_READ) as page:
-            page.check()
-
     def close(self) -> None:
         """Close the connection, but not one that belongs to the process that forked this one."""
         with self._lock:
@@ -290,6 +282,10 @@ class _Page:
         self._head = row.head
 
     def check(self) -> None:
+        """Look whether rows are still guarded against changes, and their indices in use.
+
+        PostgreSQL itself looks for damage in what it reads, if its checksums are on.
+        """
         if self._connection.execute(_WHOLE).fetchall() != [(1,), (2,)]:
             raise broken()
 

@@ -115,13 +115,6 @@ class SqliteStore:
             _LOST.add(self._path_now)
             raise _lost()
 
-    def check(self) -> None:
-        """Have SQLite look for damage in tables and indices."""
-        with self._lock, _translated():
-            found = self._here().execute("PRAGMA integrity_check(1)").fetchone()
-        if found != ("ok",):
-            raise _broken()
-
     def close(self) -> None:
         """Close the file."""
         with self._lock:
@@ -281,6 +274,10 @@ class _Page:
             (row.seq, row.hash, row.seq - 1),
         )
         if moved.rowcount != 1:
+            raise _broken()
+
+    def check(self) -> None:
+        if self._connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
             raise _broken()
 
     def _selected(self, where: str, value: Any) -> Iterator[Row]:

@@ -30,6 +30,10 @@ class Page(Protocol):
         """Write a row and move the head from the row before to it, or fail."""
         ...
 
+    def check(self) -> None:
+        """Have the database look for damage in its own structures."""
+        ...
+
 
 class Store(Protocol):
     """A database that holds one ledger.
@@ -45,10 +49,6 @@ class Store(Protocol):
 
     def writing(self) -> AbstractContextManager[Page]:
         """Open a page that nobody else can append to; it is written when the block ends well."""
-        ...
-
-    def check(self) -> None:
-        """Have the database look for damage in its own structures."""
         ...
 
     def close(self) -> None:

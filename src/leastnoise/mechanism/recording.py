@@ -82,8 +82,7 @@ class Place:
         ledger = self.ledger
         if isinstance(ledger, Unrecorded):
             return release(), None
-        receipt = ledger.charge(spending(), self.key, fresh=self.fresh)
-        stored = ledger.stored(receipt) if receipt.again else None
+        receipt, stored = ledger.asked(spending(), self.key, fresh=self.fresh)
         if stored is None:
             answer = form.written(release())
             try:
