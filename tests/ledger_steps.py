@@ -22,7 +22,7 @@ from leastnoise.ledger import Unrecorded
 from leastnoise.ledger.rows import ANSWER, CHARGE
 from leastnoise.mechanism.recording import Place
 from tests.ledger_files import FILES, Privacy, child, copied, ln, mechanism
-from tests.processes import apart
+from tests.processes import apart, on_one_core
 
 release: Any = import_module("leastnoise.mechanism.release")
 LIMIT = Privacy("0.3")
@@ -163,6 +163,7 @@ def in_small(work: Callable[..., T], kept: Kept, *arguments: Any, **options: Any
 def _with_kept(where: Any, work: Callable[[Kept], T]) -> T:
     if isinstance(where, Path):
         return work(InFile(where.parent))
+    on_one_core()
     from tests.ledger_database import InDatabase  # what files do without is not loaded for them
 
     database = InDatabase(where)

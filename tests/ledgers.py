@@ -18,7 +18,7 @@ import psycopg
 import pytest
 
 from tests.ledger_files import MEMORY
-from tests.processes import forked, waited
+from tests.processes import forked, on_one_core, waited
 
 # ------------------------------------------------------------------------------------ the server
 
@@ -59,6 +59,7 @@ class Server:
         self._program, self._user = made.bin_path / "postgres", made.system_user
         self._process: subprocess.Popen[bytes] | None = None
         self._numbers = count()
+        self._quick = quick
         self._cleared: list[str] = []
         self.start()
 
@@ -82,6 +83,8 @@ class Server:
                     user=self._user,
                     cwd=self._data,
                 )
+            if self._quick:
+                on_one_core(self._process.pid)
             if self.answering():
                 return
             time.sleep(0.1)  # children of one that was killed may still be ending

@@ -49,6 +49,18 @@ def apart(work: Callable[..., T], *arguments: object) -> T:
         return pool.apply(work, arguments)
 
 
+def on_one_core(process: int = 0) -> None:
+    """Keep a process, and whatever it starts, on one core, another for each worker of pytest.
+
+    For a client and a server that only wait for one another: to wake up another core takes longer
+    than to go on on this one.
+    """
+    if hasattr(os, "sched_setaffinity"):  # on Linux
+        cores = sorted(os.sched_getaffinity(0))
+        worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+        os.sched_setaffinity(process, {cores[worker % len(cores)]})
+
+
 def waited(children: list[int]) -> list[int]:
     """Wait for processes to end; return their exit codes, or minus the signals that ended them."""
     return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
