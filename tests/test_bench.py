@@ -5,8 +5,10 @@ import math
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +34,18 @@ def test_contestants_take_turns_and_the_first_of_each_does_not_count() -> None:
         order.append(name)
         return len(order)
 
-    said = timing.interleaved({name: partial(run, name) for name in "abc"}, rounds=4)
-    assert "".join(order) == "abc" + "abc" + "bca" + "cab" + "abc"
-    assert said == {"a": [4, 9, 11, 13], "b": [5, 7, 12, 14], "c": [6, 8, 10, 15]}
+    rounds = 24
+    said = timing.interleaved({name: partial(run, name) for name in "abc"}, rounds)
+    assert order[:3] == ["a", "b", "c"]
+    turns = [order[3 * turn : 3 * turn + 3] for turn in range(1, rounds + 1)]
+    assert all(sorted(turn) == ["a", "b", "c"] for turn in turns)
+    for name in "abc":
+        assert said[name] == [4 + 3 * at + turn.index(name) for at, turn in enumerate(turns)]
+    # None runs mostly after the same one, nor at the same place.
+    after = Counter(pairwise(order[3:]))
+    assert all(after[pair] >= rounds / 6 for pair in permutations("abc", 2))
+    places = Counter((name, place) for turn in turns for place, name in enumerate(turn))
+    assert all(places[name, place] >= rounds / 6 for name in "abc" for place in range(3))
 
 
 def test_a_summary_has_the_median_and_the_quartiles() -> None:

@@ -1,17 +1,20 @@
 """Several exact indices of one law: one by one, or with numpy where there are many."""
 
+import sys
+
 from leastnoise.noise import LatticeNoise
 from leastnoise.sampling.draws import way
 from leastnoise.sampling.entropy import SYSTEM, CipherTape
 
-# From so many on, arrays take less time.
-_MANY = 200
+# From so many on arrays take less time; and from so many on even if numpy has to be loaded for it,
+# which takes memory, too.
+_MANY, _VERY_MANY = 200, 50_000
 
 
 def several(law: LatticeNoise, count: int) -> list[int]:
     """Return so many independent indices, each with exactly the probability the law gives it."""
-    if count >= _MANY:
-        from leastnoise.sampling import bulk  # numpy, on first use
+    if count >= (_MANY if "numpy" in sys.modules else _VERY_MANY):
+        from leastnoise.sampling import bulk
 
         if bulk.fits(law):
             return bulk.whole(law, count, CipherTape())
