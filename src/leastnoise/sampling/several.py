@@ -4,10 +4,10 @@ import sys
 
 from leastnoise.noise import LatticeNoise
 from leastnoise.sampling.draws import way
-from leastnoise.sampling.entropy import SYSTEM, CipherTape
+from leastnoise.sampling.entropy import SYSTEM
 
-# From so many on arrays take less time; and from so many on even if numpy has to be loaded for it,
-# which takes memory, too.
+# From so many on arrays take less time; and from so many on even if numpy has to be loaded for it.
+# The bits are the system's in either case: to load a cipher would take more memory than a query.
 _MANY, _VERY_MANY = 200, 50_000
 
 
@@ -17,6 +17,6 @@ def several(law: LatticeNoise, count: int) -> list[int]:
         from leastnoise.sampling import bulk
 
         if bulk.fits(law):
-            return bulk.whole(law, count, CipherTape())
+            return bulk.whole(law, count, SYSTEM)
     drawn = way(law)
     return [drawn(SYSTEM) for _ in range(count)]
