@@ -127,8 +127,8 @@ MUTANTS = {
     ),
     "half-even rounding": (
         "exact/grid.py",
-        "return (2 * upper + lower) // (2 * lower)",
-        "return round(Fraction(upper, lower))",
+        "return (2 * numerator * self._under + lower) // (2 * lower)",
+        "return round(Fraction(numerator * self._under, lower))",
         ROUNDING,
     ),
     "floats decide at cell edges": (
@@ -247,10 +247,10 @@ MUTANTS = {
     ),
     "drawn before it is charged": (
         "mechanism/recording.py",
-        "        receipt = ledger.charge(spending(), self.key, fresh=self.fresh)\n",
+        "        receipt, stored = ledger.asked(spending(), self.key, fresh=self.fresh)\n",
         "        drawn = release()\n"
         "        release = lambda: drawn\n"
-        "        receipt = ledger.charge(spending(), self.key, fresh=self.fresh)\n",
+        "        receipt, stored = ledger.asked(spending(), self.key, fresh=self.fresh)\n",
         CHARGED_FIRST,
     ),
     "a limit that cannot be reached": (
