@@ -1,7 +1,8 @@
 """What questions about a table take: beside the same in SQL, and beside OpenDP with Polars.
 
-leastnoise's time is that of the whole call, with noise found and drawn; SQL's is that of its query
-alone. The query that leastnoise asks is timed by itself too, which shows what the rest costs.
+leastnoise's time is that of the whole call, with noise drawn; SQL's is that of its query alone.
+What leastnoise remembers in a process, noise and compiled queries, it found in a call that does not
+count. The query that it asks is timed by itself too, which shows what the rest costs.
 """
 
 import json

@@ -350,7 +350,9 @@ def querying(part: Row) -> str:
         f"{part['rows']:,} rows of Parquet, {part['groups']:,} groups, measured {part['date']} "
         f"in a {part['run']} run. "
         "A row is a unit above, a person below, and counts with at most "
-        f"{part['max_rows']} rows in one group; (ε, δ) = {promise(part['promise'])}."
+        f"{part['max_rows']} rows in one group; (ε, δ) = {promise(part['promise'])}. Each is asked "
+        "again and again in one process: noise is found, and a query compiled, the first time, "
+        "which does not count."
     )
     left_out = [f"Left out: {name}, {why}." for name, why in part["left_out"].items()]
     return "\n\n".join([first, table(heads, rows), *left_out])
