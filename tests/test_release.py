@@ -249,3 +249,17 @@ def test_an_answer_is_a_value_that_cannot_be_changed() -> None:
     for name, refusal in refusals.items():
         with pytest.raises(AttributeError, match=refusal):
             setattr(answer, name, 0)
+
+
+def test_released_arrays_carry_nothing_else_with_them() -> None:
+    """What memory held before, as another true array, is not left around the results."""
+    true, mechanism = 1234567.25, ln.calibrate(ln.Privacy(1, "1e-6"), sensitivity=1)
+    for size in (600_000, 4_300_000):
+        for count, length in ((1, 3_000_000), (3, 700_000)):
+            others = [np.full(length, true) for _ in range(count)]
+            del others  # what comes next may get their memory
+        base = mechanism.release(np.zeros(size)).values
+        while isinstance(base.base, np.ndarray):
+            base = base.base
+        assert base.size >= size
+        assert not (base == true).any()

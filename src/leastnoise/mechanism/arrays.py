@@ -10,9 +10,11 @@ which are then released exactly.
 """
 
 import math
+import mmap
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -33,8 +35,9 @@ T = TypeVar("T")
 
 # A part of an array that is worth a thread of its own.
 _PART = 1 << 19
-# Floats in a large page of memory (2 MB).
+# Floats in a large page of memory (2 MB), and so many that malloc would ask the system for them.
 _PAGE = 1 << 18
+_MAPPED = 1 << 22
 _LARGEST_FLOAT = sys.float_info.max
 
 
@@ -104,16 +107,21 @@ def _in_parts(work: Callable[[slice], T], size: int) -> list[T]:
 
 
 def _paged(size: int) -> Array:
-    """Return room for so many floats; if they are many, from the start of a large page on.
+    """Return room for so many floats; if they are very many, from the start of a large page on.
 
     The system gives large pages where they are aligned and small ones around them: half a thousand
-    small ones take as long to get as all the large ones.
+    small ones take as long to get as all the large ones. The room is fresh from the system: what is
+    left of it around the results holds zeros, not what somebody had there before.
     """
-    if size < _PART:
+    if size < _MAPPED or not hasattr(mmap, "MADV_HUGEPAGE"):
         return np.empty(size)
-    room = np.empty((size // _PAGE + 2) * _PAGE)
-    start = -room.ctypes.data // room.itemsize % _PAGE
-    return room[start : start + size]
+    private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS  # of this process, also after a fork
+    room = mmap.mmap(-1, (size // _PAGE + 2) * _PAGE * 8, flags=private)
+    with suppress(OSError):  # a system may have them switched off
+        room.madvise(mmap.MADV_HUGEPAGE)
+    floats = np.frombuffer(room)
+    start = -floats.ctypes.data // floats.itemsize % _PAGE
+    return floats[start : start + size]
 
 
 def _in_floats(
