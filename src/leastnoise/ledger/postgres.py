@@ -65,8 +65,8 @@ SELECT count(*) FROM pg_catalog.pg_index WHERE indisvalid AND indisready
 _COLUMNS = "seq, version, kind, key, at, body, payload, hash"
 _TYPES = [int, int, str, str, str, str, bytes, str]
 # Rows are fetched so many at a time, or a few more bytes than this: a long ledger, or one of large
-# answers, is never in memory as a whole. A few come first, of any size: mostly there are no more, or
-# no more are wanted.
+# answers, is never in memory as a whole. A few come first, of any size: mostly there are no more,
+# or no more are wanted.
 _FEW = 3
 _ROWS = 1000
 _BYTES = 1 << 24
