@@ -115,7 +115,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     bench = commands.add_parser(
         "bench",
         help="measure speed, accuracy and size beside other libraries",
-        description="Measure speed, accuracy and size beside other libraries: a good ten minutes. "
+        description="Measure speed, accuracy and size beside other libraries: twenty minutes. "
         "Further arguments go to benchmarks: --quick or --short for less of it, --alone without "
         "the others, --only NAME…, --out FOLDER, --seconds S for one solve, --render to measure "
         "nothing and make pages and pictures anew.",
