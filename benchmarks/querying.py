@@ -25,7 +25,7 @@ OPENDP, OPENDP_UNITS = "opendp with Polars", "opendp with Polars, per unit"
 BY_ROW = (people.PLAIN, people.TOGETHER, people.QUERY, people.COUNTED, people.SUMMED)
 BY_UNIT = (people.BY_HAND, people.BOUNDED, people.BOUNDED_QUERY)
 _REQUESTS = {OPENDP: "per row", OPENDP_UNITS: "per unit"}
-_MOST_ROUNDS, _REPEATS = {"by_row": 7, "by_unit": 3}, 2
+_MOST_ROUNDS, _REPEATS = {"by_row": 15, "by_unit": 5}, 2
 # So many rows are not bounded: sorting them all takes minutes.
 _LONG = 10**8
 # Of Parquet and of what a bounded query spills, per row, with room to spare.

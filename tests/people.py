@@ -134,7 +134,9 @@ class Case:
             people,
             {f"leastnoise_g{i}": people[name] for i, name in enumerate(self.by)},
             keys=keys,
-            sums=[Summed(lattice.index(people[self.column]), lattice.low, lattice.high)],
+            sums=[
+                Summed(lattice.index(people[self.column], engine.name), lattice.low, lattice.high)
+            ],
         )
         assert query.columns[-2:] == (COUNT, f"{SUM}0")
         return engine.sql(query)

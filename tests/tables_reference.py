@@ -98,12 +98,12 @@ class _Place:
         return group, index - self.middle
 
     def _index(self, value: Fraction | float | None) -> int:
-        """⌊x/step + 1/2⌋ between the ends; of a missing value, what is nearest to 0."""
+        """The nearest to x/step between the ends, the even one of two; of no value, to 0."""
         if value is None:
             return min(max(0, self.low), self.high)
         if isinstance(value, float):
             return self.high if value > 0 else self.low
-        return min(max(math.floor(value / self.step + Fraction(1, 2)), self.low), self.high)
+        return min(max(round(value / self.step), self.low), self.high)
 
     def share(self, indices: list[int], most: int) -> tuple[int, int]:
         """Return what a unit's rows in a group count for."""

@@ -68,6 +68,16 @@ def test_rounding_moves_with_the_lattice(place: Fraction | int, step: Fraction, 
     assert grid.index(moved.numerator, moved.denominator) == index + j
 
 
+@given(st.lists(st.integers(-(10**20), 10**20)), positives, positives, st.integers(1, 9))
+def test_whole_numbers_of_steps_are_rounded_as_any_number(
+    numbers: list[int], step: Fraction, other: Fraction, odd: int
+) -> None:
+    """Beside any step, one of which odd numbers of steps lie on the edges of cells."""
+    for grid in (Grid(other), Grid(2 * step / odd)):
+        wanted = [floor(number * step / grid.step + Fraction(1, 2)) for number in numbers]
+        assert grid.indices(numbers, step) == wanted
+
+
 @given(rationals, st.fractions(min_value=0, max_value=1), positives, st.integers(1, 9))
 def test_rounding_costs_no_sensitivity(
     q: Fraction, share: Fraction, sensitivity: Fraction, k: int

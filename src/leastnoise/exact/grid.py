@@ -6,6 +6,7 @@ half to even breaks this: 0.5 and 1.5 land on 0 and 2.)
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -41,6 +42,11 @@ class Grid:
         """Return R(numerator / denominator), exactly."""
         lower = denominator * self._over
         return (2 * numerator * self._under + lower) // (2 * lower)
+
+    def indices(self, numbers: Iterable[int], step: Fraction) -> list[int]:
+        """Return R(number · step) of each of several whole numbers, exactly."""
+        over, under = (step / self.step).as_integer_ratio()
+        return [(2 * number * over + under) // (2 * under) for number in numbers]
 
     def nearest_float(self, index: int) -> float:
         """Return the float nearest to ``index · step``."""

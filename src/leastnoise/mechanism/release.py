@@ -6,6 +6,7 @@ functions below: nothing else holds it, prints it or raises with it.
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter
@@ -38,12 +39,9 @@ def releaser_of_steps(
     grid: Grid, law: LatticeNoise, step: Fraction
 ) -> Callable[[Sequence[int]], list[int]]:
     """Return what releases whole numbers of steps, each as :func:`releaser` does a value."""
-    index = grid.index
-    over, under = step.as_integer_ratio()
 
     def release(numbers: Sequence[int]) -> list[int]:
-        drawn = several(law, len(numbers))
-        return [index(one * over, under) + noise for one, noise in zip(numbers, drawn, strict=True)]
+        return [*map(add, grid.indices(numbers, step), several(law, len(numbers)))]
 
     return release
 

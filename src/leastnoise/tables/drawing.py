@@ -43,15 +43,20 @@ def released(found: Rows, asked: Prepared, mechanisms: Sequence[Mechanism]) -> R
     for one unit alone: at no cost beyond the count's (docs/tables.md).
     """
     ways = [_way(kind, made, asked) for kind, made in zip(asked.kinds, mechanisms, strict=True)]
-    groups = _grouped(found, asked)
-    keys = sorted(groups) if asked.keys is None else asked.keys
-    rows = [groups.get(key, []) for key in keys]
     least = threshold(asked, mechanisms) if asked.discovered else None
+    columns = len(asked.by)
+    if asked.keys is not None:
+        known = set(asked.keys)
+        found = [row for row in found if row[:columns] in known]
+    keys = asked.keys or tuple(sorted({row[:columns] for row in found}))
     if isinstance(asked.question, Quantile):
-        numbers = [_quantile(asked.question, own, ways, least) for own in rows]
+        groups = _grouped(found, columns)
+        numbers = [_quantile(asked.question, groups.get(key, []), ways, least) for key in keys]
     else:
-        numbers = _plain(rows, ways, least)
-    shown = [(key, drawn) for key, drawn in zip(keys, numbers, strict=True) if drawn is not None]
+        numbers = _plain(found, keys, ways, least)
+    if least is None:
+        return Released(keys, tuple(numbers))
+    shown = [(key, drawn) for key, drawn in zip(keys, numbers, strict=True) if drawn]
     return Released(tuple(key for key, _ in shown), tuple(drawn for _, drawn in shown))
 
 
@@ -66,32 +71,27 @@ def threshold(asked: Prepared, mechanisms: Sequence[Mechanism]) -> int:
     return asked.threshold + int(radius)
 
 
-def _grouped(found: Rows, asked: Prepared) -> dict[Key, list[tuple[int, ...]]]:
-    """Return the whole numbers of each group: one row of them, of a quantile one for each cell."""
-    columns = len(asked.by)
-    known = None if asked.keys is None else set(asked.keys)
+def _plain(
+    found: Rows, keys: Sequence[Key], ways: list[Release], least: int | None
+) -> list[tuple[int, ...]]:
+    """Release a count, a sum, or both, of all groups; nothing of those that must not be shown."""
+    columns = len(keys[0]) if keys else 0
+    groups = {row[:columns]: row[columns:] for row in found}
+    if len(groups) != len(found):
+        raise QueryFailed("a group must have one row in a result; got several. Mend its names.")
+    none = (0,) * len(ways)
+    figures = zip(*[groups.get(key, none) for key in keys], strict=True)
+    drawn = [way(column) for way, column in zip(ways, figures, strict=bool(keys))]
+    numbers = list(zip(*drawn, strict=True))
+    return numbers if least is None else [own if own[0] > least else () for own in numbers]
+
+
+def _grouped(found: Rows, columns: int) -> dict[Key, Rows]:
+    """Return the rows of each group, without its key: of a quantile one for each cell."""
     groups: dict[Key, list[tuple[int, ...]]] = {}
     for row in found:
-        key = row[:columns]
-        if known is None or key in known:
-            groups.setdefault(key, []).append(tuple([number or 0 for number in row[columns:]]))
-    return groups
-
-
-def _plain(
-    rows: Sequence[Sequence[tuple[int, ...]]], ways: list[Release], least: int | None
-) -> list[tuple[int, ...] | None]:
-    """Release a count, a sum, or both, of all groups; None for those that must not be shown."""
-    if any(len(own) > 1 for own in rows):
-        raise QueryFailed("a group must have one row in a result; got several. Mend its names.")
-    if not rows:
-        return []
-    none = (0,) * len(ways)
-    columns = zip(*(own[0] if own else none for own in rows), strict=True)
-    drawn = [way(column) for way, column in zip(ways, columns, strict=True)]
-    return [
-        None if least is not None and own[0] <= least else own for own in zip(*drawn, strict=True)
-    ]
+        groups.setdefault(row[:columns], []).append(row[columns:])
+    return {**groups}
 
 
 def _way(kind: Kind, mechanism: Mechanism, asked: Prepared) -> Release:
@@ -104,11 +104,11 @@ def _way(kind: Kind, mechanism: Mechanism, asked: Prepared) -> Release:
 
 def _quantile(
     question: Quantile,
-    rows: Sequence[tuple[int, ...]],
+    rows: Rows,
     ways: list[Release],
     least: int | None,
-) -> tuple[int, ...] | None:
-    """Find the cell by halving, each time by one noisy comparison.
+) -> tuple[int, ...]:
+    """Find the cell by halving, each time by one noisy comparison; of a group not shown, none.
 
     The share below an edge is compared with what is asked for by a whole number,
     whole·below − part·total, which one unit moves by at most its sensitivity, whichever edge is
@@ -119,7 +119,7 @@ def _quantile(
         counts[cell] = number
     below = [0, *accumulate(counts)]
     if least is not None and ways[0]([below[-1]])[0] <= least:
-        return None
+        return ()
     part, whole = question.share.as_integer_ratio()
     compare, first, last = ways[-1], 0, question.cells
     while last - first > 1:

@@ -53,8 +53,10 @@ def keys_fit(keys: tuple[Key, ...], by: tuple[str, ...], kinds: tuple[str, ...])
 
 
 def keys_written(keys: tuple[Key, ...] | None) -> list[list[Any]] | None:
-    """Return keys for JSON."""
-    return None if keys is None else [[_written(part) for part in key] for key in keys]
+    """Return keys for JSON; all of a column are of one type."""
+    if keys and any(isinstance(part, date) for part in keys[0]):
+        return [[_written(part) for part in key] for key in keys]
+    return None if keys is None else [*map(list, keys)]
 
 
 def keys_of(written: list[list[Any]]) -> tuple[Key, ...]:

@@ -185,7 +185,8 @@ def _sum(question: Sum, source: Source, unit: Unit, table: Any) -> Prepared:
     whole = source.kind(question.column, "a column of numbers") in ("integer", "boolean")
     # So fine that what rounding adds up to stays far below the noise, of 10¹² rows too.
     lattice = Lattice.between(question.bounds, whole=whole, steps=1 << 40)
-    summed = Summed(lattice.index(source.number(question.column)), lattice.low, lattice.high)
+    index = lattice.index(source.number(question.column), source.engine)
+    summed = Summed(index, lattice.low, lattice.high)
     reach = _reach(question, unit)
     moved = reach.sum(summed.low, summed.high) * lattice.step
     integer = lattice.step == 1 and moved <= _LARGEST_WHOLE
@@ -201,7 +202,7 @@ def _sum(question: Sum, source: Source, unit: Unit, table: Any) -> Prepared:
 def _mean(question: Mean, source: Source, unit: Unit, table: Any) -> Prepared:
     # About 2²⁰ steps, so that sums of a unit's rows are doubles, and averages the same everywhere.
     lattice = Lattice.between(question.bounds, whole=False)
-    index = lattice.index(source.number(question.column)) - lattice.middle
+    index = lattice.index(source.number(question.column), source.engine) - lattice.middle
     low, high = lattice.low - lattice.middle, lattice.high - lattice.middle
     summed = Summed(index, low, high, averaged=True)
     reach = _reach(question, unit)
@@ -216,7 +217,7 @@ def _mean(question: Mean, source: Source, unit: Unit, table: Any) -> Prepared:
 def _quantile(question: Quantile, source: Source, unit: Unit, table: Any) -> Prepared:
     lattice = Lattice.between(question.bounds, whole=False)
     table = _among(_known(table, question.column, source), question)
-    index = lattice.index(source.number(question.column))
+    index = lattice.index(source.number(question.column), source.engine)
     cell = {_CELL: _cell(index, lattice, question.cells)}
     reach = _reach(question, unit)
     steps = (question.cells - 1).bit_length()

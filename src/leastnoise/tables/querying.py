@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 from leastnoise.errors import Unsupported
@@ -62,8 +63,15 @@ def found(
     for joint in queries(asked) if joints is None else joints:
         rows = fetched(source, joint.sql or joint.query)
         for place, columns in joint.columns.items():
-            results[place] = [tuple([row[column] for column in columns]) for row in rows]
+            results[place] = _picked(rows, columns)
     return [results[place] for place in range(len(asked))]
+
+
+def _picked(rows: Figures, columns: tuple[int, ...]) -> Figures:
+    """Return some columns of rows."""
+    if len(columns) == 1:
+        return [(row[columns[0]],) for row in rows]
+    return [*map(itemgetter(*columns), rows)]
 
 
 def _joint(asked: Sequence[Prepared], places: list[int]) -> Joint:

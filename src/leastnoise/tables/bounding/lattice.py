@@ -68,8 +68,10 @@ class Lattice:
         """The index half-way between the bounds, rounded down."""
         return (self.low + self.high) // 2
 
-    def index(self, column: "ir.Value") -> "ir.IntegerValue":
-        """Return the index of every record: ⌊x/step + 1/2⌋, clamped to [low, high].
+    def index(self, column: "ir.Value", engine: str) -> "ir.IntegerValue":
+        """Return the index of every record: that nearest to x/step, clamped to [low, high].
+
+        Of two that are equally near it is the even one.
 
         Never NULL, and never an error, whatever the record: a value is clamped in the type of its
         column before anything is done with it, as engines may compute a branch that they do not
@@ -79,7 +81,7 @@ class Lattice:
         """
         from leastnoise.tables.bounding.rounding import rounded
 
-        return rounded(column, self.low, self.high, self.missing, self.step)
+        return rounded(column, self, engine)
 
 
 def bounds_read(bounds: object) -> tuple[Fraction, Fraction]:

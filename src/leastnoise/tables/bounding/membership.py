@@ -19,7 +19,8 @@ def among(columns: Sequence["ir.Value"], keys: Sequence[tuple[Any, ...]]) -> "ir
     """
     import ibis
 
-    parts = [sorted(set(column)) for column in zip(*keys, strict=True)]
+    # By place: zip would make an iterator for each key.
+    parts = [sorted({key[place] for key in keys}) for place in range(len(columns))]
     each = (_in(column, part) for column, part in zip(columns, parts, strict=True))
     held: ir.BooleanValue = ibis.and_(*each)
     if prod(map(len, parts)) == len(set(keys)):

@@ -1,4 +1,9 @@
-"""⌊x/step + 1/2⌋ between two bounds, as an expression that is total in every type of column.
+"""The whole number nearest to x/step between two bounds, total in every type of column.
+
+Of two that are equally near it is the even one. That is what DuckDB and PostgreSQL do where they
+cast a double, and IEEE 754 by default: the cheapest exact way. Noise is rounded otherwise, for a
+move of the data must move what it is added to by as much; here nothing moves with a record but its
+own index, which is between the bounds whichever it is.
 
 Total: no record makes it NULL or an error, not even in a branch that is not taken. What an engine
 could stumble over: PostgreSQL's numerics have NaN and ±∞ and do not all fit into a double, neither
@@ -8,6 +13,7 @@ NaN is above all numbers on some engines and beside them on others.
 """
 
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter
@@ -16,50 +22,48 @@ if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
     import ibis.expr.types as ir
 
+    from leastnoise.tables.bounding.lattice import Lattice
+
 # The digits that decimals have on every engine; PostgreSQL's numerics may have more.
 _DIGITS = 38
 # Of a number clamped to ±2⁵³, and one more for a carry.
 _WHOLE_DIGITS = 17
 
 
-def rounded(
-    column: "ir.Value", low: int, high: int, missing: int, step: Fraction
-) -> "ir.IntegerValue":
-    """Return the index of every record."""
+def rounded(column: "ir.Value", lattice: "Lattice", engine: str) -> "ir.IntegerValue":
+    """Return the index of every record, as ``engine`` works it out."""
     kind = column.type()
     if kind.is_boolean():
-        return _of_truth(column, low, high, missing, step)
+        return _of_truth(column, lattice)
     if kind.is_decimal() and _unlimited(kind):
-        return _of_numeric(column, low, high, missing, step)
-    if step != 1 or kind.is_floating() or (kind.is_decimal() and not _fits(kind)):
-        return _of_real(column, low, high, missing, step)
+        return _of_numeric(column, lattice)
+    if lattice.step != 1 or kind.is_floating() or (kind.is_decimal() and not _fits(kind)):
+        return _of_real(column, lattice, engine)
     if kind.is_decimal():
-        return _of_decimal(column, low, high, missing)
+        return _of_decimal(column, lattice)
     if kind.is_integer():
-        return _of_integer(column, low, high, missing)
+        return _of_integer(column, lattice)
     raise InvalidParameter(
         f"a column to add up must hold numbers or truth values; got one of type {kind}. "
         "Choose another."
     )
 
 
-def _of_truth(column: Any, low: int, high: int, missing: int, step: Fraction) -> Any:
-    no, yes = (min(max(value // step, low), high) for value in (step / 2, 1 + step / 2))
-    return _cases((column.isnull(), missing), (column, yes), else_=_whole(no))
+def _of_truth(column: Any, lattice: "Lattice") -> Any:
+    no, yes = (min(max(round(value / lattice.step), lattice.low), lattice.high) for value in (0, 1))
+    return _cases((column.isnull(), lattice.missing), (column, yes), else_=_whole(no))
 
 
-def _of_integer(column: Any, low: int, high: int, missing: int) -> Any:
+def _of_integer(column: Any, lattice: "Lattice") -> Any:
     kind = column.type()
     if kind.is_unsigned_integer() and kind.nbytes == 8:
-        return _clamped(column, low, high, missing, ends=(0, (1 << 64) - 1), literal=kind)
+        return _clamped(column, lattice, ends=(0, (1 << 64) - 1), literal=kind)
     ends = (-(1 << 63), (1 << 63) - 1)
-    return _clamped(column.cast("int64"), low, high, missing, ends=ends, literal="int64")
+    return _clamped(column.cast("int64"), lattice, ends=ends, literal="int64")
 
 
-def _of_decimal(column: Any, low: int, high: int, missing: int) -> Any:
+def _of_decimal(column: Any, lattice: "Lattice") -> Any:
     """Return the index, at step 1, in decimals that lose no digit on any engine."""
-    import ibis
-
     kind = column.type()
     largest = 10 ** (kind.precision - kind.scale) - 1
     # A HUGEINT of DuckDB's says that it is decimal(38, 0), and may be larger than any of them.
@@ -67,39 +71,47 @@ def _of_decimal(column: Any, low: int, high: int, missing: int) -> Any:
     narrow = f"decimal({_WHOLE_DIGITS + kind.scale}, {kind.scale})" if kind.scale else "int64"
     clamped = _clamped(
         column,
-        low,
-        high,
-        missing,
+        lattice,
         ends=ends or (-largest, largest),
         literal=kind if kind.scale else "int64",
         narrow=narrow,
     )
     if not kind.scale or not clamped.type().is_decimal():
         return clamped
-    return (clamped + ibis.literal("0.5", "decimal(2, 1)")).floor().cast("int64")
+    return _nearest(clamped, "decimal(2, 1)")
 
 
-def _of_numeric(column: Any, low: int, high: int, missing: int, step: Fraction) -> Any:
+def _of_numeric(column: Any, lattice: "Lattice") -> Any:
     """Return the index in PostgreSQL's numerics, which multiply without an error."""
     import ibis
 
     def numeric(value: Fraction) -> Any:
         return ibis.literal(_plain(value), "decimal")
 
-    lowest, highest, nearest = (numeric(end * step) for end in (low, high, missing))
+    lowest, highest, nearest = (numeric(end * lattice.step) for end in _ends(lattice))
     clamped = ibis.cases(
         ((column >= lowest) & (column <= highest), column),
         (column < lowest, lowest),
         (_unknown(column), nearest),
         else_=highest,
     )
-    return (clamped * numeric(1 / step) + numeric(Fraction(1, 2))).floor().cast("int64")
+    return _nearest(clamped * numeric(1 / lattice.step), "decimal")
 
 
-def _of_real(column: Any, low: int, high: int, missing: int, step: Fraction) -> Any:
-    """Return the index in doubles: ⌊(⌊2x/step⌋ + 1)/2⌋, none of which is rounded.
+def _nearest(number: Any, kind: str) -> Any:
+    """Return the whole number nearest to a decimal, the even one of two."""
+    import ibis
 
-    x/step + 1/2 itself would be: of the double just below 1/2 it makes 1.
+    raised = number + ibis.literal("0.5", kind)
+    above = raised.floor().cast("int64")
+    halfway = raised == raised.floor()
+    return ibis.cases((halfway & (above % _whole(2) != _whole(0)), above - _whole(1)), else_=above)
+
+
+def _of_real(column: Any, lattice: "Lattice", engine: str) -> Any:
+    """Return the index in doubles: dividing by a power of two rounds none, and the cast does.
+
+    Spark's cast would cut off what is behind the point, so that is rounded away before.
     """
     import ibis
 
@@ -107,11 +119,11 @@ def _of_real(column: Any, low: int, high: int, missing: int, step: Fraction) -> 
         return ibis.literal(float(value), "float64")
 
     real = column.cast("float64")
-    lowest, highest, nearest = (double(end * step) for end in (low, high, missing))
+    lowest, highest, nearest = (double(end * lattice.step) for end in _ends(lattice))
     within = (real >= lowest) & (real <= highest)
     # What most records are comes first: engines look no further for them.
     cases = [(within, real)]
-    if step > 2:
+    if lattice.step > 1:
         # PostgreSQL refuses a product that is too small for a double; these have index 0 anyway.
         small = (real > double(Fraction(-1))) & (real < double(Fraction(1)))
         cases.insert(0, (within & small, double(Fraction(0))))
@@ -121,15 +133,24 @@ def _of_real(column: Any, low: int, high: int, missing: int, step: Fraction) -> 
         (real.isnull() | real.isnan(), nearest),
         else_=highest,
     )
-    halves = (clamped * double(2 / step)).floor().cast("int64")
-    return (halves + ibis.literal(1, "int64")) >> ibis.literal(1, "int8")
+    divided = clamped * double(1 / lattice.step)
+    return (_rint()(divided) if engine == "pyspark" else divided).cast("int64")
+
+
+@cache
+def _rint() -> Any:
+    import ibis
+
+    @ibis.udf.scalar.builtin(name="rint", signature=(("float64",), "float64"))
+    def rint(number):  # type: ignore[no-untyped-def]  # ibis reads the signature
+        ...
+
+    return rint
 
 
 def _clamped(
     column: Any,
-    low: int,
-    high: int,
-    missing: int,
+    lattice: "Lattice",
     *,
     ends: tuple[int, int],
     literal: "dt.DataType | str",
@@ -142,11 +163,10 @@ def _clamped(
     """
     import ibis
 
-    if low > ends[1] or high < ends[0]:
-        return _cases((column.isnull(), missing), else_=_whole(missing))
+    if lattice.low > ends[1] or lattice.high < ends[0]:
+        return _cases((column.isnull(), lattice.missing), else_=_whole(lattice.missing))
     least, most, nearest = (
-        ibis.literal(end, literal) if ends[0] <= end <= ends[1] else None
-        for end in (low, high, missing)
+        ibis.literal(end, literal) if ends[0] <= end <= ends[1] else None for end in _ends(lattice)
     )
     within = [column >= least] if least is not None else []
     # Above all bounds there may be NaN.
@@ -156,6 +176,11 @@ def _clamped(
     if most is None:
         return ibis.cases(*cases, else_=nearest).cast(narrow)
     return ibis.cases(*cases, (_unknown(column), nearest), else_=most).cast(narrow)
+
+
+def _ends(lattice: "Lattice") -> tuple[int, int, int]:
+    """Return the least index, the largest, and that of a missing value."""
+    return lattice.low, lattice.high, lattice.missing
 
 
 def _unknown(column: Any) -> Any:
