@@ -6,7 +6,6 @@ functions below: nothing else holds it, prints it or raises with it.
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from operator import add
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter
@@ -41,7 +40,8 @@ def releaser_of_steps(
     """Return what releases whole numbers of steps, each as :func:`releaser` does a value."""
 
     def release(numbers: Sequence[int]) -> list[int]:
-        return [*map(add, grid.indices(numbers, step), several(law, len(numbers)))]
+        points, drawn = grid.indices(numbers, step), several(law, len(numbers))
+        return [point + noise for point, noise in zip(points, drawn, strict=True)]
 
     return release
 

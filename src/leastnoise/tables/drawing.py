@@ -86,12 +86,12 @@ def _plain(
     return numbers if least is None else [own if own[0] > least else () for own in numbers]
 
 
-def _grouped(found: Rows, columns: int) -> dict[Key, Rows]:
+def _grouped(found: Rows, columns: int) -> dict[Key, list[tuple[int, ...]]]:
     """Return the rows of each group, without its key: of a quantile one for each cell."""
     groups: dict[Key, list[tuple[int, ...]]] = {}
     for row in found:
         groups.setdefault(row[:columns], []).append(row[columns:])
-    return {**groups}
+    return groups
 
 
 def _way(kind: Kind, mechanism: Mechanism, asked: Prepared) -> Release:
