@@ -6,7 +6,7 @@ ledger stores what came of it, and only that leaves.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -166,13 +166,8 @@ def _answer(
     privacy: Privacy,
     receipt: Receipt | None,
 ) -> Result:
-    if isinstance(asked.question, Mean | Quantile):
-        answers: tuple[One, ...] = tuple(
-            _one(asked, numbers, mechanisms, privacy, receipt) for numbers in drawn.numbers
-        )
-    else:
-        made = mechanisms[-1]
-        answers = tuple([Answer(numbers[-1], made, receipt) for numbers in drawn.numbers])
+    made = _making(asked, mechanisms, privacy, receipt)
+    answers = tuple([made(*numbers) for numbers in drawn.numbers])
     if not asked.by:
         return answers[0]
     return GroupedAnswers(
@@ -187,34 +182,35 @@ def _answer(
     )
 
 
-def _one(
+def _making(
     asked: Prepared,
-    numbers: tuple[int, ...],
     mechanisms: Sequence[Mechanism],
     privacy: Privacy,
     receipt: Receipt | None,
-) -> MeanAnswer | QuantileAnswer:
-    """Return a mean or a quantile."""
-    question, lattice = asked.question, asked.lattice
-    assert lattice is not None  # noqa: S101 -- both have one
+) -> Callable[..., One]:
+    """Return what makes an answer of a group's numbers; what all have in common is made once."""
+    question, lattice, last = asked.question, asked.lattice, mechanisms[-1]
+    if lattice is None or not isinstance(question, Mean | Quantile):
+        return lambda *numbers: Answer(numbers[-1], last, receipt)
+    bounds = lattice.low * lattice.step, lattice.high * lattice.step
     if isinstance(question, Quantile):
-        return QuantileAnswer(
-            cell=numbers[0],
-            low=lattice.low * lattice.step,
-            high=lattice.high * lattice.step,
+        return lambda cell: QuantileAnswer(
+            cell=cell,
+            low=bounds[0],
+            high=bounds[1],
             cells=question.cells,
             q=question.share,
             comparisons=(question.cells - 1).bit_length(),
-            mechanism=mechanisms[-1],
+            mechanism=last,
             privacy=privacy,
             receipt=receipt,
         )
-    count, total = (Answer(at, made, receipt) for at, made in zip(numbers, mechanisms, strict=True))
-    return MeanAnswer(
-        count=count,
-        sum=total,
-        middle=lattice.middle * lattice.step,
-        bounds=(lattice.low * lattice.step, lattice.high * lattice.step),
+    middle = lattice.middle * lattice.step
+    return lambda count, total: MeanAnswer(
+        count=Answer(count, mechanisms[0], receipt),
+        sum=Answer(total, last, receipt),
+        middle=middle,
+        bounds=bounds,
         privacy=privacy,
         receipt=receipt,
     )
