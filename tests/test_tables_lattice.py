@@ -16,7 +16,7 @@ ENGINES = ["duck", "pg", pytest.param("spark", marks=pytest.mark.long)]
 LARGE = 1 << 53
 WHOLE = [(-LARGE, LARGE), (0, 10), (-7, -3), (3, 7), (0, LARGE), (-1, 200), (100, 100_000)]
 REAL = [(0, 1), (-1, 1), ("0.1", 3), (-3, "-0.3"), (-LARGE, LARGE), (LARGE - 1, LARGE),
-        ("1e-10", "2e-10"), (0, "1e-15"), (0, 200_000)]  # fmt: skip
+        ("1e-10", "2e-10"), (0, "1e-15"), (0, 200_000), (-1 << 20, 1 << 20)]  # fmt: skip
 
 FLOATS = [
     None, math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324, -5e-324, 2.2e-308, 1e308, -1e308,
