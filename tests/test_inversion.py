@@ -173,7 +173,9 @@ def test_adversarial_words_land_where_exact_inversion_puts_them(name: str) -> No
     assert [float_runs(law).index(word, tape) for word in words] == oracle(law, words, more)
 
 
-@pytest.mark.parametrize("name", ["20 runs", "2000 runs", "wide"])
+@pytest.mark.parametrize(
+    "name", ["20 runs", pytest.param("2000 runs", marks=pytest.mark.long), "wide"]
+)
 def test_without_flagging_the_same_words_would_catch_it(name: str) -> None:
     """The control: floats that decide everything are wrong on the same words."""
     law = LARGE[name]

@@ -331,7 +331,7 @@ def test_a_file_that_cannot_be_rolled_back_is_not_kept_locked(folder: Path) -> N
 
 
 def test_faults_by_the_dice(kept: Kept) -> None:
-    in_small(play, kept, seeds=range(300 if isinstance(kept, InFile) else 200))
+    in_small(play, kept, seeds=range(150 if isinstance(kept, InFile) else 100))
 
 
 @pytest.mark.long

@@ -37,7 +37,7 @@ def test_the_profile_is_brute_force_over_a_grid_of_moves(noise: Steps, moved: Fr
     profile = Profile(noise, sensitivity=moved)
     for factor in (Fraction(1), Fraction(3, 2), Fraction(4)):
         claimed, where = profile.worst(factor)
-        grid = [moved * i / 120 for i in range(-120, 121) if i]
+        grid = [moved * i / 60 for i in range(-60, 61) if i]
         differences = {x - y for x in noise.breaks for y in noise.breaks if 0 < abs(x - y) <= moved}
         assert max(brute(noise, d, factor) for d in {*grid, *differences}) <= claimed
         # It is reached next to the move that is named, where no two atoms meet.
