@@ -51,6 +51,7 @@ def never_rises(rows: list[dict[str, str]], by: tuple[str, ...], cost: str) -> N
             assert found <= before * (1 + 5 * GAP)
 
 
+@pytest.mark.long
 def test_the_script_on_two_by_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     at_zero = script.over_powers(("1", "2"), ("0.35", "0.5"))
     above = script.over_epsilons(("0.5", "1"), ("0.01", "0.1"))

@@ -380,7 +380,9 @@ def test_intervals_of_very_wide_noise() -> None:
     assert math.isclose(high - low, 2 * 10**100 / 30 * math.log(20), rel_tol=1e-9)
 
 
-@pytest.mark.parametrize("delta", ["1e-30", "1e-50", "1e-300"])
+@pytest.mark.parametrize(
+    "delta", ["1e-30", "1e-50", pytest.param("1e-300", marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize(("epsilon", "moved", "integer"), [("1", 1, False), ("1", 2, True)])
 def test_tiny_deltas_are_solved_for(delta: str, epsilon: str, moved: int, integer: bool) -> None:
     """Below what a solver can see of δ, its bounds still hold; the noise is a closed form."""

@@ -43,7 +43,14 @@ def test_known_brackets(epsilon: str, delta: str, cost: Cost, least: float, most
 
 @pytest.mark.parametrize("cost", [ln.l1, ln.l2, ln.lp(4), ln.threshold(2)], ids=repr)
 @pytest.mark.parametrize("among", ["decreasing", "any"])
-@pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "1e-9"), ("0.5", "1e-3"), ("1", "0.3")])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"),
+    [
+        ("0.1", "1e-9"),
+        pytest.param("0.5", "1e-3", marks=pytest.mark.long),
+        ("1", "0.3"),
+    ],
+)
 def test_the_gap_is_reached_and_the_noise_is_of_its_class(
     epsilon: str, delta: str, among: str, cost: Cost
 ) -> None:
@@ -202,7 +209,16 @@ def test_small_epsilons_have_an_answer(epsilon: str, delta: str) -> None:
         assert mechanism.certificate.gap <= Fraction(1, 1000)
 
 
-@pytest.mark.parametrize("epsilon", ["8", "40", "300", "710", "800"])
+@pytest.mark.parametrize(
+    "epsilon",
+    [
+        "8",
+        pytest.param("40", marks=pytest.mark.long),
+        pytest.param("300", marks=pytest.mark.long),
+        "710",
+        pytest.param("800", marks=pytest.mark.long),
+    ],
+)
 @pytest.mark.parametrize("delta", ["0", "1e-6", "0.1"])
 def test_large_epsilons_have_an_answer(epsilon: str, delta: str) -> None:
     for integer in (False, True):

@@ -77,7 +77,7 @@ def really_possible(outputs: Floats, mechanism: ln.Mechanism, value: float) -> N
 
 
 @pytest.mark.parametrize("delta", ["0.01", "0.1", "0.3", "0.6", "0.75"])
-@pytest.mark.parametrize("moved", ["0.1", "1", "3"])
+@pytest.mark.parametrize("moved", ["0.1", "1", pytest.param("3", marks=pytest.mark.long)])
 @pytest.mark.parametrize("cost", [ln.l1, COST], ids=repr)
 def test_the_support_is_not_porous(cost: ln.Cost, moved: str, delta: str) -> None:
     mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=moved, cost=cost)
