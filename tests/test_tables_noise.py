@@ -185,6 +185,20 @@ def test_missing_groups_have_noise_like_any_other() -> None:
     assert stats.binomtest(sum(k > 0 for k in drawn), groups - zeros).pvalue > FALSE_ALARM
 
 
+def test_a_group_that_an_engine_returns_twice_is_refused_if_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two names of an engine's may be one to Python: one of their counts would be lost."""
+    people = table(unit=[1], g=["a"])
+    rows = [("a", 5), ("b", 7), ("b", 8)]
+    monkeypatch.setattr("leastnoise.tables.querying.fetched", lambda *_: rows)
+    answer = grouped(people, Count(by="g", keys=["a", "c"]))
+    assert list(answer.keys) == [("a",), ("c",)]
+    for question in (Count(by="g", keys=["a", "b"]), Count(by="g")):
+        with pytest.raises(ln.errors.QueryFailed, match="one row in a result; got several"):
+            people.ask([question], privacy=ENDED)
+
+
 def test_discovered_groups_are_in_order_whatever_that_of_the_rows() -> None:
     names = ["c", "a", "ö", "B", "b"]
     people = table(unit=list(range(2000)), g=[names[i % 5] for i in range(2000)])
