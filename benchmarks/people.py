@@ -13,8 +13,8 @@ import duckdb
 
 import leastnoise as ln
 from leastnoise.ledger import UNRECORDED
-from leastnoise.tables.asking import priced
-from leastnoise.tables.querying import found
+from leastnoise.tables.execute import found
+from leastnoise.tables.release import priced
 
 HIGH, MAX_ROWS = 1000, 3
 PLAIN, BY_HAND = "SQL, GROUP BY", "SQL, bounded by hand"

@@ -17,7 +17,7 @@ import altair
 
 import leastnoise as ln
 from leastnoise import plots
-from leastnoise.exact import approximately
+from leastnoise.core.exact import approximately
 
 alt: Any = altair  # not all of it is typed
 

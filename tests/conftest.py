@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 
-from leastnoise.mechanism.arrays import releasing
+from leastnoise.core.arrays.release import releasing
 from tests.engines import duck, pg, pg_address, spark
 from tests.ledger_kept import kept, kept_in_crashing, kept_in_database
 from tests.ledgers import place, places, postgres, postgres_of_its_own, quick_postgres

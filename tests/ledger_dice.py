@@ -6,12 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from leastnoise.errors import (
-    BudgetExceeded,
-    InvalidParameter,
-    LedgerDamaged,
-    LedgerUnavailable,
-)
+from leastnoise.errors import BudgetExceeded, InvalidParameter, LedgerDamaged, LedgerUnavailable
 from leastnoise.ledger.rows import ANSWER, CHARGE
 from tests.ledger_files import Privacy, child, ln, mechanism
 from tests.ledger_steps import Kept, charged_for, die, drawing

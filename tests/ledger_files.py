@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import leastnoise
-from leastnoise import Mechanism, calibrate
 from leastnoise.ledger import Spending
+from leastnoise.mechanism.factory import calibrate
+from leastnoise.mechanism.mechanism import Mechanism
 
 ln: Any = leastnoise  # wrong types are given on purpose
 Privacy = ln.Privacy

@@ -5,8 +5,9 @@ import time
 from collections import Counter
 from fractions import Fraction
 
-from leastnoise import Ledger, Privacy
+from leastnoise.core.privacy import Privacy
 from leastnoise.errors import BudgetExceeded
+from leastnoise.ledger.ledger import Ledger
 from leastnoise.ledger.rows import ANSWER, CHARGE
 from tests.ledger_files import PRICE, counting
 from tests.processes import Outlet, forked, killed, waited

@@ -19,12 +19,12 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from leastnoise.errors import LedgerDamaged, LedgerUnavailable
 from leastnoise.ledger import Unrecorded
+from leastnoise.ledger.recording import Place
 from leastnoise.ledger.rows import ANSWER, CHARGE
-from leastnoise.mechanism.recording import Place
 from tests.ledger_files import FILES, Privacy, child, copied, ln, mechanism
 from tests.processes import apart, on_one_core
 
-release: Any = import_module("leastnoise.mechanism.release")
+release: Any = import_module("leastnoise.core.release")
 LIMIT = Privacy("0.3")
 
 # Told before and after a statement: when, the statement, and its connection if there is one.

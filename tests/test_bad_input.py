@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import leastnoise
+from leastnoise.core.sampling.entropy import CipherTape, SystemTape
 from leastnoise.errors import InvalidParameter, LeastnoiseError, Unsupported
-from leastnoise.sampling.entropy import CipherTape, SystemTape
 
 ln: Any = leastnoise  # wrong types are the point here, so mypy shall not see them
 PROMISE = ln.Privacy(delta="0.1")

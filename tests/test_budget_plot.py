@@ -16,7 +16,7 @@ from leastnoise import plots
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import rows as ledger_rows
 from leastnoise.ledger.entries import Spending
-from leastnoise.plots.budget import histories_of, thinned
+from leastnoise.plots.spending import histories_of, thinned
 
 DAY = 86_400
 Clock = Callable[[float], None]

@@ -6,13 +6,19 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from leastnoise import Privacy, Steps, calibrate, hold, l1, l2, lp, threshold
+from leastnoise.accounting.profile import Profile
 from leastnoise.calibration import FAMILIES, Question, find
-from leastnoise.calibration.finding import Effort
+from leastnoise.calibration.question import Effort
 from leastnoise.certificate import CanonicalBound, Certificate, canonical_bound
-from leastnoise.costs import Cost
+from leastnoise.core.noise.steps import Steps
+from leastnoise.core.privacy import Privacy
+from leastnoise.core.profile import never_rises
+from leastnoise.costs.cost import Cost
+from leastnoise.costs.piecewise import threshold
+from leastnoise.costs.power import l1, l2, lp
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.mechanism import Mechanism
+from leastnoise.mechanism.factory import calibrate, hold
 from leastnoise.noise import (
     DiscreteStaircase,
     Gaussian,
@@ -23,7 +29,6 @@ from leastnoise.noise import (
     TruncatedLaplace,
     Uniform,
 )
-from leastnoise.profiles import Profile, never_rises
 
 PROMISES = [
     ("1", "1e-6"),

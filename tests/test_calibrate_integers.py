@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import linprog
 
 import leastnoise as ln
-from leastnoise.costs import Cost
+from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter
 
 SATURATING = ln.points([(0, 0), (3, 5), (30, 6)])

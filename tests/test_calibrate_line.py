@@ -8,7 +8,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 import leastnoise as ln
-from leastnoise.costs import Cost
+from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter
 
 # Whole thousandths: Hypothesis would rather try small denominators, and miss the large δ.

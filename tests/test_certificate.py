@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import leastnoise as ln
 from leastnoise.certificate import SupportingLine
-from leastnoise.costs import Cost
+from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter, NotPrivate
 
 COSTS = [ln.l1, ln.l2, ln.lp("1/2"), ln.points([(0, 1), (1, 2), (40, 9)])]

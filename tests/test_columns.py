@@ -20,9 +20,10 @@ import numpy as np
 import pytest
 
 import leastnoise
+from leastnoise.core import arrays, release
+from leastnoise.core.sampling.entropy import CipherTape, SystemTape
 from leastnoise.errors import InvalidParameter, LeastnoiseError
-from leastnoise.mechanism import arrays, release
-from leastnoise.sampling.entropy import CipherTape, SystemTape
+from leastnoise.mechanism import columns
 
 ln: Any = leastnoise  # wrong types are given on purpose
 # Of these three only polars is typed for all that is used here, and reading it takes mypy longer
@@ -97,7 +98,8 @@ def listed(column: Any) -> list[Any]:
 def one_tape(monkeypatch: pytest.MonkeyPatch, replay: Callable[[list[int]], object]) -> None:
     """Let every release draw from the same words, of which none is refused."""
     words = [(i * 0x9E3779B97F4A7C15 + (1 << 61)) % (1 << 64) for i in range(64)]
-    monkeypatch.setattr(release, "CipherTape", lambda: replay(words))
+    for module in (release, columns):
+        monkeypatch.setattr(module, "CipherTape", lambda: replay(words))
 
 
 @pytest.fixture

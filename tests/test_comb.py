@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import leastnoise as ln
-from leastnoise.calibration.comb import least_comb
-from leastnoise.certificate.comb_bound import CombBound
-from leastnoise.costs import Cost
+from leastnoise.calibration.line import least_comb
+from leastnoise.certificate.evidence import CombBound
+from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter, NotPrivate
 from tests.strategies import steps
 

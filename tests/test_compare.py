@@ -15,9 +15,10 @@ from scipy.stats import norm
 import leastnoise as ln
 from leastnoise import plots
 from leastnoise.calibration import FAMILIES
+from leastnoise.core.basic_composition import shared_move, split
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.noise import Gaussian, Rounded
-from leastnoise.planning.releases import MOST_RELEASES, first_release, shared_move, split
+from leastnoise.planning.closed_forms import MOST_RELEASES, first_release
 
 HAIR = 1 + Fraction(1, 1 << 60)
 BOTH = ln.compare(ln.Privacy(1, "1e-6"), sensitivity=1, solve=False)

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import leastnoise as ln
+from leastnoise.accounting.composition import Composition
+from leastnoise.core.exact import Interval
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import Interval
 from leastnoise.mechanism import calibrate_pair
 from leastnoise.noise import DiscreteSteps, DiscreteUniform, LatticeNoise, Rounded, Run
-from leastnoise.planning import Composition
 
 ONE = Fraction(1)
 Law = dict[int, Fraction]

@@ -6,9 +6,9 @@ from itertools import product
 import pytest
 
 import leastnoise as ln
-from leastnoise.exact import exponential
+from leastnoise.core.exact import exponential
+from leastnoise.core.noise.base import Run
 from leastnoise.noise import DiscreteSteps
-from leastnoise.noise.base import Run
 
 WEIGHTS = (7, 1, 1, 7)
 RISING = ln.Profile(

@@ -7,7 +7,8 @@ import pytest
 from scipy.integrate import quad
 
 import leastnoise as ln
-from leastnoise.costs import Cost, Power
+from leastnoise.costs.cost import Cost
+from leastnoise.costs.power import Power
 
 HUBER = Cost(lambda x: x * x / 2 if x < 0.3 else 0.3 * (x - 0.15))
 COSTS = [

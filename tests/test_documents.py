@@ -17,9 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import leastnoise as ln
-from leastnoise import Certificate
 from leastnoise.certificate import SupportingLine
-from leastnoise.costs import Cost, Tabled
+from leastnoise.certificate.certificate import Certificate
+from leastnoise.costs.cost import Cost
+from leastnoise.costs.recorded import Tabled
 from leastnoise.errors import InvalidParameter, LeastnoiseError, Unsupported
 from leastnoise.noise import DiscreteSteps, Run
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from leastnoise.exact import Grid, approximately, exactly, power, rational, value_ratio
+from leastnoise.core.exact import approximately, exactly, power, rational, value_ratio
+from leastnoise.core.lattice import Grid
 
 rationals = st.fractions(min_value=-1000, max_value=1000, max_denominator=10**6)
 positives = st.fractions(min_value=Fraction(1, 1000), max_value=1000, max_denominator=1000)

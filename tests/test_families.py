@@ -16,9 +16,9 @@ from scipy import stats
 from scipy.integrate import quad
 
 import leastnoise as ln
-from leastnoise.costs import Cost
+from leastnoise.core.exact import Interval
+from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter, Unsupported
-from leastnoise.exact import Interval
 from leastnoise.noise import (
     DiscreteStaircase,
     DiscreteSteps,

@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import leastnoise as ln
+from leastnoise.accounting.profile import Profile
 from leastnoise.calibration import rounded
+from leastnoise.core.arrays import draw as bulk
+from leastnoise.core.profile import keeps
+from leastnoise.core.sampling.inversion import decided
+from leastnoise.core.sampling.sampler import draw
 from leastnoise.errors import InvalidParameter, NotPrivate
 from leastnoise.noise import Steps
-from leastnoise.profiles import Profile, keeps
-from leastnoise.sampling import bulk
-from leastnoise.sampling.draws import draw
-from leastnoise.sampling.inversion import decided
 from tests.conftest import Replay
 from tests.strategies import steps
 

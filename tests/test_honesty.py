@@ -12,7 +12,7 @@ import pytest
 
 import leastnoise as ln
 from leastnoise import plots
-from leastnoise.calibration import lattice_for
+from leastnoise.core.lattice import lattice_for
 from leastnoise.errors import InvalidParameter, NotPrivate
 
 HILL = ln.Steps([-3, -1, 1, 3], ["1/10", "3/10", "1/10"])

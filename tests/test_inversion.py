@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from leastnoise.core.arrays import draw as bulk
+from leastnoise.core.arrays.lookup import RunsTable, runs_table
+from leastnoise.core.sampling.entropy import CipherTape
+from leastnoise.core.sampling.inversion import FloatRuns, decided, float_runs, inverted
+from leastnoise.core.sampling.sampler import draw
 from leastnoise.noise import DiscreteSteps, DiscreteUniform, Run
-from leastnoise.sampling import bulk
-from leastnoise.sampling.draws import draw
-from leastnoise.sampling.entropy import CipherTape
-from leastnoise.sampling.inversion import FloatRuns, decided, float_runs, inverted
-from leastnoise.sampling.tables import RunsTable, runs_table
 from tests.conftest import Replay
 from tests.test_sampling import FALSE_ALARM, clopper_pearson
 
@@ -213,7 +213,7 @@ def test_hardly_any_word_is_settled_one_by_one(monkeypatch: pytest.MonkeyPatch) 
         calls.append(word)
         return inverted(law, word, tape)
 
-    monkeypatch.setattr("leastnoise.sampling.tables.inverted", counted)
+    monkeypatch.setattr("leastnoise.core.arrays.lookup.inverted", counted)
     for name in ("20 runs", "200 runs", "2000 runs"):
         for _ in bulk.blocks(LARGE[name], 100_000, CipherTape(), np.empty(100_000)):
             pass

@@ -9,13 +9,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import leastnoise as ln
-from leastnoise.calibration.numeric import Solver
+from leastnoise.accounting.profile import Profile
 from leastnoise.calibration.question import Question
+from leastnoise.calibration.solve import Solver
 from leastnoise.certificate import CanonicalBound, Frame, LatticeBound
-from leastnoise.costs import Cost
+from leastnoise.core.exact import exponential
+from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import exponential
-from leastnoise.profiles import Profile
 from tests.strategies import steps
 
 COSTS = [

@@ -16,12 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 import pytest
 
-from leastnoise.errors import (
-    BudgetExceeded,
-    InvalidParameter,
-    LeastnoiseError,
-    LedgerUnavailable,
-)
+from leastnoise.errors import BudgetExceeded, InvalidParameter, LeastnoiseError, LedgerUnavailable
 from leastnoise.ledger import Head
 from leastnoise.ledger.accounts import Accounts
 from leastnoise.ledger.rows import ANSWER, BEGINNING, CHARGE, LIMIT, Row
@@ -36,7 +31,7 @@ from tests.ledger_files import (
     quick_folder,
 )
 
-release: Any = import_module("leastnoise.mechanism.release")
+release: Any = import_module("leastnoise.core.release")
 pd: Any = import_module("pandas")
 pl: Any = import_module("polars")
 pa: Any = import_module("pyarrow")

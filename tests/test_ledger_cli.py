@@ -23,8 +23,8 @@ from click.testing import CliRunner, Result
 import leastnoise as ln
 from leastnoise import plots
 from leastnoise.cli import main
-from leastnoise.cli import waiting as waiting_file
-from leastnoise.cli.waiting import waiting
+from leastnoise.cli import output as waiting_file
+from leastnoise.cli.output import waiting
 from tests.ledgers import Server
 
 CANARY = "31337.4242"  # the value that nothing may repeat

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 
 import leastnoise as ln
 from leastnoise.cli import main
-from leastnoise.cli.printing import print_json, print_words
+from leastnoise.cli.output import print_json, print_words
 
 CANARY = "31337.4242"  # the value that nothing may repeat
 LIMIT = ["--epsilon", "1", "--delta", "1e-6"]

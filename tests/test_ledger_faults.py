@@ -19,13 +19,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from leastnoise.errors import (
-    LedgerDamaged,
-    LedgerUnavailable,
-)
+from leastnoise.errors import LedgerDamaged, LedgerUnavailable
+from leastnoise.ledger.recording import Place
 from leastnoise.ledger.rows import ANSWER, CHARGE
-from leastnoise.ledger.sqlite import SqliteStore
-from leastnoise.mechanism.recording import Place
+from leastnoise.ledger.stores.sqlite import SqliteStore
 from tests.ledger_database import InDatabase
 from tests.ledger_dice import play
 from tests.ledger_files import Privacy, child, ln, mechanism, quick_folder

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from leastnoise.errors import LedgerUnavailable
+from leastnoise.ledger.recording import Place
 from leastnoise.ledger.rows import CHARGE
-from leastnoise.mechanism.recording import Place
 from tests.ledger_database import InDatabase
 from tests.ledger_files import Privacy, child, ln, mechanism, quick_folder
 from tests.ledger_steps import (

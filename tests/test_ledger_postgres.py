@@ -12,8 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
-import leastnoise.ledger.postgres as store_module
-from leastnoise import Ledger, Privacy
+from leastnoise.core.privacy import Privacy
 from leastnoise.errors import (
     InvalidParameter,
     LeastnoiseError,
@@ -21,10 +20,12 @@ from leastnoise.errors import (
     LedgerUnavailable,
     Unsupported,
 )
-from leastnoise.ledger.postgres import PostgresStore
+from leastnoise.ledger.ledger import Ledger
 from leastnoise.ledger.rows import CHARGE, Row
-from leastnoise.ledger.sqlite import SqliteStore
-from leastnoise.ledger.store import opened
+from leastnoise.ledger.stores import opened
+from leastnoise.ledger.stores import postgres as store_module
+from leastnoise.ledger.stores.postgres import PostgresStore
+from leastnoise.ledger.stores.sqlite import SqliteStore
 from tests.ledger_files import PRICE, counting
 from tests.ledgers import Server
 from tests.processes import forked, waited

@@ -19,10 +19,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from leastnoise import Ledger, Privacy
+from leastnoise.core.privacy import Privacy
 from leastnoise.errors import BudgetExceeded, LedgerUnavailable
+from leastnoise.ledger.ledger import Ledger
 from leastnoise.ledger.rows import CHARGE
-from leastnoise.ledger.store import opened
+from leastnoise.ledger.stores import opened
 from tests.ledger_files import PRICE, counting
 from tests.ledger_racing import PATIENT, Found, begun, killing, spend, times
 from tests.ledgers import Server

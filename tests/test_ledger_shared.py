@@ -14,9 +14,7 @@ from typing import Any
 
 import pytest
 
-from leastnoise.errors import (
-    BudgetExceeded,
-)
+from leastnoise.errors import BudgetExceeded
 from leastnoise.ledger.rows import ANSWER, CHARGE
 from tests.ledger_files import Privacy, charged, child, kinds, ln, mechanism, quick_folder
 

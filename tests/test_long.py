@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 import leastnoise as ln
-from leastnoise.profiles import worst_distance
-from leastnoise.sampling.draws import accepted
+from leastnoise.core.profile import worst_distance
+from leastnoise.core.sampling.sampler import accepted
 
 pytestmark = pytest.mark.long
 FALSE_ALARM = 1e-9

@@ -9,15 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import leastnoise as ln
-from leastnoise.exact import Interval, exponential
-from leastnoise.exact.polynomials import product
+from leastnoise.accounting.curves import LossCurve, Table
+from leastnoise.accounting.discretise import law_above, law_below
+from leastnoise.accounting.parts import noise_losses
+from leastnoise.accounting.privacy_loss import Losses, LossGrid
+from leastnoise.accounting.smooth_curves import Decaying, Normal
+from leastnoise.core.exact import Interval, exponential
+from leastnoise.core.exact.polynomials import product
 from leastnoise.noise import DiscreteSteps, Run
-from leastnoise.profiles.composition.curves import LossCurve, Table
-from leastnoise.profiles.composition.grid import LossGrid
-from leastnoise.profiles.composition.law import law_above, law_below
-from leastnoise.profiles.composition.losses import Losses
-from leastnoise.profiles.composition.parts import noise_losses
-from leastnoise.profiles.composition.smooth_curves import Decaying, Normal
 
 BITS = 160
 ONE = Fraction(1)

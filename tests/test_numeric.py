@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import leastnoise as ln
-from leastnoise.calibration.weights import blocks
+from leastnoise.accounting.profile import Profile
+from leastnoise.calibration.repair import blocks
 from leastnoise.certificate import CanonicalBound, Frame
-from leastnoise.costs import Cost
+from leastnoise.core.profile import keeps, never_rises
+from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter
-from leastnoise.profiles import Profile, keeps, never_rises
 
 # From mathematics.md §5, certified there by another programme: (ε, δ), cost, at least, at most.
 BRACKETS = [
@@ -346,7 +347,7 @@ def test_what_takes_long_says_so_on_a_terminal_alone(
 ) -> None:
     stream = Terminal(terminal)
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr("leastnoise.calibration.progress._PATIENCE", patience)
+    monkeypatch.setattr("leastnoise.rendering._PATIENCE", patience)
     monkeypatch.setenv("LEASTNOISE_CACHE", "off")
     ln.calibrate(ln.Privacy(1, "0.06"), sensitivity=1, cost=ln.l2, among="any")
     said = stream.getvalue()

@@ -19,7 +19,9 @@ from dp_accounting.pld import (
 from dp_accounting.rdp import rdp_privacy_accountant
 from scipy.stats import norm
 
-from leastnoise import Privacy, calibrate
+from leastnoise.accounting.profile import Profile
+from leastnoise.core.privacy import Privacy
+from leastnoise.mechanism.factory import calibrate
 from leastnoise.noise import (
     DiscreteStaircase,
     Gaussian,
@@ -30,7 +32,6 @@ from leastnoise.noise import (
     Run,
     Staircase,
 )
-from leastnoise.profiles import Profile
 
 EPSILONS = [0.0, 0.01, 0.1, 0.3, 0.5, 1.0, 1.7, 2.5, 5.0]
 GRID = 1e-3  # of the privacy losses

@@ -14,7 +14,8 @@ import leastnoise as ln
 from leastnoise import plots
 from leastnoise.cli import main
 from leastnoise.errors import InvalidParameter, Unsupported
-from leastnoise.paper import claims, numbers, series, write
+from leastnoise.paper import claims, numbers, write
+from leastnoise.paper import numbers as series
 
 DISAGREES = {
     "Section 5",

@@ -12,20 +12,24 @@ import pytest
 from scipy.stats import norm
 
 import leastnoise as ln
+from leastnoise.core.basic_composition import all_together as together
+from leastnoise.core.basic_composition import kept, split
+from leastnoise.core.exact import exponential
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
-from leastnoise.exact import exponential
 from leastnoise.mechanism.answer import half_width
 from leastnoise.noise import Gaussian, Rounded
-from leastnoise.planning.plans.estimates import Estimate
-from leastnoise.planning.plans.laws import Laws
-from leastnoise.planning.plans.narrowing import largest
-from leastnoise.planning.plans.option import Asked, Option
-from leastnoise.planning.plans.parting import Parting
-from leastnoise.planning.plans.shares import balanced
-from leastnoise.planning.plans.sharing import Sharing, best_shares
-from leastnoise.planning.plans.splitting import apportioned, kept, promises, together
-from leastnoise.planning.plans.targets import TooLittle, smallest
-from leastnoise.planning.releases import split
+from leastnoise.planning.options import Asked, Laws, Option
+from leastnoise.planning.search.allocation import (
+    TooLittle,
+    apportioned,
+    balanced,
+    promises,
+    smallest,
+)
+from leastnoise.planning.search.composed import largest
+from leastnoise.planning.search.estimates import Estimate
+from leastnoise.planning.search.gaussian import Sharing, best_shares
+from leastnoise.planning.search.split import Parting
 
 BOTH = ln.Privacy(1, "1e-6")
 HAIR = 1 + Fraction(1, 1 << 40)
@@ -520,7 +524,7 @@ def test_nothing_is_drawn_before_every_value_is_checked(monkeypatch: pytest.Monk
     found = quick(BOTH, *MIXED)
     good = {"people": 1, "income": 2, "age": 3}
     drawn = []
-    monkeypatch.setattr("leastnoise.planning.plans.plan.Answer", lambda *parts: drawn.append(parts))
+    monkeypatch.setattr("leastnoise.planning.plans.Answer", lambda *parts: drawn.append(parts))
     with pytest.raises(InvalidParameter, match="got no income"):
         found.release({"people": 1, "age": 3})
     with pytest.raises(InvalidParameter, match="got 'height' too"):

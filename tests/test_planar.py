@@ -14,27 +14,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import leastnoise as ln
-from leastnoise.calibration.lattice import lattice_for
-from leastnoise.calibration.planar import (
+from leastnoise.core.exact import exponential
+from leastnoise.core.lattice import Grid, lattice_for
+from leastnoise.core.sampling.entropy import CipherTape
+from leastnoise.core.sampling.sampler import draw
+from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
+from leastnoise.mechanism import PairAnswer, PairMechanism
+from leastnoise.mechanism.pair import sampler as planar
+from leastnoise.mechanism.pair.calibrate import (
     _rises_for_good,
     best_gamma,
     planar_on_lattice,
     protected_steps,
 )
-from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
-from leastnoise.exact import Grid, exponential
-from leastnoise.mechanism import PairAnswer, PairMechanism
-from leastnoise.noise import (
-    DiscretePlanarStaircase,
-    DiscreteStaircase,
-    PlanarStaircase,
-    Run,
-    Staircase,
-)
-from leastnoise.sampling import planar
-from leastnoise.sampling.draws import draw
-from leastnoise.sampling.entropy import CipherTape
-from leastnoise.sampling.planar import draw_pair, mixture, point
+from leastnoise.mechanism.pair.sampler import draw_pair, mixture, point
+from leastnoise.mechanism.pair.staircase import DiscretePlanarStaircase, PlanarStaircase
+from leastnoise.noise import DiscreteStaircase, Run, Staircase
 from tests.test_sampling import FALSE_ALARM, clopper_pearson
 
 HALF = Fraction(1, 2)

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 import leastnoise as ln
+from leastnoise.core.exact import approximately
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import approximately
 from leastnoise.mechanism.answer import half_width
 from leastnoise.planning import accuracy
 

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leastnoise import DiscreteUniform, Privacy, Uniform
+from leastnoise.core.noise.uniform import DiscreteUniform, Uniform
+from leastnoise.core.privacy import Privacy
+from leastnoise.core.profile import keeps, worst_distance
 from leastnoise.errors import NotPrivate
-from leastnoise.profiles import keeps, worst_distance
 
 laws = st.builds(
     lambda reach, level, rim, atom: DiscreteUniform(

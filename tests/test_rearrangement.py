@@ -7,11 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import leastnoise as ln
-from leastnoise.costs import Cost
+from leastnoise.accounting.profile import Profile
+from leastnoise.core.profile import worst_distance
+from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter, NotPrivate
 from leastnoise.noise import Steps
-from leastnoise.profiles import Profile, worst_distance
-from leastnoise.rearrangement import rearrange, symmetrised
+from leastnoise.paper.rearrangement import rearrange, symmetrised
 from tests.strategies import decreasing, steps
 
 COSTS: list[Cost] = [ln.l1, ln.l2, ln.lp(3), ln.threshold("1/2"), ln.points([(0, 1), (9, 3)])]

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import leastnoise as ln
-from leastnoise.calibration import CELLS
+from leastnoise.core.lattice import CELLS, Grid
+from leastnoise.core.profile import keeps
+from leastnoise.core.sampling.sampler import draw
 from leastnoise.errors import NotPrivate
-from leastnoise.exact import Grid
 from leastnoise.noise import DiscreteUniform
-from leastnoise.profiles import keeps
-from leastnoise.sampling.draws import draw
 from tests.conftest import released
 
 Floats = NDArray[np.float64]

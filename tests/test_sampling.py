@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import leastnoise as ln
-from leastnoise import DiscreteUniform
-from leastnoise.profiles import worst_distance
-from leastnoise.sampling import bulk
-from leastnoise.sampling.draws import accepted, draw, ticket, word_bits
-from leastnoise.sampling.entropy import CipherTape, SystemTape, Tape, words
-from leastnoise.sampling.several import several
+from leastnoise.core.arrays import draw as bulk
+from leastnoise.core.noise.uniform import DiscreteUniform
+from leastnoise.core.profile import worst_distance
+from leastnoise.core.release import several
+from leastnoise.core.sampling.entropy import CipherTape, SystemTape, Tape, words
+from leastnoise.core.sampling.sampler import accepted, draw, ticket, word_bits
 
 FALSE_ALARM = 1e-9
 LAWS = [
@@ -168,7 +168,7 @@ def test_words_are_what_arrays_read_and_what_is_read_at_once(
     def replayed() -> Tape:
         handed = iter(given * 4)
         monkeypatch.setattr(
-            "leastnoise.sampling.entropy.urandom", lambda n: bytes(islice(handed, n))
+            "leastnoise.core.sampling.entropy.urandom", lambda n: bytes(islice(handed, n))
         )
         return tape()
 
@@ -187,7 +187,7 @@ def test_what_is_in_a_buffer_is_hidden_by_bits_that_nothing_else_was_hidden_by(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A used buffer gets the next bits of the key stream on top of the last ones, not the last."""
-    monkeypatch.setattr("leastnoise.sampling.entropy.urandom", lambda n: bytes(range(n)))
+    monkeypatch.setattr("leastnoise.core.sampling.entropy.urandom", lambda n: bytes(range(n)))
     stream, used, other = bytearray(128), bytearray(64), bytearray(b"x" * 64)
     CipherTape().fill(stream)
     tape = CipherTape()

@@ -13,14 +13,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from leastnoise.exact import Grid
+from leastnoise.core.arrays import draw as bulk
+from leastnoise.core.arrays.lookup import QuantileTable, quantile_table
+from leastnoise.core.lattice import Grid
+from leastnoise.core.sampling.entropy import CipherTape, Tape
+from leastnoise.core.sampling.quantile import Polynomials, Prepared, decided, planned, rounded
+from leastnoise.core.sampling.sampler import draw
 from leastnoise.noise import Gaussian, Laplace, Rounded, Smooth, TruncatedLaplace
-from leastnoise.sampling import bulk
-from leastnoise.sampling.draws import draw
-from leastnoise.sampling.entropy import CipherTape, Tape
-from leastnoise.sampling.quantile_polynomials import Polynomials, Prepared, planned
-from leastnoise.sampling.quantile_tables import QuantileTable, quantile_table
-from leastnoise.sampling.quantiles import decided, rounded
 from tests.conftest import Replay, released
 from tests.test_sampling import FALSE_ALARM, clopper_pearson
 

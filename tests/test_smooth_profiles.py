@@ -11,9 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leastnoise import DiscreteUniform, Privacy, Steps, Uniform
+from leastnoise.accounting.profile import Profile
+from leastnoise.core.exact import Interval, exponential
+from leastnoise.core.noise.steps import Steps
+from leastnoise.core.noise.uniform import DiscreteUniform, Uniform
+from leastnoise.core.privacy import Privacy
+from leastnoise.core.profile import keeps, worst_distance
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
-from leastnoise.exact import Interval, exponential
 from leastnoise.noise import (
     DiscreteStaircase,
     DiscreteSteps,
@@ -27,7 +31,6 @@ from leastnoise.noise import (
     Staircase,
     TruncatedLaplace,
 )
-from leastnoise.profiles import Profile, keeps, worst_distance
 
 HALF = Fraction(1, 2)
 HAIR = Fraction(1, 10**50)  # the formulas' own error at sixty digits, relative

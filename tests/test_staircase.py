@@ -14,17 +14,20 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 import leastnoise as ln
-from leastnoise.calibration.lattice import CELLS, staircase_on_lattice
+from leastnoise.accounting.profile import Profile
+from leastnoise.calibration.lattice import staircase_on_lattice
+from leastnoise.core.arrays import draw as bulk
+from leastnoise.core.arrays.lookup import DigitTable
+from leastnoise.core.exact import exponential
+from leastnoise.core.exact.series import falls_to, fixed_power, power_sums
+from leastnoise.core.lattice import CELLS, Grid
+from leastnoise.core.profile import keeps, worst_distance
+from leastnoise.core.sampling.entropy import CipherTape
+from leastnoise.core.sampling.geometric import BASE, Digit, geometric
+from leastnoise.core.sampling.sampler import both_sides, draw
+from leastnoise.costs.expectation import power_rest
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
-from leastnoise.exact import Grid, exponential
-from leastnoise.exact.series import falls_to, fixed_power, power_rest, power_sums
 from leastnoise.noise import DiscreteStaircase, LatticeNoise, Run, Staircase
-from leastnoise.profiles import Profile, keeps, worst_distance
-from leastnoise.sampling import bulk
-from leastnoise.sampling.draws import both_sides, draw
-from leastnoise.sampling.entropy import CipherTape
-from leastnoise.sampling.geometric import BASE, Digit, geometric
-from leastnoise.sampling.tables import DigitTable
 from tests.conftest import Replay, released
 from tests.test_sampling import FALSE_ALARM, clopper_pearson
 
@@ -749,7 +752,7 @@ def test_what_has_no_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
                 law.quantile(Fraction(level))
         with pytest.raises(Unsupported, match=r"at most 33554432 binary digits; got one with more"):
             law.mass(Fraction(10) ** 12)
-    monkeypatch.setattr("leastnoise.exact.series._TERMS", 500)
+    monkeypatch.setattr("leastnoise.costs.expectation._TERMS", 500)
     with pytest.raises(Unsupported, match=r"at most 500 periods of a noise; got one that needs"):
         private("1e-3").expected(ln.lp("3/2"))
 
@@ -765,7 +768,7 @@ def test_what_has_no_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_picture_of_a_staircase_is_its_density() -> None:
     pytest.importorskip("altair")
     from leastnoise import plots
-    from leastnoise.plots.outlines import outlined
+    from leastnoise.plots.density import outlined
 
     for gamma in (0, Fraction(1, 3)):
         noise = Staircase(2, gamma, "1/2")

@@ -8,9 +8,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import leastnoise as ln
+from leastnoise.accounting.profile import Profile
+from leastnoise.core.profile import worst_distance
 from leastnoise.errors import InvalidParameter, NotPrivate
 from leastnoise.noise import DiscreteUniform, Steps, Uniform
-from leastnoise.profiles import Profile, worst_distance
 from tests.strategies import steps
 
 COUNTER_EXAMPLE = Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import leastnoise as ln
-from leastnoise import Count, Histogram, Mean, Quantile, Sum
-from leastnoise.tables.preparing import Prepared, prepared
-from leastnoise.tables.protect import Protected
-from leastnoise.tables.querying import found
-from leastnoise.tables.sources.run import fetched
+from leastnoise.tables.execute import found
+from leastnoise.tables.protected import Protected
+from leastnoise.tables.query import Prepared, prepared
+from leastnoise.tables.questions import Count, Histogram, Mean, Quantile, Sum
+from leastnoise.tables.sources.engine import fetched
 from tests.tables_reference import Figures, Row, figures, number
 from tests.tables_sources import WHOLE, duckdb_of, people, source_of, spark_of, written
 

@@ -8,12 +8,12 @@ import ibis
 import pytest
 
 import leastnoise as ln
-from leastnoise import Count, Histogram, Privacy, Sum
+from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.ledger import Unrecorded
-from leastnoise.tables.preparing import prepared
-from leastnoise.tables.querying import found
-from leastnoise.tables.questions import Question
+from leastnoise.tables.execute import found
+from leastnoise.tables.query import prepared
+from leastnoise.tables.questions import Count, Histogram, Question, Sum
 
 CANARY = "CANARY77"
 

@@ -14,7 +14,7 @@ import pytest
 
 import leastnoise as ln
 from leastnoise.errors import InvalidParameter, LeastnoiseError, QueryFailed, Unsupported
-from leastnoise.tables.protect import Protected
+from leastnoise.tables.protected import Protected
 from tests.tables_sources import REGIONS, Row, duckdb_of, people, postgres_of, source_of
 
 PRICE = ln.Privacy("0.1", "1e-3")
@@ -178,7 +178,7 @@ def test_a_question_that_makes_no_sense_is_refused_in_constant_words(
     case: str, table: Protected, ears: Ears, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask, words = REFUSED[case]
-    monkeypatch.setattr("leastnoise.tables.querying.fetched", None)  # the engine is not asked
+    monkeypatch.setattr("leastnoise.tables.execute.fetched", None)  # the engine is not asked
     error = ears.error(lambda: ask(table))
     assert type(error) is InvalidParameter
     assert words in str(error)

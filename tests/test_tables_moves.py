@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import leastnoise as ln
-from leastnoise import Count, Histogram, Mean, Quantile, Sum
 from leastnoise.tables.bounding.sensitivity import ADD_REMOVE, REPLACE
-from leastnoise.tables.preparing import Prepared, prepared
+from leastnoise.tables.query import Prepared, prepared
+from leastnoise.tables.questions import Count, Histogram, Mean, Quantile, Sum
 from tests.people import DAYS, GROUPS, NAMES, REALS, UNITS, WHOLES, Engine, Row, floats
 
 Tables = tuple[list[Row], list[Row]]

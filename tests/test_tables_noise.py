@@ -11,9 +11,9 @@ import pytest
 from scipy import stats
 
 import leastnoise as ln
-from leastnoise import Count, Mean, Quantile, Sum
 from leastnoise.tables import GroupedAnswers
-from leastnoise.tables.protect import Protected
+from leastnoise.tables.protected import Protected
+from leastnoise.tables.questions import Count, Mean, Quantile, Sum
 from tests.processes import forked, waited
 
 FALSE_ALARM = 1e-9
@@ -148,7 +148,7 @@ def test_a_group_of_one_unit_is_never_shown_not_even_by_the_largest_noise(
             grid.index(*(one * step).as_integer_ratio()) + more for one in numbers
         ]
 
-    monkeypatch.setattr("leastnoise.tables.drawing.releaser_of_steps", releaser)
+    monkeypatch.setattr("leastnoise.tables.add_noise.releaser_of_steps", releaser)
     assert list(grouped(people, question).keys) == [("many",)]
     # The control: by noise that is larger by one, the group of one unit would be shown.
     beyond = 1
@@ -159,7 +159,7 @@ def test_discovery_needs_noise_that_ends_and_says_so_before_anything_is_asked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     people = table(unit=[1], g=["a"])
-    monkeypatch.setattr("leastnoise.tables.querying.fetched", None)
+    monkeypatch.setattr("leastnoise.tables.execute.fetched", None)
     with pytest.raises(ln.errors.InvalidParameter, match="needs δ > 0"):
         people.count(by="g", privacy=ln.Privacy(1))
 
@@ -191,7 +191,7 @@ def test_a_group_that_an_engine_returns_twice_is_refused_if_it_is_asked_for(
     """Two names of an engine's may be one to Python: one of their counts would be lost."""
     people = table(unit=[1], g=["a"])
     rows = [("a", 5), ("b", 7), ("b", 8)]
-    monkeypatch.setattr("leastnoise.tables.querying.fetched", lambda *_: rows)
+    monkeypatch.setattr("leastnoise.tables.execute.fetched", lambda *_: rows)
     answer = grouped(people, Count(by="g", keys=["a", "c"]))
     assert list(answer.keys) == [("a",), ("c",)]
     for question in (Count(by="g", keys=["a", "b"]), Count(by="g")):

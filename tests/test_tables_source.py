@@ -24,7 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leastnoise.errors import InvalidParameter, QueryFailed, Unsupported
-from leastnoise.tables.sources.run import fetched
+from leastnoise.tables.sources.engine import fetched
 from leastnoise.tables.sources.source import Source, opened
 
 CANARY = "canary7Q"
@@ -652,7 +652,7 @@ def test_our_duckdb_fetches_nothing_and_clears_up_after_itself() -> None:
 
 def test_ibis_is_loaded_on_first_use() -> None:
     script = (
-        "import sys, leastnoise.tables.sources.source, leastnoise.tables.sources.run\n"
+        "import sys, leastnoise.tables.sources.source, leastnoise.tables.sources.engine\n"
         "print({'ibis', 'pandas', 'pyarrow', 'numpy', 'psycopg'} & set(sys.modules))"
     )
     done = subprocess.run(

@@ -20,9 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leastnoise.errors import InvalidParameter
-from leastnoise.tables.sources.run import fetched
+from leastnoise.tables.sources.engine import fetched
 from leastnoise.tables.sources.source import Source, opened
-from leastnoise.tables.where.condition import Condition, parsed
+from leastnoise.tables.where.expression import float_below
 from leastnoise.tables.where.nodes import (
     OPPOSITES,
     And,
@@ -36,7 +36,7 @@ from leastnoise.tables.where.nodes import (
     Or,
     joined,
 )
-from leastnoise.tables.where.truth import float_below
+from leastnoise.tables.where.parse import Condition, parsed
 from tests.ledgers import Server
 
 Row = dict[str, Any]
@@ -655,7 +655,7 @@ def test_reading_loads_no_engine() -> None:
     import sys
 
     code = (
-        "import sys; from leastnoise.tables.where.condition import parsed; parsed('a = 1'); "
+        "import sys; from leastnoise.tables.where.parse import parsed; parsed('a = 1'); "
         "sys.exit('ibis' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from leastnoise import errors
+    from leastnoise.accounting import Composition, Profile, compose
     from leastnoise.certificate import Certificate
+    from leastnoise.core.privacy import Privacy
     from leastnoise.costs import Cost, l1, l2, lp, points, threshold
     from leastnoise.ledger import UNRECORDED, Ledger
     from leastnoise.mechanism import Answer, Answers, Mechanism, calibrate, calibrate_pair, hold
@@ -25,19 +27,8 @@ if TYPE_CHECKING:
         TruncatedLaplace,
         Uniform,
     )
-    from leastnoise.planning import (
-        Comparison,
-        Composition,
-        Plan,
-        Wanted,
-        compare,
-        compose,
-        plan,
-        privacy_for,
-    )
-    from leastnoise.privacy import Privacy
-    from leastnoise.profiles import Profile
-    from leastnoise.rearrangement import Rearrangement, rearrange, symmetrised
+    from leastnoise.paper import Rearrangement, rearrange, symmetrised
+    from leastnoise.planning import Comparison, Plan, Wanted, compare, plan, privacy_for
     from leastnoise.tables import Count, Histogram, Mean, Protected, Quantile, Sum, protect
 
 __version__ = "0.5.0"
@@ -92,7 +83,9 @@ __all__ = [
 # Where each name comes from. They are loaded when first asked for, so that `import leastnoise` is
 # immediate, also inside programs that only catch its errors.
 _HOMES = {
+    "accounting": ("Composition", "Profile", "compose"),
     "certificate": ("Certificate",),
+    "core.privacy": ("Privacy",),
     "costs": ("Cost", "l1", "l2", "lp", "points", "threshold"),
     "ledger": ("UNRECORDED", "Ledger"),
     "mechanism": ("Answer", "Answers", "Mechanism", "calibrate", "calibrate_pair", "hold"),
@@ -106,19 +99,8 @@ _HOMES = {
         "TruncatedLaplace",
         "Uniform",
     ),
-    "planning": (
-        "Comparison",
-        "Composition",
-        "Plan",
-        "Wanted",
-        "compare",
-        "compose",
-        "plan",
-        "privacy_for",
-    ),
-    "privacy": ("Privacy",),
-    "profiles": ("Profile",),
-    "rearrangement": ("Rearrangement", "rearrange", "symmetrised"),
+    "paper": ("Rearrangement", "rearrange", "symmetrised"),
+    "planning": ("Comparison", "Plan", "Wanted", "compare", "plan", "privacy_for"),
     "tables": ("Count", "Histogram", "Mean", "Protected", "Quantile", "Sum", "protect"),
 }
 

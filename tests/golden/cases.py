@@ -18,9 +18,10 @@ import numpy as np
 
 import leastnoise as ln
 from leastnoise.calibration import Question
-from leastnoise.mechanism.drawn import Drawn, lattice_law
-from leastnoise.mechanism.recording import description
-from leastnoise.sampling import entropy
+from leastnoise.calibration.lattice import lattice_law
+from leastnoise.core.sampling import entropy
+from leastnoise.mechanism.mechanism import Drawn
+from leastnoise.mechanism.storage import description
 from leastnoise.tables import census
 
 HERE = Path(__file__).resolve().parent

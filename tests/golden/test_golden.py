@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import leastnoise as ln
-from leastnoise.sampling import entropy
+from leastnoise.core.sampling import entropy
 from leastnoise.tables import census
 from tests.golden.cases import CALIBRATIONS, HERE, SOLVED, P, digests, fixed_bits, rows, sampled
 

@@ -5,27 +5,34 @@ which shares nothing with them but the law and the cost.
 """
 
 from leastnoise.calibration.families import FAMILIES
-from leastnoise.calibration.finding import Effort, find
+from leastnoise.calibration.finder import find
 from leastnoise.calibration.lattice import (
-    CELLS,
-    lattice_for,
+    lattice_law,
     on_lattice,
     rounded,
     smooth_on_lattice,
     staircase_on_lattice,
     stretched,
 )
-from leastnoise.calibration.question import Question
+from leastnoise.calibration.question import (
+    Effort,
+    Question,
+    class_read,
+    effort_read,
+    sensitivity_read,
+)
 
 __all__ = [
-    "CELLS",
     "FAMILIES",
     "Effort",
     "Question",
+    "class_read",
+    "effort_read",
     "find",
-    "lattice_for",
+    "lattice_law",
     "on_lattice",
     "rounded",
+    "sensitivity_read",
     "smooth_on_lattice",
     "staircase_on_lattice",
     "stretched",

@@ -6,31 +6,23 @@ from difflib import get_close_matches
 from fractions import Fraction
 from types import MappingProxyType
 
-from leastnoise.calibration.canonical import canonical
-from leastnoise.calibration.comb import least_comb
-from leastnoise.calibration.integers import least_on_integers
+from leastnoise.calibration.integers import canonical, least_on_integers
 from leastnoise.calibration.lattice import rounded
-from leastnoise.calibration.line import least_on_line
+from leastnoise.calibration.line import least_comb, least_on_line
 from leastnoise.calibration.question import Question, outside
-from leastnoise.calibration.smooth import (
-    classic_gaussian,
-    gaussian,
-    laplace,
-    truncated_laplace,
-)
-from leastnoise.calibration.staircases import (
+from leastnoise.calibration.smooth import classic_gaussian, gaussian, laplace, truncated_laplace
+from leastnoise.calibration.staircase import (
     LONGEST_ON_LINE,
     cheapest_staircase,
     cut_staircase,
     geometric,
 )
-from leastnoise.certificate import Certificate
-from leastnoise.certificate.canonical_bound import at_epsilon_0
+from leastnoise.certificate import Certificate, at_epsilon_0
+from leastnoise.core.exact import described, exponential
+from leastnoise.core.noise import Noise, Rounded, Smooth, Staircase, Steps
+from leastnoise.core.privacy import Privacy
+from leastnoise.core.profile import never_rises
 from leastnoise.errors import InvalidParameter, LeastnoiseError, NotPrivate, Unsupported
-from leastnoise.exact import described, exponential
-from leastnoise.noise import Noise, Rounded, Smooth, Staircase, Steps
-from leastnoise.privacy import Privacy
-from leastnoise.profiles import never_rises
 
 # An ε smaller than δ by this factor is as good as none: the noise for ε = 0 is within 0.1 %.
 _MUCH_LESS = 10_000

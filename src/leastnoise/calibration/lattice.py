@@ -1,4 +1,6 @@
-"""From the line to the lattice: the noise that is really added to a real-valued answer.
+"""The lattice law for noise of each family.
+
+From the line to the lattice: the noise that is really added to a real-valued answer.
 
 True answers are rounded to whole multiples of g, about Δ/2²⁰, by R(q) = ⌊q/g + 1/2⌋, which moves
 two answers Δ apart to at most k = ⌈Δ/g⌉ steps apart. Numbers kept as floats can be an ulp further
@@ -9,16 +11,22 @@ The noise is a P_α rounded to the lattice: private there because rounding what 
 post-processing. Its radius is (M + 1/2)·g, so that all 2M + 1 cells are whole and it is drawn by
 one uniform integer below A + 2M + 1, A of them for the mass at 0. With n = 2M + 1 the distance at
 k + 1 steps is (A + k + 1)/(A + n), which must not exceed δ.
+
+What is drawn for a noise: whole multiples of a step.
 """
 
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor, lcm
 
-from leastnoise.noise import (
+from leastnoise.calibration.question import Question
+from leastnoise.core.lattice import lattice_for
+from leastnoise.core.noise import (
     DiscreteStaircase,
     DiscreteSteps,
     DiscreteUniform,
+    LatticeNoise,
+    Noise,
     Rounded,
     Run,
     Smooth,
@@ -26,26 +34,10 @@ from leastnoise.noise import (
     Steps,
     Uniform,
 )
-from leastnoise.privacy import Privacy
+from leastnoise.core.privacy import Privacy
 
-CELLS = 1 << 20
-# A step with a numerator and denominator beyond this would make every index and value slow.
-_UNWIELDY = 1 << 32
 # Breaks at whole multiples of Δ over at most this count as a coarse lattice.
 _COARSE = 256
-
-
-def lattice_for(sensitivity: Fraction) -> tuple[Fraction, int]:
-    """Return the step g of the lattice, and by how many steps it protects: ⌈Δ/g⌉ + 1.
-
-    g is Δ/2²⁰. Where that is a fraction of very many digits, it is the power of two below it: two
-    answers Δ apart are then at most ⌈Δ/g⌉ ≤ 2²¹ steps apart.
-    """
-    step = sensitivity / CELLS
-    if max(sensitivity.numerator, sensitivity.denominator) > _UNWIELDY:
-        power = Fraction(2) ** (step.numerator.bit_length() - step.denominator.bit_length())
-        step = power if power <= step else power / 2
-    return step, ceil(sensitivity / step) + 1
 
 
 def rounded(noise: Steps, step: Fraction) -> DiscreteSteps:
@@ -115,3 +107,17 @@ def staircase_on_lattice(noise: Staircase, sensitivity: Fraction) -> DiscreteSta
     high, low = noise.ratio.denominator, noise.ratio.numerator
     runs = [Run(0, edge, high), Run(edge, period - edge, low)]
     return DiscreteStaircase(step, noise.ratio, tuple(run for run in runs if run.points))
+
+
+def lattice_law(noise: Noise, asked: Question) -> LatticeNoise:
+    """Return the lattice noise that is drawn for a noise on the line; others are drawn as such."""
+    if isinstance(noise, Uniform):
+        return on_lattice(noise, asked.privacy, asked.sensitivity)
+    if isinstance(noise, Staircase):
+        return staircase_on_lattice(noise, asked.sensitivity)
+    if isinstance(noise, Smooth):
+        return smooth_on_lattice(noise, asked.sensitivity)
+    if isinstance(noise, Steps):
+        return stretched(noise, asked.sensitivity)
+    assert isinstance(noise, LatticeNoise)  # noqa: S101 -- tells mypy that these are all there are
+    return noise

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeVar
 
+from leastnoise.accounting import Profile
 from leastnoise.calibration.question import Question, outside
-from leastnoise.errors import NotPrivate
-from leastnoise.exact import (
+from leastnoise.core.exact import (
     Interval,
     exactly,
     exponential,
@@ -18,9 +18,10 @@ from leastnoise.exact import (
     logarithm,
     power,
 )
-from leastnoise.noise import Gaussian, Laplace, Smooth, TruncatedLaplace
-from leastnoise.privacy import Privacy
-from leastnoise.profiles import Profile, keeps
+from leastnoise.core.noise import Gaussian, Laplace, Smooth, TruncatedLaplace
+from leastnoise.core.privacy import Privacy
+from leastnoise.core.profile import keeps
+from leastnoise.errors import NotPrivate
 
 Found = TypeVar("Found", bound=Smooth)
 

@@ -1,11 +1,10 @@
 """Certificates: a noise, what it costs, and the proof that nothing in its class costs less."""
 
-from leastnoise.certificate.canonical_bound import CanonicalBound
+from leastnoise.certificate.canonical_bound import CanonicalBound, at_epsilon_0, bits_for
 from leastnoise.certificate.certificate import CLASSES, Certificate
-from leastnoise.certificate.comb_bound import CombBound
-from leastnoise.certificate.evidence import Evidence
+from leastnoise.certificate.document import noise_written, written
+from leastnoise.certificate.evidence import CombBound, Evidence, SupportingLine
 from leastnoise.certificate.lattice_bound import Frame, LatticeBound
-from leastnoise.certificate.supporting_line import SupportingLine
 
 __all__ = [
     "CLASSES",
@@ -16,4 +15,8 @@ __all__ = [
     "Frame",
     "LatticeBound",
     "SupportingLine",
+    "at_epsilon_0",
+    "bits_for",
+    "noise_written",
+    "written",
 ]

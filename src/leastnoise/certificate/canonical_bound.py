@@ -20,19 +20,11 @@ from itertools import pairwise
 from math import ceil
 
 from leastnoise.certificate.evidence import unproved
+from leastnoise.core.exact import Interval, exponential, logarithm
+from leastnoise.core.noise import DiscreteStaircase, DiscreteUniform, Rounded, Run, TruncatedLaplace
+from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, Points, Power, Threshold
-from leastnoise.exact import Interval, exponential, logarithm
-from leastnoise.noise import (
-    DiscreteStaircase,
-    DiscreteUniform,
-    Rounded,
-    Run,
-    TruncatedLaplace,
-)
-from leastnoise.privacy import Privacy
 
-# More steps than this are not walked one by one; and fewer where the bound is not exact anyway.
-_MOST, _MANY = 2_000, 200
 _UNSEEN_BITS = 96
 
 
@@ -187,3 +179,7 @@ def tails(privacy: Privacy, factor: Fraction) -> list[Fraction]:
         found.append(Fraction(tail, unit))
         tail = (tail - lost) / factor // 1
     return found
+
+
+# More steps than this are not walked one by one; and fewer where the bound is not exact anyway.
+_MOST, _MANY = 2_000, 200

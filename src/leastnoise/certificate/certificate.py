@@ -6,11 +6,11 @@ from decimal import ROUND_CEILING
 from fractions import Fraction
 
 from leastnoise.certificate.evidence import Evidence, unproved
+from leastnoise.core.exact import approximately
+from leastnoise.core.noise import LatticeNoise, Noise
+from leastnoise.core.privacy import Privacy
+from leastnoise.core.profile import keeps, never_rises
 from leastnoise.costs import Cost
-from leastnoise.exact import approximately
-from leastnoise.noise import LatticeNoise, Noise
-from leastnoise.privacy import Privacy
-from leastnoise.profiles import keeps, never_rises
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -6,6 +6,8 @@ the table of all values that the proof needs. A digest tells a file that was dam
 from one that was not; whether what it says is true is for the check to say.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import re
@@ -14,28 +16,13 @@ from dataclasses import fields
 from fractions import Fraction
 from itertools import pairwise
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 from leastnoise.certificate.canonical_bound import CanonicalBound
-from leastnoise.certificate.certificate import Certificate
-from leastnoise.certificate.comb_bound import CombBound
-from leastnoise.certificate.evidence import unproved
+from leastnoise.certificate.evidence import CombBound, SupportingLine, unproved
 from leastnoise.certificate.lattice_bound import Frame, LatticeBound
-from leastnoise.certificate.supporting_line import SupportingLine
-from leastnoise.costs import (
-    Cost,
-    Points,
-    Power,
-    Recording,
-    Tabled,
-    Threshold,
-    lp,
-    points,
-    threshold,
-)
-from leastnoise.errors import InvalidParameter, LeastnoiseError
-from leastnoise.exact import Interval, exponential
-from leastnoise.noise import (
+from leastnoise.core.exact import Interval, exponential
+from leastnoise.core.noise import (
     DiscreteStaircase,
     DiscreteSteps,
     DiscreteUniform,
@@ -50,7 +37,23 @@ from leastnoise.noise import (
     TruncatedLaplace,
     Uniform,
 )
-from leastnoise.privacy import Privacy
+from leastnoise.core.privacy import Privacy
+from leastnoise.costs import (
+    Cost,
+    Points,
+    Power,
+    Recording,
+    Tabled,
+    Threshold,
+    lp,
+    points,
+    threshold,
+)
+from leastnoise.errors import InvalidParameter, LeastnoiseError
+
+if TYPE_CHECKING:
+    from leastnoise.certificate.certificate import Certificate
+
 
 FORMAT = "leastnoise certificate 1"
 # The parts of each kind; those of the costs are named after what their constructors take.
@@ -161,6 +164,8 @@ def _needs_table(certificate: Certificate) -> bool:
 
 
 def _certificate(content: dict[str, Any]) -> Certificate:
+    from leastnoise.certificate.certificate import Certificate  # SPLIT 6
+
     evidence = _made(content["evidence"], _EVIDENCE)
     certificate = Certificate(
         noise=_made(content["noise"], Noise),
@@ -181,6 +186,8 @@ def _certificate(content: dict[str, Any]) -> Certificate:
 
 
 def _with_cost(certificate: Certificate, cost: Cost) -> Certificate:
+    from leastnoise.certificate.certificate import Certificate  # SPLIT 6
+
     parts = {name: getattr(certificate, name) for name in (*_STATED, "among", "evidence")}
     return Certificate(**{**parts, "objective": cost})
 

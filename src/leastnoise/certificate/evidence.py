@@ -1,11 +1,43 @@
-"""What a lower bound rests on, and how its check refuses."""
+"""Why nothing costs less.
 
+What a lower bound rests on, and how its check refuses.
+
+The supporting line: why no decreasing noise costs less, at ε = 0.
+
+Every symmetric noise that never rises away from 0 is a mixture
+of uniform noises U_w (and of the mass at 0, w = 0). U_w costs c(w) = (1/w)·∫₀ʷL and is at distance
+s(w) = min(1, Δ/2w) from itself moved by Δ; both are linear in the mixture. So for any numbers β and
+λ ≥ 0 with c(w) + λ·s(w) ≥ β for every w ≥ 0, any such noise with distance at most δ costs at least
+β − λδ: a *supporting line* of the curve w ↦ (s, c).
+
+That it supports the curve everywhere follows from three comparisons at one place:
+
+1. L(0) + λ ≥ β, which settles all w ≤ Δ/2, where s = 1;
+2. L(low) ≤ β ≤ L(high) for some low ≤ high: since L never falls, ∫₀ʷL − βw falls up to ``low`` and
+   rises from ``high`` on, so that its least value lies between;
+3. ∫₀ˡᵒʷL + (high − low)·L(low) + λΔ/2 ≥ β·high, a lower bound of that least value.
+
+On the integers the same holds with sums for integrals: U_M on −M … M, S(M) = L(0) + 2·(L(1) + … +
+L(M)) and S(M) − β(2M+1) + λΔ ≥ 0 at the M with L(M) ≤ β ≤ L(M+1).
+
+The comb's bound: why no noise of any shape costs less, for squared errors at ε = 0.
+
+Theorem (docs/theory/comb.md, Proposition 7). Let β ≥ 0 satisfy 4β³ + 3β ≤ 1. Then every noise that
+is (0, δ)-private at sensitivity Δ, of whatever shape and at whatever δ, has
+E X² ≥ (1−δ)·(1+β²)/2·Δ².
+
+The largest such β, sinh(⅓ arsinh 1) = 0.298…, is irrational; for δ ≥ 1/(1+2β) = 0.6265… the comb
+attains its bound. A rational below it proves as much, but for what it is too small by.
+"""
+
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from leastnoise.costs import Cost
+from leastnoise.core.exact import exactly
+from leastnoise.core.privacy import Privacy
+from leastnoise.costs import Cost, l2
 from leastnoise.errors import InvalidParameter
-from leastnoise.privacy import Privacy
 
 
 class Evidence(Protocol):
@@ -35,3 +67,86 @@ def unproved(reason: str) -> InvalidParameter:
     return InvalidParameter(
         f"a certificate must prove what it says; this one does not: {reason}. Calibrate again."
     )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SupportingLine:
+    """Cost + slope·distance ≥ intercept for every noise of the class, on the line or the integers.
+
+    ``low`` and ``high`` are where the cost of an error crosses ``intercept``; with ``integer`` they
+    are whole numbers and equal, and the cost crosses between ``low`` and ``low + 1``.
+    """
+
+    slope: Fraction
+    intercept: Fraction
+    low: Fraction
+    high: Fraction
+    integer: bool = False
+
+    @property
+    def among(self) -> str:
+        """Symmetric noises that never rise away from 0."""
+        return "decreasing"
+
+    def __repr__(self) -> str:
+        """Print the line by its slope and its height."""
+        return f"SupportingLine(slope={exactly(self.slope)}, intercept={exactly(self.intercept)})"
+
+    def proved(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
+        """Return β − λδ if the three comparisons of this module hold; raise if one does not."""
+        if privacy.epsilon:
+            raise unproved("a supporting line is for ε = 0")
+        start = cost.value(Fraction(0))
+        if self.slope < 0 or not 0 <= self.low <= self.high:
+            raise unproved("its numbers are out of order")
+        if start.lower + self.slope < self.intercept:
+            raise unproved("it lies above the mass at the origin")
+        beyond = self.low + 1 if self.integer else self.high
+        if not cost.value(self.low).upper <= self.intercept <= cost.value(beyond).lower:
+            raise unproved("the cost does not cross its height where it says")
+        if self._clearance(cost, sensitivity) < 0:
+            raise unproved("it cuts the curve of uniform noises")
+        return self.intercept - self.slope * privacy.delta
+
+    def _clearance(self, cost: Cost, sensitivity: Fraction) -> Fraction:
+        """Return a lower bound of the least height of the curve above the line (comparison 3)."""
+        if self.integer:
+            if self.low != self.high or self.low.denominator != 1:
+                raise unproved("its place on the integers is not one integer")
+            reach = self.low.numerator
+            total = 2 * cost.total(Fraction(1), reach).lower + cost.value(Fraction(0)).lower
+            return total + self.slope * sensitivity - self.intercept * (2 * reach + 1)
+        area = cost.integral(self.low).lower
+        area += (self.high - self.low) * cost.value(self.low).lower
+        return area + self.slope * sensitivity / 2 - self.intercept * self.high
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CombBound:
+    """E X² ≥ (1−δ)(1+β²)/2·Δ² for all noises whatever, with β = ``root``, 4β³ + 3β ≤ 1."""
+
+    @property
+    def among(self) -> str:
+        """All noises, of any shape."""
+        return "any"
+
+    root: Fraction
+
+    def __repr__(self) -> str:
+        """Print the bound by its root."""
+        return f"CombBound(root={exactly(self.root)})"
+
+    @property
+    def integer(self) -> bool:
+        """Never: noise on the integers need not hide moves that are no whole numbers."""
+        return False
+
+    def proved(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
+        """Return (1−δ)(1+β²)/2·Δ² if the theorem applies; raise if it does not."""
+        if privacy.epsilon:
+            raise unproved("the comb's bound is for ε = 0")
+        if cost != l2:
+            raise unproved("the comb's bound is for the cost l2")
+        if self.root < 0 or 4 * self.root**3 + 3 * self.root > 1:
+            raise unproved("its root is not one between 0 and the β with 4β³ + 3β = 1")
+        return (1 - privacy.delta) * (1 + self.root**2) / 2 * sensitivity**2

@@ -12,7 +12,7 @@ can be rounded to the lattice by a rule that moves with it, and stays private. T
 * ``points``: the noise lives on the lattice already (whole numbers, step 1).
 * ``chords``: x goes to one of its two neighbours, the nearer the likelier, so that on average it
   stays where it is. What a lattice point may be charged is then any table whose straight
-  interpolation lies below L: L lowered by its :meth:`~leastnoise.costs.Cost.sag`.
+  interpolation lies below L: L lowered by its :meth:`~leastnoise.costs.cost.Cost.sag`.
 * ``cells``: x goes to the middle of its cell; the charge is the least of L in the cell's inside.
   Mass on the edges of cells, at most α, is charged L(0): at a move that is nearly j steps, no such
   mass meets another, so that it counts in full and leaves δ − α for the rest; letting the move
@@ -35,9 +35,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from leastnoise.certificate.evidence import unproved
+from leastnoise.core.exact import exponential
+from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost
-from leastnoise.exact import exponential
-from leastnoise.privacy import Privacy
 
 RULES = ("points", "chords", "cells", "smoothed")
 

@@ -3,6 +3,8 @@
 A command is a file named after it, which is loaded when the command is first asked for.
 """
 
-from leastnoise.cli.group import main
+from leastnoise.cli.app import main
 
-__all__ = ["main"]
+__all__ = [
+    "main",
+]

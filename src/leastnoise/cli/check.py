@@ -6,10 +6,10 @@ import click
 
 from leastnoise.certificate import Certificate
 from leastnoise.cli import options
-from leastnoise.cli.group import Refused
-from leastnoise.cli.printing import certificate_data, print_json, print_table
+from leastnoise.cli.app import Refused
+from leastnoise.cli.output import certificate_data, print_json, print_table
+from leastnoise.core.exact import exactly
 from leastnoise.errors import InvalidParameter, LeastnoiseError
-from leastnoise.exact import exactly
 
 
 @click.command()

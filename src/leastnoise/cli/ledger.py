@@ -1,7 +1,17 @@
-"""``leastnoise ledger``: what has been spent, and what may be."""
+"""The commands below ``leastnoise ledger``.
+
+``leastnoise ledger``: what has been spent, and what may be.
+
+How ``leastnoise ledger`` shows a ledger: its accounts, its last releases and its head.
+"""
+
+from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,16 +19,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leastnoise.cli import options
-from leastnoise.cli.group import Once
-from leastnoise.cli.overwriting import refuse_overwriting
-from leastnoise.cli.printing import print_json, print_table, print_words
-from leastnoise.cli.waiting import waiting
-from leastnoise.cli.witnesses import begin_witness, heads_of, refuse_silent
+from leastnoise.cli.app import Once
+from leastnoise.cli.output import print_json, print_table, print_words, waiting
+from leastnoise.cli.recording import begin_witness, heads_of, refuse_silent
+from leastnoise.core.exact import approximately, exactly
+from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
-from leastnoise.privacy import Privacy
+from leastnoise.files import refuse_overwriting
 
 if TYPE_CHECKING:
-    from leastnoise.ledger import Ledger
+    from leastnoise.ledger import (
+        Account,
+        Head,
+        Ledger,
+        Release,
+    )
+
 
 # Which options each action has, but for those that say which ledger is meant.
 _ACTIONS = {
@@ -169,8 +185,8 @@ def _there(file: str, dataset: str | None) -> bool:
         return False
 
 
-def _show(found: "Ledger", given: dict[str, Any]) -> Printing:
-    from leastnoise.cli.accounts import overview, overview_data, print_overview
+def _show(found: Ledger, given: dict[str, Any]) -> Printing:
+    pass
 
     seen = overview(found)
     if given["as_json"]:
@@ -178,7 +194,7 @@ def _show(found: "Ledger", given: dict[str, Any]) -> Printing:
     return partial(print_overview, seen, explained=given["explain"])
 
 
-def _allow(found: "Ledger", given: dict[str, Any]) -> Printing:
+def _allow(found: Ledger, given: dict[str, Any]) -> Printing:
     """Set a limit, of which what is not given stays as it is."""
     said, name = _said(given), (found.dataset, given["analyst"])
     if not said:
@@ -190,7 +206,7 @@ def _allow(found: "Ledger", given: dict[str, Any]) -> Printing:
     return _show(found, given)
 
 
-def _verify(found: "Ledger", given: dict[str, Any]) -> Printing:
+def _verify(found: Ledger, given: dict[str, Any]) -> Printing:
     head = found.verify(given["head"])
     checked = {"head": given["head"] is not None, "witness": given["witness"] is not None}
     if given["as_json"]:
@@ -217,7 +233,7 @@ def _witnessed(heads: int) -> str:
     return f"It holds the {which} witnessed."
 
 
-def _export(found: "Ledger", given: dict[str, Any]) -> Printing:
+def _export(found: Ledger, given: dict[str, Any]) -> Printing:
     declaration = found.export(unit=given["unit"])
     if given["out"] is None:
         return partial(print_json, declaration)
@@ -246,8 +262,11 @@ def _empty(part: dict[str, Any]) -> list[str]:
     ]
 
 
-def _plot(found: "Ledger", given: dict[str, Any]) -> Printing:
-    from leastnoise.plots import budget, save  # the pictures' libraries, on first use
+def _plot(found: Ledger, given: dict[str, Any]) -> Printing:
+    from leastnoise.plots import (
+        budget,
+        save,  # the pictures' libraries, on first use
+    )
 
     if given["out"] is None:
         raise InvalidParameter(
@@ -261,3 +280,122 @@ def _plot(found: "Ledger", given: dict[str, Any]) -> Printing:
 
 
 _ACTS = {"show": _show, "allow": _allow, "verify": _verify, "export": _export, "plot": _plot}
+
+_LAST = 10
+_LONGEST_KEY = 40
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What a ledger comes to, read at one time; the data set that it was begun with is first."""
+
+    account: Account
+    accounts: list[Account]
+    releases: list[Release]
+    head: Head
+
+
+def overview(ledger: Ledger) -> Overview:
+    """Read what a ledger comes to."""
+    from leastnoise.ledger import LIMIT
+
+    accounts, head = ledger.accounts, ledger.head
+    begun = next(row.content["dataset"] for row in ledger.rows() if row.kind == LIMIT)
+    accounts.sort(key=lambda account: account.dataset != begun)
+    return Overview(ledger.account, accounts, ledger.releases, head)
+
+
+def overview_data(found: Overview) -> dict[str, Any]:
+    """Return what a ledger comes to, for JSON."""
+    from leastnoise.ledger import account_written, release_written
+
+    last = found.releases[-_LAST:]
+    return {
+        "accounts": [account_written(account) for account in found.accounts],
+        "releases": len(found.releases),
+        "last": [{"dataset": one.dataset, **release_written(one)} for one in last],
+        "head": str(found.head),
+        "means": _promise(found.account, explained=True),
+    }
+
+
+def print_overview(found: Overview, *, explained: bool) -> None:
+    """Print what a ledger comes to; what its promise means, if that is to be explained."""
+    several = len({account.dataset for account in found.accounts}) > 1
+    _print_columns(
+        ("data set", "analyst", *(f"{what} {part}" for what in _WHAT for part in "εδ")),
+        [_account(account) for account in found.accounts],
+    )
+    count = len(found.releases)
+    click.echo(f"\n{count or 'no'} release{'s' * (count != 1)}" + _which(count))
+    if count:
+        names = ("data set",) * several + ("analyst", "ε", "δ", "answered", "key")
+        last = [_release(release, several) for release in found.releases[-_LAST:]]
+        _print_columns(("row", "time (UTC)", *names), last)
+    click.echo(f"\nhead  {found.head}\n")
+    print_words(_promise(found.account, explained=explained))
+
+
+_WHAT = ("limit", "spent", "left")
+# In the place of a name, or of a limit, where there is none.
+_NOBODY = "-"
+
+
+def _which(count: int) -> str:
+    return f"; the last {_LAST}:" if count > _LAST else ":" if count else " yet"
+
+
+def _account(account: Account) -> list[str]:
+    """Return the cells of an account; rounded, where they are long, to the side of caution."""
+    cells = [account.dataset, account.analyst or "(all)"]
+    for what in _WHAT:
+        promise: Privacy | None = getattr(account, what)
+        rounding = ROUND_CEILING if what == "spent" else ROUND_FLOOR
+        parts = (promise.epsilon, promise.delta) if promise else ()
+        cells += [_short(part, rounding) for part in parts] or [_NOBODY, _NOBODY]
+    return cells
+
+
+def _release(release: Release, several: bool) -> list[str]:
+    """Return the cells of a release; the data set only where there are several."""
+    promise = release.privacy
+    return [
+        str(release.row),
+        release.at[:19].replace("T", " "),
+        *[release.dataset] * several,
+        release.analyst or _NOBODY,
+        _short(promise.epsilon, ROUND_CEILING),
+        _short(promise.delta, ROUND_CEILING),
+        "yes" if release.answered else "no",
+        release.key if len(release.key) <= _LONGEST_KEY else f"{release.key[:_LONGEST_KEY]}…",
+    ]
+
+
+def _short(number: Fraction, rounding: str) -> str:
+    text = exactly(number)
+    return f"≈{approximately(number, 9, rounding)}" if text.startswith("≈") else text
+
+
+def _print_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; what is no character of a line, somebody put into the file by hand."""
+    cells = [[_printable(cell) for cell in row] for row in (names, *rows)]
+    widths = [max(len(row[place]) for row in cells) for place in range(len(names))]
+    for row in cells:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        click.echo(line.rstrip())
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else "�" for character in text)
+
+
+def _promise(account: Account, *, explained: bool) -> str:
+    """Say what holds of all that was released from the data set."""
+    limit, spent = account.limit or account.spent, account.spent
+    kept = Privacy(max(limit.epsilon, spent.epsilon), max(limit.delta, spent.delta))
+    said = "" if kept == limit else "More was spent than the limit is now. "
+    name = repr(_printable(account.dataset))
+    words = f"{kept} (show --explain says what that means)."
+    if explained:
+        words = kept.explain().removesuffix("Several answers about the same people add up.")
+    return f"{said}All that is released from {name} keeps one promise together: {words.rstrip()}"

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from leastnoise.core.exact import described
+from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1, l2, lp, points, threshold
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import described
-from leastnoise.privacy import Privacy
 
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger
+
 
 _COSTS = "l1, l2, lp:P, threshold:T, or points:X,Y;X,Y;…"
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import click
 
-from leastnoise.cli.printing import print_json
+from leastnoise.cli.output import print_json
 
 
 @click.command()
@@ -18,7 +18,10 @@ def paper(*, folder: str, as_json: bool) -> None:
     Example:
       leastnoise paper paper-recomputed/
     """  # noqa: D301 -- click reads the control character
-    from leastnoise.paper import claims, write  # the pictures' libraries, on first use
+    from leastnoise.paper import (
+        claims,
+        write,  # the pictures' libraries, on first use
+    )
 
     if sys.stderr.isatty():
         click.echo("recomputing tables, figures and claims …", err=True)

@@ -1,14 +1,19 @@
-"""Where commands record a release, and how they say where it is."""
+"""The ledger that a command charges, and its witness.
+
+Where commands record a release, and how they say where it is.
+
+What commands ask of a witness: one that is named must have something to tell.
+"""
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from leastnoise.cli.options import opened
-from leastnoise.cli.printing import privacy_data
+from leastnoise.core.exact import described
 from leastnoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from leastnoise.ledger import Ledger, Receipt, Unrecorded
+    from leastnoise.ledger import Ledger, Unrecorded
 
 
 def recording(
@@ -37,16 +42,41 @@ def of_dataset(ledger: "Ledger | Unrecorded") -> str:
     return f"of data set {ledger.dataset!r}"
 
 
-def receipt_data(receipt: "Receipt | None") -> dict[str, Any] | bool:
-    """Return where a release is recorded; false if it is nowhere."""
-    if receipt is None:
+def heads_of(witness: str | None) -> int:
+    """Return how many heads a witness holds for the chain to be checked against."""
+    from leastnoise.ledger import witness_read  # only where a ledger is used
+
+    found = witness_read(witness)
+    return 0 if found is None else len(found.heads())
+
+
+def refuse_silent(witness: str | None) -> None:
+    """Refuse a witness without heads: a misspelt name would vouch for any ledger."""
+    if witness is not None and not heads_of(witness):
+        raise InvalidParameter(
+            "a witness must exist and hold heads of the ledger; got "
+            f"{described(witness)}, which holds none. Give the file that noted them, or begin one "
+            "with leastnoise ledger FILE new --witness FILE."
+        )
+
+
+def refuse_late(witness: str | None, ledger: "Ledger") -> None:
+    """Refuse a witness without heads for a ledger with releases: it was there, or is begun aloud.
+
+    With the first release of a ledger a witness may begin by itself: there is nothing to forget.
+    """
+    if witness is not None and any(one.spent.epsilon or one.spent.delta for one in ledger.accounts):
+        refuse_silent(witness)
+
+
+def begin_witness(witness: str, ledger: "Ledger") -> bool:
+    """Check the whole ledger and have the witness begin with its head; false if it had begun."""
+    from leastnoise.ledger import witness_read
+
+    begun = heads_of(witness)
+    head = ledger.verify()
+    found = witness_read(witness)
+    if begun or found is None:
         return False
-    return {
-        "dataset": receipt.account.dataset,
-        "key": receipt.key,
-        "row": receipt.charge,
-        "at": receipt.at,
-        "again": receipt.again,
-        "head": str(receipt.head),
-        "left": privacy_data(receipt.account.left),
-    }
+    found.note(head)
+    return True

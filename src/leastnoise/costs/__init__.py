@@ -1,21 +1,9 @@
-"""What an error costs: ``l1``, ``l2``, ``lp``, ``threshold``, ``points``, or any function.
+"""What an error costs, and what a noise costs on average."""
 
-A cost L is a function of the size |x| of an error x that never falls as the size grows
-(GDGK19, Property 1). Each file states one kind of cost by its values and its integral; everything
-else (expected costs, least noise, certificates) is computed from those two.
-"""
-
-from fractions import Fraction
-from typing import Final
-
-from leastnoise.costs.cost import Cost, added, as_cost
-from leastnoise.costs.points import Points, points
-from leastnoise.costs.power import Power, lp
-from leastnoise.costs.tabled import Recording, Tabled
-from leastnoise.costs.threshold import Threshold, threshold
-
-l1: Final = Power(Fraction(1))
-l2: Final = Power(Fraction(2))
+from leastnoise.costs.cost import Cost, as_cost
+from leastnoise.costs.piecewise import Points, Threshold, points, threshold
+from leastnoise.costs.power import Power, l1, l2, lp
+from leastnoise.costs.recorded import Recording, Tabled
 
 __all__ = [
     "Cost",
@@ -24,7 +12,6 @@ __all__ = [
     "Recording",
     "Tabled",
     "Threshold",
-    "added",
     "as_cost",
     "l1",
     "l2",

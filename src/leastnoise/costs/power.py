@@ -1,11 +1,19 @@
-"""L(x) = |x|ᵖ."""
+"""L(x) = |x|ᵖ.
+
+What an error costs: ``l1``, ``l2``, ``lp``, ``threshold``, ``points``, or any function.
+
+A cost L is a function of the size |x| of an error x that never falls as the size grows
+(GDGK19, Property 1). Each file states one kind of cost by its values and its integral; everything
+else (expected costs, least noise, certificates) is computed from those two.
+"""
 
 from fractions import Fraction
 from functools import lru_cache
 from math import comb
+from typing import Final
 
+from leastnoise.core.exact import Interval, Number, exactly, positive, power
 from leastnoise.costs.cost import Cost, added
-from leastnoise.exact import Interval, Number, exactly, positive, power
 
 # Up to this exponent, sums of powers over the lattice are exact by their polynomial.
 _LARGEST_EXACT_SUM = 32
@@ -107,3 +115,7 @@ def _power_sums(p: int, terms: int) -> int:
         rest = sum(comb(q + 1, i) * sums[i] for i in range(q))
         sums.append(((terms + 1) ** (q + 1) - 1 - rest) // (q + 1))
     return sums[p]
+
+
+l1: Final = Power(Fraction(1))
+l2: Final = Power(Fraction(2))

@@ -1,20 +1,34 @@
 """What has been spent, on disk: a ledger that cannot be overspent."""
 
-from leastnoise.ledger.accounts import Account
-from leastnoise.ledger.entries import Receipt, Spending, Stored
+from leastnoise.ledger.accounts import Account, Accounts
+from leastnoise.ledger.declaration import account_written, release_written
+from leastnoise.ledger.entries import UNRECORDED, Receipt, Release, Spending, Stored, Unrecorded
 from leastnoise.ledger.ledger import Ledger
-from leastnoise.ledger.releases import Release
-from leastnoise.ledger.rows import Head
-from leastnoise.ledger.unrecorded import UNRECORDED, Unrecorded
+from leastnoise.ledger.recording import Form, Place, Written
+from leastnoise.ledger.rows import CHARGE, LIMIT, Head, Json, Row, canonical
+from leastnoise.ledger.witness import is_head, witness_read
 
 __all__ = [
+    "CHARGE",
+    "LIMIT",
     "UNRECORDED",
     "Account",
+    "Accounts",
+    "Form",
     "Head",
+    "Json",
     "Ledger",
+    "Place",
     "Receipt",
     "Release",
+    "Row",
     "Spending",
     "Stored",
     "Unrecorded",
+    "Written",
+    "account_written",
+    "canonical",
+    "is_head",
+    "release_written",
+    "witness_read",
 ]

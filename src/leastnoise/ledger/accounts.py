@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 
+from leastnoise.core.privacy import Privacy
 from leastnoise.errors import BudgetExceeded, LedgerDamaged
 from leastnoise.ledger.rows import (
     BEGINNING,
@@ -24,7 +25,6 @@ from leastnoise.ledger.rows import (
     Row,
     amount,
 )
-from leastnoise.privacy import Privacy
 
 # A sum of unlike fractions could need ever longer numbers. Beyond so many binary digits it is
 # rounded up to them: never too little is said to be spent, and too much by less than 2⁻²⁰⁴⁸.

@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 from leastnoise.ledger.accounts import Accounts, damaged
 from leastnoise.ledger.rows import BEGINNING, Head, Json, Row
-from leastnoise.ledger.store import Page, Store
+from leastnoise.ledger.stores import Page, Store
 from leastnoise.ledger.witness import Witness, forgotten
 
 # Rows that are read at a time, so that reading them slowly keeps nobody waiting.

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from importlib import import_module
 
-from leastnoise.exact import as_float, exactly, power, ratio, shortened_up
+from leastnoise.core.exact import as_float, exactly, power, ratio, shortened_up
+from leastnoise.core.privacy import Privacy
 from leastnoise.ledger.accounts import Account, Accounts
-from leastnoise.ledger.releases import Release, releases_of
+from leastnoise.ledger.entries import Release, releases_of
 from leastnoise.ledger.rows import MECHANISM, OPENED, VERSION, Json, Row, amount, mechanism_key
-from leastnoise.privacy import Privacy
 
 FORMAT = "leastnoise declaration 1"
 ARITHMETIC = "exact integer arithmetic on a lattice; no floating-point noise"

@@ -1,10 +1,33 @@
-"""What goes into a ledger for a release, and what comes back."""
+"""What a ledger is asked and what it hands out.
 
+What goes into a ledger for a release, and what comes back.
+
+The spelled-out way to go without a ledger.
+
+The releases that a ledger holds, one by one.
+"""
+
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final, final
 
+from leastnoise.core.exact import described
+from leastnoise.core.privacy import Privacy
+from leastnoise.errors import InvalidParameter
 from leastnoise.ledger.accounts import Account
-from leastnoise.ledger.rows import Head, Json
-from leastnoise.privacy import Privacy
+from leastnoise.ledger.rows import ANSWER, CHARGE, Head, Json, Row, amount
+
+_LONGEST_TEXT = 1000
+
+
+def named(text: object, what: str) -> str:
+    """Return a name or a key, or refuse what cannot be one."""
+    if isinstance(text, str) and 0 < len(text) <= _LONGEST_TEXT and text.isprintable():
+        return text
+    raise InvalidParameter(
+        f"{what} must be a text of 1 to {_LONGEST_TEXT} printable characters; "
+        f"got {described(text)}. Give one that others will recognise."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +74,84 @@ class Stored:
     receipt: Receipt
     content: Json
     payload: bytes
+
+
+@final
+class Unrecorded:
+    """Says that a release is recorded nowhere; there is one, :data:`UNRECORDED`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Print its name."""
+        return "UNRECORDED"
+
+    def __str__(self) -> str:
+        """Say what it means, as answers print it."""
+        return "not recorded in any ledger"
+
+    def __reduce__(self) -> str:
+        """Stay the one that there is."""
+        return "UNRECORDED"
+
+
+UNRECORDED: Final = Unrecorded()
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A release that was charged, and when it was answered.
+
+    Attributes:
+        row: The number of the row that charged it.
+        at: When it was charged, in UTC.
+        key: What the question is called.
+        dataset: The data set.
+        analyst: Who asked; None if nobody was named.
+        privacy: What was promised, and charged.
+        mechanisms: The digests of the noises: one, or one for each answer of a plan.
+        asked: What else belongs to the question: one number or many, and how many of them one
+            person can change.
+        answered: When its answer was stored; None if it never was, as after a crash. It is charged
+            all the same.
+    """
+
+    row: int
+    at: str
+    key: str
+    dataset: str
+    analyst: str | None
+    privacy: Privacy
+    mechanisms: tuple[str, ...]
+    asked: Json
+    answered: str | None
+
+
+def releases_of(rows: Iterable[Row]) -> list[Release]:
+    """Return the releases that rows tell of, in the order of their charges.
+
+    The rows must be checked, as :meth:`Ledger.rows` gives them out.
+    """
+    charges: dict[int, Row] = {}
+    answered: dict[int, str] = {}
+    for row in rows:
+        if row.kind == CHARGE:
+            charges[row.seq] = row
+        elif row.kind == ANSWER:
+            answered.setdefault(row.content["charge"], row.at)
+    return [_release(row, answered.get(seq)) for seq, row in charges.items()]
+
+
+def _release(row: Row, answered: str | None) -> Release:
+    content = row.content
+    return Release(
+        row=row.seq,
+        at=row.at,
+        key=row.key,
+        dataset=content["dataset"],
+        analyst=content["analyst"],
+        privacy=Privacy(amount(content["epsilon"]), amount(content["delta"])),
+        mechanisms=tuple(content["mechanisms"]),
+        asked=content["asked"],
+        answered=answered,
+    )

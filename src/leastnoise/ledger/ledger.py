@@ -1,20 +1,21 @@
-"""``Ledger``: what has been spent, so that it cannot be overspent."""
+"""``Ledger``: what has been spent, so that it cannot be overspent.
+
+What a ledger was begun with, for those who open one and do not know.
+"""
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from uuid import uuid4
 
+from leastnoise.core.exact import Number, described, positive, ratio
+from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import Number, described, positive, ratio
 from leastnoise.ledger.accounts import Account, Accounts, Name
-from leastnoise.ledger.beginning import begun_with
 from leastnoise.ledger.chain import Chain, Draft, keyed
 from leastnoise.ledger.declaration import declared
-from leastnoise.ledger.entries import Receipt, Spending, Stored
-from leastnoise.ledger.releases import Release, releases_of
+from leastnoise.ledger.entries import Receipt, Release, Spending, Stored, named, releases_of
 from leastnoise.ledger.rows import (
     ANSWER,
     CHARGE,
@@ -28,14 +29,10 @@ from leastnoise.ledger.rows import (
     limit_key,
     mechanism_key,
 )
-from leastnoise.ledger.store import POSTGRES, Page, opened
+from leastnoise.ledger.stores import Page, checked_address, opened
 from leastnoise.ledger.witness import read_head, witness_read
-from leastnoise.privacy import Privacy
 
-_LONGEST_TEXT = 1000
 _USUAL = "data"
-# What is meant as a connection string and not as a path.
-_CONNECTION = re.compile(r"://|\b(password|user|host|dbname)\s*=", re.IGNORECASE)
 # What a key stands for, and where a charge says it.
 _QUESTION = {
     "promise": ("epsilon", "delta"),
@@ -90,7 +87,7 @@ class Ledger:
         timeout: Number = 10,
     ) -> None:
         """Open a ledger, or begin one."""
-        self.where = _address(where)
+        self.where = checked_address(where)
         self.analyst = None if analyst is None else named(analyst, "an analyst")
         if analyst_limit is not None and analyst is None:
             raise InvalidParameter(
@@ -313,16 +310,6 @@ class Ledger:
         return Receipt(row.key, row.seq, row.head, row.at, again, known.account(self.dataset))
 
 
-def named(text: object, what: str) -> str:
-    """Return a name or a key, or refuse what cannot be one."""
-    if isinstance(text, str) and 0 < len(text) <= _LONGEST_TEXT and text.isprintable():
-        return text
-    raise InvalidParameter(
-        f"{what} must be a text of 1 to {_LONGEST_TEXT} printable characters; "
-        f"got {described(text)}. Give one that others will recognise."
-    )
-
-
 def _answer(page: Draft, receipt: Receipt) -> Stored | None:
     """Return the answer of a charge that a page holds."""
     for row in page.of(receipt.key, ANSWER):
@@ -331,20 +318,6 @@ def _answer(page: Draft, receipt: Receipt) -> Stored | None:
             found = replace(receipt, head=row.head, at=row.at, again=True)
             return Stored(found, content["answer"], row.payload)
     return None
-
-
-def _address(where: object) -> str:
-    text = os.fspath(where) if isinstance(where, str | os.PathLike) else ""
-    connects = isinstance(text, str) and bool(_CONNECTION.search(text))
-    known = isinstance(text, str) and (not connects or text.startswith(POSTGRES))
-    if isinstance(text, str) and text and "\0" not in text and known:
-        return text
-    # A connection string can hold a password: only its kind is named.
-    got = "a connection string of another kind" if connects else described(where)
-    raise InvalidParameter(
-        "a ledger must be the path of a file, or postgresql://…; "
-        f"got {got}. Give for instance 'people.ledger'."
-    )
 
 
 def _limit(limit: object) -> Privacy | None:
@@ -397,3 +370,11 @@ def _same_question(key: str, before: Json, now: Json) -> None:
             "a key stands for one question, one promise and one mechanism; got "
             f"{key!r}, which was used for another {' and '.join(different)}. Choose another key."
         )
+
+
+def begun_with(page: Page) -> str | None:
+    """Return the data set of the first limit that a page holds; None if there is none."""
+    first = next((row for row in page.rows(0) if row.kind == LIMIT), None)
+    # Its key has the name behind two separators, whatever became of its body.
+    parts = [] if first is None else first.key.split("\x1f")
+    return parts[2] if len(parts) > 2 else None

@@ -20,9 +20,6 @@ _LONG = 4000
 # The hash before the first row.
 START = hashlib.sha256(b"leastnoise ledger").hexdigest()
 
-OPENED, LIMIT, MECHANISM, CHARGE, ANSWER = "opened", "limit", "mechanism", "charge", "answer"
-KINDS = (OPENED, LIMIT, MECHANISM, CHARGE, ANSWER)
-
 
 class Row(NamedTuple):
     """One thing that happened; never changed once it is written.
@@ -109,7 +106,7 @@ def mechanism_key(digest: str) -> str:
 
 @lru_cache(maxsize=1024)
 def amount(text: str) -> Fraction:
-    """Return the rational that :func:`leastnoise.exact.ratio` printed, whatever its length."""
+    """Return the rational that :func:`leastnoise.core.exact.ratio` printed, whatever its length."""
     over, _, under = text.partition("/")
     return Fraction(_whole(over), _whole(under or "1"))
 
@@ -117,3 +114,7 @@ def amount(text: str) -> Fraction:
 def _whole(digits: str) -> int:
     """Return a whole number; Python reads no more than 4300 digits of one, decimals any."""
     return int(digits) if len(digits) < _LONG else int(Decimal(digits))
+
+
+OPENED, LIMIT, MECHANISM, CHARGE, ANSWER = "opened", "limit", "mechanism", "charge", "answer"
+KINDS = (OPENED, LIMIT, MECHANISM, CHARGE, ANSWER)

@@ -9,10 +9,10 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+from leastnoise.core.exact import described
 from leastnoise.errors import InvalidParameter, LedgerDamaged
-from leastnoise.exact import described
 from leastnoise.ledger.rows import Head
-from leastnoise.ledger.store import unavailable
+from leastnoise.ledger.stores import unavailable
 
 _HEAD = re.compile(r"([1-9]\d{0,17})-([0-9a-f]{64})")
 # Of the heads that processes wrote at the same time, the last is within so many bytes of the end.

@@ -1,11 +1,13 @@
 """A noise with the promise it keeps, and the answers it gives."""
 
-from leastnoise.mechanism.answer import Answer, Answers
-from leastnoise.mechanism.drawn import Drawn
-from leastnoise.mechanism.mechanism import Mechanism, calibrate, hold
+from leastnoise.mechanism.answer import Answer, Answers, farthest, half_width, recorded_as
+from leastnoise.mechanism.factory import calibrate, hold
+from leastnoise.mechanism.mechanism import Drawn, Mechanism, proving
 from leastnoise.mechanism.pair import PairAnswer, PairMechanism, calibrate_pair
+from leastnoise.mechanism.storage import NUMBERS
 
 __all__ = [
+    "NUMBERS",
     "Answer",
     "Answers",
     "Drawn",
@@ -14,5 +16,9 @@ __all__ = [
     "PairMechanism",
     "calibrate",
     "calibrate_pair",
+    "farthest",
+    "half_width",
     "hold",
+    "proving",
+    "recorded_as",
 ]

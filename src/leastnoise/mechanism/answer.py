@@ -1,13 +1,14 @@
 """What leaves: a released number, or an array of them, with what is known about its error."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.errors import InvalidParameter
-from leastnoise.exact import (
+from leastnoise.core.exact import (
     Number,
     approximately,
     as_float,
@@ -16,15 +17,17 @@ from leastnoise.exact import (
     rational,
     to_place,
 )
+from leastnoise.core.privacy import Privacy
+from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import UNRECORDED, Receipt
-from leastnoise.noise import table
-from leastnoise.privacy import Privacy
+from leastnoise.rendering import table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from leastnoise.mechanism.columns import Form
     from leastnoise.mechanism.mechanism import Mechanism
+
 
 _ENDLESS = "there is no largest error"
 _NEARLY_ALL = Fraction(999, 1000)
@@ -39,7 +42,7 @@ class Answer:
     # No frozen dataclass: to set its fields takes a tenth of a release.
     __slots__ = ("_index", "_mechanism", "_receipt")
 
-    def __init__(self, index: int, mechanism: "Mechanism", receipt: Receipt | None = None) -> None:
+    def __init__(self, index: int, mechanism: Mechanism, receipt: Receipt | None = None) -> None:
         """Take the parts."""
         self._index = index
         self._mechanism = mechanism
@@ -51,7 +54,7 @@ class Answer:
         return self._index
 
     @property
-    def mechanism(self) -> "Mechanism":
+    def mechanism(self) -> Mechanism:
         """What released it."""
         return self._mechanism
 
@@ -125,7 +128,7 @@ class Answer:
         """Return the same for equal answers."""
         return hash(self._parts())
 
-    def _parts(self) -> tuple[int, "Mechanism", Receipt | None]:
+    def _parts(self) -> tuple[int, Mechanism, Receipt | None]:
         return self._index, self._mechanism, self._receipt
 
 
@@ -143,10 +146,10 @@ class Answers:
         receipt: That they are in a ledger, with the chain's head; None if they are in none.
     """
 
-    values: "NDArray[Any]"
-    mechanism: "Mechanism"
+    values: NDArray[Any]
+    mechanism: Mechanism
     privacy: Privacy
-    form: "Form | None" = None
+    form: Form | None = None
     receipt: Receipt | None = None
 
     @property
@@ -178,11 +181,13 @@ class Answers:
         """The probability, for each element, with which its exact value left."""
         return self.mechanism.exact_probability
 
-    def interval(self, confidence: Number = 0.95) -> "tuple[NDArray[Any], NDArray[Any]]":
+    def interval(self, confidence: Number = 0.95) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return, for each element, an interval that holds its true value so often (one by one).
 
         The ends are rounded outward.
         """
+        from leastnoise.core.arrays import added
+
         reach = half_width(self.mechanism, confidence) + self._off()
         if self.values.dtype == object:  # fractions or long integers, which are exact
             return self.values - reach, self.values + reach
@@ -220,26 +225,13 @@ class Answers:
         return f"Answers({self.values.size} values, {self.privacy!r})"
 
 
-def added(whole: "NDArray[Any]", shift: "int | NDArray[Any]") -> "NDArray[Any]":
-    """Add to 64-bit integers and stop at the ends of their range instead of wrapping.
-
-    Stopping never makes an error larger: what was there before lies within the range.
-    """
-    import numpy as np
-
-    ends = np.iinfo(np.int64)
-    total = whole + shift
-    total = np.where((shift > 0) & (total < whole), ends.max, total)
-    return np.where((shift < 0) & (total > whole), ends.min, total)
-
-
-def farthest(mechanism: "Mechanism") -> Fraction | float:
+def farthest(mechanism: Mechanism) -> Fraction | float:
     """Return the largest error a release can have, rounding to the lattice included; or inf."""
     radius = mechanism.drawn.radius
     return radius if isinstance(radius, float) else radius + _rounding(mechanism)
 
 
-def half_width(mechanism: "Mechanism", confidence: Number) -> Fraction:
+def half_width(mechanism: Mechanism, confidence: Number) -> Fraction:
     """Return the smallest error that a release exceeds with probability at most 1 − confidence."""
     level = rational(confidence, "confidence")
     if not 0 < level <= 1:
@@ -251,7 +243,7 @@ def half_width(mechanism: "Mechanism", confidence: Number) -> Fraction:
     return law.within(level) * law.step + _rounding(mechanism)
 
 
-def _rounding(mechanism: "Mechanism") -> Fraction:
+def _rounding(mechanism: Mechanism) -> Fraction:
     """Return how far the true value can be from its lattice point."""
     return Fraction(0) if mechanism.integer else mechanism.drawn.step / 2
 
@@ -261,7 +253,7 @@ def _rounded(answer: Answer) -> str:
     return to_place(answer.value, _place(answer.mechanism))
 
 
-def _place(mechanism: "Mechanism") -> Fraction:
+def _place(mechanism: Mechanism) -> Fraction:
     """Return the decimal place that values are printed to: 1 for whole numbers."""
     if mechanism.integer:
         return Fraction(1)

@@ -21,13 +21,17 @@ from importlib import import_module
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Protocol
 
+from leastnoise.core.exact import as_float
+from leastnoise.core.lattice import Grid
+from leastnoise.core.noise import LatticeNoise
+from leastnoise.core.sampling import CipherTape
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import as_float
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
+
 
 # The types of 64 bits or fewer by the names that numpy and, in capitals, polars give them.
 _KINDS = {f"int{bits}": "i" for bits in (8, 16, 32, 64)}
@@ -123,6 +127,16 @@ class Form(ABC):
     @abstractmethod
     def column(self, values: "Array", *, integer: bool) -> Any:
         """Return released values as a column that shares no memory with them."""
+
+
+def releasing_column(
+    column: object, form: Form, grid: Grid, law: LatticeNoise, *, integer: bool
+) -> "Callable[[], NDArray[Any]]":
+    """Check a column; return what releases it, element by element, as an array."""
+    from leastnoise.core.arrays import releasing  # numpy, on first use
+
+    numbers = numbers_of(column, form)
+    return releasing(numbers, grid, law, CipherTape, integer=integer, what="a column")
 
 
 @dataclass(frozen=True, slots=True)

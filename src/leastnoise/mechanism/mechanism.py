@@ -1,4 +1,9 @@
-"""``calibrate`` finds the least noise; a ``Mechanism`` adds it."""
+"""A noise with its promise, and what is said of it.
+
+``calibrate`` finds the least noise; a ``Mechanism`` adds it.
+
+What a mechanism is said to do, in plain words.
+"""
 
 import sys
 from collections.abc import Callable
@@ -8,42 +13,22 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, overload
 
-from leastnoise.calibration import Effort, Question, find
+from leastnoise.accounting import Profile
+from leastnoise.calibration import Effort, Question, class_read, effort_read, find
 from leastnoise.certificate import Certificate
-from leastnoise.costs import Cost, l1
+from leastnoise.core.basic_composition import together
+from leastnoise.core.exact import Number, approximately, count, described, exactly, exponential
+from leastnoise.core.lattice import Grid
+from leastnoise.core.noise import LatticeNoise, Noise
+from leastnoise.core.privacy import Privacy
+from leastnoise.core.profile import keeps
+from leastnoise.core.release import releaser, releasing_many, releasing_one
+from leastnoise.costs import Cost
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import (
-    Grid,
-    Number,
-    approximately,
-    count,
-    described,
-    exactly,
-    exponential,
-)
-from leastnoise.ledger import UNRECORDED, Ledger, Spending, Unrecorded
-from leastnoise.ledger.rows import Json
+from leastnoise.ledger import UNRECORDED, Json, Ledger, Place, Spending, Unrecorded
 from leastnoise.mechanism.answer import Answer, Answers
-from leastnoise.mechanism.columns import Column, form_of
-from leastnoise.mechanism.drawn import Drawn, lattice_law
-from leastnoise.mechanism.reading import class_read, effort_read, sensitivity_read
-from leastnoise.mechanism.recording import (
-    ARRAY,
-    NUMBER,
-    Place,
-    description,
-)
-from leastnoise.mechanism.release import (
-    releaser,
-    releasing_column,
-    releasing_many,
-    releasing_one,
-)
-from leastnoise.mechanism.together import together
-from leastnoise.mechanism.words import explained
-from leastnoise.noise import Noise, Smooth, Staircase, Steps
-from leastnoise.privacy import Privacy
-from leastnoise.profiles import keeps
+from leastnoise.mechanism.columns import Column, form_of, releasing_column
+from leastnoise.mechanism.storage import ARRAY, NUMBER, description
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -53,88 +38,36 @@ if TYPE_CHECKING:
     from leastnoise.mechanism.columns import Form
 
 
-def calibrate(
-    privacy: Privacy,
-    *,
-    sensitivity: Number,
-    cost: Cost = l1,
-    integer: bool = False,
-    among: str = "decreasing",
-    family: str | None = None,
-    solve: bool = True,
-    gap: Number = Fraction(1, 1000),
-    seconds: Number = 10,
-) -> "Mechanism":
-    """Find the noise of least cost that keeps a promise, and prove both.
+@dataclass(frozen=True, repr=False)
+class Drawn:
+    """The lattice noise that release adds, whole multiples of a step.
 
-    Where the least noise of the class is known in closed form it is returned: at ε = 0 GDGK19's
-    noise (Theorems 2 and 3), or of any shape the comb; for whole numbers at Δ = 1 the canonical
-    noise. At δ = 0 it is a staircase (Geng and Viswanath 2016). Else a linear programme is solved
-    until cost and lower bound meet within ``gap``; ``certificate`` says how near they came.
-
-    Args:
-        privacy: What is promised.
-        sensitivity: Δ, how much one person can change the true answer. It is never read from data.
-        cost: What an error costs; its expectation is made least.
-        integer: Whether true answers are whole numbers. Then so are the released ones.
-        among: The class in which to look: ``"decreasing"`` for symmetric noises that never rise
-            away from 0, which is every noise in common use, or ``"any"``.
-        family: A kind of noise to be used whatever it costs, for instance ``"laplace"``,
-            ``"gaussian"`` or ``"truncated_laplace"``; ``leastnoise.calibration.FAMILIES`` lists
-            them. The certificate says how far from the least of all it may be.
-        solve: Whether to solve where no closed form is proved least. If not, the cheapest of the
-            known families is returned at once, with a bound.
-        gap: How far above the least the cost may be, relative to it.
-        seconds: How long to solve. If the gap is not reached, the best that was found is returned.
-
-    Raises:
-        InvalidParameter: If the question is wrong or has no answer.
-
-    >>> mechanism = calibrate(Privacy(delta=0.1), sensitivity=1)
-    >>> mechanism.noise, mechanism.cost
-    (Uniform(radius=5, atom=0), Fraction(5, 2))
-    >>> mechanism = calibrate(Privacy(1, "1e-6"), sensitivity=1)
-    >>> print(mechanism.certificate)  # doctest: +ELLIPSIS
-    within 0.0... % of the least among symmetric noises that never rise away from 0 (...)
+    Attributes:
+        noise: Its law, in whole weights.
+        objective: What an error costs.
     """
-    moved = sensitivity_read(privacy, sensitivity, cost, integer=integer)
-    asked = Question(privacy, moved, cost, integer, class_read(among))
-    noise, certificate = find(asked, effort_read(solve, gap, seconds), family)
-    return Mechanism(
-        privacy, moved, noise, certificate, Drawn(lattice_law(noise, asked), cost), integer
-    )
 
+    noise: LatticeNoise
+    objective: Cost
 
-def hold(
-    noise: Steps | Staircase | Smooth, privacy: Privacy, *, sensitivity: Number, cost: Cost = l1
-) -> "Mechanism":
-    """Hold a noise of your own to a promise: check it over every move, then release with it.
+    def __repr__(self) -> str:
+        """Print the law."""
+        return f"Drawn({self.noise!r})"
 
-    Args:
-        noise: Any piecewise constant law with atoms, symmetric or not; a staircase; or a Laplace,
-            TruncatedLaplace or Gaussian law.
-        privacy: What is promised, any (ε, δ).
-        sensitivity: Δ.
-        cost: What an error costs; only to be able to say what the noise costs.
+    @property
+    def step(self) -> Fraction:
+        """The lattice's step: 1 for whole numbers, about Δ/2²⁰ for real ones."""
+        return self.noise.step
 
-    Raises:
-        NotPrivate: If it does not keep the promise, with the worst move.
+    @property
+    def radius(self) -> Fraction | float:
+        """The largest noise that can be drawn: ``math.inf`` if there is none."""
+        return self.noise.radius
 
-    >>> comb = Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])
-    >>> hold(comb, Privacy(delta="1/2"), sensitivity=1, cost=l1).cost
-    Fraction(1, 2)
-    """
-    if not isinstance(noise, Steps | Staircase | Smooth):
-        raise InvalidParameter(
-            "a noise of your own must be Steps, a Staircase, Laplace, TruncatedLaplace or "
-            f"Gaussian; got {described(noise)}. Give for instance Steps(breaks, heights), or "
-            "calibrate."
-        )
-    moved = sensitivity_read(privacy, sensitivity, cost, integer=False)
-    certificate = Certificate.of(noise, privacy, moved, cost, source="given, not found")
-    certificate.check()
-    law = lattice_law(noise, Question(privacy, moved, cost, integer=False, among="any"))
-    return Mechanism(privacy, moved, noise, certificate, Drawn(law, cost), integer=False)
+    @cached_property
+    def cost(self) -> Fraction:
+        """The expected cost of the drawn noise: exact or a proved upper bound."""
+        return self.noise.expected(self.objective)
 
 
 @dataclass(frozen=True, repr=False)
@@ -394,3 +327,38 @@ def _alone(touches: object) -> None:
 
 def _up(probability: Fraction) -> str:
     return approximately(probability, 6, ROUND_CEILING)
+
+
+def explained(mechanism: "Mechanism", people: int | None) -> str:
+    """Say what is promised, then what the noise that is drawn does; chances are rounded up."""
+    words = [mechanism.privacy.explain(people=people)]
+    proved = proving(mechanism)
+    if proved:
+        words.append(
+            f"With this noise an answer proves it outright with probability {_percent(proved)} % "
+            "at the most."
+        )
+    elif mechanism.privacy.delta:
+        words.append("This noise has no largest size: an answer never proves it outright.")
+    if mechanism.needs_allowance:
+        left = _percent(mechanism.exact_probability)
+        words.append(f"With probability {left} % the exact answer leaves.")
+    return " ".join(words)
+
+
+def proving(mechanism: "Mechanism") -> Fraction:
+    """Return the probability, at the most, of an answer that is impossible for a neighbour.
+
+    Of the noise on the line too: what stands out there, as an atom does, is on the fine lattice not
+    impossible for a neighbour, only a million times less likely. 0 for noise without a largest
+    size, which can reach every point from any other.
+    """
+    drawn = mechanism.drawn.noise
+    if isinstance(drawn.radius, float):
+        return Fraction(0)
+    laws = {mechanism.noise: mechanism.sensitivity, drawn: mechanism.protected}
+    return max(Profile(law, sensitivity=moved).impossible for law, moved in laws.items())
+
+
+def _percent(chance: Fraction) -> str:
+    return approximately(chance * 100, 6, ROUND_CEILING)

@@ -4,7 +4,15 @@ GDGK19: Geng, Ding, Guo and Kumar, *Optimal Noise-Adding Mechanism in Additive D
 Privacy*, AISTATS 2019.
 """
 
-from leastnoise.paper.claims import Claim, claims
 from leastnoise.paper.page import write
+from leastnoise.paper.rearrangement import Rearrangement, rearrange, symmetrised
+from leastnoise.paper.statements import Claim, claims
 
-__all__ = ["Claim", "claims", "write"]
+__all__ = [
+    "Claim",
+    "Rearrangement",
+    "claims",
+    "rearrange",
+    "symmetrised",
+    "write",
+]

@@ -3,13 +3,34 @@
 import csv
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leastnoise import plots
+from leastnoise.core.exact import approximately, as_float
 from leastnoise.costs import l1, l2
 from leastnoise.errors import InvalidParameter
-from leastnoise.paper import series
-from leastnoise.paper.claims import Claim, claims
+from leastnoise.paper import numbers
+from leastnoise.paper.statements import Claim, claims
+from leastnoise.plots import _laws, library, styled, titled
+
+if TYPE_CHECKING:
+    from leastnoise.paper.rearrangement import Rearrangement
+
+
+def rearrangement(proof: "Rearrangement") -> Any:
+    """Draw the stages of Theorem 2's proof side by side, on one scale, with what each costs."""
+    alt = library()
+    top = max(as_float(max(stage.noise.heights)) for stage in proof.stages)
+    reach = 1.08 * max(as_float(stage.noise.radius) for stage in proof.stages)
+    panels = []
+    for stage in proof.stages:
+        label = f"{stage.name}: cost {approximately(stage.cost.upper, 5)}"
+        panel = _laws([("", stage.noise, 0.0)], "", top=top * 1.6, reach=reach)
+        title = alt.Title(label, fontSize=12, fontWeight="normal", offset=4)
+        panels.append(panel.properties(width=250, height=120, title=title))
+    chart = alt.concat(*panels, columns=2)
+    return styled(chart.properties(title=titled("Theorem 2's proof, stage by stage", "")))
+
 
 _HEAD = """# The paper, recomputed
 
@@ -39,7 +60,7 @@ def write(folder: str | Path) -> Path:
         ("table-1", "Table 1: noise magnitude", l1),
         ("table-2", "Table 2: noise power", l2),
     ):
-        compared = series.table(cost)
+        compared = numbers.table(cost)
         _write_csv(target / f"{name}.csv", compared)
         parts.append(f"## {title}\n\n{_markdown(compared)}\n")
     for name, (chart, rows, words) in _figures().items():
@@ -53,14 +74,14 @@ def write(folder: str | Path) -> Path:
     return page
 
 
-def _figures() -> dict[str, tuple[Any, Sequence[series.Row], str]]:
+def _figures() -> dict[str, tuple[Any, Sequence[numbers.Row], str]]:
     """Return each figure with its data and the sentence under it."""
-    ratio, discrete, both = series.ratios(), series.consistency(), series.readings()
+    ratio, discrete, both = numbers.ratios(), numbers.consistency(), numbers.readings()
     return {
         "ratio": (
             plots.curves(
                 ratio,
-                series.RATIO_LOOKS,
+                numbers.RATIO_LOOKS,
                 x="δ",
                 y="cost ratio",
                 title="Optimum over Gaussian",
@@ -71,7 +92,7 @@ def _figures() -> dict[str, tuple[Any, Sequence[series.Row], str]]:
         ),
         "p-alpha": (
             plots.laws(
-                series.p_alphas(),
+                numbers.p_alphas(),
                 "P_α at δ = 0.8, Δ = 1",
                 "all are (0, 0.8)-private; bars: the mass at 0, not to scale",
             ),
@@ -79,7 +100,7 @@ def _figures() -> dict[str, tuple[Any, Sequence[series.Row], str]]:
             "P_α for three masses at the origin. The mass within half of Δ is δ for each.",
         ),
         "rearrangement": (
-            plots.rearrangement(series.proof()),
+            rearrangement(numbers.proof()),
             [],
             "Theorem 2's proof as a program, from a staircase, for ℓ2 at δ = 0.6 and Δ = 3: no "
             "stage after the first costs more than the one before, and all are private.",
@@ -87,7 +108,7 @@ def _figures() -> dict[str, tuple[Any, Sequence[series.Row], str]]:
         "consistency": (
             plots.curves(
                 discrete,
-                series.CONSISTENCY_LOOKS,
+                numbers.CONSISTENCY_LOOKS,
                 x="δ",
                 y="relative excess",
                 title="Discrete uniform noise above the integer optimum (ℓ1)",
@@ -101,7 +122,7 @@ def _figures() -> dict[str, tuple[Any, Sequence[series.Row], str]]:
         "readings": (
             plots.curves(
                 both,
-                series.READING_LOOKS,
+                numbers.READING_LOOKS,
                 x="ε",
                 y="cost ratio",
                 title="Least cost of ε-privacy over that of (0, δ)",
@@ -128,14 +149,14 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _markdown(rows: Sequence[series.Row]) -> str:
+def _markdown(rows: Sequence[numbers.Row]) -> str:
     names = list(rows[0])
     lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
     lines += ["| " + " | ".join(f"{row[name]:.6g}" for name in names) + " |" for row in rows]
     return "\n".join(lines)
 
 
-def _write_csv(path: Path, rows: Sequence[series.Row]) -> None:
+def _write_csv(path: Path, rows: Sequence[numbers.Row]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()

@@ -1,22 +1,22 @@
 """Many mechanisms: side by side, together, planned, or the promise that an accuracy needs."""
 
 from leastnoise.planning.accuracy import privacy_for
+from leastnoise.planning.closed_forms import STEPPED, closed_cost
 from leastnoise.planning.comparison import Comparison, compare
-from leastnoise.planning.composing import Composition, compose
-from leastnoise.planning.contender import Contender
-from leastnoise.planning.plans.option import Option
-from leastnoise.planning.plans.plan import Plan, plan
-from leastnoise.planning.plans.wanted import Wanted
+from leastnoise.planning.contenders import Contender
+from leastnoise.planning.options import Option
+from leastnoise.planning.plans import Plan, plan
+from leastnoise.planning.wanted import Wanted
 
 __all__ = [
+    "STEPPED",
     "Comparison",
-    "Composition",
     "Contender",
     "Option",
     "Plan",
     "Wanted",
+    "closed_cost",
     "compare",
-    "compose",
     "plan",
     "privacy_for",
 ]

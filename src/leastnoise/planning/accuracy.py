@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING
 from fractions import Fraction
 
-from leastnoise.calibration.progress import Progress
-from leastnoise.costs import Cost, l1
-from leastnoise.errors import InvalidParameter
-from leastnoise.exact import (
+from leastnoise.calibration import class_read, effort_read, sensitivity_read
+from leastnoise.core.exact import (
     Number,
     approximately,
     as_float,
@@ -19,10 +17,11 @@ from leastnoise.exact import (
     positive,
     rational,
 )
-from leastnoise.mechanism import Mechanism, calibrate
-from leastnoise.mechanism.answer import half_width
-from leastnoise.mechanism.reading import class_read, effort_read, sensitivity_read
-from leastnoise.privacy import Privacy
+from leastnoise.core.privacy import Privacy
+from leastnoise.costs import Cost, l1
+from leastnoise.errors import InvalidParameter
+from leastnoise.mechanism import Mechanism, calibrate, half_width
+from leastnoise.rendering import Progress
 
 # ε and δ are looked for among the decimals of three digits: 900 to each power of ten.
 _PER_DECADE = 900

@@ -7,20 +7,18 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from leastnoise.calibration import FAMILIES, Question
+from leastnoise.calibration import FAMILIES, Question, class_read, effort_read, sensitivity_read
 from leastnoise.certificate import CanonicalBound
+from leastnoise.core.basic_composition import split
+from leastnoise.core.exact import Number, count, described, ratio
+from leastnoise.core.noise import Smooth
+from leastnoise.core.privacy import Privacy
+from leastnoise.core.profile import never_rises
 from leastnoise.costs import Cost, l1
 from leastnoise.errors import InvalidParameter, LeastnoiseError, Unsupported
-from leastnoise.exact import Number, count, described, ratio
 from leastnoise.mechanism import Mechanism, calibrate
-from leastnoise.mechanism.reading import class_read, effort_read, sensitivity_read
-from leastnoise.noise import Smooth
-from leastnoise.planning.closed import gaussian_ahead, on_line, one_of
-from leastnoise.planning.contender import Contender
-from leastnoise.planning.releases import SHARED, first_release, split
-from leastnoise.planning.table import as_html, as_text
-from leastnoise.privacy import Privacy
-from leastnoise.profiles import never_rises
+from leastnoise.planning.closed_forms import SHARED, first_release, gaussian_ahead, on_line, one_of
+from leastnoise.planning.contenders import Contender, as_html, as_text
 
 LEAST = "least"
 

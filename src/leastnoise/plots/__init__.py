@@ -4,14 +4,14 @@ Save one with :func:`save`; in a notebook a chart shows itself. Altair comes wit
 ``leastnoise[plots]``.
 """
 
-from leastnoise.plots.budget import budget
-from leastnoise.plots.canvas import save
+from leastnoise.plots.canvas import library, save, styled, titled
 from leastnoise.plots.comparison import compared, cost_by_delta, cost_by_epsilon, save_comparison
-from leastnoise.plots.curves import Look, curves
-from leastnoise.plots.laws import density, laws, rearrangement
+from leastnoise.plots.density import Look, _laws, curves, density, laws
+from leastnoise.plots.spending import budget
 
 __all__ = [
     "Look",
+    "_laws",
     "budget",
     "compared",
     "cost_by_delta",
@@ -19,7 +19,9 @@ __all__ = [
     "curves",
     "density",
     "laws",
-    "rearrangement",
+    "library",
     "save",
     "save_comparison",
+    "styled",
+    "titled",
 ]

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.calibration import FAMILIES, Question
 from leastnoise.certificate import CanonicalBound
+from leastnoise.core.exact import approximately, as_float, exactly
+from leastnoise.core.noise import LatticeNoise, Smooth
+from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported
-from leastnoise.exact import approximately, as_float, exactly
-from leastnoise.noise import LatticeNoise, Smooth
-from leastnoise.planning.closed import STEPPED, closed_cost
+from leastnoise.planning import STEPPED, closed_cost
 from leastnoise.plots.canvas import Row, finished, library, save
-from leastnoise.plots.outlines import outlined, pointed
-from leastnoise.privacy import Privacy
+from leastnoise.plots.density import outlined, pointed
 
 if TYPE_CHECKING:
     from leastnoise.planning import Comparison, Contender
+
 
 # One colour for a family in every picture. The least noise is a broad band below the lines.
 _COLOURS = {
@@ -35,7 +36,6 @@ _COLOURS = {
     "classic_gaussian": "#8c6d31",
     "lower bound": "#7f7f7f",
 }
-_LEAST, _BOUND = "least", "lower bound"
 # Noise that is this many times as wide as the cheapest would flatten all others, and what costs so
 # many times the cheapest would flatten all curves.
 _TOO_WIDE = 12
@@ -51,8 +51,6 @@ _FEW_STEPS = Fraction(1, 8)
 _QUICK_BOUND = Fraction(1, 20)
 # Room below and above the curves.
 _ROOM = (Fraction(9, 10), Fraction(11, 10))
-# What lies on another curve, and the bound.
-_DASHES = {_BOUND: [2, 3], "truncated_laplace": [6, 4], "cut_staircase": [6, 4]}
 # A smooth density is drawn through so many points.
 _POINTS = 161
 
@@ -284,3 +282,8 @@ def _looks(names: list[str]) -> dict[str, Any]:
         "strokeDash": alt.StrokeDash(**curve, scale=dashes),
         "strokeWidth": alt.StrokeWidth(**curve, scale=widths),
     }
+
+
+_LEAST, _BOUND = "least", "lower bound"
+# What lies on another curve, and the bound.
+_DASHES = {_BOUND: [2, 3], "truncated_laplace": [6, 4], "cut_staircase": [6, 4]}

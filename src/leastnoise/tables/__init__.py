@@ -1,12 +1,17 @@
 """Questions about tables of people: asked of an engine, answered with the least noise."""
 
-from leastnoise.tables.answers.grouped import GroupedAnswers
-from leastnoise.tables.answers.mean import MeanAnswer
-from leastnoise.tables.answers.quantile import QuantileAnswer
+from leastnoise.tables.answers import (
+    GroupedAnswers,
+    MeanAnswer,
+    QuantileAnswer,
+    columns_of,
+    figures_of,
+    mechanisms_of,
+)
 from leastnoise.tables.census import census
-from leastnoise.tables.explanation import Explanation
-from leastnoise.tables.protect import Protected, protect
+from leastnoise.tables.protected import Protected, protect
 from leastnoise.tables.questions import Count, Histogram, Mean, Quantile, Question, Sum
+from leastnoise.tables.release import Explanation
 
 __all__ = [
     "Count",
@@ -21,5 +26,8 @@ __all__ = [
     "Question",
     "Sum",
     "census",
+    "columns_of",
+    "figures_of",
+    "mechanisms_of",
     "protect",
 ]

@@ -4,8 +4,8 @@ from datetime import date, datetime
 from numbers import Integral
 from typing import Any
 
+from leastnoise.core.exact import described
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import described
 
 Part = int | str | bool | date
 Key = tuple[Part, ...]

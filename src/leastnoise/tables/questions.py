@@ -10,11 +10,11 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from leastnoise.core.exact import count, described, exactly, ratio, rational
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import count, described, exactly, ratio, rational
-from leastnoise.tables.bounding.lattice import bounds_read
+from leastnoise.tables.bounding import bounds_read
 from leastnoise.tables.keys import keys_read, keys_written
-from leastnoise.tables.where.condition import Condition, parsed
+from leastnoise.tables.where import Condition, parsed
 
 _MOST_CELLS = 1 << 16
 _MOST_EDGES = 1_001

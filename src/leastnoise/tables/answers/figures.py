@@ -10,8 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from leastnoise.errors import InvalidParameter
-from leastnoise.mechanism import Answer, Mechanism
-from leastnoise.mechanism.answer import farthest, half_width
+from leastnoise.mechanism import Answer, Mechanism, farthest, half_width
 from leastnoise.tables.answers.mean import (
     USUAL,
     MeanAnswer,
@@ -26,17 +25,6 @@ from leastnoise.tables.answers.quantile import QuantileAnswer
 One = Answer | MeanAnswer | QuantileAnswer
 # What belongs to one answer, in the order of its columns; None for an error without a largest.
 Figures = tuple[Ratio | None, ...]
-
-VALUE, LOW, HIGH, BOUND = "value", "low", "high", "bound"
-# Of means: the sum is one of value − middle, so it says little without the middle.
-COUNT, SUM, MIDDLE = "count", "sum_from_middle", "middle"
-# Of quantiles: a cell is no interval of 95 %, so it is not called as one.
-CELL_LOW, CELL_HIGH, RANK_ERROR = "cell_low", "cell_high", "rank_error"
-_COLUMNS: dict[type, tuple[str, ...]] = {
-    Answer: (VALUE, LOW, HIGH, BOUND),
-    MeanAnswer: (VALUE, LOW, HIGH, BOUND, COUNT, SUM, MIDDLE),
-    QuantileAnswer: (VALUE, CELL_LOW, CELL_HIGH, RANK_ERROR, BOUND),
-}
 
 
 def kind_of(answers: Sequence[One]) -> type:
@@ -160,3 +148,15 @@ def exact(figure: Ratio | None, *, whole: bool) -> Fraction | int | None:
     if figure is None:
         return None
     return figure[0] // figure[1] if whole else Fraction(*figure)
+
+
+VALUE, LOW, HIGH, BOUND = "value", "low", "high", "bound"
+# Of means: the sum is one of value − middle, so it says little without the middle.
+COUNT, SUM, MIDDLE = "count", "sum_from_middle", "middle"
+# Of quantiles: a cell is no interval of 95 %, so it is not called as one.
+CELL_LOW, CELL_HIGH, RANK_ERROR = "cell_low", "cell_high", "rank_error"
+_COLUMNS: dict[type, tuple[str, ...]] = {
+    Answer: (VALUE, LOW, HIGH, BOUND),
+    MeanAnswer: (VALUE, LOW, HIGH, BOUND, COUNT, SUM, MIDDLE),
+    QuantileAnswer: (VALUE, CELL_LOW, CELL_HIGH, RANK_ERROR, BOUND),
+}

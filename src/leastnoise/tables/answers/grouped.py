@@ -8,11 +8,11 @@ from operator import lt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from leastnoise.core.exact import described
+from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import described
 from leastnoise.ledger import Receipt
-from leastnoise.privacy import Privacy
-from leastnoise.tables.answers import exporting
+from leastnoise.tables.answers import export
 from leastnoise.tables.answers.figures import (
     One,
     columns_of,
@@ -21,15 +21,12 @@ from leastnoise.tables.answers.figures import (
     kind_of,
     whole_columns,
 )
-from leastnoise.tables.answers.mean import MeanAnswer
-from leastnoise.tables.answers.quantile import QuantileAnswer
 from leastnoise.tables.answers.text import as_html, as_text
 from leastnoise.tables.keys import Key, Part
 
 if TYPE_CHECKING:
     from datetime import date
 
-__all__ = ["GroupedAnswers", "MeanAnswer", "QuantileAnswer"]
 
 _PARTS = ("int", "str", "bool", "date")
 
@@ -134,7 +131,7 @@ class GroupedAnswers:
         numbers are Fractions, whole ones integers. None for a bound that is infinite.
         """
         columns, whole = columns_of(self.answers), whole_columns(self.answers)
-        names = exporting.key_names(self.names, columns)
+        names = export.key_names(self.names, columns)
         wholes = [name in whole for name in columns]
         return [
             dict(zip(names, key, strict=True))
@@ -146,28 +143,28 @@ class GroupedAnswers:
         ]
 
     def to_arrow(self) -> Any:
-        """Return a table of Arrow (:func:`leastnoise.tables.exporting.to_arrow`)."""
-        return exporting.to_arrow(self)
+        """Return a table of Arrow (:func:`leastnoise.tables.answers.export.to_arrow`)."""
+        return export.to_arrow(self)
 
     def to_pandas(self) -> Any:
-        """Return a frame of pandas (:func:`leastnoise.tables.exporting.to_pandas`)."""
-        return exporting.to_pandas(self)
+        """Return a frame of pandas (:func:`leastnoise.tables.answers.export.to_pandas`)."""
+        return export.to_pandas(self)
 
     def to_polars(self) -> Any:
-        """Return a frame of polars (:func:`leastnoise.tables.exporting.to_polars`)."""
-        return exporting.to_polars(self)
+        """Return a frame of polars (:func:`leastnoise.tables.answers.export.to_polars`)."""
+        return export.to_polars(self)
 
     def to_csv(self, path: str | Path, *, overwrite: bool = False, formulas: bool = False) -> Path:
-        """Write a CSV file (:func:`leastnoise.tables.exporting.to_csv`)."""
-        return exporting.to_csv(self, path, overwrite=overwrite, formulas=formulas)
+        """Write a CSV file (:func:`leastnoise.tables.answers.export.to_csv`)."""
+        return export.to_csv(self, path, overwrite=overwrite, formulas=formulas)
 
     def to_parquet(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write a Parquet file (:func:`leastnoise.tables.exporting.to_parquet`)."""
-        return exporting.to_parquet(self, path, overwrite=overwrite)
+        """Write a Parquet file (:func:`leastnoise.tables.answers.export.to_parquet`)."""
+        return export.to_parquet(self, path, overwrite=overwrite)
 
     def to_json(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write a JSON file (:func:`leastnoise.tables.exporting.to_json`)."""
-        return exporting.to_json(self, path, overwrite=overwrite)
+        """Write a JSON file (:func:`leastnoise.tables.answers.export.to_json`)."""
+        return export.to_json(self, path, overwrite=overwrite)
 
     def _repr_html_(self) -> str:
         """Show the first groups in a notebook; everything is escaped."""

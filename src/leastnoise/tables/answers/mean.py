@@ -4,13 +4,12 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from leastnoise.core.exact import Number, as_float, described, exactly, rational
+from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import Number, as_float, described, exactly, rational
 from leastnoise.ledger import Receipt
-from leastnoise.mechanism import Answer, Mechanism
-from leastnoise.mechanism.answer import farthest, half_width, recorded_as
-from leastnoise.noise import table
-from leastnoise.privacy import Privacy
+from leastnoise.mechanism import Answer, Mechanism, farthest, half_width, recorded_as
+from leastnoise.rendering import table
 from leastnoise.tables.answers.rounding import (
     downward,
     exact_words,

@@ -4,8 +4,8 @@ import math
 from decimal import ROUND_CEILING
 from fractions import Fraction
 
+from leastnoise.core.exact import approximately, magnitude, to_place
 from leastnoise.errors import Unsupported
-from leastnoise.exact import approximately, magnitude, to_place
 from leastnoise.mechanism import Mechanism
 
 

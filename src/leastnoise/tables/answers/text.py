@@ -6,7 +6,7 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.exact import approximately
+from leastnoise.core.exact import approximately
 from leastnoise.tables.answers.figures import Figures, One, figures_of, mechanisms_of, whole_columns
 from leastnoise.tables.answers.mean import MeanAnswer
 from leastnoise.tables.answers.quantile import QuantileAnswer
@@ -23,11 +23,10 @@ from leastnoise.tables.answers.rounding import (
 if TYPE_CHECKING:
     from leastnoise.tables.answers.grouped import GroupedAnswers
 
+
 _SHOWN = 20
 _LONGEST = 40
 _NONE = "–"
-# Spaces of a key are kept, so that keys which differ in them look different.
-_LEFT, _RIGHT = "text-align:left;white-space:pre", "text-align:right"
 
 
 def as_text(answers: "GroupedAnswers") -> str:
@@ -175,3 +174,7 @@ def _width(text: str) -> int:
         0 if unicodedata.combining(sign) else 1 + (unicodedata.east_asian_width(sign) in "WF")
         for sign in text
     )
+
+
+# Spaces of a key are kept, so that keys which differ in them look different.
+_LEFT, _RIGHT = "text-align:left;white-space:pre", "text-align:right"

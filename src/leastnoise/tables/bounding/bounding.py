@@ -16,16 +16,13 @@ from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from leastnoise.core.exact import count as whole_number
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import count as whole_number
-from leastnoise.tables.bounding.membership import among
-from leastnoise.tables.bounding.names import joined, text
+from leastnoise.tables.bounding.keys import among, joined, text
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-COUNT, SUM = "leastnoise_n", "leastnoise_s"
-_UNIT, _INDEX, _RANK = "leastnoise_u", "leastnoise_i", "leastnoise_r"
 # c·index stays below 2¹⁰⁶, and a sum over 2⁶⁴ rows below 2¹¹⁸: 38 digits hold both.
 _WIDE = "decimal(38, 0)"
 _LARGEST = 1 << 53
@@ -241,3 +238,7 @@ def _md5() -> Any:
         ...
 
     return md5
+
+
+COUNT, SUM = "leastnoise_n", "leastnoise_s"
+_UNIT, _INDEX, _RANK = "leastnoise_u", "leastnoise_i", "leastnoise_r"

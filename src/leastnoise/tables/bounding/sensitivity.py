@@ -8,10 +8,8 @@ the end of that range that is farther from 0; one that is replaced, by its lengt
 
 from dataclasses import dataclass
 
+from leastnoise.core.exact import count, described
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import count, described
-
-ADD_REMOVE, REPLACE = "add_remove", "replace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +69,6 @@ class Reach:
                 "a quantile must lie between 0 and 1; got one that does not. Give 0 ≤ part ≤ whole."
             )
         return self.sum(-part, whole - part)
+
+
+ADD_REMOVE, REPLACE = "add_remove", "replace"

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.tables.sources.connections import in_memory
-from leastnoise.tables.sources.quietly import attempted
+from leastnoise.tables.sources.engine import attempted
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
+
 
 _NAME = "records"  # of the table, in a query
 _LONGEST = 1 << 20  # bytes in the line of names

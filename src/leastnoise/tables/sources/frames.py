@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.tables.sources.connections import in_memory
-from leastnoise.tables.sources.quietly import attempted
+from leastnoise.tables.sources.engine import attempted
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
+
 
 _FRAMES = {
     ("pandas", "DataFrame"): "a pandas frame",

@@ -14,17 +14,30 @@ from os import PathLike, fspath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from leastnoise.core.exact import described
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact.text import described
 from leastnoise.tables.sources.connections import ADDRESS, connected, engine_of, kept_rows
+from leastnoise.tables.sources.engine import attempted
 from leastnoise.tables.sources.files import read
 from leastnoise.tables.sources.frames import frame_name, held
-from leastnoise.tables.sources.quietly import attempted
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
     import ibis.expr.operations as ops
     import ibis.expr.types as ir
+
+
+def _kind(type_: "dt.DataType") -> str:
+    """Sort a type; a value of those that are "other" can be neither added up nor told apart."""
+    kinds = {
+        "integer": type_.is_integer(),
+        "real": type_.is_floating(),
+        "decimal": type_.is_decimal(),
+        "text": type_.is_string(),
+        "boolean": type_.is_boolean(),
+        "date": type_.is_date(),
+    }
+    return next((kind for kind, fits in kinds.items() if fits), "other")
 
 
 @dataclass(frozen=True)
@@ -166,16 +179,3 @@ def _described(
     """Note what the schema says."""
     kinds = {column: _kind(type_) for column, type_ in table.schema().items()}
     return Source(table, engine, name, text, MappingProxyType(kinds), opened)
-
-
-def _kind(type_: "dt.DataType") -> str:
-    """Sort a type; a value of those that are "other" can be neither added up nor told apart."""
-    kinds = {
-        "integer": type_.is_integer(),
-        "real": type_.is_floating(),
-        "decimal": type_.is_decimal(),
-        "text": type_.is_string(),
-        "boolean": type_.is_boolean(),
-        "date": type_.is_date(),
-    }
-    return next((kind for kind, fits in kinds.items() if fits), "other")

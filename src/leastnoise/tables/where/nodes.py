@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-EQUAL, UNEQUAL = "=", "!="
 # What is true of a number exactly when the other is false.
 OPPOSITES = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 RESERVED = frozenset(
@@ -173,3 +172,6 @@ def _number(number: Decimal) -> str:
     if -7 <= number.adjusted() < 20:
         return f"{number:f}"
     return f"{number:e}".replace("e+", "e")
+
+
+EQUAL, UNEQUAL = "=", "!="

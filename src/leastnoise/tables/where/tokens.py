@@ -9,8 +9,8 @@ import unicodedata
 from dataclasses import dataclass
 from decimal import Context, Decimal
 
+from leastnoise.core.exact import described
 from leastnoise.errors import InvalidParameter
-from leastnoise.exact import described
 
 EXAMPLE = "age >= 18 and region in ('north', 'south')"
 # Far more than a person writes, far less than what would keep a parser or an engine busy.
@@ -18,17 +18,8 @@ LONGEST = 10_000
 _MOST_DIGITS = 800  # a float has at most 767 when written in full
 _LARGEST_EXPONENT = 1_000
 
-NAME, QUOTED, NUMBER, TEXT, SIGN, END = "name", "quoted", "number", "text", "sign", "end"
-
 # ASCII throughout: `\d` and `\s` would let in the digits and spaces of every script.
 _SPACES = re.compile(r"[ \t\r\n]*")
-_WORDS = (
-    (NAME, re.compile(r"[A-Za-z_][A-Za-z0-9_]*")),
-    (NUMBER, re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")),
-    (QUOTED, re.compile(r'"((?:[^"]|"")*)"')),
-    (TEXT, re.compile(r"'((?:[^']|'')*)'")),
-    (SIGN, re.compile(r"<=|>=|<>|!=|[=<>(),]")),
-)
 _CONTINUED = re.compile(r"[A-Za-z0-9_.]")
 _EXACT = Context(prec=LONGEST, Emin=-999_999, Emax=999_999)
 
@@ -183,3 +174,13 @@ def _stray(condition: str, start: int) -> InvalidParameter:
             "are not part of it."
         )
     return refusal(condition, start, shown, "a column, a value, a comparison or a bracket", advice)
+
+
+NAME, QUOTED, NUMBER, TEXT, SIGN, END = "name", "quoted", "number", "text", "sign", "end"
+_WORDS = (
+    (NAME, re.compile(r"[A-Za-z_][A-Za-z0-9_]*")),
+    (NUMBER, re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")),
+    (QUOTED, re.compile(r'"((?:[^"]|"")*)"')),
+    (TEXT, re.compile(r"'((?:[^']|'')*)'")),
+    (SIGN, re.compile(r"<=|>=|<>|!=|[=<>(),]")),
+)

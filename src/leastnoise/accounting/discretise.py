@@ -1,0 +1,246 @@
+"""From a curve to a law of losses that lies above or below it.
+
+The grid for the losses of several releases, and the law of their sum on it.
+
+From a curve to a law of losses on a grid whose curve lies above it, or below it.
+
+Above: the chords between the values at e^(ih) ("connect the dots": Doroshenko, Ghazi, Kamath, Kumar
+and Manurangsi 2022). Below: the values less what chords can lie above the curve, and of these the
+largest convex function below. docs/theory/composition.md proves both.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import lcm
+
+from leastnoise.accounting.curves import LossCurve
+from leastnoise.accounting.privacy_loss import Losses, LossGrid, multiplied
+
+# How fine the grid is: the standard deviation of one loss is so many steps, or fewer where all
+# losses together would then have more nodes than that; but hardly fewer than the second number.
+_STEPS = 192
+_FEWEST_STEPS = 8
+_NODES = 1 << 14
+_MOST_NODES = 1 << 16
+# No single release is looked at beyond so many steps, or beyond this loss: what is, counts as
+# impossible for a neighbour.
+_MOST_STEPS = 1 << 13
+_LARGEST_LOSS = 256.0
+_COMMON = 64
+_NEAR = 1e-12
+_GUARD_BITS = 56
+_HAIR_BITS = 32
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The grid for some releases, and how much may be spared at the ends of a law on it."""
+
+    grid: LossGrid
+    depth: int
+    spared: int
+
+
+def planned(curves: Mapping[LossCurve, int], bits: int) -> Plan | None:
+    """Choose the grid for δ down to 2^−bits: floats propose, for any grid gives proved bounds.
+
+    None if nothing finite is lost, or more than can be told apart.
+    """
+    total = sum(curves.values())
+    depth = bits + 16 + total.bit_length()
+    reaches = {curve: _reach(curve, depth) for curve in curves}
+    variance = math.fsum(curve.spread * n for curve, n in curves.items())
+    longest = math.fsum(2 * reaches[curve] * n for curve, n in curves.items())
+    if not 0 < variance < math.inf or longest <= 0:
+        return None
+    width = min(longest, 2 * math.sqrt(2 * math.log(2) * depth * variance))
+    single = math.sqrt(variance / total)
+    coarse = min(width / _NODES, max(single / _FEWEST_STEPS, width / _MOST_NODES))
+    step = _step(curves, max(single / _STEPS, coarse), width)
+    # Cells are told apart by e^h − 1, however small the step is.
+    narrow = max(0, (1 / step).__ceil__().bit_length())
+    digits = depth + _GUARD_BITS + int(1.5 * max(reaches.values())) + 2 + narrow
+    # A hair less, so that what the grid is to hit surely does not lie below its place on it.
+    grid = LossGrid(step * (1 - Fraction(1, 1 << (digits - _HAIR_BITS))), digits)
+    return Plan(grid, depth, 1 << max(0, digits - depth))
+
+
+def composed(curves: Mapping[LossCurve, int], plan: Plan, *, above: bool) -> Losses | None:
+    """Return the law of all losses together, rounded up or down; None if none is known."""
+    laws = []
+    for curve, count in curves.items():
+        top = math.ceil(_reach(curve, plan.depth) / float(plan.grid.step) - _NEAR)
+        make = law_above if above else law_below
+        one = make(curve, plan.grid, min(max(top, 0), _MOST_STEPS))
+        if one is not None:  # leaving out a release can only lower what is lost
+            laws.append(one.power(count, plan.spared))
+    return multiplied(laws, plan.spared) if laws else None
+
+
+def _reach(curve: LossCurve, depth: int) -> float:
+    """Return a loss beyond which hardly anything lies."""
+    if math.isinf(curve.farthest):
+        return min(_LARGEST_LOSS, curve.spread / 2 + math.sqrt(1.4 * depth * curve.spread))
+    return min(_LARGEST_LOSS, curve.farthest)
+
+
+def _step(curves: Mapping[LossCurve, int], wanted: float, width: float) -> Fraction:
+    """Return a step that hits what the curves ask to be hit, near the one that is wanted.
+
+    Where all losses of all releases are multiples of one number, that number, if it is not so small
+    that there would be very many nodes.
+    """
+    units = [curve.unit for curve in curves if curve.farthest > 0]
+    common = _common([unit for unit in units if unit is not None])
+    if common is not None and None not in units and width / float(common) <= _MOST_NODES:
+        return common
+    marks = sorted(
+        ((n, curve.landmark) for curve, n in curves.items() if curve.landmark),
+        key=lambda mark: (-mark[0], mark[1]),
+    )
+    common = _common([mark for _, mark in marks if mark]) or (marks[0][1] if marks else None)
+    if common is None or float(common) < wanted:
+        return Fraction(wanted).limit_denominator(1 << 60) or Fraction(wanted)
+    return common / max(1, round(float(common) / wanted))
+
+
+def _common(marks: list[Fraction]) -> Fraction | None:
+    """Return a number that all are nearly whole multiples of, if there is one that is not tiny."""
+    if not marks:
+        return None
+    parts = 1
+    for mark in marks:
+        quotient = mark / marks[0]
+        near = quotient.limit_denominator(_COMMON)
+        if not near or abs(quotient / near - 1) > _NEAR:
+            return None
+        parts = lcm(parts, near.denominator)
+    return marks[0] / parts if parts <= _COMMON**2 else None
+
+
+# The curve from below is lowered by so many units before slopes are rounded.
+_MARGIN_BITS = 24
+_FEW = 16
+
+
+def law_above(curve: LossCurve, grid: LossGrid, top: int) -> Losses:
+    """Return the law whose curve runs along chords, each of its masses rounded up.
+
+    At i·h > 0 it has [δ((i+1)h) − (1+F)·δ(ih) + F·δ((i−1)h)] / (F−1) with F = e^h, at −i·h that
+    times e^−ih, and at infinity the last value.
+    """
+    heights = curve.heights(grid, top)
+    masses = chord_masses(grid, heights)
+    falls = grid.powers(grid.fall, top)
+    lower = [-(-mass * fall[1] >> grid.bits) for mass, fall in zip(masses, falls, strict=True)]
+    return Losses(grid, -top, [*lower[:0:-1], *masses], heights[-1][1], above=True)
+
+
+def chord_masses(grid: LossGrid, heights: list[tuple[int, int]]) -> list[int]:
+    """Return the masses at 0, h, … of the law whose curve runs along chords, from above."""
+    low, high = grid.factor
+    one, bits, top = grid.one, grid.bits, len(heights) - 1
+    if not top:
+        return [one - heights[0][0]]
+
+    def quotient(doubled: int) -> int:
+        """Return a number over F − 1, from above."""
+        return -(-doubled // ((low if doubled > 0 else high) - one))
+
+    first = (2 * heights[1][1] << bits) - (one + low) * heights[0][0]
+    masses = [max(0, one + quotient(first))]
+    for (_, before), (here, _), (_, after) in zip(heights, heights[1:], heights[2:], strict=False):
+        masses.append(max(0, quotient((after << bits) - (one + low) * here + high * before)))
+    masses.append(max(0, quotient(high * heights[-2][1] - low * heights[-1][0])))
+    return masses
+
+
+def law_below(curve: LossCurve, grid: LossGrid, top: int) -> Losses | None:
+    """Return a law on the grid whose curve is proved to lie below, or None if none is found."""
+    if not top:
+        infinite = grid.scaled(curve.impossible)[0]
+        return Losses(grid, 0, [grid.one - infinite], infinite, above=False)
+    values = _lowered(curve, grid, top)
+    falls = grid.powers(grid.fall, top)
+    # δ at 1/f is 1 − 1/f + δ(f)/f, from below.
+    mirrored = [
+        grid.one - high + (value * low >> grid.bits)
+        for value, (low, high) in zip(values, falls, strict=True)
+    ]
+    both = [*mirrored[:0:-1], *values]
+    levels = [*(low for low, _ in falls[:0:-1]), *(low for low, _ in grid.powers(grid.factor, top))]
+    masses = _hull_masses(grid, levels, both)
+    found = Losses(grid, -top, masses, values[-1], above=False)
+    checked = Losses(grid, -top, masses, values[-1], above=True)  # its curve, from above
+    # At every kink, and at e^ε = 0, where the curve is the sum of all masses.
+    low_enough = all(checked.excess(i) <= value for i, value in enumerate(both))
+    return found if low_enough and sum(masses) + values[-1] <= grid.one else None
+
+
+def _lowered(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
+    """Return values at 0, h, … such that chords between them, flat after the last, lie below."""
+    rest, nodes = curve.settled(grid, top)
+    values = _lowered_rest(rest, grid, top)
+    levels = grid.powers(grid.factor, top)
+    # What has its kinks on the grid is its own chords: Σ wᵢ·(e^(ih) − f) over the i above.
+    weight = weighed = 0
+    for i in range(top, -1, -1):
+        values[i] += max(0, (weighed - weight * levels[i][1]) >> grid.bits)
+        weight += nodes.get(i, 0)
+        weighed += nodes.get(i, 0) * levels[i][0]
+    return values
+
+
+def _lowered_rest(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
+    """Return such values where nothing is known of kinks."""
+    heights = curve.heights(grid, top)
+    gaps = curve.gaps(grid, chord_masses(grid, heights))
+    last = grid.scaled(curve.impossible)[0]
+    around = zip([0, *gaps], [*gaps, 0], strict=True)
+    values = [low - max(pair) for (low, _), pair in zip(heights, around, strict=True)]
+    end = curve.end_gap(grid, top)
+    if end is not None:  # only the value before it is lowered, by what the last chord needs
+        lower = heights[-2][0] - end - (heights[-1][1] - last)
+        values[-2:] = [min(values[-2], lower), last]
+    if last - last // _FEW <= min(values):
+        last = min(last, *values)  # what is impossible may be taken for a little less
+    # From where a value would lie below the last one, and from one cell before, all are the last:
+    # a value may be lowered, but not raised.
+    short = next((i for i, value in enumerate(values) if value < last), top + 1)
+    return [value if i < min(short - 1, top) else last for i, value in enumerate(values)]
+
+
+def _hull_masses(grid: LossGrid, levels: list[int], values: list[int]) -> list[int]:
+    """Return masses whose curve is the largest convex one below some values, or a hair less.
+
+    Slopes are rounded, so nothing is proved here: the caller checks the curve.
+    """
+    margin = 1 << _MARGIN_BITS
+    last = values[-1]
+    points: list[tuple[int, int, int]] = []
+    for index, (x, value) in enumerate(zip(levels, values, strict=True)):
+        y = max(value - margin, last)
+        while len(points) > 1 and _bends_down(points[-2], points[-1], (index, x, y)):
+            points.pop()
+        points.append((index, x, y))
+    masses = [0] * len(values)
+    # Before the first level the curve runs to 1 at 0; after the last one it is flat.
+    slopes = [_slope(grid, (0, 0, grid.one), points[0])]
+    slopes += [_slope(grid, a, b) for a, b in pairwise(points)]
+    slopes.append(0)
+    for (index, x, _), (before, after) in zip(points, pairwise(slopes), strict=True):
+        masses[index] = max(0, ((after - before) * x >> 2 * grid.bits) - 1)
+    return masses
+
+
+def _bends_down(a: tuple[int, int, int], b: tuple[int, int, int], c: tuple[int, int, int]) -> bool:
+    """Whether the middle one of three points lies on or above the chord of the others."""
+    return (b[2] - a[2]) * (c[1] - a[1]) >= (c[2] - a[2]) * (b[1] - a[1])
+
+
+def _slope(grid: LossGrid, a: tuple[int, int, int], b: tuple[int, int, int]) -> int:
+    """Return the slope from one point to another, in units of 2^−bits of a unit, rounded down."""
+    return ((b[2] - a[2]) << 2 * grid.bits) // max(1, b[1] - a[1])

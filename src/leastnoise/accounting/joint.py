@@ -1,0 +1,128 @@
+"""δ(ε) of several releases together: in closed form where there is one, else on a grid."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from leastnoise.accounting.curves import LossCurve
+from leastnoise.accounting.discretise import Plan, composed, planned
+from leastnoise.accounting.privacy_loss import Losses
+from leastnoise.accounting.profile import Profile
+from leastnoise.accounting.smooth_curves import Normal
+from leastnoise.core.basic_composition import failing_together
+from leastnoise.core.exact import Interval, power
+from leastnoise.core.noise import Gaussian
+
+_HALF = Fraction(1, 2)
+_BITS = 320
+# δ is told from 0 down to 2^−100, which is below 1e-30; below, once more with digits for 2^−400.
+_LEVELS = (100, 400)
+_GUARD_BITS = 8
+
+
+@dataclass(frozen=True)
+class Together:
+    """The loss curves of all releases, with how often each is used: from above, or from below.
+
+    ``alone`` answers where there is but one release whose curve is neither level nor Gaussian.
+    """
+
+    curves: tuple[tuple[LossCurve, int], ...]
+    above: bool
+    alone: Callable[[Fraction], Interval] | None = None
+
+    def delta(self, epsilon: Fraction) -> Fraction:
+        """Return δ(ε), a proved upper bound or a proved lower bound.
+
+        Level curves, whose losses are 0 or infinite, never need a grid: 1 − Π(1−δᵢ) for them alone,
+        and p + (1−p)·δ for that p and the δ of all others.
+        """
+        level = self.certain
+        rest = self._rest(epsilon) if self._sorted else Fraction(0)
+        return min(Fraction(1), level + (1 - level) * rest)
+
+    @cached_property
+    def certain(self) -> Fraction:
+        """1 − Π(1−δᵢ) over the level curves: exact where that is short."""
+        ends = (
+            (c.impossible.upper if self.above else c.impossible.lower, n)
+            for c, n in self.curves
+            if c.is_level
+        )
+        failing = failing_together(ends)
+        return failing.upper if self.above else failing.lower
+
+    @cached_property
+    def _sorted(self) -> dict[LossCurve, int]:
+        """The other curves: equal ones gathered, and all Gaussian ones as one.
+
+        Turn the axes so that one points along the move: there is one Gaussian noise moved by the
+        root of the sum of squares, and others that do not move (Dong, Roth and Su 2022,
+        Corollary 3.3).
+        """
+        found: dict[LossCurve, int] = {}
+        squared = Interval.exact(0)
+        for curve, count in self.curves:
+            if isinstance(curve, Normal):
+                squared = (squared + curve.squared.scaled(count)).shortened(_BITS)
+            elif not curve.is_level:
+                found[curve] = found.get(curve, 0) + count
+        if squared.upper:
+            found[Normal(squared)] = 1
+        # In an order of their own, so that the order they were given in does not matter.
+        return dict(sorted(found.items(), key=_order))
+
+    def _rest(self, epsilon: Fraction) -> Fraction:
+        """Return δ(ε) of the curves that are not level."""
+        only = next(iter(self._sorted)) if sum(self._sorted.values()) == 1 else None
+        ends = None
+        if isinstance(only, Normal):
+            ends = Profile(Gaussian(1), sensitivity=self._move(only)).enclose(epsilon)
+        elif only is not None and self.alone is not None:
+            ends = self.alone(epsilon)
+        if ends is not None:
+            return ends.upper if self.above else ends.lower
+        found = Fraction(1 if self.above else 0)
+        for bits in _LEVELS:
+            law = self._law(bits)
+            if law is None:
+                break
+            found = law.delta(epsilon)
+            if found * (1 << (bits - _GUARD_BITS)) > 1:
+                break
+        return found
+
+    def _move(self, curve: Normal) -> Fraction:
+        """Return μ from its square, from above or from below."""
+        if self.above:
+            return power(curve.squared.upper, _HALF).upper
+        return power(curve.squared.lower, _HALF).lower
+
+    def _law(self, bits: int) -> Losses | None:
+        """Return the law of the losses that tells δ from 0 down to 2^−bits."""
+        if bits not in self._laws:
+            plan: Plan | None = planned(self._sorted, bits)
+            found = None if plan is None else composed(self._sorted, plan, above=self.above)
+            self._laws[bits] = found
+        return self._laws[bits]
+
+    @cached_property
+    def _laws(self) -> dict[int, Losses | None]:
+        return {}
+
+
+def _order(item: tuple[LossCurve, int]) -> tuple[str, float, float, int]:
+    curve, count = item
+    return type(curve).__name__, curve.farthest, curve.spread, count
+
+
+def together(
+    curves: Iterable[tuple[LossCurve | None, int]],
+    *,
+    above: bool,
+    alone: Callable[[Fraction], Interval] | None = None,
+) -> Together:
+    """Gather the curves of releases; those without one are left out, for a bound from below."""
+    known = tuple((curve, count) for curve, count in curves if curve is not None)
+    return Together(known, above, alone)

@@ -1,0 +1,126 @@
+"""The loss curves of one release: one from above and, where there is one, one from below."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import singledispatch
+
+from leastnoise.accounting.curves import Envelope, LossCurve, Table, shape_table
+from leastnoise.accounting.smooth_curves import Decaying, Normal
+from leastnoise.core.exact import Interval, exponential
+from leastnoise.core.noise import (
+    DiscreteStaircase,
+    Gaussian,
+    Laplace,
+    Noise,
+    Rounded,
+    Staircase,
+    TruncatedLaplace,
+)
+from leastnoise.core.privacy import Privacy
+from leastnoise.core.profile import Ratios, Shape, lattice_ratios, line_ratios, shape_of
+
+_BITS = 320
+# A curve that falls by less than 2^−18 of itself is taken for level.
+_LEVEL_BITS = 18
+
+
+@dataclass(frozen=True)
+class PartLosses:
+    """A curve that no neighbours exceed, and one that two fixed neighbours reach, if known."""
+
+    above: LossCurve
+    below: LossCurve | None
+
+
+def promise_losses(privacy: Privacy) -> PartLosses:
+    """Return the curve of the worst mechanism that keeps a promise.
+
+    It says all with probability δ, and else the truth with odds e^ε : 1; whatever keeps (ε, δ) can
+    be had from it by post-processing (Kairouz, Oh and Viswanath 2015).
+    """
+
+    def table(factor: Fraction) -> Table:
+        likely = (1 - privacy.delta) * factor / (1 + factor)
+        return Table(((factor, likely),) if factor > 1 else (), privacy.delta)
+
+    factor = exponential(privacy.epsilon, _BITS)
+    return PartLosses(table(factor.upper), table(factor.lower))
+
+
+@singledispatch
+def noise_losses(noise: Noise, sensitivity: Fraction) -> PartLosses:
+    """Return the curves of a noise, for moves up to ``sensitivity``."""
+    shape = _joined(shape_of(noise, sensitivity))
+    longest = shape_table(shape, shape.moved)
+    if shape.falls:
+        return _flattened(longest)
+    mirrored = shape.mirrored()
+    symmetric = _placed(mirrored) == _placed(shape)
+    shapes = [shape] if symmetric else [shape, mirrored]
+    tables = dict.fromkeys(shape_table(each, move) for each in shapes for move in each.moves)
+    # A pair that its mirror image exchanges has a curve that is known from f ≥ 1 alone.
+    return PartLosses(Envelope(tuple(tables)), longest if symmetric else None)
+
+
+def _flattened(table: Table) -> PartLosses:
+    """Return the curves of a table: level ones where it hardly falls, as for uniform noise."""
+    falls = sum((mass * (1 - 1 / ratio) for ratio, mass in table.ratios), Fraction(0))
+    if falls * (1 << _LEVEL_BITS) <= table.infinite:
+        return PartLosses(Table((), table.infinite + falls), Table((), table.infinite))
+    return PartLosses(table, table)
+
+
+def _joined(shape: Shape) -> Shape:
+    """Return the shape with neighbouring pieces of one height put together."""
+    pieces: list[tuple[int, int, int]] = []
+    for a, b, h in shape.pieces:
+        if pieces and pieces[-1][1:] == (a, h):
+            pieces[-1] = (pieces[-1][0], b, h)
+        else:
+            pieces.append((a, b, h))
+    return replace(shape, pieces=tuple(pieces))
+
+
+def _placed(shape: Shape) -> list[tuple[int, int, int]]:
+    """Return the pieces moved so that the first begins at 0: the place does not matter."""
+    start = shape.pieces[0][0] if shape.pieces else 0
+    return [(a - start, b - start, h) for a, b, h in shape.pieces]
+
+
+@noise_losses.register
+def _(noise: Staircase, sensitivity: Fraction) -> PartLosses:
+    return _ratio_losses(line_ratios(noise, sensitivity))
+
+
+@noise_losses.register
+def _(noise: DiscreteStaircase, sensitivity: Fraction) -> PartLosses:
+    return _ratio_losses(lattice_ratios(noise, sensitivity))
+
+
+def _ratio_losses(ratios: Ratios) -> PartLosses:
+    table = Table(tuple(sorted(ratios.higher.items())), Fraction(0))
+    return PartLosses(table, table)
+
+
+@noise_losses.register
+def _(noise: Gaussian, sensitivity: Fraction) -> PartLosses:
+    curve = Normal(Interval.exact((sensitivity / noise.sigma) ** 2).shortened(_BITS))
+    return PartLosses(curve, curve)
+
+
+@noise_losses.register
+def _(noise: Laplace | TruncatedLaplace, sensitivity: Fraction) -> PartLosses:
+    curve = Decaying(noise, sensitivity)
+    return PartLosses(curve, curve)
+
+
+@noise_losses.register
+def _(noise: Rounded, sensitivity: Fraction) -> PartLosses:
+    # Rounding is post-processing; and what is rounded tells at least as much as the same noise on
+    # the line moved by one step less (docs/theory/composition.md).
+    move = sensitivity // noise.step * noise.step
+    if move <= 0:  # nothing moves
+        return PartLosses(Table((), Fraction(0)), Table((), Fraction(0)))
+    above = noise_losses(noise.noise, move).above
+    below = noise_losses(noise.noise, move - noise.step).below if move > noise.step else None
+    return PartLosses(above, below)

@@ -1,0 +1,174 @@
+"""Privacy losses on a grid, in whole numbers.
+
+The losses 0, ±h, ±2h, …, and e to their power, in whole numbers.
+
+A law of privacy losses on a grid, in whole numbers: what releases add up to.
+
+The loss of an output is ln p(x)/q(x). Of a pair of laws (P, Q) only the law of the loss under P
+matters: δ(ε) is the mass at infinity and the sum of mass·(1 − e^(ε − loss)) over the losses above
+ε. The loss of two independent outputs is the sum of theirs. docs/theory/composition.md has the
+proofs; all rounding here is to the stated side, so nothing is lost to floating point.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from heapq import heapify, heappop, heappush
+from itertools import accumulate
+
+from leastnoise.core.exact import Interval, exponential, product
+
+# e^h is known to so many binary digits more than are kept.
+_GUARD_BITS = 24
+
+Bracket = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class LossGrid:
+    """Losses that are whole multiples of ``step``; probabilities are whole multiples of 2^−bits."""
+
+    step: Fraction
+    bits: int
+
+    @property
+    def one(self) -> int:
+        """The probability 1."""
+        return 1 << self.bits
+
+    @cached_property
+    def factor(self) -> Bracket:
+        """Whole numbers around e^step, times 2^bits."""
+        return self.scaled(exponential(self.step, self.bits + _GUARD_BITS))
+
+    @cached_property
+    def fall(self) -> Bracket:
+        """Whole numbers around e^−step, times 2^bits."""
+        return self.scaled(exponential(-self.step, self.bits + _GUARD_BITS))
+
+    def scaled(self, number: Interval) -> Bracket:
+        """Return whole numbers around a number times 2^bits."""
+        return self.below(number.lower), self.above(number.upper)
+
+    def below(self, number: Fraction) -> int:
+        """Return the last whole multiple of 2^−bits that is not above a number."""
+        return (number.numerator << self.bits) // number.denominator
+
+    def above(self, number: Fraction) -> int:
+        """Return the first whole multiple of 2^−bits that is not below a number."""
+        return -((-number.numerator << self.bits) // number.denominator)
+
+    def powers(self, base: Bracket, count: int) -> list[Bracket]:
+        """Return whole numbers around base⁰, base¹, … base^count, times 2^bits."""
+        low = high = self.one
+        found = [(low, high)]
+        for _ in range(count):
+            low, high = low * base[0] >> self.bits, -(-high * base[1] >> self.bits)
+            found.append((low, high))
+        return found
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Masses at the losses first·h, (first + 1)·h, … and at infinity, in units of 2^−bits.
+
+    ``above`` says to which side everything is rounded: then δ(ε) is a proved upper bound for what
+    was composed, else a proved lower bound. Masses need not add up to 1: more of them only makes
+    δ larger, at every ε and for everything composed with it; fewer only smaller.
+    """
+
+    grid: LossGrid
+    first: int
+    masses: list[int]
+    infinite: int
+    above: bool
+
+    def times(self, other: "Losses", spared: int) -> "Losses":
+        """Return the law of the sum of two losses, without up to ``spared`` at either end."""
+        totals = sum(self.masses), sum(other.masses) + other.infinite
+        infinite = self._kept(self.infinite * totals[1] + totals[0] * other.infinite)
+        exact = product(self.masses, self.masses if other is self else other.masses)
+        masses = [self._kept(mass) for mass in exact]
+        first = self.first + other.first
+        return Losses(self.grid, first, masses, infinite, self.above).trimmed(spared)
+
+    def power(self, count: int, spared: int) -> "Losses":
+        """Return the law of the sum of ``count`` ≥ 1 such losses, by squaring."""
+        if count == 1:
+            return self
+        half = self.power(count // 2, spared)
+        square = half.times(half, spared)
+        return square.times(self, spared) if count % 2 else square
+
+    def trimmed(self, spared: int) -> "Losses":
+        """Return it on fewer losses: those at the ends that together hold ``spared`` at the most.
+
+        Rounded up, what lies beyond the highest goes to infinity and what lies before the lowest
+        goes up to it; rounded down, both are left out.
+        """
+        masses = self.masses
+        before = _few(masses, spared)
+        after = min(_few(masses[::-1], spared), len(masses) - 1 - before)
+        kept = masses[before : len(masses) - after]
+        infinite = self.infinite
+        if self.above:
+            kept[0] += sum(masses[:before])
+            infinite += sum(masses[len(masses) - after :])
+        return Losses(self.grid, self.first + before, kept, infinite, self.above)
+
+    def delta(self, epsilon: Fraction) -> Fraction:
+        """Return δ(ε) for ε ≥ 0: the mass at infinity, and what the losses above ε add."""
+        place = epsilon // self.grid.step
+        index = place - self.first
+        if index >= len(self.masses) - 1:
+            return Fraction(self.infinite, self.grid.one)
+        if index < 0:  # all losses lie above ε
+            index, place = -1, self.first - 1
+        beyond = exponential(epsilon - place * self.grid.step, self.grid.bits)
+        share = beyond.lower if self.above else beyond.upper
+        mass, less = self._beyond[index + 1]
+        found = Fraction(self.infinite + mass) - share * less
+        return min(max(found, Fraction(self.infinite)) / self.grid.one, Fraction(1))
+
+    def excess(self, index: int) -> int:
+        """Return δ at the loss (first + index)·h, in units, for −1 ≤ index."""
+        mass, less = self._beyond[index + 1]
+        return self.infinite + mass - less
+
+    @cached_property
+    def _beyond(self) -> list[tuple[int, int]]:
+        """For −1, 0, … the mass beyond that index, and it times e^−(how far beyond), rounded off.
+
+        The latter is taken away: down where δ is to be an upper bound, else up.
+        """
+        shrink = self.grid.fall[0 if self.above else 1]
+        found, mass, less = [(0, 0)], 0, 0
+        for each in reversed(self.masses):
+            mass += each
+            less = (each + less) * shrink
+            less = less >> self.grid.bits if self.above else -(-less >> self.grid.bits)
+            found.append((mass, less))
+        return found[::-1]
+
+    def _kept(self, exact: int) -> int:
+        """Round a product of two masses to the unit."""
+        return -(-exact >> self.grid.bits) if self.above else exact >> self.grid.bits
+
+
+def multiplied(laws: list[Losses], spared: int) -> Losses:
+    """Return the law of the sum of one or more losses: always of the two shortest laws first."""
+    waiting = [(len(law.masses), i, law) for i, law in enumerate(laws)]
+    heapify(waiting)
+    while len(waiting) > 1:
+        (_, i, first), (_, _, second) = heappop(waiting), heappop(waiting)
+        both = first.times(second, spared)
+        heappush(waiting, (len(both.masses), i, both))
+    return waiting[0][2]
+
+
+def _few(masses: list[int], spared: int) -> int:
+    """Return how many masses from the start hold ``spared`` at the most; never all of them."""
+    for index, total in enumerate(accumulate(masses)):
+        if total > spared:
+            return index
+    return max(0, len(masses) - 1)

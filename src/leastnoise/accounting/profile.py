@@ -1,0 +1,113 @@
+"""The privacy profile δ(ε) of a noise, over every move of the true answer up to Δ."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from leastnoise.core.exact import Interval, Number, described, positive, rational
+from leastnoise.core.noise import Noise
+from leastnoise.core.profile import Curve, Level, curve_of
+from leastnoise.errors import InvalidParameter
+
+
+@dataclass(frozen=True, init=False)
+class Profile:
+    """How private a noise is at sensitivity Δ: δ(ε) = sup over |d| ≤ Δ of H_ε(P, P + d).
+
+    H_ε(P, Q) = sup over S of P(S) − e^ε·Q(S). For piecewise constant noise exact at ε = 0, else an
+    enclosure whose upper end counts; for smooth noise always an enclosure.
+
+    >>> from leastnoise import Uniform
+    >>> Profile(Uniform(5), sensitivity=1).delta(0)
+    Fraction(1, 10)
+    """
+
+    noise: Noise
+    sensitivity: Fraction
+
+    def __init__(self, noise: Noise, *, sensitivity: Number) -> None:
+        """Keep the noise; nothing is computed yet."""
+        if not isinstance(noise, Noise):
+            raise InvalidParameter(
+                f"a profile is of a noise; got {described(noise)}. Give for instance Uniform(5)."
+            )
+        object.__setattr__(self, "noise", noise)
+        object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
+
+    def delta(self, epsilon: Number = 0) -> Fraction:
+        """Return δ(ε): exact where it is rational, else a proved upper bound within 2⁻⁶⁰ or so."""
+        return self.enclose(epsilon).upper
+
+    def enclose(self, epsilon: Number = 0) -> Interval:
+        """Enclose δ(ε)."""
+        exact = rational(epsilon, "ε")
+        if exact < 0:
+            raise InvalidParameter(f"ε must be 0 or more; got {described(epsilon)}. Give one.")
+        return self._curve.worst(Level.at(exact))[0]
+
+    def at_factor(self, factor: Fraction) -> Fraction:
+        """Return δ with e^ε replaced by a rational factor ≥ 0: exact, or a proved upper bound."""
+        return self.worst(factor)[0]
+
+    def worst(self, factor: Fraction = Fraction(1)) -> tuple[Fraction, Fraction]:
+        """Return δ at a factor e^ε ≥ 0 and the move that reaches it (nearly, where atoms meet)."""
+        exact = rational(factor, "a factor")
+        if exact < 0:
+            raise InvalidParameter(
+                f"a factor must be at least 0; got {described(factor)}. Give e^ε as a rational."
+            )
+        reached, move = self._curve.worst(Level.of(exact))
+        return reached.upper, move
+
+    @property
+    def advantage(self) -> Fraction:
+        """δ(0): how far from blind guessing the best attacker gets."""
+        return self.at_factor(Fraction(1))
+
+    @property
+    def impossible(self) -> Fraction:
+        """The largest probability of an output that is impossible for a neighbour.
+
+        What δ(ε) tends to as ε grows: with this probability an output proves which of the two it
+        was. Exact for piecewise constant noise, else a proved upper bound; 0 for noise without a
+        largest size.
+
+        >>> from leastnoise import Uniform
+        >>> Profile(Uniform(5), sensitivity=1).impossible
+        Fraction(1, 10)
+        """
+        return self._curve.impossible
+
+    def tradeoff(self, fpr: Number) -> Fraction:
+        """Return a false negative rate that no attacker with this false positive rate undercuts.
+
+        The best bound that the profile gives: sup over e^ε ≥ 0 of 1 − δ(ε) − e^ε·fpr, exactly for
+        piecewise constant noise, else from below (Wasserman and Zhou 2010; Dong, Roth and Su 2022,
+        Proposition 2.12).
+        """
+        rate = rational(fpr, "a false positive rate")
+        if not 0 <= rate <= 1:
+            raise InvalidParameter(
+                f"a false positive rate must lie between 0 and 1; got {described(fpr)}. "
+                "Give a probability."
+            )
+        return self._curve.tradeoff(rate)
+
+    def renyi(self, order: Number) -> Fraction | float:
+        """Return the largest Rényi divergence of an order > 1 over all moves up to Δ.
+
+        Exact where it is rational, else a proved upper bound; ``math.inf`` where some output is
+        impossible for a neighbour. Rényi differential privacy of this order is that of Mironov
+        (2017), Definition 4.
+        """
+        exact = rational(order, "an order")
+        if exact <= 1:
+            raise InvalidParameter(
+                f"the order of a Rényi divergence must be greater than 1; got {described(order)}. "
+                "Give for instance 2."
+            )
+        return self._curve.renyi(exact)
+
+    @cached_property
+    def _curve(self) -> Curve:
+        return curve_of(self.noise, self.sensitivity)

@@ -1,0 +1,103 @@
+"""Rényi divergences of a noise from itself moved, from above."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+from leastnoise.core.exact import Interval, exactly, exponential, logarithm
+from leastnoise.core.noise import Gaussian, Laplace, Smooth
+from leastnoise.core.profile import narrowed
+from leastnoise.errors import Unsupported
+
+if TYPE_CHECKING:
+    from leastnoise.core.profile import Finite, HalfLines, Ratios
+
+
+def finite_renyi(curve: Finite, order: Fraction) -> Fraction | float:
+    """Return infinity, for some output is impossible for a neighbour; 0 if nothing moves."""
+    return math.inf if curve.impossible else ratios_renyi({Fraction(1): Fraction(1)}, order)
+
+
+def renyi_of_ratios(curve: Ratios, order: Fraction) -> Fraction | float:
+    """Return a bound from above of the divergence, from the ratios."""
+    return ratios_renyi(curve.masses, order)
+
+
+def half_lines_renyi(curve: HalfLines, order: Fraction) -> Fraction | float:
+    """Return the divergence of the noise on the line: rounding can only make it less."""
+    return smooth_renyi(curve.noise, curve.move, order) if curve.move else Fraction(0)
+
+
+@singledispatch
+def smooth_renyi(noise: Smooth, move: Fraction, order: Fraction) -> Fraction | float:
+    """Return D(P moved, P) of an order > 1: exact or from above; infinite for a largest size.
+
+    D = ln E (p(X)/p(X − d))^(order − 1) / (order − 1), X drawn from p (Mironov 2017, Definition 3).
+    """
+    if not isinstance(noise.radius, float):
+        return math.inf  # some outputs of each are impossible for the other
+    raise Unsupported(
+        "a Rényi divergence is known for Laplace, Gaussian and staircase noise; "
+        f"got {noise!r}, a move of {exactly(move)} and the order {exactly(order)}. "
+        "Ask its profile for δ(ε) instead."
+    )
+
+
+@smooth_renyi.register
+def _(noise: Gaussian, move: Fraction, order: Fraction) -> Fraction | float:
+    # Mironov 2017, Proposition 7.
+    return order * (move / noise.sigma) ** 2 / 2
+
+
+@smooth_renyi.register
+def _(noise: Laplace, move: Fraction, order: Fraction) -> Fraction | float:
+    # Mironov 2017, Proposition 6, divided by its larger exponential.
+    apart, twice = move / noise.scale, 2 * order - 1
+
+    def mean(bits: int) -> Interval:
+        small = _small_power(Interval.exact(-twice * apart), bits)
+        return (Interval.exact(order) + small.scaled(order - 1)).scaled(1 / twice)
+
+    return renyi_of(lambda _: Interval.exact(apart), mean, order)
+
+
+def ratios_renyi(masses: dict[Fraction, Fraction], order: Fraction) -> Fraction:
+    """Return the divergence for finitely many likelihood ratios > 0 and the masses that have them.
+
+    ln of the sum of mass·ratio^(order − 1), over order − 1; divided by its largest power.
+    """
+    largest = max(masses)
+
+    def mean(bits: int) -> Interval:
+        total = Interval.exact(0)
+        for ratio, mass in masses.items():
+            power = logarithm(ratio / largest, bits).scaled(order - 1)
+            total += _small_power(power, bits).scaled(mass)
+        return total
+
+    return renyi_of(lambda bits: logarithm(largest, bits), mean, order)
+
+
+def renyi_of(
+    largest: Callable[[int], Interval], mean: Callable[[int], Interval], order: Fraction
+) -> Fraction:
+    """Return L + ln(M) / (order − 1) from above, for the largest log-ratio L and a mean M ≤ 1."""
+
+    def enclosed(bits: int) -> Interval:
+        inner = mean(bits)
+        ends = Interval(logarithm(inner.lower, bits).lower, logarithm(inner.upper, bits).upper)
+        return largest(bits) + ends.scaled(1 / (order - 1))
+
+    return narrowed(enclosed).upper
+
+
+def _small_power(exponent: Interval, bits: int) -> Interval:
+    """Enclose e^exponent for an exponent ≤ 0, narrower than 2^−bits absolutely or so."""
+    if exponent.upper < -bits:
+        return Interval(Fraction(0), Fraction(1, 1 << bits))
+    lower, upper = (exponential(end, bits) for end in (exponent.lower, exponent.upper))
+    return Interval(lower.lower, upper.upper)

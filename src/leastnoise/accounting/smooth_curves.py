@@ -1,0 +1,160 @@
+"""The loss curves of smooth noise: Laplace, cut off or not, and Gaussian, by their formulas."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from leastnoise.accounting.curves import LossCurve
+from leastnoise.accounting.privacy_loss import Bracket, LossGrid
+from leastnoise.core.exact import Interval, as_float, decay, exponential, normal_excess
+from leastnoise.core.noise import Laplace, TruncatedLaplace
+
+_ZERO = Fraction(0)
+_BITS = 320
+_GUARD_BITS = 24
+# The variance of a loss is proposed from so many cells.
+_CELLS = 64
+
+
+@dataclass(frozen=True)
+class Decaying(LossCurve):
+    """Laplace noise, cut off or not, moved by d: 1 + c₀·(1 + f) − c₁·√f up to a level, then flat.
+
+    With b the scale, A the cut and κ = e^(−A/b), or 0 without a cut: c₁ = e^(−d/2b)/(1−κ) and
+    c₀ = κ/2(1−κ); the level is e to the smaller of d/b and (2A − d)/b, and beyond it δ is
+    P(X < d − A). docs/theory/composition.md derives it from docs/theory/profile.md.
+    """
+
+    noise: Laplace | TruncatedLaplace
+    move: Fraction
+
+    @cached_property
+    def level(self) -> Fraction:
+        """The largest finite loss; 0 if there is none."""
+        steep = self.move / self.noise.scale
+        if isinstance(self.noise, Laplace):
+            return steep
+        return max(_ZERO, min(steep, 2 * self.noise.width / self.noise.scale - steep))
+
+    def heights(self, grid: LossGrid, top: int) -> list[Bracket]:
+        """Enclose the formula."""
+        last = grid.scaled(self.impossible)
+        (c0_low, c0_high), (c1_low, c1_high) = self._constants(grid)
+        levels = grid.powers(grid.factor, top)
+        found = []
+        for i, (root, level) in enumerate(zip(self._roots(grid, top), levels, strict=True)):
+            if i * grid.step >= self.level:
+                found.append(last)
+                continue
+            grown = c0_low * (grid.one + level[0]), c0_high * (grid.one + level[1])
+            low = grid.one + ((grown[0] - c1_high * root[1]) >> grid.bits)
+            high = grid.one - ((c1_low * root[0] - grown[1]) >> grid.bits)
+            found.append((max(low, last[0]), min(high, grid.one)))
+        return found
+
+    def gaps(self, grid: LossGrid, masses: list[int]) -> list[int]:
+        """c₁·(√b − √a)² / 4(√a + √b) from a to b; where it becomes flat, all that it falls."""
+        top = len(masses) - 1
+        steep = self._constants(grid)[1][1]
+        roots = self._roots(grid, top)
+        found = []
+        for i in range(top):
+            (low, _), (first, last) = roots[i], roots[i + 1]
+            if (i + 1) * grid.step <= self.level:
+                found.append(-(-steep * (last - low) ** 2 // (4 * (low + first)) >> grid.bits))
+            elif i * grid.step >= self.level:
+                found.append(0)
+            else:
+                heights = self.heights(grid, i)
+                found.append(heights[i][1] - grid.scaled(self.impossible)[0])
+        return found
+
+    def end_gap(self, grid: LossGrid, top: int) -> int | None:
+        """c₁·(√b − √a)² / 2√b from a to b: as far as the tangent at b lies below the curve at a."""
+        if not top or top * grid.step > self.level:
+            return None
+        (low, _), (first, last) = self._roots(grid, top)[-2:]
+        steep = self._constants(grid)[1][1]
+        return -(-steep * (last - low) ** 2 // (2 * first) >> grid.bits)
+
+    def _roots(self, grid: LossGrid, top: int) -> list[Bracket]:
+        """Enclose √f at the losses of the grid."""
+        return grid.powers(grid.scaled(exponential(grid.step / 2, grid.bits + _GUARD_BITS)), top)
+
+    def _constants(self, grid: LossGrid) -> tuple[Bracket, Bracket]:
+        """Enclose c₀ and c₁."""
+        bits = grid.bits + _GUARD_BITS
+        fallen = decay(self.move / (2 * self.noise.scale), bits)
+        if isinstance(self.noise, Laplace):
+            return (0, 0), grid.scaled(fallen)
+        cut = decay(self.noise.width / self.noise.scale, bits)
+        kept = (Interval.exact(1) - cut).inverted()
+        return grid.scaled((cut * kept).scaled(Fraction(1, 2))), grid.scaled(fallen * kept)
+
+    @cached_property
+    def impossible(self) -> Interval:
+        """P(X < d − A), or 0 without a cut."""
+        if isinstance(self.noise, Laplace):
+            return Interval.exact(0)
+        return self.noise.below(self.move - self.noise.width, _BITS)
+
+    @property
+    def is_level(self) -> bool:
+        """Whether nothing finite is lost."""
+        return not self.level
+
+    @property
+    def farthest(self) -> float:
+        """The largest finite loss."""
+        return as_float(self.level)
+
+    @cached_property
+    def spread(self) -> float:
+        """The variance of what Laplace noise without a cut loses, added up over cells."""
+        steep = as_float(self.move / self.noise.scale)
+        inner = [
+            (steep * (1 - (2 * i + 1) / _CELLS), math.exp(-steep * i / _CELLS))
+            for i in range(_CELLS)
+        ]
+        share = -math.expm1(-steep / _CELLS) / 2
+        losses = [(x, m * share) for x, m in inner]
+        losses += [(steep, 0.5), (-steep, math.exp(-steep) / 2)]
+        mean = math.fsum(x * m for x, m in losses)
+        return math.fsum((x - mean) ** 2 * m for x, m in losses)
+
+    @property
+    def landmark(self) -> Fraction | None:
+        """Where the curve becomes flat."""
+        return self.level or None
+
+
+@dataclass(frozen=True)
+class Normal(LossCurve):
+    """Gaussian noise of standard deviation 1 moved by μ, for a μ² in an interval."""
+
+    squared: Interval
+
+    def heights(self, grid: LossGrid, top: int) -> list[Bracket]:
+        """Enclose Balle and Wang's formula (2018, Theorem 8)."""
+        return normal_excess(self.squared, grid.step, top, grid.bits)
+
+    @property
+    def impossible(self) -> Interval:
+        """0."""
+        return Interval.exact(0)
+
+    @property
+    def is_level(self) -> bool:
+        """Whether nothing moves."""
+        return not self.squared.upper
+
+    @property
+    def farthest(self) -> float:
+        """Infinite."""
+        return math.inf
+
+    @property
+    def spread(self) -> float:
+        """μ²: the loss is normal about μ²/2."""
+        return as_float(self.squared.upper)

@@ -1,0 +1,165 @@
+"""Which finder answers a question.
+
+Which finder answers which question.
+
+Questions that differ only in Δ: for the cost |x|ᵖ one answer, at Δ = 1, serves them all.
+"""
+
+import contextlib
+import time
+from dataclasses import replace
+from fractions import Fraction
+
+from leastnoise.calibration.cache import remember, remembered
+from leastnoise.calibration.families import FAMILIES, cheapest_known, found_in, least_decreasing
+from leastnoise.calibration.integers import least_canonical
+from leastnoise.calibration.line import least_comb
+from leastnoise.calibration.question import Effort, Question
+from leastnoise.calibration.solve import Bracket, certified, narrowed
+from leastnoise.calibration.staircase import cheapest_staircase
+from leastnoise.certificate import CanonicalBound, Certificate, LatticeBound
+from leastnoise.core.exact import exactly, power
+from leastnoise.core.noise import Noise, Smooth, Staircase, Steps, Uniform
+from leastnoise.costs import Power
+from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.rendering import Progress
+
+_SOLVED = "a linear programme, proved on a lattice (docs/theory/lattice-bound.md)"
+_CHEAPEST = "cheapest of the known families, {}; not proved least"
+_LARGEST_EPSILON = 5_000
+_STAIRCASE = "Geng and Viswanath 2016 (the staircase)"
+
+
+def find(asked: Question, effort: Effort, family: str | None = None) -> tuple[Noise, Certificate]:
+    """Return the least noise of a class, or one proved to be near it, and the proof.
+
+    ============================  =================================================================
+    ε = 0, decreasing             GDGK19's P_α; on the integers the mixture of two uniform noises
+    ε = 0, any shape              the comb where it is proved least; P_α where a bound shows that
+                                  it is near enough; else solved
+    integers, Δ = 1               the canonical noise, least for every cost at once
+    δ = 0                         the staircase, with a bound that shows how near
+    else                          solved
+    ============================  =================================================================
+
+    ``family`` asks for a noise of one kind instead (:mod:`leastnoise.calibration.families`).
+    """
+    if not asked.privacy.delta and not asked.privacy.epsilon:
+        raise InvalidParameter(
+            "at ε = 0 no noise keeps δ = 0: the answer would have to be the same for all data; "
+            "got (0, 0). Give δ > 0."
+        )
+    if asked.privacy.epsilon > _LARGEST_EPSILON:
+        raise Unsupported(
+            f"an ε above {_LARGEST_EPSILON} protects nobody, and e^ε is not computed for it; got "
+            f"ε = {exactly(asked.privacy.epsilon)}. Promise less."
+        )
+    # A cost is looked at before it is trusted, and again as far as the noise turned out to reach.
+    level = max(asked.privacy.delta, min(asked.privacy.epsilon, Fraction(1)))
+    asked.cost.probe(asked.sensitivity / level)
+    noise, certificate = _found(asked, effort) if family is None else _forced(asked, family)
+    if isinstance(noise.radius, Fraction):
+        asked.cost.probe(2 * noise.radius)
+    certificate.check()
+    return noise, certificate
+
+
+def _found(asked: Question, effort: Effort) -> tuple[Noise, Certificate]:
+    privacy = asked.privacy
+    if not privacy.epsilon:
+        closed = least_decreasing(asked)
+        if asked.among == "decreasing":
+            return closed
+        found = None if asked.integer else least_comb(privacy, asked.sensitivity, asked.cost)
+        if found is not None:
+            return found
+        return _bracketed(asked, closed[0], closed[1].source, effort)
+    if not privacy.delta:
+        with contextlib.suppress(Unsupported):  # for tiny ε its cost takes too many terms
+            return _bracketed(asked, cheapest_staircase(asked), _STAIRCASE, effort)
+    if asked.integer and asked.sensitivity == 1:
+        with contextlib.suppress(Unsupported):  # it has too many steps to be listed
+            return least_canonical(asked)
+    unit = at_unit(asked)
+    noise, family = cheapest_known(unit)
+    source = _CHEAPEST.format(family)
+    if asked.among == "any" and effort.solve:  # any shape begins with the least decreasing one
+        begun, plainer = time.monotonic(), replace(unit, among="decreasing")
+        first = replace(effort, seconds=effort.seconds / 8)
+        noise, certificate = _bracketed(plainer, noise, source, first)
+        source = certificate.source
+        left = effort.seconds - (time.monotonic() - begun)
+        effort = replace(effort, seconds=max(left, effort.seconds / 8))
+    certificate = scaled(_bracketed(unit, noise, source, effort)[1], asked)
+    if certificate.gap <= effort.gap and certificate.source == _CHEAPEST.format(family):
+        certificate = replace(certificate, source=FAMILIES[family].source)
+    return certificate.noise, certificate
+
+
+def _forced(asked: Question, family: str) -> tuple[Noise, Certificate]:
+    """Return the noise of a family, with the best bound that is known at once."""
+    noise, source = found_in(family, asked)
+    if not asked.privacy.epsilon and family == "uniform":
+        return least_decreasing(asked)
+    if not asked.privacy.epsilon and family == "comb":
+        best = least_comb(asked.privacy, asked.sensitivity, asked.cost)
+        if best is not None:
+            return best
+    bracket = Bracket(asked).with_noise(noise).with_evidence(CanonicalBound(integer=asked.integer))
+    return certified(bracket, source)
+
+
+def _bracketed(
+    asked: Question, noise: Noise, source: str, effort: Effort
+) -> tuple[Noise, Certificate]:
+    """Return the noise if a bound that is known at once shows it near enough; else solve."""
+    counting = asked.integer and asked.sensitivity == 1
+    bracket = Bracket(asked).with_noise(noise).with_evidence(CanonicalBound(integer=asked.integer))
+    if bracket.gap <= effort.gap or counting or not effort.solve:
+        return certified(bracket, source)
+    kept = remembered(asked)
+    if kept is not None and kept.gap <= effort.gap:
+        return kept.noise, kept
+    with Progress() as progress:
+        bracket = narrowed(bracket, gap=effort.gap, seconds=effort.seconds, progress=progress)
+    noise, certificate = certified(bracket, source if bracket.noise is noise else _SOLVED)
+    remember(asked, certificate)
+    return noise, certificate
+
+
+def at_unit(asked: Question) -> Question:
+    """Return the question at Δ = 1 where its answer need only be scaled, else as it is."""
+    scales = isinstance(asked.cost, Power) and not asked.integer
+    return replace(asked, sensitivity=Fraction(1)) if scales else asked
+
+
+def scaled(certificate: Certificate, asked: Question) -> Certificate:
+    """Return a certificate of :func:`at_unit`'s question as one of the question itself.
+
+    The multipliers of a bound are scaled like the cost; since Δᵖ may be irrational only nearly, for
+    which the bound is worked out anew.
+    """
+    moved, cost, evidence = asked.sensitivity, asked.cost, certificate.evidence
+    if moved == certificate.sensitivity or not isinstance(cost, Power):
+        return certificate
+    if isinstance(evidence, LatticeBound):
+        unit = evidence.unit * power(moved, cost.p).middle
+        evidence = replace(evidence, unit=unit, floors=tuple(evidence.frame.floors(cost, moved)))
+    return Certificate.of(
+        _stretched(certificate.noise, moved),
+        asked.privacy,
+        moved,
+        cost,
+        source=certificate.source,
+        lower_bound=None if evidence is None else evidence.proved(cost, asked.privacy, moved),
+        evidence=evidence,
+    )
+
+
+def _stretched(noise: Noise, factor: Fraction) -> Noise:
+    if isinstance(noise, Staircase):
+        return Staircase(noise.period * factor, noise.gamma, noise.ratio)
+    if isinstance(noise, Uniform):
+        return Uniform(noise.radius * factor, noise.atom)
+    assert isinstance(noise, Smooth | Steps)  # noqa: S101 -- the only other noises on the line
+    return noise.scaled(factor)

@@ -1,0 +1,242 @@
+"""The linear programme of the least noise on a lattice, in floats: it proposes, nothing more.
+
+Columns: p_k, the mass of each point (a point and its mirror image share one), the mass t beyond the
+lattice and the mass a at 0. Rows: all mass is 1; for each shift j, H_j ≤ δ; and for a pair of
+points (i, i−j) the excess s ≥ p_i − e^ε·p_(i−j). Pairs are taken in only when they matter: most
+never do, and the programme stays small.
+
+HiGHS solves it, without presolve, which calls feasible programmes infeasible at δ = 1e-9.
+"""
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from leastnoise.certificate import Frame
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[Any]
+
+
+# Violations below this part of δ are left to the exact repair.
+_SLACK = 1e-7
+_TOLERANCE = 1e-10
+# A pair is taken in from the start if a coarser solution comes within this of needing it.
+_NEARLY = 1e-6
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What the solver says: masses of the points by side, and multipliers (certificate's ν, y, μ).
+
+    ``pairs`` are (shift, point, y).
+    """
+
+    masses: "Floats"
+    atom: float
+    beyond: float
+    weights: "Floats"
+    pairs: tuple["Floats", "Floats", "Floats"]
+    falls: "Floats"
+
+
+class OutOfTime(Exception):
+    """The solver was stopped before it was done; ``last`` is what it said of fewer pairs.
+
+    With fewer pairs a programme is too cheap, so its multipliers prove a bound all the same.
+    """
+
+    def __init__(self, last: Proposal | None = None) -> None:
+        super().__init__()
+        self.last = last
+
+
+class Programme:
+    """The programme of one frame, with e^ε and δ as floats; solved again for other prices."""
+
+    def __init__(
+        self, frame: Frame, factor: float, delta: float, *, decreasing: bool, until: float
+    ) -> None:
+        """Set up columns and the rows of mass, shifts and falling; no pairs yet."""
+        import highspy
+        import numpy as np
+
+        self.frame, self.factor, self.delta, self.until = frame, factor, delta, until
+        self.decreasing = decreasing
+        self._infinity = highspy.kHighsInf
+        self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]  # it has no types
+        solver = self._solver
+        for option, value in (
+            ("output_flag", False),
+            ("presolve", "off"),
+            ("solver", "simplex"),
+            ("primal_feasibility_tolerance", _TOLERANCE),
+            ("dual_feasibility_tolerance", _TOLERANCE),
+        ):
+            solver.setOptionValue(option, value)
+        places = np.arange(frame.points) - frame.reach
+        self._side = np.where(places > 0, places - frame.edged, -places).astype(np.int32)
+        self._count = np.bincount(self._side).astype(float)
+        self._tail, self._atom = frame.reach + 1, frame.reach + 2
+        self._pairs: list[tuple[Any, Any]] = []
+        self._has = np.zeros((frame.cells + 1, frame.points), bool)
+        columns = frame.reach + 3
+        none = np.zeros(0, np.int32)
+        solver.addCols(
+            columns,
+            np.zeros(columns),
+            np.zeros(columns),
+            np.full(columns, self._infinity),
+            0,
+            np.zeros(columns, np.int32),
+            none,
+            none.astype(float),
+        )
+        self._add_row(1.0, 1.0, np.concatenate([self._count, [1.0, 1.0]]))
+        for shift in range(1, frame.cells + 1):
+            row = np.zeros(columns)
+            if shift == frame.cells or not decreasing:
+                np.add.at(row, self._side[:shift], 1.0)
+                row[self._tail], row[self._atom] = (1 - factor) / 2, 1.0
+            self._add_row(-self._infinity, delta, row)
+        self._fall_rows = frame.reach if decreasing else 0
+        for k in range(self._fall_rows):
+            row = np.zeros(columns)
+            row[k], row[k + 1] = 1.0, -1.0
+            self._add_row(0.0, self._infinity, row)
+        points = np.arange(frame.cells, frame.points)
+        if decreasing:  # to the right of half a move, a decreasing noise never exceeds its image
+            points = points[2 * (points - frame.reach) - frame.edged < frame.cells]
+        self._take_in(np.full(len(points), frame.cells), points)
+
+    def seed(self, masses: "Floats", atom: float) -> None:
+        """Take in the pairs that a solution on a coarser lattice, spread to this one, needs."""
+        self._take_in(*self._needed(masses[self._side], atom, 0.9 * self.delta, -_NEARLY))
+
+    def minimise(
+        self, prices: list[float], *, beyond: float | None, atom: float | None
+    ) -> Proposal:
+        """Return the least cost at these prices of the points; None forbids a column."""
+        import numpy as np
+
+        solver = self._solver
+        costs = np.concatenate([np.array(prices) * self._count, [beyond or 0.0, atom or 0.0]])
+        columns = np.arange(len(costs), dtype=np.int32)
+        solver.changeColsCost(len(costs), columns, costs)
+        for column, price in ((self._tail, beyond), (self._atom, atom)):
+            solver.changeColBounds(column, 0.0, 0.0 if price is None else self._infinity)
+        last: Proposal | None = None
+        while True:
+            try:
+                values = self._run()
+            except OutOfTime:
+                raise OutOfTime(last) from None
+            last = self._read(values)
+            extra = (1 - self.factor) / 2 * values[self._tail] + values[self._atom]
+            if self.decreasing:
+                break
+            shifts, points = self._needed(
+                values[self._side], extra, self.delta * (1 + _SLACK) + 1e-13, 0.0
+            )
+            if not len(shifts):
+                break
+            self._take_in(shifts, points)
+        return last
+
+    def _run(self) -> "Floats":
+        import highspy
+        import numpy as np
+
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise OutOfTime
+        self._solver.setOptionValue("time_limit", self._solver.getRunTime() + left)
+        self._solver.run()
+        if self._solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            raise OutOfTime  # or lost in rounding: either way, this lattice gives nothing
+        values: Floats = np.array(self._solver.getSolution().col_value)
+        return np.maximum(values, 0.0)
+
+    def _needed(
+        self, masses: "Floats", extra: float, limit: float, least: float
+    ) -> tuple["Floats", "Floats"]:
+        """Return the pairs (shift, point) of excess above ``least`` of shifts beyond ``limit``."""
+        import numpy as np
+
+        shifts, points = [], []
+        for shift in range(1, self.frame.cells + 1):
+            excess = masses.copy()
+            excess[shift:] -= self.factor * masses[: max(0, len(masses) - shift)]
+            if np.maximum(excess, 0).sum() + extra <= limit:
+                continue
+            wanted = (excess > least * masses) & ~self._has[shift]
+            wanted[:shift] = False
+            found = np.flatnonzero(wanted)
+            shifts.append(np.full(len(found), shift))
+            points.append(found)
+        none = np.zeros(0, int)
+        return np.concatenate([none, *shifts]), np.concatenate([none, *points])
+
+    def _take_in(self, shifts: "Floats", points: "Floats") -> None:
+        """Add a column s and a row s ≥ p_i − e^ε·p_(i−j) for each pair."""
+        import numpy as np
+
+        count = len(shifts)
+        if not count:
+            return
+        first = self._solver.getNumCol()
+        each = np.arange(count, dtype=np.int32)
+        self._solver.addCols(
+            count,
+            np.zeros(count),
+            np.zeros(count),
+            np.full(count, self._infinity),
+            count,
+            each,
+            shifts.astype(np.int32),
+            np.ones(count),
+        )
+        near, far = self._side[points], self._side[points - shifts]
+        same = near == far
+        columns = np.stack([first + each, near, far], axis=1)
+        moved = np.full(count, self.factor)
+        values = np.stack([np.ones(count), np.where(same, self.factor - 1, -1.0), moved], axis=1)
+        keep = np.ones((count, 3), bool)
+        keep[same, 2] = False
+        lengths = keep.sum(axis=1)
+        self._solver.addRows(
+            count,
+            np.zeros(count),
+            np.full(count, self._infinity),
+            int(lengths.sum()),
+            np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int32),
+            columns[keep].astype(np.int32),
+            values[keep],
+        )
+        self._has[shifts, points] = True
+        self._pairs.append((shifts, points))
+
+    def _add_row(self, low: float, high: float, row: "Floats") -> None:
+        import numpy as np
+
+        places = np.flatnonzero(row).astype(np.int32)
+        self._solver.addRow(low, high, len(places), places, row[places])
+
+    def _read(self, values: "Floats") -> Proposal:
+        import numpy as np
+
+        duals = np.array(self._solver.getSolution().row_dual)
+        cells, reach = self.frame.cells, self.frame.reach
+        start = 1 + cells + self._fall_rows
+        shifts = np.concatenate([shifts for shifts, _ in self._pairs])
+        points = np.concatenate([points for _, points in self._pairs])
+        return Proposal(
+            masses=values[: reach + 1],
+            atom=float(values[self._atom]),
+            beyond=float(values[self._tail]),
+            weights=np.maximum(-duals[1 : 1 + cells], 0.0),
+            pairs=(shifts, points, np.maximum(duals[start:], 0.0)),
+            falls=np.maximum(duals[1 + cells : start], 0.0),
+        )

@@ -1,0 +1,133 @@
+"""From a solver's floats to a noise that keeps the promise exactly: whole weights, repaired.
+
+The floats are rounded to whole weights. If these break the promise by a hair, a little of a noise
+that keeps it with room to spare is mixed in: H is convex, so (1−λ)·P + λ·Q keeps δ as soon as
+(1−λ)·H(P) + λ·H(Q) ≤ δ. What counts is decided on the result, by the exact profile.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate, groupby
+from math import ceil, log2
+
+from leastnoise.accounting import Profile
+from leastnoise.certificate import Frame
+from leastnoise.core.exact import exponential
+from leastnoise.core.noise import DiscreteSteps, Noise, Run, Steps
+from leastnoise.core.privacy import Privacy
+
+# Weights are rounded to this part of δ, all points together; mixing is in parts of 2^-40.
+_ROUNDING_BITS = 36
+_PARTS = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Whole weights of the points of a frame by side, and of the mass at 0."""
+
+    frame: Frame
+    sides: tuple[int, ...]
+    atom: int
+
+    @property
+    def total(self) -> int:
+        """All weights together: each side counts twice but a point at 0."""
+        twice = 2 * sum(self.sides)
+        return twice + self.atom - (0 if self.frame.edged else self.sides[0])
+
+    def noise(self, sensitivity: Fraction) -> Noise:
+        """Return the law: on the integers, or constant on the cells about the points."""
+        mirrored = [*reversed(self.sides), *self.sides[1 - self.frame.edged :]]
+        first = -len(self.sides) + 1 - self.frame.edged
+        levels = [(w, len(list(g))) for w, g in groupby(mirrored)]
+        if self.frame.rule == "points":
+            runs, at = [], first
+            for weight, points in levels:
+                runs += [Run(at, points, weight)] if weight else []
+                at += points
+            return DiscreteSteps(Fraction(1), tuple(runs))
+        step = sensitivity / self.frame.cells
+        breaks = [(first - Fraction(1 - self.frame.edged, 2)) * step]
+        for _, points in levels:
+            breaks.append(breaks[-1] + points * step)
+        heights = [Fraction(weight, self.total) / step for weight, _ in levels]
+        if not heights[0]:
+            breaks, heights = breaks[1:-1], heights[1:-1]
+        return Steps(breaks, heights, {0: Fraction(self.atom, self.total)} if self.atom else {})
+
+    def mixed(self, other: "Weights", parts: int) -> "Weights":
+        """Return this law with ``parts`` of 2⁻⁴⁰ of another on the same lattice mixed in."""
+        mine, theirs = (_PARTS - parts) * other.total, parts * self.total
+        length = max(len(self.sides), len(other.sides))
+        pairs = zip(_padded(self.sides, length), _padded(other.sides, length), strict=True)
+        sides = tuple(mine * a + theirs * b for a, b in pairs)
+        frame = Frame(self.frame.rule, self.frame.cells, length - 1)
+        return Weights(frame, sides, mine * self.atom + theirs * other.atom)
+
+
+def repaired(
+    frame: Frame,
+    masses: list[float],
+    atom: float,
+    privacy: Privacy,
+    sensitivity: Fraction,
+    *,
+    decreasing: bool,
+) -> Noise:
+    """Return a noise that keeps the promise exactly, as near to the floats as that allows.
+
+    ``decreasing`` makes it one that never rises away from 0: rises within the solver's tolerance
+    are cut off.
+    """
+    bits = _ROUNDING_BITS + ceil(log2(frame.points)) + ceil(log2(1 / privacy.delta))
+    unit = 1 << bits
+    sides = [max(0, round(Fraction(mass) * unit)) for mass in masses]
+    if decreasing:
+        sides = [*accumulate(sides, min)]
+    proposed = Weights(frame, tuple(sides), int(atom * unit))
+    noise, excess = _measured(proposed, privacy, sensitivity)
+    if excess <= 0:
+        return noise
+    safe = blocks(frame, privacy.epsilon, privacy.delta / 2)
+    parts = ceil(excess / (excess + privacy.delta / 2) * _PARTS) + 1
+    while excess > 0:
+        noise, excess = _measured(proposed.mixed(safe, min(parts, _PARTS)), privacy, sensitivity)
+        parts *= 2
+    return noise
+
+
+def blocks(frame: Frame, epsilon: Fraction, delta: Fraction) -> Weights:
+    """Return a noise of steps Δ wide that keeps (ε, δ): a geometric one cut where δ allows it.
+
+    Each block weighs at least e^−ε of the one before, so only the last one falls short, by its
+    own mass. On a finer lattice it is the same noise, rounded.
+    """
+    factor = exponential(epsilon).lower
+    heights = [1 << 96 + delta.denominator.bit_length()]
+    while True:
+        total = 2 * sum(heights) - heights[0]
+        if heights[-1] <= delta * total:
+            break
+        heights.append(-(-heights[-1] * factor.denominator // factor.numerator))
+    cells, doubled = frame.cells, []
+    # In half cells: block k covers (2k−1)·cells … (2k+1)·cells half cells from the middle.
+    count = (2 * len(heights) - 1) * cells
+    for side in range(ceil(count / 2) + 1):
+        start = 2 * side - 1 + frame.edged
+        halves = [max(start, 0), start + 1]
+        inside = [heights[(half + cells) // (2 * cells)] for half in halves if half < count]
+        doubled.append(sum(inside))
+    while not doubled[-1]:
+        doubled.pop()
+    return Weights(Frame(frame.rule, cells, len(doubled) - 1), tuple(doubled), 0)
+
+
+def _measured(weights: Weights, privacy: Privacy, sensitivity: Fraction) -> tuple[Noise, Fraction]:
+    """Return the law and by how much it exceeds δ."""
+    noise = weights.noise(sensitivity)
+    factor = exponential(privacy.epsilon).lower
+    return noise, Profile(noise, sensitivity=sensitivity).at_factor(factor) - privacy.delta
+
+
+def _padded(numbers: tuple[int, ...], length: int) -> tuple[int, ...]:
+    return numbers + (0,) * (length - len(numbers))

@@ -1,0 +1,170 @@
+"""The least noise at δ = 0: the staircase, on the line and on the integers.
+
+Geng and Viswanath 2016, on the line and on the integers: whatever the cost, some staircase
+is least among all noises. Which one is a search over one number; an error in it costs accuracy,
+never privacy, and how much is said by the certificate.
+"""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+
+from leastnoise.calibration.question import Question, outside
+from leastnoise.core.exact import as_float, exponential
+from leastnoise.core.noise import DiscreteStaircase, Noise, Run, Staircase, Steps
+from leastnoise.costs import Cost, Power
+from leastnoise.errors import InvalidParameter, Unsupported
+
+_PERIODS = 2000
+# Below this ε the stairs are so low that γ no longer matters much: it is then that of the cost |x|.
+_FLAT = 1 / 32
+# A cut staircase has levels of so many binary digits at 0. Noise in steps of Δ on the line has at
+# most so many on each side: with more of them the truncated Laplace noise costs hardly more.
+_BITS = 160
+LONGEST_ON_LINE = 200
+_LARGEST_LOGARITHM = 700.0
+_NEGLIGIBLE = 1e-200
+
+
+def cheapest_staircase(asked: Question) -> Noise:
+    """Return the staircase of least cost for ε > 0, at δ = 0 (Geng and Viswanath 2016)."""
+    if not asked.privacy.epsilon:
+        raise outside("the staircase", "ε > 0", asked.privacy)
+    factor = exponential(asked.privacy.epsilon).lower
+    if asked.integer:
+        moved = int(asked.sensitivity)
+        steps = _lowest(
+            lambda r: as_float(_on_integers(moved, r, factor).expected(asked.cost)), 1, moved
+        )
+        return _on_integers(moved, steps, factor)
+    return Staircase(asked.sensitivity, Fraction(*_best_part(asked)), 1 / factor)
+
+
+def geometric(asked: Question) -> DiscreteStaircase:
+    """Return p(i) ∝ e^(−ε|i|/Δ): Ghosh, Roughgarden and Sundararajan 2012, Theorem 1.2 at Δ = 1.
+
+    For larger Δ it keeps ε because over Δ steps it falls by e^ε.
+    """
+    if not asked.integer or not asked.privacy.epsilon:
+        kind = "whole-number" if asked.integer else "real-valued"
+        raise InvalidParameter(
+            "geometric noise needs whole-number answers and ε > 0; "
+            f"got {kind} ones and {asked.privacy}. Pass integer=True, or choose another family."
+        )
+    factor = exponential(asked.privacy.epsilon / asked.sensitivity).lower
+    return DiscreteStaircase(Fraction(1), 1 / factor, (Run(0, 1, 1),))
+
+
+def cut_staircase(asked: Question) -> Steps:
+    """Return a staircase cut off where δ > 0 allows it: near the least where δ is tiny.
+
+    Level k lies between (k−1+γ)Δ and (k+γ)Δ and is at least e^−ε of the one before it, so at a move
+    of Δ only the outermost Δ falls short, by its mass on one side: that must be δ. The noise never
+    rises away from 0, for which shorter moves need less. Refused where it would be cut within Δ.
+    """
+    if not asked.privacy.epsilon or not asked.privacy.delta:
+        raise outside("the cut staircase", "ε > 0 and δ > 0", asked.privacy)
+    factor, moved = exponential(asked.privacy.epsilon).lower, asked.sensitivity
+    part, fine = _best_part(asked)
+    top = 1 << _BITS + asked.privacy.delta.denominator.bit_length()
+    # In parts of Δ: where each level ends, its height, and all the mass up to there on one side.
+    ends, levels, masses = [part], [top], [part * top]
+    while len(levels) < LONGEST_ON_LINE:
+        levels.append(-(-levels[-1] * factor.denominator // factor.numerator))
+        ends.append(ends[-1] + fine)
+        masses.append(masses[-1] + levels[-1] * fine)
+        short = masses[-1] - masses[-2] - 2 * asked.privacy.delta * masses[-1]
+        if short <= 0:
+            break
+    if short > 0:
+        raise Unsupported(
+            f"a cut staircase may have at most {LONGEST_ON_LINE} steps on each side; got a promise "
+            "that asks for more. Choose the truncated Laplace noise, which is near it."
+        )
+    # Here the last level may end earlier: each part less lets the outermost Δ reach further in.
+    spare = -short / (levels[-2] - levels[-1] + 2 * asked.privacy.delta * levels[-1])
+    ends[-1] -= min(int(spare), fine - 1)
+    if ends[-1] < fine:
+        raise outside("the cut staircase", "a δ too small to cut it within Δ", asked.privacy)
+    sides = [(Fraction(end, fine) * moved, level) for end, level in zip(ends, levels, strict=True)]
+    whole = 2 * sum(
+        (end - start) * level for (start, _), (end, level) in pairwise([(Fraction(0), 0), *sides])
+    )
+    sides = [side for side in sides if side[0]]
+    breaks = [*(-end for end, _ in reversed(sides)), *(end for end, _ in sides)]
+    heights = [level / whole for _, level in [*reversed(sides), *sides[1:]]]
+    return Steps(breaks, heights)
+
+
+def _on_integers(moved: int, steps: int, factor: Fraction) -> DiscreteStaircase:
+    """Return the staircase that falls after the first ``steps`` of each ``moved`` integers."""
+    runs = [Run(0, steps, factor.numerator)]
+    if steps < moved:
+        runs.append(Run(steps, moved - steps, factor.denominator))
+    return DiscreteStaircase(Fraction(1), 1 / factor, tuple(runs))
+
+
+def _best_part(asked: Question) -> tuple[int, int]:
+    """Return γ of the cheapest staircase, in parts of a period, and how many parts there are."""
+    return _best_part_of(as_float(asked.privacy.epsilon), asked.cost, asked.sensitivity)
+
+
+@lru_cache(maxsize=64)
+def _best_part_of(epsilon: float, cost: Cost, period: Fraction) -> tuple[int, int]:
+    fine = 1 << min(_FINE_BITS + math.ceil(1.5 * epsilon), _MOST_BITS)
+    if epsilon < _FLAT or type(cost) is Cost:  # the integral of a function takes long
+        return round(fine * Fraction(1 / (1 + math.exp(min(epsilon / 2, 300.0))))), fine
+    area = _area(cost, period)
+    return _lowest(lambda k: _cost(k / fine, math.exp(-epsilon), area), 0, fine), fine
+
+
+def _area(cost: Cost, period: Fraction) -> Callable[[float], float]:
+    """Return the integral of L over so many periods, in floats and up to a factor."""
+    if isinstance(cost, Power):
+        exponent = as_float(cost.p + 1)
+        return lambda periods: (
+            math.exp(min(exponent * math.log(periods), _LARGEST_LOGARITHM)) if periods else 0.0
+        )
+    return lambda periods: as_float(cost.integral(period * Fraction(periods)).middle)
+
+
+def _cost(gamma: float, ratio: float, area_of: Callable[[float], float]) -> float:
+    """Return the expected cost of a staircase, in floats and up to a factor."""
+    total, share, n = 0.0, 1.0, 0
+    while n < _PERIODS:
+        area = area_of(n + gamma)
+        total += share * area
+        if share * area * (n + 1) < 1e-15 * total or share < _NEGLIGIBLE:
+            break
+        share *= ratio
+        n += 1
+    high = max(gamma + ratio * (1 - gamma), 1e-300)
+    return (1 - ratio) ** 2 * total / high
+
+
+def _lowest(value: Callable[[int], float], low: int, high: int) -> int:
+    """Return where a function of whole numbers that falls and then rises is least."""
+    known: dict[int, float] = {}
+
+    def at(k: int) -> float:
+        if k not in known:
+            known[k] = value(k)
+        return known[k]
+
+    golden = (math.sqrt(5) - 1) / 2
+    while high - low > 3:
+        width = high - low
+        left, right = high - round(golden * width), low + round(golden * width)
+        if left >= right:
+            left, right = low + width // 3, high - width // 3
+        if at(left) <= at(right):
+            high = right
+        else:
+            low = left
+    return min(range(low, high + 1), key=at)
+
+
+# γ is looked for to this part of a period, finer for large ε, over at most so many periods.
+_FINE_BITS, _MOST_BITS = 24, 1000

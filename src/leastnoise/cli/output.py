@@ -1,0 +1,276 @@
+"""How commands print, write files and tell that they work.
+
+How commands print: tables and words for people, one line of strict JSON for programs.
+
+How answers from tables are printed, and written to a file.
+
+A line on the terminal while a command waits for one long call.
+"""
+
+import json
+import math
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date
+from fractions import Fraction
+from pathlib import Path
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from leastnoise.core.exact import as_float, described, ratio
+from leastnoise.core.privacy import Privacy
+from leastnoise.errors import InvalidParameter
+from leastnoise.files import refuse_overwriting, refuse_overwriting_read
+
+if TYPE_CHECKING:
+    from leastnoise.certificate import Certificate
+    from leastnoise.ledger import Receipt
+    from leastnoise.tables import GroupedAnswers
+
+_NO_BREAK = "\u00a0"
+# The blanks in "ε = 1" and "50 %", and that in "(ε, δ)".
+_AROUND_SIGNS = re.compile(r"(?<=[=<>≤≥±≈]) | (?=[=<>≤≥±≈%])")
+_PAIR = re.compile(r"\([^\s()]+, [^\s()]+\)")
+
+
+def print_json(data: object) -> None:
+    """Print data as JSON, on one line, as itself in any encoding: JSON can spell what it lacks."""
+    text = json.dumps(data, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(data)
+    click.echo(text)
+
+
+def print_table(*rows: tuple[str, str]) -> None:
+    """Print rows of a name and a text, the texts below one another."""
+    width = max(len(name) for name, _ in rows)
+    for name, text in rows:
+        click.echo(f"{name:<{width}}  {text}")
+
+
+def print_words(text: str) -> None:
+    """Print sentences in lines that fit the terminal, of at most 88 characters.
+
+    No line ends within a formula.
+    """
+    width = shutil.get_terminal_size((_USUAL, 24)).columns
+    held = _AROUND_SIGNS.sub(_NO_BREAK, _PAIR.sub(_held, text))
+    lines = click.wrap_text(held, max(_NARROWEST, min(_WIDEST, width)))
+    click.echo(lines.replace(_NO_BREAK, " "))
+
+
+def _held(found: re.Match[str]) -> str:
+    return found[0].replace(" ", _NO_BREAK)
+
+
+def privacy_data(privacy: Privacy) -> dict[str, str]:
+    """Return a promise as JSON has it: exact ratios."""
+    return {"epsilon": ratio(privacy.epsilon), "delta": ratio(privacy.delta)}
+
+
+def certificate_data(certificate: "Certificate") -> dict[str, Any]:
+    """Return what a certificate says as JSON has it, without its proof."""
+    return {
+        "among": certificate.among,
+        "objective": repr(certificate.objective),
+        "cost": ratio(certificate.cost),
+        "lower_bound": ratio(certificate.lower_bound),
+        "gap": length(certificate.gap),
+        "exact": certificate.exact,
+        "source": certificate.source,
+    }
+
+
+def length(size: Fraction | float) -> str | None:
+    """Return a size as a ratio, or None where it is infinite."""
+    return ratio(size) if isinstance(size, Fraction) else None
+
+
+def finite(number: float) -> float | None:
+    """JSON has no infinities; the exact number stands beside it."""
+    return number if math.isfinite(number) else None
+
+
+_ENDINGS = (".csv", ".parquet", ".json")
+
+
+def refuse_out(
+    out: str, *, overwrite: bool, ledger: str | None, witness: str | None, read: list[str | None]
+) -> None:
+    """Refuse a file that could not be written, before anything is charged for what is to be in it.
+
+    Args:
+        out: The file.
+        overwrite: Whether it may be there.
+        ledger: The ledger, which it must not be.
+        witness: The ledger's witness.
+        read: What is read.
+    """
+    path = Path(out)
+    if path.suffix.lower() not in _ENDINGS:
+        raise InvalidParameter(
+            f"--out must end in {', '.join(_ENDINGS)}; got {described(out)}. Choose one of them."
+        )
+    refuse_overwriting(out, ledger=ledger, witness=witness)
+    refuse_overwriting_read(out, *read)
+    if os.path.lexists(path) and not (overwrite and path.is_file()):
+        raise InvalidParameter(
+            "--out must not write over what is there; got the name of something that is. Choose "
+            "another name, or give --overwrite if it is a file."
+        )
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise InvalidParameter(
+            "--out must be in a folder that files can be written to; got another. Make the folder, "
+            "or choose a path in one of your own."
+        )
+
+
+def print_answer(found: Any, title: str, of: str, *, as_json: bool) -> None:
+    """Print an answer, or a table of them.
+
+    Args:
+        found: What was released.
+        title: What was asked.
+        of: Of which data set, if a ledger has several.
+        as_json: Whether to print JSON.
+    """
+    if as_json:
+        print_json(_answer_data(found, title))
+        return
+    between = "\n" if _grouped(found) else ", "
+    click.echo(f"{found}{between}{of}" if of else f"{found}")
+
+
+def write_answer(found: Any, title: str, out: str, *, overwrite: bool) -> Path:
+    """Write a file, of the kind that its ending says; an answer alone is a table of one row."""
+    table = as_table(found, title)
+    write = {".csv": table.to_csv, ".parquet": table.to_parquet, ".json": table.to_json}
+    written: Path = write[Path(out).suffix.lower()](out, overwrite=overwrite)
+    return written
+
+
+def as_table(found: Any, title: str) -> "GroupedAnswers":
+    """Return a table: of an answer alone, one by its question."""
+    from leastnoise.tables import GroupedAnswers
+
+    if isinstance(found, GroupedAnswers):
+        return found
+    return GroupedAnswers(
+        names=("question",),
+        keys=((title,),),
+        answers=(found,),
+        title=title,
+        privacy=found.privacy,
+        receipt=found.receipt,
+    )
+
+
+def _grouped(found: Any) -> bool:
+    from leastnoise.tables import GroupedAnswers
+
+    return isinstance(found, GroupedAnswers)
+
+
+def _answer_data(found: Any, title: str) -> dict[str, Any]:
+    """Return answers for JSON: exact ratios, and beside each value the nearest float."""
+    from leastnoise.tables import columns_of, figures_of, mechanisms_of
+
+    table = as_table(found, title)
+    columns = columns_of(table.answers)
+    each = [
+        _figures(dict(zip(columns, figures, strict=True))) for figures in figures_of(table.answers)
+    ]
+    data: dict[str, Any] = {"asked": title}
+    if _grouped(found):
+        keys = [[_key(part) for part in key] for key in table.keys]
+        groups = [{"key": key, **figures} for key, figures in zip(keys, each, strict=True)]
+        data |= {"by": list(table.names), "groups": groups}
+    else:
+        data |= each[0]
+    exact = [made.exact_probability for made in mechanisms_of(table.answers)]
+    return data | {
+        "privacy": privacy_data(table.privacy),
+        "exact_probability": ratio(max(exact, default=0)),
+        "recorded": receipt_data(table.receipt),
+    }
+
+
+def _figures(figures: dict[str, tuple[int, int] | None]) -> dict[str, Any]:
+    """Return what is known of one answer; of a quantile its cell, and its errors in rows."""
+    exact = {name: figure and Fraction(*figure) for name, figure in figures.items()}
+    said = {name: None if number is None else ratio(number) for name, number in exact.items()}
+    data = {"value": said.pop("value"), "value_float": finite(as_float(exact["value"] or 0))}
+    if "rank_error" in said:
+        cell = [said.pop("cell_low"), said.pop("cell_high")]
+        return data | {"cell": cell, "rank_error_95": said.pop("rank_error"), **said}
+    return data | {"interval_95": [said.pop("low"), said.pop("high")], **said}
+
+
+def _key(part: Any) -> Any:
+    return part.isoformat() if isinstance(part, date) else part
+
+
+_PATIENCE = 2
+
+
+@contextmanager
+def waiting(doing: str) -> Iterator[Callable[[str], None]]:
+    """Say on the error stream what is being done once it takes long, and only on a terminal.
+
+    The block gets a function by which it can say that it does something else from now on. It prints
+    nothing itself: the line is wiped when it has ended.
+    """
+    now = [doing]
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield now.append
+        return
+    ended = Event()
+    telling = Thread(target=_tell, args=(now, ended), daemon=True)
+    telling.start()
+    try:
+        yield now.append
+    finally:
+        ended.set()
+        telling.join()
+
+
+def _tell(now: list[str], ended: Event) -> None:
+    """Write the seconds that have passed until it has ended; then wipe the line."""
+    longest, seconds = 0, _PATIENCE
+    if not ended.wait(_PATIENCE):
+        while True:
+            line = f"leastnoise: {now[-1]}, {seconds} s"
+            click.echo(f"\r{line:<{longest}}", nl=False, err=True)
+            longest = max(longest, len(line))
+            if ended.wait(1):
+                break
+            seconds += 1
+    if longest:
+        click.echo(f"\r{' ' * longest}\r", nl=False, err=True)
+
+
+def receipt_data(receipt: "Receipt | None") -> dict[str, Any] | bool:
+    """Return where a release is recorded; false if it is nowhere."""
+    if receipt is None:
+        return False
+    return {
+        "dataset": receipt.account.dataset,
+        "key": receipt.key,
+        "row": receipt.charge,
+        "at": receipt.at,
+        "again": receipt.again,
+        "head": str(receipt.head),
+        "left": privacy_data(receipt.account.left),
+    }
+
+
+# The longest line of words that is easy to read, and the width of a terminal that does not tell it.
+_WIDEST, _USUAL, _NARROWEST = 88, 80, 20

@@ -1,0 +1,152 @@
+"""What several releases promise together, by theorems that need no curve.
+
+The promise of several equal releases.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from decimal import ROUND_FLOOR
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from leastnoise.core.exact import (
+    Interval,
+    approximately,
+    described,
+    fixed_power,
+    power,
+    shortened_up,
+)
+from leastnoise.core.noise import Gaussian, Rounded
+from leastnoise.core.privacy import Privacy
+from leastnoise.errors import InvalidParameter, NotPrivate
+
+if TYPE_CHECKING:
+    from leastnoise.mechanism import Mechanism
+
+_BITS = 96
+_HALF = Fraction(1, 2)
+
+# After so many expected failures the joint promise is none: 1 − δ < e⁻¹⁰⁰.
+_MANY = 100
+
+
+def together(privacy: Privacy, releases: int) -> Privacy:
+    """Return the promise of several releases: (kε, 1 − (1−δ)ᵏ).
+
+    Kairouz, Oh and Viswanath 2015, Theorem 3.3 with i = 0; at ε = 0: couple each pair of outputs so
+    that they agree with probability 1 − δ, independently.
+    """
+    if releases == 1:
+        return privacy
+    if releases * privacy.delta < _MANY:
+        failing = 1 - power(1 - privacy.delta, Fraction(releases)).lower
+        return Privacy(releases * privacy.epsilon, shortened_up(failing) if failing else 0)
+    raise InvalidParameter(
+        "so many releases would promise nothing: δ would be 1 but for a hair after "
+        f"{described(releases)} of them. Release less, or promise a smaller δ for each."
+    )
+
+
+# A product of probabilities is written out up to so many binary digits; else kept to so many.
+_LONGEST_EXACT = 1 << 14
+_KEPT_BITS = 1 << 10
+_ONE = Fraction(1)
+
+
+def failing_together(chances: Iterable[tuple[Fraction, int]]) -> Interval:
+    """Enclose 1 − Π(1−δᵢ)^nᵢ: exactly where that is not very long."""
+    kept = [(1 - chance, count) for chance, count in chances if chance]
+    length = sum(count * stays.denominator.bit_length() for stays, count in kept)
+    if length <= _LONGEST_EXACT:
+        return Interval.exact(1 - math.prod((stays**count for stays, count in kept), start=_ONE))
+    low = high = 1 << _KEPT_BITS
+    for stays, count in kept:
+        least, most = fixed_power(stays, count, _KEPT_BITS)
+        low, high = low * least >> _KEPT_BITS, -(-high * most >> _KEPT_BITS)
+    return Interval(1 - Fraction(high, 1 << _KEPT_BITS), 1 - Fraction(low, 1 << _KEPT_BITS))
+
+
+_DIGITS = 12
+
+
+def split(privacy: Privacy, releases: int) -> Privacy:
+    """Return what each of k releases must promise so that all of them keep ``privacy`` together.
+
+    (ε/k, 1 − (1−δ)^(1/k)), rounded down: k releases of (ε₀, δ₀) keep (kε₀, 1 − (1−δ₀)ᵏ), also where
+    each may depend on the answers before it (Kairouz, Oh and Viswanath 2015, Theorem 3.3 with
+    i = 0). For uniform noise at ε = 0 nothing is lost by it; for ε > 0 something may be.
+
+    >>> split(Privacy(delta="0.19"), 2), split(Privacy(1, "1e-6"), 4)
+    (Privacy(epsilon=0, delta=0.1), Privacy(epsilon=0.25, delta=0.00000025000009375))
+    """
+    if releases == 1:
+        return privacy
+    kept = power(1 - privacy.delta, Fraction(1, releases)).upper
+    # By Bernoulli's inequality never less than δ/k, which also is what no rounding may go below.
+    each = max(Fraction(approximately(1 - kept, _DIGITS, ROUND_FLOOR)), privacy.delta / releases)
+    return Privacy(privacy.epsilon / releases, each)
+
+
+def shared_move(sensitivity: Fraction, releases: int) -> Fraction:
+    """Return √k·Δ, rounded up: how far k answers that move by Δ each move together.
+
+    Turn the k axes so that one of them points along the move: there is one Gaussian noise moved by
+    √k·Δ, and others of the same σ that do not move. So k Gaussian noises together are exactly as
+    private as one at √k·Δ (Dong, Roth and Su 2022, Corollary 3.3, also for adaptive releases).
+    """
+    if releases == 1:
+        return sensitivity
+    root = power(Fraction(releases), _HALF)
+    return sensitivity * (root if root.is_exact else root.shortened(_BITS)).upper
+
+
+# No smaller δ is stated: it would be of thousands of digits.
+_LEAST_DELTA = Fraction(1, 10**1000)
+
+
+def gaussians_together(mechanisms: tuple[Mechanism, ...], epsilon: Fraction) -> Privacy:
+    """Return what Gaussian noises keep together as they are drawn: δ at the move √Σ(Δᵢ/σᵢ)².
+
+    Raises:
+        NotPrivate: If some noise is not a rounded Gaussian.
+    """
+    from leastnoise.accounting import Profile  # SPLIT 4
+
+    moved = Fraction(0)
+    for mechanism in mechanisms:
+        law = mechanism.drawn.noise
+        if not isinstance(law, Rounded) or not isinstance(law.noise, Gaussian):
+            raise NotPrivate(f"shared noise must be Gaussian; got {law!r}. Plan again.")
+        moved += (mechanism.protected / law.noise.sigma) ** 2
+    move = Interval.exact(power(moved, _HALF).upper).shortened(_BITS).upper
+    reached = Profile(Gaussian(1), sensitivity=move).delta(epsilon)
+    return Privacy(epsilon, max(Interval.exact(reached).shortened(_BITS).upper, _LEAST_DELTA))
+
+
+def all_together(parts: Iterable[Privacy], most: Fraction = Fraction(1)) -> Privacy:
+    """Return what answers keep together that keep these promises: (Σεᵢ, 1 − Π(1−δᵢ)).
+
+    Whatever keeps (εᵢ, δᵢ) can be had from an answer that with probability δᵢ tells all, and else
+    changes the odds by at most e^εᵢ (Kairouz, Oh and Viswanath 2015, Theorem 3.5 with their
+    ε̃ = Σεᵢ; of equal promises, Theorem 3.3). With probability Π(1−δᵢ) none of them tells all, and
+    then the odds change by at most e^Σεᵢ; adaptively too, as the promises are fixed beforehand.
+    A δ of very many digits is rounded up, but not beyond ``most`` if it is no more than that.
+
+    >>> all_together([Privacy("0.5"), Privacy("0.25", "0.1"), Privacy(delta="0.1")])
+    Privacy(epsilon=0.75, delta=0.19)
+    """
+    whole = list(parts)
+    failing = 1 - kept(part.delta for part in whole)
+    stated = shortened_up(failing) if failing else failing
+    return Privacy(
+        sum((part.epsilon for part in whole), Fraction(0)),
+        min(stated, most) if failing <= most else stated,
+    )
+
+
+def kept(failing: Iterable[Fraction]) -> Fraction:
+    """Return Π(1−δᵢ)."""
+    return math.prod((1 - part for part in failing), start=Fraction(1))

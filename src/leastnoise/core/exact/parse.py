@@ -1,0 +1,167 @@
+"""The door: what callers write becomes an exact rational here, once, or is refused."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Rational, Real
+
+from leastnoise.core.exact.format import described
+from leastnoise.errors import InvalidParameter
+
+Number = int | float | Fraction | Decimal | str
+
+# Enough for 1e-4900 … 1e4900; keeps a text such as "1e999999999" from eating the machine.
+_LARGEST_BITS = 1 << 14
+_LARGEST_EXPONENT = 4_900
+_LARGEST_VALUE_BITS = 1 << 17
+_LONGEST_TEXT = 4_300  # the longest integer that Python reads
+
+
+def rational(value: object, name: str) -> Fraction:
+    """Return ``value``, a parameter called ``name``, as an exact rational.
+
+    Integers, fractions and decimals are taken as they are; a text is a decimal (``"1e-6"``) or a
+    ratio (``"1/3"``); a float means the shortest decimal that prints as it, so 0.1 is 1/10.
+
+    Raises:
+        InvalidParameter: For anything else, naming the rule and what was got.
+
+    >>> rational(0.1, "delta"), rational("1e-6", "delta")
+    (Fraction(1, 10), Fraction(1, 1000000))
+    """
+    try:
+        exact = value if type(value) is Fraction else _read(value)
+    except _TooLongError:
+        exact = Fraction(1 << _LARGEST_BITS)
+    if exact is None:
+        raise InvalidParameter(
+            f"{name} must be a finite number; got {described(value)}. "
+            "Give an int, float, Fraction, Decimal or a text like '0.1', '1e-6' or '1/3'."
+        )
+    if max(abs(exact.numerator).bit_length(), exact.denominator.bit_length()) > _LARGEST_BITS:
+        raise InvalidParameter(
+            f"{name} must lie between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT} and have at "
+            f"most {_LARGEST_BITS} binary digits; got one beyond that. Give a shorter number."
+        )
+    return exact
+
+
+def positive(value: object, name: str) -> Fraction:
+    """Return ``value`` as an exact rational greater than zero, or refuse it."""
+    exact = rational(value, name)
+    if exact <= 0:
+        raise InvalidParameter(
+            f"{name} must be greater than 0; got {described(value)}. Give a positive number."
+        )
+    return exact
+
+
+def count(value: object, name: str, *, least: int) -> int:
+    """Return ``value`` as an integer of at least ``least``, or refuse it."""
+    exact = rational(value, name)
+    if exact.denominator != 1 or exact < least:
+        raise InvalidParameter(
+            f"{name} must be a whole number of at least {least}; got {described(value)}. "
+            "Give such an integer."
+        )
+    return exact.numerator
+
+
+def value_ratio(value: object) -> tuple[int, int]:
+    """Return a value to be released as (numerator, denominator), exactly as it is stored.
+
+    Unlike a parameter, a float stands here for its binary value: a value is data, and data is
+    taken as it is. The refusal names the type and never the content.
+    """
+    if type(value) is float and math.isfinite(value):
+        return value.as_integer_ratio()
+    if type(value) is int and value.bit_length() <= _LARGEST_VALUE_BITS:
+        return value, 1
+    try:
+        ratio = _value_ratio(value)
+    except Exception:  # noqa: BLE001 -- a foreign number's own error could tell its content
+        ratio = None
+    if ratio is not None and max(abs(ratio[0]), ratio[1]).bit_length() <= _LARGEST_VALUE_BITS:
+        return ratio
+    raise InvalidParameter(
+        f"the value to release must be a finite number of at most {_LARGEST_VALUE_BITS} bits; "
+        f"got {_a(type(value).__name__)} that is not one. "
+        "Give an int, float, Fraction or Decimal, or a numpy array of floats or integers."
+    )
+
+
+def _value_ratio(value: object) -> tuple[int, int] | None:
+    """Read a value of a rarer type, or return None if it is no finite number."""
+    if isinstance(value, bool) or _is_duration(value):
+        return None  # True is no number of anything
+    if isinstance(value, Integral):
+        return int(value), 1
+    if isinstance(value, Rational):
+        return int(value.numerator), int(value.denominator)
+    if isinstance(value, Decimal):
+        within = value.is_finite() and (not value or abs(value.adjusted()) <= _LARGEST_VALUE_BITS)
+        return (value or Decimal(0)).as_integer_ratio() if within else None
+    if isinstance(value, Real) and hasattr(value, "as_integer_ratio"):
+        numerator, denominator = value.as_integer_ratio()  # numpy's other floats; raises for NaN
+        return int(numerator), int(denominator)
+    return None
+
+
+def as_float(exact: Fraction | float) -> float:
+    """Return the nearest float, which is infinite beyond the largest one (IEEE 754's rule)."""
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+
+
+def _read(value: object) -> Fraction | None:
+    """Read a parameter, or return None if it is no finite number."""
+    if isinstance(value, bool) or _is_duration(value):
+        return None
+    if isinstance(value, Integral):
+        return Fraction(int(value))
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, float):
+        return Fraction(Decimal(float.__repr__(value))) if math.isfinite(value) else None
+    if isinstance(value, Decimal):
+        return _read_decimal(value)
+    if isinstance(value, str):
+        return _read_text(value)
+    if isinstance(value, Real) and math.isfinite(value):
+        return _read_text(str(value))  # numpy's float32 and its kin print their shortest decimal
+    return None
+
+
+def _read_decimal(value: Decimal) -> Fraction | None:
+    if not value.is_finite():
+        return None
+    if value and abs(value.adjusted()) > _LARGEST_EXPONENT:
+        raise _TooLongError
+    return Fraction(value)
+
+
+def _read_text(text: str) -> Fraction | None:
+    if len(text) > _LONGEST_TEXT:
+        raise _TooLongError
+    upper, slash, lower = text.partition("/")
+    try:
+        if slash:
+            return Fraction(int(upper), int(lower))
+        return _read_decimal(Decimal(text))
+    except (ArithmeticError, ValueError):
+        return None
+
+
+def _is_duration(value: object) -> bool:
+    """Whether this is numpy's timedelta64, which calls itself an integer."""
+    return getattr(getattr(value, "dtype", None), "kind", "") == "m"
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
+
+
+class _TooLongError(Exception):
+    """A number that would take more room than any promise needs."""

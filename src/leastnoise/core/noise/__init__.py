@@ -1,0 +1,29 @@
+"""The families of noise: on the line, and on the lattice where they are drawn."""
+
+from leastnoise.core.noise.base import LatticeNoise, Noise, Run, Stairs, TicketNoise
+from leastnoise.core.noise.gaussian import Gaussian
+from leastnoise.core.noise.laplace import Laplace, TruncatedLaplace
+from leastnoise.core.noise.rounded import Rounded
+from leastnoise.core.noise.smooth import Smooth
+from leastnoise.core.noise.staircase import DiscreteStaircase, Staircase
+from leastnoise.core.noise.steps import DiscreteSteps, Steps
+from leastnoise.core.noise.uniform import DiscreteUniform, Uniform
+
+__all__ = [
+    "DiscreteStaircase",
+    "DiscreteSteps",
+    "DiscreteUniform",
+    "Gaussian",
+    "Laplace",
+    "LatticeNoise",
+    "Noise",
+    "Rounded",
+    "Run",
+    "Smooth",
+    "Staircase",
+    "Stairs",
+    "Steps",
+    "TicketNoise",
+    "TruncatedLaplace",
+    "Uniform",
+]

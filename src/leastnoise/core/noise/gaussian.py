@@ -1,0 +1,98 @@
+"""Gaussian noise."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from leastnoise.core.exact import (
+    Interval,
+    Number,
+    exactly,
+    gamma,
+    normal_density,
+    normal_quantile_series,
+    normal_tail,
+    pi,
+    positive,
+    power,
+)
+from leastnoise.core.noise.smooth import Smooth
+
+_HALF = Fraction(1, 2)
+# Up to this exponent even moments are written out as the product they are.
+_LARGEST_EXACT = 1 << 10
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Gaussian(Smooth):
+    """The normal law of standard deviation σ, with no largest size.
+
+    At sensitivity Δ it is (ε, δ)-private just for Φ(Δ/2σ − εσ/Δ) − e^ε·Φ(−Δ/2σ − εσ/Δ) ≤ δ (Balle
+    and Wang 2018, Theorem 8), at every ε ≥ 0.
+
+    ============ ==========================================
+    P(X > x)     Φ(−x/σ)
+    E |X|ᵖ       σᵖ·2^(p/2)·Γ((p+1)/2)/√π
+    ============ ==========================================
+
+    Args:
+        sigma: σ > 0.
+
+    >>> Gaussian(3).variance()
+    Fraction(9, 1)
+    """
+
+    sigma: Fraction
+
+    def __init__(self, sigma: Number) -> None:
+        """Read σ exactly."""
+        object.__setattr__(self, "sigma", positive(sigma, "σ"))
+
+    def __repr__(self) -> str:
+        """Print the law the way it is written."""
+        return f"Gaussian(sigma={exactly(self.sigma)})"
+
+    @property
+    def radius(self) -> float:
+        """Infinite: there is no largest size."""
+        return math.inf
+
+    def scaled(self, factor: Number) -> "Gaussian":
+        """Return the law of ``factor`` times this noise, factor > 0."""
+        return Gaussian(positive(factor, "factor") * self.sigma)
+
+    def density(self, size: Fraction, bits: int = 128) -> Interval:
+        """Enclose φ(size/σ)/σ."""
+        return normal_density(size / self.sigma, bits).scaled(1 / self.sigma)
+
+    def tail(self, size: Fraction, bits: int = 128) -> Interval:
+        """Enclose Φ(−size/σ)."""
+        return normal_tail(size / self.sigma, bits)
+
+    def tail_area(self, size: Fraction, bits: int = 128) -> Interval:
+        """Enclose σ·φ(z) − size·Φ(−z) with z = size/σ."""
+        far = size / self.sigma
+        more = bits + 8 + 2 * int(far + 1).bit_length()  # of the difference, 1/z² is left
+        cut = normal_density(far, more) - normal_tail(far, more).scaled(far)
+        return Interval(max(Fraction(0), cut.lower), cut.upper).scaled(self.sigma)
+
+    def moment(self, p: Fraction) -> Interval:
+        """Enclose σᵖ·2^(p/2)·Γ((p+1)/2)/√π: exact, 1·3·5…(p−1)·σᵖ, for even p."""
+        if p.denominator == 1 and p % 2 == 0 and p <= _LARGEST_EXACT:
+            odd = math.prod(range(1, int(p), 2))
+            return Interval.exact(odd) * power(self.sigma, p)
+        root = power(pi().lower, _HALF).lower, power(pi().upper, _HALF).upper
+        shape = gamma((p + 1) / 2) * Interval(*root).inverted()
+        return shape * power(Fraction(2), p / 2) * power(self.sigma, p)
+
+    def series(self, tail: Fraction, terms: int, bits: int = 128) -> tuple[Interval, ...]:
+        """Enclose the coefficients of Q: with z = Q/σ, the nth derivative is Pₙ(z)·(−1/φ(z))ⁿ.
+
+        All coefficients of the polynomials Pₙ (:func:`normal_quantile_series`) are positive, and
+        both z and 1/φ(z) fall as the tail grows.
+        """
+        return normal_quantile_series(tail, terms, self.sigma, bits)
+
+    def crossing(self, move: Fraction, epsilon: Interval) -> Interval:
+        """Enclose d/2 − εσ²/d."""
+        return Interval.exact(move / 2) - epsilon.scaled(self.sigma**2 / move)

@@ -1,0 +1,243 @@
+"""Uniform noise, on the line and on the lattice.
+
+Uniform noise with a probability mass at the origin: the paper's P_α.
+
+Uniform noise on a lattice, with extra mass at 0 and less at the two ends: what is drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any
+
+from leastnoise.core.exact import Number, as_float, count, described, exactly, positive, rational
+from leastnoise.core.noise.base import Noise, TicketNoise
+from leastnoise.core.noise.scipy_api import evaluated
+from leastnoise.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from leastnoise.core.exact import Interval
+    from leastnoise.costs import Cost
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Uniform(Noise):
+    """P_α of GDGK19: mass ``atom`` at 0, the rest spread evenly over [−radius, radius].
+
+    With radius w = (1−α)Δ / (2(δ−α)) and atom α it is (0, δ)-private at sensitivity Δ, and for the
+    right α it costs least among all symmetric noises that never rise away from 0 (Theorem 2).
+
+    ============ ==========================================
+    support      [−w, w]
+    density      (1−α) / 2w, beside the mass α at 0
+    E|X|, E X²   (1−α)·w/2, (1−α)·w²/3
+    ============ ==========================================
+
+    >>> Uniform(radius=5).cdf(1), Uniform(radius=1, atom=0.5).atoms
+    (0.6, {Fraction(0, 1): Fraction(1, 2)})
+    """
+
+    width: Fraction
+    atom: Fraction
+
+    def __init__(self, radius: Number, atom: Number = 0) -> None:
+        """Read both numbers exactly: radius > 0, 0 ≤ atom < 1."""
+        exact = rational(atom, "atom")
+        if not 0 <= exact < 1:
+            raise InvalidParameter(
+                f"the mass at the origin must be at least 0 and less than 1; got {described(atom)}."
+                " Give a probability below 1."
+            )
+        object.__setattr__(self, "width", positive(radius, "radius"))
+        object.__setattr__(self, "atom", exact)
+
+    def __repr__(self) -> str:
+        """Print the law the way it is written."""
+        return f"Uniform(radius={exactly(self.width)}, atom={exactly(self.atom)})"
+
+    @property
+    def radius(self) -> Fraction:
+        """The half-width w: the largest size this noise can have."""
+        return self.width
+
+    @property
+    def atoms(self) -> dict[Fraction, Fraction]:
+        """The places with a probability of their own."""
+        return {Fraction(0): self.atom} if self.atom else {}
+
+    @property
+    def density(self) -> Fraction:
+        """The density beside the atom, (1−α)/2w."""
+        return (1 - self.atom) / (2 * self.width)
+
+    def pdf(self, x: Any) -> Any:
+        """Return the density of the spread part; the mass at 0 is in :attr:`atoms`."""
+        return evaluated(x, self._pdf, self._densities)
+
+    def mass(self, upto: Fraction) -> Fraction:
+        """Return P(X ≤ upto), exactly."""
+        spread = min(max(upto + self.width, Fraction(0)), 2 * self.width)
+        return spread * self.density + (self.atom if upto >= 0 else 0)
+
+    def quantile(self, probability: Fraction) -> Fraction:
+        """Return the smallest x with P(X ≤ x) ≥ probability, exactly."""
+        below = (1 - self.atom) / 2
+        if probability <= below:
+            return probability / self.density - self.width
+        right = (probability - self.atom) / self.density - self.width
+        return max(right, Fraction(0))
+
+    def variance(self) -> Fraction:
+        """Return (1−α)·w²/3."""
+        return (1 - self.atom) * self.width**2 / 3
+
+    def enclose(self, cost: Cost) -> Interval:
+        """Enclose α·L(0) + (1−α)/w · ∫₀ʷ L."""
+        from leastnoise.costs.expectation import uniform_enclose  # SPLIT 1
+
+        return uniform_enclose(self, cost)
+
+    def _pdf(self, place: Fraction | float) -> Fraction:
+        inside = not isinstance(place, float) and abs(place) <= self.width
+        return self.density if inside else Fraction(0)
+
+    def _densities(self, places: Any) -> Any:
+        import numpy as np
+
+        return np.where(abs(places) <= as_float(self.width), as_float(self.density), 0.0)
+
+    def _masses(self, places: Any) -> Any:
+        import numpy as np
+
+        width = as_float(self.width)
+        if not 0 < width < math.inf:
+            return self._each(places, self._cdf)
+        # Clipped and divided before anything else: then nothing overflows.
+        spread = (np.clip(places, -width, width) / width + 1) / 2
+        return spread * as_float(1 - self.atom) + np.where(places >= 0, as_float(self.atom), 0)
+
+    def _quantiles(self, probabilities: Any) -> Any:
+        import numpy as np
+
+        if not 0 < as_float(self.width) < math.inf:
+            return self._each(probabilities, self.quantile)
+        atom = as_float(self.atom)
+        scale = 2 / as_float(1 - self.atom)
+        left = probabilities * scale - 1
+        right = np.maximum((probabilities - atom) * scale - 1, 0)
+        return np.where(left <= 0, left, right) * as_float(self.width)
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class DiscreteUniform(TicketNoise):
+    """The lattice's P_α, in whole weights: a law that one uniform integer draws.
+
+    Of ``total`` equal tickets, each point j·step with |j| ≤ ``reach`` holds ``level``, the points
+    ±(reach+1)·step hold ``rim`` ≤ level each, and 0 holds ``atom`` more. Among symmetric noises on
+    the integers that never rise away from 0 and are (0, δ)-private, the cheapest has this shape
+    (docs/theory/supporting-line.md); a rounded :class:`Uniform` has it too.
+
+    >>> DiscreteUniform(reach=4, level=2, rim=1).pmf(5)
+    0.05
+    """
+
+    step: Fraction
+    reach: int
+    level: int
+    rim: int
+    atom: int
+
+    def __init__(
+        self, *, reach: int, level: int = 1, rim: int = 0, atom: int = 0, step: Number = 1
+    ) -> None:
+        """Check that the weights are whole, and that they never rise away from 0."""
+        object.__setattr__(self, "step", positive(step, "step"))
+        object.__setattr__(self, "reach", count(reach, "reach", least=0))
+        object.__setattr__(self, "level", count(level, "level", least=1))
+        object.__setattr__(self, "rim", count(rim, "rim", least=0))
+        object.__setattr__(self, "atom", count(atom, "atom", least=0))
+        if self.rim > self.level:
+            raise InvalidParameter(
+                "the weight of the rim must be at most the level; "
+                f"got {described(rim)} above {described(level)}. "
+                "Give weights that never rise away from 0."
+            )
+
+    @cached_property
+    def total(self) -> int:
+        """The number of tickets: all weights together."""
+        return self.atom + (2 * self.reach + 1) * self.level + 2 * self.rim
+
+    @property
+    def farthest(self) -> int:
+        """The largest index the noise can have."""
+        return self.reach + (1 if self.rim else 0)
+
+    def weight(self, index: int) -> int:
+        """Return the tickets that the point index·step holds."""
+        size = abs(index)
+        if size > self.reach:
+            return self.rim if size == self.reach + 1 else 0
+        return self.level + (self.atom if size == 0 else 0)
+
+    def central(self, points: int) -> Fraction:
+        """Return the mass of that many points in the middle.
+
+        A symmetric law that never rises away from 0 is at this distance in total variation from
+        itself moved by ``points`` steps (docs/theory/theorem-1.md).
+        """
+        full = min(points, 2 * self.reach + 1)
+        rims = min(points - full, 2)
+        tickets = full * self.level + rims * self.rim + (self.atom if points else 0)
+        return Fraction(tickets, self.total)
+
+    def within(self, confidence: Fraction) -> int:
+        """Return the smallest j ≥ 0 with P(|X| ≤ j·step) ≥ confidence."""
+        tickets = confidence * self.total - self.atom
+        index = ceil((tickets / self.level - 1) / 2)
+        return min(max(index, 0), self.farthest)
+
+    def index_of(self, ticket: int) -> int:
+        """Return the index that holds a ticket: rim, level and rim from left to right, the atom."""
+        if ticket >= self.total - self.atom:
+            return 0
+        return (ticket + self.level - self.rim) // self.level - self.reach - 1
+
+    def indices_of(self, tickets: Any) -> Any:
+        """Return the index that holds each ticket of an array."""
+        from leastnoise.core.arrays.draw import discrete_uniform_indices_of  # SPLIT 7
+
+        return discrete_uniform_indices_of(self, tickets)
+
+    def mass(self, upto: Fraction) -> Fraction:
+        """Return P(X ≤ upto), exactly."""
+        index = floor(upto / self.step)
+        tickets = min(max(index + self.reach + 1, 0), 2 * self.reach + 1) * self.level
+        tickets += self.rim * ((index >= -self.reach - 1) + (index >= self.reach + 1))
+        return Fraction(tickets + (self.atom if index >= 0 else 0), self.total)
+
+    def quantile(self, probability: Fraction) -> Fraction:
+        """Return the smallest lattice point x with P(X ≤ x) ≥ probability, exactly."""
+        tickets = probability * self.total
+        left = self.reach * self.level + self.rim
+        if tickets <= left:
+            index = ceil((tickets - self.rim) / self.level) - self.reach - 1
+        else:
+            index = max(0, ceil((tickets - self.atom - self.rim) / self.level) - self.reach - 1)
+        return min(max(index, -self.farthest), self.farthest) * self.step
+
+    def variance(self) -> Fraction:
+        """Return E X², exactly."""
+        reach = self.reach
+        squares = reach * (reach + 1) * (2 * reach + 1) // 3 * self.level
+        return self.step**2 * Fraction(squares + 2 * self.rim * (reach + 1) ** 2, self.total)
+
+    def enclose(self, cost: Cost) -> Interval:
+        """Enclose the expected cost: the sum of L over the lattice, weighted."""
+        from leastnoise.costs.expectation import discrete_uniform_enclose  # SPLIT 1
+
+        return discrete_uniform_enclose(self, cost)

@@ -1,0 +1,165 @@
+"""The promise: (ε, δ), in exact rationals."""
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import Final
+
+from leastnoise.core.exact import (
+    Number,
+    approximately,
+    count,
+    described,
+    exactly,
+    exponential,
+    magnitude,
+    rational,
+)
+from leastnoise.errors import InvalidParameter
+
+_UNSAID: Final = Fraction(-1)
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """The promise of (ε, δ)-differential privacy.
+
+    For any two data sets that differ in one person, and any set S of outputs,
+    P(output of one ∈ S) ≤ e^ε · P(output of the other ∈ S) + δ.
+
+    Args:
+        epsilon: ε ≥ 0. Left out, it is 0.
+        delta: 0 ≤ δ < 1. Left out, it is 0. At least one of the two must be said;
+            ``Privacy(0, 0)`` promises that nothing at all leaves.
+
+    >>> Privacy(delta=0.1)
+    Privacy(epsilon=0, delta=0.1)
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __init__(self, epsilon: Number = _UNSAID, delta: Number = _UNSAID) -> None:
+        """Read both numbers exactly and refuse what is no promise."""
+        if epsilon is _UNSAID and delta is _UNSAID:
+            raise InvalidParameter(
+                "a promise must say ε, δ or both; got neither. "
+                "Write for instance Privacy(epsilon=1, delta='1e-6') or Privacy(delta=0.1)."
+            )
+        object.__setattr__(self, "epsilon", _epsilon(epsilon))
+        object.__setattr__(self, "delta", _delta(delta))
+
+    def __repr__(self) -> str:
+        """Print the promise the way it is written."""
+        return f"Privacy(epsilon={_written(self.epsilon)}, delta={_written(self.delta)})"
+
+    def __str__(self) -> str:
+        """Print the promise the way papers do."""
+        return f"(ε, δ) = ({exactly(self.epsilon)}, {exactly(self.delta)})"
+
+    @property
+    def advantage(self) -> Fraction:
+        """How far from blind guessing the best attacker can get, at most: δ at ε = 0.
+
+        The largest distance in total variation between the outputs with and without a person that
+        the promise allows, (e^ε − 1 + 2δ)/(e^ε + 1), from above (Kairouz, Oh and Viswanath 2015);
+        the best guess "in or out" is right with probability at most (1 + advantage)/2.
+        """
+        grown = exponential(self.epsilon)
+        return min(Fraction(1), (grown.upper - 1 + 2 * self.delta) / (grown.lower + 1))
+
+    def explain(self, *, people: int | None = None) -> str:
+        """Say in plain words what this promise means, and what it does not; rounded up.
+
+        Whatever keeps (ε, δ) can be had by post-processing an answer that with probability δ tells
+        all, and else changes the odds by no more than e^ε (Kairouz, Oh and Viswanath 2015): that is
+        the worst it can be.
+
+        Args:
+            people: How many people the data is about, where that is public: to say what δ comes to
+                among them.
+        """
+        guess = _percent((1 + self.advantage) / 2)
+        words = [
+            f"{self} means: someone who knows everything about the data but whether one person is "
+            f"in it, and sees the answer, guesses that right at most {guess} % of the time "
+            "(50 % is blind guessing).",
+            self._worst(),
+        ]
+        if self.delta and self.advantage < 1:
+            words.append(
+                f"Guessing alone is bounded as by ε = {_equal_guessing(self.advantage)} at δ = 0, "
+                "a stronger promise that this one does not make."
+            )
+        if people is not None:
+            words.append(_among(count(people, "people", least=1), self.delta))
+        return " ".join([*words, "Several answers about the same people add up."])
+
+    def _worst(self) -> str:
+        """Say what the worst answer is like that keeps the promise."""
+        odds = f"changes the odds by a factor of at most {_up(exponential(self.epsilon).upper)}"
+        if not self.delta:
+            return f"The answer {odds if self.epsilon else 'tells nothing at all'}."
+        return (
+            "It does not mean that nobody can ever be sure: at the worst, with probability up to "
+            f"{_percent(self.delta)} % the answer proves outright whether that person is in the "
+            f"data, and else it {odds if self.epsilon else 'tells nothing'}."
+        )
+
+
+def _equal_guessing(advantage: Fraction) -> str:
+    """Print ln((1 + advantage)/(1 − advantage)), from above: the ε that bounds guessing alike.
+
+    At ε = 0 it is 2·artanh δ.
+    """
+    context = Context(prec=40 - 2 * min(0, magnitude(advantage)), rounding=ROUND_CEILING)
+    odds = (1 + advantage) / (1 - advantage)
+    quotient = context.divide(Decimal(odds.numerator), Decimal(odds.denominator))
+    # ln rounds to nearest whatever the context says: the next number is not below the truth.
+    return _up(Fraction(context.next_plus(context.ln(quotient))))
+
+
+def _among(people: int, delta: Fraction) -> str:
+    """Say what δ comes to among so many people."""
+    if not delta:
+        return f"Among {people} people, as δ = 0, nobody's presence can be proved."
+    words = f"Among {people} people n·δ = {_up(people * delta)}: "
+    if people * delta < 1:
+        return words + "so many of them, on average, can have their presence proved at the most."
+    return words + (
+        "δ is no less than 1/n, and publishing the whole record of one of them, drawn at random, "
+        "would keep this promise."
+    )
+
+
+def _epsilon(epsilon: Number) -> Fraction:
+    exact = Fraction(0) if epsilon is _UNSAID else rational(epsilon, "ε")
+    if exact < 0:
+        raise InvalidParameter(
+            f"ε must be 0 or more; got {described(epsilon)}. Give a number such as 0.5."
+        )
+    return exact
+
+
+def _delta(delta: Number) -> Fraction:
+    exact = Fraction(0) if delta is _UNSAID else rational(delta, "δ")
+    if not 0 <= exact < 1:
+        raise InvalidParameter(
+            f"δ must be at least 0 and less than 1; got {described(delta)}. "
+            "Give a probability such as '1e-6'."
+        )
+    return exact
+
+
+def _percent(share: Fraction) -> str:
+    return _up(share * 100)
+
+
+def _up(number: Fraction) -> str:
+    """Print rounded up, with digits enough to tell 50.00005 % from 50 %."""
+    return approximately(number, 8, ROUND_CEILING)
+
+
+def _written(number: Fraction) -> str:
+    text = exactly(number)
+    return f"'{text}'" if "/" in text else text

@@ -1,0 +1,144 @@
+"""How private a log-concave noise is, on the line or rounded to a lattice: half-lines tell best."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+
+from leastnoise.core.exact import Interval
+from leastnoise.core.noise import Smooth
+from leastnoise.core.profile.curve import Curve, Level, narrowed
+
+_HALF = Fraction(1, 2)
+# So many neighbouring thresholds are compared; where more are in doubt, more digits come first.
+_MOST_THRESHOLDS = 4
+
+
+@dataclass(frozen=True)
+class HalfLines(Curve):
+    """δ(ε) = P(X < t) − e^ε·P(X < t − d) at the longest move d, t where the densities cross.
+
+    The ratio p(x)/p(x − d) of a log-concave noise never rises with x, so of all sets a half-line
+    x < t is the best; and as it is symmetric too, the longest move is the worst
+    (docs/theory/profile.md; Balle and Wang 2018, Theorem 8 for the Gaussian). All of it is
+    enclosed: narrower than 2⁻⁷⁰ of its value.
+    """
+
+    noise: Smooth
+    move: Fraction
+
+    def worst(self, level: Level) -> tuple[Interval, Fraction]:
+        """Enclose δ(ε) at the longest move; below a factor of 1 by exchanging the neighbours."""
+        factor = level.factor(64)
+        if factor.upper >= 1:
+            return self._best(level), self.move
+        # H_f(P, Q) = 1 − f + f·H_(1/f)(Q, P), and the mirror image exchanges P and Q.
+        below = factor.upper
+        other = self._best(Level.of(1 / below)) if below else Interval.exact(0)
+        return Interval.exact(1 - below) + other.scaled(below), self.move
+
+    def _best(self, level: Level) -> Interval:
+        """Enclose δ for a factor of at least 1."""
+        return narrowed(lambda bits: self._gain(level, bits)) if self.move else Interval.exact(0)
+
+    def _gain(self, level: Level, bits: int) -> Interval:
+        """Enclose the largest P(X < t) − e^ε·P(X < t − d) with so many binary digits."""
+        place = self.noise.crossing(self.move, level.epsilon(bits))
+        return Interval.exact(0) if place is None else self._gain_at(place, level, bits)
+
+    def _gain_at(self, place: Interval, level: Level, bits: int) -> Interval:
+        """Enclose P(X < t) − e^ε·P(X < t − d) for a t in an interval."""
+        far = self._below(place - Interval.exact(self.move), bits)
+        return self._below(place, bits) - far * level.factor(bits)
+
+    def _below(self, place: Interval, bits: int) -> Interval:
+        """Enclose P(X < t) for a t in an interval."""
+        low = self.noise.below(place.lower, bits)
+        high = low if place.is_exact else self.noise.below(place.upper, bits)
+        return Interval(low.lower, high.upper)
+
+    def tradeoff(self, rate: Fraction) -> Fraction:
+        """Return P(X > d + q) from below, q the place with P(X < q) = rate.
+
+        The best test that takes a neighbour's output for one's own at this rate is x < d + q
+        (Neyman and Pearson), and it misses the rest.
+        """
+        from leastnoise.accounting.tradeoff import half_lines_tradeoff  # SPLIT 2
+
+        return half_lines_tradeoff(self, rate)
+
+    def _quantile(self, rate: Fraction) -> Fraction:
+        """Return the place with P(X < place) = rate, from above."""
+        from leastnoise.accounting.tradeoff import _half_lines_quantile  # SPLIT 2
+
+        return _half_lines_quantile(self, rate)
+
+    @property
+    def impossible(self) -> Fraction:
+        """P(X < d − A) for a largest size A, from above; 0 without one."""
+        from leastnoise.accounting.tradeoff import half_lines_impossible  # SPLIT 2
+
+        return half_lines_impossible(self)
+
+    def renyi(self, order: Fraction) -> Fraction | float:
+        """Return the divergence of the noise on the line: rounding can only make it less."""
+        from leastnoise.accounting.renyi import half_lines_renyi  # SPLIT 2
+
+        return half_lines_renyi(self, order)
+
+
+@dataclass(frozen=True)
+class RoundedHalfLines(HalfLines):
+    """The same on a lattice, where t lies half-way between two points and moves are whole steps.
+
+    P(X < t) − e^ε·P(X < t − d) rises with t up to where the densities cross and falls from there,
+    so the best of these t is one of the two next to it. Never more than on the line.
+    """
+
+    step: Fraction
+
+    def _gain(self, level: Level, bits: int) -> Interval:
+        """Enclose the largest gain among the thresholds beside the place where densities cross."""
+        place = self.noise.crossing(self.move, level.epsilon(bits))
+        if place is None:
+            return Interval.exact(0)
+        line = self._gain_at(place, level, bits)
+        first, last = self._before(place.lower), self._before(place.upper) + 1
+        if last - first >= _MOST_THRESHOLDS:
+            return Interval(Fraction(0), line.upper)
+        places = (Interval.exact(self._threshold(i)) for i in range(first, last + 1))
+        found = [self._gain_at(threshold, level, bits) for threshold in places]
+        upper = min(line.upper, max(gain.upper for gain in found))
+        return Interval(max(gain.lower for gain in found), upper)
+
+    def tradeoff(self, rate: Fraction) -> Fraction:
+        """Return the line's bound, or a better one from the tests that the lattice has.
+
+        These are the thresholds, mixed at random: a polygon. Its edge at this rate falls by some
+        factor f, and 1 − δ − f·rate at e^ε = f is a bound whatever f is.
+        """
+        line = super().tradeoff(rate)
+        if not self.move or rate in (0, 1):
+            return line
+        first = self._before(self.move + self._quantile(rate))
+        ends = [self._threshold(i) for i in (first, first + 1)]
+        missed = self.noise.below(ends[1]).middle - self.noise.below(ends[0]).middle
+        far = [self.noise.below(end - self.move).middle for end in ends]
+        if missed <= 0 or far[1] <= far[0]:
+            return line
+        factor = Interval.exact(missed / (far[1] - far[0])).shortened(128).lower
+        return max(line, 1 - self.at_factor(factor) - factor * rate)
+
+    @property
+    def impossible(self) -> Fraction:
+        """The probability of the points that lie beyond all of the moved ones, from above."""
+        from leastnoise.accounting.tradeoff import rounded_half_lines_impossible  # SPLIT 2
+
+        return rounded_half_lines_impossible(self)
+
+    def _before(self, place: Fraction) -> int:
+        """Return the index of the last threshold that is not beyond a place."""
+        return floor(place / self.step - _HALF)
+
+    def _threshold(self, index: int) -> Fraction:
+        """Return the place half-way between two lattice points."""
+        return (index + _HALF) * self.step

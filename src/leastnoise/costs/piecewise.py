@@ -1,0 +1,205 @@
+"""Costs that are known piece by piece.
+
+A cost drawn through points: straight between them, level after the last.
+
+L(x) = 1 if |x| > t, else 0: an error counts only when it is too large.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from fractions import Fraction
+from itertools import pairwise
+
+from leastnoise.core.exact import Interval, Number, described, exactly, rational
+from leastnoise.costs.cost import Cost
+from leastnoise.errors import InvalidParameter
+
+
+class Points(Cost):
+    """A piecewise linear cost with exact values and integrals. Made by :func:`points`."""
+
+    sizes: tuple[Fraction, ...]
+    costs: tuple[Fraction, ...]
+    _areas: tuple[Fraction, ...]
+
+    def __init__(self, sizes: tuple[Fraction, ...], costs: tuple[Fraction, ...]) -> None:
+        """Add up the area under each piece; sizes and costs are exact and in order already."""
+        areas = [Fraction(0)]
+        for (x, y), (x_next, y_next) in pairwise(zip(sizes, costs, strict=True)):
+            areas.append(areas[-1] + (x_next - x) * (y + y_next) / 2)
+        for name, numbers in (("sizes", sizes), ("costs", costs), ("_areas", tuple(areas))):
+            object.__setattr__(self, name, numbers)
+
+    def __repr__(self) -> str:
+        """Print the cost the way it is written."""
+        pairs = zip(self.sizes, self.costs, strict=True)
+        return f"points([{', '.join(f'({exactly(x)}, {exactly(y)})' for x, y in pairs)}])"
+
+    def value(self, size: Fraction) -> Interval:
+        """Return the cost on the line through the two neighbouring points."""
+        return Interval.exact(self._line(size))
+
+    def integral(self, size: Fraction) -> Interval:
+        """Return the area under the lines."""
+        piece = self._piece(size)
+        span = size - self.sizes[piece]
+        average = (self.costs[piece] + self._line(size)) / 2
+        return Interval.exact(self._areas[piece] + span * average)
+
+    def total(self, step: Fraction, terms: int) -> Interval:
+        """Add an arithmetic series for each piece."""
+        result = Fraction(0)
+        # The lattice points of piece i are those after sizes[i], up to and with sizes[i + 1].
+        last = [min(terms, size // step) for size in self.sizes[1:]] + [terms]
+        for first, final in pairwise([0, *last]):
+            if final > first:
+                ends = self._line((first + 1) * step) + self._line(final * step)
+                result += (final - first) * ends / 2
+        return Interval.exact(result)
+
+    def sag(self, low: Fraction, high: Fraction) -> Fraction:
+        """Return the largest distance below the chord: it is at one of the points."""
+        start, slope = self._line(low), (self._line(high) - self._line(low)) / (high - low)
+        inside = (size for size in self.sizes if low < size < high)
+        below = (start + slope * (x - low) - self._line(x) for x in inside)
+        return max([Fraction(0), *below])
+
+    def largest_sag(self, step: Fraction, reach: Fraction) -> Fraction:  # noqa: ARG002 -- few bends
+        """Return the largest sag of the cells that have one of the points inside."""
+        cells = {size // step * step for size in self.sizes}
+        return max(self.sag(low, low + step) for low in cells)
+
+    @property
+    def kinks(self) -> tuple[Fraction, ...]:
+        """The points at which it bends."""
+        return self.sizes[1:]
+
+    @property
+    def settled(self) -> Fraction:
+        """After the last point the cost stays level."""
+        return self.sizes[-1]
+
+    def probe(self, reach: Fraction) -> None:
+        """Accept: the points were checked when they were given."""
+
+    def _piece(self, size: Fraction) -> int:
+        return bisect_right(self.sizes, size) - 1
+
+    def _line(self, size: Fraction) -> Fraction:
+        piece = self._piece(size)
+        if piece == len(self.sizes) - 1:
+            return self.costs[-1]
+        x, x_next = self.sizes[piece : piece + 2]
+        y, y_next = self.costs[piece : piece + 2]
+        return y + (size - x) * (y_next - y) / (x_next - x)
+
+
+def points(pairs: Iterable[tuple[Number, Number]]) -> Points:
+    """Return the cost that is straight between the given (size, cost) points.
+
+    The first size must be 0; sizes rise, costs never fall. After the last point the cost stays
+    level, as in ``numpy.interp``: give a further point if it should go on rising.
+
+    >>> points([(0, 0), (1, 2), (5, 3)])(3)
+    2.5
+    """
+    sizes, costs = _read(pairs)
+    if not sizes or sizes[0] != 0:
+        raise InvalidParameter(
+            "the first point of a cost must have size 0: say what no error costs. "
+            "Begin with a point such as (0, 0)."
+        )
+    for (x, y), (x_next, y_next) in pairwise(zip(sizes, costs, strict=True)):
+        if x_next <= x:
+            raise InvalidParameter(
+                f"the sizes of a cost's points must rise; got {exactly(x_next)} after "
+                f"{exactly(x)}. Give the points in order, each size once."
+            )
+        if y_next < y:
+            raise InvalidParameter(
+                "a cost must never fall as the error grows; "
+                f"got {exactly(y)} at {exactly(x)}, then {exactly(y_next)} at {exactly(x_next)}. "
+                "Give costs that never fall."
+            )
+    return Points(tuple(sizes), tuple(costs))
+
+
+def _read(pairs: Iterable[tuple[Number, Number]]) -> tuple[list[Fraction], list[Fraction]]:
+    try:
+        split = [(x, y) for x, y in pairs]
+    except (TypeError, ValueError) as error:
+        raise InvalidParameter(
+            "the points of a cost must be pairs (size, cost); "
+            f"got {described(pairs)}. Give for instance [(0, 0), (1, 2), (5, 3)]."
+        ) from error
+    return (
+        [rational(x, "the size of a cost's point") for x, _ in split],
+        [rational(y, "the cost of a cost's point") for _, y in split],
+    )
+
+
+class Threshold(Cost):
+    """L(x) = 1{|x| > t}: its expectation is P(|X| > t). Made by :func:`threshold`."""
+
+    limit: Fraction
+
+    def __init__(self, limit: Fraction) -> None:
+        """Keep the limit, which is exact already."""
+        object.__setattr__(self, "limit", limit)
+
+    def __repr__(self) -> str:
+        """Print the cost the way it is written."""
+        return f"threshold({exactly(self.limit)})"
+
+    def value(self, size: Fraction) -> Interval:
+        """Return 1 beyond the limit, else 0."""
+        return Interval.exact(int(size > self.limit))
+
+    def integral(self, size: Fraction) -> Interval:
+        """Return the length beyond the limit."""
+        return Interval.exact(max(Fraction(0), size - self.limit))
+
+    def total(self, step: Fraction, terms: int) -> Interval:
+        """Count the lattice points beyond the limit."""
+        return Interval.exact(terms - min(terms, self.limit // step))
+
+    def beyond(self, size: Fraction) -> Fraction:
+        """Return 1 from the limit on: all errors beyond it are too large."""
+        return Fraction(int(size >= self.limit))
+
+    def sag(self, low: Fraction, high: Fraction) -> Fraction:
+        """Return the height of the chord where L jumps: none if it does so at ``low``."""
+        return (self.limit - low) / (high - low) if low <= self.limit < high else Fraction(0)
+
+    def largest_sag(self, step: Fraction, reach: Fraction) -> Fraction:  # noqa: ARG002 -- one jump
+        """Return the sag of the one cell in which L jumps."""
+        low = self.limit // step * step
+        return self.sag(low, low + step)
+
+    @property
+    def kinks(self) -> tuple[Fraction, ...]:
+        """The limit."""
+        return (self.limit,)
+
+    @property
+    def settled(self) -> Fraction:
+        """Beyond the limit the cost stays 1."""
+        return self.limit
+
+    def probe(self, reach: Fraction) -> None:
+        """Accept: it never falls."""
+
+
+def threshold(limit: Number) -> Threshold:
+    """Return the cost that is 1 for errors larger than ``limit`` ≥ 0 and 0 for all others.
+
+    >>> threshold(10)
+    threshold(10)
+    """
+    exact = rational(limit, "a threshold")
+    if exact < 0:
+        raise InvalidParameter(
+            f"a threshold must be 0 or more; got {described(limit)}. "
+            "Give the largest harmless error."
+        )
+    return Threshold(exact)

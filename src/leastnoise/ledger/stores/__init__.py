@@ -1,0 +1,47 @@
+"""Where a ledger is kept: a file, or a team's database."""
+
+import os
+import re
+from pathlib import Path
+
+from leastnoise.core.exact import described
+from leastnoise.errors import InvalidParameter
+from leastnoise.ledger.stores.base import POSTGRES, Page, Store, unavailable
+
+__all__ = [
+    "Page",
+    "Store",
+    "checked_address",
+    "opened",
+    "unavailable",
+]
+
+
+# What is meant as a connection string and not as a path.
+_CONNECTION = re.compile(r"://|\b(password|user|host|dbname)\s*=", re.IGNORECASE)
+
+
+def checked_address(where: object) -> str:
+    """Return a path or a connection string as a text; refuse what is neither."""
+    text = os.fspath(where) if isinstance(where, str | os.PathLike) else ""
+    connects = isinstance(text, str) and bool(_CONNECTION.search(text))
+    known = isinstance(text, str) and (not connects or text.startswith(POSTGRES))
+    if isinstance(text, str) and text and "\0" not in text and known:
+        return text
+    # A connection string can hold a password: only its kind is named.
+    got = "a connection string of another kind" if connects else described(where)
+    raise InvalidParameter(
+        "a ledger must be the path of a file, or postgresql://…; "
+        f"got {got}. Give for instance 'people.ledger'."
+    )
+
+
+def opened(where: str, *, timeout: float, create: bool) -> Store:
+    """Return the store at an address: a path, or a PostgreSQL connection string."""
+    if where.startswith(POSTGRES):
+        from leastnoise.ledger.stores.postgres import PostgresStore
+
+        return PostgresStore(where, timeout=timeout, create=create)
+    from leastnoise.ledger.stores.sqlite import SqliteStore
+
+    return SqliteStore(Path(where), timeout=timeout, create=create)

@@ -1,0 +1,354 @@
+"""A ledger in a PostgreSQL database, for a team: one in each database, in a schema of its own.
+
+A writing transaction locks the one row of ``head`` before it reads anything, so that nobody can
+spend between a look and a charge; the head is moved by an UPDATE that names where it must have
+been. COMMIT returns when the rows are on the server's disk.
+
+A connection string can hold a password, and what PostgreSQL says can quote it or what was read:
+neither is ever in an error of ours, nor hangs on to one.
+"""
+
+import math
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.ledger.rows import BEGINNING, Head, Row
+from leastnoise.ledger.stores.base import unavailable
+from leastnoise.ledger.stores.postgres_errors import broken, translated, unreadable
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
+APPLICATION = 0x6C6E4C67  # "lnLg": the number of the lock under which the tables are made
+SCHEMA = 1
+_MARK = f"leastnoise ledger, version {SCHEMA}"
+_MARKED = _MARK.removesuffix(str(SCHEMA))
+# Texts are compared byte by byte, whatever the language of the database. The index is of hashes:
+# a key may be longer than a tree's entry.
+_TABLES = f"""
+CREATE SCHEMA IF NOT EXISTS leastnoise;
+CREATE TABLE leastnoise.rows (
+    seq bigint PRIMARY KEY CHECK (seq > 0), version integer NOT NULL,
+    kind text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL,
+    at text COLLATE "C" NOT NULL, body text COLLATE "C" NOT NULL,
+    payload bytea NOT NULL, hash text COLLATE "C" NOT NULL);
+CREATE INDEX rows_by_key ON leastnoise.rows USING hash (key) WHERE key <> '';
+CREATE TABLE leastnoise.head (one integer PRIMARY KEY CHECK (one = 1), seq bigint NOT NULL,
+    hash text COLLATE "C" NOT NULL);
+CREATE FUNCTION leastnoise.refuse() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN RAISE EXCEPTION ''rows of a ledger are never changed, nor deleted''; END';
+CREATE TRIGGER rows_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON leastnoise.rows
+    FOR EACH STATEMENT EXECUTE FUNCTION leastnoise.refuse();
+ALTER TABLE leastnoise.rows ENABLE ALWAYS TRIGGER rows_stay;
+INSERT INTO leastnoise.head VALUES (1, {BEGINNING.seq}, '{BEGINNING.hash}');
+COMMENT ON TABLE leastnoise.head IS '{_MARK}';
+"""  # noqa: S608 -- fixed texts, here and below
+# Looked up in the catalogue's tables: to_regclass answers from a cache that waiting for a lock does
+# not renew, and misses what was made meanwhile.
+_FOUND = """
+SELECT current_setting('server_encoding'), current_setting('fsync'), relname,
+    obj_description(pg_class.oid, 'pg_class')
+FROM (SELECT) AS always LEFT JOIN pg_catalog.pg_class ON relname = 'head' AND relnamespace = (
+    SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'leastnoise')
+"""
+_WHOLE = """
+SELECT count(*) FROM pg_catalog.pg_trigger WHERE tgname = 'rows_stay' AND tgenabled = 'A'
+    AND tgrelid = to_regclass('leastnoise.rows')
+UNION ALL
+SELECT count(*) FROM pg_catalog.pg_index WHERE indisvalid AND indisready
+    AND indrelid = to_regclass('leastnoise.rows')
+"""
+_COLUMNS = "seq, version, kind, key, at, body, payload, hash"
+_TYPES = [int, int, str, str, str, str, bytes, str]
+# Rows are fetched so many at a time, or a few more bytes than this: a long ledger, or one of large
+# answers, is never in memory as a whole. A few come first, of any size: mostly there are no more,
+# or no more are wanted.
+_FEW = 3
+_ROWS = 1000
+_BYTES = 1 << 24
+_FIRST = f"""
+SELECT {_COLUMNS} FROM leastnoise.rows WHERE seq > %s ORDER BY seq LIMIT {_FEW}
+"""  # noqa: S608 -- fixed texts
+_SOME = f"""
+SELECT {_COLUMNS} FROM (
+    SELECT *, sum(octet_length(body) + octet_length(payload)) OVER (ORDER BY seq)
+        - octet_length(body) - octet_length(payload) AS before
+    FROM (SELECT {_COLUMNS} FROM leastnoise.rows WHERE seq > %s ORDER BY seq LIMIT {_ROWS}) AS page
+) AS sized WHERE before < {_BYTES} ORDER BY seq
+"""  # noqa: S608 -- fixed texts
+_OF = f"""
+SELECT {_COLUMNS} FROM leastnoise.rows WHERE key = %s AND key <> '' ORDER BY seq
+"""  # noqa: S608 -- fixed texts
+_APPEND = f"""
+WITH moved AS (
+    UPDATE leastnoise.head SET seq = %s, hash = %s WHERE one = 1 AND seq = %s RETURNING one)
+INSERT INTO leastnoise.rows ({_COLUMNS})
+    SELECT %s::bigint, %s::integer, %s, %s, %s, %s, %s::bytea, %s FROM moved
+"""  # noqa: S608 -- fixed texts
+# One state of the ledger, whatever is committed meanwhile.
+_READ = """
+BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {timeouts};
+SELECT seq, hash FROM leastnoise.head
+"""
+# READ COMMITTED, whatever the server's default: each statement then sees all that was committed
+# before it began, so that those after the lock see what its last holder wrote. A stronger level
+# shows the state from before the wait, and would have to fail. Settings are for one transaction, as
+# a pool may hand the next to another session. What is stronger than "on" stays.
+_WRITE = """
+BEGIN ISOLATION LEVEL READ COMMITTED; {timeouts};
+SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+    WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true);
+SELECT seq, hash FROM leastnoise.head FOR UPDATE
+"""
+_LONGEST = (1 << 31) - 1  # of PostgreSQL's settings, in ms
+_PATIENCE = 10_000  # ms, at least, before a process that stopped while it held the lock loses it
+
+
+class PostgresStore:
+    """The rows of a ledger in a PostgreSQL database.
+
+    A role needs USAGE of the schema ``leastnoise``, SELECT and INSERT on ``rows``, SELECT and
+    UPDATE on ``head``; whoever begins the ledger must be allowed to make them.
+    """
+
+    def __init__(self, where: str, *, timeout: float, create: bool) -> None:
+        """Connect, and make the tables if there are none; refuse what is something else."""
+        self._parameters = _parameters(where, timeout)
+        wait = max(1, min(_LONGEST, math.ceil(timeout * 1000)))
+        self._timeouts = (
+            f"SET LOCAL lock_timeout = {wait}; SET LOCAL statement_timeout = {wait}; "
+            f"SET LOCAL idle_in_transaction_session_timeout = {max(wait, _PATIENCE)}"
+        )
+        self._create = create
+        self._lock = RLock()  # one connection, many threads
+        self._inherited: list[Connection] = []
+        self._closed = False
+        self._process = os.getpid()
+        with translated():
+            self._connection = self._connected()
+
+    @contextmanager
+    def reading(self) -> Iterator["_Page"]:
+        """Open a page that shows one state of the ledger."""
+        with self._transaction(_READ) as page:
+            yield page
+
+    @contextmanager
+    def writing(self) -> Iterator["_Page"]:
+        """Open a page that nobody else can append to."""
+        with self._transaction(_WRITE) as page:
+            yield page
+
+    def close(self) -> None:
+        """Close the connection, but not one that belongs to the process that forked this one."""
+        with self._lock:
+            self._closed = True
+            if self._process == os.getpid():
+                self._connection.close()
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator["_Page"]:
+        with self._lock, translated():
+            connection, head = self._begun(begin.format(timeouts=self._timeouts))
+            try:
+                yield _Page(connection, head)
+                # A transaction that failed is rolled back by COMMIT, without an error.
+                if connection.execute("COMMIT").statusmessage != "COMMIT":
+                    raise broken()
+            except BaseException:
+                _dropped(connection)
+                raise
+
+    def _begun(self, begin: str) -> tuple["Connection", Head]:
+        """Begin a transaction; once more if the connection proves to have been lost meanwhile."""
+        import psycopg
+
+        connection = self._here()
+        try:
+            return connection, _first(connection, begin)
+        except BaseException as error:
+            # Not where somebody wants to end: an interruption can cost the connection, too.
+            lost = connection.closed and isinstance(error, psycopg.Error)
+            _dropped(connection)
+            if not lost:
+                raise
+        connection = self._here()
+        try:
+            return connection, _first(connection, begin)
+        except BaseException:
+            _dropped(connection)
+            raise
+
+    def _here(self) -> "Connection":
+        """Return this process's connection: one that was inherited by a fork must not be used."""
+        if self._closed:
+            raise unavailable("it was closed", "Open it again.")
+        if self._process != os.getpid():
+            self._inherited.append(self._connection)  # nor closed, which would end the other's
+            self._connection, self._process = self._connected(), os.getpid()
+        elif self._connection.closed:
+            self._connection = self._connected()
+        return self._connection
+
+    def _connected(self) -> "Connection":
+        import psycopg
+
+        # Nothing is prepared: a pool may hand the next statement to another session.
+        connection = psycopg.connect(**self._parameters, autocommit=True, prepare_threshold=None)
+        try:
+            if not self._recognised(connection):
+                self._begin(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _recognised(self, connection: "Connection") -> bool:
+        """Tell whether there is a ledger; refuse what is none, or cannot keep its promise."""
+        encoding, synced, name, mark = connection.execute(_FOUND).fetchone() or (None,) * 4
+        if synced != "on" or encoding != "UTF8":
+            raise Unsupported(
+                "a ledger's database must be in UTF-8, on a server that waits for its disk; got "
+                f"encoding {encoding} and fsync {synced}. Choose another, or set fsync = on."
+            )
+        if name is None:
+            if self._create:
+                return False
+            raise InvalidParameter(
+                "a ledger must exist, or be begun with a limit; got a database without one. "
+                "Give limit=Privacy(epsilon=…, delta=…) to begin one."
+            )
+        if mark is None or not mark.startswith(_MARKED):
+            raise _something_else()
+        if mark != _MARK:
+            raise Unsupported(
+                f"this version reads ledgers of version {SCHEMA}; got one of another. "
+                "Install the version of leastnoise that wrote it."
+            )
+        return True
+
+    def _begin(self, connection: "Connection") -> None:
+        """Make the tables, unless another process was quicker."""
+        import psycopg
+
+        connection.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED; {self._timeouts}")
+        try:
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (APPLICATION,))
+            if not self._recognised(connection):
+                connection.execute(_TABLES)
+            connection.execute("COMMIT")
+            return
+        except (psycopg.errors.DuplicateTable, psycopg.errors.DuplicateFunction):
+            _dropped(connection)
+        except BaseException:
+            _dropped(connection)
+            raise
+        raise _something_else()
+
+
+class _Page:
+    """What can be read and appended within one transaction."""
+
+    def __init__(self, connection: "Connection", head: Head) -> None:
+        self._connection = connection
+        self._head = head
+
+    def head(self) -> Head:
+        return self._head
+
+    def rows(self, after: int) -> Iterator[Row]:
+        some = self._selected(_FIRST, after)
+        yield from some
+        more = len(some) == _FEW
+        while more:
+            some = self._selected(_SOME, some[-1].seq)
+            yield from some
+            # A text has at least a quarter as many characters as bytes: these were not all.
+            size = 4 * sum(len(row.body) + len(row.payload) for row in some)
+            more = len(some) == _ROWS or size >= _BYTES
+
+    def of(self, key: str) -> list[Row]:
+        return self._selected(_OF, key)
+
+    def append(self, row: Row) -> None:
+        moved = row.seq, row.hash, row.seq - 1
+        fields = row.seq, row.version, row.kind, row.key, row.at, row.body, row.payload, row.hash
+        if self._connection.execute(_APPEND, (*moved, *fields)).rowcount != 1:
+            raise broken()
+        self._head = row.head
+
+    def check(self) -> None:
+        """Look whether rows are still guarded against changes, and their indices in use.
+
+        PostgreSQL itself looks for damage in what it reads, if its checksums are on.
+        """
+        if self._connection.execute(_WHOLE).fetchall() != [(1,), (2,)]:
+            raise broken()
+
+    def _selected(self, query: str, value: int | str) -> list[Row]:
+        # In binary, as a payload would be twice as long in text.
+        found = self._connection.execute(query, (value,), binary=True).fetchall()
+        if any([type(part) for part in fields] != _TYPES for fields in found):
+            raise broken()
+        return [Row(*fields) for fields in found]
+
+
+def _parameters(where: str, timeout: float) -> dict[str, Any]:
+    """Return what to connect with: what the string says, and else time-outs like ours."""
+    try:
+        from psycopg import ProgrammingError
+        from psycopg.conninfo import conninfo_to_dict
+    except ImportError:
+        raise Unsupported(
+            "a ledger in PostgreSQL is written by psycopg, which is not installed here. "
+            "Install leastnoise[postgres]."
+        ) from None
+    given = None
+    with suppress(ProgrammingError, ValueError):  # which quote the string
+        given = conninfo_to_dict(where) if "\0" not in where else None
+    if given is None:
+        raise unreadable()
+    seconds = max(2, min(_LONGEST // 1000, math.ceil(timeout)))
+    ours = {
+        "application_name": "leastnoise",
+        "connect_timeout": seconds,
+        # So that a server that vanished is noticed.
+        "keepalives_idle": seconds,
+        "keepalives_interval": seconds,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 1000 * seconds,
+    }
+    return ours | given | {"client_encoding": "utf8"}
+
+
+def _first(connection: "Connection", begin: str) -> Head:
+    """Begin, and return the head: the last result of several statements in one message."""
+    cursor = connection.execute(begin)
+    while cursor.nextset():
+        pass
+    found = cursor.fetchall()
+    if len(found) != 1 or [type(part) for part in found[0]] != [int, str]:
+        raise broken()
+    return Head(*found[0])
+
+
+def _something_else() -> InvalidParameter:
+    return InvalidParameter(
+        "a ledger must be a schema that leastnoise made; got a database whose schema leastnoise "
+        "is something else. Give another database."
+    )
+
+
+def _dropped(connection: "Connection") -> None:
+    """Undo a transaction, if need be by ending its session."""
+    import psycopg
+
+    with suppress(psycopg.Error):
+        connection.rollback()
+        return
+    connection.close()

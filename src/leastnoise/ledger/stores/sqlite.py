@@ -1,0 +1,376 @@
+"""A ledger in a SQLite file.
+
+WAL with synchronous=FULL: a transaction has ended when its rows are on disk. BEGIN IMMEDIATE takes
+the one write lock before anything is read, so that nobody can spend between a look and a charge;
+the head is moved by an UPDATE that names where it must have been.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import astuple
+from pathlib import Path
+from threading import RLock
+from typing import Any
+from weakref import WeakSet
+
+from leastnoise.errors import (
+    InvalidParameter,
+    LeastnoiseError,
+    LedgerDamaged,
+    LedgerUnavailable,
+    Unsupported,
+)
+from leastnoise.ledger.rows import BEGINNING, Head, Row
+from leastnoise.ledger.stores.base import unavailable
+
+APPLICATION = 0x6C6E4C67  # "lnLg", in the file's header: this is a ledger and nothing else
+SCHEMA = 1
+_COLUMNS = "seq, version, kind, key, at, body, payload, hash"
+_TABLES = """
+CREATE TABLE rows (
+    seq INTEGER PRIMARY KEY CHECK (seq > 0), version INTEGER NOT NULL,
+    kind TEXT NOT NULL, key TEXT NOT NULL, at TEXT NOT NULL, body TEXT NOT NULL,
+    payload BLOB NOT NULL, hash TEXT NOT NULL);
+CREATE INDEX rows_by_key ON rows (key) WHERE key <> '';
+CREATE TABLE head (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL,
+    hash TEXT NOT NULL);
+CREATE TRIGGER rows_stay BEFORE UPDATE ON rows BEGIN
+    SELECT RAISE(ABORT, 'rows of a ledger are never changed'); END;
+CREATE TRIGGER rows_remain BEFORE DELETE ON rows BEGIN
+    SELECT RAISE(ABORT, 'rows of a ledger are never deleted'); END;
+"""
+_SETTINGS = (
+    "PRAGMA synchronous = FULL",
+    "PRAGMA fullfsync = ON",  # where the system's fsync is not one
+    "PRAGMA checkpoint_fullfsync = ON",
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA cell_size_check = ON",
+)
+_LOCKED = "another process kept it locked past the time-out", "Try again with the same key."
+_REASONS = {
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
+    sqlite3.SQLITE_PROTOCOL: _LOCKED,
+    sqlite3.SQLITE_PERM: ("its file may not be used", "Look at its rights."),
+    sqlite3.SQLITE_NOMEM: ("there was no memory for it", "Try again with the same key."),
+    sqlite3.SQLITE_READONLY: ("its file or folder is read-only", "Give it a place to write."),
+    sqlite3.SQLITE_FULL: ("its disk is full", "Make room and try again with the same key."),
+    sqlite3.SQLITE_IOERR: ("its disk failed", "Mend it and try again with the same key."),
+    sqlite3.SQLITE_CANTOPEN: ("its file cannot be opened", "Look at its path and its rights."),
+}
+
+
+class SqliteStore:
+    """The rows of a ledger in one SQLite file, and the two beside it that SQLite keeps."""
+
+    def __init__(self, path: Path, *, timeout: float, create: bool) -> None:
+        """Open the file, or make it; refuse one that is something else."""
+        if not create and not _there(path):
+            raise InvalidParameter(
+                f"a ledger must exist, or be begun with a limit; got {str(path)!r}, which is not "
+                "there. Give limit=Privacy(epsilon=…, delta=…) to begin one."
+            )
+        self._path, self._timeout, self._create = path, timeout, create
+        self._path_now = Path(os.path.realpath(path))  # wherever the process goes
+        self._address = self._path_now.as_uri()
+        self._files: list[tuple[int, int]] = []
+        self._lock = RLock()  # one connection, many threads
+        self._closed = False
+        if self._path_now in _LOST:
+            raise _lost()
+        with _translated():
+            self._connection: sqlite3.Connection | None = self._connected()
+        self._create = False
+        _STORES.add(self)
+
+    @contextmanager
+    def reading(self) -> Iterator["_Page"]:
+        """Open a page that shows one state of the ledger."""
+        with self._transaction("BEGIN", written=False) as page:
+            yield page
+
+    @contextmanager
+    def writing(self) -> Iterator["_Page"]:
+        """Open a page that nobody else can append to."""
+        with self._transaction("BEGIN IMMEDIATE", written=True) as page:
+            yield page
+
+    def _same_files(self) -> None:
+        """Refuse to go on if the file or its log is no longer what others see under its name.
+
+        Whoever opens and closes the file by other means, within this process, has the system drop
+        SQLite's locks. Then another process may take itself for the last, and delete the log: what
+        is written from then on nobody else reads.
+        """
+        try:
+            found = [os.stat(f"{self._path_now}{end}") for end in ("", "-wal")]
+        except OSError:
+            found = []
+        files = [(each.st_dev, each.st_ino) for each in found]
+        if not self._files:
+            self._files = files
+        if not files or files != self._files:
+            _LOST.add(self._path_now)
+            raise _lost()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._closed = True
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def fork(self) -> None:
+        """Get ready for a fork: nothing of SQLite's may be open on both sides of it."""
+        self._lock.acquire()
+        if self._connection is not None and not self._connection.in_transaction:
+            self._connection.close()
+            self._connection = None
+
+    def forked(self, *, child: bool) -> None:
+        """Go on after a fork."""
+        if child and self._connection is not None:  # in the midst of a transaction of the parent's
+            self._closed = True
+        self._lock.release()
+
+    @contextmanager
+    def _transaction(self, begin: str, *, written: bool) -> Iterator["_Page"]:
+        with self._lock, _translated():
+            connection = self._here()
+            page = _Page(connection)
+            try:
+                connection.execute(begin)
+                if written:
+                    self._same_files()
+                yield page
+                connection.execute("COMMIT")
+                if written:
+                    self._same_files()
+            except BaseException:
+                self._give_up(connection, page)
+                raise
+
+    def _give_up(self, connection: sqlite3.Connection, page: "_Page") -> None:
+        """Undo what was begun; where that fails closing does it, and the next to ask opens anew."""
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        except BaseException as error:
+            self._connection = None
+            page.close()
+            connection.close()
+            if not isinstance(error, sqlite3.Error):
+                raise
+
+    def _here(self) -> sqlite3.Connection:
+        """Return the connection, a new one after a fork."""
+        if self._closed:
+            raise unavailable("it was closed", "Open it again.")
+        if self._path_now in _LOST:
+            raise _lost()
+        if self._connection is None:
+            self._connection, self._files = self._connected(), []
+        return self._connection
+
+    def _connected(self) -> sqlite3.Connection:
+        mode = "rwc" if self._create else "rw"
+        connection = sqlite3.connect(
+            f"{self._address}?mode={mode}",
+            uri=True,
+            timeout=self._timeout,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            for setting in _SETTINGS:
+                connection.execute(setting)
+            if self._create:
+                self._begin(connection)
+            self._recognise(connection)
+        except sqlite3.DatabaseError as error:
+            connection.close()
+            never = self not in _STORES  # what was a ledger before is damaged
+            if never and getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_NOTADB:
+                raise self._foreign(self._path) from None
+            raise
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _begin(self, connection: sqlite3.Connection) -> None:
+        """Make the tables in a file that holds nothing yet; two processes may try at once."""
+        if connection.execute("PRAGMA schema_version").fetchone() != (0,):
+            return
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,):
+                for statement in _statements(_TABLES):
+                    connection.execute(statement)
+                connection.execute("INSERT INTO head VALUES (1, ?, ?)", astuple(BEGINNING))
+                connection.execute(f"PRAGMA application_id = {APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {SCHEMA}")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def _recognise(self, connection: sqlite3.Connection) -> None:
+        """Refuse a file that is no ledger, or one of a later version."""
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (schema,) = connection.execute("PRAGMA user_version").fetchone()
+        if application != APPLICATION:
+            raise self._foreign(self._path)
+        if schema != SCHEMA:
+            raise Unsupported(
+                f"this version reads ledgers of version {SCHEMA}; got one of {schema}. "
+                "Install the version of leastnoise that wrote it."
+            )
+
+    @staticmethod
+    def _foreign(path: Path) -> InvalidParameter:
+        return InvalidParameter(
+            f"a ledger must be a file that leastnoise made; got {str(path)!r}, which is "
+            "something else. Give another path."
+        )
+
+
+class _Page:
+    """What can be read and appended within one transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._cursors: WeakSet[sqlite3.Cursor] = WeakSet()
+
+    def close(self) -> None:
+        """End what is being read: else SQLite keeps a closed connection, and its lock, for it."""
+        for cursor in list(self._cursors):
+            cursor.close()
+
+    def head(self) -> Head:
+        found = self._connection.execute("SELECT seq, hash FROM head").fetchall()
+        if len(found) != 1 or [type(part) for part in found[0]] != [int, str] or found[0][0] < 0:
+            raise _broken()
+        return Head(*found[0])
+
+    def rows(self, after: int) -> Iterator[Row]:
+        return self._selected("seq > ?", after)
+
+    def of(self, key: str) -> list[Row]:
+        return list(self._selected("key = ? AND key <> ''", key))
+
+    def append(self, row: Row) -> None:
+        self._connection.execute(
+            f"INSERT INTO rows ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 -- fixed
+            (row.seq, row.version, row.kind, row.key, row.at, row.body, row.payload, row.hash),
+        )
+        moved = self._connection.execute(
+            "UPDATE head SET seq = ?, hash = ? WHERE one = 1 AND seq = ?",
+            (row.seq, row.hash, row.seq - 1),
+        )
+        if moved.rowcount != 1:
+            raise _broken()
+
+    def check(self) -> None:
+        if self._connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
+            raise _broken()
+
+    def _selected(self, where: str, value: Any) -> Iterator[Row]:
+        cursor = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM rows WHERE {where} ORDER BY seq",  # noqa: S608 -- fixed texts
+            (value,),
+        )
+        self._cursors.add(cursor)
+        for fields in cursor:
+            if tuple(map(type, fields)) != _TYPES:
+                raise _broken()
+            yield Row(*fields)
+
+
+_TYPES = (int, int, str, str, str, str, bytes, str)
+
+
+# Files that are no longer what others see. All connections of a process share what SQLite knows of
+# a file, so that none can be opened anew as long as there is another: only a new process can.
+_LOST: set[Path] = set()
+
+
+def _lost() -> LedgerUnavailable:
+    return unavailable(
+        "its files were replaced, or opened by other means than a Ledger in this process",
+        "Start the program again, and ask with the same key.",
+    )
+
+
+# SQLite keeps locks for a whole process. A child that inherits an open file believes in locks that
+# only its parent holds; when the parent closes, the file's WAL is deleted under the child, and with
+# it what the child charges. So a file is closed before a fork, and opened again on both sides.
+_STORES: WeakSet[SqliteStore] = WeakSet()
+_FORKING: list[SqliteStore] = []
+_ONE = RLock()  # of several threads that fork, one at a time
+
+
+def _fork() -> None:
+    _ONE.acquire()
+    for store in list(_STORES):
+        store.fork()
+        _FORKING.append(store)
+
+
+def _forked(*, child: bool) -> None:
+    while _FORKING:
+        _FORKING.pop().forked(child=child)
+    _ONE.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_fork,
+        after_in_parent=lambda: _forked(child=False),
+        after_in_child=lambda: _forked(child=True),
+    )
+
+
+def _there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long, for instance
+        return False
+
+
+def _statements(script: str) -> Iterator[str]:
+    """Split a script: executescript would end the transaction."""
+    statement = ""
+    for part in script.split(";"):
+        statement += part + ";"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Say in our words what SQLite says in its own, which may quote what it read."""
+    try:
+        yield
+    except LeastnoiseError:
+        raise
+    except sqlite3.Error as error:
+        if isinstance(error, sqlite3.ProgrammingError):
+            raise unavailable("it was closed", "Open it again.") from None
+        reason = _REASONS.get(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF)
+        raise (unavailable(*reason) if reason else _broken()) from None
+    except UnicodeDecodeError:  # SQLite quoted what is no text, and Python cannot read the quote
+        raise _broken() from None
+
+
+def _broken() -> LedgerDamaged:
+    return LedgerDamaged(
+        "a ledger must be as it was written; this file is not whole. Nothing is released from it: "
+        "put back a copy that is whole, and look for what changed it."
+    )

@@ -1,0 +1,88 @@
+"""What families cost by formula.
+
+What families of noise cost by their formulas, without a certificate: for searches and curves.
+
+A noise that is to be drawn is calibrated, which proves that it keeps its promise.
+
+What one of several equal releases may do under one promise for all of them together.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+from leastnoise.calibration import FAMILIES, Question
+from leastnoise.core.basic_composition import shared_move, split
+from leastnoise.core.noise import Rounded, Smooth
+from leastnoise.errors import InvalidParameter, Unsupported
+
+# Noise of many steps is left out of the search over many releases below this ε of one release:
+# it then costs as much as truncated Laplace noise, within a thousandth, and takes long.
+_MANY_STEPS = Fraction(1, 16)
+STEPPED = ("canonical", "cut_staircase")
+
+
+def one_of(asked: Question, releases: int, family: str | None = None) -> Question:
+    """Return the question for one of several releases; a Gaussian's is for all of them."""
+    if family in SHARED:
+        return replace(asked, sensitivity=shared_move(asked.sensitivity, releases))
+    return replace(asked, privacy=split(asked.privacy, releases))
+
+
+def gaussian_ahead(asked: Question, releases: int) -> bool:
+    """Tell whether the Gaussian is the cheapest of the closed forms for so many releases."""
+    cost = closed_cost("gaussian", asked, releases)
+    if cost is None:
+        return False
+    others = [name for name in FAMILIES if name not in (*SHARED, *STEPPED)]
+    if asked.privacy.epsilon / releases >= _MANY_STEPS:
+        others += STEPPED  # last, for they take longest and one that is ahead is enough
+    for name in others:
+        other = closed_cost(name, asked, releases)
+        if other is not None and other <= cost:
+            return False
+    return True
+
+
+def closed_cost(family: str, asked: Question, releases: int) -> Fraction | None:
+    """Return what a family costs in each of so many releases; None where it cannot keep it."""
+    one = one_of(asked, releases, family)
+    try:
+        if family in SHARED and asked.integer:
+            return Rounded(Fraction(1), on_line(family, one)).expected(asked.cost)
+        return FAMILIES[family].find(one).expected(asked.cost)
+    except (InvalidParameter, Unsupported):
+        return None
+
+
+def on_line(family: str, asked: Question) -> Smooth:
+    """Return the smooth noise of a family for a question that is taken to be of real answers."""
+    noise = FAMILIES[family].find(replace(asked, integer=False))
+    if not isinstance(noise, Smooth):
+        raise Unsupported(f"releases share a promise under smooth noise only; got {noise!r}.")
+    return noise
+
+
+# Noises whose k releases together are one release of the same noise moved by √k·Δ.
+SHARED = ("gaussian", "classic_gaussian")
+# From which number of releases on the Gaussian is the cheapest is looked for up to here.
+MOST_RELEASES = 10_000
+
+
+def first_release(ahead: Callable[[int], bool]) -> int | None:
+    """Return the least k ≤ 10⁴ at which something holds that goes on holding, or None.
+
+    By doubling, then halving.
+    """
+    low, high = 0, 1
+    while not ahead(high):
+        if high == MOST_RELEASES:
+            return None
+        low, high = high, min(2 * high, MOST_RELEASES)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if ahead(middle):
+            high = middle
+        else:
+            low = middle
+    return high

@@ -1,1 +1,0 @@
-"""One promise shared among several answers: found in floats, proved in exact numbers."""

@@ -1,0 +1,202 @@
+"""How a promise is shared out: in floats first, then exactly.
+
+How much of what is there each answer gets: a search in floats, which proposes and no more.
+
+A promise cut into parts, exactly: what each answer may promise so that all keep the whole.
+
+How much of a promise a target error takes: floats propose, what is drawn decides.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from decimal import ROUND_FLOOR
+from fractions import Fraction
+
+from leastnoise.core.basic_composition import kept, split
+from leastnoise.core.exact import approximately, as_float
+from leastnoise.core.privacy import Privacy
+from leastnoise.errors import InvalidParameter
+
+Curve = Callable[[float], float]
+
+_ROUNDS = 200
+# A slope is measured over this part of a share; a step that gains less than this part is none.
+_PART = 1e-4
+_GAIN = 1e-10
+_SLOWEST = 1e-2
+
+
+def balanced(
+    costs: Sequence[Curve], least: Sequence[float], go_on: Callable[[], object] = lambda: True
+) -> list[float]:
+    """Return shares of 1, none below its least, whose costs add up to about as little as can be.
+
+    Where a sum of costs is least, one more bit of the whole gains as much with one answer as with
+    any other that has more than its least. Shares of which a bit gains more grow, by a power of how
+    much more: for costs a/xᵖ and the power 1/(p+1) that is the optimum at once, x ∝ a^(1/(p+1)).
+    The power is halved where a step does not help; the best that was seen is returned, as
+    soon as ``go_on`` says no.
+    """
+    rest = 1 - sum(least)
+    shares = [low + rest / len(costs) for low in least]
+    lowest, speed = _total(costs, shares), 0.5
+    for _ in range(_ROUNDS):
+        if not go_on():
+            break
+        slopes = [_slope(cost, share) for cost, share in zip(costs, shares, strict=True)]
+        moved = [share * slope**speed for share, slope in zip(shares, slopes, strict=True)]
+        tried = _filled(moved, least)
+        if tried is None:
+            break
+        total = _total(costs, tried)
+        if total < lowest * (1 - _GAIN):
+            shares, lowest = tried, total
+        else:
+            speed /= 2
+        if speed < _SLOWEST:
+            break
+    return shares
+
+
+def _total(costs: Sequence[Curve], shares: Sequence[float]) -> float:
+    return sum(cost(share) for cost, share in zip(costs, shares, strict=True))
+
+
+def _slope(cost: Curve, share: float) -> float:
+    """Return how fast a cost falls as its share grows; 0 where it does not."""
+    step = share * _PART
+    return max(0.0, (cost(share - step) - cost(share + step)) / (2 * step)) if share else 0.0
+
+
+def _filled(parts: Sequence[float], least: Sequence[float]) -> list[float] | None:
+    """Return shares in the ratio of the parts that add up to 1, none below its least."""
+    if not 0 < max(parts) < float("inf"):
+        return None
+    held: set[int] = set()
+    while True:
+        free = [i for i in range(len(parts)) if i not in held]
+        left = 1 - sum(least[i] for i in held)
+        whole = sum(parts[i] for i in free)
+        if left <= 0 or whole <= 0:
+            return None
+        shares = [least[i] if i in held else left * parts[i] / whole for i in range(len(parts))]
+        below = {i for i in free if shares[i] < least[i]}
+        if not below:
+            return shares
+        held |= below
+
+
+# Parts are decimals of so many digits.
+_DIGITS = 7
+# Below this, 1 − (1−δ)^x is xδ as far as floats can tell.
+_SMALL = 1e-9
+
+
+def even(privacy: Privacy, answers: int) -> tuple[Privacy, ...]:
+    """Return the same promise for each answer (:func:`leastnoise.planning.closed_forms.split`)."""
+    return (split(privacy, answers),) * answers
+
+
+def promises(
+    privacy: Privacy, epsilons: Sequence[float], deltas: Sequence[float]
+) -> tuple[Privacy, ...]:
+    """Return a promise for each answer by its shares of ε and of −ln(1−δ).
+
+    What is proposed in floats is rounded down to short decimals, then checked: the ε add up to at
+    most ε, and the product of all 1 − δᵢ is at least 1 − δ.
+    """
+    parts = apportioned(privacy.epsilon, epsilons)
+    failing = _failing(privacy.delta, deltas)
+    while kept(failing) < 1 - privacy.delta:  # floats were a hair above: then a hair less
+        failing = tuple(_down(part * (1 - Fraction(1, 10**_DIGITS))) for part in failing)
+    return tuple(Privacy(e, d) for e, d in zip(parts, failing, strict=True))
+
+
+def apportioned(total: Fraction, shares: Sequence[float]) -> tuple[Fraction, ...]:
+    """Return parts in about the ratio of the shares that add up to the total, exactly."""
+    whole = sum(shares)
+    if not total or not whole:
+        return (Fraction(0),) * len(shares)
+    if max(shares) == min(shares):
+        return (total / len(shares),) * len(shares)
+    parts = [_down(total * Fraction(share) / Fraction(whole)) for share in shares]
+    largest = parts.index(max(parts))
+    parts[largest] += total - sum(parts)
+    return tuple(parts)
+
+
+def _failing(delta: Fraction, shares: Sequence[float]) -> tuple[Fraction, ...]:
+    """Return about 1 − (1−δ)^share for each share, which are scaled to add up to 1."""
+    whole = sum(shares)
+    if not delta or not whole:
+        return (Fraction(0),) * len(shares)
+    used = sum(1 for share in shares if share)
+    if used == 1:
+        return tuple(delta if share else Fraction(0) for share in shares)
+    if len({share for share in shares if share}) == 1:
+        each = split(Privacy(0, delta), used).delta
+        return tuple(each if share else Fraction(0) for share in shares)
+    if as_float(delta) < _SMALL:  # by Bernoulli's inequality xδ is never too much
+        return tuple(_down(delta * Fraction(share) / Fraction(whole)) for share in shares)
+    spent = math.log1p(-as_float(delta))
+    return tuple(_down(Fraction(-math.expm1(spent * share / whole))) for share in shares)
+
+
+def _down(number: Fraction) -> Fraction:
+    return Fraction(approximately(number, _DIGITS, ROUND_FLOOR)) if number else number
+
+
+# Amounts are looked for to this part of themselves where nothing else is said, by at most so many
+# doublings of a step.
+_FINE = 1.002
+_DOUBLINGS = 12
+
+
+class TooLittle(InvalidParameter):
+    """The targets need more than there is."""
+
+    def __init__(self, message: str, needs: Fraction | None = None) -> None:
+        """Keep the total ε that would do, where one would."""
+        super().__init__(message)
+        self.needs = needs
+
+
+def smallest(enough: Callable[[float], bool], guess: float, fine: float = _FINE) -> float:
+    """Return about the smallest amount that is enough, from a guess: never less than that.
+
+    Raises:
+        TooLittle: If nothing near the guess is enough.
+    """
+
+    def at(place: int) -> float:
+        return guess * fine**place
+
+    step, good, bad = 1, None, None
+    place = 0
+    for _ in range(_DOUBLINGS):
+        if enough(at(place)):
+            good = place
+            if bad is not None:
+                break
+            place -= step
+        else:
+            bad = place
+            if good is not None:
+                break
+            place += step
+        step *= 2
+    if good is None:
+        raise TooLittle("a target is far beyond what its noise can reach")
+    while bad is not None and good - bad > 1:
+        middle = (good + bad) // 2
+        good, bad = (middle, bad) if enough(at(middle)) else (good, middle)
+    return at(good)
+
+
+def crossing(width: Callable[[float], float], wanted: float, most: float) -> float:
+    """Return about the amount up to ``most`` at which a width that falls is as wanted."""
+    low, high = most * 1e-12, most
+    for _ in range(60):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if width(middle) > wanted else (low, middle)
+    return high

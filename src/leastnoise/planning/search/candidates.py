@@ -1,0 +1,160 @@
+"""All ways to release the answers of a plan, and what each of them costs."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from leastnoise.calibration import Effort
+from leastnoise.core.privacy import Privacy
+from leastnoise.mechanism import Mechanism, half_width
+from leastnoise.planning.closed_forms import STEPPED
+from leastnoise.planning.options import (
+    COMPOSED,
+    EACH,
+    SHARED,
+    Asked,
+    Candidate,
+    Laws,
+    Option,
+    calibrated,
+    option_of,
+)
+from leastnoise.planning.search.composed import MOST_COMPOSED, NARROWED, Narrowing
+from leastnoise.planning.search.gaussian import Sharing
+from leastnoise.planning.search.split import LEAST, PARTED, Parting
+from leastnoise.planning.wanted import Wanted
+
+AS_ASKED = "as asked"
+# What the least noises are called where nothing was solved for.
+CHEAPEST = "cheapest known"
+# A family whose estimate is so many times the least noise's is passed over.
+_FAR = 2.0
+# Noises of many steps take long; for more answers than this only where δ matters to them.
+_FEW = 3
+# Solving gains less than this factor: what is dearer by more is not solved for.
+_SOLVING = Fraction(3, 2)
+# Composing is tried where sharing costs this much of splitting.
+_BAND = (Fraction(3, 4), Fraction(5, 4))
+# So many different answers are composed at once, without solving.
+_AT_ONCE = 4
+_NEVER = (
+    Option("comb", EACH, refused="it rises away from 0; plans are of noises that never do"),
+    Option("classic_gaussian", SHARED, refused="Gaussian noise of the least σ is never dearer"),
+)
+
+
+def considered(asked: Asked, effort: Effort) -> list[Candidate]:
+    """Return every way that was considered, the refused ones too."""
+    parting = Parting(asked, Laws())
+    if all(one.family for one in asked.wanted):
+        return _as_asked(parting, effort)
+    found = [parting.candidate(LEAST), Sharing(asked).candidate(), *_by_family(parting)]
+    if not any(one.family for one in asked.wanted):
+        found += list(_narrowed(parting, found, effort))
+    solved = _solved(asked, found) if effort.solve else None
+    if solved is None:
+        known = replace(found[0], option=replace(found[0].option, family=CHEAPEST))
+        found[:1] = [known, *([_unsolved(asked, found)] if effort.solve else [])]
+    else:
+        found[0] = solved
+    return [*found, *map(Candidate, _NEVER)]
+
+
+def _as_asked(parting: Parting, effort: Effort) -> list[Candidate]:
+    """Return the split for families that are all given, and how else they keep the promise."""
+    asked, least = parting.asked, parting.candidate(LEAST)
+    found = [replace(least, option=replace(least.option, family=AS_ASKED))]
+    given = asked.wanted[0].family
+    if given in NARROWED and all(one.family == given for one in asked.wanted):
+        alike = replace(least, option=replace(least.option, family=given or LEAST))
+        found += list(_narrowed(parting, [alike], effort))
+    return [*found, Sharing(asked).candidate()]
+
+
+def _narrowed(parting: Parting, found: list[Candidate], effort: Effort) -> Iterator[Candidate]:
+    """Go through the splits that may gain from being composed."""
+    asked, shared = parting.asked, next((c for c in found if c.option.how == SHARED), None)
+    costs = [one.option.cost for one in found if one.option.how == EACH and one.option.cost]
+    if not asked.privacy.epsilon or not asked.privacy.delta or len(asked.wanted) < 2 or not costs:
+        return
+    times = shared.option.cost / min(costs) if shared and shared.option.cost else Fraction(1)
+    why = None
+    if len(asked.different) > (MOST_COMPOSED if effort.solve else _AT_ONCE):
+        why = "composing so many different answers takes long"
+        why += "" if effort.solve else f" (solve=True tries up to {MOST_COMPOSED})"
+    elif not _BAND[0] <= times <= _BAND[1]:
+        why = "not expected to gain where splitting and sharing differ so much"
+    for one in found:
+        if one.option.family not in NARROWED or one.make is None:
+            continue
+        if why is None:
+            yield Narrowing(asked, parting.laws).candidate(one.option)
+        else:
+            yield Candidate(Option(one.option.family, COMPOSED, refused=f"passed over: {why}"))
+
+
+def _by_family(parting: Parting) -> Iterator[Candidate]:
+    """Go through the families, but for those that cannot gain by estimate."""
+    least, many = parting.estimate(LEAST), len(parting.asked.wanted)
+    for family in PARTED:
+        times = parting.estimate(family) / least if least else 1.0
+        why = None
+        if _FAR < times < math.inf and not parting.asked.targets:
+            why = f"by estimate {times:.3g} times as dear as the least"
+        elif family in STEPPED and many > _FEW and parting.hardly_cut:
+            why = "by estimate within 0.01 % of the staircase, or dearer"
+        if why is None:
+            yield parting.candidate(family)
+        else:
+            yield Candidate(Option(family, EACH, refused=f"passed over: {why}"))
+
+
+def _solved(asked: Asked, found: list[Candidate]) -> Candidate | None:
+    """Return the split of the least noise with what solving finds, or None where it is not tried.
+
+    Each part of the promise that differs gets as much of the time that is left as any other.
+    """
+    closed = found[0]
+    if closed.make is None or closed.option.cost is None or not asked.left:
+        return None
+    if closed.option.cost > _SOLVING * _lowest(found):
+        return None
+    questions = list(zip(asked.wanted, closed.option.promises, strict=True))
+    known: dict[object, Mechanism] = {}
+    closed_ones = closed.make()
+    for (one, part), plain in zip(questions, closed_ones, strict=True):
+        if (one, part) not in known:
+            seconds = asked.left / (len(set(questions)) - len(known))
+            solve = not one.family and seconds > 0
+            known[one, part] = _better(one, part, plain, seconds) if solve else plain
+    mechanisms = tuple(known[question] for question in questions)
+    option = option_of(LEAST, EACH, asked, mechanisms)
+    if asked.missed(option.half_widths) or (option.cost or 0) > closed.option.cost:
+        return replace(closed, make=lambda: closed_ones)
+    return Candidate(option, lambda: mechanisms)
+
+
+def _unsolved(asked: Asked, found: list[Candidate]) -> Candidate:
+    """Return the row that says why nothing was solved for."""
+    if found[0].make is None:
+        why = found[0].option.refused or "no closed form is known to begin with"
+    elif not asked.left:
+        why = "passed over: the seconds were up"
+    else:
+        why = "passed over: solving is not expected to make up for how much dearer it is"
+    return Candidate(Option(LEAST, EACH, refused=why))
+
+
+def _lowest(found: list[Candidate]) -> Fraction:
+    return min(one.option.cost for one in found if one.option.cost is not None)
+
+
+def _better(one: Wanted, part: Privacy, plain: Mechanism, seconds: float) -> Mechanism:
+    """Return what solving finds, or the closed form where that meets the target and it does not."""
+    solved = calibrated(one, part, None, solve=True, seconds=seconds)
+    width = half_width(solved, one.confidence)
+    if one.cost is None:
+        return solved if width < half_width(plain, one.confidence) else plain
+    missed = one.error is not None and width > one.error
+    return plain if missed else solved

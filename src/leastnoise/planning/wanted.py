@@ -1,0 +1,177 @@
+"""One answer that a plan is asked for."""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fractions import Fraction
+
+from leastnoise.calibration import FAMILIES
+from leastnoise.core.exact import Number, described, exactly, positive, ratio, rational
+from leastnoise.costs import Cost, as_cost, l1
+from leastnoise.errors import InvalidParameter
+
+USUAL = Fraction(19, 20)
+
+
+@dataclass(frozen=True, init=False)
+class Wanted:
+    """An answer to be released together with others, and how good it must be.
+
+    Args:
+        name: What the answer is called, in the plan and in what is released.
+        sensitivity: Δ, how much one person can change this answer.
+        cost: What an error costs; a plan makes the weighted sum of these least. Left out, it is
+            l1, or nothing where a target ``error`` is given.
+        integer: Whether the true answer is a whole number.
+        weight: How much this answer's cost counts beside the others': 1 if left out. It is refused
+            where there is a target alone, for then there is no cost that it could count for.
+        error: A target: errors must stay within ±error so often as ``confidence`` says. With a
+            cost it is a condition that the cheapest plan must meet.
+        confidence: How often, above 0 and below 1: 0.95 if left out. It is refused without
+            ``error``, for it says nothing then.
+        family: A kind of noise that this answer must have (``leastnoise.calibration.FAMILIES``).
+
+    >>> Wanted("visits", sensitivity=5, integer=True, error=40)
+    Wanted('visits', sensitivity=5, integer=True, error=40)
+    """
+
+    name: str
+    sensitivity: Fraction
+    cost: Cost | None
+    integer: bool
+    weight: Fraction
+    error: Fraction | None
+    confidence: Fraction
+    family: str | None
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        sensitivity: Number,
+        cost: Cost | None = None,
+        integer: bool = False,
+        weight: Number | None = None,
+        error: Number | None = None,
+        confidence: Number | None = None,
+        family: str | None = None,
+    ) -> None:
+        """Read everything exactly, once, and refuse what is no question."""
+        _meant(cost, weight, error, confidence)
+        if cost is None and error is None:
+            cost = l1
+        read = {
+            "name": _name(name),
+            "sensitivity": _sensitivity(sensitivity, _whole(integer)),
+            "cost": None if cost is None else as_cost(cost),
+            "integer": integer,
+            "weight": positive(1 if weight is None else weight, "the weight of an answer"),
+            "error": None if error is None else positive(error, "the target error of an answer"),
+            "confidence": _confidence(USUAL if confidence is None else confidence),
+            "family": _family(family),
+        }
+        for field, value in read.items():
+            object.__setattr__(self, field, value)
+
+    @property
+    def objective(self) -> Cost:
+        """The cost, or l1 where there is a target alone: what noise is looked for with."""
+        return self.cost or l1
+
+    def __repr__(self) -> str:
+        """Print it the way it is written, without what was left out."""
+        said = [f"{self.name!r}", f"sensitivity={_plain(self.sensitivity)}"]
+        if self.cost is not None and (self.cost != l1 or self.error is not None):
+            said.append(f"cost={self.cost!r}")
+        if self.integer:
+            said.append("integer=True")
+        if self.weight != 1:
+            said.append(f"weight={_plain(self.weight)}")
+        if self.error is not None:
+            said.append(f"error={_plain(self.error)}")
+        if self.confidence != USUAL:
+            said.append(f"confidence={_plain(self.confidence)}")
+        if self.family is not None:
+            said.append(f"family={self.family!r}")
+        return f"Wanted({', '.join(said)})"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it for JSON: exact numbers as texts."""
+        return {
+            "name": self.name,
+            "sensitivity": ratio(self.sensitivity),
+            "objective": None if self.cost is None else repr(self.cost),
+            "integer": self.integer,
+            "weight": ratio(self.weight),
+            "error": None if self.error is None else ratio(self.error),
+            "confidence": ratio(self.confidence),
+            "family": self.family,
+        }
+
+
+def _meant(cost: object, weight: object, error: object, confidence: object) -> None:
+    """Refuse what would be ignored."""
+    if confidence is not None and error is None:
+        raise InvalidParameter(
+            "confidence says how often errors stay within a target, and needs one; got confidence "
+            "without error. Give error= too, or leave it out."
+        )
+    if weight is not None and cost is None and error is not None:
+        raise InvalidParameter(
+            "weight says how much a cost counts, and a target alone has none; got weight and error "
+            "without cost. Give cost= too, or leave it out."
+        )
+
+
+def _name(name: object) -> str:
+    if isinstance(name, str) and name.strip() and name.isprintable():
+        return name
+    raise InvalidParameter(
+        "the name of an answer must be a text of printable characters that is not empty; "
+        f"got {described(name)}. "
+        'Give for instance "visits".'
+    )
+
+
+def _whole(integer: object) -> bool:
+    if isinstance(integer, bool):
+        return integer
+    raise InvalidParameter(
+        f"integer must be True or False; got {described(integer)}. "
+        "Say whether the true answer is a whole number."
+    )
+
+
+def _sensitivity(sensitivity: Number, integer: bool) -> Fraction:
+    moved = positive(sensitivity, "sensitivity")
+    if integer and moved.denominator != 1:
+        raise InvalidParameter(
+            "the sensitivity of a whole-number answer must be a whole number; "
+            f"got {exactly(moved)}. Round it up, or leave out integer=True."
+        )
+    return moved
+
+
+def _confidence(confidence: Number) -> Fraction:
+    level = rational(confidence, "confidence")
+    if 0 < level < 1:
+        return level
+    raise InvalidParameter(
+        f"confidence must be above 0 and below 1; got {described(confidence)}. "
+        "Give for instance 0.95."
+    )
+
+
+def _family(family: object) -> str | None:
+    if family is None or (isinstance(family, str) and family in FAMILIES):
+        return family
+    near = get_close_matches(str(family).lower(), FAMILIES, n=1)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    raise InvalidParameter(
+        f"family must be one of {', '.join(FAMILIES)}; got {described(family)}. {meant}"
+        "Choose one, or leave it out for what is cheapest."
+    )
+
+
+def _plain(number: Fraction) -> str:
+    text = exactly(number)
+    return f"'{text}'" if "/" in text else text

@@ -1,0 +1,217 @@
+"""Densities, curves and outlines.
+
+Curves: a number against another, one line for each of several names.
+
+Densities of noises, over one another or side by side.
+
+The outline of a law: what is drawn of its density and its atoms.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from leastnoise.core.exact import approximately, as_float, exactly
+from leastnoise.core.noise import LatticeNoise, Noise, Smooth, Staircase, Steps, Uniform
+from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.plots.canvas import COLOURS, Row, finished, library, scale
+
+if TYPE_CHECKING:
+    from leastnoise.mechanism import Mechanism
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a curve is drawn: which of the colours, and whether dashed."""
+
+    colour: int
+    dashed: bool = False
+
+
+def curves(
+    rows: Sequence[Row],
+    looks: Mapping[str, Look],
+    *,
+    x: str,
+    y: str,
+    title: str,
+    log: str = "",
+) -> Any:
+    """Draw ``value`` against ``x``, one line for each ``curve``; ``log`` names the log axes."""
+    alt = library()
+    names = list(looks)
+    colours = alt.Scale(domain=names, range=[COLOURS[looks[n].colour] for n in names])
+    dashes = alt.Scale(domain=names, range=[[5, 4] if looks[n].dashed else [1, 0] for n in names])
+    chart = (
+        alt.Chart(alt.Data(values=list(rows)))
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=alt.X(f"{x}:Q", title=x, scale=scale("x" in log)),
+            y=alt.Y("value:Q", title=y, scale=scale("y" in log)),
+            color=alt.Color("curve:N", scale=colours, title="", sort=None),
+            strokeDash=alt.StrokeDash("curve:N", scale=dashes, title="", sort=None),
+        )
+    )
+    return finished(chart, title, "")
+
+
+def density(mechanism: "Mechanism") -> Any:
+    """Draw the noise beside itself moved by Δ: what an observer must tell apart.
+
+    Only noises on the line; a mass at the origin is a bar labelled with its probability.
+    """
+    noise, moved = mechanism.noise, mechanism.sensitivity
+    moves = {"0": 0.0, exactly(moved): as_float(moved)}
+    laws = [(name, noise, at) for name, at in moves.items()]
+    subtitle = f"expected cost {approximately(mechanism.cost)} ({mechanism.certificate.objective})"
+    if isinstance(noise, Uniform):  # its profile is flat: all of δ is certainty
+        share = exactly(mechanism.privacy.delta)
+        subtitle += f"; with probability {share} the output gives the answer away"
+    least = "Least noise" if mechanism.certificate.exact else "Noise"
+    title = f"{least} for {mechanism.privacy}, Δ = {exactly(moved)}"
+    return finished(_laws(laws, "true value"), title, subtitle)
+
+
+def laws(noises: Mapping[str, Noise], title: str, subtitle: str = "") -> Any:
+    """Draw several noises on the line over one another, by name."""
+    return finished(_laws([(name, law, 0.0) for name, law in noises.items()], ""), title, subtitle)
+
+
+def _laws(
+    laws: Iterable[tuple[str, Noise, float]],
+    legend_title: str,
+    *,
+    top: float | None = None,
+    reach: float | None = None,
+) -> Any:
+    """Draw densities as areas and atoms as labelled bars; no legend for a law without a name."""
+    alt = library()
+    drawn = [(name, outlined(noise), at) for name, noise, at in laws]
+    if not drawn:
+        raise InvalidParameter("there must be a noise to draw; got none. Give at least one.")
+    names = [name for name, _, _ in drawn]
+    colour = alt.Color(
+        "law:N",
+        scale=alt.Scale(domain=names, range=COLOURS[: len(names)]),
+        title=legend_title,
+        sort=None,
+        legend=alt.Undefined if any(names) else None,
+    )
+    tallest = max(as_float(max(noise.heights)) for _, noise, _ in drawn)
+    atoms = any(noise.points for _, noise, _ in drawn)
+    height = alt.Y(
+        "density:Q",
+        title="density",
+        stack=None,
+        scale=alt.Scale(domainMin=0, domainMax=top or tallest * (1.9 if atoms else 1.15)),
+    )
+    rows = [row for name, noise, at in drawn for row in _outline(name, noise, at)]
+    area = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_area(opacity=0.35, line=True)
+        .encode(
+            x=alt.X(
+                "value:Q",
+                title="released value" if legend_title else "noise",
+                scale=alt.Scale(domain=[-reach, reach], nice=False) if reach else alt.Scale(),
+            ),
+            y=height,
+            color=colour,
+        )
+    )
+    return area + _bars(drawn, top * 0.55 if top else tallest, colour) if atoms else area
+
+
+def _outline(name: str, noise: "Outline", at: float) -> list[Row]:
+    """Return the corners of a density moved to ``at``."""
+    corners = [(noise.breaks[0], 0.0)]
+    for i, height in enumerate(noise.heights):
+        corners += [(noise.breaks[i], as_float(height)), (noise.breaks[i + 1], as_float(height))]
+    corners.append((noise.breaks[-1], 0.0))
+    return [{"value": as_float(x) + at, "density": y, "law": name} for x, y in corners]
+
+
+def _bars(drawn: list[tuple[str, "Outline", float]], top: float, colour: Any) -> Any:
+    """Draw atoms as bars; their height means nothing, their label does."""
+    alt = library()
+    rows = [
+        {
+            "value": as_float(x) + at,
+            "density": top * (1.2 + 0.2 * i),
+            "law": name,
+            "mass": f"mass {approximately(mass, 3)}",
+        }
+        for i, (name, noise, at) in enumerate(drawn)
+        for x, mass in noise.points
+    ]
+    height = alt.Y("density:Q", stack=None)
+    base = alt.Chart(alt.Data(values=rows)).encode(x="value:Q", y=height, color=colour)
+    return base.mark_bar(size=4) + base.mark_text(align="left", dx=6, dy=6, fontSize=12).encode(
+        text="mass:N"
+    )
+
+
+_MOST_PERIODS = 1000
+_NEARLY_ALL = Fraction(1999, 2000)
+# What is smooth, or nearly so, is drawn as so many columns on each side, hard to tell apart.
+_COLUMNS = 160
+
+
+class Outline(NamedTuple):
+    """What is drawn of a law: where its density may change, its density between, its atoms."""
+
+    breaks: Sequence[Fraction]
+    heights: Sequence[Fraction]
+    points: Sequence[tuple[Fraction, Fraction]]
+
+
+def outlined(noise: Noise) -> Outline:
+    """Return the outline of a noise on the line; where it has no end, of nearly all of it."""
+    if isinstance(noise, Uniform):
+        ends = (-noise.radius, noise.radius)
+        return Outline(ends, (noise.density,), tuple(noise.atoms.items()))
+    if isinstance(noise, Steps) and noise.heights:
+        return Outline(noise.breaks, noise.heights, noise.points)
+    if isinstance(noise, Staircase):
+        return _cut(noise)
+    if isinstance(noise, Smooth):
+        return _sampled(noise)
+    raise Unsupported(
+        f"only noise with a density on the line is drawn; got {type(noise).__name__}. "
+        "Calibrate without integer=True."
+    )
+
+
+def _cut(noise: Staircase) -> Outline:
+    """Return a staircase as far as all but a thousandth of it goes."""
+    periods = -(-noise.quantile(_NEARLY_ALL) // noise.period)
+    if periods > _MOST_PERIODS:
+        raise Unsupported(
+            f"a staircase is drawn with at most {_MOST_PERIODS} periods; got {exactly(periods)}. "
+            "Give a ratio further from 1."
+        )
+    falls = [(n + (noise.gamma or 1)) * noise.period for n in range(periods)]
+    heights = [noise.height * noise.ratio ** (n + (not noise.gamma)) for n in range(periods)]
+    breaks = [*(-x for x in reversed(falls)), *falls]
+    return Outline(breaks, [*reversed(heights), *heights[1:]], ())
+
+
+def _sampled(noise: Smooth) -> Outline:
+    """Return a smooth density as narrow columns, as far as all but a thousandth of it goes."""
+    far = noise.radius if isinstance(noise.radius, Fraction) else noise.quantile(_NEARLY_ALL)
+    breaks = [far * i / _COLUMNS for i in range(-_COLUMNS, _COLUMNS + 1)]
+    side = [noise.density(far * (2 * i + 1) / (2 * _COLUMNS), 40).middle for i in range(_COLUMNS)]
+    return Outline(breaks, [*reversed(side), *side], ())
+
+
+def pointed(noise: LatticeNoise, reach: int) -> Outline:
+    """Return the probabilities of whole numbers up to a reach, as columns about them.
+
+    Where they are more than can be told apart, of evenly spaced ones.
+    """
+    apart = -(-reach // _COLUMNS) or 1
+    places = range(-(reach // apart), reach // apart + 1)
+    breaks = [Fraction((2 * i + 1) * apart, 2) for i in (places[0] - 1, *places)]
+    heights = [Fraction(noise.weight(i * apart), noise.total) for i in places]
+    return Outline(breaks, heights, ())

@@ -1,1 +1,0 @@
-"""What many noises tell together: privacy losses on a grid, added up in exact integers."""

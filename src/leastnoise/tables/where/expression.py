@@ -1,0 +1,340 @@
+"""When a condition is true, as an expression that means the same on every engine.
+
+Negations are pushed down to the comparisons first (De Morgan's laws and OPPOSITES hold in
+three-valued logic too), so that only ``and`` and ``or`` join them. Both are monotone, so a
+comparison that is NULL may count as false from there on: the row is left out either way.
+
+Each comparison is rewritten into one with a value of the column's own type that is true for exactly
+the same values of the column. No engine then converts a column or rounds a value, each by its own
+rules, and no value is out of its range.
+"""
+
+from collections.abc import Iterator
+from datetime import date
+from decimal import Context, Decimal, Inexact
+from fractions import Fraction
+from functools import reduce
+from operator import and_, eq, ge, gt, le, lt, ne, or_
+from typing import TYPE_CHECKING, Any
+
+from leastnoise.core.exact import described
+from leastnoise.errors import InvalidParameter
+from leastnoise.tables.where.nodes import (
+    OPPOSITES,
+    And,
+    Between,
+    Comparison,
+    Leaf,
+    Literal,
+    Membership,
+    Missing,
+    Node,
+    Not,
+    Or,
+    leaves,
+    literals,
+)
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+    from leastnoise.tables.sources import Source
+
+
+_KINDS = {
+    "number": ("integer", "real", "decimal"),
+    "text": ("text",),
+    "boolean": ("boolean",),
+    "date": ("date",),
+}
+_VALUES = {
+    "integer": "numbers",
+    "real": "numbers",
+    "decimal": "numbers",
+    "text": "'texts'",
+    "boolean": "true and false",
+    "date": "dates, as in date '2024-02-29'",
+}
+_EXACT = Context(prec=9_999, Emin=-99_999, Emax=99_999, traps=[Inexact])
+_OPERATIONS = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
+
+
+def check(root: Node, source: "Source") -> None:
+    """Refuse columns that are missing or cannot be compared with the values given."""
+    for leaf in leaves(root):
+        kind = source.kind(leaf.column, "a column in a condition")
+        if kind not in _VALUES:
+            raise InvalidParameter(
+                "a condition must be about columns of numbers, texts, booleans or dates; got the "
+                f"column {described(leaf.column)} of another type. Name another column, or convert "
+                "it: times to dates, objects of pandas to texts."
+            )
+        for value in literals(leaf):
+            # A column of a text source is read as whatever it is compared with.
+            if not source.text and kind not in _KINDS[value.kind]:
+                raise InvalidParameter(
+                    f"a condition must compare {described(leaf.column)}, a column of kind {kind}, "
+                    f"with {_VALUES[kind]}; got the {value.kind} {_short(value)}. "
+                    "Give a value of the column's kind."
+                )
+
+
+def truth(root: Node, source: "Source", table: "ir.Table") -> "ir.BooleanValue":
+    """Return the expression of a condition that was checked."""
+    return _true(root, _Columns(source, table), negated=False)
+
+
+def float_below(number: Fraction, bits: int, lowest: int) -> Fraction | None:
+    """Return the greatest finite float that is not above a number, or None if −∞ alone is not.
+
+    Args:
+        number: Any rational.
+        bits: The precision of the format: 53, or 24.
+        lowest: The exponent of its smallest positive float: −1074, or −149.
+    """
+    # Floats of size 2ᵉ to 2ᵉ⁺¹ are the multiples of 2^(e−bits+1) there, but nowhere closer than
+    # 2^lowest; rounding down to such a multiple can at most reach the next power of two, which is
+    # one of them too. The largest exponent is as far above 0 as `lowest` tells: both formats have
+    # largest float (2^bits − 1)·2^(−lowest − 2·bits + 3).
+    largest = ((1 << bits) - 1) * (1 << (-lowest - 2 * bits + 3))
+    if abs(number) > largest:
+        return Fraction(largest) if number > 0 else None
+    size = abs(number.numerator).bit_length() - number.denominator.bit_length()
+    exponent = size if abs(number) >= Fraction(2) ** size else size - 1
+    unit = Fraction(2) ** max(exponent - bits + 1, lowest)
+    return (number // unit) * unit
+
+
+class _Columns:
+    """The columns of a table, and what is true of them."""
+
+    def __init__(self, source: "Source", table: "ir.Table") -> None:
+        self._text, self._engine, self._table = source.text, source.engine, table
+
+    def missing(self, name: str, *, negated: bool) -> Any:
+        """Whether a column is NULL (or NaN), or is not."""
+        column = self._table[name]
+        no_number = self._is_nan(column)
+        if negated:
+            return column.notnull() if no_number is None else column.notnull() & ~no_number
+        return column.isnull() if no_number is None else column.isnull() | no_number
+
+    def compared(self, name: str, operator: str, value: Literal) -> Any:
+        """Whether a column stands in a relation to a value."""
+        column = self._read(name, value)
+        number = self._number(value, column.type())
+        if number is None:
+            return _OPERATIONS[operator](column, self._plain(value))
+        operator, bound = self._bounded(column.type(), operator, number)
+        if bound is None:  # the same for every number, NULL for NULL
+            return self._all(column) if operator == "true" else _never()
+        held = _OPERATIONS[operator](column, self._typed(column.type(), bound))
+        # All three engines hold NaN for greater than every number and equal to itself.
+        return self._but_nan(column, held) if operator in (">", ">=", "!=") else held
+
+    def among(self, name: str, values: tuple[Literal, ...], *, negated: bool) -> Any:
+        """Whether a column is one of some values, or none of them."""
+        column = self._read(name, values[0])
+        numbers = [self._number(value, column.type()) for value in values]
+        if numbers[0] is None:
+            listed = [self._plain(value) for value in dict.fromkeys(values)]
+            return column.notin(listed) if negated else column.isin(listed)
+        kept = [
+            bound
+            for number in dict.fromkeys(numbers)
+            if number is not None
+            and (bound := self._bounded(column.type(), "=", number)[1]) is not None
+        ]
+        if not kept:
+            return self._all(column) if negated else _never()
+        parts = list[Any]()
+        if 0 in kept:
+            # On its own: in a long list Spark looks for a float by its bits, and −0.0 has others.
+            kept.remove(Fraction(0))
+            zero = self._typed(column.type(), Fraction(0))
+            parts.append(column != zero if negated else column == zero)
+        if kept:
+            listed = [self._typed(column.type(), number) for number in kept]
+            parts.append(column.notin(listed) if negated else column.isin(listed))
+        return self._but_nan(column, reduce(and_, parts)) if negated else reduce(or_, parts)
+
+    def _read(self, name: str, value: Literal) -> Any:
+        """Return a column, of a text source as what it is compared with: NULL if it is none."""
+        column = self._table[name]
+        if not self._text or value.kind == "text":
+            return column
+        kinds = {"number": "float64", "boolean": "boolean", "date": "date"}
+        return column.try_cast(kinds[value.kind])
+
+    def _number(self, value: Literal, kind: Any) -> Fraction | None:
+        """Return a number as what a column is compared with; None for values of other kinds.
+
+        Floats are compared with the double nearest to what is written, as SQL does: 0.1 is to
+        equal what was stored as 0.1.
+        """
+        if not isinstance(value.value, Decimal):
+            return None
+        number = Fraction(value.value)
+        if not kind.is_floating():
+            return number
+        try:
+            return Fraction(float(number))  # the nearest one: IEEE 754's rule, and Python's
+        except OverflowError:
+            return number
+
+    def _plain(self, value: Literal) -> Any:
+        """Return a text, boolean or date as an expression."""
+        import ibis
+
+        if isinstance(value.value, str) and self._engine == "pyspark":
+            # Spark replaces ${name} in the text of a query by a setting, even within quotes.
+            return reduce(
+                lambda left, right: left + right,
+                (ibis.literal(part) for part in _apart(value.value)),
+            )
+        kind = "date" if isinstance(value.value, date) else None
+        return ibis.literal(value.value, type=kind)
+
+    def _typed(self, kind: Any, number: Fraction) -> Any:
+        """Return a number that a type has, as a value of that type."""
+        import ibis
+
+        if kind.is_integer():
+            return ibis.literal(int(number), type=kind)
+        if self._hugeint(kind) and abs(number) < 1 << 63:
+            return ibis.literal(int(number), type="int64")
+        # From texts, which every engine reads exactly, as 0.1 in a query is not a float everywhere.
+        if kind.is_floating():
+            return ibis.literal(repr(float(number))).cast("float64")
+        return ibis.literal(_decimal(number)).cast("decimal" if self._boundless else kind)
+
+    def _hugeint(self, kind: Any) -> bool:
+        """Whether it may be a HUGEINT of DuckDB's, which has numbers that no decimal has."""
+        wide = kind.is_decimal() and (kind.precision, kind.scale) == (38, 0)
+        return bool(wide and self._engine == "duckdb")
+
+    @property
+    def _boundless(self) -> bool:
+        """Whether decimals are as long as they need to be; PostgreSQL's are."""
+        return self._engine == "postgres"
+
+    def _bounded(self, kind: Any, operator: str, number: Fraction) -> tuple[str, Fraction | None]:
+        """Return an operator and a value of a type that are true for the same values of the type.
+
+        Where there is no such value the second is None and the first "true" or "false".
+        """
+        if kind.is_decimal() and self._boundless:
+            return operator, number
+        below, above = _neighbours(kind, number)
+        if below == above:
+            return operator, below
+        # The number lies strictly between neighbours of the type (or beyond its last). Nothing in
+        # the type equals it; less than it is what is at most the one below; greater is what is at
+        # least the one above. If there is none below, less is what is less than the one above:
+        # nothing for integers and decimals, −∞ alone for floats.
+        if operator in ("=", "!="):
+            return ("false" if operator == "=" else "true"), None
+        if operator in ("<", "<="):
+            if below is None:
+                return ("<", above) if kind.is_floating() else ("false", None)
+            if above is None and not kind.is_floating():
+                return "true", None
+            return "<=", below
+        if above is None:
+            return (">", below) if kind.is_floating() else ("false", None)
+        if below is None and not kind.is_floating():
+            return "true", None
+        return ">=", above
+
+    def _all(self, column: Any) -> Any:
+        """True for every number, NULL or false for NULL and NaN."""
+        return self._but_nan(column, column.notnull())
+
+    def _but_nan(self, column: Any, held: Any) -> Any:
+        no_number = self._is_nan(column)
+        return held if no_number is None else held & ~no_number
+
+    def _is_nan(self, column: Any) -> Any:
+        """Whether a column is NaN, or None if it cannot be."""
+        import ibis
+
+        if column.type().is_floating():
+            return column.isnan()
+        if column.type().is_decimal() and self._boundless:  # PostgreSQL's decimals have a NaN
+            return column == ibis.literal("NaN").cast("decimal")
+        return None
+
+
+def _true(node: Node, columns: _Columns, *, negated: bool) -> Any:
+    """Return when a node is true, or when it is false."""
+    match node:
+        case Not(term):
+            return _true(term, columns, negated=not negated)
+        case And(terms) | Or(terms):
+            parts = [_true(term, columns, negated=negated) for term in terms]
+            return _balanced(and_ if isinstance(node, And) is not negated else or_, parts)
+        case _:
+            return _leaf(node, columns, negated=negated)
+
+
+def _leaf(leaf: Leaf, columns: _Columns, *, negated: bool) -> Any:
+    match leaf:
+        case Comparison(name, operator, value):
+            return columns.compared(name, OPPOSITES[operator] if negated else operator, value)
+        case Membership(name, values):
+            return columns.among(name, values, negated=leaf.negated is not negated)
+        case Missing(name):
+            return columns.missing(name, negated=leaf.negated is not negated)
+        case Between(name, low, high):
+            if leaf.negated is not negated:
+                return columns.compared(name, "<", low) | columns.compared(name, ">", high)
+            return columns.compared(name, ">=", low) & columns.compared(name, "<=", high)
+
+
+def _balanced(join: Any, parts: list[Any]) -> Any:
+    """Join expressions two by two: a long chain would nest as deep as it is long."""
+    while len(parts) > 1:
+        parts = [reduce(join, parts[place : place + 2]) for place in range(0, len(parts), 2)]
+    return parts[0]
+
+
+def _neighbours(kind: Any, number: Fraction) -> tuple[Fraction | None, Fraction | None]:
+    """Return the greatest value of a type not above a number, and the least not below it."""
+    if kind.is_floating():
+        bits, lowest = (24, -149) if kind.nbytes == 4 else (53, -1074)
+        mirrored = float_below(-number, bits, lowest)
+        return float_below(number, bits, lowest), None if mirrored is None else -mirrored
+    if kind.is_integer():
+        unit, least, most = Fraction(1), kind.bounds.lower, kind.bounds.upper
+    else:
+        unit, most = Fraction(1, 10**kind.scale), 10**kind.precision - 1
+        least = -most
+    below, above = number // unit, -(-number // unit)
+    return (
+        None if below < least else min(below, most) * unit,
+        None if above > most else max(above, least) * unit,
+    )
+
+
+def _decimal(number: Fraction) -> str:
+    """Write a number that is a finite decimal in full; the context would raise if it were not."""
+    return f"{_EXACT.divide(Decimal(number.numerator), Decimal(number.denominator)):f}"
+
+
+def _apart(text: str) -> Iterator[str]:
+    """Cut a text between every $ and {."""
+    first, *rest = text.split("${")
+    yield first + "$" * bool(rest)
+    for place, part in enumerate(rest, start=1):
+        yield "{" + part + "$" * (place < len(rest))
+
+
+def _never() -> Any:
+    import ibis
+
+    return ibis.literal(value=False)
+
+
+def _short(value: Literal) -> str:
+    shown = str(value)
+    return shown if len(shown) <= 40 else f"{shown[:40]}…"

@@ -1,0 +1,311 @@
+"""Conditions: the closed grammar of ``where=``.
+
+::
+
+    condition   = conjunction { "or" conjunction }
+    conjunction = term { "and" term }
+    term        = "not" term | "(" condition ")" | comparison
+    comparison  = column ( "=" | "!=" | "<>" | "<" | "<=" | ">" | ">=" ) value
+                | column [ "not" ] "in" "(" value { "," value } ")"
+                | column [ "not" ] "between" value "and" value
+                | column "is" [ "not" ] "null"
+    column      = a bare name, or any name in double quotes
+    value       = 18 | -2.5 | 1e6 | 'text' | true | false | date '2024-02-29'
+
+Keywords have no case, names do. Numbers are exact decimals. A quote inside quotes is written twice.
+Texts and booleans have no order. Nothing outside this grammar is read, and nothing is evaluated:
+a condition becomes frozen data, and that an expression of typed columns and values.
+
+NULL is SQL's: a comparison with it is neither true nor false, and only rows for which the whole
+condition is true are kept. A NaN is no number, so it counts as NULL, on every engine.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from leastnoise.core.exact import described
+from leastnoise.errors import InvalidParameter
+from leastnoise.tables.where.expression import check, truth
+from leastnoise.tables.where.nodes import (
+    EQUAL,
+    OPPOSITES,
+    RESERVED,
+    UNEQUAL,
+    And,
+    Between,
+    Comparison,
+    Literal,
+    Membership,
+    Missing,
+    Node,
+    Not,
+    Or,
+    joined,
+    leaves,
+)
+from leastnoise.tables.where.tokens import (
+    END,
+    EXAMPLE,
+    LONGEST,
+    NAME,
+    NUMBER,
+    QUOTED,
+    SIGN,
+    TEXT,
+    Token,
+    refusal,
+    tokens,
+)
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+    from leastnoise.tables.sources import Source
+
+
+_DEEPEST = 32
+_LONGEST_LIST = 1_000
+_COMPARISONS = "a comparison (=, !=, <, <=, >, >=, in, between, is null)"
+_VALUES = "a value (a number, 'text', true, false or date 'YYYY-MM-DD')"
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition that was read; made by :func:`parsed`.
+
+    Attributes:
+        root: What it says.
+    """
+
+    root: Node
+
+    @property
+    def text(self) -> str:
+        """The condition in its one canonical spelling, which reads as the same condition."""
+        return str(self.root)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it names, each once, in the order of their first use."""
+        return tuple(dict.fromkeys(leaf.column for leaf in leaves(self.root)))
+
+    def check(self, source: "Source") -> None:
+        """Refuse a condition that does not fit a source's columns; only their types are looked at.
+
+        Raises:
+            InvalidParameter: Where a column is missing or cannot be compared with such a value.
+        """
+        check(self.root, source)
+
+    def expression(self, source: "Source", table: "ir.Table") -> "ir.BooleanValue":
+        """Return the condition on a table that has the source's columns, to filter it by.
+
+        For a row where the condition is true it is true; for others it is false or NULL. It is
+        the same on every engine and fails for no row.
+        """
+        check(self.root, source)
+        return truth(self.root, source, table)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parsed(text: str) -> Condition:
+    """Read a condition.
+
+    Raises:
+        InvalidParameter: For a text outside the grammar, with the place, what was found there and
+            what is expected. It quotes the condition and nothing else.
+
+    >>> parsed("AGE>=18.0 And ((region = 'north'))").text
+    "AGE >= 18 and region = 'north'"
+    """
+    if not isinstance(text, str):
+        raise InvalidParameter(
+            f"where must be a condition as a text; got {described(text)}. Write it as in "
+            f'where="{EXAMPLE}".'
+        )
+    if len(text) > LONGEST:
+        raise InvalidParameter(
+            f"where must have at most {LONGEST} characters; got {len(text)}. Give a shorter "
+            "condition, or make a column that tells which rows are meant."
+        )
+    return Condition(_Parser(text).whole())
+
+
+class _Parser:
+    """A condition being read, one word at a time; it never looks further than one word ahead."""
+
+    def __init__(self, condition: str) -> None:
+        self._condition = condition
+        self._tokens = tokens(condition)
+        self._place = 0
+
+    def whole(self) -> Node:
+        """Read the whole text."""
+        node = self._disjunction(0)
+        if self._here.kind != END:
+            raise self._refused("and, or or the end", "Join comparisons by and or or.")
+        return node
+
+    @property
+    def _here(self) -> Token:
+        return self._tokens[self._place]
+
+    def _took(self, *words: str) -> bool:
+        """Go past these words if they come next, in this order."""
+        coming = self._tokens[self._place : self._place + len(words)]
+        if tuple(token.word or (token.text * (token.kind == SIGN)) for token in coming) != words:
+            return False
+        self._place += len(words)
+        return True
+
+    def _refused(self, expected: str, advice: str) -> InvalidParameter:
+        here = self._here
+        return refusal(self._condition, here.start, here.shown, expected, advice)
+
+    def _disjunction(self, depth: int) -> Node:
+        terms = [self._conjunction(depth)]
+        while self._took("or"):
+            terms.append(self._conjunction(depth))
+        return joined(Or, terms)
+
+    def _conjunction(self, depth: int) -> Node:
+        terms = [self._term(depth)]
+        while self._took("and"):
+            terms.append(self._term(depth))
+        return joined(And, terms)
+
+    def _term(self, depth: int) -> Node:
+        if depth > _DEEPEST:
+            raise self._refused(
+                f"nothing deeper than {_DEEPEST} brackets and nots", "Write it with fewer of them."
+            )
+        if self._took("not"):
+            return Not(self._term(depth + 1))
+        if self._took("("):
+            node = self._disjunction(depth + 1)
+            if not self._took(")"):
+                raise self._refused("and, or or )", "Close the bracket.")
+            return node
+        return self._comparison()
+
+    def _comparison(self) -> Node:
+        column = self._column()
+        if self._took("is", "null"):
+            return Missing(column, negated=False)
+        if self._took("is", "not", "null"):
+            return Missing(column, negated=True)
+        if self._took("in"):
+            return self._membership(column, negated=False)
+        if self._took("not", "in"):
+            return self._membership(column, negated=True)
+        if self._took("between"):
+            return self._between(column, negated=False)
+        if self._took("not", "between"):
+            return self._between(column, negated=True)
+        operator = {"<>": UNEQUAL}.get(self._here.text, self._here.text)
+        if self._here.kind != SIGN or operator not in OPPOSITES:
+            raise self._refused(_COMPARISONS, self._advice_after_column())
+        self._place += 1
+        return Comparison(column, operator, self._value(ordered=operator not in (EQUAL, UNEQUAL)))
+
+    def _advice_after_column(self) -> str:
+        here = self._here
+        if here.kind == SIGN and here.text == "(":
+            return "Functions and queries are not part of a condition."
+        if here.kind == END or here.word in ("and", "or") or here.text == ")":
+            return "A column alone is no condition: of a boolean one write column = true."
+        if here.word in ("is", "not"):
+            return "Write is null, is not null, not in or not between."
+        return "Compare the column with a value by one of these."
+
+    def _column(self) -> str:
+        here = self._here
+        if here.kind == QUOTED or (here.kind == NAME and here.word not in RESERVED - {"date"}):
+            self._place += 1
+            return here.text
+        if here.kind in (NUMBER, TEXT) or here.word in ("true", "false", "null"):
+            advice = "The column stands on the left: write age >= 18, not 18 <= age."
+        elif here.kind == NAME:
+            advice = "Write a column that is called like a keyword in double quotes."
+        else:
+            advice = "Begin a comparison with the column's name."
+        raise self._refused("a column, not or (", advice)
+
+    def _membership(self, column: str, *, negated: bool) -> Node:
+        if not self._took("("):
+            raise self._refused("( and a list of values", "Write it as in region in ('a', 'b').")
+        values = [self._value(ordered=False)]
+        while self._took(","):
+            if len(values) == _LONGEST_LIST:
+                raise self._refused(
+                    f"a list of at most {_LONGEST_LIST} values", "Give a shorter list."
+                )
+            values.append(self._value(ordered=False, like=values[0]))
+        if not self._took(")"):
+            raise self._refused(", or )", "Separate values by commas and close the list.")
+        return Membership(column, tuple(values), negated)
+
+    def _between(self, column: str, *, negated: bool) -> Node:
+        low = self._value(ordered=True)
+        if not self._took("and"):
+            raise self._refused("and", "Write it as in age between 18 and 65.")
+        return Between(column, low, self._value(ordered=True, like=low), negated)
+
+    def _value(self, *, ordered: bool, like: Literal | None = None) -> Literal:
+        """Read a value: of a kind that has an order, or of the same kind as another."""
+        start = self._place
+        value = self._literal()
+        if ordered and value.kind in ("text", "boolean"):
+            self._place = start
+            raise self._refused(
+                "a number or a date",
+                "Texts and booleans have no order here: engines sort texts differently. "
+                "Compare them by =, !=, in or not in.",
+            )
+        if like is not None and value.kind != like.kind:
+            self._place = start
+            raise self._refused(f"a {like.kind} like the value before it", "Give one kind of them.")
+        return value
+
+    def _literal(self) -> Literal:
+        here = self._here
+        if here.kind == NUMBER:
+            self._place += 1
+            return Literal("number", here.number)
+        if here.kind == TEXT:
+            self._place += 1
+            return Literal("text", here.text)
+        if here.word in ("true", "false"):
+            self._place += 1
+            return Literal("boolean", here.word == "true")
+        if self._took("date"):
+            return Literal("date", self._day())
+        if here.kind == SIGN and here.text == "=":
+            advice = "Write one =."
+        elif here.word == "null":
+            advice = "Nothing equals NULL: write is null or is not null."
+        elif here.kind in (NAME, QUOTED):
+            advice = (
+                "Columns are compared with values alone, not with other columns, functions or "
+                "queries; a text stands in single quotes."
+            )
+        else:
+            advice = "Write one value here."
+        raise self._refused(_VALUES, advice)
+
+    def _day(self) -> date:
+        here = self._here
+        if here.kind == TEXT and _DAY.fullmatch(here.text):
+            try:
+                day = date.fromisoformat(here.text)
+            except ValueError:  # the 30th of February
+                pass
+            else:
+                self._place += 1
+                return day
+        raise self._refused("a day as 'YYYY-MM-DD'", "Write it as in date '2024-02-29'.")
