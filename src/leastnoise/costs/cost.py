@@ -13,10 +13,14 @@ from fractions import Fraction
 from itertools import pairwise
 from numbers import Real
 from threading import Lock
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from leastnoise.core.exact import Interval, Number, approximately, as_float, described, rational
 from leastnoise.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from leastnoise.core.noise import Noise
 
 _WIDTH_BITS = 36
 # Below this, floats have too few digits for cells; beyond the largest float there are none.
@@ -82,6 +86,12 @@ class Cost:
     def __call__(self, error: Number) -> float:
         """Return the cost of one error, as a float."""
         return as_float(self.value(abs(rational(error, "an error"))).middle)
+
+    def expectation(self, noise: "Noise") -> Interval:
+        """Enclose the expected cost E L(X) of a noise, by the way of its family."""
+        from leastnoise.costs.expectation import expectation  # it knows all costs
+
+        return expectation(noise, self)
 
     def value(self, size: Fraction) -> Interval:
         """Enclose L(size) for size ≥ 0."""

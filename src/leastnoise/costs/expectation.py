@@ -1,29 +1,27 @@
 """What noise of each family costs on average."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
+from functools import singledispatch
 from itertools import pairwise
 from math import isqrt
-from typing import TYPE_CHECKING
 
 from leastnoise.core.exact import Interval, fixed_power, power
+from leastnoise.core.noise import (
+    DiscreteStaircase,
+    DiscreteSteps,
+    DiscreteUniform,
+    Noise,
+    Rounded,
+    Smooth,
+    Staircase,
+    Steps,
+    Uniform,
+)
 from leastnoise.costs.cost import Cost, added
 from leastnoise.costs.piecewise import Points, Threshold
 from leastnoise.costs.power import Power
 from leastnoise.errors import Unsupported
-
-if TYPE_CHECKING:
-    from leastnoise.core.noise import (
-        DiscreteStaircase,
-        DiscreteSteps,
-        DiscreteUniform,
-        Smooth,
-        Staircase,
-        Steps,
-        Uniform,
-    )
 
 _BITS = 256
 
@@ -93,12 +91,30 @@ def unbounded(cost: Cost) -> Unsupported:
     )
 
 
+@singledispatch
+def expectation(law: Noise, cost: Cost) -> Interval:
+    """Enclose the expected cost E L(X)."""
+    raise Unsupported(
+        "an expected cost is known of the noises of leastnoise; "
+        f"got {law!r} and {cost!r}. Give one of them."
+    )
+
+
+@expectation.register
+def _(law: Rounded, cost: Cost) -> Interval:
+    from leastnoise.costs.rounded import rounded_enclose  # it needs this file
+
+    return rounded_enclose(law, cost)
+
+
+@expectation.register
 def uniform_enclose(law: Uniform, cost: Cost) -> Interval:
     """Enclose α·L(0) + (1−α)/w · ∫₀ʷ L."""
     spread = cost.integral(law.width).scaled(2 * law.density)
     return spread + cost.value(Fraction(0)).scaled(law.atom)
 
 
+@expectation.register
 def discrete_uniform_enclose(law: DiscreteUniform, cost: Cost) -> Interval:
     """Enclose the expected cost: the sum of L over the lattice, weighted."""
     spread = cost.total(law.step, law.reach).scaled(2 * law.level)
@@ -108,6 +124,7 @@ def discrete_uniform_enclose(law: DiscreteUniform, cost: Cost) -> Interval:
     return spread.scaled(Fraction(1, law.total))
 
 
+@expectation.register
 def steps_enclose(law: Steps, cost: Cost) -> Interval:
     """Enclose E L(X): by the jumps of the density, and piece by piece; the tighter of the two.
 
@@ -115,9 +132,9 @@ def steps_enclose(law: Steps, cost: Cost) -> Interval:
     tighter for a function far from 0.
     """
     if not isinstance(cost, Power | Threshold | Points):
-        return law._enclosed(cost)
+        return _steps_enclosed(law, cost)
     if cost not in law._costs:  # asked for again and again
-        law._costs[cost] = law._enclosed(cost)
+        law._costs[cost] = _steps_enclosed(law, cost)
     return law._costs[cost]
 
 
@@ -125,13 +142,13 @@ def _steps_enclosed(law: Steps, cost: Cost) -> Interval:
     atoms = added(cost.value(abs(x)).scaled(m) for x, m in law.points)
     jumps = added(
         cost.integral(abs(edge)).scaled(jump if edge > 0 else -jump)
-        for edge, jump in law._jumps()
+        for edge, jump in _steps_jumps(law)
         if edge and jump
     )
     if jumps.is_exact:
         return atoms + jumps
     ends = added(
-        _between_ends(cost, abs(a), abs(b)).scaled(h * (b - a)) for a, b, h in law._one_sided()
+        _between_ends(cost, abs(a), abs(b)).scaled(h * (b - a)) for a, b, h in _steps_one_sided(law)
     )
     return atoms + Interval(max(jumps.lower, ends.lower), min(jumps.upper, ends.upper))
 
@@ -157,6 +174,7 @@ def _between_ends(cost: Cost, one: Fraction, other: Fraction) -> Interval:
     return Interval(cost.value(low).lower, cost.value(high).upper)
 
 
+@expectation.register
 def discrete_steps_enclose(law: DiscreteSteps, cost: Cost) -> Interval:
     """Enclose the expected cost: a difference of two sums of L for each run."""
     total = cost.value(Fraction(0)).scaled(law.weight(0))
@@ -169,6 +187,7 @@ def discrete_steps_enclose(law: DiscreteSteps, cost: Cost) -> Interval:
     return total.scaled(Fraction(1, law.total))
 
 
+@expectation.register
 def staircase_enclose(law: Staircase, cost: Cost) -> Interval:
     """Enclose E L(X): by its closed form for whole powers, else added up period by period."""
     if isinstance(cost, Power) and cost.p.denominator == 1 and cost.p <= _LARGEST_CLOSED:
@@ -192,6 +211,7 @@ def staircase_enclose(law: Staircase, cost: Cost) -> Interval:
     return series(law.ratio, area, rest).scaled(2 * law.height * (1 - law.ratio))
 
 
+@expectation.register
 def discrete_staircase_enclose(law: DiscreteStaircase, cost: Cost) -> Interval:
     """Enclose E L(X): by its closed form for whole powers, else added up period by period.
 
@@ -207,7 +227,7 @@ def discrete_staircase_enclose(law: DiscreteStaircase, cost: Cost) -> Interval:
         first = periods * law.steps
         return added(upto(first + last).scaled(drop) for last, drop in law._drops)
 
-    half = series(law.ratio, dropped, law._rest(cost, dropped))
+    half = series(law.ratio, dropped, _discrete_staircase_rest(law, cost, dropped))
     centre = cost.value(Fraction(0)).scaled(law.runs[0].weight)
     return (centre + half.scaled(2)).scaled(1 / law.total)
 
@@ -256,6 +276,7 @@ def _totals(cost: Cost, step: Fraction) -> Callable[[int], Interval]:
 _CELLS = 1 << 12
 
 
+@expectation.register
 def smooth_enclose(law: Smooth, cost: Cost) -> Interval:
     """Enclose E L(X): by moments for powers, by tails for costs that level off.
 
@@ -266,10 +287,10 @@ def smooth_enclose(law: Smooth, cost: Cost) -> Interval:
     if isinstance(cost, Threshold):
         return law.tail(cost.limit).scaled(2)
     if isinstance(cost, Points):
-        return law._along(cost)
+        return _smooth_along(law, cost)
     if isinstance(law.radius, float):
         raise unbounded(cost)
-    return law._by_cells(cost, law.radius)
+    return _smooth_by_cells(law, cost, law.radius)
 
 
 def _smooth_along(law: Smooth, cost: Points) -> Interval:

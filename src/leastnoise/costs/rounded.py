@@ -49,10 +49,10 @@ def rounded_enclose(law: Rounded, cost: Cost) -> Interval:
     """
     if isinstance(cost, Threshold):  # |R|g > t just where |R| > ⌊t/g⌋
         return law.beyond(cost.limit // law.step).scaled(2)
-    near = law._near(cost)
+    near = _rounded_near(law, cost)
     if near.upper - near.lower <= _NARROW * near.lower:
         return near
-    wider = law._wider()
+    wider = _rounded_wider(law)
     if wider is law:
         summed = _Sum(law, cost, near.lower).enclose()
     else:  # a wider noise costs no less: larger |R| are likelier then
@@ -74,12 +74,12 @@ def _rounded_near(law: Rounded, cost: Cost) -> Interval:
     """Enclose E L(Rg) by the law of X on the line, from which Rg is at most g/2 away."""
     zero, half = Fraction(0), law.step / 2
     if isinstance(cost, Points):
-        return law._points_near(cost, half)
+        return _rounded_points_near(law, cost, half)
     if not isinstance(cost, Power):
         if isinstance(law.radius, float):
             raise unbounded(cost)
         return Interval(cost.value(zero).lower, cost.value(law.radius).upper)
-    moment, off = law.noise.moment(cost.p), law._off(cost.p)
+    moment, off = law.noise.moment(cost.p), _rounded_off(law, cost.p)
     return Interval(max(zero, moment.lower - off), moment.upper + (off if cost.p != 1 else 0))
 
 
@@ -98,7 +98,7 @@ def _rounded_off(law: Rounded, p: Fraction) -> Fraction:
         return power(g / 2, p).upper
     if p >= _SQUARE:
         # L″ never falls, and g·f(kg) is at most ∫ f over the cell before kg.
-        start, rest = g, law._raised(p - 2, 2 * g)
+        start, rest = g, _rounded_raised(law, p - 2, 2 * g)
     else:
         # Up to ``start`` f is at most f(0); from there on L″ is at most what it is there.
         start = ceil(law.noise.moment(Fraction(1)).upper / g) * g
@@ -125,8 +125,10 @@ def _rounded_points_near(law: Rounded, cost: Points, half: Fraction) -> Interval
     lower = upper = cost.costs[0]
     for (a, low), (b, high) in pairwise(zip(cost.sizes, cost.costs, strict=True)):
         slope = 2 * (high - low) / (b - a)
-        lower += slope * max(Fraction(0), (law._area(a + half) - law._area(b + half)).lower)
-        upper += slope * (law._area(a - half) - law._area(b - half)).upper
+        lower += slope * max(
+            Fraction(0), (_rounded_area(law, a + half) - _rounded_area(law, b + half)).lower
+        )
+        upper += slope * (_rounded_area(law, a - half) - _rounded_area(law, b - half)).upper
     return Interval(lower, upper)
 
 

@@ -39,10 +39,6 @@ class Noise(ABC):
     def variance(self) -> Fraction:
         """Return the variance: exact where it is rational, else a proved upper bound."""
 
-    @abstractmethod
-    def enclose(self, cost: Cost) -> Interval:
-        """Enclose the expected cost E L(X)."""
-
     @property
     @abstractmethod
     def radius(self) -> Fraction | float:
@@ -55,6 +51,10 @@ class Noise(ABC):
     @abstractmethod
     def _quantiles(self, probabilities: Any) -> Any:
         """Return quantiles for an array of floats."""
+
+    def enclose(self, cost: Cost) -> Interval:
+        """Enclose the expected cost E L(X)."""
+        return cost.expectation(self)
 
     def expected(self, cost: Cost) -> Fraction:
         """Return E L(X): exact where it is rational, else a proved upper bound."""

@@ -5,16 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING
 
 from leastnoise.core.exact import Interval, exactly
 from leastnoise.core.noise.base import LatticeNoise, no_ends
 from leastnoise.core.noise.smooth import Smooth
 from leastnoise.errors import InvalidParameter
-
-if TYPE_CHECKING:
-    from leastnoise.costs import Cost, Points
-
 
 _HALF = Fraction(1, 2)
 
@@ -118,61 +113,3 @@ class Rounded(LatticeNoise):
         from leastnoise.costs import Power  # SPLIT 1b
 
         return self.enclose(Power(Fraction(2))).upper
-
-    def enclose(self, cost: Cost) -> Interval:
-        """Enclose E L(Rg), for R whole steps of length g.
-
-        With T(x) = P(X > x), R is k + 1 or more just where X is (k+½)g or more. So
-        E L = L(0) + 2·Σ wₖ·T((k+½)g) over k ≥ 0, with wₖ = L((k+1)g) − L(kg) ≥ 0: that sum is
-        enclosed, and on a fine lattice the law on the line says it better, and quicker.
-        """
-        from leastnoise.costs.rounded import rounded_enclose  # SPLIT 1
-
-        return rounded_enclose(self, cost)
-
-    def _wider(self) -> Rounded:
-        """Return this law, or a wider one if its first steps are too unlikely to be computed."""
-        from leastnoise.costs.rounded import _rounded_wider  # SPLIT 1
-
-        return _rounded_wider(self)
-
-    def _near(self, cost: Cost) -> Interval:
-        """Enclose E L(Rg) by the law of X on the line, from which Rg is at most g/2 away."""
-        from leastnoise.costs.rounded import _rounded_near  # SPLIT 1
-
-        return _rounded_near(self, cost)
-
-    def _off(self, p: Fraction) -> Fraction:
-        """Return by how much E |Rg|ᵖ differs from E |X|ᵖ at most; for p = 1 it is below.
-
-        For p < 1 by (g/2)ᵖ, for |x + y|ᵖ ≤ |x|ᵖ + |y|ᵖ. For p ≥ 1 by g²B/4 with f the density and
-        B = f(0)·L′(g) + Σ f(kg)·(L′(kg + g) − L′(kg)) over k ≥ 1. Proof: the difference is twice
-        the sum over all cells from kg to kg + g, with s the middle, of ∫ L′(x)·(T(s) − T(x)) dx.
-        T(s) − T(x) is f(s)·(x − s) less what the convex T lies above its tangent. The first part
-        gives at most f(s)·g²/8 times the rise of L′, and nothing if L′ is level; the second
-        L′(kg + g)·g²/8 times the rise of T′ = −f at most (Peano), added up by parts.
-        """
-        from leastnoise.costs.rounded import _rounded_off  # SPLIT 1
-
-        return _rounded_off(self, p)
-
-    def _raised(self, q: Fraction, shift: Fraction) -> Fraction:
-        """Return an upper bound of E (|X| + shift)^q, q ≥ 0: by Minkowski from q = 1 on."""
-        from leastnoise.costs.rounded import _rounded_raised  # SPLIT 1
-
-        return _rounded_raised(self, q, shift)
-
-    def _points_near(self, cost: Points, half: Fraction) -> Interval:
-        """Enclose E L(Rg) for straight pieces.
-
-        P(|R|g > x) = 2T((⌊x/g⌋ + ½)g) lies between 2T(x + g/2) and 2T(x − g/2), and is at most 1.
-        """
-        from leastnoise.costs.rounded import _rounded_points_near  # SPLIT 1
-
-        return _rounded_points_near(self, cost, half)
-
-    def _area(self, size: Fraction) -> Interval:
-        """Enclose the integral from ``size`` on of P(X > x), taken as 1/2 where x is below 0."""
-        from leastnoise.costs.rounded import _rounded_area  # SPLIT 1
-
-        return _rounded_area(self, size)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from leastnoise.core.exact import Interval, Number
 from leastnoise.core.noise.base import Noise, no_ends
 from leastnoise.core.noise.scipy_api import evaluated
-
-if TYPE_CHECKING:
-    from leastnoise.costs import Cost, Points
 
 
 class Smooth(Noise):
@@ -96,27 +93,6 @@ class Smooth(Noise):
     def variance(self) -> Fraction:
         """Return E X²: exact where it is rational, else a proved upper bound."""
         return self.moment(Fraction(2)).upper
-
-    def enclose(self, cost: Cost) -> Interval:
-        """Enclose E L(X): by moments for powers, by tails for costs that level off.
-
-        A function that can only be called is read cell by cell, which needs a largest size.
-        """
-        from leastnoise.costs.expectation import smooth_enclose  # SPLIT 1
-
-        return smooth_enclose(self, cost)
-
-    def _along(self, cost: Points) -> Interval:
-        """Enclose E L(X) for straight pieces: each slope times the tails that lie beyond it."""
-        from leastnoise.costs.expectation import _smooth_along  # SPLIT 1
-
-        return _smooth_along(self, cost)
-
-    def _by_cells(self, cost: Cost, radius: Fraction) -> Interval:
-        """Enclose E L(X) for a function that never falls: in each cell by L at its two ends."""
-        from leastnoise.costs.expectation import _smooth_by_cells  # SPLIT 1
-
-        return _smooth_by_cells(self, cost, radius)
 
     def _pdf(self, place: Fraction | float) -> Fraction:
         if isinstance(place, float):  # only infinities arrive as floats

@@ -9,22 +9,16 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from leastnoise.core.exact import exact_power, exactly, falls_to, fixed_power, power_sums
 from leastnoise.core.noise.base import LatticeNoise, Noise, Run, Stairs, no_ends
 from leastnoise.core.noise.scipy_api import evaluated
 from leastnoise.errors import InvalidParameter
-
-if TYPE_CHECKING:
-    from leastnoise.core.exact import Interval
-    from leastnoise.costs import Cost
-
 
 # Up to this exponent the expected |X|ᵖ is a closed form; beyond, it is added up.
 _LARGEST_CLOSED = 64
@@ -84,12 +78,6 @@ class Staircase(Stairs, Noise):
     def variance(self) -> Fraction:
         """Return E X², exactly."""
         return self._moment(2)
-
-    def enclose(self, cost: Cost) -> Interval:
-        """Enclose E L(X): by its closed form for whole powers, else added up period by period."""
-        from leastnoise.costs.expectation import staircase_enclose  # SPLIT 1
-
-        return staircase_enclose(self, cost)
 
     def _moment(self, p: int) -> Fraction:
         """Return E |X|ᵖ = Δᵖ·(1−b)² / ((p+1)(γ + b(1−γ))) · Σ bⁿ(n+γ)ᵖ⁺¹."""
@@ -242,16 +230,6 @@ class DiscreteStaircase(LatticeNoise):
         """Return E X², exactly."""
         return self._moment(2)
 
-    def enclose(self, cost: Cost) -> Interval:
-        """Enclose E L(X): by its closed form for whole powers, else added up period by period.
-
-        With T(m) = L(step) + … + L(m·step), each point where the weights fall adds its drop times
-        T: a sum in which nothing cancels.
-        """
-        from leastnoise.costs.expectation import discrete_staircase_enclose  # SPLIT 1
-
-        return discrete_staircase_enclose(self, cost)
-
     @cached_property
     def _weights(self) -> list[int]:
         """The weight of the points of a period before each run, and of all of them."""
@@ -272,14 +250,6 @@ class DiscreteStaircase(LatticeNoise):
             for run, fall in zip(self.runs, falls, strict=True)
             if fall
         ]
-
-    def _rest(
-        self, cost: Cost, dropped: Callable[[int], Interval]
-    ) -> Callable[[int], Interval | None]:
-        """Return an enclosure of all that follows a period, for :func:`series`."""
-        from leastnoise.costs.expectation import _discrete_staircase_rest  # SPLIT 1
-
-        return _discrete_staircase_rest(self, cost, dropped)
 
     def _moment(self, p: int) -> Fraction:
         """Return E |X|ᵖ, exactly: Σ bⁿ·w_r·(nP + r)ᵖ by the binomial theorem."""

@@ -19,7 +19,6 @@ from typing import Any
 from leastnoise.core.exact import Interval, Number, as_float, described, exactly, positive, rational
 from leastnoise.core.noise.base import Noise, Run, TicketNoise
 from leastnoise.core.noise.scipy_api import evaluated
-from leastnoise.costs import Cost
 from leastnoise.errors import InvalidParameter
 
 # A law of more pieces is better given as cells of a lattice.
@@ -200,24 +199,9 @@ class Steps(Noise):
         excess = self.mass(place) - self.atoms.get(place, Fraction(0)) - probability
         return place - excess / height if height and excess >= 0 else place
 
-    def enclose(self, cost: Cost) -> Interval:
-        """Enclose E L(X): by the jumps of the density, and piece by piece; the tighter of the two.
-
-        A sum over the jumps never cancels where the density falls; L at the ends of each piece is
-        tighter for a function far from 0.
-        """
-        from leastnoise.costs.expectation import steps_enclose  # SPLIT 1
-
-        return steps_enclose(self, cost)
-
     @cached_property
-    def _costs(self) -> dict[Cost, Interval]:
+    def _costs(self) -> dict[object, Interval]:
         return {}
-
-    def _enclosed(self, cost: Cost) -> Interval:
-        from leastnoise.costs.expectation import _steps_enclosed  # SPLIT 1
-
-        return _steps_enclosed(self, cost)
 
     @cached_property
     def _spread(self) -> list[Fraction]:
@@ -226,18 +210,6 @@ class Steps(Noise):
             h * (b - a) for (a, b), h in zip(pairwise(self.breaks), self.heights, strict=True)
         )
         return [*accumulate(masses, initial=Fraction(0))]
-
-    def _jumps(self) -> list[tuple[Fraction, Fraction]]:
-        """Return by how much the density falls at each break."""
-        from leastnoise.costs.expectation import _steps_jumps  # SPLIT 1
-
-        return _steps_jumps(self)
-
-    def _one_sided(self) -> list[tuple[Fraction, Fraction, Fraction]]:
-        """Return the pieces, cut at 0."""
-        from leastnoise.costs.expectation import _steps_one_sided  # SPLIT 1
-
-        return _steps_one_sided(self)
 
     def _right_of_each_break(self) -> list[tuple[Fraction, Fraction]]:
         return [*zip(self.breaks, (*self.heights, Fraction(0)), strict=False)]
@@ -415,12 +387,6 @@ class DiscreteSteps(TicketNoise):
     def variance(self) -> Fraction:
         """Return E (X − E X)², exactly."""
         return self.moment(2) - self.moment(1) ** 2
-
-    def enclose(self, cost: Cost) -> Interval:
-        """Enclose the expected cost: a difference of two sums of L for each run."""
-        from leastnoise.costs.expectation import discrete_steps_enclose  # SPLIT 1
-
-        return discrete_steps_enclose(self, cost)
 
     @cached_property
     def _tickets(self) -> list[int]:

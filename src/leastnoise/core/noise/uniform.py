@@ -12,16 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from leastnoise.core.exact import Number, as_float, count, described, exactly, positive, rational
 from leastnoise.core.noise.base import Noise, TicketNoise
 from leastnoise.core.noise.scipy_api import evaluated
 from leastnoise.errors import InvalidParameter
-
-if TYPE_CHECKING:
-    from leastnoise.core.exact import Interval
-    from leastnoise.costs import Cost
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -94,12 +90,6 @@ class Uniform(Noise):
     def variance(self) -> Fraction:
         """Return (1−α)·w²/3."""
         return (1 - self.atom) * self.width**2 / 3
-
-    def enclose(self, cost: Cost) -> Interval:
-        """Enclose α·L(0) + (1−α)/w · ∫₀ʷ L."""
-        from leastnoise.costs.expectation import uniform_enclose  # SPLIT 1
-
-        return uniform_enclose(self, cost)
 
     def _pdf(self, place: Fraction | float) -> Fraction:
         inside = not isinstance(place, float) and abs(place) <= self.width
@@ -235,9 +225,3 @@ class DiscreteUniform(TicketNoise):
         reach = self.reach
         squares = reach * (reach + 1) * (2 * reach + 1) // 3 * self.level
         return self.step**2 * Fraction(squares + 2 * self.rim * (reach + 1) ** 2, self.total)
-
-    def enclose(self, cost: Cost) -> Interval:
-        """Enclose the expected cost: the sum of L over the lattice, weighted."""
-        from leastnoise.costs.expectation import discrete_uniform_enclose  # SPLIT 1
-
-        return discrete_uniform_enclose(self, cost)
