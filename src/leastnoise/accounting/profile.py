@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from leastnoise.accounting.renyi import renyi
+from leastnoise.accounting.tradeoff import impossible, tradeoff
 from leastnoise.core.exact import Interval, Number, described, positive, rational
 from leastnoise.core.noise import Noise
 from leastnoise.core.profile import Curve, Level, curve_of
@@ -76,7 +78,7 @@ class Profile:
         >>> Profile(Uniform(5), sensitivity=1).impossible
         Fraction(1, 10)
         """
-        return self._curve.impossible
+        return impossible(self._curve)
 
     def tradeoff(self, fpr: Number) -> Fraction:
         """Return a false negative rate that no attacker with this false positive rate undercuts.
@@ -91,7 +93,7 @@ class Profile:
                 f"a false positive rate must lie between 0 and 1; got {described(fpr)}. "
                 "Give a probability."
             )
-        return self._curve.tradeoff(rate)
+        return tradeoff(self._curve, rate)
 
     def renyi(self, order: Number) -> Fraction | float:
         """Return the largest Rényi divergence of an order > 1 over all moves up to Δ.
@@ -106,7 +108,7 @@ class Profile:
                 f"the order of a Rényi divergence must be greater than 1; got {described(order)}. "
                 "Give for instance 2."
             )
-        return self._curve.renyi(exact)
+        return renyi(self._curve, exact)
 
     @cached_property
     def _curve(self) -> Curve:

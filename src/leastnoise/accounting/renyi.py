@@ -1,32 +1,36 @@
 """Rényi divergences of a noise from itself moved, from above."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import singledispatch
-from typing import TYPE_CHECKING
 
+from leastnoise.accounting.tradeoff import impossible
 from leastnoise.core.exact import Interval, exactly, exponential, logarithm
 from leastnoise.core.noise import Gaussian, Laplace, Smooth
-from leastnoise.core.profile import narrowed
+from leastnoise.core.profile import Curve, Finite, HalfLines, Ratios, narrowed
 from leastnoise.errors import Unsupported
 
-if TYPE_CHECKING:
-    from leastnoise.core.profile import Finite, HalfLines, Ratios
+
+@singledispatch
+def renyi(curve: Curve, order: Fraction) -> Fraction | float:
+    """Return the Rényi divergence of an order > 1: exact, from above, or ``math.inf``."""
+    raise TypeError(f"{type(curve).__name__} has no Rényi divergence of order {order}")
 
 
+@renyi.register
 def finite_renyi(curve: Finite, order: Fraction) -> Fraction | float:
     """Return infinity, for some output is impossible for a neighbour; 0 if nothing moves."""
-    return math.inf if curve.impossible else ratios_renyi({Fraction(1): Fraction(1)}, order)
+    return math.inf if impossible(curve) else ratios_renyi({Fraction(1): Fraction(1)}, order)
 
 
+@renyi.register
 def renyi_of_ratios(curve: Ratios, order: Fraction) -> Fraction | float:
     """Return a bound from above of the divergence, from the ratios."""
     return ratios_renyi(curve.masses, order)
 
 
+@renyi.register
 def half_lines_renyi(curve: HalfLines, order: Fraction) -> Fraction | float:
     """Return the divergence of the noise on the line: rounding can only make it less."""
     return smooth_renyi(curve.noise, curve.move, order) if curve.move else Fraction(0)

@@ -1,20 +1,35 @@
 """Trade-offs and impossible outputs, for each kind of curve."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import singledispatch
 
+from leastnoise.core.exact import Interval
 from leastnoise.core.noise import Rounded
+from leastnoise.core.profile import (
+    Curve,
+    Finite,
+    HalfLines,
+    Ratios,
+    RoundedHalfLines,
+    Shape,
+)
 from leastnoise.errors import InvalidParameter
-
-if TYPE_CHECKING:
-    from leastnoise.core.profile import Finite, HalfLines, Ratios, RoundedHalfLines, Shape
-
 
 _HALF = Fraction(1, 2)
 _MOST_RATIOS = 1 << 14
+
+
+@singledispatch
+def tradeoff(curve: Curve, rate: Fraction) -> Fraction:
+    """Return a bound from below of the false negatives at a rate of false positives."""
+    raise TypeError(f"{type(curve).__name__} has no trade-off at {rate}")
+
+
+@singledispatch
+def impossible(curve: Curve) -> Fraction:
+    """Return the largest probability of what a neighbour never puts out: or from above."""
+    raise TypeError(f"what is impossible is not known of {type(curve).__name__}")
 
 
 def shape_ratios(shape: Shape) -> list[Fraction]:
@@ -28,18 +43,20 @@ def shape_ratios(shape: Shape) -> list[Fraction]:
     return sorted({Fraction(h, g) for h in heights for g in heights})
 
 
+@tradeoff.register
 def finite_tradeoff(curve: Finite, rate: Fraction) -> Fraction:
     """Return the best bound that the profile gives: sup of 1 − δ(ε) − e^ε·rate, exactly."""
-    kinks = [Fraction(0), *curve.shape.ratios]
+    kinks = [Fraction(0), *shape_ratios(curve.shape)]
 
     def value(i: int) -> Fraction:
         return 1 - curve.at_factor(kinks[i]) - kinks[i] * rate
 
     best = _peak(len(kinks), value)
     spans = [(kinks[i], kinks[i + 1]) for i in (best - 1, best) if 0 <= i < len(kinks) - 1]
-    return max([value(best), *(curve._peak_between(a, b, rate) for a, b in spans)])
+    return max([value(best), *(_finite_peak_between(curve, a, b, rate) for a, b in spans)])
 
 
+@impossible.register
 def finite_impossible(curve: Finite) -> Fraction:
     """δ at the largest likelihood ratio of two heights: beyond, only the impossible counts."""
     heights = [h for _, _, h in curve.shape.pieces] or [1]
@@ -87,6 +104,7 @@ def _peak(count: int, value: Callable[[int], Fraction]) -> int:
     return low
 
 
+@tradeoff.register
 def ratios_tradeoff(curve: Ratios, rate: Fraction) -> Fraction:
     """Return the false negatives of the best test, exactly: the highest ratios come first."""
     left, missed = rate, Fraction(1)
@@ -97,11 +115,13 @@ def ratios_tradeoff(curve: Ratios, rate: Fraction) -> Fraction:
     return missed
 
 
+@impossible.register
 def ratios_impossible(_curve: Ratios) -> Fraction:
     """0: what one puts out so does the other."""
     return Fraction(0)
 
 
+@tradeoff.register
 def half_lines_tradeoff(curve: HalfLines, rate: Fraction) -> Fraction:
     """Return P(X > d + q) from below, q the place with P(X < q) = rate.
 
@@ -111,8 +131,28 @@ def half_lines_tradeoff(curve: HalfLines, rate: Fraction) -> Fraction:
     if not curve.move:
         return 1 - rate
     if rate in (0, 1):
-        return (1 - rate) * (1 - curve.impossible)
-    return 1 - curve.noise.below(curve.move + curve._quantile(rate)).upper
+        return (1 - rate) * (1 - impossible(curve))
+    return 1 - curve.noise.below(curve.move + _half_lines_quantile(curve, rate)).upper
+
+
+@tradeoff.register
+def rounded_half_lines_tradeoff(curve: RoundedHalfLines, rate: Fraction) -> Fraction:
+    """Return the line's bound, or a better one from the tests that the lattice has.
+
+    These are the thresholds, mixed at random: a polygon. Its edge at this rate falls by some
+    factor f, and 1 − δ − f·rate at e^ε = f is a bound whatever f is.
+    """
+    line = half_lines_tradeoff(curve, rate)
+    if not curve.move or rate in (0, 1):
+        return line
+    first = curve._before(curve.move + _half_lines_quantile(curve, rate))
+    ends = [curve._threshold(i) for i in (first, first + 1)]
+    missed = curve.noise.below(ends[1]).middle - curve.noise.below(ends[0]).middle
+    far = [curve.noise.below(end - curve.move).middle for end in ends]
+    if missed <= 0 or far[1] <= far[0]:
+        return line
+    factor = Interval.exact(missed / (far[1] - far[0])).shortened(128).lower
+    return max(line, 1 - curve.at_factor(factor) - factor * rate)
 
 
 def _half_lines_quantile(curve: HalfLines, rate: Fraction) -> Fraction:
@@ -121,6 +161,7 @@ def _half_lines_quantile(curve: HalfLines, rate: Fraction) -> Fraction:
     return -size.lower if rate < _HALF else size.upper
 
 
+@impossible.register
 def half_lines_impossible(curve: HalfLines) -> Fraction:
     """P(X < d − A) for a largest size A, from above; 0 without one."""
     radius = curve.noise.radius
@@ -129,6 +170,7 @@ def half_lines_impossible(curve: HalfLines) -> Fraction:
     return curve.noise.below(curve.move - radius).upper
 
 
+@impossible.register
 def rounded_half_lines_impossible(curve: RoundedHalfLines) -> Fraction:
     """The probability of the points that lie beyond all of the moved ones, from above."""
     farthest = Rounded(curve.step, curve.noise).farthest

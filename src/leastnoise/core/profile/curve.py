@@ -39,19 +39,6 @@ class Curve(ABC):
     def worst(self, level: Level) -> tuple[Interval, Fraction]:
         """Enclose δ(ε) and return the move that reaches it (nearly, where atoms meet)."""
 
-    @abstractmethod
-    def tradeoff(self, rate: Fraction) -> Fraction:
-        """Return a bound from below of the false negatives at a rate of false positives."""
-
-    @property
-    @abstractmethod
-    def impossible(self) -> Fraction:
-        """The largest probability of what a neighbour never puts out: exact or from above."""
-
-    @abstractmethod
-    def renyi(self, order: Fraction) -> Fraction | float:
-        """Return the Rényi divergence of an order > 1: exact, from above, or ``math.inf``."""
-
     def at_factor(self, factor: Fraction) -> Fraction:
         """Return δ at a rational e^ε, from above."""
         return self.worst(Level.of(factor))[0].upper

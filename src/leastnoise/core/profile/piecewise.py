@@ -46,13 +46,6 @@ class Shape:
         return Shape(pieces, self.unit, self.total, self.atoms, self.moved)
 
     @property
-    def ratios(self) -> list[Fraction]:
-        """The likelihood ratios of two heights: where H, as a function of e^ε, has its kinks."""
-        from leastnoise.accounting.tradeoff import shape_ratios  # SPLIT 2
-
-        return shape_ratios(self)
-
-    @property
     def falls(self) -> bool:
         """Whether the density is symmetric about some place and never rises away from it.
 
@@ -169,35 +162,6 @@ class Finite(Curve):
         least = excess if factor.is_exact else self._largest_excess(factor.upper)[0]
         reached = Interval(self.shape.atoms + least, self.shape.atoms + excess)
         return reached, sign * move * self.shape.unit
-
-    def tradeoff(self, rate: Fraction) -> Fraction:
-        """Return the best bound that the profile gives: sup of 1 − δ(ε) − e^ε·rate, exactly."""
-        from leastnoise.accounting.tradeoff import finite_tradeoff  # SPLIT 2
-
-        return finite_tradeoff(self, rate)
-
-    @property
-    def impossible(self) -> Fraction:
-        """δ at the largest likelihood ratio of two heights: beyond, only the impossible counts."""
-        from leastnoise.accounting.tradeoff import finite_impossible  # SPLIT 2
-
-        return finite_impossible(self)
-
-    def renyi(self, order: Fraction) -> Fraction | float:
-        """Return infinity, for some output is impossible for a neighbour; 0 if nothing moves."""
-        from leastnoise.accounting.renyi import finite_renyi  # SPLIT 2
-
-        return finite_renyi(self, order)
-
-    def _peak_between(self, low: Fraction, high: Fraction, rate: Fraction) -> Fraction:
-        """Return the largest 1 − δ − e^ε·rate between two kinks, where every move gives a line.
-
-        The least of these lines is concave; its peak is found by crossing the line that rises with
-        the one that falls and taking in the line that is least there, until none is less.
-        """
-        from leastnoise.accounting.tradeoff import _finite_peak_between  # SPLIT 2
-
-        return _finite_peak_between(self, low, high, rate)
 
     def _largest_excess(self, factor: Fraction) -> tuple[Fraction, int, int]:
         """Return the largest excess over all moves, that move in units, and its direction."""

@@ -56,35 +56,6 @@ class HalfLines(Curve):
         high = low if place.is_exact else self.noise.below(place.upper, bits)
         return Interval(low.lower, high.upper)
 
-    def tradeoff(self, rate: Fraction) -> Fraction:
-        """Return P(X > d + q) from below, q the place with P(X < q) = rate.
-
-        The best test that takes a neighbour's output for one's own at this rate is x < d + q
-        (Neyman and Pearson), and it misses the rest.
-        """
-        from leastnoise.accounting.tradeoff import half_lines_tradeoff  # SPLIT 2
-
-        return half_lines_tradeoff(self, rate)
-
-    def _quantile(self, rate: Fraction) -> Fraction:
-        """Return the place with P(X < place) = rate, from above."""
-        from leastnoise.accounting.tradeoff import _half_lines_quantile  # SPLIT 2
-
-        return _half_lines_quantile(self, rate)
-
-    @property
-    def impossible(self) -> Fraction:
-        """P(X < d − A) for a largest size A, from above; 0 without one."""
-        from leastnoise.accounting.tradeoff import half_lines_impossible  # SPLIT 2
-
-        return half_lines_impossible(self)
-
-    def renyi(self, order: Fraction) -> Fraction | float:
-        """Return the divergence of the noise on the line: rounding can only make it less."""
-        from leastnoise.accounting.renyi import half_lines_renyi  # SPLIT 2
-
-        return half_lines_renyi(self, order)
-
 
 @dataclass(frozen=True)
 class RoundedHalfLines(HalfLines):
@@ -109,31 +80,6 @@ class RoundedHalfLines(HalfLines):
         found = [self._gain_at(threshold, level, bits) for threshold in places]
         upper = min(line.upper, max(gain.upper for gain in found))
         return Interval(max(gain.lower for gain in found), upper)
-
-    def tradeoff(self, rate: Fraction) -> Fraction:
-        """Return the line's bound, or a better one from the tests that the lattice has.
-
-        These are the thresholds, mixed at random: a polygon. Its edge at this rate falls by some
-        factor f, and 1 − δ − f·rate at e^ε = f is a bound whatever f is.
-        """
-        line = super().tradeoff(rate)
-        if not self.move or rate in (0, 1):
-            return line
-        first = self._before(self.move + self._quantile(rate))
-        ends = [self._threshold(i) for i in (first, first + 1)]
-        missed = self.noise.below(ends[1]).middle - self.noise.below(ends[0]).middle
-        far = [self.noise.below(end - self.move).middle for end in ends]
-        if missed <= 0 or far[1] <= far[0]:
-            return line
-        factor = Interval.exact(missed / (far[1] - far[0])).shortened(128).lower
-        return max(line, 1 - self.at_factor(factor) - factor * rate)
-
-    @property
-    def impossible(self) -> Fraction:
-        """The probability of the points that lie beyond all of the moved ones, from above."""
-        from leastnoise.accounting.tradeoff import rounded_half_lines_impossible  # SPLIT 2
-
-        return rounded_half_lines_impossible(self)
 
     def _before(self, place: Fraction) -> int:
         """Return the index of the last threshold that is not beyond a place."""

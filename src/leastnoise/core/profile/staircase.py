@@ -40,25 +40,6 @@ class Ratios(Curve):
         factor = level.factor(_BITS)
         return Interval(self._excess(factor.upper), self._excess(factor.lower)), self.move
 
-    def tradeoff(self, rate: Fraction) -> Fraction:
-        """Return the false negatives of the best test, exactly: the highest ratios come first."""
-        from leastnoise.accounting.tradeoff import ratios_tradeoff  # SPLIT 2
-
-        return ratios_tradeoff(self, rate)
-
-    @property
-    def impossible(self) -> Fraction:
-        """0: what one puts out so does the other."""
-        from leastnoise.accounting.tradeoff import ratios_impossible  # SPLIT 2
-
-        return ratios_impossible(self)
-
-    def renyi(self, order: Fraction) -> Fraction | float:
-        """Return a bound from above of the divergence, from the ratios."""
-        from leastnoise.accounting.renyi import renyi_of_ratios  # SPLIT 2
-
-        return renyi_of_ratios(self, order)
-
     def _excess(self, factor: Fraction) -> Fraction:
         """Return the sum of (1 − factor/ratio)₊ over the probabilities."""
         parts = (mass * (1 - factor / ratio) for ratio, mass in self.masses.items())
