@@ -5,14 +5,12 @@ Does a noise keep a promise? By Theorem 1 where it applies, else by the whole pr
 Theorem 1: the exact distance in total variation for noise that never rises away from 0.
 """
 
-from __future__ import annotations
-
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import singledispatch
 from itertools import pairwise
 
-from leastnoise.core.exact import approximately, exactly, exponential
+from leastnoise.core.exact import approximately, exactly, exponential, positive
 from leastnoise.core.noise import (
     DiscreteStaircase,
     DiscreteSteps,
@@ -25,7 +23,7 @@ from leastnoise.core.noise import (
     Uniform,
 )
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile.curve import Curve
+from leastnoise.core.profile.curve import Curve, Level
 from leastnoise.core.profile.piecewise import Finite, shape_of
 from leastnoise.core.profile.smooth import HalfLines, RoundedHalfLines
 from leastnoise.core.profile.staircase import lattice_ratios, line_ratios
@@ -44,17 +42,16 @@ def keeps(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> None:
     Raises:
         NotPrivate: With what is reached and the worst move.
     """
-    from leastnoise.accounting import Profile  # SPLIT 3
-
     if isinstance(noise, Smooth | Rounded):
-        reached, move = Profile(noise, sensitivity=sensitivity).delta(privacy.epsilon), sensitivity
+        reached, _ = _worst(noise, sensitivity, Level.at(privacy.epsilon))
+        move = sensitivity
     elif not privacy.epsilon and not isinstance(noise, DiscreteSteps) and never_rises(noise):
         reached, move = worst_distance(noise, sensitivity), sensitivity
     elif _falls_slowly(noise, privacy, sensitivity):
         return
     else:
         factor = exponential(privacy.epsilon).lower
-        reached, move = Profile(noise, sensitivity=sensitivity).worst(factor)
+        reached, move = _worst(noise, sensitivity, Level.of(factor))
     if reached > privacy.delta:
         # Where two atoms can meet, the worst is not at the move itself but beside it.
         where = "near" if isinstance(noise, Steps) and len(noise.points) > 1 else "of"
@@ -63,6 +60,12 @@ def keeps(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> None:
             f"{exactly(sensitivity)}; at a move {where} {exactly(move)} it needs δ = "
             f"{approximately(reached, 17)}. Use wider noise, for instance what calibrate finds."
         )
+
+
+def _worst(noise: Noise, sensitivity: Fraction, level: Level) -> tuple[Fraction, Fraction]:
+    """Return δ at a level from above, and the move that reaches it."""
+    reached, move = curve_of(noise, positive(sensitivity, "sensitivity")).worst(level)
+    return reached.upper, move
 
 
 def _falls_slowly(noise: Noise, privacy: Privacy, sensitivity: Fraction) -> bool:
