@@ -3,28 +3,24 @@
 The promise of several equal releases.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from decimal import ROUND_FLOOR
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from leastnoise.core.exact import (
     Interval,
     approximately,
     described,
     fixed_power,
+    positive,
     power,
     shortened_up,
 )
-from leastnoise.core.noise import Gaussian, Rounded
+from leastnoise.core.noise import Gaussian
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import InvalidParameter, NotPrivate
-
-if TYPE_CHECKING:
-    from leastnoise.mechanism import Mechanism
+from leastnoise.core.profile import Level, curve_of
+from leastnoise.errors import InvalidParameter
 
 _BITS = 96
 _HALF = Fraction(1, 2)
@@ -107,22 +103,12 @@ def shared_move(sensitivity: Fraction, releases: int) -> Fraction:
 _LEAST_DELTA = Fraction(1, 10**1000)
 
 
-def gaussians_together(mechanisms: tuple[Mechanism, ...], epsilon: Fraction) -> Privacy:
-    """Return what Gaussian noises keep together as they are drawn: δ at the move √Σ(Δᵢ/σᵢ)².
-
-    Raises:
-        NotPrivate: If some noise is not a rounded Gaussian.
-    """
-    from leastnoise.accounting import Profile  # SPLIT 4
-
-    moved = Fraction(0)
-    for mechanism in mechanisms:
-        law = mechanism.drawn.noise
-        if not isinstance(law, Rounded) or not isinstance(law.noise, Gaussian):
-            raise NotPrivate(f"shared noise must be Gaussian; got {law!r}. Plan again.")
-        moved += (mechanism.protected / law.noise.sigma) ** 2
+def gaussians_together(parts: Iterable[tuple[Fraction, Fraction]], epsilon: Fraction) -> Privacy:
+    """Return what Gaussian noises keep together, of pairs (Δᵢ, σᵢ): δ at the move √Σ(Δᵢ/σᵢ)²."""
+    moved = sum(((move / sigma) ** 2 for move, sigma in parts), Fraction(0))
     move = Interval.exact(power(moved, _HALF).upper).shortened(_BITS).upper
-    reached = Profile(Gaussian(1), sensitivity=move).delta(epsilon)
+    curve = curve_of(Gaussian(1), positive(move, "sensitivity"))
+    reached = curve.worst(Level.at(epsilon))[0].upper
     return Privacy(epsilon, max(Interval.exact(reached).shortened(_BITS).upper, _LEAST_DELTA))
 
 

@@ -16,6 +16,7 @@ from leastnoise.accounting import compose
 from leastnoise.calibration import Effort, effort_read
 from leastnoise.core import basic_composition
 from leastnoise.core.exact import Number, approximately, described, exactly, ratio
+from leastnoise.core.noise import Gaussian, Rounded
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import releasing_one
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
@@ -336,6 +337,18 @@ def _unproved(what: str) -> InvalidParameter:
 _DIGITS = 9
 
 
+def _gaussian(mechanism: Mechanism) -> tuple[Fraction, Fraction]:
+    """Return the move that shared noise protects against, and its σ.
+
+    Raises:
+        NotPrivate: If it is not a rounded Gaussian.
+    """
+    law = mechanism.drawn.noise
+    if not isinstance(law, Rounded) or not isinstance(law.noise, Gaussian):
+        raise NotPrivate(f"shared noise must be Gaussian; got {law!r}. Plan again.")
+    return mechanism.protected, law.noise.sigma
+
+
 def proved(how: str, mechanisms: tuple[Mechanism, ...], asked: Privacy) -> Privacy:
     """Return what the mechanisms keep together, no more than was asked; raise if it is more.
 
@@ -346,7 +359,7 @@ def proved(how: str, mechanisms: tuple[Mechanism, ...], asked: Privacy) -> Priva
         NotPrivate: If they do not keep the promise that was asked for.
     """
     if how == SHARED:
-        reached = basic_composition.gaussians_together(mechanisms, asked.epsilon)
+        reached = basic_composition.gaussians_together(map(_gaussian, mechanisms), asked.epsilon)
     elif how == COMPOSED:
         reached = Privacy(asked.epsilon, compose(mechanisms).delta(asked.epsilon))
     else:
