@@ -136,7 +136,7 @@ class Certificate:
         """
         from leastnoise.certificate.document import read
 
-        return read(text, cost)
+        return read(cls, text, cost)
 
     def __repr__(self) -> str:
         """Print what is proved, and of what."""

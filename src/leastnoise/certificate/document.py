@@ -114,10 +114,11 @@ def written(certificate: Certificate) -> str:
     return json.dumps({**content, "digest": _digest(content)}, ensure_ascii=False, indent=1) + "\n"
 
 
-def read(text: str, cost: Cost | None = None) -> Certificate:
+def read(make: type[Certificate], text: str, cost: Cost | None = None) -> Certificate:
     """Return the certificate that a text holds; whether it is true, its check says.
 
     Args:
+        make: The class of certificates.
         text: What :func:`written` returned.
         cost: The cost, to check the certificate of a function against the function itself.
 
@@ -134,7 +135,7 @@ def read(text: str, cost: Cost | None = None) -> Certificate:
             raise unproved("its digest is not that of its content")
         if set(content) != {*_STATED, "format", "among", "factor", "evidence"}:
             raise unproved("it says less or more than certificates do")
-        certificate = _certificate(content)
+        certificate = _certificate(make, content)
         factor = _made(content["factor"], Interval)
     except LeastnoiseError:
         raise
@@ -163,11 +164,9 @@ def _needs_table(certificate: Certificate) -> bool:
     return type(cost) is Cost or (irrational and not endless)
 
 
-def _certificate(content: dict[str, Any]) -> Certificate:
-    from leastnoise.certificate.certificate import Certificate  # SPLIT 6
-
+def _certificate(make: type[Certificate], content: dict[str, Any]) -> Certificate:
     evidence = _made(content["evidence"], _EVIDENCE)
-    certificate = Certificate(
+    certificate = make(
         noise=_made(content["noise"], Noise),
         privacy=_made(content["privacy"], Privacy),
         sensitivity=_made(content["sensitivity"], Fraction),
@@ -186,10 +185,8 @@ def _certificate(content: dict[str, Any]) -> Certificate:
 
 
 def _with_cost(certificate: Certificate, cost: Cost) -> Certificate:
-    from leastnoise.certificate.certificate import Certificate  # SPLIT 6
-
     parts = {name: getattr(certificate, name) for name in (*_STATED, "among", "evidence")}
-    return Certificate(**{**parts, "objective": cost})
+    return type(certificate)(**{**parts, "objective": cost})
 
 
 def _plain(value: object) -> Any:
