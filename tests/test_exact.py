@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from leastnoise.core.arrays.release import float_rounding
 from leastnoise.core.exact import approximately, exactly, power, rational, value_ratio
 from leastnoise.core.lattice import Grid
 
@@ -106,7 +107,7 @@ def test_fast_rounding_is_exact_rounding_at_the_edges_of_cells(
 ) -> None:
     grid = Grid(Fraction(sensitivity) / 2**20)
     values = edge_floats(grid.step, scale, 3000)
-    rounding = grid.rounding(float(abs(values).max()), 10)
+    rounding = float_rounding(grid, float(abs(values).max()), 10)
     assert rounding is not None
     out, scratch = np.empty(values.size), np.empty(values.size)
     rounding.indices(values, out, scratch)

@@ -54,7 +54,7 @@ def test_every_ticket_is_held_by_its_point(noise: Steps) -> None:
         j: law.weight(j) for j in range(-law.farthest, law.farthest + 1) if law.weight(j)
     }
     tickets = np.arange(law.total)
-    assert law.indices_of(tickets).tolist() == [law.index_of(t) for t in range(law.total)]
+    assert bulk.indices_of(law, tickets).tolist() == [law.index_of(t) for t in range(law.total)]
 
 
 @settings(max_examples=30)

@@ -12,6 +12,7 @@ import pytest
 
 import leastnoise as ln
 from leastnoise import plots
+from leastnoise.core.arrays.release import float_rounding
 from leastnoise.core.lattice import lattice_for
 from leastnoise.errors import InvalidParameter, NotPrivate
 
@@ -165,7 +166,7 @@ def test_every_sensitivity_has_a_wieldy_lattice(moved: float | str) -> None:
     assert (steps - 2) * step < mechanism.sensitivity <= (steps - 1) * step
     assert 2**20 <= steps - 1 <= 2**21
     assert mechanism.drawn.cost / mechanism.cost - 1 < Fraction(1, 10**5)
-    assert mechanism.grid.rounding(float(mechanism.sensitivity) * 1000, 10) is not None
+    assert float_rounding(mechanism.grid, float(mechanism.sensitivity) * 1000, 10) is not None
 
 
 def test_points_with_coordinates_far_apart_do_not_hang() -> None:

@@ -11,12 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING
 
 from leastnoise.core.exact import as_float
-
-if TYPE_CHECKING:
-    from leastnoise.core.arrays import FloatRounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +42,6 @@ class Grid:
     def nearest_float(self, index: int) -> float:
         """Return the float nearest to ``index · step``."""
         return as_float(index * self.step)
-
-    def rounding(self, largest: float, farthest: int) -> FloatRounding | None:
-        """Return the fast rounding for floats up to ``largest`` to be moved, if there is one.
-
-        ``farthest`` is by how many steps noise may move them. None means that some index could be
-        one that floats do not hold exactly; then every element must go through :meth:`index`.
-        """
-        from leastnoise.core.arrays.release import grid_rounding  # SPLIT 7
-
-        return grid_rounding(self, largest, farthest)
 
 
 CELLS = 1 << 20

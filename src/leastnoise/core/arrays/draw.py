@@ -13,6 +13,7 @@ polynomials of its quantiles (lookup.py too).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,13 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 
+@singledispatch
+def indices_of(law: TicketNoise, tickets: Any) -> Any:
+    """Return the index that holds each ticket of an int64 array, below 2⁶²."""
+    raise TypeError(f"{type(law).__name__} has no tickets for {tickets.size} numbers")
+
+
+@indices_of.register
 def discrete_uniform_indices_of(law: DiscreteUniform, tickets: Any) -> Any:
     """Return the index that holds each ticket of an array."""
     indices = (tickets + (law.level - law.rim)) // law.level - (law.reach + 1)
@@ -47,6 +55,7 @@ def discrete_uniform_indices_of(law: DiscreteUniform, tickets: Any) -> Any:
     return indices
 
 
+@indices_of.register
 def discrete_steps_indices_of(law: DiscreteSteps, tickets: Any) -> Any:
     """Return the index that holds each ticket of an array."""
     import numpy as np
@@ -268,7 +277,7 @@ class _Tickets:
     def _of(self, words: Signed) -> Floats:
         if not self._even or self._doubt >= 0.25:
             tickets, accepted = _accepted(uncentred(words), self._law.total)
-            held: Floats = self._law.indices_of(tickets[accepted].astype(np.int64))
+            held: Floats = indices_of(self._law, tickets[accepted].astype(np.int64))
             return held.astype(np.float64)
         places, indices = self._places[: len(words)], self._indices[: len(words)]
         places[:] = words  # a pass of its own is quicker than converting within the product

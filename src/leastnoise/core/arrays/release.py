@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 _LARGEST_FLOAT_INDEX = 2.0**50
 
 
-def grid_rounding(grid: Grid, largest: float, farthest: int) -> FloatRounding | None:
+def float_rounding(grid: Grid, largest: float, farthest: int) -> FloatRounding | None:
     """Return the fast rounding for floats up to ``largest`` to be moved, if there is one.
 
     ``farthest`` is by how many steps noise may move them. None means that some index could be
-    one that floats do not hold exactly; then every element must go through :meth:`index`.
+    one that floats do not hold exactly; then every element must go through Grid.index.
     """
     upper, lower = grid.step.as_integer_ratio()
     scale = as_float(1 / grid.step)
@@ -161,7 +161,7 @@ def _real(
     # Integers are read as floats, which must hold them.
     readable = flat.dtype.kind == "f" or largest <= 1 << 53
     fast = readable and bulk.fits(law)
-    rounding = grid.rounding(largest, bulk.reach(law)) if fast else None
+    rounding = float_rounding(grid, largest, bulk.reach(law)) if fast else None
     if rounding is None:
         return _exactly(flat, grid, law, new_tape())
     results = _paged(flat.size)

@@ -223,10 +223,6 @@ class TicketNoise(LatticeNoise):
     def index_of(self, ticket: int) -> int:
         """Return the index that holds a ticket, 0 ≤ ticket < total."""
 
-    @abstractmethod
-    def indices_of(self, tickets: Any) -> Any:
-        """Return the index that holds each ticket of an int64 array, below 2⁶²."""
-
     @property
     def radius(self) -> Fraction:
         """The largest size this noise can have."""

@@ -351,12 +351,6 @@ class DiscreteSteps(TicketNoise):
         before = self._tickets[place - 1] if place else 0
         return self.runs[place].first + (ticket - before) // self.runs[place].weight
 
-    def indices_of(self, tickets: Any) -> Any:
-        """Return the index that holds each ticket of an array."""
-        from leastnoise.core.arrays.draw import discrete_steps_indices_of  # SPLIT 7
-
-        return discrete_steps_indices_of(self, tickets)
-
     def mass(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), exactly."""
         return Fraction(self._upto(floor(upto / self.step)), self.total)

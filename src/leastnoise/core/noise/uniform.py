@@ -197,12 +197,6 @@ class DiscreteUniform(TicketNoise):
             return 0
         return (ticket + self.level - self.rim) // self.level - self.reach - 1
 
-    def indices_of(self, tickets: Any) -> Any:
-        """Return the index that holds each ticket of an array."""
-        from leastnoise.core.arrays.draw import discrete_uniform_indices_of  # SPLIT 7
-
-        return discrete_uniform_indices_of(self, tickets)
-
     def mass(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), exactly."""
         index = floor(upto / self.step)
