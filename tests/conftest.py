@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 
-from leastnoise.core.arrays.release import releasing
+from leastnoise.core.arrays import prepare_array
 from tests.engines import duck, pg, pg_address, spark
 from tests.ledger_kept import kept, kept_in_crashing, kept_in_database
 from tests.ledgers import place, places, postgres, postgres_of_its_own, quick_postgres
@@ -69,7 +69,7 @@ class Replay:
 
 def released(*arguments: Any, **options: Any) -> Any:
     """Release an array by a tape of one's own: checked, then drawn."""
-    return releasing(*arguments, **options)()
+    return prepare_array(*arguments, **options)()
 
 
 @pytest.fixture(scope="session")

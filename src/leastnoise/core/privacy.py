@@ -160,6 +160,13 @@ def _up(number: Fraction) -> str:
     return approximately(number, 8, ROUND_CEILING)
 
 
+def as_privacy(privacy: object, example: str) -> Privacy:
+    """Return a guarantee, or reject what is none; ``example`` is what the message suggests."""
+    if isinstance(privacy, Privacy):
+        return privacy
+    raise InvalidParameter(f"privacy must be a Privacy; got {described(privacy)}. Write {example}.")
+
+
 def _written(number: Fraction) -> str:
     text = exactly(number)
     return f"'{text}'" if "/" in text else text

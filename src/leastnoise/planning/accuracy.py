@@ -14,8 +14,8 @@ from leastnoise.core.exact import (
     described,
     exactly,
     magnitude,
+    parse_confidence,
     positive,
-    rational,
 )
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1
@@ -204,13 +204,7 @@ def _read(error: Number, confidence: Number, *, integer: bool) -> _Accuracy:
             "the error of a whole-number answer must be a whole number; "
             f"got {described(error)}. Give {max(1, math.floor(size))}, or leave out integer=True."
         )
-    level = rational(confidence, "confidence")
-    if not 0 < level < 1:
-        raise InvalidParameter(
-            f"confidence must be above 0 and below 1; got {described(confidence)}. "
-            "Give for instance 0.95."
-        )
-    return _Accuracy(size, level)
+    return _Accuracy(size, parse_confidence(confidence, below_one="and below 1"))
 
 
 def _given(epsilon: Number | None, delta: Number | None) -> Privacy:

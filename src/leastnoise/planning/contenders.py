@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from leastnoise.calibration import Question, smooth_on_lattice
 from leastnoise.certificate import CLASSES
 from leastnoise.core.exact import approximately, as_float, exactly, ratio
+from leastnoise.core.lattice import rounding_error
 from leastnoise.core.noise import Noise, Rounded, Smooth
 from leastnoise.mechanism import Mechanism, farthest, half_width, proving
 from leastnoise.planning.closed_forms import MOST_RELEASES
@@ -85,7 +86,7 @@ class Contender:
         else:
             drawn = smooth_on_lattice(noise, asked.sensitivity)
         cost = law.expected(asked.cost)
-        rounding = Fraction(0) if asked.integer else drawn.step / 2
+        rounding = rounding_error(drawn.step, integer=asked.integer)
         return cls(
             family=family,
             noise=law,

@@ -5,7 +5,14 @@ from difflib import get_close_matches
 from fractions import Fraction
 
 from leastnoise.calibration import FAMILIES
-from leastnoise.core.exact import Number, described, exactly, positive, ratio, rational
+from leastnoise.core.exact import (
+    Number,
+    described,
+    exactly,
+    parse_confidence,
+    positive,
+    ratio,
+)
 from leastnoise.costs import Cost, as_cost, l1
 from leastnoise.errors import InvalidParameter
 
@@ -66,7 +73,9 @@ class Wanted:
             "integer": integer,
             "weight": positive(1 if weight is None else weight, "the weight of an answer"),
             "error": None if error is None else positive(error, "the target error of an answer"),
-            "confidence": _confidence(USUAL if confidence is None else confidence),
+            "confidence": parse_confidence(
+                USUAL if confidence is None else confidence, below_one="and below 1"
+            ),
             "family": _family(family),
         }
         for field, value in read.items():
@@ -149,16 +158,6 @@ def _sensitivity(sensitivity: Number, integer: bool) -> Fraction:
             f"got {exactly(moved)}. Round it up, or leave out integer=True."
         )
     return moved
-
-
-def _confidence(confidence: Number) -> Fraction:
-    level = rational(confidence, "confidence")
-    if 0 < level < 1:
-        return level
-    raise InvalidParameter(
-        f"confidence must be above 0 and below 1; got {described(confidence)}. "
-        "Give for instance 0.95."
-    )
 
 
 def _family(family: object) -> str | None:

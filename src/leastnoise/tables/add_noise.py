@@ -7,10 +7,10 @@ group: its key, then whole numbers.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
-from leastnoise.core.release import releaser_of_steps
 from leastnoise.errors import InvalidParameter, QueryFailed
 from leastnoise.mechanism import Mechanism
 from leastnoise.tables.budget import Kind
@@ -99,7 +99,7 @@ def _way(kind: Kind, mechanism: Mechanism, asked: Prepared) -> Release:
     step = Fraction(1)
     if kind.wanted.name == "sum" and asked.lattice is not None:
         step = asked.lattice.step
-    return releaser_of_steps(mechanism.grid, mechanism.drawn.noise, step)
+    return partial(mechanism.releaser.add_noise_to_steps, step=step)
 
 
 def _quantile(

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from leastnoise.core.exact import described
-from leastnoise.core.privacy import Privacy
-from leastnoise.errors import InvalidParameter
+from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.mechanism import Mechanism, calibrate
 from leastnoise.planning import Wanted, plan
 
@@ -52,10 +50,7 @@ def shared(privacy: Privacy, kinds: Sequence[Kind]) -> Shared:
     One number gets the least noise there is. Several are planned for together; numbers of one kind
     get the same noise, for nobody knows which of them a unit moves.
     """
-    if not isinstance(privacy, Privacy):
-        raise InvalidParameter(
-            f"privacy must be a Privacy; got {described(privacy)}. Write Privacy(1, '1e-6')."
-        )
+    as_privacy(privacy, "Privacy(1, '1e-6')")
     return _found(privacy, tuple(kinds))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from leastnoise.core.exact import Number, count, described
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
-from leastnoise.ledger import Ledger, Unrecorded
+from leastnoise.ledger import Ledger, Unrecorded, check_ledger
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE
 from leastnoise.tables.query import Unit, nameable
 from leastnoise.tables.questions import Count, Histogram, Mean, Quantile, Question, Sum
@@ -49,11 +49,9 @@ def protect(
             f"neighbours must be one of {', '.join(_NEIGHBOURS)}; got {described(neighbours)}. "
             "Choose whether a unit is added or removed, or replaced."
         )
-    if not isinstance(ledger, Ledger | Unrecorded):
-        raise InvalidParameter(
-            f"ledger must be a Ledger, or UNRECORDED to go without; got {described(ledger)}. "
-            "Open one with Ledger('people.ledger', limit=…), or give leastnoise.UNRECORDED."
-        )
+    check_ledger(
+        ledger, "Open one with Ledger('people.ledger', limit=…), or give leastnoise.UNRECORDED."
+    )
     rows = _rows(unit, max_rows)
     found = opened(source, table)
     if unit is not None:

@@ -20,8 +20,8 @@ from typing import Any
 from leastnoise.core.exact import exactly, ratio
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
-from leastnoise.ledger import Form, Ledger, Place, Receipt, Spending, Unrecorded, canonical
-from leastnoise.mechanism import Answer, Mechanism
+from leastnoise.ledger import Codec, Ledger, Receipt, Recording, Spending, Unrecorded, canonical
+from leastnoise.mechanism import Answer, Mechanism, check_allow_exact
 from leastnoise.tables.add_noise import Released, released, threshold
 from leastnoise.tables.answers import GroupedAnswers, MeanAnswer, QuantileAnswer
 from leastnoise.tables.bounding import REPLACE
@@ -132,16 +132,16 @@ def answered(
     found.source.check_process()
     if key is None and isinstance(ledger, Ledger):
         key = found.key
-    place = Place(ledger, key, fresh)
+    recording = Recording(ledger, key, fresh)
 
-    def release() -> list[Released]:
+    def draw() -> list[Released]:
         figures = figures_found(found.source, found.asked, found.joints)
         return [
             released(rows, one, found.mechanisms(at))
             for at, (rows, one) in enumerate(zip(figures, found.asked, strict=True))
         ]
 
-    numbers, receipt = place.released(found.spending, release, TABLES)
+    numbers, receipt = recording.release(found.spending, draw, TABLES)
     return [
         _answer(one, drawn, found.mechanisms(at), found.noise.together, receipt)
         for at, (one, drawn) in enumerate(zip(found.asked, numbers, strict=True))
@@ -150,16 +150,16 @@ def answered(
 
 def _allow(mechanisms: Sequence[Mechanism], allow_exact: object) -> None:
     """Refuse noise that gives exact values away, unless that was allowed."""
-    if not isinstance(allow_exact, bool):
-        raise InvalidParameter(
-            "allow_exact must be True or False; got something else. "
-            "Say whether exact values may leave."
-        )
-    if not allow_exact and any(mechanism.needs_allowance for mechanism in mechanisms):
-        raise InvalidParameter(
+    check_allow_exact(
+        allow_exact,
+        needed=any(mechanism.needs_allowance for mechanism in mechanisms),
+        what="exact values",
+        got="something else",
+        refusal=lambda: (
             "the noise for this promise gives exact values away with some probability. Pass "
             "allow_exact=True to accept that, or promise a smaller ε or δ."
-        )
+        ),
+    )
 
 
 def _answer(
@@ -248,7 +248,7 @@ def _read(_: dict[str, Any], payload: bytes) -> list[Released]:
     ]
 
 
-TABLES: Form[list[Released]] = Form(_written, _read)
+TABLES: Codec[list[Released]] = Codec(_written, _read)
 
 
 @dataclass(frozen=True, repr=False)

@@ -33,7 +33,15 @@ from leastnoise.core.exact.functions import (
     shortened_up,
 )
 from leastnoise.core.exact.interval import Interval
-from leastnoise.core.exact.parse import Number, as_float, count, positive, rational, value_ratio
+from leastnoise.core.exact.parse import (
+    Number,
+    as_float,
+    count,
+    parse_confidence,
+    positive,
+    rational,
+    value_ratio,
+)
 from leastnoise.core.exact.polynomials import normal_excess, product
 from leastnoise.core.exact.series import exact_power, falls_to, fixed_power, power_sums, raised
 
@@ -65,6 +73,7 @@ __all__ = [
     "normal_quantile",
     "normal_quantile_series",
     "normal_tail",
+    "parse_confidence",
     "pi",
     "positive",
     "power",

@@ -67,6 +67,20 @@ def count(value: object, name: str, *, least: int) -> int:
     return exact.numerator
 
 
+def parse_confidence(value: object, *, below_one: str | None = None) -> Fraction:
+    """Return a confidence as an exact rational above 0 and at most 1, or reject it.
+
+    ``below_one`` is how the message says that 1 is not allowed. Default: 1 is allowed.
+    """
+    level = rational(value, "confidence")
+    if 0 < level < 1 or (level == 1 and below_one is None):
+        return level
+    raise InvalidParameter(
+        f"confidence must be above 0 {below_one or 'and at most 1'}; got {described(value)}. "
+        "Give for instance 0.95."
+    )
+
+
 def value_ratio(value: object) -> tuple[int, int]:
     """Return a value to be released as (numerator, denominator), exactly as it is stored.
 

@@ -1,6 +1,7 @@
 """The families of noise: on the line, and on the lattice where they are drawn."""
 
-from leastnoise.core.noise.base import LatticeNoise, Noise, Run, Stairs, TicketNoise
+from leastnoise.core.lattice import Run
+from leastnoise.core.noise.base import LatticeNoise, Noise, Stairs, TicketNoise
 from leastnoise.core.noise.gaussian import Gaussian
 from leastnoise.core.noise.laplace import Laplace, TruncatedLaplace
 from leastnoise.core.noise.rounded import Rounded

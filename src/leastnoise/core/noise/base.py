@@ -11,6 +11,7 @@ from typing import Any
 
 from leastnoise.core.exact import Interval, Number, described, exactly, positive, rational
 from leastnoise.core.noise.scipy_api import evaluated
+from leastnoise.core.sampling import RunScheme, Scheme, TicketScheme
 from leastnoise.costs import Cost
 from leastnoise.errors import InvalidParameter
 
@@ -139,19 +140,15 @@ class Noise(ABC):
         return _noise_checked_quantiles(self, probabilities)
 
 
-@dataclass(frozen=True)
-class Run:
-    """Neighbouring points of a lattice that weigh the same."""
-
-    first: int
-    points: int
-    weight: int
-
-
 class LatticeNoise(Noise):
     """A law on the whole multiples of ``step``: the point index·step has weight(index) of total."""
 
     step: Fraction
+
+    @property
+    @abstractmethod
+    def scheme(self) -> Scheme:
+        """The exact sampler of this noise."""
 
     @property
     @abstractmethod
@@ -192,6 +189,10 @@ class LatticeNoise(Noise):
         whole = index.denominator == 1
         return Fraction(self.weight(index.numerator), self.total) if whole else Fraction(0)
 
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out the scheme, which holds tables and locks and is built again."""
+        return {name: part for name, part in vars(self).items() if name != "scheme"}
+
     def _masses(self, places: Any) -> Any:
         return self._each(places, self._cdf)  # on a lattice a rounded place is another point
 
@@ -219,9 +220,14 @@ class TicketNoise(LatticeNoise):
     def weight(self, index: int) -> int:
         """Return the tickets that the point index·step holds."""
 
+    @property
     @abstractmethod
+    def scheme(self) -> TicketScheme | RunScheme:
+        """The exact sampler of this noise."""
+
     def index_of(self, ticket: int) -> int:
         """Return the index that holds a ticket, 0 ≤ ticket < total."""
+        return self.scheme.index_of(ticket)
 
     @property
     def radius(self) -> Fraction:

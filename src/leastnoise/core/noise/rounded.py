@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, floor
 
 from leastnoise.core.exact import Interval, exactly
 from leastnoise.core.noise.base import LatticeNoise, no_ends
 from leastnoise.core.noise.smooth import Smooth
+from leastnoise.core.sampling import QuantileScheme, quantile_scheme
 from leastnoise.errors import InvalidParameter
 
 _HALF = Fraction(1, 2)
@@ -36,6 +38,13 @@ class Rounded(LatticeNoise):
     def __repr__(self) -> str:
         """Print the law by its step and what was rounded."""
         return f"Rounded(step={exactly(self.step)}, {self.noise!r})"
+
+    @cached_property
+    def scheme(self) -> QuantileScheme:
+        """The quantiles of the smooth noise, rounded."""
+        farthest = self.farthest
+        ends = None if isinstance(farthest, float) else farthest
+        return quantile_scheme(self.noise, self.step, ends)
 
     @property
     def total(self) -> int:

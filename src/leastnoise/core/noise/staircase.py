@@ -16,8 +16,10 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from leastnoise.core.exact import exact_power, exactly, falls_to, fixed_power, power_sums
-from leastnoise.core.noise.base import LatticeNoise, Noise, Run, Stairs, no_ends
+from leastnoise.core.lattice import Run
+from leastnoise.core.noise.base import LatticeNoise, Noise, Stairs, no_ends
 from leastnoise.core.noise.scipy_api import evaluated
+from leastnoise.core.sampling import StaircaseScheme, staircase_scheme
 from leastnoise.errors import InvalidParameter
 
 # Up to this exponent the expected |X|ᵖ is a closed form; beyond, it is added up.
@@ -165,6 +167,11 @@ class DiscreteStaircase(LatticeNoise):
             f"DiscreteStaircase(step={exactly(self.step)}, "
             f"period={exactly(self.period)}, ratio={exactly(self.ratio)})"
         )
+
+    @cached_property
+    def scheme(self) -> StaircaseScheme:
+        """A place in a period and a geometric number of periods."""
+        return staircase_scheme(self.runs, self.ratio)
 
     @property
     def steps(self) -> int:

@@ -17,8 +17,10 @@ from math import floor
 from typing import Any
 
 from leastnoise.core.exact import Interval, Number, as_float, described, exactly, positive, rational
-from leastnoise.core.noise.base import Noise, Run, TicketNoise
+from leastnoise.core.lattice import Run
+from leastnoise.core.noise.base import Noise, TicketNoise
 from leastnoise.core.noise.scipy_api import evaluated
+from leastnoise.core.sampling import RunScheme, run_scheme
 from leastnoise.errors import InvalidParameter
 
 # A law of more pieces is better given as cells of a lattice.
@@ -317,6 +319,11 @@ class DiscreteSteps(TicketNoise):
                 f"positive step; got {len(self.runs)} runs that are not. Give such runs."
             )
 
+    @cached_property
+    def scheme(self) -> RunScheme:
+        """Inversion of the runs."""
+        return run_scheme(self.runs)
+
     @property
     def total(self) -> int:
         """The number of tickets: all weights together."""
@@ -344,12 +351,6 @@ class DiscreteSteps(TicketNoise):
         if place < 0 or index >= self.runs[place].first + self.runs[place].points:
             return 0
         return self.runs[place].weight
-
-    def index_of(self, ticket: int) -> int:
-        """Return the index that holds a ticket: the tickets lie in the order of the points."""
-        place = bisect_right(self._tickets, ticket)
-        before = self._tickets[place - 1] if place else 0
-        return self.runs[place].first + (ticket - before) // self.runs[place].weight
 
     def mass(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), exactly."""

@@ -15,7 +15,7 @@ from fractions import Fraction
 from math import floor
 
 from leastnoise.core.exact import exactly, exponential, power_sums
-from leastnoise.core.lattice import lattice_for
+from leastnoise.core.lattice import effective_steps, lattice_for
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.mechanism.pair.staircase import DiscretePlanarStaircase, PlanarStaircase
@@ -67,18 +67,6 @@ def _rises_for_good(ratio: Fraction, gamma: Fraction) -> bool:
     return 3 * second**2 >= 2 * first * third and 3 * first * second >= zeroth * third
 
 
-def protected_steps(sensitivity: Fraction, step: Fraction) -> int:
-    """Return by how many steps two pairs of answers at most Δ apart can be, together: ⌈Δ/g⌉ + 3.
-
-    Let the coordinates move by d₁ + d₂ ≤ Δ. Rounded one by one by R(q) = ⌊q/g + 1/2⌋, they move by
-    at most ⌈d₁/g⌉ + ⌈d₂/g⌉ steps, which is at most ⌈Δ/g⌉ + 1: for ⌈x⌉ + ⌈y⌉ < x + y + 2 are whole
-    numbers, so ⌈x⌉ + ⌈y⌉ ≤ ⌈x + y⌉ + 1. And a number kept as a float can be half an ulp off the one
-    it stands for, two of them an ulp further apart: as long as that is at most g, one step more in
-    each coordinate.
-    """
-    return -(-sensitivity // step) + 3
-
-
 def planar_on_lattice(noise: PlanarStaircase, sensitivity: Fraction) -> DiscretePlanarStaircase:
     """Return the lattice noise for a planar staircase that is private at ``sensitivity``.
 
@@ -87,7 +75,7 @@ def planar_on_lattice(noise: PlanarStaircase, sensitivity: Fraction) -> Discrete
     to whole steps and a few more than Δ.
     """
     step, _ = lattice_for(sensitivity)
-    period = -(-noise.period * protected_steps(sensitivity, step) // sensitivity)
+    period = -(-noise.period * effective_steps(sensitivity, step, answers=2) // sensitivity)
     edge = min(floor((noise.gamma or 1) * period) + 1, period)
     if edge == 1 < period:
         raise Unsupported(

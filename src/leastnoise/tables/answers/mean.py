@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from leastnoise.core.exact import Number, as_float, described, exactly, rational
+from leastnoise.core.exact import Number, as_float, exactly, parse_confidence
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
@@ -151,12 +151,7 @@ Reach = tuple[Fraction, Fraction] | None
 
 def reaching(count: Mechanism, total: Mechanism, confidence: Number) -> Reach:
     """Return the half widths of both that hold together with at least this probability."""
-    level = rational(confidence, "confidence")
-    if not 0 < level <= 1:
-        raise InvalidParameter(
-            f"confidence must be above 0 and at most 1; got {described(confidence)}. "
-            "Give for instance 0.95."
-        )
+    level = parse_confidence(confidence)
     each = 1 - (1 - level) / 2
     return half_width(count, each), half_width(total, each)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from leastnoise.core.exact import Number, as_float, described, exactly, rational
+from leastnoise.core.exact import Number, as_float, described, exactly, parse_confidence
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
@@ -109,12 +109,7 @@ class QuantileAnswer:
         most r rows below it and at least r at or below it: the last x of the cell with at most r
         rows below. That x is an (r/n)-quantile; which point of the cell it is nothing says.
         """
-        level = rational(confidence, "confidence")
-        if not 0 < level <= 1:
-            raise InvalidParameter(
-                f"confidence must be above 0 and at most 1; got {described(confidence)}. "
-                "Give for instance 0.95."
-            )
+        level = parse_confidence(confidence)
         if not self.comparisons:
             return Fraction(0)
         each = 1 - (1 - level) / self.comparisons
