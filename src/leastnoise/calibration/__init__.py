@@ -14,9 +14,9 @@ from leastnoise.calibration.lattice import (
     staircase_on_lattice,
     stretched,
 )
-from leastnoise.calibration.question import (
+from leastnoise.calibration.problem import (
     Effort,
-    Question,
+    Problem,
     class_read,
     effort_read,
     sensitivity_read,
@@ -25,7 +25,7 @@ from leastnoise.calibration.question import (
 __all__ = [
     "FAMILIES",
     "Effort",
-    "Question",
+    "Problem",
     "class_read",
     "effort_read",
     "find",

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from leastnoise.calibration import (
-    Question,
+    Problem,
     class_read,
     effort_read,
     find,
@@ -64,10 +64,10 @@ def calibrate(
     within 0.0... % of the least among symmetric noises that never rise away from 0 (...)
     """
     moved = sensitivity_read(privacy, sensitivity, cost, integer=integer)
-    asked = Question(privacy, moved, cost, integer, class_read(among))
-    noise, certificate = find(asked, effort_read(solve, gap, seconds), family)
+    problem = Problem(privacy, moved, cost, integer, class_read(among))
+    noise, certificate = find(problem, effort_read(solve, gap, seconds), family)
     return Mechanism(
-        privacy, moved, noise, certificate, Drawn(lattice_law(noise, asked), cost), integer
+        privacy, moved, noise, certificate, Drawn(lattice_law(noise, problem), cost), integer
     )
 
 
@@ -99,5 +99,5 @@ def hold(
     moved = sensitivity_read(privacy, sensitivity, cost, integer=False)
     certificate = Certificate.of(noise, privacy, moved, cost, source="given, not found")
     certificate.check()
-    law = lattice_law(noise, Question(privacy, moved, cost, integer=False, among="any"))
+    law = lattice_law(noise, Problem(privacy, moved, cost, integer=False, among="any"))
     return Mechanism(privacy, moved, noise, certificate, Drawn(law, cost), integer=False)

@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, overload
 
 from leastnoise.accounting import Profile
-from leastnoise.calibration import Effort, Question, class_read, effort_read, find
+from leastnoise.calibration import Effort, Problem, class_read, effort_read, find
 from leastnoise.certificate import Certificate
 from leastnoise.core.basic_composition import together
 from leastnoise.core.exact import Number, approximately, count, described, exactly, exponential
@@ -150,10 +150,10 @@ class Mechanism:
         """
         certificate = self.certificate
         if class_read(among) != certificate.among != "any" or certificate.evidence is None:
-            asked = Question(
+            problem = Problem(
                 self.privacy, self.sensitivity, certificate.objective, self.integer, among
             )
-            certificate = find(asked, effort_read(True, Effort().gap, seconds))[1]
+            certificate = find(problem, effort_read(True, Effort().gap, seconds))[1]
         return certificate.lower_bound
 
     @cached_property

@@ -16,7 +16,7 @@ from leastnoise.errors import InvalidParameter
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Problem:
     """The least noise that keeps ``privacy`` at ``sensitivity``, for a cost, in a class.
 
     ``integer`` asks for noise on the integers; ``among`` is ``"decreasing"`` or ``"any"``.
