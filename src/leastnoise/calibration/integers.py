@@ -128,7 +128,7 @@ def least_canonical(asked: Question) -> tuple[Noise, Certificate]:
         asked.sensitivity,
         asked.cost,
         source="the canonical noise (Awan and Vadhan 2023)",
-        lower_bound=evidence.proved(asked.cost, asked.privacy, asked.sensitivity),
+        lower_bound=evidence.prove(asked.cost, asked.privacy, asked.sensitivity),
         evidence=evidence,
     )
     return noise, certificate

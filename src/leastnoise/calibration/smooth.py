@@ -12,15 +12,15 @@ from leastnoise.accounting import Profile
 from leastnoise.calibration.question import Question, outside
 from leastnoise.core.exact import (
     Interval,
-    exactly,
     exponential,
+    format_exact,
     inverse_error_function,
     logarithm,
     power,
 )
 from leastnoise.core.noise import Gaussian, Laplace, Smooth, TruncatedLaplace
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import keeps
+from leastnoise.core.profile import check_privacy
 from leastnoise.errors import NotPrivate
 
 Found = TypeVar("Found", bound=Smooth)
@@ -124,13 +124,14 @@ def _kept(asked: Question, noise_of: Callable[[Fraction], Found], width: Fractio
     for _ in range(8):
         noise = noise_of(Interval.exact(width * (1 + more)).shortened(_BITS).upper)
         try:
-            keeps(noise, asked.privacy, sensitivity=asked.sensitivity)
+            check_privacy(noise, asked.privacy, sensitivity=asked.sensitivity)
         except NotPrivate:
             more *= 16
         else:
             return noise
     raise NotPrivate(
-        f"the noise of a theorem must keep {asked.privacy} at Δ = {exactly(asked.sensitivity)}, "
+        f"the noise of a theorem must keep {asked.privacy} at Δ = "
+        f"{format_exact(asked.sensitivity)}, "
         f"and {noise!r} does not. Please report this; use another family meanwhile."
     )
 

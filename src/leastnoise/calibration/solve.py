@@ -74,7 +74,7 @@ class Bracket:
     def with_evidence(self, evidence: Evidence) -> "Bracket":
         """Return the bracket with this evidence, if it proves more."""
         asked = self.question
-        bound = evidence.proved(asked.cost, asked.privacy, asked.sensitivity)
+        bound = evidence.prove(asked.cost, asked.privacy, asked.sensitivity)
         better = self.bound is None or bound > self.bound
         return replace(self, bound=bound, evidence=evidence) if better else self
 
@@ -304,7 +304,7 @@ def _radius(asked: Question) -> int:
     For δ = 0, where it never ends: as far as a millionth of its cost comes from.
     """
     delta, factor = as_float(asked.privacy.delta), _factor(asked)
-    settled = asked.cost.settled
+    settled = asked.cost.constant_beyond
     tail, steps, cost = (1 - delta) / (1 + factor), 1, 0.0
     while tail > 0 and steps < _MOST_POINTS:
         here = as_float(asked.cost.value(steps * asked.sensitivity).middle)

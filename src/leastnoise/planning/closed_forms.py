@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from leastnoise.calibration import FAMILIES, Question
-from leastnoise.core.basic_composition import shared_move, split
+from leastnoise.core.basic_composition import joint_sensitivity, split_evenly
 from leastnoise.core.noise import Rounded, Smooth
 from leastnoise.errors import InvalidParameter, Unsupported
 
@@ -25,8 +25,8 @@ STEPPED = ("canonical", "cut_staircase")
 def one_of(asked: Question, releases: int, family: str | None = None) -> Question:
     """Return the question for one of several releases; a Gaussian's is for all of them."""
     if family in SHARED:
-        return replace(asked, sensitivity=shared_move(asked.sensitivity, releases))
-    return replace(asked, privacy=split(asked.privacy, releases))
+        return replace(asked, sensitivity=joint_sensitivity(asked.sensitivity, releases))
+    return replace(asked, privacy=split_evenly(asked.privacy, releases))
 
 
 def gaussian_ahead(asked: Question, releases: int) -> bool:
