@@ -9,9 +9,15 @@ import pytest
 from hypothesis import Phase, settings
 
 from leastnoise.core.arrays import prepare_array
-from tests.engines import duck, pg, pg_address, spark
-from tests.ledger_kept import kept, kept_in_crashing, kept_in_database
-from tests.ledgers import place, places, postgres, postgres_of_its_own, quick_postgres
+from tests.support.engines import duck, pg, pg_address, spark
+from tests.support.faulty_ledgers import kept, kept_in_crashing, kept_in_database
+from tests.support.postgres_servers import (
+    place,
+    places,
+    postgres,
+    postgres_of_its_own,
+    quick_postgres,
+)
 
 # Fixtures, for every test.
 __all__ = [

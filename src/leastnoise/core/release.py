@@ -10,11 +10,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.core.exact import exactly, value_ratio
+from leastnoise.core.exact import exact_ratio, format_exact
 from leastnoise.core.lattice import Grid, effective_sensitivity
 from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import keeps
+from leastnoise.core.profile import check_privacy
 from leastnoise.core.sampling import SYSTEM, CipherTape, Tape
 from leastnoise.errors import InvalidParameter
 
@@ -50,9 +50,9 @@ class Releaser:
         if self.integer and self.noise.step != 1:
             raise InvalidParameter(
                 "whole-number answers must be drawn on the integers; "
-                f"got a step of {exactly(self.noise.step)}. Calibrate again."
+                f"got a step of {format_exact(self.noise.step)}. Calibrate again."
             )
-        keeps(self.noise, self.privacy, sensitivity=self.effective_sensitivity)
+        check_privacy(self.noise, self.privacy, sensitivity=self.effective_sensitivity)
 
     @property
     def effective_sensitivity(self) -> Fraction:
@@ -101,7 +101,7 @@ class Releaser:
 
     def _point(self, value: object) -> int:
         """Return the lattice point of a value, or reject it."""
-        numerator, denominator = value_ratio(value)
+        numerator, denominator = exact_ratio(value)
         if self.integer and denominator != 1:
             raise InvalidParameter(
                 "with integer=True the value to release must be a whole number; "
@@ -123,7 +123,7 @@ def prepare_pair(
             "a pair to release must be a tuple or a list of two numbers; "
             f"got one of type {type(values).__name__} that is not. Give (x, y)."
         )
-    first, second = (grid.index(*value_ratio(value)) for value in values)
+    first, second = (grid.index(*exact_ratio(value)) for value in values)
 
     def draw() -> tuple[int, int]:
         one, other = draw_pair(SYSTEM)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, LedgerUnavailable
 from leastnoise.ledger.entries import Receipt, Spending, Unrecorded, named
 from leastnoise.ledger.ledger import Ledger
@@ -48,7 +48,7 @@ class Recording:
         """Reject what is neither a ledger nor UNRECORDED, and keys that nobody would keep."""
         if not isinstance(self.fresh, bool):
             raise InvalidParameter(
-                f"fresh must be True or False; got {described(self.fresh)}. "
+                f"fresh must be True or False; got {quote(self.fresh)}. "
                 "Say whether to charge and draw again."
             )
         check_ledger(self.ledger, "Open one with Ledger('people.ledger', limit=…).")
@@ -88,6 +88,5 @@ def check_ledger(ledger: object, advice: str) -> None:
     """Reject what is neither a ledger nor UNRECORDED; ``advice`` ends the message."""
     if not isinstance(ledger, Ledger | Unrecorded):
         raise InvalidParameter(
-            "ledger must be a Ledger, or UNRECORDED to go without; got "
-            f"{described(ledger)}. {advice}"
+            f"ledger must be a Ledger, or UNRECORDED to go without; got {quote(ledger)}. {advice}"
         )

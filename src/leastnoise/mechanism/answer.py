@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import (
     Number,
-    approximately,
     as_float,
+    format_rounded,
+    format_to_place,
     magnitude,
     parse_confidence,
-    to_place,
 )
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy
@@ -240,7 +240,7 @@ def half_width(mechanism: Mechanism, confidence: Number) -> Fraction:
 
 def _rounded(answer: Answer) -> str:
     """Print the value to a thousandth of its error, which is all that means anything."""
-    return to_place(answer.value, _place(answer.mechanism))
+    return format_to_place(answer.value, _place(answer.mechanism))
 
 
 def _place(mechanism: Mechanism) -> Fraction:
@@ -267,8 +267,8 @@ def _errors(answer: Answer | Answers) -> tuple[str, str | None]:
     usual = half_width(mechanism, Fraction(19, 20)) + shown
     always = farthest(mechanism)
     return (
-        approximately(usual, 4, ROUND_CEILING),
-        None if isinstance(always, float) else approximately(always + shown, 4, ROUND_CEILING),
+        format_rounded(usual, 4, ROUND_CEILING),
+        None if isinstance(always, float) else format_rounded(always + shown, 4, ROUND_CEILING),
     )
 
 
@@ -282,7 +282,7 @@ def _facts(answer: Answer | Answers) -> dict[str, str]:
         "recorded": recorded_as(answer.receipt),
     }
     if answer.mechanism.needs_allowance:
-        left = approximately(answer.exact_probability, 6, ROUND_CEILING)
+        left = format_rounded(answer.exact_probability, 6, ROUND_CEILING)
         facts["exact value left"] = f"with probability {left}"
     return facts
 
@@ -296,7 +296,7 @@ def recorded_as(receipt: Receipt | None) -> str:
 
 
 def _promise(answer: Answer | Answers) -> str:
-    left = approximately(answer.exact_probability, 6, ROUND_CEILING)
+    left = format_rounded(answer.exact_probability, 6, ROUND_CEILING)
     needed = answer.mechanism.needs_allowance
     exact = f", the exact value left with probability {left}" if needed else ""
     return f"{answer.privacy}{exact}; {recorded_as(answer.receipt)}"

@@ -8,10 +8,17 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, overload
 
 from leastnoise.accounting import Profile
-from leastnoise.calibration import Effort, Question, class_read, effort_read, find
+from leastnoise.calibration import Effort, Problem, class_read, effort_read, find_noise
 from leastnoise.certificate import Certificate
-from leastnoise.core.basic_composition import together
-from leastnoise.core.exact import Number, approximately, count, described, exactly, exponential
+from leastnoise.core.basic_composition import compose_equal
+from leastnoise.core.exact import (
+    Number,
+    exponential,
+    format_exact,
+    format_rounded,
+    parse_count,
+    quote,
+)
 from leastnoise.core.lattice import Grid
 from leastnoise.core.noise import LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
@@ -125,7 +132,7 @@ class Mechanism:
 
     def __repr__(self) -> str:
         """Print the noise and the guarantee."""
-        delta = exactly(self.sensitivity)
+        delta = format_exact(self.sensitivity)
         return f"Mechanism({self.noise!r}, {self.privacy!r}, sensitivity={delta})"
 
     @property
@@ -141,10 +148,10 @@ class Mechanism:
         """
         certificate = self.certificate
         if class_read(among) != certificate.among != "any" or certificate.evidence is None:
-            asked = Question(
+            asked = Problem(
                 self.privacy, self.sensitivity, certificate.objective, self.integer, among
             )
-            certificate = find(asked, effort_read(True, Effort().gap, seconds))[1]
+            certificate = find_noise(asked, effort_read(True, Effort().gap, seconds))[1]
         return certificate.lower_bound
 
     @property
@@ -161,7 +168,7 @@ class Mechanism:
         value plus a number that anyone can know.
         """
         noise = self.drawn.noise
-        return Fraction(noise.weight(0) if self.integer else noise.standing_out, noise.total)
+        return Fraction(noise.weight(0) if self.integer else noise.isolated_weight, noise.total)
 
     @cached_property
     def needs_allowance(self) -> bool:
@@ -254,7 +261,7 @@ class Mechanism:
 
         def refusal() -> str:
             noise = self.drawn.noise
-            only_zero = self.integer or noise.standing_out == noise.weight(0)
+            only_zero = self.integer or noise.isolated_weight == noise.weight(0)
             known = "nothing" if only_zero else "one of a few known numbers"
             return (
                 f"the noise for this promise adds {known} with probability "
@@ -270,7 +277,7 @@ class Mechanism:
         self, values: Any, kind: SeriesKind | None, touches: int, recording: Recording
     ) -> Answers:
         """Release an array, or a column of this kind."""
-        privacy = together(self.privacy, count(touches, "touches", least=1))
+        privacy = compose_equal(self.privacy, parse_count(touches, "touches", least=1))
         if kind is None:
             draw, shape = self.releaser.prepare_array(values), list(values.shape)
         else:
@@ -314,7 +321,7 @@ def check_allow_exact(
     """
     if not isinstance(allow_exact, bool):
         raise InvalidParameter(
-            f"allow_exact must be True or False; got {got or described(allow_exact)}. "
+            f"allow_exact must be True or False; got {got or quote(allow_exact)}. "
             f"Say whether {what} may leave."
         )
     if needed and not allow_exact:
@@ -323,14 +330,14 @@ def check_allow_exact(
 
 def _reject_touches(touches: object) -> None:
     """Reject several touches of a single value."""
-    if count(touches, "touches", least=1) > 1:
+    if parse_count(touches, "touches", least=1) > 1:
         raise InvalidParameter(
-            f"touches is for arrays; got {described(touches)} with a single value. Leave it out."
+            f"touches is for arrays; got {quote(touches)} with a single value. Leave it out."
         )
 
 
 def _up(probability: Fraction) -> str:
-    return approximately(probability, 6, ROUND_CEILING)
+    return format_rounded(probability, 6, ROUND_CEILING)
 
 
 def _explanation(mechanism: Mechanism, people: int | None) -> str:
@@ -365,4 +372,4 @@ def proving(mechanism: Mechanism) -> Fraction:
 
 
 def _percent(chance: Fraction) -> str:
-    return approximately(chance * 100, 6, ROUND_CEILING)
+    return format_rounded(chance * 100, 6, ROUND_CEILING)

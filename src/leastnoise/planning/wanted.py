@@ -7,11 +7,11 @@ from fractions import Fraction
 from leastnoise.calibration import FAMILIES
 from leastnoise.core.exact import (
     Number,
-    described,
-    exactly,
+    format_exact,
+    format_ratio,
     parse_confidence,
-    positive,
-    ratio,
+    parse_positive,
+    quote,
 )
 from leastnoise.costs import Cost, as_cost, l1
 from leastnoise.errors import InvalidParameter
@@ -71,8 +71,10 @@ class Wanted:
             "sensitivity": _sensitivity(sensitivity, _whole(integer)),
             "cost": None if cost is None else as_cost(cost),
             "integer": integer,
-            "weight": positive(1 if weight is None else weight, "the weight of an answer"),
-            "error": None if error is None else positive(error, "the target error of an answer"),
+            "weight": parse_positive(1 if weight is None else weight, "the weight of an answer"),
+            "error": None
+            if error is None
+            else parse_positive(error, "the target error of an answer"),
             "confidence": parse_confidence(
                 USUAL if confidence is None else confidence, below_one="and below 1"
             ),
@@ -107,12 +109,12 @@ class Wanted:
         """Return it for JSON: exact numbers as texts."""
         return {
             "name": self.name,
-            "sensitivity": ratio(self.sensitivity),
+            "sensitivity": format_ratio(self.sensitivity),
             "objective": None if self.cost is None else repr(self.cost),
             "integer": self.integer,
-            "weight": ratio(self.weight),
-            "error": None if self.error is None else ratio(self.error),
-            "confidence": ratio(self.confidence),
+            "weight": format_ratio(self.weight),
+            "error": None if self.error is None else format_ratio(self.error),
+            "confidence": format_ratio(self.confidence),
             "family": self.family,
         }
 
@@ -136,7 +138,7 @@ def _name(name: object) -> str:
         return name
     raise InvalidParameter(
         "the name of an answer must be a text of printable characters that is not empty; "
-        f"got {described(name)}. "
+        f"got {quote(name)}. "
         'Give for instance "visits".'
     )
 
@@ -145,17 +147,17 @@ def _whole(integer: object) -> bool:
     if isinstance(integer, bool):
         return integer
     raise InvalidParameter(
-        f"integer must be True or False; got {described(integer)}. "
+        f"integer must be True or False; got {quote(integer)}. "
         "Say whether the true answer is a whole number."
     )
 
 
 def _sensitivity(sensitivity: Number, integer: bool) -> Fraction:
-    moved = positive(sensitivity, "sensitivity")
+    moved = parse_positive(sensitivity, "sensitivity")
     if integer and moved.denominator != 1:
         raise InvalidParameter(
             "the sensitivity of a whole-number answer must be a whole number; "
-            f"got {exactly(moved)}. Round it up, or leave out integer=True."
+            f"got {format_exact(moved)}. Round it up, or leave out integer=True."
         )
     return moved
 
@@ -166,11 +168,11 @@ def _family(family: object) -> str | None:
     near = get_close_matches(str(family).lower(), FAMILIES, n=1)
     meant = f"Did you mean {near[0]}? " if near else ""
     raise InvalidParameter(
-        f"family must be one of {', '.join(FAMILIES)}; got {described(family)}. {meant}"
+        f"family must be one of {', '.join(FAMILIES)}; got {quote(family)}. {meant}"
         "Choose one, or leave it out for what is cheapest."
     )
 
 
 def _plain(number: Fraction) -> str:
-    text = exactly(number)
+    text = format_exact(number)
     return f"'{text}'" if "/" in text else text

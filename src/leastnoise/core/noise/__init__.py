@@ -1,7 +1,7 @@
 """The families of noise: on the line, and on the lattice where they are drawn."""
 
 from leastnoise.core.lattice import Run
-from leastnoise.core.noise.base import LatticeNoise, Noise, Stairs, TicketNoise
+from leastnoise.core.noise.base import FiniteLatticeNoise, LatticeNoise, Noise, Stairs
 from leastnoise.core.noise.gaussian import Gaussian
 from leastnoise.core.noise.laplace import Laplace, TruncatedLaplace
 from leastnoise.core.noise.rounded import Rounded
@@ -14,6 +14,7 @@ __all__ = [
     "DiscreteStaircase",
     "DiscreteSteps",
     "DiscreteUniform",
+    "FiniteLatticeNoise",
     "Gaussian",
     "Laplace",
     "LatticeNoise",
@@ -24,7 +25,6 @@ __all__ = [
     "Staircase",
     "Stairs",
     "Steps",
-    "TicketNoise",
     "TruncatedLaplace",
     "Uniform",
 ]

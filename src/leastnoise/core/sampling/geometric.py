@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
-from leastnoise.core.exact import fixed_power, raised
+from leastnoise.core.exact import fixed_power, power_bounds
 from leastnoise.core.lattice import Run
 from leastnoise.core.sampling.entropy import WORD, Tape, read_words
 from leastnoise.core.sampling.inversion import draw_exactly, run_scheme
@@ -85,10 +85,10 @@ class Digit:
         narrow, wide = self._whole(base, fine)
 
         def is_at_least(k: int) -> bool:
-            return word * narrow >= (one - raised(base, k, fine)[0]) << bits
+            return word * narrow >= (one - power_bounds(base, k, fine)[0]) << bits
 
         def is_below(k: int) -> bool:
-            return (word + 1) * wide <= (one - raised(base, k, fine)[1]) << bits
+            return (word + 1) * wide <= (one - power_bounds(base, k, fine)[1]) << bits
 
         return is_at_least, is_below
 
@@ -99,7 +99,7 @@ class Digit:
         """
         if self.last:
             return 1 << bits, 1 << bits
-        low, high = raised(base, BASE, bits)
+        low, high = power_bounds(base, BASE, bits)
         return (1 << bits) - high, (1 << bits) - low
 
     @cached_property

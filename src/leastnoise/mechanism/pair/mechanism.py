@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from leastnoise.calibration import sensitivity_read
 from leastnoise.core.exact import (
     Number,
-    approximately,
-    exactly,
     exponential,
+    format_exact,
+    format_ratio,
+    format_rounded,
+    format_to_place,
     magnitude,
     parse_confidence,
-    ratio,
-    to_place,
 )
 from leastnoise.core.lattice import Grid, effective_steps, rounding_error
 from leastnoise.core.privacy import Privacy
@@ -96,9 +96,10 @@ class PairMechanism:
         for noise, shift in shifts:
             if noise.ratio * factor < 1 or noise.period < shift:
                 raise NotPrivate(
-                    f"the noise must keep {self.privacy} at a move of {exactly(shift)}; got one "
-                    f"that falls by a factor of {exactly(1 / noise.ratio)} over "
-                    f"{exactly(noise.period)}. Calibrate again instead of putting one together."
+                    f"the noise must keep {self.privacy} at a move of {format_exact(shift)}; "
+                    f"got one that falls by a factor of {format_exact(1 / noise.ratio)} over "
+                    f"{format_exact(noise.period)}. Calibrate again instead of putting one "
+                    "together."
                 )
 
     @property
@@ -157,19 +158,22 @@ class PairMechanism:
     def _spending(self) -> Spending:
         """Return what a ledger charges."""
         noise = self.drawn
-        parts = {field.name: ratio(Fraction(getattr(noise, field.name))) for field in fields(noise)}
+        parts = {
+            field.name: format_ratio(Fraction(getattr(noise, field.name)))
+            for field in fields(noise)
+        }
         drawn = {
-            "privacy": {"epsilon": ratio(self.privacy.epsilon), "delta": "0"},
+            "privacy": {"epsilon": format_ratio(self.privacy.epsilon), "delta": "0"},
             "drawn": {"kind": type(noise).__name__, **parts},
-            "sensitivity": ratio(self.sensitivity),
+            "sensitivity": format_ratio(self.sensitivity),
             "integer": False,
         }
         facts = {
             "noise": repr(self.noise),
-            "step": ratio(noise.step),
-            "radius": ratio(math.inf),
+            "step": format_ratio(noise.step),
+            "radius": format_ratio(math.inf),
             "exact_probability": "0",
-            "cost": ratio(self.cost),
+            "cost": format_ratio(self.cost),
             "source": self.source,
         }
         return Spending(self.privacy, {digest(drawn): drawn | facts}, {"answer": "pair"})
@@ -180,7 +184,7 @@ class PairMechanism:
 
     def __repr__(self) -> str:
         """Print the noise and the guarantee."""
-        delta = exactly(self.sensitivity)
+        delta = format_exact(self.sensitivity)
         return f"PairMechanism({self.noise!r}, {self.privacy!r}, sensitivity={delta})"
 
 
@@ -241,12 +245,12 @@ class PairAnswer:
         return Fraction(10) ** magnitude(self.within(_NEARLY_ALL) / 1000)
 
     def _printed(self) -> str:
-        first, second = (to_place(value, self._place()) for value in self.value)
+        first, second = (format_to_place(value, self._place()) for value in self.value)
         return f"({first}, {second})"
 
     def _usual(self) -> str:
         """Return what 95 % stay within, that of printing both numbers included, rounded up."""
-        return approximately(self.within(Fraction(19, 20)) + self._place(), 4, ROUND_CEILING)
+        return format_rounded(self.within(Fraction(19, 20)) + self._place(), 4, ROUND_CEILING)
 
     def _repr_html_(self) -> str:
         """Show the answer in a notebook."""

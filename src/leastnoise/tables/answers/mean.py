@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from leastnoise.core.exact import Number, as_float, exactly, parse_confidence
+from leastnoise.core.exact import Number, as_float, format_exact, parse_confidence
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
@@ -56,7 +56,8 @@ class MeanAnswer:
         if not low < high or not low <= self.middle <= high:
             raise InvalidParameter(
                 "the middle of a mean must lie within its bounds, the lower one first; got "
-                f"{exactly(self.middle)}, and {exactly(low)} to {exactly(high)}. Exchange them."
+                f"{format_exact(self.middle)}, and {format_exact(low)} to {format_exact(high)}. "
+                "Exchange them."
             )
         if not self.count.mechanism.integer:
             raise InvalidParameter(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from leastnoise.core.exact import Number, as_float, described, exactly, parse_confidence
+from leastnoise.core.exact import Number, as_float, format_exact, parse_confidence, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
@@ -56,18 +56,19 @@ class QuantileAnswer:
         if not self.low < self.high or not 0 < self.q < 1:
             raise InvalidParameter(
                 "a quantile must have a lower bound below the upper one, and a share above 0 and "
-                f"below 1; got {exactly(self.low)}, {exactly(self.high)} and {exactly(self.q)}. "
+                f"below 1; got {format_exact(self.low)}, {format_exact(self.high)} and "
+                f"{format_exact(self.q)}. "
                 "Give such."
             )
         if not 0 <= self.cell < self.cells:
             raise InvalidParameter(
-                f"a cell must be one of {described(self.cells)}, counted from 0; got "
-                f"{described(self.cell)}. Give one of them."
+                f"a cell must be one of {quote(self.cells)}, counted from 0; got "
+                f"{quote(self.cell)}. Give one of them."
             )
         if self.comparisons < (self.cells - 1).bit_length():
             raise InvalidParameter(
                 "so many comparisons must have been made that each cell can be told from the "
-                f"others; got {described(self.comparisons)} for {described(self.cells)} cells. "
+                f"others; got {quote(self.comparisons)} for {quote(self.cells)} cells. "
                 "Give how many there were."
             )
 
@@ -138,7 +139,7 @@ class QuantileAnswer:
         usual, always = self._errors()
         facts = {
             "cell": cell,
-            "share below": exactly(self.q),
+            "share below": format_exact(self.q),
             "rank, 95 %": usual,
             "rank, always": always or _ENDLESS,
             "promise": f"{self.privacy}{exact_words('rank', self.mechanism)}",

@@ -1,0 +1,87 @@
+"""What is asked of a calibration, as it is read from the caller.
+
+What is asked of calibration: one value that every finder takes.
+
+Read what callers write: refuse what is no question, before anything is computed.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from leastnoise.certificate import CLASSES
+from leastnoise.core.exact import Number, as_float, format_exact, parse_positive, quote
+from leastnoise.core.privacy import Privacy, as_privacy
+from leastnoise.costs import Cost, as_cost
+from leastnoise.errors import InvalidParameter
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """The least noise that keeps ``privacy`` at ``sensitivity``, for a cost, in a class.
+
+    ``integer`` asks for noise on the integers; ``among`` is ``"decreasing"`` or ``"any"``.
+    """
+
+    privacy: Privacy
+    sensitivity: Fraction
+    cost: Cost
+    integer: bool
+    among: str
+
+
+def outside(noise: str, condition: str, privacy: Privacy) -> InvalidParameter:
+    """Refuse parameters outside a theorem, by the name of its condition."""
+    return InvalidParameter(
+        f"{noise} needs {condition}; got {privacy}. Promise something else, or choose another "
+        "family."
+    )
+
+
+def sensitivity_read(
+    privacy: Privacy, sensitivity: Number, cost: Cost, *, integer: bool
+) -> Fraction:
+    """Refuse what is no question; return the sensitivity, exactly."""
+    as_privacy(privacy, "Privacy(delta=0.1)")
+    as_cost(cost)
+    if not isinstance(integer, bool):
+        raise InvalidParameter(
+            f"integer must be True or False; got {quote(integer)}. "
+            "Say whether true answers are whole numbers."
+        )
+    moved = parse_positive(sensitivity, "sensitivity")
+    if integer and moved.denominator != 1:
+        raise InvalidParameter(
+            "the sensitivity of a whole-number answer must be a whole number; "
+            f"got {format_exact(moved)}. Round it up, or leave out integer=True."
+        )
+    return moved
+
+
+def class_read(among: object) -> str:
+    """Refuse what is no class of noises."""
+    if isinstance(among, str) and among in CLASSES:
+        return among
+    raise InvalidParameter(
+        f'among must be "decreasing" or "any"; got {quote(among)}. '
+        "Say in which class of noises to look."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How hard to look: whether to solve at all, how close to the least, for how many seconds."""
+
+    solve: bool = True
+    gap: Fraction = Fraction(1, 1000)
+    seconds: float = 10.0
+
+
+def effort_read(solve: object, gap: Number, seconds: Number) -> Effort:
+    """Refuse an effort that makes no sense."""
+    if not isinstance(solve, bool):
+        raise InvalidParameter(
+            f"solve must be True or False; got {quote(solve)}. "
+            "Say whether a programme may be solved where no closed form is known."
+        )
+    wanted = parse_positive(gap, "gap")
+    return Effort(solve, wanted, as_float(parse_positive(seconds, "seconds")))

@@ -1,0 +1,542 @@
+"""``leastnoise ledger``, and ``leastnoise release`` with a ledger."""
+
+import doctest
+import json
+import re
+import shlex
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import psycopg
+import pytest
+from click.testing import CliRunner, Result
+
+import leastnoise as ln
+from leastnoise import plots
+from leastnoise.cli import main
+from leastnoise.cli import output as waiting_file
+from leastnoise.cli.output import waiting
+from tests.support.postgres_servers import Server
+
+CANARY = "31337.4242"  # the value that nothing may repeat
+ROOT = Path(__file__).resolve().parents[2]
+LIMIT = ["--epsilon", "1", "--delta", "1e-6"]
+FIFTH = ["--epsilon", "0.2", "--sensitivity", "1"]
+
+
+def call(*arguments: str) -> Result:
+    runner = CliRunner(env={"COLUMNS": "80"})
+    return runner.invoke(main, arguments, prog_name="leastnoise")
+
+
+def data(result: Result) -> Any:
+    """Return printed JSON, which must be strict: NaN and Infinity are none."""
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("\n") == 1
+    return json.loads(result.stdout, parse_constant=pytest.fail)
+
+
+def exact(promise: dict[str, Any]) -> tuple[Fraction | int, ...]:
+    return Fraction(promise["epsilon"]), Fraction(promise["delta"])
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = str(tmp_path / "people.ledger")
+    assert call("ledger", path, "new", *LIMIT).exit_code == 0
+    return path
+
+
+def released(file: str, *more: str) -> Any:
+    return data(call("release", "42", *FIFTH, "--ledger", file, "--json", *more))
+
+
+def damage(file: str) -> None:
+    """Change a letter of a key, as an editor of databases would."""
+    with sqlite3.connect(file) as connection:
+        for (trigger,) in connection.execute("SELECT name FROM sqlite_schema WHERE type='trigger'"):
+            connection.execute(f"DROP TRIGGER {trigger}")
+        connection.execute("UPDATE rows SET key = 'c' WHERE key = 'a'")
+    connection.close()
+
+
+# ------------------------------------------------------------------- what it shows
+
+
+def test_show_is_what_the_library_says(file: str) -> None:
+    for key in "abc":
+        released(file, "--key", key, *(["--analyst", "ann"] if key == "a" else []))
+    found = data(call("ledger", file, "--json"))
+    whole, ann = found["accounts"]
+    assert (whole["dataset"], whole["analyst"], ann["analyst"]) == ("data", None, "ann")
+    assert exact(whole["limit"]) == (1, Fraction(1, 10**6))
+    assert exact(whole["spent"]) == (Fraction(3, 5), 0)
+    assert exact(whole["left"]) == (Fraction(2, 5), Fraction(1, 10**6))
+    assert exact(ann["spent"]) == (Fraction(1, 5), 0)
+    assert found["releases"] == 3
+    assert [release["key"] for release in found["last"]] == list("abc")
+    assert [release["analyst"] for release in found["last"]] == ["ann", None, None]
+    with ln.Ledger(file) as ledger:
+        assert found["head"] == str(ledger.head)
+
+
+def test_show_prints_aligned_tables_and_the_promise_in_words(file: str) -> None:
+    for key in "abc":
+        released(file, "--key", key)
+    printed = call("ledger", file).stdout
+    accounts, releases, head, words = printed.strip().split("\n\n")
+    names, *rows = accounts.splitlines()
+    starts = [match.start() for match in re.finditer(r"(?<!\S)\S+( \S+)?", names)]
+    cells = [
+        [row[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
+        for row in rows
+    ]
+    assert cells == [["data", "(all)", "1", "0.000001", "0.6", "0", "0.4", "0.000001"]]
+    assert releases.splitlines()[0] == "3 releases:"
+    assert [line.split()[-1] for line in releases.splitlines()[2:]] == list("abc")
+    with ln.Ledger(file) as ledger:
+        assert head == f"head  {ledger.head}"
+    assert " ".join(words.split()) == (
+        "All that is released from 'data' keeps one promise together: (ε, δ) = (1, 0.000001) "
+        "(show --explain says what that means)."
+    )
+    assert max(map(len, printed.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("action", [["show", "--explain"], ["new", *LIMIT]])
+def test_the_promise_is_explained_where_it_is_made_or_asked_for(
+    file: str, action: list[str]
+) -> None:
+    explained = ln.Privacy(1, "1e-6").explain().split(". ")[0]
+    words = " ".join(call("ledger", file, *action).stdout.split())
+    assert explained in words
+    assert "add up" not in words
+    assert explained not in " ".join(call("ledger", file).stdout.split())
+    assert explained in data(call("ledger", file, "--json"))["means"]
+
+
+def test_only_the_last_ten_releases_are_listed(file: str) -> None:
+    with ln.Ledger(file) as ledger:
+        mechanism = ln.calibrate(ln.Privacy("1/100"), sensitivity=1)
+        for place in range(12):
+            mechanism.release(1, ledger=ledger, key=f"question {place}")
+    printed = call("ledger", file).stdout
+    assert "\n12 releases; the last 10:\n" in printed
+    assert re.findall(r"question (\d+)", printed) == [str(place) for place in range(2, 12)]
+
+
+def test_long_sums_are_rounded_to_the_side_of_caution(file: str) -> None:
+    """1/9 − 1/10 + … never less spent than was, never more left than is."""
+    with ln.Ledger(file) as ledger:
+        for part in ("1/1234567", "1/7654321"):
+            ln.calibrate(ln.Privacy(part), sensitivity=1).release(1, ledger=ledger)
+        spent, left = ledger.spent.epsilon, ledger.left.epsilon
+    row = call("ledger", file).stdout.splitlines()[1]
+    shown = [Fraction(text[1:]) for text in row.split() if text.startswith("≈")]
+    assert len(shown) == 2
+    assert spent < shown[0] < spent * (1 + Fraction(1, 10**7))
+    assert left * (1 - Fraction(1, 10**7)) < shown[1] < left
+
+
+def test_what_somebody_put_into_the_file_cannot_steer_the_terminal(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leastnoise.ledger.ledger.named", lambda text, _: text)
+    with ln.Ledger(file, limit=ln.Privacy(1), dataset="a\x1b[2J") as ledger:
+        ln.calibrate(ln.Privacy("0.1"), sensitivity=1).release(1, ledger=ledger, fresh=True)
+    printed = call("ledger", file).stdout
+    assert "a�[2J" in printed
+    assert "\x1b" not in printed
+
+
+# ------------------------------------------------------------------- new and allow
+
+
+def test_new_may_be_said_again_and_says_what_is(file: str) -> None:
+    again = call("ledger", file, "new", *LIMIT)
+    assert again.exit_code == 0
+    said, rest = again.stdout.split("\n\n", 1)
+    assert said == "It was there already, with this limit."
+    assert rest == call("ledger", file, "show", "--explain").stdout
+    first = call("ledger", file, "new", "--dataset", "visits", *LIMIT)
+    assert "already" not in first.stdout
+    other = call("ledger", file, "new", "--epsilon", "2")
+    assert other.exit_code == 2
+    assert "leastnoise ledger FILE allow" in other.stderr
+    unsaid = call("ledger", file, "new", "--dataset", "other")
+    assert (unsaid.exit_code, unsaid.stdout) == (2, "")
+    assert "a limit must say ε, δ or both; got neither." in unsaid.stderr
+
+
+def test_a_data_set_need_not_be_named_where_the_first_is_meant(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.ledger")
+    for name in ("visits", "data"):
+        assert call("ledger", path, "new", "--dataset", name, *LIMIT).exit_code == 0
+    released(path)
+    released(path, "--dataset", "data")
+    released(path, "--dataset", "data")
+    accounts = data(call("ledger", path, "--json", "--dataset", "data"))["accounts"]
+    assert [account["dataset"] for account in accounts] == ["visits", "data"]  # as they were begun
+    spent = {account["dataset"]: exact(account["spent"])[0] for account in accounts}
+    assert spent == {"visits": Fraction(1, 5), "data": Fraction(2, 5)}
+    missing = call("ledger", path, "--dataset", "people")
+    assert missing.exit_code == 2
+    assert "got 'people', which has none (the ledger was begun with 'visits')" in missing.stderr
+    assert "begin it with leastnoise ledger FILE new --dataset … --eps" in missing.stderr
+
+
+def test_allow_sets_the_limits_of_a_data_set_and_of_an_analyst(file: str) -> None:
+    assert call("ledger", file, "allow", "--epsilon", "1/3", "--analyst", "ann").exit_code == 0
+    assert released(file, "--analyst", "ann")["recorded"]
+    refused = call("release", CANARY, *FIFTH, "--ledger", file, "--analyst", "ann")
+    assert (refused.exit_code, refused.stdout) == (3, "")
+    assert "for analyst 'ann' is (ε, δ) = (1/3, 0.000001)" in refused.stderr
+    assert CANARY not in refused.stderr
+    lowered = call("ledger", file, "allow", "--epsilon", "0.1")
+    assert "More was spent than the limit is now." in lowered.stdout
+    # What was spent, not what is allowed now; δ stayed as it was.
+    assert "keeps one promise together: (ε, δ) = (0.2, 0.000001)" in " ".join(
+        lowered.stdout.split()
+    )
+
+
+def test_allow_keeps_what_is_not_given(file: str) -> None:
+    """Of the account itself, and of the data set for an analyst who had no limit."""
+    steps = [
+        (["--delta", "1e-7", "--analyst", "ann"], ("1", "1e-7")),
+        (["--epsilon", "0.5"], ("0.5", "1e-6")),
+        (["--epsilon", "0.3", "--analyst", "ann"], ("0.3", "1e-7")),
+        (["--delta", "0"], ("0.5", "0")),
+        (["--epsilon", "0", "--delta", "0"], ("0", "0")),
+    ]
+    for options, (epsilon, delta) in steps:
+        found = data(call("ledger", file, "allow", *options, "--json"))["accounts"]
+        mine = found["--analyst" in options]  # the data set's is first
+        assert exact(mine["limit"]) == (Fraction(epsilon), Fraction(delta))
+
+
+# ------------------------------------------------------------------- verify
+
+
+def test_verify_tells_the_head_and_takes_it(file: str) -> None:
+    head = released(file, "--key", "a")["recorded"]["head"]
+    released(file, "--key", "b")
+    found = data(call("ledger", file, "verify", "--head", head, "--json"))
+    with ln.Ledger(file) as ledger:
+        assert found == {
+            "whole": True,
+            "rows": ledger.head.seq,
+            "head": str(ledger.head),
+            "checked": {"head": True, "witness": False},
+        }
+    assert (
+        "It holds the head that was witnessed."
+        in call("ledger", file, "verify", "--head", head).stdout
+    )
+    assert "Whether it is the newest, it cannot tell" in call("ledger", file, "verify").stdout
+    wrong = call("ledger", file, "verify", "--head", "1-00")
+    assert wrong.exit_code == 2
+
+
+@pytest.mark.parametrize("way", ["--head", "--witness"])
+def test_an_older_copy_is_noticed_by_a_head(file: str, way: str) -> None:
+    released(file, "--key", "a")
+    with sqlite3.connect(file) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    older = file + ".older"
+    shutil.copy(file, older)
+    head = released(file, "--key", "b")["recorded"]["head"]
+    assert call("ledger", older, "verify").exit_code == 0  # nothing in it can tell
+    done = call("ledger", older, "verify", way, head)
+    assert (done.exit_code, done.stdout) == (4, "")
+    assert "an older copy, or another ledger" in done.stderr
+    refused = call("release", CANARY, *FIFTH, "--ledger", older, "--witness", head)
+    assert (refused.exit_code, refused.stdout) == (4, "")
+    assert CANARY not in refused.stderr
+
+
+@pytest.mark.parametrize("action", ["show", "verify", "export", "plot", "allow"])
+def test_of_a_damaged_ledger_nothing_is_told_and_nothing_released(file: str, action: str) -> None:
+    for key in "ab":
+        released(file, "--key", key)
+    damage(file)
+    more = {"plot": ["--out", f"{file}.svg"], "allow": LIMIT}.get(action, [])
+    for done in (
+        call("ledger", file, action, *more),
+        call("release", CANARY, *FIFTH, "--ledger", file),
+    ):
+        assert (done.exit_code, done.stdout) == (4, "")
+        assert re.search(r"^Error: the rows of a ledger must form one chain", done.stderr)
+        assert done.stderr.count("\n") == 1
+        assert CANARY not in done.stderr
+
+
+# ------------------------------------------------------------------- release
+
+
+def test_under_a_key_the_stored_answer_comes_back(file: str) -> None:
+    first = released(file, "--key", "members")
+    again = data(call("release", "99999", *FIFTH, "--ledger", file, "--key", "members", "--json"))
+    assert again["value"] == first["value"]
+    assert (first["recorded"]["again"], again["recorded"]["again"]) == (False, True)
+    assert exact(again["recorded"]["left"])[0] == Fraction(4, 5)
+    printed = call("release", CANARY, *FIFTH, "--ledger", file, "--key", "members").stdout
+    assert "; the stored answer, recorded as 'members' on " in printed
+    fresh = released(file, "--key", "members", "--fresh")["recorded"]
+    assert fresh["row"] > first["recorded"]["row"]
+    assert exact(fresh["left"])[0] == Fraction(3, 5)
+
+
+def test_the_true_value_is_not_in_the_file(file: str) -> None:
+    for value in (CANARY, "5"):
+        call("release", value, *FIFTH, "--ledger", file, "--key", value[:1])
+    parts = [path.read_bytes() for path in Path(file).parent.iterdir()]
+    assert all(CANARY.encode() not in part for part in parts)
+    assert sum(b'"index"' in part for part in parts) >= 1
+
+
+def test_a_witness_log_is_kept_by_releases(file: str, tmp_path: Path) -> None:
+    log = tmp_path / "elsewhere.heads"
+    recorded = released(file, "--witness", str(log))["recorded"]
+    assert log.read_text().splitlines()[-1].split()[0] == recorded["head"]
+
+
+MISUSED = [
+    (["ledger", "FILE", "--epsilon", "1"], 2, "--epsilon is for new, allow; got it with show."),
+    (["ledger", "FILE", "--analyst", "ann"], 2, "--analyst is for allow; got it with show."),
+    (["ledger", "FILE", "new", *LIMIT, "--analyst", "a"], 2, "--analyst is for allow; got it with"),
+    (["ledger", "FILE", "export", "--json"], 2, "--json is for show, new, allow, verify; got it"),
+    (
+        ["ledger", "FILE", "verify", "--out", "a"],
+        2,
+        "--out is for export, plot; got it with verify",
+    ),
+    (["ledger", "FILE", "plot"], 2, "a picture must be written to a file; got none."),
+    (["ledger", "FILE", "plot", "--out", "a.gif"], 2, "a picture must end in .png, .svg"),
+    (["ledger", "FILE", "export", "--out", "no/where"], 2, "written where files can be; No such"),
+    (["ledger", "FILE", "export", "--unit", ""], 2, "a unit of privacy must be a text of 1 to"),
+    (["ledger", "FILE", "allow"], 2, "a limit must say ε, δ or both; got neither."),
+    (["ledger", "FILE", "allow", "--epsilon", "x"], 2, "ε must be a finite number; got 'x'."),
+    (["ledger", "FILE", "--witness", ""], 2, "a witness must be a head such as"),
+    (["ledger", "nowhere.ledger"], 2, "which is not there. Use leastnoise ledger FILE new"),
+    (["ledger", __file__], 2, "must be a file that leastnoise made; got"),
+    (["ledger", "mysql://x"], 2, "got an address that begins with mysql://."),
+    (["ledger", "FILE", "new", "--epsilon", "0"], 2, "got ε = 0 and δ = 0. Give for"),
+    (["ledger", "FILE", "new", *LIMIT, "--epsilon", "2"], 2, "once; got --epsilon 2 times."),
+    (["ledger", "FILE", "--dataset", "a", "--dataset", "a"], 2, "got --dataset 2 times."),
+    (["release", CANARY, *FIFTH, "--ledger", "FILE", "--epsilon", "1"], 2, "--epsilon 2 times."),
+    (["ledger", "FILE", "verify", "--witness", "nowhere"], 2, "a witness must exist and hold"),
+    (["ledger", "FILE", "show", "--witness", "nowhere"], 2, "got 'nowhere', which holds none."),
+    (
+        ["release", CANARY, *FIFTH, "--key", "a"],
+        2,
+        "got one, or --fresh, without a ledger. Give --",
+    ),
+    (["release", CANARY, *FIFTH, "--fresh"], 2, "without a ledger. Give --ledger FILE, or leave"),
+    (["release", CANARY, *FIFTH, "--dataset", "a"], 2, "--dataset is for a ledger; got it without"),
+    (["release", CANARY, *FIFTH, "--analyst", "a"], 2, "--analyst is for a ledger; got it without"),
+    (["release", CANARY, *FIFTH, "--ledger", "nowhere"], 2, "which is not there. Use leastnoise"),
+    (["release", CANARY, *FIFTH, "--ledger", "FILE", "--key", "\n"], 2, "a key must be a text of"),
+    (["release", CANARY, *FIFTH[2:], "--epsilon", "2", "--ledger", "FILE"], 3, "the limit of data"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "message"), MISUSED)
+def test_a_mistake_is_one_line_and_changes_nothing(
+    file: str, arguments: list[str], code: int, message: str
+) -> None:
+    before = call("ledger", file, "verify").stdout
+    done = call(*(file if word == "FILE" else word for word in arguments))
+    assert (done.exit_code, done.stdout) == (code, "")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert CANARY not in done.stderr
+    assert call("ledger", file, "verify").stdout == before
+
+
+def test_a_key_is_for_one_promise(file: str) -> None:
+    released(file, "--key", "a")
+    other = ["--epsilon", "0.3", "--sensitivity", "1"]
+    done = call("release", CANARY, *other, "--ledger", file, "--key", "a")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "got 'a', which was used for another promise" in done.stderr
+
+
+# ------------------------------------------------------------------- export and plot
+
+
+def test_export_is_the_declaration_of_the_library(file: str, tmp_path: Path) -> None:
+    released(file, "--key", "a")
+    found = data(call("ledger", file, "export", "--unit", "person"))
+    out = tmp_path / "declaration.json"
+    done = call("ledger", file, "export", "--unit", "person", "--out", str(out))
+    assert done.stdout.startswith(f"{out}: the declaration of 'data'; to be filled in by you:\n")
+    assert "intended_use" in done.stdout
+    assert "privacy_unit" not in done.stdout
+    with ln.Ledger(file) as ledger:
+        assert found == ledger.export(unit="person") == json.loads(out.read_text())
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "html"])
+def test_plot_writes_a_picture(file: str, tmp_path: Path, ending: str) -> None:
+    released(file, "--key", "a")
+    out = tmp_path / f"budget.{ending}"
+    assert call("ledger", file, "plot", "--out", str(out)).stdout.startswith(f"{out}: ")
+    assert out.stat().st_size > 1000
+
+
+# ------------------------------------------------------------------- help and documents
+
+
+def test_help_names_what_is_called_for_each_action() -> None:
+    told = call("ledger", "--help").stdout
+    named = re.findall(r"(?m)^ +(\w+) .*? {2,}((?:Ledger|plots)\S*)$", told)
+    assert [action for action, _ in named] == ["show", "new", "allow", "verify", "export", "plot"]
+    for _, path in named:
+        home, _, name = path.partition(".")
+        assert hasattr(plots if home == "plots" else ln.Ledger, name) or path == "Ledger"
+
+
+def test_the_commands_of_the_page_do_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In their order, in an empty folder; … stands for what is another each time."""
+    text = (ROOT / "docs" / "ledger.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"(?ms)^```shell-session\n(.*?)^```$", text)
+    commands = [part for block in blocks for part in re.split(r"(?m)^\$ ", block)[1:]]
+    assert len(commands) > 4
+    monkeypatch.chdir(tmp_path)
+    for command in commands:
+        line, _, printed = command.partition("\n")
+        words = shlex.split(line)
+        assert words[0] == "leastnoise"
+        done = call(*words[1:])
+        wanted = printed.replace("…", "...")
+        assert doctest.OutputChecker().check_output(wanted, done.output, doctest.ELLIPSIS), (
+            f"{line}\n{done.output}"
+        )
+
+
+# ------------------------------------------------------------------- waiting
+
+
+class Terminal(StringIO):
+    """An error stream that says when something was written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told = Event()
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.told.set()
+        return super().write(text)
+
+
+def test_what_takes_long_is_told_on_a_terminal_and_wiped(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(waiting_file, "_PATIENCE", 0)
+    with waiting("checking the ledger"):
+        assert terminal.told.wait(60)
+    said = terminal.getvalue()
+    assert said.startswith("\rleastnoise: checking the ledger, 0 s")
+    assert said.endswith("\r")
+    assert not said.split("\r")[-2].strip()
+
+
+def test_what_is_done_next_is_told_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shorter text leaves nothing of a longer one on the line."""
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(waiting_file, "_PATIENCE", 0)
+    with waiting("checking the ledger") as now:
+        assert terminal.told.wait(60)
+        terminal.told.clear()
+        now("drawing")
+        assert terminal.told.wait(60)
+    first, second, *_ = terminal.getvalue().strip("\r").split("\r")
+    assert second.startswith("leastnoise: drawing, ")
+    assert len(second) == len(first)
+
+
+def test_plot_says_when_it_draws(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And prints only when the line is wiped."""
+    told: list[str] = []
+
+    @contextmanager
+    def noting(doing: str) -> Iterator[Callable[[str], None]]:
+        told.append(doing)
+        yield told.append
+        told.append("ended")
+
+    monkeypatch.setattr(import_module("leastnoise.cli.ledger"), "waiting", noting)
+    monkeypatch.setattr("click.echo", lambda *_, **__: told.append("printed"))
+    assert call("ledger", file, "plot", "--out", str(tmp_path / "a.json")).exit_code == 0
+    assert told == ["checking the ledger", "drawing the picture", "ended", "printed"]
+
+
+def test_what_is_quick_or_not_seen_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for stream in (Terminal(), StringIO()):
+        monkeypatch.setattr(sys, "stderr", stream)
+        with waiting("checking the ledger"):
+            pass
+        assert stream.getvalue() == ""
+
+
+# ------------------------------------------------------------------- either store
+
+
+def test_on_either_store(place: str, tmp_path: Path) -> None:
+    begun = call("ledger", place, "new", "--dataset", "visits", *LIMIT)
+    assert begun.exit_code == 0, begun.output
+    first = released(place, "--key", "a")
+    assert released(place, "--key", "a")["value"] == first["value"]
+    refused = call("release", CANARY, *FIFTH[2:], "--epsilon", "0.9", "--ledger", place)
+    assert (refused.exit_code, refused.stdout) == (3, "")
+    head = first["recorded"]["head"]
+    assert data(call("ledger", place, "verify", "--head", head, "--json"))["head"] == head
+    assert data(call("ledger", place, "export"))["evidence"]["head"] == head
+    assert exact(data(call("ledger", place, "--json"))["accounts"][0]["spent"])[0] == Fraction(1, 5)
+    assert call("ledger", place, "plot", "--out", str(tmp_path / "a.json")).exit_code == 0
+
+
+def test_an_account_of_the_database_that_may_only_append_can_release(postgres: Server) -> None:
+    """As docs/ledger.md advises; and it can neither change rows nor take the guard away."""
+    place = postgres.database()
+    assert call("ledger", place, "new", *LIMIT).exit_code == 0
+    with psycopg.connect(place, autocommit=True) as connection:
+        for statement in (
+            "CREATE ROLE colleague LOGIN",
+            "GRANT USAGE ON SCHEMA leastnoise TO colleague",
+            "GRANT SELECT, INSERT ON leastnoise.rows TO colleague",
+            "GRANT SELECT, UPDATE ON leastnoise.head TO colleague",
+        ):
+            connection.execute(statement)
+    hers = place.replace("postgres@", "colleague@")
+    assert exact(released(hers)["recorded"]["left"])[0] == Fraction(4, 5)
+    assert call("ledger", hers, "verify").exit_code == 0
+    for statement in (
+        "UPDATE leastnoise.rows SET at = ''",
+        "DELETE FROM leastnoise.rows",
+        "ALTER TABLE leastnoise.rows DISABLE TRIGGER ALL",
+    ):
+        with (
+            psycopg.connect(hers, autocommit=True) as connection,
+            pytest.raises(psycopg.errors.InsufficientPrivilege, match=r"permission denied|owner"),
+        ):
+            connection.execute(statement)

@@ -1,0 +1,734 @@
+"""``leastnoise count``, ``sum``, ``mean``, ``median``, ``quantile`` and ``histogram``."""
+
+import csv
+import doctest
+import json
+import re
+import shlex
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date, timedelta
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+import leastnoise as ln
+from leastnoise.cli import main
+from leastnoise.tables import census
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CANARY = "kestrel-31337"  # the region of one person, whom nothing may tell of
+CANARY_NUMBER = 31337_4242
+REGIONS = ("east", 'north, "upper"', "west")
+PEOPLE = [
+    {
+        "person": f"p{place}",
+        "region": REGIONS[place % 3],
+        "level": place % 4 - 1,
+        "member": place % 5 == 0,
+        "born": date(2000, 1, 1) + timedelta(days=place % 2),
+        "income": 100 * place,
+    }
+    for place in range(240)
+] + [
+    {
+        "person": CANARY,
+        "region": CANARY,
+        "level": 99,
+        "member": True,
+        "born": date(1931, 3, 7),
+        "income": CANARY_NUMBER,
+    }
+]
+UNIT = ["--unit", "person", "--max-rows", "1"]
+# So much that none of the whole numbers here is moved: each with probability below 2e^−99.
+NEARLY_EXACT = ["--epsilon", "400"]
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner(env={"COLUMNS": "80"}).invoke(main, arguments, prog_name="leastnoise")
+
+
+def data(result: Result) -> Any:
+    """Return printed JSON, which must be strict: NaN and Infinity are none."""
+    assert result.exit_code == 0, result.output
+    assert (result.stdout.count("\n"), result.stderr) == (1, "")
+    return json.loads(result.stdout, parse_constant=pytest.fail)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the same people in two files, and a ledger."""
+    made = tmp_path_factory.mktemp("made")
+    pq.write_table(people(), made / "people.parquet")
+    with (made / "people.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, PEOPLE[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(PEOPLE)
+    ln.Ledger(made / "a.ledger", limit=ln.Privacy(2000, "1e-5")).close()
+    return made
+
+
+@pytest.fixture(autouse=True)
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, which commands run in."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def people() -> pa.Table:
+    return pa.table({name: [row[name] for row in PEOPLE] for name in PEOPLE[0]})
+
+
+def asked(*arguments: str, epsilon: str = "400") -> Any:
+    """Ask with hardly any noise, and without the one person of the canary."""
+    where = ["--where", "income < 30000"]
+    return data(call(*arguments, *UNIT, "--epsilon", epsilon, *where, *RECORDED, "--json"))
+
+
+RECORDED = ["--ledger", "a.ledger"]
+
+
+def spent() -> Fraction:
+    with ln.Ledger("a.ledger") as ledger:
+        return ledger.spent.epsilon
+
+
+def damaged() -> str:
+    """Write a Parquet file whose schema is whole and whose rows are not."""
+    pq.write_table(
+        people(),
+        "damaged.parquet",
+        compression="none",
+        write_statistics=False,
+        use_dictionary=False,
+    )
+    content = bytearray(Path("damaged.parquet").read_bytes())
+    footer = int.from_bytes(content[-8:-4], "little") + 8
+    assert CANARY.encode() in content[:-footer]
+    assert CANARY.encode() not in content[-footer:]
+    # The headers of pages go, and the canary stays for an engine to stumble over.
+    for place in range(4, len(content) - footer):
+        if not CANARY.encode().count(content[place]):
+            content[place] = 0xFF
+    Path("damaged.parquet").write_bytes(content)
+    return "damaged.parquet"
+
+
+# ------------------------------------------------------------------- answers
+
+
+@pytest.mark.parametrize("source", ["people.csv", "people.parquet"])
+def test_each_question_is_answered(source: str) -> None:
+    count = asked("count", source)
+    assert (count["asked"], count["value"], count["value_float"]) == ("count", "240", 240.0)
+    low, high = map(Fraction, count["interval_95"])
+    assert low <= 240 <= high
+    assert count["privacy"] == {"epsilon": "400", "delta": "0"}
+    assert set(count) == {
+        *("asked", "value", "value_float", "interval_95", "bound", "privacy"),
+        *("exact_probability", "recorded"),
+    }
+    # Noise of ε goes beyond k times its sensitivity with probability below 2e^−kε. A mean of ε = 8
+    # has at least 3 for each part, as it says when it explains itself.
+    total = sum(100 * place for place in range(240))
+    found = asked("sum", source, "income", "--bounds", "0", "30000", epsilon="22")
+    assert abs(Fraction(found["value"]) - total) <= 60_000
+    found = asked("mean", source, "income", "--bounds", "-30000", "30000", epsilon="8")
+    assert found["middle"] == "0"
+    assert abs(Fraction(found["count"]) - 240) <= 8
+    assert abs(Fraction(found["sum_from_middle"]) - total) <= 240_000
+    assert abs(Fraction(found["value"]) - Fraction(total, 240)) <= 1_500
+    found = asked(
+        "quantile", source, "income", "--share", "1/4", "--bounds", "0", "32000", "--cells", "16"
+    )
+    assert found["cell"] == ["4000", "6000"]  # a quarter of the rows is below 6000, not of 4000
+    assert "rank_error_95" in found
+    found = asked("median", source, "income", "--bounds", "0", "32000", "--cells", "16")
+    assert found["asked"] == "median of income"
+    assert found["cell"] == ["10000", "12000"]  # half of the rows is below 12000, not of 10000
+    found = asked("histogram", source, "income", "--edges", "0, 1000,10000,3e4")
+    assert [(one["key"], one["value"]) for one in found["groups"]] == [
+        (["[0, 1000)"], "10"),
+        (["[1000, 10000)"], "90"),
+        (["[10000, 30000]"], "140"),
+    ]
+    assert spent() == 4 * 400 + 22 + 8
+    assert found["recorded"]["left"]["epsilon"] == "370"
+
+
+@pytest.fixture
+def groups_file() -> str:
+    Path("groups.txt").write_bytes('\ufeffnowhere\r\nnorth, "upper"\r\n'.encode())
+    return "groups.txt"
+
+
+def test_groups_are_given_by_options_and_by_a_file(groups_file: str) -> None:
+    """Those that the table does not have are answered, those that are not given are not."""
+    given = ["--by", "region", "--group", "west", "--groups-file", groups_file]
+    found = asked("count", "people.csv", *given)
+    assert found["by"] == ["region"]
+    assert {one["key"][0]: one["value"] for one in found["groups"]} == {
+        "west": "80",
+        "nowhere": "0",
+        'north, "upper"': "80",
+    }
+
+
+def test_groups_are_read_as_their_column_has_them() -> None:
+    given = [
+        *("--by", "level", "--by", "member", "--by", "born", "--by", "region"),
+        *("--group", "-1,TRUE,2000-01-01,east", "--group", '0,false,2000-01-02,"north, ""upper"""'),
+    ]
+    found = asked("count", "people.parquet", *given)
+    true = [
+        sum((one["level"], one["member"], one["born"], one["region"]) == key for one in PEOPLE)
+        for key in (
+            (-1, True, date(2000, 1, 1), "east"),
+            (0, False, date(2000, 1, 2), 'north, "upper"'),
+        )
+    ]
+    assert min(true) > 0
+    assert [(one["key"], int(one["value"])) for one in found["groups"]] == [
+        ([-1, True, "2000-01-01", "east"], true[0]),
+        ([0, False, "2000-01-02", 'north, "upper"'], true[1]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("by", "group", "message"),
+    [
+        ("level", "1.0", "a group by a column of kind integer must be a whole number"),
+        ("level", "１", "a group by a column of kind integer must be a whole number"),
+        ("member", "1", "a group by a column of kind boolean must be true or false"),
+        ("born", "2024-02-30", "a group by a column of kind date must be a date"),
+        ("born", "20240229", "a group by a column of kind date must be a date"),
+        ("level,region", "1", "a value for each --by, 2 of them"),
+        ("level,region", '1,"', "a value for each --by, 2 of them"),
+        ("regoin", "west", "got 'regoin'. Did you mean 'region'?"),
+    ],
+)
+def test_a_group_that_its_column_cannot_hold_is_refused(by: str, group: str, message: str) -> None:
+    columns = [word for name in by.split(",") for word in ("--by", name)]
+    done = call(
+        "count", "people.parquet", *columns, "--group", group, *UNIT, *NEARLY_EXACT, *RECORDED
+    )
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert spent() == 0
+
+
+def test_discovered_groups_have_many_people() -> None:
+    promise = ["--epsilon", "1", "--delta", "1e-6", "--by", "region"]
+    done = call("count", "people.csv", *promise, *UNIT, *RECORDED)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.startswith("count by region\n\nregion ")
+    assert done.stdout.count("± ") == 3  # the noise is at most 14, of 80
+    assert CANARY not in done.stdout
+
+
+def test_a_row_can_be_a_unit_and_neighbours_be_replaced() -> None:
+    more = ["--row-is-unit", "--neighbours", "replace", "--epsilon", "1", "--explain", "--json"]
+    found = data(call("sum", "people.parquet", "income", "--bounds", "-5", "20", *more))
+    (number,) = found["questions"][0]["numbers"]
+    assert number["sensitivity"] == "25"
+    assert found["asked"]["neighbours"] == "replace"
+
+
+def test_what_the_noise_gives_away_must_be_allowed() -> None:
+    often = ["--delta", "0.75", "--row-is-unit", "--unrecorded"]
+    refused = call("sum", "people.csv", "income", "--bounds", "0", "1e6", *often)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "--allow-exact" in refused.stderr
+    found = data(
+        call(
+            "sum", "people.csv", "income", "--bounds", "0", "1e6", *often, "--allow-exact", "--json"
+        )
+    )
+    assert Fraction(found["exact_probability"]) > 0
+    assert found["recorded"] is False
+
+
+# ------------------------------------------------------------------- the ledger
+
+
+def test_the_same_question_again_is_free() -> None:
+    question = ["count", "people.csv", *UNIT, "--epsilon", "0.5", *RECORDED]
+    first = data(call(*question, "--json"))
+    again = data(call(*question, "--json"))
+    assert again["value"] == first["value"]
+    assert (first["recorded"]["again"], again["recorded"]["again"]) == (False, True)
+    assert spent() == Fraction(1, 2)
+    assert "; the stored answer, recorded as 'count #" in call(*question).stdout
+    assert data(call(*question, "--fresh", "--json"))["recorded"]["again"] is False
+    assert data(call(*question, "--key", "mine", "--json"))["recorded"]["key"] == "mine"
+    assert spent() == Fraction(3, 2)
+
+
+def test_of_several_data_sets_the_one_that_is_meant_is_charged_and_named() -> None:
+    ln.Ledger("a.ledger", dataset="visits", limit=ln.Privacy(1)).close()
+    question = ["people.csv", *UNIT, "--epsilon", "0.5", *RECORDED, "--dataset", "visits"]
+    assert call("count", *question).stdout.endswith(", of data set 'visits'\n")
+    edges = ["income", "--edges", "0,9"]
+    more = ["--analyst", "ann", "--witness", "elsewhere.heads"]
+    late = call("histogram", *question[:1], *edges, *question[1:], *more)
+    assert late.exit_code == 2
+    assert "a witness must exist and hold heads" in late.stderr
+    done = call("histogram", *question[:1], *edges, *question[1:], *more[:2])
+    assert done.stdout.endswith("\nof data set 'visits'\n")
+    assert spent() == 0
+
+
+def test_the_budget_is_exit_code_3_and_a_damaged_ledger_4() -> None:
+    question = ["count", "people.csv", *UNIT, *RECORDED, "--epsilon"]
+    assert call(*question, "1").exit_code == 0
+    refused = call(*question, "2000")
+    assert (refused.exit_code, refused.stdout) == (3, "")
+    assert spent() == 1
+    with sqlite3.connect("a.ledger") as connection:
+        for (trigger,) in connection.execute("SELECT name FROM sqlite_schema WHERE type='trigger'"):
+            connection.execute(f"DROP TRIGGER {trigger}")
+        connection.execute("UPDATE rows SET at = '2020-01-01' WHERE seq = 2")
+    connection.close()
+    for more in (["1"], ["2"]):
+        done = call(*question, *more)
+        assert (done.exit_code, done.stdout) == (4, "")
+        assert done.stderr.count("\n") == 1
+
+
+# ------------------------------------------------------------------- explain, and engines that fail
+
+
+def test_explain_reads_no_row_and_charges_nothing() -> None:
+    """Where rows cannot be read, all of it can still be explained; with or without a ledger."""
+    question = ["sum", damaged(), "income", "--bounds", "0", "150000", *UNIT, "--epsilon", "0.2"]
+    before = Path("a.ledger").read_bytes()
+    told = call(*question, "--explain", *RECORDED, "--out", "a.csv")
+    assert (told.exit_code, told.stderr) == (0, "")
+    assert "Price: (ε, δ) = (0.2, 0) for everything together." in told.stdout
+    assert "each by at most 150000; Staircase(" in told.stdout
+    assert "\nSELECT\n" in told.stdout
+    found = data(call(*question, "--explain", "--json"))
+    assert found["price"] == {"epsilon": "1/5", "delta": "0"}
+    assert found["questions"][0]["numbers"][0]["sensitivity"] == "150000"
+    assert len(found["queries"]) == 1
+    assert Path("a.ledger").read_bytes() == before
+    assert not Path("a.csv").exists()
+
+
+@pytest.mark.parametrize("kind", ["count", "sum"])
+def test_an_engine_that_fails_is_exit_code_1_and_the_charge_stands(
+    kind: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """One constant line; what the engine itself writes is caught at the file descriptors."""
+    column = ["income", "--bounds", "0", "9"] if kind == "sum" else []
+    by = ["--by", "region", "--group", "west"]
+    question = [kind, damaged(), *column, *by, *UNIT, "--epsilon", "0.5", *RECORDED]
+    said = set()
+    for charged in ("0.5", "0.5"):  # again, with the charge that stands
+        done = call(*question)
+        assert (done.exit_code, done.stdout) == (1, "")
+        said.add(done.stderr)
+        assert spent() == Fraction(charged)
+    assert len(said) == 1
+    assert said.pop().startswith("Error: a query must run to its end on its engine; this one did")
+    assert capfd.readouterr() == ("", "")
+
+
+# ------------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize("by", [[], ["--by", "region", "--group", "west"]])
+def test_answers_are_written_to_files(by: list[str]) -> None:
+    question = ["mean", "people.csv", "income", "--bounds", "0", "30000", *by, *UNIT]
+    found = data(call(*question, "--epsilon", "1", *RECORDED, "--json"))
+    one = found["groups"][0] if by else found
+    value = one["value_float"]
+    assert {"count", "sum_from_middle", "middle"} <= one.keys()
+    assert "sum" not in one
+    assert ("middle" in found) is not bool(by)  # each group has its own
+    name, key = ("region", "west") if by else ("question", "mean of income")
+    for ending in ("csv", "parquet", "json"):
+        out = ["--out", f"out.{ending}"]
+        done = call(*question, "--epsilon", "1", *RECORDED, *out)
+        assert done.stdout.endswith(f"\n\nout.{ending}: the same, in full\n")
+    (row,) = pq.read_table("out.parquet").to_pylist()
+    assert (row[name], row["value"]) == (key, value)
+    (row,) = json.loads(Path("out.json").read_text(encoding="utf-8"))["rows"]
+    assert (row[name], row["value"]) == (key, value)
+    with Path("out.csv").open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row[name], float(row["value"])) == (key, value)
+    assert spent() == 1
+
+
+def test_what_cannot_be_written_is_refused_before_it_is_charged(folder: Path) -> None:
+    (folder / "there.csv").write_text("mine", encoding="utf-8")
+    (folder / "folder.csv").mkdir()
+    (folder / "people.csv").rename("people-1.csv")
+    (folder / "a.csv").symlink_to("a.ledger")
+    question = ["count", "people-*.csv", *UNIT, "--epsilon", "1", *RECORDED]
+    for out, message in {
+        "there.csv": "--out must not write over what is there",
+        "folder.csv --overwrite": "--out must not write over what is there",
+        "people-1.csv --overwrite": "--out must not write over what is read",
+        "a.csv --overwrite": "--out must not write over a ledger or a witness",
+        "a.txt": "--out must end in .csv, .parquet, .json; got 'a.txt'",
+        "no/where.csv": "--out must be in a folder",
+    }.items():
+        done = call(*question, "--out", *out.split())
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert message in done.stderr
+    assert spent() == 0
+    assert data(call(*question, "--out", "there.csv", "--overwrite", "--json"))["recorded"]
+    assert (folder / "there.csv").read_text(encoding="utf-8").startswith("question,value,")
+
+
+def test_an_answer_is_printed_also_where_it_cannot_be_written() -> None:
+    """A spreadsheet would run this group as a formula; what was paid for is still told."""
+    by = ["--by", "region", "--group", "=1+1", "--epsilon", "1", *UNIT, *RECORDED]
+    done = call("count", "people.csv", *by, "--out", "a.csv", "--json")
+    assert done.exit_code == 2
+    assert json.loads(done.stdout)["groups"][0]["key"] == ["=1+1"]
+    assert "Write Parquet or JSON.\n" in done.stderr
+
+
+# ------------------------------------------------------------------- mistakes
+
+HALF = ["--epsilon", "0.5"]
+MISTAKES = [
+    (["count", "people.csv", *HALF, *RECORDED], "by one of --unit COLUMN and --row-is-unit; got n"),
+    (["count", "people.csv", *HALF, *RECORDED, *UNIT, "--row-is-unit"], "--row-is-unit; got both."),
+    (
+        ["count", "people.csv", *HALF, *UNIT],
+        "by one of --ledger FILE and --unrecorded; got neither",
+    ),
+    (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--unrecorded"], "--unrecorded; got both."),
+    (
+        ["count", "people.csv", *HALF, "--unit", "person", *RECORDED],
+        "got none. Give --max-rows 1 if",
+    ),
+    (
+        ["count", "people.csv", *HALF, "--row-is-unit", "--max-rows", "2", *RECORDED],
+        "Give --unit, or leave it out.",
+    ),
+    (
+        ["count", "people.csv", *HALF, "--unit", "preson", *UNIT[2:], *RECORDED],
+        "Did you mean 'pers",
+    ),
+    (["count", "people.csv", *UNIT, *RECORDED], "got neither. Give for instance --epsilon 0.5."),
+    (["count", "people.csv", *UNIT, "--explain"], "a promise must be given by --epsilon, --delta"),
+    (
+        ["count", "people.csv", *UNIT, *RECORDED, "--epsilon", "0"],
+        "at ε = 0 no noise keeps δ = 0",
+    ),
+    (["count", "people.csv", *UNIT, *RECORDED, "--epsilon", ""], "ε must be a finite number"),
+    (
+        ["count", "people.csv", *HALF, *UNIT, *RECORDED, "--by", "region,level"],
+        "got 'region,level', which is none. Repeat --by for each column",
+    ),
+    (["count", "nowhere.csv", *HALF, *UNIT, *RECORDED], "got 'nowhere.csv', where there is none."),
+    (["count", "people.xlsx", *HALF, *UNIT, *RECORDED], "must be CSV or Parquet"),
+    (["count", "mysql://a:sesame@b/c", *HALF, *UNIT, *RECORDED], "got an address."),
+    (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--table", "a"], "--table must come with a"),
+    (
+        ["count", "postgresql://a:sesame@127.0.0.1:1/c", *HALF, *UNIT, *RECORDED],
+        "must be said by --table; got none. Give for instance --table people.",
+    ),
+    (
+        ["count", "people.csv", *HALF, *UNIT, *RECORDED, "--group", "west"],
+        "got --group without --by",
+    ),
+    (
+        ["count", "people.csv", *HALF, *UNIT, *RECORDED, "--by", "region"],
+        "Give --group, the groups to answer for, or promise a δ.",
+    ),
+    (
+        [
+            "count",
+            "people.csv",
+            "--by",
+            "region",
+            "--group",
+            "a",
+            "--group",
+            "a",
+            *HALF,
+            *UNIT,
+            *RECORDED,
+        ],
+        "every key must be given once; got one twice.",
+    ),
+    (
+        [
+            "count",
+            "people.csv",
+            "--by",
+            "region",
+            "--groups-file",
+            "a.ledger",
+            *HALF,
+            *UNIT,
+            *RECORDED,
+        ],
+        "--groups-file must be a file in UTF-8",
+    ),
+    (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--max-groups", "2"], "got it without --by."),
+    (
+        ["count", "people.csv", *HALF, *UNIT, *RECORDED, "--where", "len(a)"],
+        "Functions and queries",
+    ),
+    (["count", "people.csv", *HALF, *UNIT, *RECORDED, *HALF], "got --epsilon 2 times."),
+    (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--overwrite"], "--overwrite is for --out"),
+    (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--where", "a = '\udcff'"], "bytes that are"),
+    (
+        ["count", "people.csv", *HALF, *UNIT, "--unrecorded", "--dataset", "a"],
+        "--dataset is for a ledger; got it without one.",
+    ),
+    (["count", "people.csv", *HALF, *UNIT, "--unrecorded", "--key", "a"], "Give --ledger FILE, or"),
+    (
+        ["sum", "people.csv", "income", "--bounds", "9", "-9", *HALF, *UNIT, *RECORDED],
+        "the lower bound must be below the upper one; got 9 and -9.",
+    ),
+    (
+        ["sum", "people.parquet", "region", "--bounds", "0", "9", *HALF, *UNIT, *RECORDED],
+        "got 'region', of kind text.",
+    ),
+    (
+        ["mean", "people.csv", "incomes", "--bounds", "0", "9", *HALF, *UNIT, *RECORDED],
+        "got 'incomes'. Did you mean 'income'?",
+    ),
+    (
+        [
+            "quantile",
+            "people.csv",
+            "income",
+            "--bounds",
+            "0",
+            "9",
+            "--share",
+            "1",
+            *HALF,
+            *UNIT,
+            *RECORDED,
+        ],
+        "the share of a quantile must be above 0 and below 1; got '1'.",
+    ),
+    (
+        ["histogram", "people.csv", "income", "--edges", "0", *HALF, *UNIT, *RECORDED],
+        "Give for instance --edges 0,18,65,120.",
+    ),
+    (
+        ["histogram", "people.csv", "income", "--edges", "0 5 9", *HALF, *UNIT, *RECORDED],
+        "edges must be two or more numbers, parted by commas",
+    ),
+    (
+        ["histogram", "people.csv", "income", "--edges", "0", "5", "9", *HALF, *UNIT, *RECORDED],
+        "edges must be two or more numbers, parted by commas",
+    ),
+    (
+        ["quantile", "people.csv", "income", "0.5", *HALF, *UNIT, *RECORDED],
+        "the share of a quantile must be given by --share",
+    ),
+    (
+        ["quantile", "people.csv", "income", "0.5", "--bounds", "0", "9", *HALF, *UNIT, *RECORDED],
+        "Write for instance --share 0.9.",
+    ),
+    (
+        ["histogram", "people.csv", "income", "--edges", "0,,1", *HALF, *UNIT, *RECORDED],
+        "an edge must be a finite number; got ''.",
+    ),
+    (
+        [
+            "histogram",
+            "people.csv",
+            "income",
+            "--edges",
+            "0,9",
+            "--by",
+            "region",
+            *HALF,
+            *UNIT,
+            *RECORDED,
+        ],
+        "got --by without --group. Give --group.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES)
+def test_a_mistake_is_one_line_says_what_to_type_and_costs_nothing(
+    arguments: list[str], message: str
+) -> None:
+    done = call(*arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: ")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    for secret in (CANARY, str(CANARY_NUMBER), "sesame"):
+        assert secret not in done.stderr
+    assert not re.search(r"\b(by|keys|edges|unit|max_rows|table|overwrite)=", done.stderr)
+    assert spent() == 0
+
+
+def test_a_file_of_groups_is_not_repeated_for_it_might_be_the_table() -> None:
+    for by in (["--by", "level"], ["--by", "level", "--by", "member"]):
+        question = ["count", "people.parquet", *by, "--groups-file", "people.csv"]
+        done = call(*question, *HALF, *UNIT, *RECORDED)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert CANARY not in done.stderr
+        assert "p1" not in done.stderr
+    Path("groups.txt").write_text("west\n\neast\n", encoding="utf-8")
+    done = call(
+        "count", "people.csv", *by[2:], "--groups-file", "groups.txt", *HALF, *UNIT, *RECORDED
+    )
+    assert "got one that is empty" in done.stderr
+
+
+# ------------------------------------------------------------------- what documents say
+
+
+@pytest.fixture
+def census_here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with the census alone, which commands run in."""
+    (folder / "page").mkdir()
+    shutil.copy(census(), folder / "page" / "people.csv")
+    monkeypatch.chdir(folder / "page")
+
+
+@pytest.mark.usefixtures("census_here")
+def test_the_commands_of_the_page_do_what_it_shows() -> None:
+    """In their order; … stands for what is another each time."""
+    text = (ROOT / "docs" / "tables.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"(?ms)^```shell-session\n(.*?)^```$", text)
+    commands = re.split(r"(?m)^\$ ", block)[1:]
+    assert len(commands) >= 4
+    for command in commands:
+        line, _, printed = command.partition("\n")
+        name, *words = shlex.split(line)
+        assert name == "leastnoise"
+        done = call(*words)
+        assert done.exit_code == 0, done.output
+        wanted = printed.replace("…", "...")
+        assert doctest.OutputChecker().check_output(wanted, done.output, doctest.ELLIPSIS), (
+            f"{line}\n{done.output}"
+        )
+    assert Path("income.csv").is_file()
+
+
+@pytest.mark.usefixtures("census_here")
+def test_the_command_of_the_front_page_runs() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"`leastnoise (mean [^`]*people\.csv[^`]*)`", text)
+    ln.Ledger("people.ledger", limit=ln.Privacy(1)).close()
+    done = call(*shlex.split(line))
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "recorded as 'mean of income #" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("where", "read", "missing"),
+    [
+        (
+            "x > -100",
+            ["5", "-5.25", ".5", "+5", "1e3", "1_000", " 7 ", "inf"],
+            ["1,000", "1 000", "1,5", "€5", "$5", "5%", "true", "false", "nan", "five", ""],
+        ),
+        ("x = true", ["true", "TRUE", "t", "Yes", "y", "1"], ["on", " true", "2", "1.0", "0", ""]),
+        ("x = false", ["false", "False", "F", "no", "n", "0"], ["off", "no ", "0.0", "1", ""]),
+        (
+            "x = date '2024-02-03'",
+            ["2024-02-03", "2024/02/03", "2024-02-03 10:00:00", "2024-02-03T10:00:00"],
+            ["03.02.2024", "03/02/2024", "02/03/2024", "03-02-2024", "20240203", "2024.02.03", ""],
+        ),
+    ],
+)
+def test_what_a_text_of_a_csv_file_is_read_as(
+    where: str, read: list[str], missing: list[str]
+) -> None:
+    """As docs/tables.md says it: every text that is read counts, and no other."""
+    for texts, counted in ((read, len(read)), (missing, 0)):
+        with Path("texts.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([["x", "y"], *([text, "1"] for text in texts)])
+        question = ["count", "texts.csv", "--row-is-unit", "--where", where, "--unrecorded"]
+        assert data(call(*question, *NEARLY_EXACT, "--json"))["value"] == str(counted)
+
+
+def test_lines_of_a_csv_file_that_are_cut_or_left_out_and_the_order_of_groups() -> None:
+    lines = ["x,y", "9,a", "10,a,more,and more", "8", "J\xf6rg,a", "9,J\xf6rg", ""]
+    Path("lines.csv").write_bytes("\n".join(lines).encode("latin-1"))
+    for by, groups in (("x", {"10": "1", "9": "2"}), ("y", {"a": "3"})):
+        more = ["--by", by, *(word for group in groups for word in ("--group", group))]
+        question = ["count", "lines.csv", "--row-is-unit", *more, "--unrecorded", *NEARLY_EXACT]
+        found = data(call(*question, "--json"))["groups"]
+        assert {one["key"][0]: one["value"] for one in found} == groups
+    Path("many.csv").write_text("x,y\n" + "9,a\n10,b\n" * 100, encoding="utf-8")
+    question = [
+        "count",
+        "many.csv",
+        "--row-is-unit",
+        "--by",
+        "x",
+        "--unrecorded",
+        "--delta",
+        "1e-6",
+    ]
+    found = data(call(*question, "--epsilon", "1", "--json"))["groups"]
+    assert [one["key"] for one in found] == [["10"], ["9"]]
+
+
+# ------------------------------------------------------------------- waiting
+
+
+def test_what_is_being_done_is_told_and_then_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+
+    @contextmanager
+    def noting(doing: str) -> Iterator[Callable[[str], None]]:
+        told.append(doing)
+        yield told.append
+        told.append("ended")
+
+    monkeypatch.setattr(import_module("leastnoise.cli.questions"), "waiting", noting)
+    monkeypatch.setattr("click.echo", lambda *_, **__: told.append("printed"))
+    assert call("count", "people.csv", *HALF, *UNIT, *RECORDED).exit_code == 0
+    asking = ["opening the ledger", "opening the table", "asking the table", "ended", "printed"]
+    assert told == asking
+
+
+# ------------------------------------------------------------------- a database
+
+
+@pytest.mark.long
+def test_a_table_of_a_database_is_asked(pg_address: str) -> None:
+    with psycopg.connect(pg_address, autocommit=True) as connection:
+        connection.execute("CREATE TABLE people (person text, level int)")
+        connection.execute("INSERT INTO people SELECT i, i % 2 FROM generate_series(1, 100) i")
+        connection.execute("INSERT INTO people VALUES (%s, 9)", [CANARY])
+    question = ["count", pg_address, "--table", "people", "--by", "level", "--group", "1"]
+    found = data(call(*question, *UNIT, *NEARLY_EXACT, *RECORDED, "--json"))
+    assert [(one["key"], one["value"]) for one in found["groups"]] == [([1], "50")]
+    missing = call(*question[:3], "persons", *UNIT, *NEARLY_EXACT, *RECORDED)
+    assert (missing.exit_code, missing.stdout) == (2, "")
+    assert pg_address not in missing.stderr
+    with psycopg.connect(pg_address, autocommit=True) as connection:
+        connection.execute("ALTER TABLE people RENAME COLUMN level TO old")
+        connection.execute("ALTER TABLE people ADD level int")
+        view = "SELECT person, (person::int / 0) AS level FROM moved"
+        connection.execute("ALTER TABLE people RENAME TO moved")
+        connection.execute(f"CREATE VIEW people AS {view}")
+    failed = call(*question, *UNIT, "--epsilon", "1", *RECORDED)
+    assert (failed.exit_code, failed.stdout) == (1, "")
+    assert CANARY not in failed.stderr
+    assert spent() == 401

@@ -1,0 +1,62 @@
+"""Theorem 1 against brute force over every move."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leastnoise.core.noise.uniform import DiscreteUniform, Uniform
+from leastnoise.core.privacy import Privacy
+from leastnoise.core.profile import check_privacy, total_variation
+from leastnoise.errors import NotPrivate
+
+laws = st.builds(
+    lambda reach, level, rim, atom: DiscreteUniform(
+        reach=reach, level=level, rim=min(rim, level), atom=atom
+    ),
+    st.integers(0, 9),
+    st.integers(1, 9),
+    st.integers(0, 9),
+    st.integers(0, 30),
+)
+
+
+def distance(law: DiscreteUniform, move: int) -> Fraction:
+    """Total variation between a law and itself moved, point by point."""
+    points = range(-law.reach - 2, law.reach + move + 3)
+    more = sum(max(0, law.weight(j) - law.weight(j - move)) for j in points)
+    return Fraction(more, law.total)
+
+
+@given(laws, st.integers(1, 25))
+def test_the_worst_distance_is_the_largest_over_all_moves(law: DiscreteUniform, moved: int) -> None:
+    brute = max(distance(law, d) for d in range(1, moved + 1))
+    assert total_variation(law, Fraction(moved)) == brute
+
+
+@given(
+    st.fractions(min_value=Fraction(1, 9), max_value=9, max_denominator=9),
+    st.fractions(min_value=0, max_value=Fraction(49, 50), max_denominator=50),
+    st.fractions(min_value=Fraction(1, 9), max_value=9, max_denominator=9),
+)
+def test_on_the_line_too(radius: Fraction, atom: Fraction, moved: Fraction) -> None:
+    """Cut the line so finely that radius and move are whole: the cells' distance is the line's."""
+    noise = Uniform(radius, atom)
+    cell = Fraction(1, 2 * radius.denominator * moved.denominator)
+    edges = [-radius + i * cell for i in range(int(2 * radius / cell) + 1)]
+    level = (1 - atom) / (len(edges) - 1)
+    brute = Fraction(0)
+    for steps in {1, int(moved / cell) // 2, int(moved / cell)} - {0}:
+        overlap = max(0, len(edges) - 1 - steps) * level
+        brute = max(brute, 1 - overlap)
+    assert total_variation(noise, moved) == brute
+
+
+def test_keeps_raises_with_the_distance_and_the_move() -> None:
+    law = DiscreteUniform(reach=4)
+    check_privacy(law, Privacy(delta="1/3"), sensitivity=Fraction(3))
+    with pytest.raises(
+        NotPrivate, match=r"moves by up to 3; at a move of 3 it needs δ = 0\.3333333"
+    ):
+        check_privacy(law, Privacy(delta="0.3"), sensitivity=Fraction(3))

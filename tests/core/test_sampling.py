@@ -1,0 +1,280 @@
+"""Draws: every word enumerated, both routes on one tape, and the law that comes out."""
+
+import multiprocessing
+import os
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import leastnoise as ln
+from leastnoise.core.arrays import draw as bulk
+from leastnoise.core.noise.uniform import DiscreteUniform
+from leastnoise.core.profile import total_variation
+from leastnoise.core.release import several
+from leastnoise.core.sampling.entropy import CipherTape, SystemTape, Tape, words
+from leastnoise.core.sampling.sampler import accepted, draw, ticket, word_bits
+
+FALSE_ALARM = 1e-9
+LAWS = [
+    DiscreteUniform(reach=0),
+    DiscreteUniform(reach=2, atom=3),
+    DiscreteUniform(reach=4, level=2, rim=1),
+    DiscreteUniform(reach=1, level=7, rim=7, atom=11),
+    DiscreteUniform(reach=0, level=18, rim=1),
+    DiscreteUniform(reach=5, level=3, rim=2, atom=1),
+]
+
+
+@pytest.mark.parametrize("bits", range(1, 11))
+def test_every_word_enumerated_gives_every_ticket_equally_often(bits: int) -> None:
+    for total in range(1, (1 << bits) + 1):
+        found = Counter(accepted(word, bits, total) for word in range(1 << bits))
+        refused = found.pop(None, 0)
+        assert refused == (1 << bits) % total
+        assert found == dict.fromkeys(range(total), (1 << bits) // total)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=repr)
+@pytest.mark.parametrize("bits", [6, 9])
+def test_every_tape_enumerated_gives_the_claimed_law(law: DiscreteUniform, bits: int) -> None:
+    """Two words deep: the exact pmf is the share of accepted tapes, and equals the rationals."""
+    pmf: Counter[int] = Counter()
+    for first in range(1 << bits):
+        found = accepted(first, bits, law.total)
+        if found is not None:
+            pmf[law.index_of(found)] += 1 << bits
+            continue
+        for second in range(1 << bits):
+            again = accepted(second, bits, law.total)
+            if again is not None:
+                pmf[law.index_of(again)] += 1
+    decided = sum(pmf.values())
+    assert {j: Fraction(n, decided) for j, n in pmf.items()} == {
+        j: Fraction(law.weight(j), law.total) for j in range(-law.farthest, law.farthest + 1)
+    }
+
+
+@given(st.integers(1, 1 << 200), st.data())
+def test_long_words_are_mapped_in_order(total: int, data: st.DataObject) -> None:
+    """Words just before and at the edge of a ticket land on either side of it."""
+    bits = word_bits(total)
+    edge = data.draw(st.integers(1, total)) if total > 1 else 1
+    first = -(-(edge << bits) // total)
+    at, before = accepted(first % (1 << bits), bits, total), accepted(first - 1, bits, total)
+    assert before in (edge - 1, None)
+    assert at in (edge % total, None)
+    assert (1 << bits) >= 4 * total  # so that a word is refused at most one time in four
+
+
+def edge_words(total: int) -> list[int]:
+    """Words at and around the edges of tickets, where refusal and rounding are decided."""
+    rng = np.random.default_rng(7)
+    tickets = [0, 1, total // 2, total - 1, *(int(t) for t in rng.integers(0, total, 200))]
+    words = [-(-(t << 64) // total) + shift for t in tickets for shift in (-2, -1, 0, 1, 2)]
+    return [w for w in words if 0 <= w < 1 << 64] + [0, (1 << 64) - 1]
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        *LAWS,
+        DiscreteUniform(reach=(1 << 23) + 5, step="1/1048576"),
+        DiscreteUniform(reach=1 << 20, atom=12345677),
+        DiscreteUniform(reach=1 << 39),
+        DiscreteUniform(reach=1 << 50),
+        DiscreteUniform(reach=(1 << 51) + 3, level=5, rim=2, atom=1 << 58),
+        DiscreteUniform(reach=3, atom=(1 << 61) + 1),
+        DiscreteUniform(reach=3, level=(1 << 57) + 3, rim=12, atom=9),
+    ],
+    ids=repr,
+)
+def test_bulk_and_single_draws_agree_on_one_tape(
+    law: DiscreteUniform, replay: Callable[[list[int]], CipherTape]
+) -> None:
+    rng = np.random.default_rng(3)
+    words = [*edge_words(law.total), *rng.integers(0, 1 << 64, 4000, dtype=np.uint64).tolist()]
+    kept = [w for w in words if accepted(w, 64, law.total) is not None]
+    tape = replay(words)
+    singles = [draw(law, tape) for _ in kept]
+    spare = words + [1 << 63] * (len(words) - len(kept))  # for the words that are refused
+    drawn: list[float] = []
+    for block, _ in bulk.blocks(law, len(kept), replay(spare), np.empty(bulk.BLOCK)):
+        drawn += block.tolist()
+    assert np.array_equal(drawn, singles)
+    assert len(kept) < len(words) or law.total & (law.total - 1) == 0
+
+
+@pytest.mark.parametrize("count", [1, 199, 200, 1 << 18])
+def test_several_are_drawn_by_the_law_and_each_anew(count: int) -> None:
+    """Few one by one, many in blocks of which the last is short: as often as the law says."""
+    law = DiscreteUniform(reach=2, atom=3)
+    drawn = Counter[int]()
+    for _ in range(-(-20_000 // count)):
+        found = several(law, count)
+        assert len(found) == count
+        drawn.update(found)
+
+    def likely(weights: dict[int, int]) -> bool:
+        """Whether each point came up as often as it should, wrongly not at a rate of 1e-9."""
+        each = FALSE_ALARM / len(weights)
+        shares = {at: weight / sum(weights.values()) for at, weight in weights.items()}
+        return all(
+            stats.binomtest(drawn[at], drawn.total(), share).pvalue > each
+            for at, share in shares.items()
+        )
+
+    weights = {index: law.weight(index) for index in range(-2, 3)}
+    assert set(drawn) == set(weights)
+    assert likely(weights)
+    assert not likely(dict.fromkeys(weights, 1))  # the control: the mass at 0 left out
+
+
+def test_without_the_integers_the_float_filter_would_differ() -> None:
+    """The control for the agreement above: plain float rounding of the same words is wrong."""
+    law = DiscreteUniform(reach=(1 << 23) + 5)
+    words = [w for w in edge_words(law.total) if accepted(w, 64, law.total) is not None]
+    centred = np.array([w - (1 << 63) for w in words])
+    naive = np.floor(centred * (law.total * 2.0**-64) + 0.5)
+    exact = [law.index_of(accepted(w, 64, law.total) or 0) for w in words]
+    assert not np.array_equal(naive, exact)
+
+
+def test_both_production_tapes_read_whole_words() -> None:
+    for tape in (SystemTape(), CipherTape()):
+        words = [tape.word(64) for _ in range(64)]
+        assert all(0 <= word < 1 << 64 for word in words)
+        assert len(set(words)) == 64
+        assert any(word >> 63 for word in words)
+        buffer = bytearray(4096)
+        tape.fill(buffer)
+        assert len(set(buffer)) > 200
+        assert 0 <= ticket(10**40, tape) < 10**40
+
+
+@pytest.mark.parametrize("tape", [SystemTape, CipherTape])
+def test_words_are_what_arrays_read_and_what_is_read_at_once(
+    tape: Callable[[], Tape], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the same bits of the operating system: one by one, all in one, and as int64."""
+    given = bytes(np.random.default_rng(6).integers(0, 256, 64, dtype=np.uint8))
+
+    def replayed() -> Tape:
+        handed = iter(given * 4)
+        monkeypatch.setattr(
+            "leastnoise.core.sampling.entropy.urandom", lambda n: bytes(islice(handed, n))
+        )
+        return tape()
+
+    one = replayed()
+    singles = [one.word(64) for _ in range(5)]
+    joined = words(replayed(), 5)
+    assert [(joined >> 64 * i) % (1 << 64) for i in range(5)] == singles
+    assert joined >> 64 * 5 == 0
+    buffer = bytearray(40)
+    replayed().fill(buffer)
+    assert [int(word) + (1 << 63) for word in np.frombuffer(buffer, "<i8")] == singles
+    assert len(set(singles)) == 5
+
+
+def test_what_is_in_a_buffer_is_hidden_by_bits_that_nothing_else_was_hidden_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A used buffer gets the next bits of the key stream on top of the last ones, not the last."""
+    monkeypatch.setattr("leastnoise.core.sampling.entropy.urandom", lambda n: bytes(range(n)))
+    stream, used, other = bytearray(128), bytearray(64), bytearray(b"x" * 64)
+    CipherTape().fill(stream)
+    tape = CipherTape()
+    tape.fill(used)
+    assert used == stream[:64]
+    tape.fill(used)
+    assert used == bytes(a ^ b for a, b in zip(stream[:64], stream[64:], strict=True))
+    CipherTape().fill(other)
+    assert other == bytes(a ^ ord("x") for a in stream[:64])
+
+
+def test_laws_that_come_and_go_are_each_drawn_in_their_own_way(
+    replay: Callable[[list[int]], CipherTape],
+) -> None:
+    """How a law is drawn is kept by its identity, which a later law can have."""
+    for reach in range(300):
+        assert draw(DiscreteUniform(reach=reach), replay([(1 << 64) - 1])) == reach
+    kept = [DiscreteUniform(reach=reach) for reach in range(300)]
+    for _ in range(2):
+        assert [draw(law, replay([(1 << 64) - 1])) for law in kept] == list(range(300))
+
+
+def clopper_pearson(successes: int, trials: int, rate: float) -> tuple[float, float]:
+    """The exact two-sided confidence interval of a probability, wrong with at most this rate."""
+    low = stats.beta.ppf(rate / 2, successes, trials - successes + 1) if successes else 0.0
+    failures = trials - successes
+    high = stats.beta.isf(rate / 2, successes + 1, failures) if failures else 1.0
+    return float(low), float(high)
+
+
+@pytest.mark.parametrize("delta", ["0.1", "0.3", "0.75"])
+def test_the_mass_of_the_central_points_is_delta(delta: str) -> None:
+    """A one-sample Clopper–Pearson test through release; false alarms at most 1e-9 a case."""
+    mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=1)
+    trials = 6_000_000
+    values = mechanism.release(np.zeros(trials), allow_exact=True).values
+    half = float(mechanism.protected) / 2
+    low, high = clopper_pearson(int((abs(values) < half).sum()), trials, FALSE_ALARM)
+    claimed = float(total_variation(mechanism.drawn.noise, mechanism.protected))
+    assert low <= claimed <= high
+    # The control: noise narrower by one part in a hundred is caught by the same interval.
+    narrow = np.random.default_rng(5).uniform(-0.99, 0.99, trials) * float(mechanism.noise.radius)
+    if not mechanism.exact_probability:
+        low, high = clopper_pearson(int((abs(narrow) < half).sum()), trials, FALSE_ALARM)
+        assert not low <= claimed <= high
+
+
+@pytest.mark.parametrize("law", LAWS, ids=repr)
+def test_single_draws_follow_the_law(law: DiscreteUniform) -> None:
+    """Every point's count lies in its Clopper–Pearson interval; false alarms at most 1e-9 a law."""
+    trials, points = 40_000, 2 * law.farthest + 1
+    tape = CipherTape()
+    found = Counter(draw(law, tape) for _ in range(trials))
+    for j in range(-law.farthest, law.farthest + 1):
+        low, high = clopper_pearson(found[j], trials, FALSE_ALARM / points)
+        assert low <= law.weight(j) / law.total <= high
+
+
+def _child(queue: "multiprocessing.Queue[tuple[object, ...]]") -> None:
+    mechanism = ln.calibrate(ln.Privacy(delta="1e-6"), sensitivity=1)
+    single = mechanism.release(0).value
+    queue.put((os.getpid(), single, *mechanism.release(np.zeros(4)).values.tolist()))
+
+
+def test_forked_children_never_repeat_noise() -> None:
+    """Loaded and used before the fork; a generator kept in memory is the control that repeats."""
+    ln.calibrate(ln.Privacy(delta="1e-6"), sensitivity=1).release(np.zeros(4))
+    context = multiprocessing.get_context("fork")
+    queue: multiprocessing.Queue[tuple[object, ...]] = context.Queue()
+    children = [context.Process(target=_child, args=(queue,)) for _ in range(6)]
+    for child in children:
+        child.start()
+    drawn = [queue.get(timeout=60) for _ in children]
+    for child in children:
+        child.join()
+    numbers = [number for pid, *rest in drawn for number in rest]
+    assert len(set(numbers)) == len(numbers) == 30
+
+    kept = np.random.default_rng()
+    control: multiprocessing.Queue[float] = context.Queue()
+
+    def repeats() -> None:
+        control.put(kept.uniform())
+
+    copies = [context.Process(target=repeats) for _ in range(2)]
+    for copy in copies:
+        copy.start()
+    assert control.get(timeout=60) == control.get(timeout=60)
+    for copy in copies:
+        copy.join()

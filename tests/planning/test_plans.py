@@ -1,0 +1,691 @@
+"""Several answers under one promise: proved together, split well, refused in words."""
+
+import itertools
+import json
+import math
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import pytest
+from scipy.stats import norm
+
+import leastnoise as ln
+from leastnoise.core.basic_composition import compose_basic as together
+from leastnoise.core.basic_composition import split_evenly, success_probability
+from leastnoise.core.exact import exponential
+from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
+from leastnoise.mechanism.answer import half_width
+from leastnoise.noise import Gaussian, Rounded
+from leastnoise.planning.options import Asked, Laws, Option
+from leastnoise.planning.search.allocation import (
+    TooLittle,
+    apportioned,
+    balanced,
+    promises,
+    smallest,
+)
+from leastnoise.planning.search.composed import largest
+from leastnoise.planning.search.estimates import Estimate
+from leastnoise.planning.search.gaussian import Sharing, best_shares
+from leastnoise.planning.search.split import Parting
+
+BOTH = ln.Privacy(1, "1e-6")
+HAIR = 1 + Fraction(1, 1 << 40)
+
+
+@cache
+def quick(privacy: ln.Privacy, *wanted: ln.Wanted) -> ln.Plan:
+    return ln.plan(privacy, wanted, solve=False, seconds=3600)  # so that no test depends on time
+
+
+def counts(many: int, **more: object) -> list[ln.Wanted]:
+    asked = {"sensitivity": 1, "integer": True, **more}
+    return [ln.Wanted(f"count {i}", **asked) for i in range(many)]  # type: ignore[arg-type]
+
+
+def sums(many: int, **more: object) -> list[ln.Wanted]:
+    return counts(many, **{"integer": False, **more})
+
+
+def row(found: ln.Plan, name: str) -> Option:
+    return next(one for one in found.rows if one.name == name)
+
+
+def cost_of(found: ln.Plan, name: str) -> Fraction:
+    cost = row(found, name).cost
+    assert cost is not None
+    return cost
+
+
+MIXED = (
+    ln.Wanted("people", sensitivity=1, integer=True),
+    ln.Wanted("income", sensitivity=4, weight=2),
+    ln.Wanted("age", sensitivity="1/3", cost=ln.l2),
+)
+PROMISES = [
+    ln.Privacy(1, "1e-6"),
+    ln.Privacy(1),
+    ln.Privacy(delta="0.1"),
+    ln.Privacy("1/2", "0.05"),
+    ln.Privacy("3", "0.01"),
+]
+
+
+# --------------------------------------------------------------- what all answers keep together
+
+
+GRID = 1 << 64
+
+
+def outcomes(mechanism: ln.Mechanism, reach: int) -> dict[int, int]:
+    """The probabilities of a drawn law on whole numbers, in parts of 2⁻⁶⁴, rounded up."""
+    law = mechanism.drawn.noise
+    return {i: math.ceil(law.weight(i) * GRID / law.total) for i in range(-reach, reach + 1)}
+
+
+def hockey_stick(found: ln.Plan, moves: tuple[int, ...], reach: int) -> tuple[Fraction, Fraction]:
+    """P(S) − e^ε·P'(S) for the best S within a box at one move, from below; and P(box).
+
+    By enumeration of the product law: no set tells the two apart better than the promise allows.
+    """
+    laws = [outcomes(made, reach + max(map(abs, moves))) for made in found.ready]
+    factor = exponential(found.privacy.epsilon).upper
+    inside = gained = 0
+    for place in itertools.product(range(-reach, reach + 1), repeat=len(laws)):
+        here = math.prod(law[x] - 2 for law, x in zip(laws, place, strict=True) if law[x] > 2)
+        if not all(law[x] > 2 for law, x in zip(laws, place, strict=True)):
+            continue
+        there = math.prod(law[x - d] for law, x, d in zip(laws, place, moves, strict=True))
+        inside += here
+        gained += max(0, here * factor.denominator - factor.numerator * there)
+    whole = GRID ** len(laws)
+    return Fraction(gained, whole * factor.denominator), Fraction(inside, whole)
+
+
+ENUMERATED = [
+    (ln.Privacy(2, "1e-4"), counts(2), 30),
+    (ln.Privacy(1, "0.05"), counts(2), 30),
+    (ln.Privacy(1, "0.05"), [*counts(1), ln.Wanted("far", sensitivity=2, integer=True)], 40),
+    (ln.Privacy(delta="0.3"), counts(3), 14),
+    (ln.Privacy(2, "0.02"), counts(3, cost=ln.l2), 14),
+    (ln.Privacy(2, "0.02"), counts(2, family="gaussian"), 20),
+    (ln.Privacy(1, "0.05"), counts(2, family="laplace"), 30),
+]
+
+
+@pytest.mark.parametrize(("privacy", "wanted", "reach"), ENUMERATED)
+def test_the_product_of_what_is_drawn_keeps_the_promise(
+    privacy: ln.Privacy, wanted: list[ln.Wanted], reach: int
+) -> None:
+    found = quick(privacy, *wanted)
+    sizes = [int(one.sensitivity) for one in wanted]
+    for signs in itertools.product((1, -1), repeat=len(sizes) - 1):
+        moves = (sizes[0], *(sign * size for sign, size in zip(signs, sizes[1:], strict=True)))
+        gained, inside = hockey_stick(found, moves, reach)
+        assert gained <= privacy.delta
+        assert inside > Fraction(999, 1000)
+    # The bound is not idle: with less noise the same enumeration says no.
+    narrow = replace(found, ready=tuple(_narrower(made) for made in found.ready))
+    assert hockey_stick(narrow, tuple(sizes), reach)[0] > privacy.delta
+
+
+def _narrower(mechanism: ln.Mechanism) -> ln.Mechanism:
+    return ln.calibrate(
+        ln.Privacy(3 + 3 * mechanism.privacy.epsilon, "0.6"),
+        sensitivity=mechanism.sensitivity,
+        integer=True,
+        solve=False,
+    )
+
+
+def test_composed_and_shared_noise_are_among_what_is_enumerated() -> None:
+    ways = {quick(privacy, *wanted).rows[0].how for privacy, wanted, _ in ENUMERATED}
+    assert ways == {"split", "shared", "composed"}
+
+
+@pytest.mark.parametrize("privacy", PROMISES)
+def test_counts_and_sums_together(privacy: ln.Privacy) -> None:
+    found = quick(privacy, *MIXED)
+    found.check()
+    assert found.together.epsilon <= privacy.epsilon
+    assert found.together.delta <= privacy.delta
+    assert all(found.cost <= one.cost for one in found.rows if one.cost is not None)
+    assert {one.family for one in found.rows} >= {"cheapest known", "gaussian", "laplace", "comb"}
+    for one in MIXED:
+        made = found[one.name]
+        assert (made.sensitivity, made.integer) == (one.sensitivity, one.integer)
+        made.check()
+    drawn = (one.weight * found[one.name].drawn.cost for one in MIXED)
+    assert found.cost == sum(drawn)
+
+
+@pytest.mark.parametrize("privacy", PROMISES)
+@pytest.mark.parametrize("family", [None, "laplace", "uniform", "staircase", "canonical"])
+def test_never_dearer_than_an_even_split(privacy: ln.Privacy, family: str | None) -> None:
+    def level() -> Fraction:
+        return sum(
+            (
+                one.weight
+                * ln.calibrate(
+                    split_evenly(privacy, len(MIXED)),
+                    sensitivity=one.sensitivity,
+                    cost=one.cost or ln.l1,
+                    integer=one.integer,
+                    family=family,
+                    solve=False,
+                ).drawn.cost
+                for one in MIXED
+            ),
+            Fraction(0),
+        )
+
+    found = quick(privacy, *MIXED)
+    # A level density needs δ, falling stairs need ε: else there is nothing to keep the promise by.
+    missing = {"uniform": privacy.delta, "staircase": privacy.epsilon}
+    if missing.get(family or "", 1):
+        assert found.cost <= level()
+    else:
+        with pytest.raises(InvalidParameter, match="needs"):
+            level()
+        assert "needs" in (row(found, family or "").refused or "")
+
+
+@pytest.mark.parametrize("many", [2, 3, 7])
+def test_the_lattice_keeps_what_gaussian_noises_share(many: int) -> None:
+    # Real answers are drawn for a move a step longer than Δ; the noise is wider by as much.
+    wanted = [
+        ln.Wanted(f"sum {i}", sensitivity=Fraction(i + 1, 3), family="gaussian")
+        for i in range(many)
+    ]
+    found = quick(BOTH, *wanted)
+    assert found.rows[0].how == "shared"
+    moved = 0.0
+    for made in found.ready:
+        law = made.drawn.noise
+        assert isinstance(law, Rounded)
+        assert isinstance(law.noise, Gaussian)
+        assert isinstance(made.noise, Gaussian)
+        assert made.protected > made.sensitivity
+        assert made.protected / law.noise.sigma == made.sensitivity / made.noise.sigma
+        moved += float(made.protected / law.noise.sigma) ** 2
+    mu = math.sqrt(moved)
+    reached = norm.cdf(mu / 2 - 1 / mu) - math.e * norm.cdf(-mu / 2 - 1 / mu)
+    assert reached == pytest.approx(1e-6, rel=1e-6)
+
+
+def test_a_plan_that_was_put_together_wrongly_is_found_out() -> None:
+    found = quick(BOTH, *MIXED)
+    with pytest.raises(NotPrivate, match="all answers of a plan together must keep"):
+        replace(found, privacy=ln.Privacy("0.9", "1e-6")).check()
+    with pytest.raises(InvalidParameter, match="a mechanism is for another answer"):
+        replace(found, ready=found.ready[::-1]).check()
+    with pytest.raises(InvalidParameter, match="keep another promise together"):
+        replace(found, together=ln.Privacy("1/2")).check()
+    cheaper = (replace(found.rows[0], cost=found.cost / 2), *found.rows[1:])
+    with pytest.raises(InvalidParameter, match="do not cost what it says"):
+        replace(found, rows=cheaper).check()
+
+
+# ------------------------------------------------------------------------- how it is split
+
+
+@pytest.mark.parametrize(
+    ("weights", "sizes"), [((1, 1), (1, 4)), ((3, 1), (1, 1)), ((1, 9), (2, 5))]
+)
+def test_two_laplace_answers_share_epsilon_by_roots(
+    weights: tuple[int, int], sizes: tuple[int, int]
+) -> None:
+    # wΔ/ε each: least where ε is in the ratio of √(wΔ), by Lagrange.
+    wanted = [
+        ln.Wanted(str(i), sensitivity=sizes[i], weight=weights[i], family="laplace")
+        for i in range(2)
+    ]
+    found = quick(ln.Privacy(1), *wanted)
+    roots = [math.sqrt(w * d) for w, d in zip(weights, sizes, strict=True)]
+    assert found.together == ln.Privacy(1)
+    for made, root in zip(found.ready, roots, strict=True):
+        assert float(made.privacy.epsilon) == pytest.approx(root / sum(roots), rel=0.01)
+    assert float(found.cost) == pytest.approx(sum(roots) ** 2, rel=1e-5)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_gaussian_shares_against_a_grid(p: int) -> None:
+    wanted = tuple(
+        ln.Wanted(str(i), sensitivity=size, weight=weight, cost=ln.lp(p))
+        for i, (size, weight) in enumerate([(1, 1), (5, 2), (3, 7)])
+    )
+
+    def cost(shares: tuple[float, ...]) -> float:
+        pairs = zip(wanted, shares, strict=True)
+        return sum(float(w.weight * w.sensitivity**p) / math.sqrt(x) ** p for w, x in pairs)
+
+    best = best_shares(wanted, p)
+    assert sum(best) == pytest.approx(1)
+    grid = [i / 60 for i in range(1, 60)]
+    lowest = min(cost((x, y, 1 - x - y)) for x in grid for y in grid if x + y < 1 - 1e-9)
+    assert cost(tuple(best)) <= lowest <= 1.01 * cost(tuple(best))
+    searched = balanced(
+        [lambda x, w=w: float(w.weight * w.sensitivity**p) * x ** (-p / 2) for w in wanted],  # type: ignore[misc]
+        [0.0] * 3,
+    )
+    assert searched == pytest.approx(best, rel=1e-3)
+
+
+def test_gaussian_shares_of_different_costs_are_searched_for() -> None:
+    wanted = (
+        ln.Wanted("a", sensitivity=1),
+        ln.Wanted("b", sensitivity=2, cost=ln.l2, weight="1/20"),
+    )
+    sharing = Sharing(Asked(BOTH, wanted))
+    sigma = float(sharing.unit.sigma)
+
+    def cost(x: float) -> float:
+        first, second = sigma / math.sqrt(x), 2 * sigma / math.sqrt(1 - x)
+        return first * math.sqrt(2 / math.pi) + second**2 / 20
+
+    found = sharing.shares()
+    assert cost(found[0]) <= 1.0001 * min(cost(i / 2000) for i in range(1, 2000))
+
+
+def test_a_split_is_exact() -> None:
+    parts = promises(ln.Privacy("1/3", "0.3"), [0.1, 0.2, 0.7], [0.5, 0.25, 0.25])
+    assert sum(part.epsilon for part in parts) == Fraction(1, 3)
+    assert success_probability(part.delta for part in parts) >= Fraction(7, 10)
+    assert together(parts).delta >= Fraction(3, 10) * (1 - Fraction(1, 10**5))
+    assert apportioned(Fraction(1), [1.0, 1.0, 1.0]) == (Fraction(1, 3),) * 3
+    assert together(parts, Fraction(3, 10)).delta <= Fraction(3, 10)
+    tiny = promises(ln.Privacy(0, Fraction(1, 10**400)), [0, 0], [0.3, 0.7])
+    assert 0 < 1 - success_probability(part.delta for part in tiny) <= Fraction(1, 10**400)
+
+
+@pytest.mark.parametrize("privacy", [ln.Privacy(1, "1e-400"), ln.Privacy(0, "1e-200")])
+def test_promises_beyond_floats(privacy: ln.Privacy) -> None:
+    wanted = (ln.Wanted("a", sensitivity=1), ln.Wanted("b", sensitivity="1e300"))
+    quick(privacy, *wanted).check()
+
+
+def test_searches_stay_on_their_side() -> None:
+    assert 3 <= smallest(lambda x: x >= 3, 1.0) <= 3.01
+    assert 3 <= smallest(lambda x: x >= 3, 20.0) <= 3.01
+    with pytest.raises(TooLittle, match="far beyond"):
+        smallest(lambda x: False, 1.0)
+    assert 1.49 < largest(lambda x: Fraction(math.exp(8 * x)), Fraction(math.exp(12))) <= 1.5
+    assert largest(lambda x: Fraction(1), Fraction(1, 2)) == 1
+
+
+# ---------------------------------------------------- least for one is not least for many
+
+
+def test_at_epsilon_0_two_answers_want_gaussian_noise() -> None:
+    # σ = 1/(δ√π) as δ → 0, so E|X| = √2/(πδ) each; a uniform noise for δ/2 costs 1/(2δ).
+    delta = Fraction(1, 10**5)
+    found = quick(ln.Privacy(delta=delta), *sums(2))
+    shared, level = row(found, "shared gaussian"), row(found, "uniform")
+    assert found.family == "gaussian"
+    assert float(shared.costs[0] * delta) == pytest.approx(math.sqrt(2) / math.pi, rel=1e-3)
+    assert float(level.costs[0] * delta) == pytest.approx(0.5, rel=1e-3)
+
+
+@pytest.mark.parametrize(("delta", "ahead"), [("0.098", True), ("0.099", False)])
+def test_in_variance_below_a_delta_of_0_0986(delta: str, ahead: bool) -> None:
+    found = quick(ln.Privacy(delta=delta), *sums(2, cost=ln.l2))
+    assert (cost_of(found, "shared gaussian") < cost_of(found, "uniform")) is ahead
+
+
+@pytest.mark.parametrize(("cost", "first"), [(ln.l1, 12), (ln.l2, 9)])
+def test_where_gaussian_noise_overtakes_laplace(cost: ln.Cost, first: int) -> None:
+    for many in (first - 1, first):
+        asked = Asked(BOTH, tuple(sums(many, cost=cost)))
+        shared = Sharing(asked).candidate().option.cost
+        parted = Parting(asked, Laws()).candidate("laplace").option.cost
+        assert shared is not None
+        assert parted is not None
+        assert (shared < parted) is (many == first)
+
+
+def test_composed_noise_is_cheaper_than_what_its_promises_add_up_to() -> None:
+    found = quick(ln.Privacy(1, "1e-3"), *sums(4))
+    assert found.rows[0].how == "composed"
+    added = sum(made.privacy.epsilon for made in found.ready)
+    assert added > 1
+    assert found.together.epsilon == 1
+    composed = ln.compose(list(found.ready)).delta(1)
+    assert found.together.delta * (1 - Fraction(1, 10**8)) <= composed <= Fraction(1, 1000)
+
+
+# ------------------------------------------------------------------------------- one answer
+
+
+@pytest.mark.parametrize(
+    ("privacy", "asked"),
+    [
+        (ln.Privacy(1), {}),
+        (ln.Privacy(delta="0.1"), {"cost": ln.l2}),
+        (BOTH, {"integer": True}),
+        (ln.Privacy(1, "0.05"), {}),
+    ],
+)
+def test_one_answer_is_what_calibrate_finds(privacy: ln.Privacy, asked: dict[str, object]) -> None:
+    alone = ln.calibrate(privacy, sensitivity=1, solve=False, **asked)  # type: ignore[arg-type]
+    found = quick(privacy, ln.Wanted("x", sensitivity=1, **asked))  # type: ignore[arg-type]
+    assert found["x"] == alone
+    assert found.together == privacy
+
+
+def test_solving_makes_a_plan_no_dearer() -> None:
+    privacy, wanted = ln.Privacy(2, "0.02"), sums(2, cost=ln.l2)
+    solved = ln.plan(privacy, wanted, seconds=2)
+    solved.check()
+    assert solved.cost <= quick(privacy, *wanted).cost
+
+
+# ---------------------------------------------------------------------------------- targets
+
+
+@pytest.mark.parametrize("privacy", [BOTH, ln.Privacy(1), ln.Privacy("1/2", "0.05")])
+def test_targets_are_met_by_what_is_drawn(privacy: ln.Privacy) -> None:
+    wanted = (
+        ln.Wanted("people", sensitivity=1, integer=True, error=30),
+        ln.Wanted("visits", sensitivity=5, error=100, confidence="0.9"),
+        ln.Wanted("income", sensitivity=2),
+    )
+    found = quick(privacy, *wanted)
+    found.check()
+    assert half_width(found["people"], "0.95") <= 30
+    assert half_width(found["visits"], "0.9") <= 100
+    # What is left goes to the answer that has a cost: the others get hardly more than they need.
+    assert half_width(found["visits"], "0.9") >= 98
+    assert found.cost == found["income"].drawn.cost
+
+
+def test_where_there_are_targets_alone_all_errors_shrink_together() -> None:
+    wanted = [ln.Wanted(name, sensitivity=1, error=error) for name, error in (("a", 20), ("b", 60))]
+    found = quick(BOTH, *wanted)
+    shares = [half_width(found[one.name], "0.95") / one.error for one in wanted if one.error]
+    assert max(shares) < Fraction(1, 2)
+    assert max(shares) <= Fraction(102, 100) * min(shares)
+    assert found.cost == max(shares)
+
+
+def test_a_target_beside_a_cost_is_a_condition() -> None:
+    free = quick(ln.Privacy(1), *sums(2))
+    bound = quick(
+        ln.Privacy(1), ln.Wanted("count 0", sensitivity=1, cost=ln.l1, error=4), *sums(2)[1:]
+    )
+    assert half_width(free["count 0"], "0.95") > 4
+    assert half_width(bound["count 0"], "0.95") <= 4
+    assert bound.cost > free.cost
+
+
+def test_an_impossible_target_names_a_promise_and_errors_that_are_possible() -> None:
+    wanted = [ln.Wanted("a", sensitivity=1, error=3), ln.Wanted("b", sensitivity=2, error=6)]
+    with pytest.raises(
+        InvalidParameter, match=r"A total ε of [\d.]+ would do with the same δ"
+    ) as e:
+        quick(ln.Privacy(1), *wanted)
+    said = str(e.value)
+    enough = said.split("A total ε of ")[1].split(" ", maxsplit=1)[0]
+    quick(ln.Privacy(enough), *wanted)  # it is as said, and not much more than is needed
+    with pytest.raises(InvalidParameter, match="the targets must be such as"):
+        quick(ln.Privacy(Fraction(enough) * Fraction(97, 100)), *wanted)
+    errors = [part.split(" ")[0] for part in said.split("accept errors of")[1].split("± ")[1:]]
+    wider = [
+        ln.Wanted(one.name, sensitivity=one.sensitivity, error=error)
+        for one, error in zip(wanted, errors, strict=True)
+    ]
+    quick(ln.Privacy(1), *wider)
+
+
+def test_many_targets_are_not_all_named() -> None:
+    with pytest.raises(InvalidParameter, match="all widened by the same factor") as e:
+        quick(BOTH, *sums(20, error=2))
+    assert str(e.value).count("and 17 more") == 2
+    assert "count 2" in str(e.value)
+    assert "count 3" not in str(e.value)
+    with pytest.raises(InvalidParameter, match="accept errors of") as e:
+        quick(BOTH, *sums(1, error=2))
+    assert "same factor" not in str(e.value)
+
+
+# ------------------------------------------------- costs that can only be called, and time
+
+
+class Counted:
+    """x², counting how often it is called."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, size: float) -> float:
+        self.calls += 1
+        return size * size
+
+
+def test_a_cost_is_sampled_once_for_all_estimates() -> None:
+    counted = Counted()
+    one = Estimate(ln.Wanted("x", sensitivity=3, cost=ln.Cost(counted)))
+    other = Estimate(ln.Wanted("x", sensitivity=3, cost=ln.l2))
+    for i in range(1, 200):
+        for family in ("truncated_laplace", "laplace"):
+            expected = other.cost(family, i / 100, 1e-6)
+            assert one.cost(family, i / 100, 1e-6) == pytest.approx(expected, rel=1e-3)
+    assert counted.calls < 2000  # of 24 nodes in each of 398 integrals
+
+
+def test_a_plan_does_not_call_a_cost_for_every_step_of_a_noise() -> None:
+    counted = Counted()
+    wanted = sums(2, cost=ln.Cost(counted))
+    found = quick(BOTH, *wanted)
+    # A hundred steps, several noises of so many each, and 2¹⁴ calls for each integral were 10⁷.
+    assert counted.calls < 1_500_000
+    plain = Parting(Asked(BOTH, tuple(sums(2, cost=ln.l2))), Laws()).candidate("cut_staircase")
+    assert plain.option.cost is not None
+    assert plain.option.cost <= found.cost <= Fraction(1001, 1000) * plain.option.cost
+    assert row(found, "cheapest known").cost == found.cost
+
+
+def test_where_the_seconds_are_up_an_even_split_is_found_and_the_rest_passed_over() -> None:
+    found = ln.plan(BOTH, MIXED, seconds="1e-9")
+    found.check()
+    assert found.family == "cheapest known"
+    assert {made.privacy for made in found.ready} == {split_evenly(BOTH, len(MIXED))}
+    said = {one.family for one in found.rows if one.refused == "passed over: the seconds were up"}
+    assert said >= {"least", "gaussian", "laplace", "staircase"}
+    targets = sums(2, error=40)
+    ln.plan(BOTH, targets, seconds="1e-9").check()
+    with pytest.raises(InvalidParameter, match=r"no noise was found in time\. Ask for less, or"):
+        ln.plan(BOTH, sums(2, error=1), seconds="1e-9")
+
+
+def test_only_what_is_solved_for_is_called_the_least() -> None:
+    wanted = sums(2, cost=ln.l2)
+    solved = ln.plan(ln.Privacy(2, "0.02"), wanted, seconds=2)
+    assert {"least", "cheapest known"} & {one.family for one in solved.rows} == {"least"}
+    closed = quick(ln.Privacy(2, "0.02"), *wanted)
+    assert {"least", "cheapest known"} & {one.family for one in closed.rows} == {"cheapest known"}
+
+
+# ------------------------------------------------------------------------------- releasing
+
+
+def test_all_answers_are_released_at_once() -> None:
+    found = quick(BOTH, *MIXED)
+    answers = found.release({"age": 40.5, "people": 1000, "income": Fraction(1, 3)})
+    assert list(answers) == ["people", "income", "age"] == list(found)
+    assert len(found) == 3
+    assert answers["people"].value.denominator == 1
+    for name, answer in answers.items():
+        assert answer.mechanism is found[name]
+
+
+def test_nothing_is_drawn_before_every_value_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = quick(BOTH, *MIXED)
+    good = {"people": 1, "income": 2, "age": 3}
+    drawn = []
+    monkeypatch.setattr("leastnoise.planning.plans.Answer", lambda *parts: drawn.append(parts))
+    with pytest.raises(InvalidParameter, match="got no income"):
+        found.release({"people": 1, "age": 3})
+    with pytest.raises(InvalidParameter, match="got 'height' too"):
+        found.release({**good, "height": 3})
+    with pytest.raises(InvalidParameter, match="must be a finite number") as e:
+        found.release({**good, "age": math.nan})
+    assert "nan" not in str(e.value)
+    with pytest.raises(InvalidParameter, match="must be a whole number"):
+        found.release({**good, "people": 1.5})
+    with pytest.raises(InvalidParameter, match="mapping from names to numbers"):
+        found.release([1, 2, 3])  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="allow_exact must be True or False"):
+        found.release(good, allow_exact="yes")  # type: ignore[arg-type]
+    assert not drawn
+
+
+def test_exact_values_leave_only_where_that_is_allowed() -> None:
+    found = quick(ln.Privacy(delta="0.9"), *sums(2, family="uniform"))
+    assert found.ready[0].needs_allowance
+    values = {"count 0": 1, "count 1": 2}
+    with pytest.raises(InvalidParameter, match="allow_exact=True"):
+        found.release(values)
+    assert set(found.release(values, allow_exact=True)) == set(values)
+
+
+# ---------------------------------------------------------------------------------- words
+
+
+def test_tables_and_json_say_the_same() -> None:
+    found = quick(BOTH, *MIXED)
+    text, html = str(found), found._repr_html_()
+    for one in MIXED:
+        assert one.name in text
+        assert one.name in html
+    assert all(one.name in text for one in found.rows)
+    content = json.loads(json.dumps(found.to_dict()))
+    assert Fraction(content["cost"]) == found.cost
+    assert [Fraction(cost) for cost in content["rows"][0]["costs"]] == list(found.rows[0].costs)
+    assert content["wanted"][1]["weight"] == "2"
+    assert str(found.together) in found.explain()
+    assert "people, income, age" in repr(found)
+    shared = quick(ln.Privacy(delta="0.01"), *sums(3))
+    assert "All answers share it" in shared.explain()
+
+
+def test_names_are_escaped_in_a_notebook() -> None:
+    found = quick(ln.Privacy(1), ln.Wanted("<b>", sensitivity=1))
+    assert "<b>" not in found._repr_html_()
+
+
+# ------------------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"sensitivity": 0}, "sensitivity must be greater than 0"),
+        ({"sensitivity": "1/2", "integer": True}, "must be a whole number"),
+        ({"weight": -1}, "the weight of an answer must be greater than 0"),
+        ({"weight": 0}, "the weight of an answer must be greater than 0"),
+        ({"error": 0}, "the target error of an answer must be greater than 0"),
+        ({"error": 1, "confidence": 1}, "confidence must be above 0 and below 1"),
+        ({"confidence": "0.9"}, "got confidence without error"),
+        ({"confidence": "0.9", "cost": ln.l2}, "got confidence without error"),
+        ({"weight": 2, "error": 3}, "got weight and error without cost"),
+        ({"weight": 1, "error": 3}, "got weight and error without cost"),
+        ({"cost": abs}, "cost must be a Cost"),
+        ({"integer": 1}, "integer must be True or False"),
+        ({"family": "gausian"}, "Did you mean gaussian"),
+        ({"family": 3}, "family must be one of"),
+        ({"name": " "}, "that is not empty"),
+    ],
+)
+def test_an_answer_that_is_none_is_refused(asked: dict[str, object], said: str) -> None:
+    given = {"name": "x", "sensitivity": 1, **asked}
+    with pytest.raises(InvalidParameter, match=said):
+        ln.Wanted(given.pop("name"), **given)  # type: ignore[arg-type]
+
+
+def test_a_plan_that_is_none_is_refused() -> None:
+    one = ln.Wanted("x", sensitivity=1)
+    with pytest.raises(InvalidParameter, match=r"at least one Wanted.*got none"):
+        ln.plan(BOTH, [])
+    with pytest.raises(InvalidParameter, match="got an object of type str"):
+        ln.plan(BOTH, ["x"])  # type: ignore[list-item]
+    with pytest.raises(InvalidParameter, match="got an object of type NoneType"):
+        ln.plan(BOTH, [one, None])  # type: ignore[list-item]
+    with pytest.raises(InvalidParameter, match="got an object of type int"):
+        ln.plan(BOTH, 3)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="Put it in a list"):
+        ln.plan(BOTH, one)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="got 'x' twice"):
+        ln.plan(BOTH, [one, one])
+    with pytest.raises(InvalidParameter, match="privacy must be a Privacy"):
+        ln.plan(1, [one])  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match=r"got \(0, 0\)"):
+        ln.plan(ln.Privacy(0, 0), [one])
+    with pytest.raises(Unsupported, match="protects nobody"):
+        ln.plan(ln.Privacy(10_000), [one])
+    with pytest.raises(InvalidParameter, match="solve must be True or False"):
+        ln.plan(BOTH, [one], solve=1)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="one of those planned, x"):
+        quick(BOTH, one)["y"]
+    with pytest.raises(InvalidParameter, match="some noise must keep"):
+        quick(ln.Privacy(1), ln.Wanted("x", sensitivity=1, family="gaussian"))
+
+
+def test_a_family_that_is_asked_for_is_used() -> None:
+    found = quick(
+        BOTH,
+        ln.Wanted("a", sensitivity=1, family="laplace"),
+        ln.Wanted("b", sensitivity=1, family="uniform"),
+        ln.Wanted("c", sensitivity=1),
+    )
+    assert [type(made.noise).__name__ for made in found.ready][:2] == ["Laplace", "Uniform"]
+    assert found["b"].privacy.epsilon == 0
+
+
+def test_answers_print_the_way_they_are_written() -> None:
+    one = ln.Wanted("x", sensitivity="1/3", cost=ln.l2, weight=2, error=5, confidence="0.9")
+    again = eval(repr(one), {"Wanted": ln.Wanted, "l2": ln.l2})
+    assert again == one
+    assert repr(ln.Wanted("y", sensitivity=1, family="laplace", integer=True)) == (
+        "Wanted('y', sensitivity=1, integer=True, family='laplace')"
+    )
+
+
+# ------------------------------------------------------------------- in a ledger
+
+
+def test_a_plan_is_one_release_in_a_ledger_charged_for_all_answers_together(
+    tmp_path: Path,
+) -> None:
+    counts = [ln.Wanted(name, sensitivity=1, integer=True) for name in "abcdefghijkl"]
+    found = quick(BOTH, *counts)
+    assert found.rows[0].how == "shared"  # the sum of what each promises alone would be far more
+    with ln.Ledger(tmp_path / "l", limit=ln.Privacy(1, "1e-6")) as ledger:
+        values = dict.fromkeys("abcdefghijkl", 42)
+        first = found.release(values, ledger=ledger, key="a year")
+        assert ledger.spent == found.together
+        again = found.release(dict.fromkeys(values, 1000), ledger=ledger, key="a year")
+        assert {name: a.value for name, a in again.items()} == {
+            name: a.value for name, a in first.items()
+        }
+        assert all(a.receipt is not None and a.receipt.again for a in again.values())
+        (release,) = ledger.releases
+        assert release.privacy == found.together
+        (written,) = ledger.export()["evidence"]["releases"]
+        assert written["certified"] is None
+        with pytest.raises(ln.errors.BudgetExceeded, match="the limit of data set 'data' is"):
+            found.release(values, ledger=ledger, key="another year")
+        with pytest.raises(ln.errors.InvalidParameter, match=r"got no l\. Give a value for each"):
+            found.release(dict.fromkeys("abcdefghijk", 1), ledger=ledger, key="x")
+        assert ledger.spent == found.together
+
+
+def test_a_ledger_is_charged_for_what_is_proved_and_not_for_what_is_said(tmp_path: Path) -> None:
+    wanted = [ln.Wanted(name, sensitivity=1, integer=True) for name in "ab"]
+    found = ln.plan(ln.Privacy(1), wanted, solve=False)
+    cheap = replace(found, together=ln.Privacy("1e-9"))
+    with ln.Ledger(tmp_path / "l", limit=ln.Privacy(1)) as ledger:
+        with pytest.raises(ln.errors.InvalidParameter, match="keep another promise together"):
+            cheap.release({"a": 1, "b": 2}, ledger=ledger, key="k")
+        assert ledger.spent == ln.Privacy(0, 0)

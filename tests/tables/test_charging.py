@@ -1,0 +1,258 @@
+"""What is asked of tables is charged first, and answered once for the same question."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import leastnoise as ln
+from leastnoise.errors import BudgetExceeded, InvalidParameter, QueryFailed
+from leastnoise.tables import GroupedAnswers
+from leastnoise.tables.protected import Protected
+from leastnoise.tables.questions import Count, Sum
+from leastnoise.tables.sources.engine import fetched
+from tests.support.processes import forked, killed, waited
+
+PRICE = ln.Privacy("0.1", "1e-6")
+PURE = ln.Privacy("0.1")  # which is quicker to plan for
+LIMIT = ln.Privacy(1, "1e-5")
+COLUMNS = {"unit": [1, 2, 3, 3], "g": ["a", "b", "a", "a"], "x": [1.0, 2.0, 3.0, 4.0]}
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[ln.Ledger]:
+    with ln.Ledger(tmp_path / "people.ledger", limit=LIMIT) as opened:
+        yield opened
+
+
+@pytest.fixture
+def people(ledger: ln.Ledger) -> Protected:
+    return protected(ledger)
+
+
+def protected(ledger: Any, **more: Any) -> Protected:
+    options: dict[str, Any] = {"unit": "unit", "max_rows": 1} | more
+    return ln.protect(pa.table(COLUMNS), ledger=ledger, **options)
+
+
+class Engine:
+    """Stands before the engine: how often it is asked, and what is spent by then."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, ledger: ln.Ledger) -> None:
+        self._ledger, self.calls = ledger, 0
+        self.spent: list[ln.Privacy] = []
+        monkeypatch.setattr("leastnoise.tables.execute.fetched", self)
+
+    def __call__(self, source: Any, expression: Any) -> Any:
+        self.calls += 1
+        self.spent.append(self._ledger.spent)
+        return fetched(source, expression)
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch, ledger: ln.Ledger) -> Engine:
+    return Engine(monkeypatch, ledger)
+
+
+def failing(source: Any, expression: Any) -> Any:
+    raise QueryFailed("a query must run to its end on its engine; this one did not.")
+
+
+# -------------------------------------------------------------------------- charged, then asked
+
+
+def test_it_is_charged_before_the_engine_is_asked(people: Protected, engine: Engine) -> None:
+    answer = people.count(privacy=PRICE)
+    assert (engine.calls, engine.spent) == (1, [PRICE])
+    assert answer.receipt is not None
+    assert not answer.receipt.again
+
+
+def test_when_the_engine_fails_the_charge_stands_and_is_answered_later(
+    people: Protected, ledger: ln.Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("leastnoise.tables.execute.fetched", failing)
+        for _ in range(2):
+            with pytest.raises(QueryFailed, match="must run to its end"):
+                people.count(privacy=PRICE)
+            assert ledger.spent == PRICE
+    answer = people.count(privacy=PRICE)
+    assert ledger.spent == PRICE
+    assert abs(answer.value - 3) <= answer.bound
+    assert people.count(privacy=PRICE).value == answer.value
+    assert len(ledger.releases) == 1
+
+
+def test_what_the_ledger_has_not_left_is_refused_before_the_engine_is_asked(
+    people: Protected, ledger: ln.Ledger, engine: Engine
+) -> None:
+    with pytest.raises(BudgetExceeded, match=r"left"):
+        people.count(privacy=ln.Privacy(2))
+    assert (engine.calls, ledger.spent) == (0, ln.Privacy(0, 0))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda people: people.count(by="nowhere", privacy=PRICE),
+        lambda people: people.sum("x", bounds=(1, 0), privacy=PRICE),
+        lambda people: people.count(where="x >", privacy=PRICE),
+        lambda people: people.count(by="g", keys=["a", "a"], privacy=PRICE),
+        lambda people: people.count(by="g", privacy=ln.Privacy("0.1")),  # to be discovered
+        lambda people: people.count(privacy=PRICE, fresh="yes"),
+        lambda people: people.ask([], privacy=PRICE),
+    ],
+)
+def test_what_makes_no_sense_is_neither_charged_nor_asked(
+    ask: Callable[[Protected], object], people: Protected, ledger: ln.Ledger, engine: Engine
+) -> None:
+    with pytest.raises(InvalidParameter, match=r"must|can be|only"):
+        ask(people)
+    assert (engine.calls, ledger.spent) == (0, ln.Privacy(0, 0))
+
+
+# ------------------------------------------------------------------------------ the same question
+
+
+def test_the_same_question_is_free_and_has_the_same_answer(
+    people: Protected, ledger: ln.Ledger, engine: Engine
+) -> None:
+    question = Count(by="g", keys=["a", "b", "c"], where="x < 9")
+    first, *others = (people.ask([question], privacy=PRICE)[0] for _ in range(3))
+    assert isinstance(first, GroupedAnswers)
+    same = people.count(by=["g"], keys=("c", "b", "a"), where="x<9.0", privacy=PRICE)
+    assert (engine.calls, ledger.spent) == (1, PRICE)
+    for one in (*others, same):
+        assert isinstance(one, GroupedAnswers)
+        assert one.rows() == first.rows()
+        assert one.receipt is not None
+        assert one.receipt.again
+    # Also of a table that is opened again, in another process for instance.
+    again = protected(ledger).ask([question], privacy=PRICE)[0]
+    assert isinstance(again, GroupedAnswers)
+    assert again.rows() == first.rows()
+    assert engine.calls == 1
+
+
+def test_fresh_charges_and_draws_again(people: Protected, ledger: ln.Ledger) -> None:
+    people.count(privacy=PRICE)
+    people.count(privacy=PRICE, fresh=True)
+    assert ledger.spent == ln.Privacy("0.2", "2e-6")
+
+
+def test_every_part_of_a_question_is_part_of_its_key(ledger: ln.Ledger) -> None:
+    people = protected(ledger)
+    asked = [
+        (people, Count(), PURE),
+        (people, Count(), ln.Privacy("0.1", "1e-6")),
+        (people, Count(), ln.Privacy("0.2")),
+        (people, Count(where="x < 3"), PURE),
+        (people, Count(where="x < 4"), PURE),
+        (people, Count(by="g", keys=["a"]), PURE),
+        (people, Count(by="g", keys=["b"]), PURE),
+        (people, Count(by="g", keys=["a"], max_groups=2), PURE),
+        (people, Sum("x", bounds=(0, 1)), PURE),
+        (people, Sum("x", bounds=(0, 2)), PURE),
+        (people, Sum("unit", bounds=(0, 1)), PURE),
+        (people, ln.Mean("x", bounds=(0, 1)), PURE),
+        (people, ln.Histogram("x", edges=[0, 1]), PURE),
+        (people, ln.Histogram("x", edges=[0, 2]), PURE),
+        (people, ln.Quantile("x", bounds=(0, 1), cells=2), PURE),
+        (people, ln.Quantile("x", bounds=(0, 1), cells=4), PURE),
+        (people, ln.Quantile("x", "0.4", bounds=(0, 1), cells=2), PURE),
+        (protected(ledger, max_rows=2), Count(), PURE),
+        (protected(ledger, neighbours="replace"), Count(), PURE),
+        (protected(ledger, unit="g"), Count(), PURE),
+        (protected(ledger, unit=None, max_rows=None), Count(), PURE),
+        (ln.protect(pa.table(COLUMNS).to_pandas(), unit="unit", max_rows=1, ledger=ledger),
+         Count(), PURE),
+    ]  # fmt: skip
+    keys = [
+        table.explain(question, privacy=price).to_dict()["key"] for table, question, price in asked
+    ]
+    assert len(set(keys)) == len(asked)
+    assert ledger.spent == ln.Privacy(0, 0)
+    both = people.explain(Count(), Count(where="x < 3"), privacy=PURE).to_dict()["key"]
+    assert both not in keys
+
+
+def test_a_key_stands_for_one_question(people: Protected, ledger: ln.Ledger) -> None:
+    people.count(privacy=PRICE, key="how many")
+    with pytest.raises(InvalidParameter, match="another question"):
+        people.count(where="x < 3", privacy=PRICE, key="how many")
+    assert ledger.spent == PRICE
+
+
+def test_questions_asked_together_are_one_entry(people: Protected, ledger: ln.Ledger) -> None:
+    asked = [Count(), Sum("x", bounds=(0, 4)), Count(by="g", keys=["a", "b"])]
+    first = people.ask(asked, privacy=PURE, key="three")
+    assert len(ledger.releases) == 1
+    spent = ledger.spent
+    assert spent.epsilon <= PURE.epsilon
+    assert spent.delta <= PURE.delta
+    again = people.ask(asked, privacy=PURE, key="three")
+    assert list(map(str, map(_values, again))) == list(map(str, map(_values, first)))
+    assert ledger.spent == spent
+
+
+def _values(answer: Any) -> Any:
+    return answer.rows() if isinstance(answer, GroupedAnswers) else answer.value
+
+
+def test_an_unrecorded_answer_says_so() -> None:
+    people = protected(ln.UNRECORDED)
+    one = people.count(privacy=PRICE)
+    many = people.count(by="g", keys=["a"], privacy=PRICE)
+    assert (one.receipt, many.receipt) == (None, None)
+    assert "not recorded in any ledger" in str(one)
+    assert "recorded nowhere" in str(many)
+    with pytest.raises(InvalidParameter, match="a key is kept by a ledger"):
+        people.count(privacy=PRICE, key="how many")
+
+
+def test_a_ledger_must_be_given() -> None:
+    with pytest.raises(InvalidParameter, match="ledger must be a Ledger, or UNRECORDED"):
+        ln.protect(pa.table(COLUMNS), unit=None, ledger=None)  # type: ignore[arg-type]
+
+
+# --------------------------------------------------------------------------------------- killed
+
+
+def test_killed_while_the_engine_works_the_charge_stands_and_there_is_one_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, begun = tmp_path / "people.ledger", tmp_path / "begun"
+    ln.Ledger(path, limit=LIMIT).close()
+
+    def hanging(source: Any, expression: Any) -> Any:
+        begun.touch()
+        signal.pause()
+
+    def work() -> None:
+        with ln.Ledger(path) as ledger:
+            monkeypatch.setattr("leastnoise.tables.execute.fetched", hanging)
+            protected(ledger).count(privacy=PRICE)
+
+    child = forked(work)
+    while not begun.exists() and os.waitpid(child, os.WNOHANG) == (0, 0):
+        time.sleep(0.01)
+    assert killed(child)
+    with ln.Ledger(path) as ledger:
+        assert ledger.spent == PRICE
+    said = tmp_path / "said"
+
+    def again() -> None:
+        with ln.Ledger(path) as ledger, said.open("a") as file:
+            file.write(f"{protected(ledger).count(privacy=PRICE).value}\n")
+
+    assert waited([forked(again) for _ in range(3)]) == [0] * 3
+    with ln.Ledger(path) as ledger:
+        assert ledger.spent == PRICE
+    lines = said.read_text().splitlines()
+    assert (len(lines), len(set(lines))) == (3, 1)

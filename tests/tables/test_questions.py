@@ -1,0 +1,230 @@
+"""Every question on every engine and from every kind of source: the same true integers.
+
+What an engine returns is compared with what plain Python makes of the rules (reference_answers.py).
+"""
+
+import random
+from collections.abc import Callable, Iterator
+from datetime import date
+from typing import Any
+
+import pytest
+
+import leastnoise as ln
+from leastnoise.tables.execute import found
+from leastnoise.tables.protected import Protected
+from leastnoise.tables.query import Prepared, prepared
+from leastnoise.tables.questions import Count, Histogram, Mean, Quantile, Sum
+from leastnoise.tables.sources.engine import fetched
+from tests.support.reference_answers import Figures, Row, figures, number
+from tests.support.table_sources import WHOLE, duckdb_of, people, source_of, spark_of, written
+
+Asked = tuple[str | None, int, Any, Callable[[Row], bool]]
+# Every so many of the questions with every unit; all of them in the long run.
+SOURCES = {
+    "duckdb": 3, "csv": 9, "parquet": 9, "postgres": 7, "pandas": 27, "polars": 27, "arrow": 27,
+    "address": 27,
+}  # fmt: skip
+ALL = [pytest.param(kind, 1, marks=pytest.mark.long) for kind in (*SOURCES, "spark")]
+
+
+def everything(row: Row) -> bool:
+    return True
+
+
+GROWN = "age >= 18 and region != 'north'"
+
+
+def grown(row: Row) -> bool:
+    age = number(row["age"])
+    return age is not None and age >= 18 and row["region"] not in (None, "north")
+
+
+USUAL = "income between -50 and 500.5 or region is null"
+
+
+def usual(row: Row) -> bool:
+    income = number(row["income"])
+    return (income is not None and -50 <= income <= 1001 / 2) or row["region"] is None
+
+
+BUSY = "not (hours < 20) and region in ('north', 'east')"
+
+
+def busy(row: Row) -> bool:
+    hours = number(row["hours"])
+    return hours is not None and hours >= 20 and row["region"] in ("north", "east")
+
+
+def asked(*, text: bool) -> Iterator[Asked]:
+    """Yield units and questions, and what their conditions mean; keys as the source has them."""
+
+    def keys(*given: Any) -> list[Any]:
+        return [tuple(map(key, one)) if isinstance(one, tuple) else key(one) for one in given]
+
+    def key(one: Any) -> Any:
+        return written(one) if text else one
+
+    pairs = keys(("north", 1), ("north", 2), ("south", 1), ("east", -4), ("nowhere", 1))
+    regions = ["north", "south", "nowhere", "öst, \"x\""]  # fmt: skip
+    days = keys(date(2024, 2, 29), date(1999, 12, 31), date(2000, 1, 1))
+    one: list[tuple[Any, Callable[[Row], bool]]] = [
+        (Count(), everything),
+        (Count(where=GROWN), grown),
+        (Count(by="region"), everything),
+        (Count(by=["region", "grade"], keys=pairs, max_groups=2), everything),
+        (Count(by="day", where=USUAL, max_groups=2), usual),
+        (Count(by=["employed", "region"]), everything),
+        (Sum("income", bounds=(-100, "1000.25")), everything),
+        (Sum("hours", bounds=(-2, 60), by="region", keys=regions), everything),
+        (Sum("hours", bounds=(3, 40), by="day", keys=days, where=BUSY), busy),
+        (Sum("wage", bounds=(-1, 500), by="grade", max_groups=2), everything),
+        (Sum("employed", bounds=(0, 1), by="region"), everything),
+        (Sum("age", bounds=(-90, -10), where=USUAL), usual),
+        (Mean("income", bounds=(-100, 1000), by="region"), everything),
+        (Mean("hours", bounds=(0, 60), where=GROWN), grown),
+        (Mean("wage", bounds=("0.1", "700.7"), by="grade", keys=keys(1, 3, 9)), everything),
+        (Histogram("age", edges=[0, 18, 65, 120]), everything),
+        (Histogram("income", edges=[-50, 0, "0.5", 500], by="region", keys=regions,
+                   max_groups=3, where=GROWN), grown),
+        (Quantile("income", "0.25", bounds=(-100, 1000), cells=7), everything),
+        (Quantile("hours", "0.9", bounds=(0, 60), cells=60, by="region"), everything),
+        (Quantile("wage", bounds=(0, 500), cells=10, by=["region", "grade"], keys=pairs,
+                  where=USUAL), usual),
+    ]  # fmt: skip
+    for question, kept in one:
+        yield from ((unit, rows, question, kept) for unit, rows in _UNITS)
+
+
+_UNITS: tuple[tuple[str | None, int], ...] = ((None, 1), ("person", 1), ("person", 3), ("name", 2))
+
+
+def protected(given: dict[str, Any], unit: str | None, rows: int) -> Protected:
+    return ln.protect(
+        **given, unit=unit, max_rows=None if unit is None else rows, ledger=ln.UNRECORDED
+    )
+
+
+def true_figures(table: Protected, question: Any) -> tuple[Prepared, Figures]:
+    """Ask the engine; return what it says before noise, by group."""
+    made = prepared(question, table.source, table.unit)
+    keys = len(made.rows.by)
+    rows = fetched(table.source, made.query)
+    result = {row[:keys]: row[keys:] for row in rows}
+    assert len(result) == len(rows), "a group must be there once"
+    assert all(type(figure) is int for row in result.values() for figure in row)
+    return made, result
+
+
+def expected(
+    rows: list[Row],
+    made: Prepared,
+    unit: tuple[str | None, int],
+    kept: Callable[[Row], bool] = everything,
+    *,
+    text: bool = False,
+) -> Figures:
+    """Return what the rules make of rows."""
+    return figures(
+        rows,
+        made.question,
+        unit=unit[0],
+        max_rows=unit[1],
+        salt=made.rows.bounding.salt,
+        whole=not text and getattr(made.question, "column", None) in WHOLE,
+        kept=kept,
+    )
+
+
+@pytest.mark.parametrize(("kind", "step"), [*SOURCES.items(), *ALL])
+def test_every_source_gives_the_integers_of_the_rules(
+    kind: str, step: int, request: pytest.FixtureRequest
+) -> None:
+    rows, text = people(), kind == "csv"
+    given = source_of(kind, rows, request)
+    if text:  # all of it is read as text
+        rows = [{name: written(value) or None for name, value in row.items()} for row in rows]
+    tables = {unit: protected(given, *unit) for unit in _UNITS}
+    for unit, counted, question, kept in list(asked(text=text))[::step]:
+        made, result = true_figures(tables[unit, counted], question)
+        wanted = expected(rows, made, (unit, counted), kept, text=text)
+        assert result == wanted, (question.title, unit, counted)
+        assert any(any(numbers) for numbers in wanted.values()), "the table says too little"
+
+
+def test_questions_asked_together_give_the_same_integers_as_alone(duck: Any) -> None:
+    table = protected({"source": duckdb_of(people(), duck)}, "person", 2)
+    questions = [
+        question for unit, rows, question, _ in asked(text=False) if (unit, rows) == ("person", 3)
+    ]
+    # A sum by discovered groups has a count; a count of the same rows shares its query.
+    questions += [Sum("income", bounds=(0, 1), by="region"), Sum("age", bounds=(0, 120))]
+    made = [prepared(question, table.source, table.unit) for question in questions]
+    for one, rows in zip(made, found(table.source, made), strict=True):
+        assert sorted(rows) == sorted(fetched(table.source, one.query)), one.question.title
+
+
+def test_a_sum_fits_its_count_and_other_questions_choose_other_groups(duck: Any) -> None:
+    table = protected({"source": duckdb_of(people(), duck)}, "person", 1)
+
+    def salt(question: Any) -> str:
+        return prepared(question, table.source, table.unit).rows.bounding.salt
+
+    same = [Count(by="region"), Sum("age", bounds=(0, 9), by="region")]
+    other = [
+        Count(by="region", where="age > 3"), Count(by="region", max_groups=2), Count(by="grade"),
+        Count(by="region", keys=["north"]), Mean("age", bounds=(0, 9), by="region"),
+        Mean("age", bounds=(0, 8), by="region"), Quantile("age", bounds=(0, 9), by="region"),
+        Histogram("age", edges=[0, 9]),
+    ]  # fmt: skip
+    assert len({salt(question) for question in same}) == 1
+    assert len({salt(question) for question in same + other}) == 1 + len(other)
+
+
+def test_more_keys_than_are_written_into_a_query(duck: Any) -> None:
+    """What is not among them is left out of the answer, wherever it was left out."""
+    rows = people()
+    table = protected({"source": duckdb_of(rows, duck)}, None, 1)
+    question = Count(by="grade", keys=[1, 3, *range(100, 1200)])
+    answer = table.ask([question], privacy=ln.Privacy(200))[0]
+    assert isinstance(answer, ln.tables.GroupedAnswers)
+    wanted = {grade: sum(row["grade"] == grade for row in rows) for grade in (1, 3)}
+    assert {key: one.value for key, one in answer if one.value} == wanted
+    assert len(answer) == 1102
+
+
+# ------------------------------------------------------------------- order, threads, partitions
+
+
+def test_any_order_of_rows_and_any_number_of_threads_give_one_integer(duck: Any) -> None:
+    rows, chance = people(4000), random.Random(2)
+    table = protected({"source": duckdb_of(rows, duck)}, "person", 2)
+    some = [
+        question for unit, counted, question, kept in asked(text=False)
+        if kept is everything and (unit, counted) == ("person", 3)
+    ][2::3]  # fmt: skip
+    made = [prepared(question, table.source, table.unit) for question in some]
+    wanted = [expected(rows, one, ("person", 2)) for one in made]
+    try:
+        for threads in (1, 2, 4):
+            duck.con.execute(f"SET threads = {threads}")
+            chance.shuffle(rows)
+            duckdb_of(rows, duck)
+            for one, figure in zip(made, wanted, strict=True):
+                keys = len(one.rows.by)
+                got = {row[:keys]: row[keys:] for row in fetched(table.source, one.query)}
+                assert got == figure, (threads, one.question.title)
+    finally:
+        duck.con.execute("RESET threads")
+
+
+@pytest.mark.long
+def test_any_number_of_partitions_gives_one_integer(spark: Any) -> None:
+    rows, chance = people(2000), random.Random(3)
+    for partitions in (1, 3, 8):
+        chance.shuffle(rows)
+        table = protected({"source": spark_of(rows, spark, partitions)}, "person", 3)
+        for unit, counted, question, kept in list(asked(text=False))[2::16]:
+            assert (unit, counted) == ("person", 3)
+            made, result = true_figures(table, question)
+            assert result == expected(rows, made, ("person", 3), kept), question.title

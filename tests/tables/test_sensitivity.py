@@ -1,0 +1,230 @@
+"""What one unit can move, asked as questions are: through prepared queries, on any two neighbours.
+
+Of any table and any change of one unit, special values included: the numbers that a question
+releases move by at most the sensitivity that their noise was made for, and at most so many of them
+move as the promise was shared among.
+"""
+
+from itertools import accumulate
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import leastnoise as ln
+from leastnoise.tables.bounding.sensitivity import ADD_REMOVE, REPLACE
+from leastnoise.tables.query import Prepared, prepared
+from leastnoise.tables.questions import Count, Histogram, Mean, Quantile, Sum
+from tests.support.small_tables import (
+    DAYS,
+    GROUPS,
+    NAMES,
+    REALS,
+    UNITS,
+    WHOLES,
+    Engine,
+    Row,
+    floats,
+)
+
+Tables = tuple[list[Row], list[Row]]
+
+QUESTIONS: tuple[Any, ...] = (
+    Count(),
+    Count(where="i >= -1 and g != 'a'"),
+    Count(by="g"),
+    Count(by=["g", "h"], max_groups=2, where="not x > 0.5 or b = true"),
+    Count(by="day", keys=[d for d in DAYS if d][:2]),
+    Sum("x", bounds=(-1, "0.7")),
+    Sum("x", bounds=(-1, "0.7"), where="i is not null"),
+    Sum("i", bounds=(-7, 3), by="g", max_groups=2),
+    Sum("i", bounds=(2, 5), by="g", keys=["a", "b"], where="h in (0, 1)"),
+    Sum("b", bounds=(0, 1)),
+    Mean("x", bounds=(-3, 2)),
+    Mean("r", bounds=(1, 5), by="g", max_groups=2),
+    Mean("i", bounds=(-9, 9), by=["g", "b"], keys=[("a", True), ("b", False)]),
+    Histogram("x", edges=[-1, 0, "0.5", 3]),
+    Histogram("i", edges=[-7, 0, 7], by="g", keys=["a", "b"], max_groups=3),
+    Quantile("x", "0.25", bounds=(-1, 3), cells=4),
+    Quantile("i", "0.9", bounds=(-7, 7), cells=5, by="g", where="x < 3"),
+)
+_UNITS: tuple[tuple[str | None, int], ...] = ((None, 1), ("id", 1), ("id", 2), ("name", 3))
+
+_FIELDS = st.tuples(
+    st.sampled_from(UNITS),
+    st.sampled_from(NAMES),
+    st.sampled_from(GROUPS),
+    st.sampled_from((0, 1, None)),
+    st.sampled_from(DAYS),
+    st.sampled_from(REALS) | st.floats(),
+    st.sampled_from(REALS).map(floats),
+    st.sampled_from(WHOLES) | st.integers(-9, 9),
+    st.none(),
+    st.sampled_from((True, False, None)),
+)
+
+
+@st.composite
+def neighbours(draw: st.DrawFn, unit: str | None, kind: str) -> Tables:
+    """Draw two tables that differ in one unit: added, removed, or replaced by any other."""
+    base = draw(st.lists(_FIELDS, max_size=8))
+    if unit is None:
+        before, after = [draw(_FIELDS)], [draw(_FIELDS)] if kind == REPLACE else []
+    else:
+        place = ("id", "name").index(unit)
+        one = draw(st.sampled_from((UNITS, NAMES)[place]))
+        base = [row for row in base if row[place] != one]
+
+        def own() -> list[Row]:
+            rows = draw(st.lists(_FIELDS, max_size=6))
+            return [(*row[:place], one, *row[place + 1 :]) for row in rows]
+
+        before, after = own(), own() if kind == REPLACE else []
+    tables = base + before, after + base
+    return tables if draw(st.booleans()) else tables[::-1]
+
+
+def numbers(made: Prepared, rows: list[tuple[Any, ...]]) -> list[dict[Any, Any]]:
+    """Return, of each kind of number that is released, all of them: by group, or where compared."""
+    keys = len(made.rows.by)
+    question = made.question
+    if not isinstance(question, Quantile):
+        step = made.lattice.step if made.lattice else 1
+        scales = [step if kind.wanted.name == "sum" else 1 for kind in made.kinds]
+        return [
+            {row[:keys]: row[keys + place] * scale for row in rows}
+            for place, scale in enumerate(scales)
+        ]
+    cells: dict[Any, list[int]] = {}
+    for row in rows:
+        cells.setdefault(row[: keys - 1], [0] * question.cells)[row[keys - 1]] = row[keys]
+    part, whole = question.share.as_integer_ratio()
+    ranks = {
+        (group, edge): whole * below - part * sum(counts)
+        for group, counts in cells.items()
+        for edge, below in enumerate(accumulate(counts))
+    }
+    totals = {group: sum(counts) for group, counts in cells.items()}
+    return [totals, ranks] if len(made.kinds) == 2 else [ranks]
+
+
+def check_moves(made: Prepared, results: list[list[tuple[Any, ...]]]) -> None:
+    """Check that two results are no farther apart than the noise was made for."""
+    before, after = (numbers(made, rows) for rows in results)
+    for kind, one, other in zip(made.kinds, before, after, strict=True):
+        moves = {key: abs(one.get(key, 0) - other.get(key, 0)) for key in one | other}
+        assert max(moves.values(), default=0) <= kind.wanted.sensitivity, "moved too far"
+        moved = {key for key, move in moves.items() if move}
+        touched = kind.touched
+        if kind.wanted.name == "comparison":  # a search makes so many, whichever edges they are at
+            assert isinstance(made.question, Quantile)
+            moved = {group for group, _ in moved}
+            touched //= (made.question.cells - 1).bit_length()
+        assert len(moved) <= touched, "too many moved"
+
+
+def prepare(engine: Engine, question: Any, unit: tuple[str | None, int], kind: str) -> Prepared:
+    people = ln.protect(
+        engine.people,
+        unit=unit[0],
+        max_rows=None if unit[0] is None else unit[1],
+        neighbours=kind,
+        ledger=ln.UNRECORDED,
+    )
+    return prepared(question, people.source, people.unit)
+
+
+def results(engine: Engine, sql: str, tables: Tables) -> list[list[tuple[Any, ...]]]:
+    found = []
+    for table in tables:
+        engine.fill(table)
+        found.append(engine.ask(sql))
+    return found
+
+
+@pytest.mark.parametrize("examples", [60, pytest.param(2000, marks=pytest.mark.long)])
+def test_one_unit_moves_no_number_farther_than_its_noise_is_made_for(
+    examples: int, duck: Any
+) -> None:
+    engine = Engine("duckdb", duck)
+    # Each question with a unit and a kind of neighbours in turn, or with all of them.
+    every = [(unit, kind) for kind in (ADD_REMOVE, REPLACE) for unit in _UNITS]
+    cases = [
+        (question, *case)
+        for place, question in enumerate(QUESTIONS)
+        for case in (every if examples > 1000 else every[place % 8 : place % 8 + 1])
+    ]
+    made = [prepare(engine, *case) for case in cases]
+    sql = [engine.sql(one.query) for one in made]
+
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
+    @given(st.data(), st.sampled_from(range(len(cases))))
+    def on_any_tables(data: st.DataObject, at: int) -> None:
+        _, unit, kind = cases[at]
+        tables = data.draw(neighbours(unit[0], kind))
+        check_moves(made[at], results(engine, sql[at], tables))
+
+    on_any_tables()
+
+
+def row(unit: int, group: str = "a", x: float = 1.0) -> Row:
+    return (unit, "n", group, 1, None, x, 0.0, 1, None, True)
+
+
+@pytest.mark.parametrize(
+    ("question", "naive", "tables", "wrong"),
+    [
+        (Count(), "SELECT count(*) FROM people", ([row(1)] * 2, []), "too far"),
+        (
+            Count(by="g"),
+            "SELECT g, count(DISTINCT id) FROM people GROUP BY g",
+            ([row(1, "a"), row(1, "b")], []),
+            "too many",
+        ),
+        (
+            Sum("x", bounds=(0, 1)),
+            f"SELECT sum(least(greatest(x, 0), 1)) * {1 << 40} FROM people",
+            ([row(1)] * 2 + [row(2)], [row(2)]),
+            "too far",
+        ),
+        (
+            Mean("x", bounds=(0, 1)),
+            f"SELECT count(DISTINCT id), sum(x - 0.5) * {1 << 20} FROM people",
+            ([row(1, x=9.0), row(2)], [row(2)]),
+            "too far",
+        ),
+        (
+            Quantile("x", bounds=(0, 1), cells=2),
+            "SELECT (x >= 0.5)::int, count(*) FROM people GROUP BY 1",
+            ([row(1)] * 2 + [row(2)], [row(2)]),
+            "too far",
+        ),
+        (
+            Histogram("x", edges=[0, 1, 2]),
+            "SELECT floor(x)::int, count(DISTINCT id) FROM people GROUP BY 1",
+            ([row(1, x=0.0), row(1, x=1.0)], []),
+            "too many",
+        ),
+    ],
+    ids=["count", "count by", "sum", "mean", "quantile", "histogram"],
+)
+def test_the_check_above_catches_queries_without_bounds(
+    duck: Any, question: Any, naive: str, tables: Tables, wrong: str
+) -> None:
+    engine = Engine("duckdb", duck)
+    made = prepare(engine, question, ("id", 1), ADD_REMOVE)
+    check_moves(made, results(engine, engine.sql(made.query), tables))
+    with pytest.raises(AssertionError, match=wrong):
+        check_moves(made, results(engine, naive, tables))
+
+
+def test_a_replaced_row_that_a_condition_of_the_table_itself_leaves_out(duck: Any) -> None:
+    """A sum moves by a whole row then, not only from one bound to the other."""
+    engine = Engine("duckdb", duck)
+    question, tables = Sum("x", bounds=(2, 5)), ([row(1, x=9.0)], [row(1, x=-9.0)])
+    for source, moved in ((engine.people, 5), (engine.people.filter(engine.people.x > 0), 5)):
+        people = ln.protect(source, unit=None, neighbours=REPLACE, ledger=ln.UNRECORDED)
+        made = prepared(question, people.source, people.unit)
+        check_moves(made, results(engine, engine.sql(made.query), tables))
+        assert made.kinds[0].wanted.sensitivity == moved

@@ -1,0 +1,661 @@
+"""Conditions: what is read and what is refused, and that they mean the same on every engine.
+
+The meaning is held against an evaluator of its own below: three-valued logic over Fractions.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from datetime import date
+from decimal import Context, Decimal, Inexact
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import ibis
+import numpy as np
+import psycopg
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leastnoise.errors import InvalidParameter
+from leastnoise.tables.sources.engine import fetched
+from leastnoise.tables.sources.source import Source, opened
+from leastnoise.tables.where.expression import float_below
+from leastnoise.tables.where.nodes import (
+    OPPOSITES,
+    And,
+    Between,
+    Comparison,
+    Literal,
+    Membership,
+    Missing,
+    Node,
+    Not,
+    Or,
+    joined,
+)
+from leastnoise.tables.where.parse import Condition, parsed
+from tests.support.postgres_servers import Server
+
+Row = dict[str, Any]
+
+# ------------------------------------------------------------------------------------ the rows
+
+TINY = 5e-324
+LARGEST = 1.7976931348623157e308
+# Per column: DuckDB's type, PostgreSQL's, Spark's, and values at the corners of the type.
+COLUMNS: dict[str, tuple[str, str, str, list[Any]]] = {
+    "small": ("SMALLINT", "SMALLINT", "SMALLINT", [-32768, -1, 0, 1, 2, 3, 32767]),
+    "long": ("BIGINT", "BIGINT", "BIGINT", [-(2**63), -2, 0, 2, 2**53 + 1, 2**63 - 1]),
+    "half": (
+        "FLOAT",
+        "REAL",
+        "FLOAT",
+        [float(np.float32(0.1)), 16777216.0, -2.5, -0.0, math.nan, math.inf, -math.inf, 2.0**-149],
+    ),
+    "real": (
+        "DOUBLE",
+        "DOUBLE PRECISION",
+        "DOUBLE",
+        [
+            *(0.1, 0.3, 0.1 + 0.2, TINY, -TINY, LARGEST, -LARGEST, 2.0**53, 1.2345678901234567),
+            *(math.inf, -math.inf, math.nan, 0.0, -0.0),
+        ],
+    ),
+    "price": (
+        "DECIMAL(10, 2)",
+        "NUMERIC(10, 2)",
+        "DECIMAL(10, 2)",
+        [Decimal(text) for text in ("0", "0.10", "-0.01", "2.50", "99999999.99", "-99999999.99")],
+    ),
+    "long price": (
+        "DECIMAL(38, 19)",
+        "NUMERIC(38, 19)",
+        "DECIMAL(38, 19)",
+        [Decimal(text) for text in ("0.1", "0.1000000000000000001", "9" * 19 + "." + "9" * 19)],
+    ),
+    "word": (
+        "VARCHAR",
+        "TEXT",
+        "STRING",
+        ["", "a", "A", "a ", "it's", 'q"q', "back\\slash", "\\'", "ß", "100%s", "${spark.app.id}"],
+    ),
+    "flag": ("BOOLEAN", "BOOLEAN", "BOOLEAN", [True, False]),
+    "day": (
+        "DATE",
+        "DATE",
+        "DATE",
+        [date(1, 1, 1), date(1582, 10, 10), date(2024, 2, 29), date(9999, 12, 31)],
+    ),
+}
+ROWS: list[Row] = [
+    {"row": place, **{name: [*values, None][place % (len(values) + 1)] for name, values in table}}
+    for table in [[(name, column[3]) for name, column in COLUMNS.items()]]
+    for place in range(60)
+]
+NUMBERS = [
+    *(Fraction(text) for text in ("0", "1", "-1", "2", "2.5", "-2.5", "0.1", "0.3", "0.005")),
+    *(Fraction(value) for value in (0.1, 0.3, 0.1 + 0.2, TINY, LARGEST, 1.2345678901234567)),
+    *(Fraction(value) for value in (32767, 32768, -32768, -32769, 16777217, 2**53, 2**53 + 1)),
+    *(Fraction(value) for value in (2**63 - 1, 2**63, -(2**63), -(2**63) - 1)),
+    *(Fraction(text) for text in ("1e400", "-1e400", "1e-400", "-1e-400", "1e309", "-1e309")),
+    *(Fraction(text) for text in ("99999999.99", "99999999.991", "1e8", "-99999999.995")),
+    *(Fraction(text) for text in ("0.1000000000000000001", "0.10000000000000000005", "1e19")),
+]
+WORDS = [*COLUMNS["word"][3], "x", "'; DROP TABLE rows; --", "''", "\\"]
+DAYS = [*COLUMNS["day"][3], date(2024, 3, 1)]
+
+
+def decimal(number: Fraction) -> Decimal:
+    """Return a number in the one form that a condition holds it in."""
+    context = Context(prec=5_000, Emin=-9_999, Emax=9_999, traps=[Inexact])
+    quotient = context.divide(Decimal(number.numerator), Decimal(number.denominator))
+    return context.normalize(quotient)
+
+
+# ------------------------------------------------------------------------- an independent meaning
+
+
+def absent(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def compare(value: Any, operator: str, other: Any) -> bool | None:
+    """Return what a comparison of two values says, in numbers without rounding."""
+    if absent(value):
+        return None
+    if isinstance(other, Decimal):
+        if isinstance(value, float) and math.isinf(value):
+            order = 1 if value > 0 else -1
+        else:
+            difference = Fraction(value) - read_beside(value, other)
+            order = (difference > 0) - (difference < 0)
+    elif isinstance(other, date):
+        order = (value > other) - (value < other)
+    else:
+        order = 0 if value == other else 2
+    signs = {"=": (0,), "<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1), "!=": (-1, 1, 2)}
+    return order in signs[operator]
+
+
+def read_beside(value: Any, number: Decimal) -> Fraction:
+    """Return a number as it is read beside a float: as the nearest one, if there is one."""
+    if isinstance(value, float) and math.isfinite(float(number)):
+        return Fraction(float(number))
+    return Fraction(number)
+
+
+def contrary(truth: bool | None) -> bool | None:
+    return None if truth is None else not truth
+
+
+def every(truths: list[bool | None]) -> bool | None:
+    if False in truths:
+        return False
+    return None if None in truths else True
+
+
+def some(truths: list[bool | None]) -> bool | None:
+    return contrary(every([contrary(truth) for truth in truths]))
+
+
+def meaning(node: Node, row: Row) -> bool | None:
+    """Return whether a node is true, false or unknown (None) of a row."""
+    match node:
+        case Comparison(column, operator, literal):
+            return compare(row[column], operator, literal.value)
+        case Membership(column, values, negated):
+            found = some([compare(row[column], "=", value.value) for value in values])
+            return contrary(found) if negated else found
+        case Between(column, low, high, negated):
+            value = row[column]
+            found = every([compare(value, ">=", low.value), compare(value, "<=", high.value)])
+            return contrary(found) if negated else found
+        case Missing(column, negated):
+            return absent(row[column]) is not negated
+        case Not(term):
+            return contrary(meaning(term, row))
+        case And(terms):
+            return every([meaning(term, row) for term in terms])
+        case Or(terms):
+            return some([meaning(term, row) for term in terms])
+
+
+# ------------------------------------------------------------------------------ random conditions
+
+KINDS = {"word": "text", "flag": "boolean", "day": "date"}
+VALUES: dict[str, st.SearchStrategy[Literal]] = {
+    "number": st.one_of(
+        st.sampled_from(NUMBERS),
+        st.floats(allow_nan=False, allow_infinity=False).map(Fraction),
+        st.decimals(-100, 100, places=3).map(Fraction),
+    ).map(lambda number: Literal("number", decimal(number))),
+    "text": st.sampled_from(WORDS).map(lambda word: Literal("text", word)),
+    "boolean": st.booleans().map(lambda flag: Literal("boolean", flag)),
+    "date": st.sampled_from(DAYS).map(lambda day: Literal("date", day)),
+}
+
+
+@st.composite
+def comparisons(draw: st.DrawFn) -> Node:
+    column = draw(st.sampled_from(sorted(COLUMNS)))
+    kind = KINDS.get(column, "number")
+    values = VALUES[kind]
+    form = draw(st.sampled_from(["comparison", "comparison", "list", "between", "missing"]))
+    if form == "list":
+        listed = draw(st.lists(values, min_size=1, max_size=14))
+        return Membership(column, tuple(listed), draw(st.booleans()))
+    if form == "missing":
+        return Missing(column, draw(st.booleans()))
+    if kind in ("text", "boolean"):
+        return Comparison(column, draw(st.sampled_from(["=", "!="])), draw(values))
+    if form == "between":
+        return Between(column, draw(values), draw(values), draw(st.booleans()))
+    return Comparison(column, draw(st.sampled_from(sorted(OPPOSITES))), draw(values))
+
+
+def joins(terms: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+    lists = st.lists(terms, min_size=2, max_size=3)
+    return st.one_of(
+        terms.map(Not),
+        lists.map(lambda parts: joined(And, parts)),
+        lists.map(lambda parts: joined(Or, parts)),
+    )
+
+
+CONDITIONS = st.recursive(comparisons(), joins, max_leaves=6)
+
+
+@given(CONDITIONS)
+def test_what_is_printed_reads_as_the_same(root: Node) -> None:
+    condition = parsed(str(root))
+    assert condition == Condition(root)
+    assert condition.text == str(condition) == str(root)
+
+
+@given(CONDITIONS, st.data())
+def test_spaces_case_and_brackets_change_nothing(root: Node, data: st.DataObject) -> None:
+    keywords = ["and", "between", "date", "false", "in", "is", "not", "null", "or", "true"]
+    spaces = st.text(" \t\r\n", max_size=3)
+
+    def spelled(node: Node) -> str:
+        if isinstance(node, And | Or):
+            word = " and " if isinstance(node, And) else " or "
+            text = word.join(f"({spelled(term)})" for term in node.terms)
+        else:
+            text = f"not ({spelled(node.term)})" if isinstance(node, Not) else str(node)
+        return f"({text})" if data.draw(st.booleans()) else text
+
+    words = re.findall(r"'(?:[^']|'')*'|\"[^\"]*\"|[\w.+-]+|[<>!=]+|[(),]", spelled(root))
+    shouted = [word.upper() if word in keywords else word for word in words]
+    text = "".join(word + " " + data.draw(spaces) for word in shouted)
+    assert parsed(text).text == str(root)
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("age>=18", "age >= 18"),
+        ("age >= 18.0 AND((x<>1))", "age >= 18 and x != 1"),
+        ("x = +1e0 or x = 10e-1 or x = 1.000", "x = 1 or x = 1 or x = 1"),
+        ("x = -0.0 or x = .5 or x = 00.50", "x = 0 or x = 0.5 or x = 0.5"),
+        ("x = 100000 or x = 1e30 or x = 1e-30", "x = 100000 or x = 1e30 or x = 1e-30"),
+        ("a = 1 or (b = 2 or c = 3)", "a = 1 or b = 2 or c = 3"),
+        ("a = 1 or (b = 2 and c = 3)", "a = 1 or b = 2 and c = 3"),
+        ("(a = 1 or b = 2) and c = 3", "(a = 1 or b = 2) and c = 3"),
+        ("Not a = 1 and b = 2", "not a = 1 and b = 2"),
+        ("not (a = 1 and b = 2)", "not (a = 1 and b = 2)"),
+        ("x BETWEEN 1 AND 2 AND y = 3", "x between 1 and 2 and y = 3"),
+        ('"age" IS Not Null and "a ""b" is null', 'age is not null and "a ""b" is null'),
+        ("date >= Date '2024-02-29'", "\"date\" >= date '2024-02-29'"),
+        ("w = 'it''s' or w in ('''')", "w = 'it''s' or w in ('''')"),
+    ],
+)
+def test_the_canonical_text(text: str, canonical: str) -> None:
+    assert parsed(text).text == canonical
+    assert parsed(canonical).text == canonical
+
+
+def test_true_is_not_one() -> None:
+    assert parsed("x = true") != parsed("x = 1")
+
+
+def test_columns_are_named_once() -> None:
+    assert parsed("b = 1 and (a = 2 or not b is null)").columns == ("b", "a")
+
+
+# -------------------------------------------------------------------------------------- refusals
+
+COMPARISON = r"where a comparison \(=, !=, <, <=, >, >=, in, between, is null\) is expected\. "
+VALUE = r"where a value \(a number, 'text', true, false or date 'YYYY-MM-DD'\) is expected\. "
+WORD = r"where a column, a value, a comparison or a bracket is expected\. "
+NOT_PART = WORD + "A condition compares columns with values; arithmetic, comments and several"
+LEFT = r"where a column, not or \( is expected\. The column stands on the left"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"got the end at character 1 of '', where a column, not or \( is expected\. Begin a"),
+        ("a", f"got the end at character 2 of 'a', {COMPARISON}A column alone is no condition"),
+        ("a and b = 1", f"got 'and' at character 3 of .*, {COMPARISON}A column alone"),
+        ("a =", f"got the end at character 4 of 'a =', {VALUE}Write one value here"),
+        ("a == 1", f"got '=' at character 4 of 'a == 1', {VALUE}Write one ="),
+        ("a = b", f"got 'b' at character 5 of 'a = b', {VALUE}Columns are compared with values al"),
+        ('a = "b"', f"got '\"b\"' at character 5 of .*, {VALUE}Columns are compared with values"),
+        ("a = NULL", f"got 'NULL' at character 5 of .*, {VALUE}Nothing equals NULL: write is null"),
+        ("18 <= a", f"got '18' at character 1 of '18 <= a', {LEFT}: write age >= 18"),
+        ("true", f"got 'true' at character 1 of 'true', {LEFT}"),
+        ("'x' = a", f"got \"'x'\" at character 1 of .*, {LEFT}"),
+        ("in = 3", r"got 'in' at character 1 of .* is expected\. Write a column that is called li"),
+        ("a like 'b'", f"got 'like' at character 3 of .*, {COMPARISON}Compare the column with a v"),
+        ("a not like 'b'", f"got 'not' at character 3 of .*, {COMPARISON}Write is null, is not nu"),
+        ("a is 3", f"got 'is' at character 3 of 'a is 3', {COMPARISON}Write is null, is not null"),
+        ("lower(a) = 'b'", rf"got '\(' at character 6 of .*, {COMPARISON}Functions and queries ar"),
+        ("a = lower('b')", f"got 'lower' at character 5 of .*, {VALUE}Columns are compared with"),
+        ("a in (select b from c)", f"got 'select' at character 7 of .*, {VALUE}Columns are comp"),
+        ("a in ()", rf"got '\)' at character 7 of 'a in \(\)', {VALUE}Write one value here"),
+        ("a in 1", r"got '1' at character 6 of 'a in 1', where \( and a list of values is exp"),
+        ("a in (1", r"got the end at character 8 of 'a in \(1', where , or \) is expected"),
+        ("a in (1, 'x')", "got \"'x'\" at character 10 of .*, where a number like the value befor"),
+        ("a in ('1', true)", "got 'true' at character 12 of .*, where a text like the value befor"),
+        ("a between 1 or 2", "got 'or' at character 13 of .*, where and is expected. Write it as"),
+        ("a between 1 and date '2024-01-01'", "at character 17 of .*, where a number like the"),
+        ("a between 'a' and 'b'", "at character 11 of .*, where a number or a date is expected. T"),
+        ("a < 'x'", "at character 5 of .*, where a number or a date is expected. Texts and boolea"),
+        ("a >= true", "got 'true' at character 6 of .*, where a number or a date is expected"),
+        ("a = 1 b = 2", "got 'b' at character 7 of .*, where and, or or the end is expected. Join"),
+        ("a = 1)", r"got '\)' at character 6 of 'a = 1\)', where and, or or the end is expected"),
+        ("a = 5-3", "got '-3' at character 6 of 'a = 5-3', where and, or or the end is expected"),
+        ("(a = 1", r"got the end at character 7 of '\(a = 1', where and, or or \) is expected. C"),
+        ("a = date '2023-02-29'", "at character 10 of .*, where a day as 'YYYY-MM-DD' is expected"),
+        ("a = date '20240229'", "at character 10 of .*, where a day as 'YYYY-MM-DD' is expected"),
+        ("a = date 3", "got '3' at character 10 of .*, where a day as 'YYYY-MM-DD' is expected"),
+        ("a = 1_000", "got '1_' at character 5 of .*, where a number is expected. Write it as 10"),
+        ("a = 0x10", "got '0x' at character 5 of .*, where a number is expected"),
+        ("a = 1.2.3", "got '1.2.' at character 5 of .*, where a number is expected"),
+        ("a = 1e5000", "got a number that is too long at character 5 of .*, where one of at most"),
+        ("a = " + "1" * 801, "got a number that is too long at character 5 of .*, where one of at"),
+        ("a = 1; drop table t", f"got ';' at character 6 of .*, {NOT_PART}"),
+        ("a = 1 -- and b = 2", f"got '-' at character 7 of .*, {NOT_PART}"),
+        ("a = 1 /* x */", f"got '/' at character 7 of .*, {NOT_PART}"),
+        ("a = 1 || b", rf"got '\|' at character 7 of .*, {NOT_PART}"),
+        ("a = $1", rf"got '\$' at character 5 of .*, {NOT_PART}"),
+        ("a = ?", rf"got '\?' at character 5 of .*, {NOT_PART}"),
+        ("a::int = 1", f"got ':' at character 2 of .*, {NOT_PART}"),
+        ("a.b = 1", rf"got '\.' at character 2 of .*, {NOT_PART}"),
+        ("[a] = 1", rf"got '\[' at character 1 of .*, {NOT_PART}"),
+        ("`a` = 1", f"got '`' at character 1 of .*, {NOT_PART}"),
+        ("a = 1\0", r"got '\\x00' at character 6 of .*, where a column, a value"),
+        ("a = 'x\0'", r"got the control character U\+0000 at character 7 of .*, where a character"),
+        ("a = 'x\ny'", r"got the control character U\+000A at character 7 of"),
+        ("a = '\ud800'", r"got the control character U\+D800 at character 6 of"),
+        ('"a\x7f" = 1', r"got the control character U\+007F at character 3 of"),
+        ('"" = 1', "got an empty name at character 1 of .*, where the name of a column is expect"),
+        ("a = 'x", "got a quote ' that is not closed at character 5 of .*, where a text in single"),
+        ('"a = 1', 'got a quote " that is not closed at character 1 of .*, where a text in single'),
+        ("a = 'it's'", "got a quote ' that is not closed at character 10 of"),
+        (
+            "a = ‘x’",
+            rf"got '‘' \(LEFT SINGLE QUOTATION MARK\) at character 5 of .*, {WORD}Write it",
+        ),
+        ("a ＝ 1", rf"got '＝' \(FULLWIDTH EQUALS SIGN\) at character 3 of .*, {WORD}Write it in"),
+        ("a ≥ 1", rf"got '≥' \(GREATER-THAN OR EQUAL TO\) at character 3 of .*, {WORD}Write it in"),
+        ("a\u00a0= 1", r"got '\\xa0' \(NO-BREAK SPACE\) at character 2 of"),
+        ("a = ٣", rf"got '٣' \(ARABIC-INDIC DIGIT THREE\) at character 5 of .*, {WORD}Write it in"),
+        ("a = 1٣", r"got '٣' \(ARABIC-INDIC DIGIT THREE\) at character 6 of"),
+        (
+            "аge = 1",
+            rf"got 'а' \(CYRILLIC SMALL LETTER A\) at character 1 of .*, {WORD}Write a col",
+        ),
+        ("a = 1 ΟR b = 2", r"got 'Ο' \(GREEK CAPITAL LETTER OMICRON\) at character 7 of"),
+        (
+            "(" * 40 + "a = 1" + ")" * 40,
+            "got '\\(' at character 34 of .*, where nothing deeper tha",
+        ),
+        ("not " * 40 + "a = 1", "got 'not' at character 133 of .*, where nothing deeper than 32 b"),
+        (
+            "a in (" + ", ".join("1" * 1001) + ")",
+            "got '1' at character 3007 of .*, where a list of",
+        ),
+        ("a" * 10_001, "where must have at most 10000 characters; got 10001. Give a shorter"),
+        (None, 'where must be a condition as a text; got None. Write it as in where="age >= 18'),
+        (b"a = 1", "where must be a condition as a text; got an object of type bytes"),
+    ],
+)
+def test_refused(text: Any, message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        parsed(text)
+
+
+@given(st.text(max_size=40) | st.text("ab'\"=<>!(),;-/* \\\n0.eE+notidrlu", max_size=40))
+@settings(max_examples=300)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        condition = parsed(text)
+    except InvalidParameter:
+        return
+    assert parsed(condition.text) == condition
+
+
+# --------------------------------------------------------------------------------------- sources
+
+
+def columns(engine: int) -> str:
+    return ", ".join(f'"{name}" {column[engine]}' for name, column in COLUMNS.items())
+
+
+@pytest.fixture(scope="module")
+def duck_rows() -> Iterator[Source]:
+    connection = ibis.duckdb.connect()
+    connection.raw_sql(f'CREATE TABLE people ("row" INTEGER, {columns(0)}, moment TIMESTAMP)')
+    marks = ", ".join("?" * (len(COLUMNS) + 1))
+    rows = [list(row.values()) for row in ROWS]
+    connection.con.executemany(f"INSERT INTO people VALUES ({marks}, NULL)", rows)
+    yield opened(connection.table("people"))
+    connection.disconnect()
+
+
+@pytest.fixture(scope="module")
+def postgres_rows(postgres: Server) -> Iterator[Source]:
+    address = postgres.database()
+    made = f'CREATE TABLE people ("row" INTEGER, {columns(1)}, free NUMERIC)'
+    marks = ", ".join(["%s"] * (len(COLUMNS) + 2))
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(made.encode())
+        with connection.cursor() as cursor:
+            rows = [(*row.values(), _free(row)) for row in ROWS]
+            cursor.executemany(f"INSERT INTO people VALUES ({marks})".encode(), rows)
+        yield opened(ibis.postgres.from_connection(connection).table("people"))
+        connection.execute("DROP TABLE people")
+    postgres.clear(address)
+
+
+@pytest.fixture(scope="module")
+def spark_rows(spark: Any) -> Source:
+    schema = f"`row` INTEGER, {columns(2)}".replace('"', "`")
+    rows = [tuple(row.values()) for row in ROWS]
+    frame = spark._session.createDataFrame(rows, schema)
+    frame.createOrReplaceTempView("where_people")
+    return opened(spark.table("where_people"))
+
+
+def _free(row: Row) -> Decimal | None:
+    """Return a number for PostgreSQL's decimals without bounds, which include NaN and ∞."""
+    values = ["NaN", "Infinity", "-Infinity", "1e500", "1e-500", "0.1", "0"]
+    return Decimal(values[row["row"] % 8]) if row["row"] % 8 < 7 else None
+
+
+def kept(source: Source, condition: Condition) -> list[int]:
+    """Return which rows an engine keeps."""
+    condition.check(source)
+    found = source.table.filter(condition.expression(source, source.table))
+    return sorted(int(row) for (row,) in fetched(source, found.select("row")))
+
+
+def meant(root: Node, rows: list[Row]) -> list[int]:
+    """Return which rows are to be kept."""
+    return [row["row"] for row in rows if meaning(root, row) is True]
+
+
+# ---------------------------------------------------------------------------------- what they mean
+
+
+def corners() -> Iterator[Node]:
+    """Every column of numbers against every corner, by every operator."""
+    for column in COLUMNS.keys() - KINDS.keys():
+        for number in NUMBERS:
+            for operator in OPPOSITES:
+                yield Comparison(column, operator, Literal("number", decimal(number)))
+
+
+def agreeing(source: Source, roots: list[Node], rows: list[Row]) -> None:
+    """Ask an engine all conditions in few queries, and compare each."""
+    table = source.table
+    for first in range(0, len(roots), 200):
+        asked = {
+            f"c{place}": Condition(root).expression(source, table).fill_null(False)
+            for place, root in enumerate(roots[first : first + 200])
+        }
+        found = fetched(source, table.select(table["row"], **asked))
+        for place, root in enumerate(roots[first : first + 200], start=1):
+            true = sorted(row[0] for row in found if row[place])
+            assert true == meant(root, rows), str(root)
+
+
+# Several at once: a query takes longer to prepare than to answer.
+TOGETHER = st.lists(CONDITIONS, min_size=8, max_size=8)
+
+
+@given(roots=TOGETHER)
+@settings(max_examples=10)
+def test_the_meaning_on_duckdb(duck_rows: Source, roots: list[Node]) -> None:
+    agreeing(duck_rows, roots, ROWS)
+
+
+@given(roots=TOGETHER)
+@settings(max_examples=8)
+def test_the_meaning_on_postgres(postgres_rows: Source, roots: list[Node]) -> None:
+    agreeing(postgres_rows, roots, ROWS)
+
+
+@pytest.mark.long
+@given(roots=TOGETHER)
+@settings(max_examples=10)
+def test_the_meaning_at_length(
+    duck_rows: Source, postgres_rows: Source, spark_rows: Source, roots: list[Node]
+) -> None:
+    for source in (duck_rows, postgres_rows, spark_rows):
+        agreeing(source, roots, ROWS)
+
+
+@pytest.mark.long
+def test_every_corner_on_spark(spark_rows: Source) -> None:
+    agreeing(spark_rows, list(corners()), ROWS)
+
+
+@pytest.mark.long
+def test_texts_and_long_conditions_on_spark(spark_rows: Source) -> None:
+    for condition in (*spelled_words("="), *spelled_words("<>"), *long_conditions()):
+        assert kept(spark_rows, condition) == meant(condition.root, ROWS)
+
+
+@pytest.mark.long
+def test_every_corner_on_duckdb(duck_rows: Source) -> None:
+    agreeing(duck_rows, list(corners()), ROWS)
+
+
+@pytest.mark.long
+def test_every_corner_on_postgres(postgres_rows: Source) -> None:
+    agreeing(postgres_rows, list(corners()), ROWS)
+
+
+def test_postgres_decimals_without_bounds(postgres_rows: Source) -> None:
+    rows = [{"row": row["row"], "free": _free(row)} for row in ROWS]
+    for row in rows:  # the evaluator knows infinities as floats
+        if row["free"] is not None and not row["free"].is_finite():
+            row["free"] = float(row["free"])
+    literals = [Literal("number", decimal(number)) for number in NUMBERS]
+    roots: list[Node] = [
+        Comparison("free", sign, value) for sign in OPPOSITES for value in literals
+    ]
+    roots += [Membership("free", tuple(literals), negated) for negated in (True, False)]
+    roots += [Missing("free", negated) for negated in (True, False)]
+    agreeing(postgres_rows, roots, rows)
+    assert kept(postgres_rows, parsed("free is null"))  # and so not all of it was empty
+    assert kept(postgres_rows, parsed("free >= 1e400"))
+
+
+@given(st.fractions() | st.sampled_from(NUMBERS) | st.floats(-1e40, 1e40).map(Fraction))
+@settings(max_examples=100)
+def test_the_float_below(number: Fraction) -> None:
+    below = float_below(number, 53, -1074)
+    if below is None:
+        assert number < -Fraction(LARGEST)
+    else:
+        after = math.nextafter(float(below), math.inf)
+        assert Fraction(float(below)) == below <= number
+        assert math.isinf(after) or number < Fraction(after)
+    half = float_below(number, 24, -149)
+    if half is None:
+        assert number < -Fraction(float(np.finfo(np.float32).max))
+    else:
+        with np.errstate(over="ignore"):  # beyond the largest is ∞, as wanted
+            next_half = float(np.nextafter(np.float32(float(half)), np.float32(np.inf)))
+        assert Fraction(float(np.float32(float(half)))) == half <= number
+        assert math.isinf(next_half) or number < Fraction(next_half)
+
+
+def spelled_words(sign: str) -> list[Condition]:
+    return [parsed(f"word {sign} " + "'" + word.replace("'", "''") + "'") for word in WORDS]
+
+
+@pytest.mark.parametrize("sign", ["=", "<>"])
+def test_texts_arrive_as_they_are(duck_rows: Source, postgres_rows: Source, sign: str) -> None:
+    for condition in spelled_words(sign):
+        rows = meant(condition.root, ROWS)
+        assert kept(duck_rows, condition) == kept(postgres_rows, condition) == rows
+
+
+def long_conditions() -> list[Condition]:
+    chain = " or ".join(f"small={number}" for number in range(1, 250))
+    listed = f"small in ({', '.join(map(str, range(1, 1001)))})"
+    deep = "not (" * 15 + "small = 1 or long = 2" + ")" * 15
+    return [parsed(chain), parsed(listed), parsed(deep)]
+
+
+@pytest.mark.long
+def test_a_long_condition_is_answered(duck_rows: Source, postgres_rows: Source) -> None:
+    for condition in long_conditions():
+        rows = meant(condition.root, ROWS)
+        assert rows
+        assert kept(duck_rows, condition) == kept(postgres_rows, condition) == rows
+
+
+# ------------------------------------------------------------------------------- texts as sources
+
+
+def test_a_csv_file_is_read_as_what_it_is_compared_with(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    cells = ["0.1", "0.10", "1e-1", "18", "-3", "abc", "", "true", "false", "2024-02-29", "nan"]
+    lines = [f"{place},{cell}" for place, cell in enumerate(cells)]
+    path.write_text("\n".join(["row,cell", *lines, ""]))
+    source = opened(path)
+    for text, expected in {
+        "cell = 0.1": [0, 1, 2],
+        "cell in (0.1, 18)": [0, 1, 2, 3],
+        "cell > 0": [0, 1, 2, 3],
+        "cell != 18": [0, 1, 2, 4],
+        "not cell between 0 and 1": [3, 4],
+        "cell < 1e400": [0, 1, 2, 3, 4],
+        "cell = '0.1'": [0],
+        "cell in ('abc', '18')": [3, 5],
+        "cell = true": [7],
+        "cell != true": [8],
+        "cell >= date '2024-02-01'": [9],
+        "cell is null": [6],
+        "cell is not null and not cell = 'abc'": [0, 1, 2, 3, 4, 7, 8, 9, 10],
+    }.items():
+        assert kept(source, parsed(text)) == expected, text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("worb = 'a'", "in a condition must be a column of .*; got 'worb'. Did you mean 'word'?"),
+        ("Word = 'a'", "in a condition must be a column of .*; got 'Word'. Did you mean 'word'?"),
+        ("small = 1 or zzz = 1", "in a condition must be a column of .*; got 'zzz'. Look at"),
+        ("moment is null", "must be about columns of numbers, .*; got the column 'moment' of anot"),
+        (
+            "small = '1'",
+            "compare 'small', a column of kind integer, with numbers; got the text '1'",
+        ),
+        (
+            "real = true",
+            "compare 'real', a column of kind real, with numbers; got the boolean true",
+        ),
+        ("price in ('a')", "compare 'price', a column of kind decimal, with numbers; got the tex"),
+        ("word != 1", "compare 'word', a column of kind text, with 'texts'; got the number 1"),
+        ("flag = 1", "compare 'flag', a column of kind boolean, with true and false; got the num"),
+        ("day < 2024", "compare 'day', a column of kind date, with dates, as in date '2024-02-29'"),
+        ("not day = '2024-02-29'", "compare 'day', a column of kind date, with dates"),
+    ],
+)
+def test_what_does_not_fit_the_columns(duck_rows: Source, text: str, message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        parsed(text).check(duck_rows)
+    with pytest.raises(InvalidParameter, match=message):
+        parsed(text).expression(duck_rows, duck_rows.table)
+
+
+def test_reading_loads_no_engine() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from leastnoise.tables.where.parse import parsed; parsed('a = 1'); "
+        "sys.exit('ibis' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
