@@ -9,6 +9,8 @@ import pytest
 from hypothesis import Phase, settings
 
 from leastnoise.core.arrays import prepare_array
+from leastnoise.core.lattice import Grid
+from leastnoise.core.noise import LatticeNoise
 from tests.support.engines import duck, pg, pg_address, spark
 from tests.support.faulty_ledgers import kept, kept_in_crashing, kept_in_database
 from tests.support.postgres_servers import (
@@ -73,9 +75,9 @@ class Replay:
         buffer[:] = self._next(len(buffer))
 
 
-def released(*arguments: Any, **options: Any) -> Any:
+def released(values: Any, grid: Grid, noise: LatticeNoise, tape: Any, *, integer: bool) -> Any:
     """Release an array by a tape of one's own: checked, then drawn."""
-    return prepare_array(*arguments, **options)()
+    return prepare_array(values, grid, noise.scheme, tape, integer=integer)()
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from scipy import stats
 
 import leastnoise as ln
 from leastnoise.core.profile import total_variation
-from leastnoise.core.sampling.sampler import accepted
+from leastnoise.core.sampling.uniform_integer import accepted
 
 pytestmark = pytest.mark.long
 FALSE_ALARM = 1e-9

@@ -15,7 +15,6 @@ from scipy import stats
 import leastnoise as ln
 from leastnoise.core.lattice import CELLS, Grid
 from leastnoise.core.profile import check_privacy
-from leastnoise.core.sampling.sampler import draw
 from leastnoise.errors import NotPrivate
 from leastnoise.noise import DiscreteUniform
 from tests.conftest import released
@@ -145,7 +144,7 @@ def test_both_routes_release_the_same_from_one_tape(
     grid, law = mechanism.grid, mechanism.drawn.noise
     tape = replay(words)
     singles = [
-        grid.nearest_float(grid.index(*x.as_integer_ratio()) + draw(law, tape))  # type: ignore[arg-type]
+        grid.nearest_float(grid.index(*x.as_integer_ratio()) + law.scheme.draw(tape))  # type: ignore[arg-type]
         for x in inputs.tolist()
     ]
     together = released(inputs, grid, law, lambda: replay(words), integer=False)
