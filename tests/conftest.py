@@ -70,6 +70,10 @@ class Replay:
         """Return the next word, as production tapes do."""
         return int.from_bytes(self._next(bits // 8), "little", signed=True) + (1 << (bits - 1))
 
+    def words(self, count: int) -> int:
+        """Return the next words, as production tapes do."""
+        return sum(self.word(64) << 64 * at for at in range(count))
+
     def fill(self, buffer: bytearray) -> None:
         """Fill a buffer with the next bytes, as production tapes do."""
         buffer[:] = self._next(len(buffer))

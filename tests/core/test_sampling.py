@@ -23,7 +23,7 @@ from leastnoise.core.noise import DiscreteSteps, Laplace, LatticeNoise, Rounded
 from leastnoise.core.noise.uniform import DiscreteUniform
 from leastnoise.core.profile import total_variation
 from leastnoise.core.release import Releaser
-from leastnoise.core.sampling.entropy import CipherTape, SystemTape, Tape, read_words
+from leastnoise.core.sampling.entropy import CipherTape, SystemTape, Tape
 from leastnoise.core.sampling.uniform_integer import accepted, uniform_below, word_bits
 from tests.conftest import Replay
 
@@ -111,7 +111,7 @@ def test_bulk_and_single_draws_agree_on_one_tape(
     singles = [law.scheme.draw(tape) for _ in kept]
     spare = words + [1 << 63] * (len(words) - len(kept))  # for the words that are refused
     drawn: list[float] = []
-    for block, _ in bulk.blocks(law.scheme, len(kept), replay(spare)):
+    for block, _, _ in bulk.blocks(law.scheme, len(kept), replay(spare)):
         drawn += block.tolist()
     assert np.array_equal(drawn, singles)
     assert len(kept) < len(words) or law.total & (law.total - 1) == 0
@@ -181,7 +181,7 @@ def test_words_are_what_arrays_read_and_what_is_read_at_once(
 
     one = replayed()
     singles = [one.word(64) for _ in range(5)]
-    joined = read_words(replayed(), 5)
+    joined = replayed().words(5)
     assert [(joined >> 64 * i) % (1 << 64) for i in range(5)] == singles
     assert joined >> 64 * 5 == 0
     buffer = bytearray(40)

@@ -232,7 +232,7 @@ def built(law: Rounded) -> QuantileLookup:
 def drawn(law: Rounded, size: int, tape: Tape) -> list[int]:
     """Indices in bulk, as integers; none of the floats is −0."""
     found: list[int] = []
-    for block, far in bulk.blocks(law.scheme, size, tape):
+    for block, far, _ in bulk.blocks(law.scheme, size, tape):
         assert not np.signbit(block[block == 0]).any()
         assert not far or min(map(abs, far.values())) > law.scheme.reach
         assert max(abs(block)) <= law.scheme.reach
@@ -261,7 +261,8 @@ def proposals(
 ) -> tuple[list[int], list[int]]:
     """The indices in bulk, and where floats left them in doubt."""
     table = QuantileLookup(polynomials)
-    found, near = table.propose(np.array([word - END // 2 for word in words]))
+    found, stored = np.empty(len(words)), np.array([word - END // 2 for word in words])
+    near = table.propose(stored, found, np.empty(len(words)))
     for at in near.tolist():
         found[at] = law.scheme.exact_index(words[at], Replay(spare(9)))
     return [int(index) for index in found], near.tolist()
@@ -345,7 +346,7 @@ def test_hardly_any_word_is_settled_one_by_one(name: str) -> None:
     table, size = built(law), 200_000
     dice = np.random.default_rng(3)
     words = dice.integers(-END // 2, END // 2, size, dtype=np.int64)
-    assert len(table.propose(words)[1]) <= 20  # expected: 3 at most
+    assert len(table.propose(words, np.empty(size), np.empty(size))) <= 20  # expected: 3 at most
 
 
 def test_noise_too_wide_for_floats_is_left_to_the_exact_route() -> None:
@@ -395,7 +396,7 @@ def test_a_million_draws_follow_the_law(name: str) -> None:
     law, size = COARSE[name], 1_000_000
     built(law)
     blocks = bulk.blocks(law.scheme, size, CipherTape())
-    indices = np.concatenate([block for block, _ in blocks])
+    indices = np.concatenate([block.copy() for block, _, _ in blocks])
     assert len(indices) == size
     assert cells_fit(law, indices)
     # The controls: noise a little wider, and an edge of cells a little off.

@@ -440,7 +440,8 @@ def test_digits_one_by_one_and_together_are_the_same(digit: Digit) -> None:
     further = [more[: read - 1] for _, read in singles]
     tape = Replay([*words, *(word for own in further for word in own)])
     sampler = bulk.InversionSampler(DigitLookup(table), digit.index_if_certain, WordReader())
-    proposed, _ = sampler.propose(len(words), tape)
+    proposed = np.empty(len(words))
+    sampler.write(tape, proposed, proposed)
     assert proposed.tolist() == [value for value, _ in singles]
     assert any(further)  # some did need more than a word
     for word, (value, read) in zip(words[:300], singles, strict=False):
@@ -553,7 +554,7 @@ def test_bulk_and_single_draws_agree_on_the_same_words() -> None:
     singles = [law.scheme.draw(Replay(pair)) for pair in pairs]
     first, second = zip(*pairs, strict=True)
     found = []
-    for block, far in bulk.blocks(law.scheme, len(pairs), Replay([*first, *second])):
+    for block, far, _ in bulk.blocks(law.scheme, len(pairs), Replay([*first, *second])):
         assert not far
         assert not np.signbit(block[block == 0]).any()
         found += block.tolist()
@@ -570,7 +571,7 @@ def test_bulk_draws_follow_the_law(law: DiscreteStaircase) -> None:
     """Every point's count, and that of all beyond: false alarms at most 1e-9 a law."""
     trials, far = 100_000, 12
     drawn: Counter[float] = Counter()
-    for block, _ in bulk.blocks(law.scheme, trials, CipherTape()):
+    for block, _, _ in bulk.blocks(law.scheme, trials, CipherTape()):
         drawn.update(block.tolist())
     inside = 0
     for index in range(-far, far + 1):
@@ -596,7 +597,7 @@ def far_tape(law: DiscreteStaircase, place: int, size: int) -> Replay:
 @pytest.mark.parametrize("place", [-3, -1, 0, 2])
 def test_an_index_beyond_the_tables_is_kept_as_an_integer(place: int) -> None:
     law = DiscreteStaircase(Fraction(1), HALF, (Run(0, 3, 1),))
-    ((block, far),) = bulk.blocks(law.scheme, 2, far_tape(law, place, 2))
+    ((block, far, _),) = bulk.blocks(law.scheme, 2, far_tape(law, place, 2))
     assert len(block) == 2
     index = place + 128 * 3 if place >= 0 else place - 128 * 3
     assert far == {0: index, 1: index}

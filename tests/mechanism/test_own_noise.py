@@ -64,7 +64,7 @@ def test_both_routes_draw_the_same(noise: Steps, words: list[int]) -> None:
     one, many = Replay(kept), Replay(kept)
     singles = [law.scheme.draw(one) for _ in kept]
     blocks = bulk.blocks(law.scheme, len(kept), many)
-    assert [x for block, _ in blocks for x in block.tolist()] == singles
+    assert [x for block, _, _ in blocks for x in block.tolist()] == singles
 
 
 @settings(max_examples=25)

@@ -197,6 +197,10 @@ def drawing(told: Callable[[], object]) -> Iterator[None]:
             told()
             return int(system.word(bits))
 
+        def words(self, count: int) -> int:
+            told()
+            return int(system.words(count))
+
     def telling_tape(*rest: Any) -> Any:
         told()
         return tape(*rest)

@@ -22,19 +22,20 @@ class Grid:
     """The integer multiples of ``step``."""
 
     step: Fraction
-    # The step as numerator and denominator: to ask for them anew takes half as long as to round.
+    # The step's numerator and twice its denominator: to ask for them anew would take half as long
+    # as to round.
     _over: int = field(init=False, repr=False, compare=False)
-    _under: int = field(init=False, repr=False, compare=False)
+    _twice_under: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Take the step apart."""
-        for name, part in zip(("_over", "_under"), self.step.as_integer_ratio(), strict=True):
-            object.__setattr__(self, name, part)
+        object.__setattr__(self, "_over", self.step.numerator)
+        object.__setattr__(self, "_twice_under", 2 * self.step.denominator)
 
     def index(self, numerator: int, denominator: int) -> int:
         """Return R(numerator / denominator), exactly."""
         lower = denominator * self._over
-        return (2 * numerator * self._under + lower) // (2 * lower)
+        return (numerator * self._twice_under + lower) // (2 * lower)
 
     def indices(self, numbers: Iterable[int], step: Fraction) -> list[int]:
         """Return R(number · step) of each of several integers, exactly."""

@@ -5,9 +5,8 @@ below: nothing else holds it, prints it or raises with it.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import exact_ratio, format_exact
@@ -35,6 +34,7 @@ class Releaser:
         privacy: The guarantee of one release.
         sensitivity: Δ of the true values.
         integer: Whether the true values are integers.
+        grid: The lattice that released values lie on.
 
     Raises:
         NotPrivate: If the noise does not satisfy the guarantee at the effective sensitivity.
@@ -44,6 +44,8 @@ class Releaser:
     privacy: Privacy
     sensitivity: Fraction
     integer: bool
+    grid: Grid = field(init=False, repr=False, compare=False)
+    _draw: Callable[[Tape], int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Prove that the noise, as it is sampled, satisfies the guarantee."""
@@ -53,16 +55,13 @@ class Releaser:
                 f"got a step of {format_exact(self.noise.step)}. Calibrate again."
             )
         check_privacy(self.noise, self.privacy, sensitivity=self.effective_sensitivity)
+        object.__setattr__(self, "grid", Grid(self.noise.step))
+        object.__setattr__(self, "_draw", self.noise.scheme.draw)
 
     @property
     def effective_sensitivity(self) -> Fraction:
         """The shift of the lattice point against which the noise protects."""
         return effective_sensitivity(self.sensitivity, self.noise.step, integer=self.integer)
-
-    @cached_property
-    def grid(self) -> Grid:
-        """The lattice that released values lie on."""
-        return Grid(self.noise.step)
 
     def add_noise(self, value: object) -> int:
         """Return the lattice point of a value plus noise, as an index."""
@@ -94,10 +93,6 @@ class Releaser:
 
         scheme = self.noise.scheme
         return prepare_array(values, self.grid, scheme, CipherTape, integer=self.integer, what=what)
-
-    @cached_property
-    def _draw(self) -> Callable[[Tape], int]:
-        return self.noise.scheme.draw
 
     def _point(self, value: object) -> int:
         """Return the lattice point of a value, or reject it."""

@@ -1,7 +1,7 @@
 """A mechanism: noise with the guarantee that it satisfies, and how it is released."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import cached_property, partial
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from numpy.typing import NDArray
-
-# The types of most single values: they are told from arrays and columns at once.
-_SINGLE = (float, int)
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,6 +79,7 @@ class Mechanism:
         certificate: The proof that it satisfies the guarantee and how far from optimal it is.
         drawn: The discretized noise that :meth:`release` adds.
         integer: Whether true answers are integers.
+        releaser: What adds the noise; it cannot be built for noise that fails the proof.
     """
 
     privacy: Privacy
@@ -90,6 +88,7 @@ class Mechanism:
     certificate: Certificate
     drawn: Drawn
     integer: bool
+    releaser: Releaser = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Reject noise that is not certified, or does not satisfy the guarantee as sampled."""
@@ -100,16 +99,17 @@ class Mechanism:
                 "a mechanism's certificate must be for its own noise, promise and sensitivity; got "
                 "another's. Calibrate again instead of putting one together."
             )
-        _ = self.releaser  # built now, for building it proves the guarantee
-
-    @cached_property
-    def releaser(self) -> Releaser:
-        """What adds noise to values; it cannot be built for noise that fails the proof."""
-        return Releaser(self.drawn.noise, self.privacy, self.sensitivity, self.integer)
+        releaser = Releaser(self.drawn.noise, self.privacy, self.sensitivity, self.integer)
+        object.__setattr__(self, "releaser", releaser)
 
     def __getstate__(self) -> dict[str, object]:
-        """Keep the fields; what was computed from them is computed, and proved, again."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        """Keep what a mechanism is built from."""
+        return {part.name: getattr(self, part.name) for part in fields(self) if part.init}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Build it again, with its proof."""
+        vars(self).update(state)
+        self.__post_init__()
 
     def check(self) -> None:
         """Verify again the cost, and that the noise satisfies the guarantee, ideal and discretized.
@@ -241,7 +241,7 @@ class Mechanism:
         """
         if allow_exact is not False or self.needs_allowance:
             self._check_allow_exact(allow_exact)
-        if type(value) not in _SINGLE:
+        if type(value) is not float and type(value) is not int:  # told from arrays at once
             array = is_array(value)
             kind = None if array else series_kind(value, integer=self.integer)
             if array or kind is not None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     Words = NDArray[np.int64]
     Floats = NDArray[np.float64]
-    Block = tuple[Floats, dict[int, int]]
+    Far = dict[int, int]
 
 # Elements in a block: small enough for the caches, large enough to hide the calls.
 BLOCK = 1 << 17
@@ -53,19 +53,22 @@ def fits(scheme: Scheme) -> bool:
     return known is not None and scheme.reach < known[1]
 
 
-def blocks(scheme: Scheme, size: int, tape: Tape) -> "Iterator[Block]":
+def blocks(scheme: Scheme, size: int, tape: Tape) -> "Iterator[tuple[Floats, Far, Floats]]":
     """Yield ``size`` indices, in blocks of integers held as floats.
 
     Beside each block stand the few indices of it that lie beyond the scheme's reach, where floats
-    may not hold them, as integers by their place. A word that is rejected is passed over, as one by
-    one, so blocks may be shorter than :data:`BLOCK`.
+    may not hold them, as integers by their place; and an array of as many floats that is free until
+    the next block: fresh ones would be fresh pages of the system each time. A block is overwritten
+    by the next. A word that is rejected is passed over, as one by one, so blocks may be shorter
+    than :data:`BLOCK`.
     """
     sampler = _SAMPLERS[type(scheme)][0](scheme, size)
+    indices, room = np.empty(min(BLOCK, size)), np.empty(min(BLOCK, size))
     while size:
-        indices, far = sampler.block(min(BLOCK, size), tape)
-        size -= len(indices)
-        if len(indices):  # every word of a short block can be rejected
-            yield indices, far
+        drawn, far = sampler.block(tape, indices[:size], room[:size])
+        size -= len(drawn)
+        if len(drawn):  # every word of a short block can be rejected
+            yield drawn, far, room[: len(drawn)]
 
 
 def draw_integers(scheme: Scheme, size: int, tape: Tape) -> list[int]:
@@ -73,7 +76,7 @@ def draw_integers(scheme: Scheme, size: int, tape: Tape) -> list[int]:
     if not fits(scheme):
         return [scheme.draw(tape) for _ in range(size)]
     integers: list[int] = []
-    for indices, far in blocks(scheme, size, tape):
+    for indices, far, _ in blocks(scheme, size, tape):
         start = len(integers)
         integers += indices.astype(np.int64).tolist()
         for place, index in far.items():
@@ -84,8 +87,12 @@ def draw_integers(scheme: Scheme, size: int, tape: Tape) -> list[int]:
 class Sampler(Protocol):
     """Samples one scheme, block by block."""
 
-    def block(self, size: int, tape: Tape) -> "Block":
-        """Return at most ``size`` indices, and those beyond the scheme's reach by their place."""
+    def block(self, tape: Tape, indices: "Floats", room: "Floats") -> "tuple[Floats, Far]":
+        """Write indices; return those that were accepted, and the far ones by their place.
+
+        Far is what lies beyond the scheme's reach. ``room`` is an array of as many floats, to be
+        overwritten.
+        """
         ...
 
 
@@ -101,13 +108,13 @@ class InversionSampler:
         """Take the table, if there is one, and what settles a word exactly."""
         self._lookup, self._index_if_certain, self._reader = lookup, index_if_certain, reader
 
-    def propose(self, size: int, tape: Tape) -> "Block":
-        """Return so many indices, and by their place those that were settled exactly."""
-        words = self._reader.read(tape, size)
+    def write(self, tape: Tape, indices: "Floats", room: "Floats") -> dict[int, int]:
+        """Write the indices; return by their place those that were settled exactly."""
+        words = self._reader.read(tape, len(indices))
         if self._lookup is None:
-            indices, doubtful = np.empty(size), np.arange(size)
+            doubtful = np.arange(len(indices))
         else:
-            indices, doubtful = self._lookup.propose(words)
+            doubtful = self._lookup.propose(words, indices, room)
         exact = {
             place: draw_exactly(self._index_if_certain, word, tape)
             for place, word in zip(
@@ -116,7 +123,7 @@ class InversionSampler:
         }
         for place, index in exact.items():
             indices[place] = as_float(index)
-        return indices, exact
+        return exact
 
 
 class RunSampler(InversionSampler):
@@ -126,9 +133,10 @@ class RunSampler(InversionSampler):
         """Find the table."""
         super().__init__(run_lookup(scheme), scheme.index_if_certain, WordReader())
 
-    def block(self, size: int, tape: Tape) -> "Block":
+    def block(self, tape: Tape, indices: "Floats", room: "Floats") -> "tuple[Floats, Far]":
         """See Sampler."""
-        return self.propose(size, tape)[0], {}
+        self.write(tape, indices, room)
+        return indices, {}
 
 
 class QuantileSampler(InversionSampler):
@@ -141,9 +149,9 @@ class QuantileSampler(InversionSampler):
         lookup = None if polynomials is None else quantile_lookup(polynomials)
         super().__init__(lookup, scheme.index_if_certain, WordReader())
 
-    def block(self, size: int, tape: Tape) -> "Block":
+    def block(self, tape: Tape, indices: "Floats", room: "Floats") -> "tuple[Floats, Far]":
         """See Sampler."""
-        indices, exact = self.propose(size, tape)
+        exact = self.write(tape, indices, room)
         far = {place: index for place, index in exact.items() if abs(index) > self._reach}
         indices[list(far)] = 0
         return indices, far
@@ -152,11 +160,11 @@ class QuantileSampler(InversionSampler):
 class StaircaseSampler:
     """Samples a staircase: a place in a period with its sign, then the digits of the period."""
 
-    def __init__(self, scheme: StaircaseScheme, _: int = 0) -> None:
+    def __init__(self, scheme: StaircaseScheme, size: int) -> None:
         """Find the tables."""
         self._steps, self._reach = scheme.steps, scheme.periods.reach
         self._place = RunSampler(scheme.period)
-        reader = WordReader()
+        reader = WordReader()  # one digit after the other
         self._digits = [
             (
                 InversionSampler(digit_lookup(table), table.digit.index_if_certain, reader),
@@ -164,25 +172,29 @@ class StaircaseSampler:
             )
             for table in scheme.periods.tables
         ]
+        self._periods = np.empty(min(BLOCK, size))
 
-    def block(self, size: int, tape: Tape) -> "Block":
+    def block(self, tape: Tape, indices: "Floats", room: "Floats") -> "tuple[Floats, Far]":
         """See Sampler."""
-        places, _ = self._place.block(size, tape)
-        periods = np.zeros(size)
-        far: dict[int, int] = {}
+        self._place.write(tape, indices, room)
+        periods = self._periods[: len(indices)]
+        periods.fill(0)
+        far: Far = {}
         for sampler, digit in self._digits:
-            digits, exact = sampler.propose(size, tape)
+            exact = sampler.write(tape, room, room)  # a digit's table needs no more room
             unit = digit.exponent
             if digit.last:
                 # Where the last digit is that large, the others are added in integers.
                 large = {at: n for at, n in exact.items() if (n + 1) * unit > self._reach}
                 far = {at: int(periods[at]) + n * unit for at, n in large.items()}
-                digits[list(far)] = 0
-            np.multiply(digits, float(unit), out=digits)
-            np.add(periods, digits, out=periods)
-        return self._put_together(places, periods, far)
+                room[list(far)] = 0
+            np.multiply(room, float(unit), out=room)
+            np.add(periods, room, out=periods)
+        return self._put_together(indices, periods, far)
 
-    def _put_together(self, places: "Floats", periods: "Floats", far: dict[int, int]) -> "Block":
+    def _put_together(
+        self, places: "Floats", periods: "Floats", far: "Far"
+    ) -> "tuple[Floats, Far]":
         """Return the indices: the periods go to the side that the place lies on."""
         integers = {
             at: int(places[at]) + (n if places[at] >= 0 else -n) * self._steps
@@ -217,16 +229,20 @@ class TicketSampler:
         self._by_floats = scheme.level == 1 and scheme.rim == 0 and self._doubt < 0.25
         self._shift = 0.5 + scheme.atom / 2 + self._doubt
 
-    def block(self, size: int, tape: Tape) -> "Block":
-        """Return the index of each word that is accepted, in order."""
-        words = self._reader.read(tape, size)
-        return self._propose(words) if self._by_floats else self._by_tickets(words), {}
+    def block(self, tape: Tape, indices: "Floats", room: "Floats") -> "tuple[Floats, Far]":
+        """See Sampler."""
+        words = self._reader.read(tape, len(indices))
+        if self._by_floats:
+            return self._propose(words, indices, room), {}
+        accepted = self._by_tickets(words)
+        indices[: len(accepted)] = accepted
+        return indices[: len(accepted)], {}
 
-    def _propose(self, words: "Words") -> "Floats":
-        places = words.astype(np.float64)
+    def _propose(self, words: "Words", indices: "Floats", places: "Floats") -> "Floats":
+        places[:] = words  # a pass of its own is quicker than converting within the product
         np.multiply(places, self._scale, out=places)
         np.add(places, self._shift, out=places)
-        indices = np.floor(places)
+        np.floor(places, out=indices)
         np.subtract(places, indices, out=places)
         if places.min() < 2 * self._doubt:
             indices = self._settle(words, places, indices)
@@ -241,7 +257,7 @@ class TicketSampler:
         indices[near] = tickets - self._scheme.reach
         return indices if accepted.all() else np.delete(indices, near[~accepted])
 
-    def _by_tickets(self, words: "Words") -> "Floats":
+    def _by_tickets(self, words: "Words") -> "Words":
         """Return the index of each accepted word by its ticket (TicketScheme.index_of)."""
         scheme = self._scheme
         tickets, accepted = _tickets(words, scheme.total)
@@ -249,7 +265,7 @@ class TicketSampler:
         indices = (tickets + (scheme.level - scheme.rim)) // scheme.level - (scheme.side + 1)
         if scheme.atom:
             indices[tickets >= scheme.total - scheme.atom] = 0
-        return indices.astype(np.float64)
+        return indices
 
 
 def ticket_sampler(scheme: TicketScheme, _: int = 0) -> Sampler:

@@ -1,6 +1,6 @@
 """Tables by which many words are turned into indices at once.
 
-Each has ``propose(words)``: it returns an index for every word, as a float, and the places of those
+Each has ``propose``: it writes an index for every word, as a float, and returns the places of those
 that are in doubt and must be settled one by one, in exact numbers (draw.py).
 
 The tables of runs and of digits split [0, 1) into buckets by the top bits of a word. A bucket that
@@ -31,8 +31,11 @@ if TYPE_CHECKING:
 class Lookup(Protocol):
     """Proposes indices for words."""
 
-    def propose(self, words: "Words") -> "tuple[Floats, Places]":
-        """Return the index of each word, and the places of those that are in doubt."""
+    def propose(self, words: "Words", indices: "Floats", room: "Floats") -> "Places":
+        """Write the index of each word; return the places of those that are in doubt.
+
+        ``room`` is an array of as many floats, to be overwritten.
+        """
         ...
 
 
@@ -64,11 +67,11 @@ class RunLookup:
         self._bucket_scale = self._buckets.arrange(scale)
         self._bucket_base = self._buckets.arrange(base)
 
-    def propose(self, words: "Words") -> "tuple[Floats, Places]":
+    def propose(self, words: "Words", indices: "Floats", room: "Floats") -> "Places":
         """See Lookup."""
-        buckets = self._buckets.of(words)
-        places = np.take(self._bucket_scale, buckets, mode="clip")
-        indices = np.take(self._bucket_base, buckets, mode="clip")
+        buckets, places = self._buckets.of(words), room
+        np.take(self._bucket_scale, buckets, out=places, mode="clip")
+        np.take(self._bucket_base, buckets, out=indices, mode="clip")
         np.multiply(self._buckets.low_bits(words, out=buckets), places, out=places)
         np.add(places, indices, out=places)
         np.floor(places, out=indices)
@@ -77,7 +80,7 @@ class RunLookup:
         if len(near):
             indices[near], unsure = self._look_up(to_unsigned(words[near]))
             near = near[unsure]
-        return indices, near
+        return near
 
     def _look_up(self, words: "NDArray[np.uint64]") -> "tuple[Floats, Places]":
         """Return the indices of single words by their runs, and the places of those in doubt."""
@@ -108,17 +111,17 @@ class DigitLookup:
                 values[first:end] = k
         self._values = self._buckets.arrange(values)
 
-    def propose(self, words: "Words") -> "tuple[Floats, Places]":
+    def propose(self, words: "Words", indices: "Floats", _: "Floats") -> "Places":
         """See Lookup."""
-        digits = np.take(self._values, self._buckets.of(words), mode="clip")
-        near = np.flatnonzero(digits < 0)
+        np.take(self._values, self._buckets.of(words), out=indices, mode="clip")
+        near = np.flatnonzero(indices < 0)
         single = to_unsigned(words[near])
         digit = np.searchsorted(self._thresholds, single, side="right") - 1
-        digits[near] = digit
+        indices[near] = digit
         unsure = (single - self._thresholds[digit] <= 1) & (digit > 0)
         if self._last:
             unsure |= digit == len(self._thresholds) - 1
-        return digits, near[unsure]
+        return near[unsure]
 
 
 class QuantileLookup:
@@ -137,17 +140,16 @@ class QuantileLookup:
         coefficients = np.array([row for _, row in polynomials.rows])
         self._rows = [np.pad(column, 1) for column in coefficients.T]
 
-    def propose(self, words: "Words") -> "tuple[Floats, Places]":
+    def propose(self, words: "Words", indices: "Floats", room: "Floats") -> "Places":
         """See Lookup."""
-        indices, near = np.empty(len(words)), []
-        few = min(_CHUNK, len(words))
-        tails, room, buckets = np.empty(few), np.empty(few), np.empty(few, dtype=np.int64)
+        tails, near = room[:_CHUNK], []
+        more, buckets = np.empty(len(tails)), np.empty(len(tails), dtype=np.int64)
         for start in range(0, len(words), _CHUNK):
             part = words[start : start + _CHUNK]
             size = len(part)
             out = indices[start : start + size]
-            near.append(start + self._chunk(part, out, tails[:size], room[:size], buckets[:size]))
-        return indices, np.concatenate(near)
+            near.append(start + self._chunk(part, out, tails[:size], more[:size], buckets[:size]))
+        return np.concatenate(near)
 
     def _chunk(
         self, words: "Words", out: "Floats", tails: "Floats", room: "Floats", buckets: "Words"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.core.arrays.draw import BLOCK, blocks, fits
+from leastnoise.core.arrays.draw import blocks, fits
 from leastnoise.core.exact import as_float
 from leastnoise.core.lattice import Grid
 from leastnoise.core.sampling import Scheme, Tape
@@ -110,13 +110,12 @@ def _in_floats(
     flat: Array, results: Array, rounding: "FloatRounding", scheme: Scheme, tape: Tape
 ) -> None:
     """Round, add and scale in floats; what floats cannot decide is decided in exact numbers."""
-    scratch = np.empty(min(BLOCK, flat.size))
     start = 0
-    for noise, far in blocks(scheme, flat.size, tape):
+    for noise, far, scratch in blocks(scheme, flat.size, tape):
         end = start + len(noise)
         block = flat[start:end].astype(np.float64, copy=False)
         out = results[start:end]
-        rounding.indices(block, out, scratch[: len(noise)])
+        rounding.indices(block, out, scratch)
         np.add(out, noise, out=out)
         rounding.values(out)
         for place, index in far.items():
@@ -130,7 +129,7 @@ def _in_integers(flat: Array, scheme: Scheme, tape: Tape) -> Array:
     results = flat.astype(np.int64)
     start = 0
     ends = np.iinfo(np.int64)
-    for noise, far in blocks(scheme, flat.size, tape):
+    for noise, far, _ in blocks(scheme, flat.size, tape):
         part = slice(start, start + len(noise))
         results[part] = saturating_add(results[part], noise.astype(np.int64))
         for place, index in far.items():
@@ -206,9 +205,10 @@ def saturating_add(integers: Array, shift: int | Array) -> Array:
     Stopping never makes an error larger: what was there before lies within the range.
     """
     ends = np.iinfo(np.int64)
-    total = integers + shift
-    total = np.where((shift > 0) & (total < integers), ends.max, total)
-    return np.where((shift < 0) & (total > integers), ends.min, total)
+    total: Array = integers + shift
+    total[(shift > 0) & (total < integers)] = ends.max
+    total[(shift < 0) & (total > integers)] = ends.min
+    return total
 
 
 def float_rounding(grid: Grid, largest: float, farthest: int) -> "FloatRounding | None":

@@ -1,8 +1,8 @@
 """The door: what callers write becomes an exact rational here, once, or is refused."""
 
-import math
 from decimal import Decimal
 from fractions import Fraction
+from math import inf, isfinite
 from numbers import Integral, Rational, Real
 
 from leastnoise.core.exact.format import quote
@@ -87,7 +87,7 @@ def exact_ratio(value: object) -> tuple[int, int]:
     Unlike a parameter, a float stands here for its binary value: a value is data, and data is
     taken as it is. The refusal names the type and never the content.
     """
-    if type(value) is float and math.isfinite(value):
+    if type(value) is float and isfinite(value):
         return value.as_integer_ratio()
     if type(value) is int and value.bit_length() <= _LARGEST_VALUE_BITS:
         return value, 1
@@ -126,7 +126,7 @@ def as_float(exact: Fraction | float) -> float:
     try:
         return float(exact)
     except OverflowError:
-        return math.inf if exact > 0 else -math.inf
+        return inf if exact > 0 else -inf
 
 
 def _read(value: object) -> Fraction | None:
@@ -138,12 +138,12 @@ def _read(value: object) -> Fraction | None:
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, float):
-        return Fraction(Decimal(float.__repr__(value))) if math.isfinite(value) else None
+        return Fraction(Decimal(float.__repr__(value))) if isfinite(value) else None
     if isinstance(value, Decimal):
         return _read_decimal(value)
     if isinstance(value, str):
         return _read_text(value)
-    if isinstance(value, Real) and math.isfinite(value):
+    if isinstance(value, Real) and isfinite(value):
         return _read_text(str(value))  # numpy's float32 and its kin print their shortest decimal
     return None
 

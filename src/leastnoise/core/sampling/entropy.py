@@ -28,6 +28,10 @@ class Tape(Protocol):
         """
         ...
 
+    def words(self, count: int) -> int:
+        """Return the next ``count`` words of 64 bits in one integer, the first lowest."""
+        ...
+
     def fill(self, buffer: bytearray) -> None:
         """Overwrite ``buffer`` with fresh bytes: the next ones, if it holds zeros."""
         ...
@@ -41,6 +45,10 @@ class SystemTape:
         if bits == WORD:
             return _from_bytes(urandom(8), "little") ^ _FIRST_BIT
         return _from_bytes(urandom(bits // 8), "little") ^ (1 << (bits - 1))
+
+    def words(self, count: int) -> int:
+        """Return the next words, the first lowest."""
+        return _from_bytes(urandom(8 * count), "little") ^ _first_bits(count)
 
     def fill(self, buffer: bytearray) -> None:
         """Overwrite ``buffer`` with the next bytes."""
@@ -68,6 +76,10 @@ class CipherTape:
         """Return a uniform integer in [0, 2^bits)."""
         return int.from_bytes(self._stream.update(bytes(bits // 8)), "little") ^ (1 << (bits - 1))
 
+    def words(self, count: int) -> int:
+        """Return the next words, the first lowest."""
+        return int.from_bytes(self._stream.update(bytes(8 * count)), "little") ^ _first_bits(count)
+
     def fill(self, buffer: bytearray) -> None:
         """Encrypt ``buffer`` in place: what is in it is known before the key stream that hides it.
 
@@ -77,15 +89,7 @@ class CipherTape:
         self._stream.update_into(buffer, buffer)
 
 
-def read_words(tape: Tape, count: int) -> int:
-    """Return the next words of 64 bits in one integer, the first lowest: one call for all of them.
-
-    Each is what :meth:`Tape.word` would have returned.
-    """
-    return tape.word(WORD * count) ^ _flips(count)
-
-
 @lru_cache
-def _flips(count: int) -> int:
-    """Return the first bits of all words but the last, which one long word does not flip."""
-    return sum(1 << (WORD * i - 1) for i in range(1, count))
+def _first_bits(count: int) -> int:
+    """Return the first bit of each word, which words as they are stored have flipped."""
+    return sum(1 << (WORD * i - 1) for i in range(1, count + 1))

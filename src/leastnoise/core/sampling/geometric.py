@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 
 from leastnoise.core.exact import fixed_power, power_bounds
 from leastnoise.core.lattice import Run
-from leastnoise.core.sampling.entropy import WORD, Tape, read_words
+from leastnoise.core.sampling.entropy import WORD, Tape
 from leastnoise.core.sampling.inversion import draw_exactly, run_scheme
 
 BASE = 1 << 12
@@ -166,7 +166,7 @@ class Geometric:
 
     def draw(self, tape: Tape) -> int:
         """Sample the number: every digit, always."""
-        return self.number(read_words(tape, len(self.digits)), tape)
+        return self.number(tape.words(len(self.digits)), tape)
 
     def number(self, words: int, tape: Tape) -> int:
         """Return the number for a word for each digit, all in one integer."""
@@ -217,7 +217,7 @@ class StaircaseScheme:
 
     def draw(self, tape: Tape) -> int:
         """See Scheme."""
-        words = read_words(tape, self._words)
+        words = tape.words(self._words)
         place = self.period.index(words & _LAST_WORD, tape)
         periods = self.periods.number(words >> WORD, tape)
         return place + periods * self.steps if place >= 0 else place - periods * self.steps

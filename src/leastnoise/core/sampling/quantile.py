@@ -32,6 +32,7 @@ _GUARD = 32
 # are too rare to be worth a table; and the largest degree.
 BUCKET_BITS = 5
 _BUCKETS = 1 << BUCKET_BITS
+_TWICE_BUCKETS = 2 * _BUCKETS
 _OCTAVES = 20
 _LARGEST_DEGREE = 8
 # A share of words that may be settled one by one without being felt.
@@ -41,6 +42,7 @@ _SOME = 1500
 # Of wider noise, floats leave too many words in doubt.
 LARGEST_REACH = 1 << 42
 _LAST_WORD = (1 << WORD) - 1
+_SIGN_BIT = WORD - 1
 # The largest part of a number that rounding it to a float can put it off by.
 _UNIT = Fraction(1, 1 << 53)
 # A tail rounded to a float can lie in the next bucket, by a hair.
@@ -86,8 +88,11 @@ class QuantileScheme:
         """See Scheme: by polynomials once they are built; exactly before, and where in doubt."""
         word = tape.word(WORD)
         polynomials = self.polynomials.built or self.polynomials.after(1)
-        index = None if polynomials is None else polynomials.index(word)
-        return self.exact_index(word, tape) if index is None else index
+        if polynomials is not None:
+            index = polynomials.index(word)
+            if index is not None:
+                return index
+        return self.exact_index(word, tape)
 
     def exact_index(self, word: int, tape: Tape) -> int:
         """Return the index for the U that begins with ``word``; read on while undecided."""
@@ -166,10 +171,10 @@ class Polynomials:
 
     def index(self, word: int) -> int | None:
         """Return the index for every U that begins with a word, or None if it is in doubt."""
-        positive = word >> (WORD - 1)
+        positive = word >> _SIGN_BIT
         tail = float(_LAST_WORD - word if positive else word)
         fraction, exponent = frexp(tail)
-        bucket = exponent * _BUCKETS + int(fraction * (2 * _BUCKETS)) - self._first
+        bucket = exponent * _BUCKETS + int(fraction * _TWICE_BUCKETS) - self._first
         rows = self._padded
         if not 0 <= bucket < len(rows):
             return None
