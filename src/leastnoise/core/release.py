@@ -74,12 +74,12 @@ class Releaser:
 
     def add_noise_to_steps(self, numbers: Sequence[int], step: Fraction) -> list[int]:
         """Return :meth:`add_noise` of each number · step, with independent noise."""
-        points, scheme = self.grid.indices(numbers, step), self.noise.scheme
+        points, draw = self.grid.indices(numbers, step), self._draw
         if len(points) < _MANY:
-            return [point + scheme.draw(SYSTEM) for point in points]
+            return [point + draw(SYSTEM) for point in points]
         from leastnoise.core.arrays import draw_integers  # numpy, on first use
 
-        noises = draw_integers(scheme, len(points), SYSTEM)
+        noises = draw_integers(self.noise.scheme, len(points), SYSTEM)
         return [point + noise for point, noise in zip(points, noises, strict=True)]
 
     def prepare_array(
