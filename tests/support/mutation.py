@@ -1,0 +1,159 @@
+"""Change one syntax node of the package, to see whether a test notices.
+
+Nodes are compared as syntax trees: line breaks, quotes, parentheses and comments do not matter. A
+definition is found by its qualified name, also after it was moved to another module.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from textwrap import dedent, indent
+
+# Pairs of source texts: an expression or a statement as it is, and what replaces it.
+Changes = tuple[tuple[str, str], ...]
+New = ast.expr | list[ast.stmt]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One way to get the code wrong, and the test that must notice.
+
+    Attributes:
+        name: What is wrong, in plain English.
+        where: The function, class or constant to change: ``leastnoise.core.lattice:Grid.index``.
+        changes: What to change there: the result of one of the four functions below.
+        caught_by: The test, as pytest names it.
+    """
+
+    name: str
+    where: str
+    changes: Changes
+    caught_by: str
+
+
+def replace(old: str, new: str) -> Changes:
+    """Replace an expression by another, or a statement by others."""
+    return ((old, new),)
+
+
+def delete(statement: str) -> Changes:
+    """Leave a statement out."""
+    return ((statement, "pass"),)
+
+
+def insert_before(statement: str, new: str) -> Changes:
+    """Put statements before another."""
+    return ((statement, f"{dedent(new).strip()}\n{dedent(statement).strip()}"),)
+
+
+def swap(first: str, second: str) -> Changes:
+    """Exchange two statements, or two expressions."""
+    return ((first, second), (second, first))
+
+
+def mutate(mutant: Mutant, package: Path) -> tuple[Path, str]:
+    """Return the file of a package that a mutant changes, and its text with the change.
+
+    Raises:
+        AssertionError: If not exactly one node is the wanted one, or if nothing would change.
+    """
+    file, tree, definitions = _located(mutant, package)
+    before, news = ast.dump(tree), {}
+    for change in mutant.changes:
+        old, new = _parsed(*change)
+        news[id(_only(mutant, old, definitions, package))] = new
+    changed = _Replacing(news).visit(tree)
+    if ast.dump(changed) == before:
+        raise _refused(mutant, package, "the replacement is the same as the code:", [change[1]])
+    return file, ast.unparse(changed)
+
+
+class _Replacing(ast.NodeTransformer):
+    """Put new nodes in the place of others, which are known by their identity."""
+
+    def __init__(self, news: dict[int, New]) -> None:
+        self._news = news
+
+    def visit(self, node: ast.AST) -> New | ast.AST:
+        return self._news[id(node)] if id(node) in self._news else self.generic_visit(node)
+
+
+def _parsed(old: str, new: str) -> tuple[ast.AST, New]:
+    """Read both texts: as expressions if both are, else as statements."""
+    (replaced,), replacing = ast.parse(dedent(old)).body, ast.parse(dedent(new)).body
+    first, *others = replacing
+    if isinstance(replaced, ast.Expr) and isinstance(first, ast.Expr) and not others:
+        return replaced.value, first.value
+    return replaced, replacing
+
+
+def _located(mutant: Mutant, package: Path) -> tuple[Path, ast.Module, list[ast.AST]]:
+    """Find the definitions of a name: in the mutant's module, else in the only one with it."""
+    module, _, name = mutant.where.partition(":")
+    every = sorted(package.rglob("*.py"))
+    for files in ([file for file in every if _module(file, package) == module], every):
+        trees = {file: ast.parse(file.read_text(encoding="utf-8")) for file in files}
+        named = {file: [node for at, node in _named(trees[file]) if at == name] for file in files}
+        found = [file for file in files if named[file]]
+        if len(found) == 1:
+            return found[0], trees[found[0]], named[found[0]]
+        if found:
+            places = [f"{_module(file, package)}:{name}" for file in found]
+            raise _refused(mutant, package, "its module lacks it, several others have it:", places)
+    known = {
+        at: f"{_module(file, package)}:{at}" for file in every for at, _ in _named(trees[file])
+    }
+    near = [known[at] for at in get_close_matches(name, known, 3)]
+    raise _refused(mutant, package, "no module defines this name; nearest:", near)
+
+
+def _named(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.AST]]:
+    """Go through functions, classes and constants of a module by their qualified names."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield prefix + child.name, child
+            yield from _named(child, f"{prefix}{child.name}.")
+            continue
+        if isinstance(node, ast.Module) and isinstance(child, ast.Assign | ast.AnnAssign):
+            targets = child.targets if isinstance(child, ast.Assign) else [child.target]
+            yield from ((target.id, child) for target in targets if isinstance(target, ast.Name))
+        yield from _named(child, prefix)
+
+
+def _only(mutant: Mutant, old: ast.AST, definitions: list[ast.AST], package: Path) -> ast.AST:
+    """Return the one node of the definitions that is the wanted one."""
+    nodes = [node for definition in definitions for node in ast.walk(definition)]
+    found = [node for node in nodes if _same(node, old)]
+    if len(found) == 1:
+        return found[0]
+    kinds = ast.stmt if isinstance(old, ast.stmt) else ast.expr
+    lines = [(ast.unparse(node), node.lineno) for node in found or nodes if isinstance(node, kinds)]
+    wanted = ast.unparse(old)
+    near = get_close_matches(wanted, dict(lines), 3, 0.4)
+    problem = f"{len(found)} nodes of it, not 1, are\n{indent(wanted, ' ' * 8)}\n    nearest:"
+    listed = [f"line {line}: {text}" for text, line in lines if text in near]
+    raise _refused(mutant, package, problem, listed)
+
+
+def _refused(mutant: Mutant, package: Path, problem: str, listed: Iterable[str]) -> AssertionError:
+    """Return an error that also says where in the package the wanted code is now."""
+    lines = [f"mutant {mutant.name!r} of {mutant.where}: {problem}"]
+    lines += [indent(text, " " * 8) for text in listed]
+    for file in sorted(package.rglob("*.py")):
+        named = list(_named(ast.parse(file.read_text(encoding="utf-8"))))
+        for old in (_parsed(*change)[0] for change in mutant.changes):
+            holding = [at for at, node in named if any(_same(one, old) for one in ast.walk(node))]
+            innermost = max(holding, key=len, default=None)
+            lines += [f"    the code is in {_module(file, package)}:{innermost}"] * bool(holding)
+    return AssertionError("\n".join(lines))
+
+
+def _same(node: ast.AST, old: ast.AST) -> bool:
+    return type(node) is type(old) and ast.dump(node) == ast.dump(old)
+
+
+def _module(file: Path, package: Path) -> str:
+    parts = file.relative_to(package.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
