@@ -1,11 +1,11 @@
-"""Change one syntax node of the package, to see whether a test notices.
+"""Mutants: one syntax node of the package is changed, to see whether a test notices.
 
 Nodes are compared as syntax trees: line breaks, quotes, parentheses and comments do not matter. A
 definition is found by its qualified name, also after it was moved to another module.
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -56,23 +56,18 @@ def swap(first: str, second: str) -> Changes:
 def mutate(mutant: Mutant, package: Path) -> tuple[Path, str]:
     """Return the file of a package that a mutant changes, and its text with the change.
 
-    Raises:
-        AssertionError: If not exactly one node is the wanted one, or if nothing would change.
+    Raises AssertionError if not exactly one node is the wanted one, or if nothing would change.
     """
     file, tree, definitions = _located(mutant, package)
-    before, news = ast.dump(tree), {}
-    for change in mutant.changes:
-        old, new = _parsed(*change)
-        news[id(_only(mutant, old, definitions, package))] = new
-    changed = _Replacing(news).visit(tree)
-    if ast.dump(changed) == before:
-        raise _refused(mutant, package, "the replacement is the same as the code:", [change[1]])
-    return file, ast.unparse(changed)
+    before, parsed = ast.dump(tree), [_parsed(*change) for change in mutant.changes]
+    news = {id(_only(mutant, old, definitions, package)): new for old, new in parsed}
+    _Replacing(news).visit(tree)
+    if ast.dump(tree) == before:
+        raise _refused(mutant, package, "it changes nothing", [])
+    return file, ast.unparse(tree)
 
 
 class _Replacing(ast.NodeTransformer):
-    """Put new nodes in the place of others, which are known by their identity."""
-
     def __init__(self, news: dict[int, New]) -> None:
         self._news = news
 
@@ -83,9 +78,9 @@ class _Replacing(ast.NodeTransformer):
 def _parsed(old: str, new: str) -> tuple[ast.AST, New]:
     """Read both texts: as expressions if both are, else as statements."""
     (replaced,), replacing = ast.parse(dedent(old)).body, ast.parse(dedent(new)).body
-    first, *others = replacing
-    if isinstance(replaced, ast.Expr) and isinstance(first, ast.Expr) and not others:
-        return replaced.value, first.value
+    match replaced, replacing:
+        case ast.Expr(value=expression), [ast.Expr(value=other)]:
+            return expression, other
     return replaced, replacing
 
 
@@ -102,9 +97,7 @@ def _located(mutant: Mutant, package: Path) -> tuple[Path, ast.Module, list[ast.
         if found:
             places = [f"{_module(file, package)}:{name}" for file in found]
             raise _refused(mutant, package, "its module lacks it, several others have it:", places)
-    known = {
-        at: f"{_module(file, package)}:{at}" for file in every for at, _ in _named(trees[file])
-    }
+    known = {at: f"{_module(one, package)}:{at}" for one in files for at, _ in _named(trees[one])}
     near = [known[at] for at in get_close_matches(name, known, 3)]
     raise _refused(mutant, package, "no module defines this name; nearest:", near)
 
@@ -128,16 +121,15 @@ def _only(mutant: Mutant, old: ast.AST, definitions: list[ast.AST], package: Pat
     found = [node for node in nodes if _same(node, old)]
     if len(found) == 1:
         return found[0]
-    kinds = ast.stmt if isinstance(old, ast.stmt) else ast.expr
-    lines = [(ast.unparse(node), node.lineno) for node in found or nodes if isinstance(node, kinds)]
-    wanted = ast.unparse(old)
+    kind, wanted = ast.stmt if isinstance(old, ast.stmt) else ast.expr, ast.unparse(old)
+    lines = [(ast.unparse(node), node.lineno) for node in found or nodes if isinstance(node, kind)]
     near = get_close_matches(wanted, dict(lines), 3, 0.4)
     problem = f"{len(found)} nodes of it, not 1, are\n{indent(wanted, ' ' * 8)}\n    nearest:"
     listed = [f"line {line}: {text}" for text, line in lines if text in near]
     raise _refused(mutant, package, problem, listed)
 
 
-def _refused(mutant: Mutant, package: Path, problem: str, listed: Iterable[str]) -> AssertionError:
+def _refused(mutant: Mutant, package: Path, problem: str, listed: list[str]) -> AssertionError:
     """Return an error that also says where in the package the wanted code is now."""
     lines = [f"mutant {mutant.name!r} of {mutant.where}: {problem}"]
     lines += [indent(text, " " * 8) for text in listed]
@@ -145,8 +137,8 @@ def _refused(mutant: Mutant, package: Path, problem: str, listed: Iterable[str])
         named = list(_named(ast.parse(file.read_text(encoding="utf-8"))))
         for old in (_parsed(*change)[0] for change in mutant.changes):
             holding = [at for at, node in named if any(_same(one, old) for one in ast.walk(node))]
-            innermost = max(holding, key=len, default=None)
-            lines += [f"    the code is in {_module(file, package)}:{innermost}"] * bool(holding)
+            if holding:
+                lines += [f"    the code is in {_module(file, package)}:{max(holding, key=len)}"]
     return AssertionError("\n".join(lines))
 
 
@@ -156,4 +148,4 @@ def _same(node: ast.AST, old: ast.AST) -> bool:
 
 def _module(file: Path, package: Path) -> str:
     parts = file.relative_to(package.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    return ".".join(parts).removesuffix(".__init__")
