@@ -176,8 +176,8 @@ PROOFS = [
         "width × 0.99 on the line, unchecked",
         "leastnoise.certificate.certificate:Certificate.check",
         replace(
-            "keeps(self.noise, self.privacy, sensitivity=self.sensitivity)",
-            "keeps(self.noise, self.privacy, sensitivity=self.sensitivity * 99 / 100)",
+            "check_privacy(self.noise, self.privacy, sensitivity=self.sensitivity)",
+            "check_privacy(self.noise, self.privacy, sensitivity=self.sensitivity * 99 / 100)",
         ),
         TAMPERED,
     ),
@@ -226,7 +226,7 @@ PROOFS = [
     ),
     Mutant(
         "no digest",
-        "leastnoise.certificate.document:read",
+        "leastnoise.certificate.document:certificate_from_json",
         replace(
             'content.pop("digest", None) != _digest(content)', 'not content.pop("digest", None)'
         ),

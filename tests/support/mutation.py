@@ -54,13 +54,11 @@ def swap(first: str, second: str) -> Changes:
 
 
 def mutate(mutant: Mutant, package: Path) -> tuple[Path, str]:
-    """Return the file of a package that a mutant changes, and its text with the change.
-
-    Raises AssertionError if not exactly one node is the wanted one, or if nothing would change.
-    """
+    """Return the file of a package that a mutant changes and its new text; refuse a misfit."""
     file, tree, definitions = _located(mutant, package)
     before, parsed = ast.dump(tree), [_parsed(*change) for change in mutant.changes]
-    news = {id(_only(mutant, old, definitions, package)): new for old, new in parsed}
+    nodes = [node for definition in definitions for node in ast.walk(definition)]
+    news = {id(_only(mutant, package, file, old, nodes)): new for old, new in parsed}
     _Replacing(news).visit(tree)
     if ast.dump(tree) == before:
         raise _refused(mutant, package, "it changes nothing", [])
@@ -115,24 +113,24 @@ def _named(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.AST]]:
         yield from _named(child, prefix)
 
 
-def _only(mutant: Mutant, old: ast.AST, definitions: list[ast.AST], package: Path) -> ast.AST:
-    """Return the one node of the definitions that is the wanted one."""
-    nodes = [node for definition in definitions for node in ast.walk(definition)]
+def _only(mutant: Mutant, package: Path, file: Path, old: ast.AST, nodes: list[ast.AST]) -> ast.AST:
+    """Return the one node that is the wanted one."""
     found = [node for node in nodes if _same(node, old)]
     if len(found) == 1:
         return found[0]
     kind, wanted = ast.stmt if isinstance(old, ast.stmt) else ast.expr, ast.unparse(old)
     lines = [(ast.unparse(node), node.lineno) for node in found or nodes if isinstance(node, kind)]
     near = get_close_matches(wanted, dict(lines), 3, 0.4)
-    problem = f"{len(found)} nodes of it, not 1, are\n{indent(wanted, ' ' * 8)}\n    nearest:"
-    listed = [f"line {line}: {text}" for text, line in lines if text in near]
+    problem = f"{len(found)} nodes in {_module(file, package)}, not 1, are the one wanted:"
+    listed = [wanted, "nearest:"]
+    listed += [f"line {line}: {text}" for best in near for text, line in lines if text == best]
     raise _refused(mutant, package, problem, listed)
 
 
 def _refused(mutant: Mutant, package: Path, problem: str, listed: list[str]) -> AssertionError:
     """Return an error that also says where in the package the wanted code is now."""
-    lines = [f"mutant {mutant.name!r} of {mutant.where}: {problem}"]
-    lines += [indent(text, " " * 8) for text in listed]
+    first = f"mutant {mutant.name!r} of {mutant.where}: {problem}"
+    lines = [first, *(indent(text, " " * 8) for text in listed)]
     for file in sorted(package.rglob("*.py")):
         named = list(_named(ast.parse(file.read_text(encoding="utf-8"))))
         for old in (_parsed(*change)[0] for change in mutant.changes):

@@ -5,7 +5,7 @@ which shares nothing with them but the law and the cost.
 """
 
 from leastnoise.calibration.families import FAMILIES
-from leastnoise.calibration.finder import find
+from leastnoise.calibration.finder import find_noise
 from leastnoise.calibration.lattice import (
     lattice_law,
     on_lattice,
@@ -14,9 +14,9 @@ from leastnoise.calibration.lattice import (
     staircase_on_lattice,
     stretched,
 )
-from leastnoise.calibration.question import (
+from leastnoise.calibration.problem import (
     Effort,
-    Question,
+    Problem,
     class_read,
     effort_read,
     sensitivity_read,
@@ -25,10 +25,10 @@ from leastnoise.calibration.question import (
 __all__ = [
     "FAMILIES",
     "Effort",
-    "Question",
+    "Problem",
     "class_read",
     "effort_read",
-    "find",
+    "find_noise",
     "lattice_law",
     "on_lattice",
     "rounded",

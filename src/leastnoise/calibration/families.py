@@ -9,7 +9,7 @@ from types import MappingProxyType
 from leastnoise.calibration.integers import canonical, least_on_integers
 from leastnoise.calibration.lattice import rounded
 from leastnoise.calibration.line import least_comb, least_on_line
-from leastnoise.calibration.question import Question, outside
+from leastnoise.calibration.problem import Problem, outside
 from leastnoise.calibration.smooth import classic_gaussian, gaussian, laplace, truncated_laplace
 from leastnoise.calibration.staircase import (
     LONGEST_ON_LINE,
@@ -18,10 +18,10 @@ from leastnoise.calibration.staircase import (
     geometric,
 )
 from leastnoise.certificate import Certificate, at_epsilon_0
-from leastnoise.core.exact import described, exponential
+from leastnoise.core.exact import exponential, quote
 from leastnoise.core.noise import Noise, Rounded, Smooth, Staircase, Steps
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import never_rises
+from leastnoise.core.profile import is_unimodal
 from leastnoise.errors import InvalidParameter, LeastnoiseError, NotPrivate, Unsupported
 
 # An ε smaller than δ by this factor is as good as none: the noise for ε = 0 is within 0.1 %.
@@ -34,10 +34,10 @@ class Family:
 
     about: str
     source: str
-    find: Callable[[Question], Noise]
+    find: Callable[[Problem], Noise]
 
 
-def found_in(name: object, asked: Question) -> tuple[Noise, str]:
+def noise_of_family(name: object, problem: Problem) -> tuple[Noise, str]:
     """Return the noise of a family that keeps the promise, and the result it rests on.
 
     Raises:
@@ -46,11 +46,11 @@ def found_in(name: object, asked: Question) -> tuple[Noise, str]:
     """
     if not isinstance(name, str) or name not in FAMILIES:
         raise InvalidParameter(
-            f"family must be one of {', '.join(FAMILIES)}; got {described(name)}. {_meant(name)}"
+            f"family must be one of {', '.join(FAMILIES)}; got {quote(name)}. {_meant(name)}"
             "Choose one, or leave it out for the least noise."
         )
     family = FAMILIES[name]
-    return family.find(asked), family.source
+    return family.find(problem), family.source
 
 
 def _meant(name: object) -> str:
@@ -58,17 +58,17 @@ def _meant(name: object) -> str:
     return f"Did you mean {near[0]}? " if near else ""
 
 
-def cheapest_known(asked: Question) -> tuple[Noise, str]:
+def cheapest_known(problem: Problem) -> tuple[Noise, str]:
     """Return the cheapest noise of all families that keep the promise, and its family's name."""
     best: tuple[Fraction, Noise, str] | None = None
     refused: list[LeastnoiseError] = []
     for name in FAMILIES:
-        if best and asked.privacy.epsilon * _MUCH_LESS <= asked.privacy.delta:
+        if best and problem.privacy.epsilon * _MUCH_LESS <= problem.privacy.delta:
             break  # the first, uniform noise, is near enough
         try:
-            noise = FAMILIES[name].find(asked)
-            cost = noise.expected(asked.cost)
-            if asked.among == "decreasing" and not never_rises(noise):
+            noise = FAMILIES[name].find(problem)
+            cost = noise.expected(problem.cost)
+            if problem.among == "decreasing" and not is_unimodal(noise):
                 continue
         except (InvalidParameter, NotPrivate, Unsupported) as error:
             refused.append(error)
@@ -80,25 +80,25 @@ def cheapest_known(asked: Question) -> tuple[Noise, str]:
     return best[1], best[2]
 
 
-def least_decreasing(asked: Question) -> tuple[Noise, Certificate]:
+def least_decreasing(problem: Problem) -> tuple[Noise, Certificate]:
     """Return the least decreasing noise at ε = 0, which keeps every (ε, δ) with the same δ."""
-    if not asked.privacy.delta:
-        raise outside("the uniform noise", "δ > 0", asked.privacy)
-    finder = least_on_integers if asked.integer else least_on_line
-    return finder(Privacy(delta=asked.privacy.delta), asked.sensitivity, asked.cost)
+    if not problem.privacy.delta:
+        raise outside("the uniform noise", "δ > 0", problem.privacy)
+    finder = least_on_integers if problem.integer else least_on_line
+    return finder(Privacy(delta=problem.privacy.delta), problem.sensitivity, problem.cost)
 
 
-def _canonical(asked: Question) -> Noise:
+def _canonical(problem: Problem) -> Noise:
     """Return the canonical noise: on the integers as it is, on the line spread over cells of Δ.
 
     Private for all moves up to Δ, since H is linear between whole moves. Awan and Vadhan 2023.
     """
-    privacy, moved = asked.privacy, asked.sensitivity
-    counting = asked.integer and moved == 1
+    privacy, moved = problem.privacy, problem.sensitivity
+    counting = problem.integer and moved == 1
     if not privacy.delta:
         if counting or not privacy.epsilon:
-            return geometric(asked)
-        if asked.integer:
+            return geometric(problem)
+        if problem.integer:
             raise outside("the canonical noise", "for whole numbers δ > 0 or Δ = 1", privacy)
         return Staircase(moved, Fraction(1, 2), 1 / exponential(privacy.epsilon).lower)
     if not privacy.epsilon and counting:
@@ -111,32 +111,34 @@ def _canonical(asked: Question) -> Noise:
         [(first + k) * moved for k in range(len(law.runs) + 1)],
         [Fraction(run.weight, law.total) / moved for run in law.runs],
     )
-    return rounded(spread, Fraction(1)) if asked.integer else spread
+    return rounded(spread, Fraction(1)) if problem.integer else spread
 
 
-def _cut(asked: Question) -> Noise:
-    noise = cut_staircase(asked)
-    return rounded(noise, Fraction(1)) if asked.integer else noise
+def _cut(problem: Problem) -> Noise:
+    noise = cut_staircase(problem)
+    return rounded(noise, Fraction(1)) if problem.integer else noise
 
 
-def _comb(asked: Question) -> Noise:
-    plain = replace(asked, privacy=Privacy(delta=asked.privacy.delta))
-    found = None if asked.integer else least_comb(plain.privacy, asked.sensitivity, asked.cost)
+def _comb(problem: Problem) -> Noise:
+    plain = replace(problem, privacy=Privacy(delta=problem.privacy.delta))
+    found = (
+        None if problem.integer else least_comb(plain.privacy, problem.sensitivity, problem.cost)
+    )
     if found is None:
         raise outside(
             "the comb",
             "the cost l2, real answers and δ ≥ 0.62653… (docs/theory/comb.md)",
-            asked.privacy,
+            problem.privacy,
         )
     return found[0]
 
 
-def _smooth(finder: Callable[[Question], Smooth]) -> Callable[[Question], Noise]:
+def _smooth(finder: Callable[[Problem], Smooth]) -> Callable[[Problem], Noise]:
     """Return the finder for whole numbers too: what is private on the line is so when rounded."""
 
-    def find(asked: Question) -> Noise:
-        noise = finder(asked)
-        return Rounded(Fraction(1), noise) if asked.integer else noise
+    def find(problem: Problem) -> Noise:
+        noise = finder(problem)
+        return Rounded(Fraction(1), noise) if problem.integer else noise
 
     return find
 
@@ -146,7 +148,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "uniform": Family(
             "uniform, with mass at 0 where δ is large",
             "GDGK19, Theorem 2",
-            lambda asked: least_decreasing(asked)[0],
+            lambda problem: least_decreasing(problem)[0],
         ),
         "comb": Family("three levels, not decreasing", "docs/theory/comb.md", _comb),
         "canonical": Family(

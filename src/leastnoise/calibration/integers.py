@@ -24,7 +24,7 @@ from math import lcm
 
 from leastnoise.accounting import Profile
 from leastnoise.calibration.line import line_through_integer, not_attained
-from leastnoise.calibration.question import Question
+from leastnoise.calibration.problem import Problem
 from leastnoise.certificate import CanonicalBound, Certificate, bits_for
 from leastnoise.core.exact import Interval, exponential
 from leastnoise.core.noise import DiscreteSteps, DiscreteUniform, Noise, Run
@@ -118,17 +118,17 @@ def _law(
 LONGEST = 1_000
 
 
-def least_canonical(asked: Question) -> tuple[Noise, Certificate]:
+def least_canonical(problem: Problem) -> tuple[Noise, Certificate]:
     """Return the canonical noise for ε > 0 and δ > 0, and its certificate: least for every cost."""
-    noise = canonical(asked.privacy)
+    noise = canonical(problem.privacy)
     evidence = CanonicalBound(integer=True)
     certificate = Certificate.of(
         noise,
-        asked.privacy,
-        asked.sensitivity,
-        asked.cost,
+        problem.privacy,
+        problem.sensitivity,
+        problem.cost,
         source="the canonical noise (Awan and Vadhan 2023)",
-        lower_bound=evidence.proved(asked.cost, asked.privacy, asked.sensitivity),
+        lower_bound=evidence.prove(problem.cost, problem.privacy, problem.sensitivity),
         evidence=evidence,
     )
     return noise, certificate

@@ -19,7 +19,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor, lcm
 
-from leastnoise.calibration.question import Question
+from leastnoise.calibration.problem import Problem
 from leastnoise.core.lattice import lattice_for
 from leastnoise.core.noise import (
     DiscreteStaircase,
@@ -109,15 +109,15 @@ def staircase_on_lattice(noise: Staircase, sensitivity: Fraction) -> DiscreteSta
     return DiscreteStaircase(step, noise.ratio, tuple(run for run in runs if run.points))
 
 
-def lattice_law(noise: Noise, asked: Question) -> LatticeNoise:
+def lattice_law(noise: Noise, problem: Problem) -> LatticeNoise:
     """Return the lattice noise that is drawn for a noise on the line; others are drawn as such."""
     if isinstance(noise, Uniform):
-        return on_lattice(noise, asked.privacy, asked.sensitivity)
+        return on_lattice(noise, problem.privacy, problem.sensitivity)
     if isinstance(noise, Staircase):
-        return staircase_on_lattice(noise, asked.sensitivity)
+        return staircase_on_lattice(noise, problem.sensitivity)
     if isinstance(noise, Smooth):
-        return smooth_on_lattice(noise, asked.sensitivity)
+        return smooth_on_lattice(noise, problem.sensitivity)
     if isinstance(noise, Steps):
-        return stretched(noise, asked.sensitivity)
+        return stretched(noise, problem.sensitivity)
     assert isinstance(noise, LatticeNoise)  # noqa: S101 -- tells mypy that these are all there are
     return noise

@@ -9,18 +9,18 @@ from fractions import Fraction
 from typing import TypeVar
 
 from leastnoise.accounting import Profile
-from leastnoise.calibration.question import Question, outside
+from leastnoise.calibration.problem import Problem, outside
 from leastnoise.core.exact import (
     Interval,
-    exactly,
     exponential,
+    format_exact,
     inverse_error_function,
     logarithm,
     power,
 )
 from leastnoise.core.noise import Gaussian, Laplace, Smooth, TruncatedLaplace
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import keeps
+from leastnoise.core.profile import check_privacy
 from leastnoise.errors import NotPrivate
 
 Found = TypeVar("Found", bound=Smooth)
@@ -34,52 +34,52 @@ _CLOSE = Fraction(1, 1 << 60)
 _STEPS = 200
 
 
-def laplace(asked: Question) -> Laplace:
+def laplace(problem: Problem) -> Laplace:
     """Return Laplace noise of the least scale that keeps (ε, δ): Δ / (ε − 2·ln(1−δ)).
 
     At a move of Δ it needs δ(ε) = 1 − e^((ε − Δ/b)/2) for ε < Δ/b. At δ = 0 the scale is Δ/ε, of
     Dwork, McSherry, Nissim and Smith 2006, Theorem 1.
     """
-    privacy = _any(asked.privacy)
+    privacy = _any(problem.privacy)
     if not privacy.delta:
-        return Laplace(asked.sensitivity / privacy.epsilon)
+        return Laplace(problem.sensitivity / privacy.epsilon)
     gained = privacy.epsilon - 2 * logarithm(1 - privacy.delta).upper
-    return _kept(asked, Laplace, asked.sensitivity / gained)
+    return _kept(problem, Laplace, problem.sensitivity / gained)
 
 
-def truncated_laplace(asked: Question) -> TruncatedLaplace:
+def truncated_laplace(problem: Problem) -> TruncatedLaplace:
     """Return b = Δ/ε, A = b·ln(1 + (e^ε−1)/2δ): Geng, Ding, Guo and Kumar 2020, Theorem 1."""
-    privacy = asked.privacy
+    privacy = problem.privacy
     if not privacy.epsilon or not 0 < privacy.delta < _HALF:
         raise outside("the truncated Laplace noise", "ε > 0 and 0 < δ < 1/2", privacy)
-    scale = asked.sensitivity / privacy.epsilon
+    scale = problem.sensitivity / privacy.epsilon
     grown = exponential(privacy.epsilon, 256).upper
     widest = logarithm(1 + (grown - 1) / (2 * privacy.delta)).upper * scale
-    return _kept(asked, lambda radius: TruncatedLaplace(scale, radius), widest)
+    return _kept(problem, lambda radius: TruncatedLaplace(scale, radius), widest)
 
 
-def gaussian(asked: Question) -> Gaussian:
+def gaussian(problem: Problem) -> Gaussian:
     """Return Gaussian noise of the least σ that keeps (ε, δ): Balle and Wang 2018, Theorem 8.
 
     Newton's method on ln δ as a function of ln σ, whose slope is −Δ·p(t)/δ with t the place where
     the likelihood ratio is e^ε; at ε = 0 in closed form, Δ / 2Φ⁻¹((1+δ)/2).
     """
-    privacy, moved = asked.privacy, asked.sensitivity
+    privacy, moved = problem.privacy, problem.sensitivity
     if not privacy.delta:
         raise outside("Gaussian noise", "δ > 0", privacy)
     if not privacy.epsilon:
         wide = power(Fraction(8), _HALF).lower * inverse_error_function(privacy.delta).lower
-        return _kept(asked, Gaussian, moved / wide)
-    return _kept(asked, Gaussian, _sigma(privacy) * moved)
+        return _kept(problem, Gaussian, moved / wide)
+    return _kept(problem, Gaussian, _sigma(privacy) * moved)
 
 
-def classic_gaussian(asked: Question) -> Gaussian:
+def classic_gaussian(problem: Problem) -> Gaussian:
     """Return σ = Δ·√(2·ln(1.25/δ))/ε, for 0 < ε < 1: Dwork and Roth 2014, Theorem A.1."""
-    privacy = asked.privacy
+    privacy = problem.privacy
     if not 0 < privacy.epsilon < 1 or not privacy.delta:
         raise outside("the classic Gaussian noise", "0 < ε < 1 and δ > 0", privacy)
     width = power(2 * logarithm(Fraction(5, 4) / privacy.delta).upper, _HALF).upper
-    return _kept(asked, Gaussian, width * asked.sensitivity / privacy.epsilon)
+    return _kept(problem, Gaussian, width * problem.sensitivity / privacy.epsilon)
 
 
 def _sigma(privacy: Privacy) -> Fraction:
@@ -118,20 +118,21 @@ def _following(noise: Gaussian, privacy: Privacy, reached: Fraction) -> Fraction
     return noise.sigma * exponential(bounded).middle
 
 
-def _kept(asked: Question, noise_of: Callable[[Fraction], Found], width: Fraction) -> Found:
+def _kept(problem: Problem, noise_of: Callable[[Fraction], Found], width: Fraction) -> Found:
     """Return the noise of this width, rounded up until it is proved to keep the promise."""
     more = _ROUNDING
     for _ in range(8):
         noise = noise_of(Interval.exact(width * (1 + more)).shortened(_BITS).upper)
         try:
-            keeps(noise, asked.privacy, sensitivity=asked.sensitivity)
+            check_privacy(noise, problem.privacy, sensitivity=problem.sensitivity)
         except NotPrivate:
             more *= 16
         else:
             return noise
     raise NotPrivate(
-        f"the noise of a theorem must keep {asked.privacy} at Δ = {exactly(asked.sensitivity)}, "
-        f"and {noise!r} does not. Please report this; use another family meanwhile."
+        f"the noise of a theorem must keep {problem.privacy} at Δ = "
+        f"{format_exact(problem.sensitivity)}, and {noise!r} does not. "
+        "Please report this; use another family meanwhile."
     )
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leastnoise.core.exact import as_float, described, ratio
+from leastnoise.core.exact import as_float, format_ratio, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.files import refuse_overwriting, refuse_overwriting_read
@@ -73,7 +73,7 @@ def _held(found: re.Match[str]) -> str:
 
 def privacy_data(privacy: Privacy) -> dict[str, str]:
     """Return a promise as JSON has it: exact ratios."""
-    return {"epsilon": ratio(privacy.epsilon), "delta": ratio(privacy.delta)}
+    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
 def certificate_data(certificate: "Certificate") -> dict[str, Any]:
@@ -81,8 +81,8 @@ def certificate_data(certificate: "Certificate") -> dict[str, Any]:
     return {
         "among": certificate.among,
         "objective": repr(certificate.objective),
-        "cost": ratio(certificate.cost),
-        "lower_bound": ratio(certificate.lower_bound),
+        "cost": format_ratio(certificate.cost),
+        "lower_bound": format_ratio(certificate.lower_bound),
         "gap": length(certificate.gap),
         "exact": certificate.exact,
         "source": certificate.source,
@@ -91,7 +91,7 @@ def certificate_data(certificate: "Certificate") -> dict[str, Any]:
 
 def length(size: Fraction | float) -> str | None:
     """Return a size as a ratio, or None where it is infinite."""
-    return ratio(size) if isinstance(size, Fraction) else None
+    return format_ratio(size) if isinstance(size, Fraction) else None
 
 
 def finite(number: float) -> float | None:
@@ -117,7 +117,7 @@ def refuse_out(
     path = Path(out)
     if path.suffix.lower() not in _ENDINGS:
         raise InvalidParameter(
-            f"--out must end in {', '.join(_ENDINGS)}; got {described(out)}. Choose one of them."
+            f"--out must end in {', '.join(_ENDINGS)}; got {quote(out)}. Choose one of them."
         )
     refuse_overwriting(out, ledger=ledger, witness=witness)
     refuse_overwriting_read(out, *read)
@@ -198,7 +198,7 @@ def _answer_data(found: Any, title: str) -> dict[str, Any]:
     exact = [made.exact_probability for made in mechanisms_of(table.answers)]
     return data | {
         "privacy": privacy_data(table.privacy),
-        "exact_probability": ratio(max(exact, default=0)),
+        "exact_probability": format_ratio(max(exact, default=0)),
         "recorded": receipt_data(table.receipt),
     }
 
@@ -206,7 +206,9 @@ def _answer_data(found: Any, title: str) -> dict[str, Any]:
 def _figures(figures: dict[str, tuple[int, int] | None]) -> dict[str, Any]:
     """Return what is known of one answer; of a quantile its cell, and its errors in rows."""
     exact = {name: figure and Fraction(*figure) for name, figure in figures.items()}
-    said = {name: None if number is None else ratio(number) for name, number in exact.items()}
+    said = {
+        name: None if number is None else format_ratio(number) for name, number in exact.items()
+    }
     data = {"value": said.pop("value"), "value_float": finite(as_float(exact["value"] or 0))}
     if "rank_error" in said:
         cell = [said.pop("cell_low"), said.pop("cell_high")]

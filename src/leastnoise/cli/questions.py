@@ -17,7 +17,7 @@ import click
 from leastnoise.cli import options
 from leastnoise.cli.output import print_answer, print_json, refuse_out, waiting, write_answer
 from leastnoise.cli.recording import of_dataset, recording, refuse_late
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 
@@ -187,7 +187,7 @@ def _refuse_lists(by: tuple[str, ...], table: "Protected") -> None:
     for name in by:
         if "," in name and name not in table.source.kinds:
             raise InvalidParameter(
-                f"each --by must name one column; got {described(name)}, which is none. Repeat "
+                f"each --by must name one column; got {quote(name)}, which is none. Repeat "
                 "--by for each column: --by region --by sex."
             )
 

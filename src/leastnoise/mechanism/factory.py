@@ -3,15 +3,15 @@
 from fractions import Fraction
 
 from leastnoise.calibration import (
-    Question,
+    Problem,
     class_read,
     effort_read,
-    find,
+    find_noise,
     lattice_law,
     sensitivity_read,
 )
 from leastnoise.certificate import Certificate
-from leastnoise.core.exact import Number, described
+from leastnoise.core.exact import Number, quote
 from leastnoise.core.noise import Smooth, Staircase, Steps
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1
@@ -64,10 +64,10 @@ def calibrate(
     within 0.0... % of the least among symmetric noises that never rise away from 0 (...)
     """
     moved = sensitivity_read(privacy, sensitivity, cost, integer=integer)
-    asked = Question(privacy, moved, cost, integer, class_read(among))
-    noise, certificate = find(asked, effort_read(solve, gap, seconds), family)
+    problem = Problem(privacy, moved, cost, integer, class_read(among))
+    noise, certificate = find_noise(problem, effort_read(solve, gap, seconds), family)
     return Mechanism(
-        privacy, moved, noise, certificate, Drawn(lattice_law(noise, asked), cost), integer
+        privacy, moved, noise, certificate, Drawn(lattice_law(noise, problem), cost), integer
     )
 
 
@@ -93,11 +93,11 @@ def hold(
     if not isinstance(noise, Steps | Staircase | Smooth):
         raise InvalidParameter(
             "a noise of your own must be Steps, a Staircase, Laplace, TruncatedLaplace or "
-            f"Gaussian; got {described(noise)}. Give for instance Steps(breaks, heights), or "
+            f"Gaussian; got {quote(noise)}. Give for instance Steps(breaks, heights), or "
             "calibrate."
         )
     moved = sensitivity_read(privacy, sensitivity, cost, integer=False)
     certificate = Certificate.of(noise, privacy, moved, cost, source="given, not found")
     certificate.check()
-    law = lattice_law(noise, Question(privacy, moved, cost, integer=False, among="any"))
+    law = lattice_law(noise, Problem(privacy, moved, cost, integer=False, among="any"))
     return Mechanism(privacy, moved, noise, certificate, Drawn(law, cost), integer=False)

@@ -7,9 +7,9 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.calibration import FAMILIES, Question
+from leastnoise.calibration import FAMILIES, Problem
 from leastnoise.certificate import CanonicalBound
-from leastnoise.core.exact import approximately, as_float, exactly
+from leastnoise.core.exact import as_float, format_exact, format_rounded
 from leastnoise.core.noise import LatticeNoise, Smooth
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported
@@ -92,19 +92,19 @@ def _beside(comparison: "Comparison", shown: "list[Contender]") -> str:
         words.append(f"not shown, too wide or of too many steps: {', '.join(left_out)}")
     atoms = [row for row in shown if row.exact_probability]
     if atoms:
-        said = (f"{row.family} {approximately(row.exact_probability, 3)}" for row in atoms)
+        said = (f"{row.family} {format_rounded(row.exact_probability, 3)}" for row in atoms)
         words.append(f"not shown, mass at 0: {', '.join(said)}")
     return "; ".join(words)
 
 
 def cost_by_delta(comparison: "Comparison") -> Any:
     """Draw what each family costs against δ, at the ε of the comparison, and the lower bound."""
-    return _by(comparison, "delta", "δ", f"ε = {exactly(comparison.privacy.epsilon)}")
+    return _by(comparison, "delta", "δ", f"ε = {format_exact(comparison.privacy.epsilon)}")
 
 
 def cost_by_epsilon(comparison: "Comparison") -> Any:
     """Draw what each family costs against ε, at the δ of the comparison, and the lower bound."""
-    return _by(comparison, "epsilon", "ε", f"δ = {exactly(comparison.privacy.delta)}")
+    return _by(comparison, "epsilon", "ε", f"δ = {format_exact(comparison.privacy.delta)}")
 
 
 def save_comparison(comparison: "Comparison", folder: str | Path) -> list[Path]:
@@ -131,15 +131,15 @@ def save_comparison(comparison: "Comparison", folder: str | Path) -> list[Path]:
 
 def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> Any:
     """Draw costs against one number of the promise, both in powers of ten."""
-    asked = comparison.asked
-    middle = getattr(asked.privacy, name) or _USUAL[name]
+    problem = comparison.asked
+    middle = getattr(problem.privacy, name) or _USUAL[name]
     costs = {
-        place: _costs(replace(asked, privacy=_moved(asked.privacy, name, place)), comparison)
-        for place in _places(name, middle, fewer=asked.integer)
+        place: _costs(replace(problem, privacy=_moved(problem.privacy, name, place)), comparison)
+        for place in _places(name, middle, fewer=problem.integer)
     }
     shown, low, high = _within(costs)
     drawn = [curve for curve in _by_cost(costs[middle]) if curve in shown]
-    subtitle = f"Δ = {exactly(asked.sensitivity)}, cost {asked.cost!r}"
+    subtitle = f"Δ = {format_exact(problem.sensitivity)}, cost {problem.cost!r}"
     beyond = [curve for curve in _COLOURS if curve not in shown and curve in costs[middle]]
     if beyond:
         subtitle += f"; far above the picture: {', '.join(beyond)}"
@@ -201,19 +201,19 @@ def _from_below(names: list[str]) -> list[str]:
     return sorted(names, key=lambda name: (name != _LEAST, name in _DASHES, -names.index(name)))
 
 
-def _costs(asked: Question, comparison: "Comparison") -> dict[str, Fraction]:
+def _costs(problem: Problem, comparison: "Comparison") -> dict[str, Fraction]:
     """Return what each closed form costs, and the bound for one release under the whole promise."""
-    epsilon, releases = asked.privacy.epsilon, comparison.releases
+    epsilon, releases = problem.privacy.epsilon, comparison.releases
     few = not epsilon or epsilon / releases >= _FEW_STEPS
     found = {}
     for name in FAMILIES:
         if few or name not in (*STEPPED, "staircase"):
-            cost = closed_cost(name, asked, releases)
+            cost = closed_cost(name, problem, releases)
             if cost is not None:
                 found[name] = cost
     if not epsilon or epsilon >= _QUICK_BOUND:
-        evidence = CanonicalBound(integer=asked.integer)
-        found[_BOUND] = evidence.proved(asked.cost, asked.privacy, asked.sensitivity)
+        evidence = CanonicalBound(integer=problem.integer)
+        found[_BOUND] = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
     return found
 
 
@@ -249,7 +249,7 @@ def _places(name: str, middle: Fraction, *, fewer: bool) -> list[Fraction]:
     """Return places evenly spread over powers of ten about the middle, which is one of them."""
     many, largest = (_FEWER_PLACES if fewer else _PLACES), _LARGEST[name]
     factors = [10 ** (_DECADES[name] * (2 * i / (many - 1) - 1)) for i in range(many)]
-    places = {Fraction(approximately(middle * Fraction(factor), 3)) for factor in factors}
+    places = {Fraction(format_rounded(middle * Fraction(factor), 3)) for factor in factors}
     inside = {place for place in places if place < largest}
     return sorted(inside | {middle} | ({largest} if inside != places else set()))
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from leastnoise.core.exact import count, described, exactly, ratio, rational
+from leastnoise.core.exact import format_exact, format_ratio, parse_count, parse_rational, quote
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables.bounding import bounds_read
 from leastnoise.tables.keys import keys_read, keys_written
@@ -45,7 +45,7 @@ class Question:
             self._set("keys", keys_read(self.keys, len(self.by)))
         if self.where is not None and not isinstance(self.where, Condition):
             self._set("where", parsed(self.where))
-        self._set("max_groups", count(self.max_groups, "max_groups", least=1))
+        self._set("max_groups", parse_count(self.max_groups, "max_groups", least=1))
         if self.max_groups != 1 and not self.by and not isinstance(self, Histogram):
             raise InvalidParameter(
                 "max_groups is for answers by group; got it without by. Give by=, or leave it out."
@@ -112,7 +112,7 @@ class Sum(Question):
     def to_dict(self) -> dict[str, Any]:
         """Return the question for JSON."""
         low, high = self.bounds
-        of = {"column": self.column, "bounds": [ratio(low), ratio(high)]}
+        of = {"column": self.column, "bounds": [format_ratio(low), format_ratio(high)]}
         return super().to_dict() | of
 
 
@@ -142,21 +142,21 @@ class Quantile(Sum):
     def __post_init__(self) -> None:
         """Read the question."""
         super().__post_init__()
-        share = rational(self.share, "the share of a quantile")
+        share = parse_rational(self.share, "the share of a quantile")
         if not 0 < share < 1:
             raise InvalidParameter(
-                f"the share of a quantile must be above 0 and below 1; got {described(self.share)}."
+                f"the share of a quantile must be above 0 and below 1; got {quote(self.share)}."
                 " Give for instance 0.5 for the median."
             )
         if share.denominator > 1000:
             raise InvalidParameter(
                 "the share of a quantile must be a ratio of whole numbers up to 1000; "
-                f"got {exactly(share)}. Round it."
+                f"got {format_exact(share)}. Round it."
             )
-        cells = count(self.cells, "cells", least=2)
+        cells = parse_count(self.cells, "cells", least=2)
         if cells > _MOST_CELLS:
             raise InvalidParameter(
-                f"cells must be at most {_MOST_CELLS}; got {described(self.cells)}. Give fewer."
+                f"cells must be at most {_MOST_CELLS}; got {quote(self.cells)}. Give fewer."
             )
         if self.max_groups != 1:
             raise InvalidParameter(
@@ -169,12 +169,12 @@ class Quantile(Sum):
     @property
     def title(self) -> str:
         """What is asked, in a few words."""
-        what = "median" if self.share == Fraction(1, 2) else f"{exactly(self.share)}-quantile"
+        what = "median" if self.share == Fraction(1, 2) else f"{format_exact(self.share)}-quantile"
         return f"{what} of {self.column}{_by(self.by)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question for JSON."""
-        return super().to_dict() | {"share": ratio(self.share), "cells": self.cells}
+        return super().to_dict() | {"share": format_ratio(self.share), "cells": self.cells}
 
 
 @dataclass(frozen=True)
@@ -213,13 +213,13 @@ class Histogram(Question):
     @property
     def ranges(self) -> list[str]:
         """What each range is called."""
-        ends = [exactly(Fraction(edge)) for edge in self.edges]
+        ends = [format_exact(Fraction(edge)) for edge in self.edges]
         last = len(ends) - 2
         return [f"[{ends[i]}, {ends[i + 1]}{']' if i == last else ')'}" for i in range(last + 1)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question for JSON."""
-        edges = [ratio(Fraction(edge)) for edge in self.edges]
+        edges = [format_ratio(Fraction(edge)) for edge in self.edges]
         return super().to_dict() | {"column": self.column, "edges": edges}
 
 
@@ -231,7 +231,7 @@ def _columns(by: object) -> tuple[str, ...]:
     names = (by,) if isinstance(by, str) else by
     if not isinstance(names, tuple | list):
         raise InvalidParameter(
-            f"by must be the name of a column, or a list of names; got {described(by)}. "
+            f"by must be the name of a column, or a list of names; got {quote(by)}. "
             'Give for instance by="region".'
         )
     read = tuple(_column(name, "a column to group by") for name in names)
@@ -245,17 +245,17 @@ def _columns(by: object) -> tuple[str, ...]:
 def _column(name: object, what: str) -> str:
     if isinstance(name, str) and name:
         return name
-    raise InvalidParameter(f"{what} must be a name; got {described(name)}. Give a text.")
+    raise InvalidParameter(f"{what} must be a name; got {quote(name)}. Give a text.")
 
 
 def _edges(edges: object) -> tuple[Decimal, ...]:
     edges = edges.tolist() if hasattr(edges, "tolist") else edges  # an array's
     if not isinstance(edges, tuple | list | range) or not 2 <= len(edges) <= _MOST_EDGES:
         raise InvalidParameter(
-            f"edges must be a list of 2 to {_MOST_EDGES} rising numbers; got {described(edges)}. "
+            f"edges must be a list of 2 to {_MOST_EDGES} rising numbers; got {quote(edges)}. "
             "Give for instance edges=[0, 18, 65, 120]."
         )
-    read = tuple(_decimal(rational(edge, "an edge")) for edge in edges)
+    read = tuple(_decimal(parse_rational(edge, "an edge")) for edge in edges)
     if any(a >= b for a, b in pairwise(read)):
         raise InvalidParameter(
             "edges must rise; got one that is not above the one before. Sort them, and leave out "
@@ -272,5 +272,5 @@ def _decimal(edge: Fraction) -> Decimal:
         except Inexact:
             raise InvalidParameter(
                 f"an edge must be a decimal of at most {_LONGEST_EDGE} digits; got "
-                f"{exactly(edge)}. Round it."
+                f"{format_exact(edge)}. Round it."
             ) from None

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leastnoise.core.exact import exactly, ratio
+from leastnoise.core.exact import format_exact, format_ratio
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Form, Ledger, Place, Receipt, Spending, Unrecorded, canonical
@@ -90,7 +90,7 @@ class Priced:
     def key(self) -> str:
         """What the questions are called in a ledger if they are given no name."""
         privacy = self.noise.together
-        promise = [ratio(privacy.epsilon), ratio(privacy.delta)]
+        promise = [format_ratio(privacy.epsilon), format_ratio(privacy.delta)]
         words = canonical({"asked": self.words, "promise": promise})
         return f"{self._titles[:80]} #{hashlib.sha256(words.encode()).hexdigest()[:24]}"
 
@@ -267,7 +267,10 @@ class Explanation:
         found = self.found
         together = found.noise.together
         return {
-            "price": {"epsilon": ratio(together.epsilon), "delta": ratio(together.delta)},
+            "price": {
+                "epsilon": format_ratio(together.epsilon),
+                "delta": format_ratio(together.delta),
+            },
             "asked": found.words,
             "key": found.key,
             "questions": [
@@ -276,12 +279,12 @@ class Explanation:
                     "numbers": [
                         {
                             "name": kind.wanted.name,
-                            "sensitivity": ratio(kind.wanted.sensitivity),
+                            "sensitivity": format_ratio(kind.wanted.sensitivity),
                             "touched": kind.touched,
                             "noise": repr(made.noise),
                             "privacy": {
-                                "epsilon": ratio(made.privacy.epsilon),
-                                "delta": ratio(made.privacy.delta),
+                                "epsilon": format_ratio(made.privacy.epsilon),
+                                "delta": format_ratio(made.privacy.delta),
                             },
                         }
                         for kind, made in zip(one.kinds, found.mechanisms(at), strict=True)
@@ -306,7 +309,7 @@ class Explanation:
             for kind, made in zip(one.kinds, found.mechanisms(at), strict=True):
                 lines.append(
                     f"  {kind.wanted.name}: one unit moves {kind.touched} of them, each by at most "
-                    f"{exactly(kind.wanted.sensitivity)}; {made.noise!r} at {made.privacy}"
+                    f"{format_exact(kind.wanted.sensitivity)}; {made.noise!r} at {made.privacy}"
                 )
         for query in self.queries:
             lines += ["", *query.splitlines()]

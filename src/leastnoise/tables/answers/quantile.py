@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from leastnoise.core.exact import Number, as_float, described, exactly, rational
+from leastnoise.core.exact import Number, as_float, format_exact, parse_rational, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
@@ -56,18 +56,19 @@ class QuantileAnswer:
         if not self.low < self.high or not 0 < self.q < 1:
             raise InvalidParameter(
                 "a quantile must have a lower bound below the upper one, and a share above 0 and "
-                f"below 1; got {exactly(self.low)}, {exactly(self.high)} and {exactly(self.q)}. "
+                f"below 1; got {format_exact(self.low)}, {format_exact(self.high)} and "
+                f"{format_exact(self.q)}. "
                 "Give such."
             )
         if not 0 <= self.cell < self.cells:
             raise InvalidParameter(
-                f"a cell must be one of {described(self.cells)}, counted from 0; got "
-                f"{described(self.cell)}. Give one of them."
+                f"a cell must be one of {quote(self.cells)}, counted from 0; got "
+                f"{quote(self.cell)}. Give one of them."
             )
         if self.comparisons < (self.cells - 1).bit_length():
             raise InvalidParameter(
                 "so many comparisons must have been made that each cell can be told from the "
-                f"others; got {described(self.comparisons)} for {described(self.cells)} cells. "
+                f"others; got {quote(self.comparisons)} for {quote(self.cells)} cells. "
                 "Give how many there were."
             )
 
@@ -109,10 +110,10 @@ class QuantileAnswer:
         most r rows below it and at least r at or below it: the last x of the cell with at most r
         rows below. That x is an (r/n)-quantile; which point of the cell it is nothing says.
         """
-        level = rational(confidence, "confidence")
+        level = parse_rational(confidence, "confidence")
         if not 0 < level <= 1:
             raise InvalidParameter(
-                f"confidence must be above 0 and at most 1; got {described(confidence)}. "
+                f"confidence must be above 0 and at most 1; got {quote(confidence)}. "
                 "Give for instance 0.95."
             )
         if not self.comparisons:
@@ -143,7 +144,7 @@ class QuantileAnswer:
         usual, always = self._errors()
         facts = {
             "cell": cell,
-            "share below": exactly(self.q),
+            "share below": format_exact(self.q),
             "rank, 95 %": usual,
             "rank, always": always or _ENDLESS,
             "promise": f"{self.privacy}{exact_words('rank', self.mechanism)}",

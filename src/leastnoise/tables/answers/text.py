@@ -6,7 +6,7 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.core.exact import approximately
+from leastnoise.core.exact import format_rounded
 from leastnoise.tables.answers.figures import Figures, One, figures_of, mechanisms_of, whole_columns
 from leastnoise.tables.answers.mean import MeanAnswer
 from leastnoise.tables.answers.quantile import QuantileAnswer
@@ -111,7 +111,7 @@ def _notes(answers: "GroupedAnswers") -> list[str]:
     if exact:
         left = max(one.exact_probability for one in exact)
         what = "each count or sum" if isinstance(answers.answers[0], MeanAnswer) else "each number"
-        upto = approximately(left, 6, ROUND_CEILING)
+        upto = format_rounded(left, 6, ROUND_CEILING)
         notes.append(f"{what} left exactly with probability {upto} at the most")
     if answers.discovered and len(answers):
         notes.append(

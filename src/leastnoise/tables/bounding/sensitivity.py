@@ -8,7 +8,7 @@ the end of that range that is farther from 0; one that is replaced, by its lengt
 
 from dataclasses import dataclass
 
-from leastnoise.core.exact import count, described
+from leastnoise.core.exact import parse_count, quote
 from leastnoise.errors import InvalidParameter
 
 
@@ -31,12 +31,12 @@ class Reach:
 
     def __post_init__(self) -> None:
         """Refuse what no query declares."""
-        count(self.rows, "the number of rows of a unit that count", least=1)
-        count(self.groups, "the number of groups a unit counts in", least=1)
+        parse_count(self.rows, "the number of rows of a unit that count", least=1)
+        parse_count(self.groups, "the number of groups a unit counts in", least=1)
         if self.neighbours not in (ADD_REMOVE, REPLACE):
             raise InvalidParameter(
                 f"neighbours must be '{ADD_REMOVE}' or '{REPLACE}'; got "
-                f"{described(self.neighbours)}. Give one of the two."
+                f"{quote(self.neighbours)}. Give one of the two."
             )
 
     @property
