@@ -25,9 +25,9 @@ from leastnoise.core.profile import total_variation
 from leastnoise.core.release import Releaser
 from leastnoise.core.sampling.entropy import CipherTape, SystemTape, Tape
 from leastnoise.core.sampling.uniform_integer import accepted, uniform_below, word_bits
-from tests.conftest import Replay
+from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
+from tests.support.tapes import Replay
 
-FALSE_ALARM = 1e-9
 LAWS = [
     DiscreteUniform(reach=0),
     DiscreteUniform(reach=2, atom=3),
@@ -240,14 +240,6 @@ def test_a_scheme_without_an_array_sampler_is_sampled_one_by_one() -> None:
             values, Grid(Fraction(1)), Coin(), partial(Replay, words), integer=integer
         )
         assert draw().tolist() == (values + bits).tolist()
-
-
-def clopper_pearson(successes: int, trials: int, rate: float) -> tuple[float, float]:
-    """The exact two-sided confidence interval of a probability, wrong with at most this rate."""
-    low = stats.beta.ppf(rate / 2, successes, trials - successes + 1) if successes else 0.0
-    failures = trials - successes
-    high = stats.beta.isf(rate / 2, successes + 1, failures) if failures else 1.0
-    return float(low), float(high)
 
 
 @pytest.mark.parametrize("delta", ["0.1", "0.3", "0.75"])

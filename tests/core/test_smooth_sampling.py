@@ -19,8 +19,8 @@ from leastnoise.core.lattice import Grid
 from leastnoise.core.sampling.entropy import CipherTape, Tape
 from leastnoise.core.sampling.quantile import PolynomialCache, Polynomials, plan_polynomials
 from leastnoise.noise import Gaussian, Laplace, Rounded, Smooth, TruncatedLaplace
-from tests.conftest import Replay, released
-from tests.core.test_sampling import FALSE_ALARM, clopper_pearson
+from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
+from tests.support.tapes import Replay, released
 
 END = 1 << 64
 DIGITS = 80

@@ -15,8 +15,8 @@ from leastnoise.core.arrays import draw as bulk
 from leastnoise.core.profile import check_privacy
 from leastnoise.errors import InvalidParameter, NotPrivate
 from leastnoise.noise import Steps
-from tests.conftest import Replay
 from tests.support.random_noise import steps
+from tests.support.tapes import Replay
 
 COMB = Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])
 

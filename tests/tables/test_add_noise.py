@@ -15,9 +15,9 @@ from leastnoise.core.release import Releaser
 from leastnoise.tables import GroupedAnswers
 from leastnoise.tables.protected import Protected
 from leastnoise.tables.questions import Count, Mean, Quantile, Sum
+from tests.support.confidence_intervals import FALSE_ALARM
 from tests.support.processes import forked, waited
 
-FALSE_ALARM = 1e-9
 ENDED = ln.Privacy(1, "1e-3")  # its noise has a largest size
 
 
