@@ -58,13 +58,11 @@ def test_the_charge_is_on_disk_before_noise_is_drawn(
 ) -> None:
     seen: list[list[str]] = []
 
-    def word(bits: int) -> int:
+    def look(_: int) -> None:
         with sqlite3.connect(path) as other:  # what another process would see
             seen.append([kind for (kind,) in other.execute("SELECT kind FROM rows")])
-        return int(system.word(bits))
 
-    system = release.SYSTEM
-    reading_bits(word, monkeypatch)
+    reading_bits(look, monkeypatch)
     ledger = ln.Ledger(path, limit=Privacy(1))
     mechanism().release(1, ledger=ledger, key="k")
     assert seen == [["opened", "limit", "mechanism", "charge"]]
@@ -115,9 +113,19 @@ def test_a_charge_without_an_answer_is_answered_once(
     assert kinds(ledger).count(CHARGE) == kinds(ledger).count(ANSWER) == 1
 
 
-def reading_bits(word: Callable[[int], int], patch: pytest.MonkeyPatch) -> None:
-    """Have this done where a release reads bits."""
-    patch.setattr(release, "SYSTEM", SimpleNamespace(word=word))
+def reading_bits(done: Callable[[int], None], patch: pytest.MonkeyPatch) -> None:
+    """Have this done before a release reads bits."""
+    system = release.SYSTEM
+
+    def word(bits: int) -> int:
+        done(bits)
+        return int(system.word(bits))
+
+    def words(count: int) -> int:
+        done(count)
+        return int(system.words(count))
+
+    patch.setattr(release, "SYSTEM", SimpleNamespace(word=word, words=words))
 
 
 def fail(_: Any) -> NoReturn:
