@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 
 # How every SQLite file begins, and what SQLite keeps beside one.
 _SQLITE = b"SQLite format 3\0"
@@ -106,8 +106,9 @@ def _beginning(path: Path) -> bytes:
 
 def _there() -> InvalidParameter:
     return InvalidParameter(
-        "a table must not be written over another file; got the name of one that is there. "
-        "Choose another name, or give overwrite=True."
+        "a table must not be written over another file",
+        got="the name of one that is there",
+        fix="Choose another name, or give " + Words("overwrite=True", "--overwrite") + ".",
     )
 
 

@@ -35,39 +35,6 @@ _FILES |= dict.fromkeys(("count", "histogram", "mean", "median", "quantile", "su
 _EXIT_CODES = {QueryFailed: 1, BudgetExceeded: 3, NotPrivate: 4, LedgerDamaged: 4}
 
 
-# What our messages call by the library's names, and what it is called here.
-_OPTIONS = {
-    "allow_exact=True": "--allow-exact",
-    "integer=True": "--integer",
-    "fresh=True": "--fresh",
-    "ledger=Ledger(…)": "--ledger FILE",
-    "Give limit=Privacy(epsilon=…, delta=…) to begin": (
-        "Use leastnoise ledger FILE new --epsilon … --delta … to begin"
-    ),
-    "begin it with limit=Privacy(epsilon=…, delta=…)": (
-        "begin it with leastnoise ledger FILE new --dataset … --epsilon … --delta …"
-    ),
-    "ask again with key=": "ask again with --key ",
-    "set another with allow()": "set another with leastnoise ledger FILE allow",
-    "overwrite=True": "--overwrite",
-    # There is no option for it.
-    "; or give formulas=True, and tell who reads the file": "",
-    "Use rows(), which are exact": "Use --json, which is exact",
-    "Give keys=": "Give --group",
-    "leave keys out": "leave --group and --groups-file out",
-    "got keys without by": "got --group without --by",
-    "got by without keys": "got --by without --group",
-    "got it without by": "got it without --by",
-    "Give by=": "Give --by",
-    "Give unit=": "Give --unit",
-    "Give max_rows=1": "Give --max-rows 1",
-    "Give for instance edges=[0, 18, 65, 120]": "Give for instance --edges 0,18,65,120",
-    "Give for instance table='people'": "Give for instance --table people",
-    "said by table=; got None": "said by --table; got none",
-    "table= must come": "--table must come",
-}
-
-
 class Group(click.Group):
     """A group whose library errors, in whichever command, become one line and an exit code."""
 
@@ -127,7 +94,7 @@ class Refused(click.ClickException):
     """One of our errors, as one line on the error stream."""
 
     def __init__(self, error: LeastnoiseError, exit_code: int | None = None) -> None:
-        super().__init__(_in_options(str(error)))
+        super().__init__(error.command)
         self.exit_code = exit_code or _EXIT_CODES.get(type(error), 2)  # type: ignore[misc]  # click's own way
 
 
@@ -159,13 +126,6 @@ class _OnFirstUse(MutableMapping[str, click.Command]):
 
     def __len__(self) -> int:
         return len(self._loaded)
-
-
-def _in_options(message: str) -> str:
-    """Say what to do in the words of the command line."""
-    for keyword, option in _OPTIONS.items():
-        message = message.replace(keyword, option)
-    return message
 
 
 @click.group(

@@ -23,7 +23,7 @@ from leastnoise.cli.app import Once
 from leastnoise.cli.output import print_json, print_table, print_words, waiting
 from leastnoise.cli.recording import begin_witness, heads_of, refuse_silent
 from leastnoise.core.exact import format_exact, format_rounded
-from leastnoise.core.privacy import Privacy
+from leastnoise.core.privacy import Privacy, meaning_of
 from leastnoise.errors import InvalidParameter
 from leastnoise.files import refuse_overwriting
 
@@ -395,7 +395,5 @@ def _promise(account: Account, *, explained: bool) -> str:
     kept = Privacy(max(limit.epsilon, spent.epsilon), max(limit.delta, spent.delta))
     said = "" if kept == limit else "More was spent than the limit is now. "
     name = repr(_printable(account.dataset))
-    words = f"{kept} (show --explain says what that means)."
-    if explained:
-        words = kept.explain().removesuffix("Several answers about the same people add up.")
-    return f"{said}All that is released from {name} keeps one promise together: {words.rstrip()}"
+    words = meaning_of(kept) if explained else f"{kept} (show --explain says what that means)."
+    return f"{said}All that is released from {name} keeps one promise together: {words}"

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from leastnoise.core.exact import Number, format_ratio, parse_positive, quote
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger.accounts import Account, Accounts, Name
 from leastnoise.ledger.chain import Chain, Draft, keyed
 from leastnoise.ledger.declaration import declared
@@ -39,6 +39,10 @@ _QUESTION = {
     "mechanism": ("mechanisms",),
     "question": ("asked",),
 }
+_BEGIN_DATASET = Words(
+    "limit=Privacy(epsilon=…, delta=…)",
+    "leastnoise ledger FILE new --dataset … --epsilon … --delta …",
+)
 _LONGEST_WAIT = Fraction(10**6)  # seconds: databases count milliseconds in 32 bits
 
 
@@ -285,9 +289,10 @@ class Ledger:
         if had[dataset, None] is None and whole is None:
             there = "" if first is None else f" (the ledger was begun with {first!r})"
             raise InvalidParameter(
-                f"a data set in a ledger must have a limit; got {dataset!r}, which has none{there}."
-                " Look at its name; only for other people than those of the data sets there are, "
-                "begin it with limit=Privacy(epsilon=…, delta=…)."
+                "a data set in a ledger must have a limit",
+                got=f"{dataset!r}, which has none{there}",
+                fix="Look at its name; only for other people than those of the data sets there "
+                "are, begin it with " + _BEGIN_DATASET + ".",
             )
         new = {name: limit for name, limit in limits.items() if limit and had[name] is None}
         if new:
@@ -345,8 +350,11 @@ def _same(wanted: Privacy | None, had: Privacy | None) -> None:
     """Refuse a limit that is not the one on record."""
     if wanted is not None and had is not None and wanted != had:
         raise InvalidParameter(
-            f"a ledger's limit stays as it is; got {wanted} where it is {had}. "
-            "Leave it out, or set another with allow()."
+            "a ledger's limit stays as it is",
+            got=f"{wanted} where it is {had}",
+            fix="Leave it out, or set another with "
+            + Words("allow()", "leastnoise ledger FILE allow")
+            + ".",
         )
 
 

@@ -59,7 +59,10 @@ def on_line(family: str, problem: Problem) -> Smooth:
     """Return the smooth noise of a family for a question that is taken to be of real answers."""
     noise = FAMILIES[family].find(replace(problem, integer=False))
     if not isinstance(noise, Smooth):
-        raise Unsupported(f"releases share a promise under smooth noise only; got {noise!r}.")
+        raise Unsupported(
+            "releases share a promise under smooth noise only",
+            got=f"{noise!r}",
+        )
     return noise
 
 

@@ -15,7 +15,7 @@ from leastnoise.core.noise import Smooth
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.profile import is_unimodal
 from leastnoise.costs import Cost, l1
-from leastnoise.errors import InvalidParameter, LeastnoiseError, Unsupported
+from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.mechanism import Mechanism, calibrate
 from leastnoise.planning.closed_forms import SHARED, first_release, gaussian_ahead, on_line, one_of
 from leastnoise.planning.contenders import Contender, as_html, as_text
@@ -75,7 +75,7 @@ def compare(
         except (InvalidParameter, Unsupported) as error:
             if not found:
                 raise
-            refused[LEAST] = _reason(error)
+            refused[LEAST] = error.rule
     bound = max(bounds)
     rows = [
         Contender.of(name, law, bound)
@@ -214,18 +214,13 @@ def _by_family(
                 continue
             mechanism = _calibrated(one, name, {})
         except (InvalidParameter, Unsupported) as error:
-            refused[name] = _reason(error)
+            refused[name] = error.rule
             continue
         if problem.among == "decreasing" and not is_unimodal(mechanism.noise):
             refused[name] = "it rises away from 0, and only noises that never do were asked for"
         else:
             found[name] = mechanism
     return found, refused
-
-
-def _reason(error: LeastnoiseError) -> str:
-    """Return the rule that an error states, without what was got and what to do."""
-    return str(error).partition("; got")[0].partition(". ")[0]
 
 
 def _bound(problem: Problem) -> Fraction:

@@ -16,7 +16,7 @@ from leastnoise.calibration import FAMILIES, Problem, lattice_law
 from leastnoise.core.exact import format_ratio
 from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import InvalidParameter, LeastnoiseError
+from leastnoise.errors import InvalidParameter
 from leastnoise.mechanism import Mechanism, calibrate, half_width
 from leastnoise.planning.wanted import Wanted
 
@@ -212,11 +212,6 @@ def option_of(family: str, how: str, asked: Asked, mechanisms: tuple[Mechanism, 
     )
     parts = tuple(mechanism.privacy for mechanism in mechanisms)
     return Option(family, how, asked.score(costs, widths), parts, costs, widths)
-
-
-def reason(error: LeastnoiseError) -> str:
-    """Return the rule that an error states, without what was got and what to do."""
-    return str(error).partition("; got")[0].partition(". ")[0]
 
 
 # How a promise is kept by all answers together, and what a plan says of it.

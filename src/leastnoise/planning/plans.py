@@ -19,7 +19,7 @@ from leastnoise.core.exact import Number, format_exact, format_ratio, format_rou
 from leastnoise.core.noise import Gaussian, Rounded
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import releasing_one
-from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
+from leastnoise.errors import ALLOW_EXACT, InvalidParameter, NotPrivate, Unsupported
 from leastnoise.ledger import UNRECORDED, Ledger, Place, Spending, Unrecorded
 from leastnoise.mechanism import NUMBERS, Answer, Mechanism
 from leastnoise.planning.options import COMPOSED, SHARED, Asked, Option, option_of
@@ -236,8 +236,8 @@ class Plan:
         if peaked and not allow_exact:
             raise InvalidParameter(
                 f"the noise of {', '.join(peaked)} gives the exact value away with some "
-                "probability (exact_probability). Pass allow_exact=True to accept that, or promise "
-                "a smaller ε or δ."
+                "probability (exact_probability)",
+                fix="Pass " + ALLOW_EXACT + " to accept that, or promise a smaller ε or δ.",
             )
 
     def explain(self, *, people: int | None = None) -> str:

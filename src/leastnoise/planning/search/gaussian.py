@@ -27,7 +27,7 @@ from leastnoise.costs import Power, l2
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.mechanism import Drawn, Mechanism
 from leastnoise.planning.closed_forms import on_line
-from leastnoise.planning.options import AMONG, SHARED, Asked, Candidate, Option, reach, reason
+from leastnoise.planning.options import AMONG, SHARED, Asked, Candidate, Option, reach
 from leastnoise.planning.search.allocation import TooLittle, apportioned, balanced, smallest
 from leastnoise.planning.search.estimates import Estimate
 from leastnoise.planning.wanted import Wanted
@@ -60,9 +60,9 @@ class Sharing:
             sigmas = self._sigmas(apportioned(Fraction(1), self.shares()))
             return self._at(sigmas)
         except TooLittle as error:
-            return replace(_refused(reason(error)), needs=error.needs)
+            return replace(_refused(error.rule), needs=error.needs)
         except (InvalidParameter, NotPrivate, Unsupported) as error:
-            return _refused(reason(error))
+            return _refused(error.rule)
 
     def shares(self) -> list[float]:
         """Return the shares xᵢ of the answers: in closed form, or searched for."""
@@ -95,7 +95,7 @@ class Sharing:
             GAUSSIAN, Problem(self.asked.privacy, Fraction(1), l2, integer=False, among=AMONG)
         )
         if not isinstance(found, Gaussian):
-            raise Unsupported(f"Gaussian noise is shared; got {found!r}.")
+            raise Unsupported("Gaussian noise is shared", got=f"{found!r}")
         return found
 
     def _sigmas(self, shares: tuple[Fraction, ...]) -> list[Fraction]:
