@@ -8,13 +8,13 @@ another folder, or is ``off``.
 import contextlib
 import hashlib
 import os
-import tempfile
 from pathlib import Path
 
 from leastnoise.calibration.problem import Problem
 from leastnoise.certificate import Certificate
 from leastnoise.costs import Cost
 from leastnoise.errors import LeastnoiseError
+from leastnoise.files import write_text
 
 _VARIABLE = "LEASTNOISE_CACHE"
 
@@ -42,13 +42,7 @@ def save(problem: Problem, certificate: Certificate) -> None:
     with contextlib.suppress(OSError, LeastnoiseError):
         text = certificate.to_json()
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            Path(name).replace(path)
-        except OSError:
-            Path(name).unlink(missing_ok=True)
+        write_text(path, text)
 
 
 def _asked_by(certificate: Certificate) -> tuple[object, ...]:

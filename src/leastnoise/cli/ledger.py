@@ -25,7 +25,7 @@ from leastnoise.cli.recording import begin_witness, heads_of, refuse_silent
 from leastnoise.core.exact import format_exact, format_rounded
 from leastnoise.core.privacy import Privacy, meaning_of
 from leastnoise.errors import InvalidParameter
-from leastnoise.files import refuse_overwriting
+from leastnoise.files import refuse_overwriting, write_text
 
 if TYPE_CHECKING:
     from leastnoise.ledger import (
@@ -239,7 +239,7 @@ def _export(found: Ledger, given: dict[str, Any]) -> Printing:
         return partial(print_json, declaration)
     text = json.dumps(declaration, ensure_ascii=False, indent=1) + "\n"
     try:
-        Path(given["out"]).write_text(text, encoding="utf-8")
+        write_text(Path(given["out"]), text)
     except OSError as error:
         raise InvalidParameter(
             f"a declaration must be written where files can be; {error.strerror}. "

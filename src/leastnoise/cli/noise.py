@@ -39,6 +39,7 @@ from leastnoise.core.exact import (
     parse_rational,
 )
 from leastnoise.errors import InvalidParameter
+from leastnoise.files import refuse_overwriting, write_text
 
 if TYPE_CHECKING:
     from leastnoise.mechanism import Answer, Mechanism
@@ -61,6 +62,7 @@ def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
 
     mechanism = find_mechanism(**asked(**asking))
     if save is not None:
+        refuse_overwriting(save, option="--save")
         _write(save, mechanism.certificate.to_json())
     if as_json:
         print_json(_mechanism_data(mechanism))
@@ -80,7 +82,7 @@ def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
 
 def _write(path: str, text: str) -> None:
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        write_text(Path(path), text)
     except OSError as error:
         raise InvalidParameter(
             f"the certificate must be saved to a file that can be written; {error.strerror}. "

@@ -30,7 +30,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from leastnoise.core.exact import format_ratio
 from leastnoise.errors import InvalidParameter, Unsupported, Words
-from leastnoise.files import written
+from leastnoise.files import write_table
 from leastnoise.tables.answers.figures import (
     BOUND,
     CELL_LOW,
@@ -248,7 +248,7 @@ def to_csv(
         writer.writerows(zip(*map(_plain, columns), strict=True))
         lines.detach()
 
-    return written(path, write, overwrite=overwrite)
+    return write_table(path, write, overwrite=overwrite)
 
 
 def to_parquet(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = False) -> Path:
@@ -261,7 +261,7 @@ def to_parquet(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool =
     """
     table = to_arrow(answers)
     parquet = import_module("pyarrow.parquet")
-    return written(path, lambda file: parquet.write_table(table, file), overwrite=overwrite)
+    return write_table(path, lambda file: parquet.write_table(table, file), overwrite=overwrite)
 
 
 def to_json(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = False) -> Path:
@@ -291,7 +291,7 @@ def to_json(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = Fa
             gap = between
         file.write(b"\n ]\n}\n")
 
-    return written(path, write, overwrite=overwrite)
+    return write_table(path, write, overwrite=overwrite)
 
 
 def _about(answers: "GroupedAnswers") -> dict[str, Any]:
