@@ -1,7 +1,4 @@
-"""What is shown to people: tables of plain cells, and the line that tells of progress.
-
-A line on the terminal for what takes longer than two seconds.
-"""
+"""Show things to people: small HTML tables of plain cells, and a line of progress."""
 
 import sys
 import time

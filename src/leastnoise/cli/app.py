@@ -1,6 +1,6 @@
-"""``main``: the commands by name, and what becomes of errors.
+"""``main``: the commands by name, and how errors end them.
 
-Exit codes: 0 done · 1 our fault · 2 the caller's mistake · 3 budget refused · 4 a check failed.
+Exit codes: 0 success · 1 engine failure · 2 usage error · 3 budget exceeded · 4 a check failed.
 """
 
 import io
@@ -21,17 +21,14 @@ from leastnoise.errors import (
     QueryFailed,
 )
 
-# Each name is that of a file in this folder, and of the command in it, with - for _.
-_COMMANDS = (
-    *("calibrate", "check", "compare", "count", "histogram", "ledger", "mean", "median"),
-    *("paper", "privacy-for", "quantile", "release", "sum"),
-)
+# The module of each command, in which the command has its own name, with _ for -.
+_MODULES = {
+    **dict.fromkeys(("calibrate", "compare", "privacy-for", "release"), "noise"),
+    **dict.fromkeys(("count", "histogram", "mean", "median", "quantile", "sum"), "tables"),
+    **{name: name for name in ("check", "ledger", "paper")},
+}
 
-# The file of a command that has none of its own name.
-_FILES = dict.fromkeys(("calibrate", "compare", "privacy-for", "release"), "noise")
-_FILES |= dict.fromkeys(("count", "histogram", "mean", "median", "quantile", "sum"), "tables")
-
-# Every other error of ours is the caller's to mend, also a ledger that cannot be reached now.
+# Every other error is the caller's to fix, also a ledger that cannot be reached now.
 _EXIT_CODES = {QueryFailed: 1, BudgetExceeded: 3, NotPrivate: 4, LedgerDamaged: 4}
 
 
@@ -39,7 +36,7 @@ class Group(click.Group):
     """A group whose library errors, in whichever command, become one line and an exit code."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run, on a terminal of any encoding: what it cannot show becomes a question mark."""
+        """Run on a terminal of any encoding: characters it cannot show become question marks."""
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace")
@@ -54,13 +51,12 @@ class Group(click.Group):
 
 
 class Once(click.Command):
-    """A command that refuses an option given twice: of two limits, neither is surely meant.
+    """A command that rejects an option given twice, unless the option may be repeated.
 
-    Unless it is one that may be repeated.
+    Click would take the last one; of two limits, neither is surely meant.
 
     Args:
-        on_more: What to say where there are more arguments than the command has, if that is known
-            better than click knows it.
+        on_more: The message for more arguments than the command has. Default: click's own.
     """
 
     def __init__(self, *args: Any, on_more: str | None = None, **kwargs: Any) -> None:
@@ -91,7 +87,7 @@ class Once(click.Command):
 
 
 class Refused(click.ClickException):
-    """One of our errors, as one line on the error stream."""
+    """An error of the library, as one line on the error stream, in the command line's words."""
 
     def __init__(self, error: LeastnoiseError, exit_code: int | None = None) -> None:
         super().__init__(error.command)
@@ -99,15 +95,15 @@ class Refused(click.ClickException):
 
 
 class _OnFirstUse(MutableMapping[str, click.Command]):
-    """Commands by name, each loaded when it is first asked for, so that each starts quickly."""
+    """Commands by name, each loaded on first use, so that every command starts quickly."""
 
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self._loaded: dict[str, click.Command | None] = dict.fromkeys(names)
+    def __init__(self) -> None:
+        self._loaded: dict[str, click.Command | None] = dict.fromkeys(sorted(_MODULES))
 
     def __getitem__(self, name: str) -> click.Command:
         command = self._loaded[name]
         if command is None:
-            home = import_module(f"leastnoise.cli.{_FILES.get(name, name)}")
+            home = import_module(f"leastnoise.cli.{_MODULES[name]}")
             command = getattr(home, name.replace("-", "_"))
             self._loaded[name] = command
         return command
@@ -130,7 +126,7 @@ class _OnFirstUse(MutableMapping[str, click.Command]):
 
 @click.group(
     cls=Group,
-    commands=_OnFirstUse(_COMMANDS),
+    commands=_OnFirstUse(),
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="leastnoise")

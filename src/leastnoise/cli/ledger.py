@@ -1,9 +1,4 @@
-"""The commands below ``leastnoise ledger``.
-
-``leastnoise ledger``: what has been spent, and what may be.
-
-How ``leastnoise ledger`` shows a ledger: its accounts, its last releases and its head.
-"""
+"""``leastnoise ledger``: create, show, change, verify, export and plot a ledger."""
 
 from __future__ import annotations
 
@@ -113,7 +108,7 @@ def ledger(
             tell = _new(file, which, given)
         else:
             refuse_silent(witness)
-            with options.opened(file, **which) as found:
+            with options.open_ledger(file, **which) as found:
                 tell = _ACTS[action](found, {**given, **which, "now": now})
     tell()
 
@@ -143,7 +138,7 @@ def _new(file: str, which: dict[str, str | None], given: dict[str, Any]) -> Prin
     """Begin what is not there yet; what is there may be begun again with the same limit."""
     limit, witness = _first_limit(given, which["witness"]), which["witness"]
     there = _there(file, which["dataset"])
-    with options.opened(file, limit=limit, **which) as found:
+    with options.open_ledger(file, limit=limit, **which) as found:
         watched = witness is not None and begin_witness(witness, found)
         shown = _show(found, {**given, "explain": True})
     if given["as_json"]:
@@ -179,15 +174,13 @@ def _first_limit(given: dict[str, Any], witness: str | None) -> Privacy | None:
 def _there(file: str, dataset: str | None) -> bool:
     """Whether a ledger has the data set already; what is wrong with it, opening it will say."""
     try:
-        with options.opened(file, dataset=dataset):
+        with options.open_ledger(file, dataset=dataset):
             return True
     except InvalidParameter:
         return False
 
 
 def _show(found: Ledger, given: dict[str, Any]) -> Printing:
-    pass
-
     seen = overview(found)
     if given["as_json"]:
         return partial(print_json, overview_data(seen))
@@ -263,10 +256,7 @@ def _empty(part: dict[str, Any]) -> list[str]:
 
 
 def _plot(found: Ledger, given: dict[str, Any]) -> Printing:
-    from leastnoise.plots import (
-        budget,
-        save,  # the pictures' libraries, on first use
-    )
+    from leastnoise.plots import budget, save  # they load Altair
 
     if given["out"] is None:
         raise InvalidParameter(
@@ -307,13 +297,13 @@ def overview(ledger: Ledger) -> Overview:
 
 def overview_data(found: Overview) -> dict[str, Any]:
     """Return what a ledger comes to, for JSON."""
-    from leastnoise.ledger import account_written, release_written
+    from leastnoise.ledger import account_to_json, release_to_json
 
     last = found.releases[-_LAST:]
     return {
-        "accounts": [account_written(account) for account in found.accounts],
+        "accounts": [account_to_json(account) for account in found.accounts],
         "releases": len(found.releases),
-        "last": [{"dataset": one.dataset, **release_written(one)} for one in last],
+        "last": [{"dataset": one.dataset, **release_to_json(one)} for one in last],
         "head": str(found.head),
         "means": _promise(found.account, explained=True),
     }

@@ -1,13 +1,4 @@
-"""The commands calibrate, release, compare and privacy-for.
-
-``leastnoise calibrate``: find the least noise.
-
-``leastnoise release``: add the least noise to a value.
-
-``leastnoise compare``: all noises that keep a promise, side by side.
-
-``leastnoise privacy-for``: the smallest promise that allows an accuracy.
-"""
+"""The commands calibrate, release, compare and privacy-for."""
 
 from __future__ import annotations
 

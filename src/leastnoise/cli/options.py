@@ -72,7 +72,7 @@ def which_ledger(command: Callable[..., None]) -> Callable[..., None]:
     return _with_options(options, command)
 
 
-def opened(file: str, **which: Any) -> "Ledger":
+def open_ledger(file: str, **which: Any) -> "Ledger":
     """Open the ledger that is meant."""
     from leastnoise.ledger import Ledger  # only where one is used
 

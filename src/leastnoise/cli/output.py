@@ -1,10 +1,6 @@
-"""How commands print, write files and tell that they work.
+"""Print and write the results of commands, and report progress on the terminal.
 
-How commands print: tables and words for people, one line of strict JSON for programs.
-
-How answers from tables are printed, and written to a file.
-
-A line on the terminal while a command waits for one long call.
+People get tables and sentences, programs one line of strict JSON.
 """
 
 import json

@@ -1,14 +1,9 @@
-"""The ledger that a command charges, and its witness.
-
-Where commands record a release, and how they say where it is.
-
-What commands ask of a witness: one that is named must have something to tell.
-"""
+"""Open the ledger that a command charges, and check its witness."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
-from leastnoise.cli.options import opened
+from leastnoise.cli.options import open_ledger
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
 
@@ -23,7 +18,7 @@ def recording(
     from leastnoise.ledger import UNRECORDED  # only where something is released
 
     if ledger is not None:
-        return opened(ledger, **which)
+        return open_ledger(ledger, **which)
     for option, text in which.items():
         if text is not None:
             raise InvalidParameter(
@@ -44,9 +39,9 @@ def of_dataset(ledger: "Ledger | Unrecorded") -> str:
 
 def heads_of(witness: str | None) -> int:
     """Return how many heads a witness holds for the chain to be checked against."""
-    from leastnoise.ledger import witness_read  # only where a ledger is used
+    from leastnoise.ledger import read_witness  # only where a ledger is used
 
-    found = witness_read(witness)
+    found = read_witness(witness)
     return 0 if found is None else len(found.heads())
 
 
@@ -71,11 +66,11 @@ def refuse_late(witness: str | None, ledger: "Ledger") -> None:
 
 def begin_witness(witness: str, ledger: "Ledger") -> bool:
     """Check the whole ledger and have the witness begin with its head; false if it had begun."""
-    from leastnoise.ledger import witness_read
+    from leastnoise.ledger import read_witness
 
     begun = heads_of(witness)
     head = ledger.verify()
-    found = witness_read(witness)
+    found = read_witness(witness)
     if begun or found is None:
         return False
     found.note(head)

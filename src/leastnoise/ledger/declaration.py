@@ -35,7 +35,7 @@ _JUSTIFICATION = (
 )
 
 
-def declared(rows: Iterable[Row], dataset: str, unit: str | None = None) -> Json:
+def declare(rows: Iterable[Row], dataset: str, unit: str | None = None) -> Json:
     """Return the declaration of a data set, for JSON.
 
     Args:
@@ -131,12 +131,12 @@ def _evidence(
     return {
         "head": str(known.head),
         "versions": {"leastnoise": _version(), "ledger": VERSION},
-        "accounts": [account_written(account) for account in accounts],
+        "accounts": [account_to_json(account) for account in accounts],
         "mechanisms": {
             digest: {"arithmetic": ARITHMETIC, **content} for digest, content in mechanisms.items()
         },
         "releases": [
-            {**release_written(release), "certified": _certified(release, mechanisms)}
+            {**release_to_json(release), "certified": _certified(release, mechanisms)}
             for release in releases
         ],
     }
@@ -148,7 +148,7 @@ def _version() -> str:
     return version
 
 
-def account_written(account: Account) -> Json:
+def account_to_json(account: Account) -> Json:
     """Return an account as JSON has it."""
     return {
         "dataset": account.dataset,
@@ -159,7 +159,7 @@ def account_written(account: Account) -> Json:
     }
 
 
-def release_written(release: Release) -> Json:
+def release_to_json(release: Release) -> Json:
     """Return a release as JSON has it."""
     return {
         "row": release.row,

@@ -1,7 +1,4 @@
-"""``Ledger``: what has been spent, so that it cannot be overspent.
-
-What a ledger was begun with, for those who open one and do not know.
-"""
+"""``Ledger``: a durable privacy budget that processes share and cannot overspend."""
 
 import os
 from collections.abc import Iterator
@@ -14,8 +11,8 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger.accounts import Account, Accounts, Name
 from leastnoise.ledger.chain import Chain, Draft, keyed
-from leastnoise.ledger.declaration import declared
-from leastnoise.ledger.entries import Receipt, Release, Spending, Stored, named, releases_of
+from leastnoise.ledger.declaration import declare
+from leastnoise.ledger.entries import Receipt, Release, Spending, Stored, check_name, releases_of
 from leastnoise.ledger.rows import (
     ANSWER,
     CHARGE,
@@ -29,8 +26,8 @@ from leastnoise.ledger.rows import (
     limit_key,
     mechanism_key,
 )
-from leastnoise.ledger.stores import Page, checked_address, opened
-from leastnoise.ledger.witness import read_head, witness_read
+from leastnoise.ledger.stores import Page, check_address, open_store
+from leastnoise.ledger.witness import read_head, read_witness
 
 _USUAL = "data"
 # What a key stands for, and where a charge says it.
@@ -91,17 +88,17 @@ class Ledger:
         timeout: Number = 10,
     ) -> None:
         """Open a ledger, or begin one."""
-        self.where = checked_address(where)
-        self.analyst = None if analyst is None else named(analyst, "an analyst")
+        self.where = check_address(where)
+        self.analyst = None if analyst is None else check_name(analyst, "an analyst")
         if analyst_limit is not None and analyst is None:
             raise InvalidParameter(
                 "an analyst's limit must be somebody's; got one without a name. Give analyst=, too."
             )
-        chosen = None if dataset is None else named(dataset, "a data set")
+        chosen = None if dataset is None else check_name(dataset, "a data set")
         whole, own = _limit(limit), _limit(analyst_limit)
-        witnessed = witness_read(witness)
+        witnessed = read_witness(witness)
         waiting = float(min(parse_positive(timeout, "timeout"), _LONGEST_WAIT))
-        store = opened(self.where, timeout=waiting, create=whole is not None)
+        store = open_store(self.where, timeout=waiting, create=whole is not None)
         self._chain = Chain(store, witnessed)
         try:
             self.dataset = self._open(chosen, whole, own)
@@ -178,8 +175,8 @@ class Ledger:
         Args:
             unit: Whose presence is protected, such as ``"person"``: the ledger does not know it.
         """
-        said = None if unit is None else named(unit, "a unit of privacy")
-        return declared(self.rows(), self.dataset, said)
+        said = None if unit is None else check_name(unit, "a unit of privacy")
+        return declare(self.rows(), self.dataset, said)
 
     # ------------------------------------------------------------------ to be written
 
@@ -187,7 +184,7 @@ class Ledger:
         """Set a new limit, of the data set or of one analyst of it; the old one stays on record."""
         if not isinstance(limit, Privacy):
             raise _no_limit(limit)
-        name = self.dataset, None if analyst is None else named(analyst, "an analyst")
+        name = self.dataset, None if analyst is None else check_name(analyst, "an analyst")
         with self._chain.writing() as page:
             page.write(LIMIT, limit_key(*name), _limit_body(name, limit))
 
@@ -202,13 +199,13 @@ class Ledger:
             BudgetExceeded: If a limit would be passed; nothing is charged.
             InvalidParameter: If the key was used for something else.
         """
-        return self.asked(spending, key, fresh=fresh)[0]
+        return self.charge_or_recall(spending, key, fresh=fresh)[0]
 
-    def asked(
+    def charge_or_recall(
         self, spending: Spending, key: str | None = None, *, fresh: bool = False
     ) -> tuple[Receipt, Stored | None]:
         """Charge as :meth:`charge` does; return the answer, too, if the charge has one already."""
-        key = uuid4().hex if key is None else named(key, "a key")
+        key = uuid4().hex if key is None else check_name(key, "a key")
         body = {
             "dataset": self.dataset,
             "analyst": self.analyst,

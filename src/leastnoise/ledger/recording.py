@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, LedgerUnavailable, Words
-from leastnoise.ledger.entries import Receipt, Spending, Unrecorded, named
+from leastnoise.ledger.entries import Receipt, Spending, Unrecorded, check_name
 from leastnoise.ledger.ledger import Ledger
 from leastnoise.ledger.rows import Json
 
@@ -59,7 +59,7 @@ class Place:
                 f"{quote(self.ledger)}. Open one with Ledger('people.ledger', limit=…)."
             )
         elif self.key is not None:
-            named(self.key, "a key")
+            check_name(self.key, "a key")
 
     def released(
         self, spending: Callable[[], Spending], release: Callable[[], T], form: Form[T]
@@ -71,7 +71,7 @@ class Place:
         ledger = self.ledger
         if isinstance(ledger, Unrecorded):
             return release(), None
-        receipt, stored = ledger.asked(spending(), self.key, fresh=self.fresh)
+        receipt, stored = ledger.charge_or_recall(spending(), self.key, fresh=self.fresh)
         if stored is None:
             answer = form.written(release())
             try:

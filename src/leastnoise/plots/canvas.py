@@ -1,4 +1,4 @@
-"""What all pictures have in common: Altair on first use, one style, and how they are saved."""
+"""What all figures share: Altair on first use, one style, and saving."""
 
 import io
 from pathlib import Path
