@@ -1,10 +1,6 @@
-"""What families cost by formula.
+"""What families of noise cost by formula, for one of several equal releases; without a certificate.
 
-What families of noise cost by their formulas, without a certificate: for searches and curves.
-
-A noise that is to be drawn is calibrated, which proves that it keeps its promise.
-
-What one of several equal releases may do under one promise for all of them together.
+For searches and curves only: noise that is to be drawn is calibrated, which proves its guarantee.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,4 @@
-"""Ways to keep one promise, what each draws and what it costs.
-
-One way to release all the answers of a plan: what it costs, or why it was refused.
-
-The laws that families have for wanted answers: what is drawn, its cost and its width.
-"""
+"""The ways to release the answers of a plan: what each draws and costs, or why it was refused."""
 
 import math
 import time
