@@ -100,7 +100,7 @@ def joint_sensitivity(sensitivity: Fraction, releases: int) -> Fraction:
 
 
 # No smaller δ is stated: it would be of thousands of digits.
-_LEAST_DELTA = Fraction(1, 10**1000)
+LEAST_DELTA = Fraction(1, 10**1000)
 
 
 def compose_gaussians(parts: Iterable[tuple[Fraction, Fraction]], epsilon: Fraction) -> Privacy:
@@ -109,7 +109,7 @@ def compose_gaussians(parts: Iterable[tuple[Fraction, Fraction]], epsilon: Fract
     move = Interval.exact(power(moved, _HALF).upper).shortened(_BITS).upper
     curve = curve_of(Gaussian(1), parse_positive(move, "sensitivity"))
     reached = curve.worst(Level.at(epsilon))[0].upper
-    return Privacy(epsilon, max(Interval.exact(reached).shortened(_BITS).upper, _LEAST_DELTA))
+    return Privacy(epsilon, max(Interval.exact(reached).shortened(_BITS).upper, LEAST_DELTA))
 
 
 def compose_basic(parts: Iterable[Privacy], most: Fraction = Fraction(1)) -> Privacy:

@@ -20,6 +20,7 @@ from functools import cached_property
 from leastnoise.accounting import Profile
 from leastnoise.calibration import Problem, smooth_on_lattice
 from leastnoise.certificate import Certificate
+from leastnoise.core.basic_composition import LEAST_DELTA
 from leastnoise.core.exact import Interval, as_float, format_rounded, power
 from leastnoise.core.noise import Gaussian, LatticeNoise, Noise, Rounded
 from leastnoise.core.privacy import Privacy
@@ -31,9 +32,6 @@ from leastnoise.planning.options import AMONG, SHARED, Asked, Candidate, Option,
 from leastnoise.planning.search.allocation import TooLittle, apportioned, balanced, smallest
 from leastnoise.planning.search.estimates import Estimate
 from leastnoise.planning.wanted import Wanted
-
-# No smaller δ is stated: it would be of thousands of digits.
-_LEAST_DELTA = Fraction(1, 10**1000)
 
 GAUSSIAN = "gaussian"
 _SOURCE = "Gaussian noise shared by several answers (Balle and Wang 2018; Dong, Roth and Su 2022)"
@@ -186,7 +184,7 @@ def drawn_for(one: Wanted, sigma: Fraction) -> LatticeNoise:
 def alone(epsilon: Fraction, one: Wanted, sigma: Fraction) -> Privacy:
     """Return what one answer keeps by itself: the ε of all, and its own δ there, rounded up."""
     own = Profile(Gaussian(sigma), sensitivity=one.sensitivity).delta(epsilon)
-    return Privacy(epsilon, max(Fraction(format_rounded(own, 6, ROUND_CEILING)), _LEAST_DELTA))
+    return Privacy(epsilon, max(Fraction(format_rounded(own, 6, ROUND_CEILING)), LEAST_DELTA))
 
 
 def made(one: Wanted, sigma: Fraction, privacy: Privacy) -> Mechanism:
