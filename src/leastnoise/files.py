@@ -1,7 +1,5 @@
 """Write files: whole or not at all, and never over a ledger or a witness."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import tempfile

@@ -41,7 +41,7 @@ _ACTIONS = {
     "plot": {"out"},
 }
 _SPELLED = {"as_json": "json"}
-# What an action does with a ledger, and the printing that is left for when it is closed.
+# An action returns what it prints once the ledger is closed.
 Printing = Callable[[], None]
 
 
@@ -114,7 +114,7 @@ def ledger(
 
 
 def _check(action: str, given: dict[str, Any]) -> None:
-    """Refuse options that an action would pass over."""
+    """Reject options that an action would ignore."""
     for name, value in given.items():
         if value not in (None, False) and name not in _ACTIONS[action]:
             raise InvalidParameter(
@@ -135,7 +135,7 @@ def _unsaid() -> InvalidParameter:
 
 
 def _new(file: str, which: dict[str, str | None], given: dict[str, Any]) -> Printing:
-    """Begin what is not there yet; what is there may be begun again with the same limit."""
+    """Create the ledger, dataset or witness that does not exist; the same limit may be repeated."""
     limit, witness = _first_limit(given, which["witness"]), which["witness"]
     there = _there(file, which["dataset"])
     with options.open_ledger(file, limit=limit, **which) as found:
@@ -172,7 +172,7 @@ def _first_limit(given: dict[str, Any], witness: str | None) -> Privacy | None:
 
 
 def _there(file: str, dataset: str | None) -> bool:
-    """Whether a ledger has the data set already; what is wrong with it, opening it will say."""
+    """Return whether a ledger has the dataset; opening it reports anything that is wrong."""
     try:
         with options.open_ledger(file, dataset=dataset):
             return True
@@ -188,7 +188,7 @@ def _show(found: Ledger, given: dict[str, Any]) -> Printing:
 
 
 def _allow(found: Ledger, given: dict[str, Any]) -> Printing:
-    """Set a limit, of which what is not given stays as it is."""
+    """Set a limit; a part that is not given stays as it is."""
     said, name = _said(given), (found.dataset, given["analyst"])
     if not said:
         raise _unsaid()
@@ -277,7 +277,7 @@ _LONGEST_KEY = 40
 
 @dataclass(frozen=True)
 class Overview:
-    """What a ledger comes to, read at one time; the data set that it was begun with is first."""
+    """The state of a ledger at one time; the dataset that it was created with is first."""
 
     account: Account
     accounts: list[Account]
@@ -286,7 +286,7 @@ class Overview:
 
 
 def overview(ledger: Ledger) -> Overview:
-    """Read what a ledger comes to."""
+    """Read the state of a ledger."""
     from leastnoise.ledger import LIMIT
 
     accounts, head = ledger.accounts, ledger.head
@@ -296,7 +296,7 @@ def overview(ledger: Ledger) -> Overview:
 
 
 def overview_data(found: Overview) -> dict[str, Any]:
-    """Return what a ledger comes to, for JSON."""
+    """Return the state of a ledger, for JSON."""
     from leastnoise.ledger import account_to_json, release_to_json
 
     last = found.releases[-_LAST:]
@@ -310,7 +310,7 @@ def overview_data(found: Overview) -> dict[str, Any]:
 
 
 def print_overview(found: Overview, *, explained: bool) -> None:
-    """Print what a ledger comes to; what its promise means, if that is to be explained."""
+    """Print the state of a ledger, with the meaning of its guarantee if ``explained``."""
     several = len({account.dataset for account in found.accounts}) > 1
     _print_columns(
         ("data set", "analyst", *(f"{what} {part}" for what in _WHAT for part in "εδ")),
@@ -336,7 +336,7 @@ def _which(count: int) -> str:
 
 
 def _account(account: Account) -> list[str]:
-    """Return the cells of an account; rounded, where they are long, to the side of caution."""
+    """Return the cells of an account; long numbers are rounded to the safe side."""
     cells = [account.dataset, account.analyst or "(all)"]
     for what in _WHAT:
         promise: Privacy | None = getattr(account, what)
@@ -367,7 +367,7 @@ def _short(number: Fraction, rounding: str) -> str:
 
 
 def _print_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; what is no character of a line, somebody put into the file by hand."""
+    """Print a table, without control characters that somebody may have put into the file."""
     cells = [[_printable(cell) for cell in row] for row in (names, *rows)]
     widths = [max(len(row[place]) for row in cells) for place in range(len(names))]
     for row in cells:
@@ -380,7 +380,7 @@ def _printable(text: str) -> str:
 
 
 def _promise(account: Account, *, explained: bool) -> str:
-    """Say what holds of all that was released from the data set."""
+    """Return the guarantee of everything released from a dataset, in words."""
     limit, spent = account.limit or account.spent, account.spent
     kept = Privacy(max(limit.epsilon, spent.epsilon), max(limit.delta, spent.delta))
     said = "" if kept == limit else "More was spent than the limit is now. "

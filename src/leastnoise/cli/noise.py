@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leastnoise.cli.app import Once
-from leastnoise.cli.options import asked, cost, family, question, setting, which_ledger
+from leastnoise.cli.options import cost, family, problem, problem_arguments, setting, which_ledger
 from leastnoise.cli.output import (
     certificate_data,
     finite,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@question
+@problem
 @family
 @click.option("--save", type=click.Path(dir_okay=False), help="Write the certificate to a file.")
 def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
@@ -51,7 +51,7 @@ def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
     """  # noqa: D301 -- click reads the control character
     from leastnoise.mechanism import calibrate as find_mechanism
 
-    mechanism = find_mechanism(**asked(**asking))
+    mechanism = find_mechanism(**problem_arguments(**asking))
     if save is not None:
         refuse_overwriting(save, option="--save")
         _write(save, mechanism.certificate.to_json())
@@ -105,7 +105,7 @@ def _mechanism_data(mechanism: Mechanism) -> dict[str, Any]:
 
 @click.command(cls=Once, context_settings={"ignore_unknown_options": True})
 @click.argument("values", nargs=-1, required=True, metavar="VALUE")
-@question
+@problem
 @family
 @click.option("--allow-exact", is_flag=True, help="Accept that the exact value may leave.")
 @click.option("--ledger", metavar="FILE", help="Charge and store it there; begun by ledger new.")
@@ -140,7 +140,7 @@ def release(
 
     value = _value(values)
     with recording(ledger, dataset=dataset, analyst=analyst, witness=witness) as found:
-        mechanism = find_mechanism(**asked(**asking))
+        mechanism = find_mechanism(**problem_arguments(**asking))
         with waiting("checking the ledger"):
             if isinstance(found, Ledger):
                 refuse_late(witness, found)
@@ -185,7 +185,7 @@ def _answer_data(answer: Answer) -> dict[str, Any]:
 
 
 @click.command()
-@question
+@problem
 @click.option("--releases", default="1", show_default=True, help="Answers under one promise.")
 @click.option("--plot", "folder", metavar="FOLDER", help="Write three pictures into a folder.")
 def compare(*, releases: str, folder: str | None, as_json: bool, **asking: Any) -> None:
@@ -198,7 +198,7 @@ def compare(*, releases: str, folder: str | None, as_json: bool, **asking: Any) 
     """  # noqa: D301 -- click reads the control character
     from leastnoise.planning import compare as compare_noises
 
-    comparison = compare_noises(releases=releases, **asked(**asking))
+    comparison = compare_noises(releases=releases, **problem_arguments(**asking))
     pictures: list[str] = []
     if folder is not None:
         from leastnoise.plots import save_comparison  # the pictures' libraries, on first use

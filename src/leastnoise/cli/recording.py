@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def recording(
     ledger: str | None, **which: str | None
 ) -> "AbstractContextManager[Ledger | Unrecorded]":
-    """Open the ledger that is meant, before anything is worked out for it."""
+    """Open the ledger to charge, or stand for none; reject options that need one."""
     from leastnoise.ledger import UNRECORDED  # only where something is released
 
     if ledger is not None:
@@ -29,7 +29,7 @@ def recording(
 
 
 def of_dataset(ledger: "Ledger | Unrecorded") -> str:
-    """Name the data set, where a ledger has several."""
+    """Return a phrase that names the dataset; empty unless the ledger has several."""
     from leastnoise.ledger import Unrecorded
 
     if isinstance(ledger, Unrecorded) or len({one.dataset for one in ledger.accounts}) == 1:
@@ -38,7 +38,7 @@ def of_dataset(ledger: "Ledger | Unrecorded") -> str:
 
 
 def heads_of(witness: str | None) -> int:
-    """Return how many heads a witness holds for the chain to be checked against."""
+    """Return how many heads a witness holds."""
     from leastnoise.ledger import read_witness  # only where a ledger is used
 
     found = read_witness(witness)
@@ -46,7 +46,7 @@ def heads_of(witness: str | None) -> int:
 
 
 def refuse_silent(witness: str | None) -> None:
-    """Refuse a witness without heads: a misspelt name would vouch for any ledger."""
+    """Reject a witness without heads: a misspelled name would vouch for any ledger."""
     if witness is not None and not heads_of(witness):
         raise InvalidParameter(
             "a witness must exist and hold heads of the ledger; got "
@@ -56,16 +56,17 @@ def refuse_silent(witness: str | None) -> None:
 
 
 def refuse_late(witness: str | None, ledger: "Ledger") -> None:
-    """Refuse a witness without heads for a ledger with releases: it was there, or is begun aloud.
+    """Reject a witness without heads for a ledger that has releases.
 
-    With the first release of a ledger a witness may begin by itself: there is nothing to forget.
+    Such a witness is lost or must be begun by ``ledger new``. Before the first release there is
+    nothing that an older copy could have forgotten.
     """
     if witness is not None and any(one.spent.epsilon or one.spent.delta for one in ledger.accounts):
         refuse_silent(witness)
 
 
 def begin_witness(witness: str, ledger: "Ledger") -> bool:
-    """Check the whole ledger and have the witness begin with its head; false if it had begun."""
+    """Verify the ledger and note its head in a new witness; return False if it has heads."""
     from leastnoise.ledger import read_witness
 
     begun = heads_of(witness)
