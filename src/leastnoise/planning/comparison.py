@@ -34,6 +34,7 @@ from leastnoise.planning.closed_forms import (
     one_of,
 )
 from leastnoise.planning.contenders import COLUMNS, Contender, cells_of
+from leastnoise.planning.options import privacy_to_dict
 from leastnoise.rendering import as_text, html_notes, html_table
 
 LEAST = "least"
@@ -172,13 +173,13 @@ class Comparison:
         problem = self.asked
         many = {"gaussian_overtakes_at": self.overtaking} if self.releases > 1 else {}
         return {
-            "privacy": _promise(self.privacy),
+            "privacy": privacy_to_dict(self.privacy),
             "sensitivity": format_ratio(problem.sensitivity),
             "objective": repr(problem.cost),
             "integer": problem.integer,
             "among": problem.among,
             "releases": self.releases,
-            "each": _promise(self.each),
+            "each": privacy_to_dict(self.each),
             "lower_bound": format_ratio(self.lower_bound),
             **many,
             "rows": [row.to_dict() for row in self.rows],
@@ -251,10 +252,6 @@ def _overtaking(first: int | None) -> str:
     if first == 1:
         return "many releases: the Gaussian is the cheapest closed form already for one."
     return f"many releases: the Gaussian overtakes the other closed forms at k = {first}."
-
-
-def _promise(privacy: Privacy) -> dict[str, str]:
-    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
 def _calibrated(problem: Problem, family: str | None, effort: Mapping[str, Any]) -> Mechanism:

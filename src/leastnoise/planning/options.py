@@ -15,6 +15,11 @@ from leastnoise.errors import InvalidParameter
 from leastnoise.mechanism import Mechanism, calibrate, half_width
 from leastnoise.planning.wanted import Wanted
 
+# How all answers satisfy the guarantee together, as a plan prints it.
+EACH, SHARED, COMPOSED = "split", "shared", "composed"
+# The class of noise that plans search in.
+AMONG = "decreasing"
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -52,14 +57,16 @@ class Option:
             "family": self.family,
             "how": self.how,
             "cost": None if self.cost is None else format_ratio(self.cost),
-            "promises": [
-                {"epsilon": format_ratio(part.epsilon), "delta": format_ratio(part.delta)}
-                for part in self.promises
-            ],
+            "promises": [privacy_to_dict(part) for part in self.promises],
             "costs": [format_ratio(cost) for cost in self.costs],
             "half_widths": [format_ratio(width) for width in self.half_widths],
             "refused": self.refused,
         }
+
+
+def privacy_to_dict(privacy: Privacy) -> dict[str, str]:
+    """Return a guarantee for JSON, as exact ratios."""
+    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
 class OutOfTime(InvalidParameter):
@@ -118,9 +125,6 @@ class Asked:
     def missed(self, widths: tuple[Fraction, ...]) -> bool:
         """Tell whether some target is not met."""
         return any(share > 1 for share in self.shares_of_targets(widths))
-
-
-AMONG = "decreasing"
 
 
 @dataclass(frozen=True)
@@ -207,7 +211,3 @@ def option_of(family: str, how: str, asked: Asked, mechanisms: tuple[Mechanism, 
     )
     parts = tuple(mechanism.privacy for mechanism in mechanisms)
     return Option(family, how, asked.score(costs, widths), parts, costs, widths)
-
-
-# How a promise is kept by all answers together, and what a plan says of it.
-EACH, SHARED, COMPOSED = "split", "shared", "composed"

@@ -22,12 +22,14 @@ from leastnoise.errors import ALLOW_EXACT, InvalidParameter, NotPrivate, Unsuppo
 from leastnoise.ledger import UNRECORDED, Ledger, Place, Spending, Unrecorded
 from leastnoise.mechanism import NUMBERS, Answer, Mechanism
 from leastnoise.planning import plan_text
-from leastnoise.planning.options import COMPOSED, SHARED, Asked, Option, option_of
+from leastnoise.planning.options import COMPOSED, SHARED, Asked, Option, option_of, privacy_to_dict
 from leastnoise.planning.search import considered, impossible
 from leastnoise.planning.wanted import Wanted
 from leastnoise.rendering import as_text, html_notes, html_table
 
 _LARGEST_EPSILON = 5_000
+# The stated δ of all answers together has so many digits.
+_DIGITS = 9
 
 Value = int | float | Fraction | Decimal
 
@@ -248,14 +250,14 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """Return the plan for JSON: exact numbers as texts."""
         return {
-            "privacy": _promise(self.privacy),
-            "together": _promise(self.together),
+            "privacy": privacy_to_dict(self.privacy),
+            "together": privacy_to_dict(self.together),
             "family": self.family,
             "how": self.rows[0].how,
             "cost": format_ratio(self.cost),
             "wanted": [one.to_dict() for one in self.wanted],
             "mechanisms": {
-                name: {"noise": repr(made.noise), "privacy": _promise(made.privacy)}
+                name: {"noise": repr(made.noise), "privacy": privacy_to_dict(made.privacy)}
                 for name, made in self.mechanisms.items()
             },
             "rows": [row.to_dict() for row in self.rows],
@@ -337,17 +339,10 @@ def _names(wanted: Iterable[Wanted]) -> str:
     return ", ".join(one.name for one in wanted)
 
 
-def _promise(privacy: Privacy) -> dict[str, str]:
-    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
-
-
 def _unproved(what: str) -> InvalidParameter:
     return InvalidParameter(
         f"a plan must prove what it says; {what}. Plan again instead of putting one together."
     )
-
-
-_DIGITS = 9
 
 
 def _gaussian(mechanism: Mechanism) -> tuple[Fraction, Fraction]:
