@@ -29,9 +29,7 @@ from leastnoise.costs import Cost
 
 # Multipliers are stored as integers in this unit of the cost's scale.
 _UNIT = Fraction(1, 1 << 44)
-# Larger linear programs are not solved.
-_MOST_PAIRS = 400_000
-_MOST_POINTS = 20_000
+_MOST_PAIRS, _MOST_POINTS = 400_000, 20_000  # larger linear programs are not solved
 # Above this ε, e^ε spans more than floats can weigh against one another.
 _LARGEST_EPSILON = 16
 # The solver cannot tell a smaller δ from 0. Then only bounds are sought, which hold for every δ.
@@ -106,11 +104,7 @@ class Solution:
 
 
 def narrow(
-    bracket: Bracket,
-    *,
-    gap: Fraction,
-    seconds: float,
-    progress: Callable[[str], None],
+    bracket: Bracket, *, gap: Fraction, seconds: float, progress: Callable[[str], None]
 ) -> Bracket:
     """Return a bracket with a gap of at most ``gap``, or the best one found in ``seconds``."""
     search = Search(bracket.problem, gap, time.monotonic() + seconds)

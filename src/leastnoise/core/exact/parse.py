@@ -26,7 +26,7 @@ def parse_rational(value: object, name: str) -> Fraction:
     Raises:
         InvalidParameter: For anything else, naming the rule and what was got.
 
-    >>> rational(0.1, "delta"), rational("1e-6", "delta")
+    >>> parse_rational(0.1, "delta"), parse_rational("1e-6", "delta")
     (Fraction(1, 10), Fraction(1, 1000000))
     """
     try:
