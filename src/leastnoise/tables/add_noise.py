@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Any
 
 from leastnoise.core.release import releaser_of_steps
-from leastnoise.errors import InvalidParameter, QueryFailed
+from leastnoise.errors import InvalidParameter, QueryFailed, Words
 from leastnoise.mechanism import Mechanism
 from leastnoise.tables.budget import Kind
 from leastnoise.tables.keys import Key
@@ -65,8 +65,9 @@ def threshold(asked: Prepared, mechanisms: Sequence[Mechanism]) -> int:
     radius = mechanisms[0].drawn.radius
     if not isinstance(radius, Fraction | int):
         raise InvalidParameter(
-            "groups can be discovered only by noise of a largest size, which needs δ > 0; got a "
-            "promise with δ = 0. Give keys=, the groups to answer for, or promise a δ."
+            "groups can be discovered only by noise of a largest size, which needs δ > 0",
+            got="a promise with δ = 0",
+            fix="Give " + Words("keys=", "--group") + ", the groups to answer for, or promise a δ.",
         )
     return asked.threshold + int(radius)
 

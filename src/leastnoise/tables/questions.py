@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from leastnoise.core.exact import format_exact, format_ratio, parse_count, parse_rational, quote
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 from leastnoise.tables.bounding import bounds_read
 from leastnoise.tables.keys import keys_read, keys_written
 from leastnoise.tables.where import Condition, parsed
@@ -48,7 +48,9 @@ class Question:
         self._set("max_groups", parse_count(self.max_groups, "max_groups", least=1))
         if self.max_groups != 1 and not self.by and not isinstance(self, Histogram):
             raise InvalidParameter(
-                "max_groups is for answers by group; got it without by. Give by=, or leave it out."
+                "max_groups is for answers by group",
+                got="it without " + Words("by", "--by"),
+                fix="Give " + Words("by=", "--by") + ", or leave it out.",
             )
 
     def _set(self, name: str, value: object) -> None:
@@ -202,7 +204,9 @@ class Histogram(Question):
             )
         if self.by and self.keys is None:
             raise InvalidParameter(
-                "a histogram by group must be for given groups; got by without keys. Give keys=."
+                "a histogram by group must be for given groups",
+                got=Words("by without keys", "--by without --group"),
+                fix=Words("Give keys=.", "Give --group."),
             )
 
     @property
@@ -252,8 +256,9 @@ def _edges(edges: object) -> tuple[Decimal, ...]:
     edges = edges.tolist() if hasattr(edges, "tolist") else edges  # an array's
     if not isinstance(edges, tuple | list | range) or not 2 <= len(edges) <= _MOST_EDGES:
         raise InvalidParameter(
-            f"edges must be a list of 2 to {_MOST_EDGES} rising numbers; got {quote(edges)}. "
-            "Give for instance edges=[0, 18, 65, 120]."
+            f"edges must be a list of 2 to {_MOST_EDGES} rising numbers",
+            got=quote(edges),
+            fix="Give for instance " + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120") + ".",
         )
     read = tuple(_decimal(parse_rational(edge, "an edge")) for edge in edges)
     if any(a >= b for a, b in pairwise(read)):
