@@ -16,8 +16,7 @@ import pytest
 from scipy import stats
 
 import leastnoise as ln
-from leastnoise.tables import GroupedAnswers
-from leastnoise.tables.questions import Count, Sum
+from leastnoise.tables import Count, GroupedAnswers, Sum
 
 FALSE_ALARM = 1e-9
 MANY = 100_000

@@ -7,7 +7,7 @@ import io
 import sys
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,15 +21,15 @@ from leastnoise.errors import (
     QueryFailed,
 )
 
-# Each name is that of a file in this folder, and of the command in it, with - for _.
-_COMMANDS = (
-    *("calibrate", "check", "compare", "count", "histogram", "ledger", "mean", "median"),
-    *("paper", "privacy-for", "quantile", "release", "sum"),
-)
+if TYPE_CHECKING:
+    from leastnoise.tables import TableQuery
+
+# Each name is that of a file in this folder, and of the command in it, with - for _. The commands
+# that query tables are registered in leastnoise.tables.
+_COMMANDS = ("calibrate", "check", "compare", "ledger", "paper", "privacy-for", "release")
 
 # The file of a command that has none of its own name.
 _FILES = dict.fromkeys(("calibrate", "compare", "privacy-for", "release"), "noise")
-_FILES |= dict.fromkeys(("count", "histogram", "mean", "median", "quantile", "sum"), "tables")
 
 # Every other error of ours is the caller's to mend, also a ledger that cannot be reached now.
 _EXIT_CODES = {QueryFailed: 1, BudgetExceeded: 3, NotPrivate: 4, LedgerDamaged: 4}
@@ -138,6 +138,10 @@ class _OnFirstUse(MutableMapping[str, click.Command]):
         self._loaded: dict[str, click.Command | None] = dict.fromkeys(names)
 
     def __getitem__(self, name: str) -> click.Command:
+        if name not in self._loaded:
+            from leastnoise.cli.tables import command_of
+
+            return command_of(_table_queries()[name])
         command = self._loaded[name]
         if command is None:
             home = import_module(f"leastnoise.cli.{_FILES.get(name, name)}")
@@ -146,7 +150,7 @@ class _OnFirstUse(MutableMapping[str, click.Command]):
         return command
 
     def __contains__(self, name: object) -> bool:
-        return name in self._loaded
+        return name in self._loaded or name in _table_queries()
 
     def __setitem__(self, name: str, command: click.Command) -> None:
         self._loaded[name] = command
@@ -155,10 +159,16 @@ class _OnFirstUse(MutableMapping[str, click.Command]):
         del self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._loaded)
+        return iter((*self._loaded, *_table_queries()))
 
     def __len__(self) -> int:
-        return len(self._loaded)
+        return len(self._loaded) + len(_table_queries())
+
+
+def _table_queries() -> "dict[str, TableQuery]":
+    from leastnoise.tables import QUERIES  # only where no other command is meant
+
+    return QUERIES
 
 
 def _in_options(message: str) -> str:

@@ -1,19 +1,31 @@
-"""Questions about tables of people: asked of an engine, answered with the least noise."""
+"""Table queries: asked of an engine, answered with the least noise.
 
-from leastnoise.tables.answers import (
-    GroupedAnswers,
-    MeanAnswer,
-    QuantileAnswer,
-    columns_of,
-    figures_of,
-    mechanisms_of,
-)
-from leastnoise.tables.census import census
-from leastnoise.tables.protected import Protected, protect
-from leastnoise.tables.questions import Count, Histogram, Mean, Quantile, Question, Sum
-from leastnoise.tables.release import Explanation
+Names are loaded on first use, so that the help of a command loads the registration alone.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from leastnoise.tables.answers import GroupedAnswers, layout_of, mechanisms_of
+    from leastnoise.tables.protected import Protected, protect
+    from leastnoise.tables.queries import (
+        Count,
+        Histogram,
+        Mean,
+        MeanAnswer,
+        Quantile,
+        QuantileAnswer,
+        Question,
+        Sum,
+    )
+    from leastnoise.tables.registration import QUERIES, Argument, TableQuery, register
+    from leastnoise.tables.release import Explanation
+    from leastnoise.tables.sample import census
 
 __all__ = [
+    "QUERIES",
+    "Argument",
     "Count",
     "Explanation",
     "GroupedAnswers",
@@ -25,9 +37,33 @@ __all__ = [
     "QuantileAnswer",
     "Question",
     "Sum",
+    "TableQuery",
     "census",
-    "columns_of",
-    "figures_of",
+    "layout_of",
     "mechanisms_of",
     "protect",
+    "register",
 ]
+
+_HOMES = {
+    "answers": ("GroupedAnswers", "layout_of", "mechanisms_of"),
+    "protected": ("Protected", "protect"),
+    "queries": ("MeanAnswer", "QuantileAnswer", "Question"),
+    "registration": ("QUERIES", "Argument", "TableQuery", "register"),
+    "release": ("Explanation",),
+    "sample": ("census",),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its home; the class of a query from its registration."""
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"leastnoise.tables.{home}"), name)
+    if not name.startswith("_"):
+        from leastnoise.tables.registration import QUERIES
+
+        for query in QUERIES.values():
+            if query.class_name == name:
+                return query.load()
+    raise AttributeError(f"module 'leastnoise.tables' has no attribute {name!r}")

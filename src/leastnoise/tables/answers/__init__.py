@@ -1,15 +1,53 @@
-"""What comes back: tables of answers, means and quantiles; printed and written to files."""
+"""The answers of tables: laid out, printed and exported."""
 
-from leastnoise.tables.answers.figures import columns_of, figures_of, mechanisms_of
 from leastnoise.tables.answers.grouped import GroupedAnswers
-from leastnoise.tables.answers.mean import MeanAnswer
-from leastnoise.tables.answers.quantile import QuantileAnswer
+from leastnoise.tables.answers.layout import (
+    INTERVAL,
+    NONE,
+    USUAL,
+    Figure,
+    Figures,
+    Layout,
+    Ratio,
+    TableAnswer,
+    interval_cells,
+    layout_of,
+    mechanisms_of,
+)
+from leastnoise.tables.answers.rounding import (
+    downward,
+    exact_words,
+    float_below,
+    float_near,
+    place_for,
+    printed_cell,
+    printed_error,
+    printed_rows,
+    to_nearest,
+    upward,
+)
 
 __all__ = [
+    "INTERVAL",
+    "NONE",
+    "USUAL",
+    "Figure",
+    "Figures",
     "GroupedAnswers",
-    "MeanAnswer",
-    "QuantileAnswer",
-    "columns_of",
-    "figures_of",
+    "Layout",
+    "Ratio",
+    "TableAnswer",
+    "downward",
+    "exact_words",
+    "float_below",
+    "float_near",
+    "interval_cells",
+    "layout_of",
     "mechanisms_of",
+    "place_for",
+    "printed_cell",
+    "printed_error",
+    "printed_rows",
+    "to_nearest",
+    "upward",
 ]
