@@ -168,7 +168,7 @@ class _OnFirstUse(MutableMapping[str, click.Command]):
 def _table_queries() -> "dict[str, TableQuery]":
     from leastnoise.tables import QUERIES  # only where no other command is meant
 
-    return QUERIES
+    return {query.command: query for query in QUERIES.values()}
 
 
 def _in_options(message: str) -> str:

@@ -31,7 +31,7 @@ def command_of(query: TableQuery) -> click.Command:
     callback: Callable[..., None] = run
     for parameter in reversed(parameters):
         callback = parameter(callback)
-    make = click.command(query.name, cls=Once, help=_help(query), on_more=query.on_more)
+    make = click.command(query.command, cls=Once, help=_help(query), on_more=query.on_more)
     return make(callback)
 
 
@@ -39,14 +39,13 @@ def _parameter(argument: Argument) -> Decorator:
     if not argument.help:
         return click.argument(argument.name, metavar=argument.metavar)
     default = argument.option_default
+    given: dict[str, Any] = {"default": default, "show_default": True}
     return click.option(
         f"--{argument.name}",
-        required=default is None,
-        default=default,
-        show_default=default is not None,
         nargs=argument.values,
         metavar=argument.metavar,
         help=argument.help,
+        **given if default is not None else {"required": True},
     )
 
 
@@ -61,7 +60,7 @@ def _value(argument: Argument, text: Any) -> Any:
 
 def _help(query: TableQuery) -> str:
     title = "Examples:" if len(query.examples) > 1 else "Example:"
-    examples = [f"  leastnoise {query.name} {example}" for example in query.examples]
+    examples = [f"  leastnoise {query.command} {example}" for example in query.examples]
     return "\n\n".join(
         [
             query.help,

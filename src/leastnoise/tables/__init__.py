@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         Question,
         Sum,
     )
-    from leastnoise.tables.registration import QUERIES, Argument, TableQuery, register
+    from leastnoise.tables.registration import QUERIES, Argument, QueryMethods, TableQuery, register
     from leastnoise.tables.release import Explanation
     from leastnoise.tables.sample import census
 
@@ -35,6 +35,7 @@ __all__ = [
     "Protected",
     "Quantile",
     "QuantileAnswer",
+    "QueryMethods",
     "Question",
     "Sum",
     "TableQuery",
@@ -49,7 +50,7 @@ _HOMES = {
     "answers": ("GroupedAnswers", "layout_of", "mechanisms_of"),
     "protected": ("Protected", "protect"),
     "queries": ("MeanAnswer", "QuantileAnswer", "Question"),
-    "registration": ("QUERIES", "Argument", "TableQuery", "register"),
+    "registration": ("QUERIES", "Argument", "QueryMethods", "TableQuery", "register"),
     "release": ("Explanation",),
     "sample": ("census",),
 }

@@ -68,7 +68,7 @@ class TableQuery:
     """An entry: what callers see of a table query.
 
     Attributes:
-        name: The name of the method and of the command.
+        name: The name of the method, and with - for _ of the command.
         question: The class, or ``"module:Class"`` to load it on first use.
         doc: The docstring of the method.
         help: The first line of the command's help.
@@ -98,6 +98,11 @@ class TableQuery:
             raise TypeError(f"the table query {self.name!r} lacks a name that a method can have")
         if not isinstance(self.question, str):
             self._check(self.question)
+
+    @property
+    def command(self) -> str:
+        """The name of the command."""
+        return self.name.replace("_", "-")
 
     @property
     def class_name(self) -> str:

@@ -10,6 +10,7 @@ from leastnoise.tables.queries.query import (
     Selection,
     Unit,
     check_groupable,
+    check_numeric,
     contribution,
 )
 from leastnoise.tables.queries.question import (
@@ -40,6 +41,7 @@ __all__ = [
     "Unit",
     "build_query",
     "check_groupable",
+    "check_numeric",
     "contribution",
     "titled",
 ]

@@ -63,18 +63,19 @@ class Rows:
     def known(self, column: str) -> "Rows":
         """Leave out the rows without a value: NULL, NaN, and texts that are no number."""
         if not self.source.text:
-            return self._filter(truth(Missing(column, negated=True), self.source, self.table))
+            return self.filter(truth(Missing(column, negated=True), self.source, self.table))
         value = self.source.number(column)
-        return self._filter(value.notnull() & ~value.isnan())
+        return self.filter(value.notnull() & ~value.isnan())
 
     def among(self, by: tuple[str, ...], keys: tuple[Key, ...] | None) -> "Rows":
         """Leave out the rows of groups that were not asked for."""
         written = _written(keys)
         if written is None:
             return self
-        return self._filter(among([self.table[name] for name in by], written))
+        return self.filter(among([self.table[name] for name in by], written))
 
-    def _filter(self, condition: Any) -> "Rows":
+    def filter(self, condition: Any) -> "Rows":
+        """Leave out the rows for which an Ibis condition is not true."""
         return replace(self, table=self.table.filter(condition))
 
 
