@@ -17,7 +17,7 @@ import altair
 
 import leastnoise as ln
 from leastnoise import plots
-from leastnoise.core.exact import approximately
+from leastnoise.core.exact import format_rounded
 
 alt: Any = altair  # not all of it is typed
 
@@ -75,7 +75,7 @@ def side_by_side(comparison: ln.Comparison) -> list[Row]:
         }
         for row in comparison
     ]
-    bound = approximately(comparison.lower_bound, 5, ROUND_FLOOR)
+    bound = format_rounded(comparison.lower_bound, 5, ROUND_FLOOR)
     return [*rows, {**dict.fromkeys(COLUMNS, ""), "noise": BOUND, "cost": bound, "times": "1"}]
 
 
@@ -105,7 +105,7 @@ def by_releases(promises: dict[str, ln.Privacy], releases: Sequence[int]) -> lis
 
 def shown(number: Fraction | float, digits: int) -> str:
     """Print a number to a few digits, rounded up; what is infinite as a dash."""
-    return "–" if isinstance(number, float) else approximately(number, digits, ROUND_CEILING)
+    return "–" if isinstance(number, float) else format_rounded(number, digits, ROUND_CEILING)
 
 
 def markdown(rows: Sequence[Row]) -> str:

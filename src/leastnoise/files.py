@@ -15,7 +15,7 @@ from glob import glob
 from pathlib import Path
 from typing import IO
 
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
 
 # How every SQLite file begins, and what SQLite keeps beside one.
@@ -36,7 +36,7 @@ def written(path: object, write: Callable[[IO[bytes]], object], *, overwrite: bo
     """
     if not isinstance(path, str | os.PathLike):
         raise InvalidParameter(
-            f"a path must be a text or a Path; got {described(path)}. Give the name of a file."
+            f"a path must be a text or a Path; got {quote(path)}. Give the name of a file."
         )
     target = Path(path)
     try:
@@ -120,7 +120,7 @@ def _kept(what: str) -> InvalidParameter:
 
 def _cannot(target: Path, error: OSError) -> InvalidParameter:
     return InvalidParameter(
-        f"a table must be written where files can be; {described(target.name)} could not "
+        f"a table must be written where files can be; {quote(target.name)} could not "
         f"({type(error).__name__}). Give a path in a folder of your own."
     )
 

@@ -4,6 +4,7 @@ from leastnoise.core.noise import (
     DiscreteStaircase,
     DiscreteSteps,
     DiscreteUniform,
+    FiniteLatticeNoise,
     Gaussian,
     Laplace,
     LatticeNoise,
@@ -13,15 +14,17 @@ from leastnoise.core.noise import (
     Smooth,
     Staircase,
     Steps,
-    TicketNoise,
     TruncatedLaplace,
     Uniform,
 )
+
+TicketNoise = FiniteLatticeNoise  # its name in 0.5.0
 
 __all__ = [
     "DiscreteStaircase",
     "DiscreteSteps",
     "DiscreteUniform",
+    "FiniteLatticeNoise",
     "Gaussian",
     "Laplace",
     "LatticeNoise",

@@ -16,7 +16,7 @@ from leastnoise.core.exact import Interval, exponential
 from leastnoise.core.noise.steps import Steps
 from leastnoise.core.noise.uniform import DiscreteUniform, Uniform
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import keeps, worst_distance
+from leastnoise.core.profile import check_privacy, total_variation
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.noise import (
     DiscreteStaircase,
@@ -224,34 +224,34 @@ def test_a_promise_is_kept_up_to_the_boundary(
     least, promise = find(epsilon, delta), Privacy(epsilon, delta)
     for hair in HAIRS:
         wider, narrower = least.scaled(1 + hair), least.scaled(1 - hair)
-        keeps(wider, promise, sensitivity=Fraction(1))
-        keeps(Rounded(Fraction(1, 1 << 20), wider), promise, sensitivity=Fraction(1))
+        check_privacy(wider, promise, sensitivity=Fraction(1))
+        check_privacy(Rounded(Fraction(1, 1 << 20), wider), promise, sensitivity=Fraction(1))
         with pytest.raises(NotPrivate, match=r"at a move of 1 it needs δ = \S+\. Use wider noise"):
-            keeps(narrower, promise, sensitivity=Fraction(1))
+            check_privacy(narrower, promise, sensitivity=Fraction(1))
 
 
 @pytest.mark.parametrize(("noise", "moved"), NOISES, ids=str)
 def test_the_upper_end_counts(noise: Smooth, moved: str) -> None:
     reached, move = Profile(noise, sensitivity=moved).enclose("0.1"), Fraction(moved)
-    keeps(noise, Privacy("0.1", reached.upper), sensitivity=move)
+    check_privacy(noise, Privacy("0.1", reached.upper), sensitivity=move)
     with pytest.raises(NotPrivate, match=r"at a move of \S+ it needs δ = "):
-        keeps(noise, Privacy("0.1", reached.middle), sensitivity=move)
+        check_privacy(noise, Privacy("0.1", reached.middle), sensitivity=move)
 
 
 @pytest.mark.parametrize("find", [least_laplace, least_gaussian])
 def test_at_epsilon_zero_too(find: Callable[[str, str], Smooth]) -> None:
     least, promise = find("0", "0.01"), Privacy(delta="0.01")
-    keeps(least.scaled(1 + HAIRS[1]), promise, sensitivity=Fraction(1))
+    check_privacy(least.scaled(1 + HAIRS[1]), promise, sensitivity=Fraction(1))
     with pytest.raises(NotPrivate, match=r"\(0, 0\.01\).* at a move of 1 it needs δ = 0\.01"):
-        keeps(least.scaled(1 - HAIRS[1]), promise, sensitivity=Fraction(1))
+        check_privacy(least.scaled(1 - HAIRS[1]), promise, sensitivity=Fraction(1))
 
 
 def test_without_a_delta_only_laplace_keeps_a_promise() -> None:
-    keeps(Laplace(1), Privacy(1), sensitivity=Fraction(1))
-    keeps(Rounded(Fraction(1, 3), Laplace(1)), Privacy(1), sensitivity=Fraction(1))
+    check_privacy(Laplace(1), Privacy(1), sensitivity=Fraction(1))
+    check_privacy(Rounded(Fraction(1, 3), Laplace(1)), Privacy(1), sensitivity=Fraction(1))
     for noise in (Laplace(1 - HAIRS[1]), Gaussian(10**6), TruncatedLaplace(1, 10**5)):
         with pytest.raises(NotPrivate, match="it needs δ = "):
-            keeps(noise, Privacy(1), sensitivity=Fraction(1))
+            check_privacy(noise, Privacy(1), sensitivity=Fraction(1))
 
 
 def test_a_lattice_may_keep_what_the_line_does_not() -> None:
@@ -263,9 +263,9 @@ def test_a_lattice_may_keep_what_the_line_does_not() -> None:
         < Fraction(1, 5)
         < Profile(line, sensitivity=1).delta("0.5")
     )
-    keeps(law, promise, sensitivity=Fraction(1))
+    check_privacy(law, promise, sensitivity=Fraction(1))
     with pytest.raises(NotPrivate, match=r"it needs δ = 0\.238"):
-        keeps(line, promise, sensitivity=Fraction(1))
+        check_privacy(line, promise, sensitivity=Fraction(1))
 
 
 # ------------------------------------------------------------------------ lattices
@@ -454,7 +454,7 @@ def test_at_its_period_a_staircase_has_one_ratio(
     assert profile.at_factor(factor) == max(Fraction(0), 1 - factor * ratio) * told
     less = 1 / factor
     assert profile.at_factor(less) == 1 - less + less * profile.at_factor(factor)
-    assert profile.advantage == worst_distance(noise, Fraction(3))
+    assert profile.advantage == total_variation(noise, Fraction(3))
     assert profile.impossible == 0
 
 
@@ -495,9 +495,9 @@ def test_a_staircase_keeps_what_its_profile_says() -> None:
     law = DiscreteStaircase(Fraction(1), Fraction(1, 3), (Run(0, 2, 1),))
     for noise, moved in [(Staircase(1, "0.4", "1/2"), Fraction(3, 2)), (law, Fraction(3))]:
         needed = Profile(noise, sensitivity=moved).delta("0.5")
-        keeps(noise, Privacy("0.5", needed), sensitivity=moved)
+        check_privacy(noise, Privacy("0.5", needed), sensitivity=moved)
         with pytest.raises(NotPrivate, match=r"it needs δ = 0\.\d+\. Use wider"):
-            keeps(noise, Privacy("0.5", needed * (1 - WIDTH)), sensitivity=moved)
+            check_privacy(noise, Privacy("0.5", needed * (1 - WIDTH)), sensitivity=moved)
 
 
 def test_a_test_of_a_staircase_takes_the_highest_ratios_first() -> None:

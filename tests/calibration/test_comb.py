@@ -211,7 +211,7 @@ def test_no_bound_that_passes_proves_more_than_a_comb_costs(
 ) -> None:
     cost = made(delta, sensitivity)[1].cost
     try:
-        bound = CombBound(root).proved(ln.l2, ln.Privacy(delta=delta), sensitivity)
+        bound = CombBound(root).prove(ln.l2, ln.Privacy(delta=delta), sensitivity)
     except InvalidParameter as refusal:
         assert "its root is not one between" in str(refusal)  # noqa: PT017 -- either is tested
         assert root < 0 or root > BELOW
@@ -240,17 +240,17 @@ def test_a_tampered_certificate_is_refused(delta: Fraction) -> None:
 
 def test_a_bound_is_for_squares_and_epsilon_0() -> None:
     bound, promise = CombBound(BELOW), ln.Privacy(delta="0.9")
-    assert float(bound.proved(ln.l2, promise, Fraction(2))) == pytest.approx(0.21776506988)
+    assert float(bound.prove(ln.l2, promise, Fraction(2))) == pytest.approx(0.21776506988)
     assert (bound.among, bound.integer) == ("any", False)
     assert repr(CombBound(Fraction(1, 4))) == "CombBound(root=0.25)"
     for cost in (ln.l1, ln.lp("2.001"), ln.threshold(1), Cost(lambda x: x * x)):
         with pytest.raises(InvalidParameter, match="is for the cost l2"):
-            bound.proved(cost, promise, ONE)
+            bound.prove(cost, promise, ONE)
     with pytest.raises(InvalidParameter, match="is for ε = 0"):
-        bound.proved(ln.l2, ln.Privacy("1e-9", "0.9"), ONE)
+        bound.prove(ln.l2, ln.Privacy("1e-9", "0.9"), ONE)
     for root in (Fraction(-1, 10), -TINY, ABOVE, Fraction(1, 3), ONE):
         with pytest.raises(InvalidParameter, match="its root is not one between"):
-            CombBound(root).proved(ln.l2, promise, ONE)
+            CombBound(root).prove(ln.l2, promise, ONE)
 
 
 # ------------------------------------------------------------------- the theorem, put to the test
@@ -263,7 +263,7 @@ def test_no_uniform_noise_undercuts_the_bound(
     """Every P_α that is (0, δ)-private, at any δ; also those with a wasteful mass at the origin."""
     atom = delta * share * Fraction(99, 100)
     noise = ln.Uniform((1 - atom) * sensitivity / (2 * (delta - atom)), atom)
-    bound = CombBound(BELOW).proved(ln.l2, ln.Privacy(delta=delta), sensitivity)
+    bound = CombBound(BELOW).prove(ln.l2, ln.Privacy(delta=delta), sensitivity)
     assert noise.expected(ln.l2) >= bound
 
 
@@ -273,7 +273,7 @@ def test_no_noise_of_random_shape_undercuts_the_bound(law: ln.Steps, moved: Frac
     delta = ln.Profile(law, sensitivity=moved).advantage
     if delta < 1:
         privacy = ln.Privacy(delta=delta)
-        assert law.expected(ln.l2) >= CombBound(BELOW).proved(ln.l2, privacy, moved)
+        assert law.expected(ln.l2) >= CombBound(BELOW).prove(ln.l2, privacy, moved)
 
 
 @given(
@@ -296,7 +296,7 @@ def test_a_linear_programme_over_shapes_finds_nothing_cheaper(delta: float) -> N
     """All symmetric step densities on cells of 1/m, with mass at 0, at every move up to 1."""
     m, reach = 16, 40 if delta < 0.5 else 14
     least = _least_on_cells(m, reach, delta)
-    bound = float(CombBound(BELOW).proved(ln.l2, ln.Privacy(delta=delta), ONE))
+    bound = float(CombBound(BELOW).prove(ln.l2, ln.Privacy(delta=delta), ONE))
     assert least >= bound * (1 - 1e-7)
     if delta > 0.63:
         assert least <= bound * 1.004  # so the programme does look near the comb

@@ -7,12 +7,12 @@ import mpmath
 import pytest
 
 from leastnoise.accounting.profile import Profile
-from leastnoise.calibration import FAMILIES, Problem, find
+from leastnoise.calibration import FAMILIES, Problem, find_noise
 from leastnoise.calibration.problem import Effort
 from leastnoise.certificate import CanonicalBound, Certificate, canonical_bound
 from leastnoise.core.noise.steps import Steps
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import never_rises
+from leastnoise.core.profile import is_unimodal
 from leastnoise.costs.cost import Cost
 from leastnoise.costs.piecewise import threshold
 from leastnoise.costs.power import l1, l2, lp
@@ -334,7 +334,7 @@ def test_find_reads_the_family_last() -> None:
     problem = Problem(Privacy(0, 0), Fraction(1), l1, integer=False, among="decreasing")
     for name in FAMILIES:
         with pytest.raises(InvalidParameter, match="at ε = 0 no noise keeps δ = 0"):
-            find(problem, Effort(), name)
+            find_noise(problem, Effort(), name)
 
 
 @pytest.mark.parametrize("cost", [l1, l2, lp(3)], ids=repr)
@@ -344,11 +344,11 @@ def test_the_bound_by_closed_form_is_below_the_bound_step_by_step(
 ) -> None:
     """Two ways to one number: the closed form may be a little less, and never more."""
     privacy, bound = Privacy(epsilon, delta), CanonicalBound(integer=False)
-    closed = bound.proved(cost, privacy, Fraction(1))
+    closed = bound.prove(cost, privacy, Fraction(1))
     canonical_bound._proved.cache_clear()
     monkeypatch.setattr(canonical_bound, "_MANY", 10**6)
     monkeypatch.setattr(canonical_bound, "_MOST", 10**6)
-    listed = bound.proved(cost, privacy, Fraction(1))
+    listed = bound.prove(cost, privacy, Fraction(1))
     canonical_bound._proved.cache_clear()
     assert closed <= listed
     assert listed - closed <= listed / 1000 + cost.largest_sag(Fraction(1), Fraction(10**5))
@@ -417,8 +417,8 @@ def test_only_decreasing_noise_is_returned_where_only_that_was_asked_for() -> No
     privacy = Privacy("0.5", "0.9")
     plain = calibrate(privacy, sensitivity=1, cost=l2, solve=False)
     free = calibrate(privacy, sensitivity=1, cost=l2, solve=False, among="any")
-    assert never_rises(plain.noise)
-    assert not never_rises(free.noise)
+    assert is_unimodal(plain.noise)
+    assert not is_unimodal(free.noise)
     assert free.cost < plain.cost
 
 

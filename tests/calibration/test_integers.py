@@ -52,7 +52,7 @@ def test_it_equals_a_linear_programme(cost: Cost, moved: int, delta: str) -> Non
         mechanism = ln.calibrate(privacy, sensitivity=moved, cost=cost, integer=True)
     except InvalidParameter as refusal:
         # Only a bounded cost can lack a least noise, and then a wider window is always cheaper.
-        if cost.settled is None or "which none reaches" not in str(refusal):
+        if cost.constant_beyond is None or "which none reaches" not in str(refusal):
             raise AssertionError("a noise of least cost exists here") from refusal
         wider = [programme(cost, moved, float(privacy.delta), window) for window in (100, 200)]
         assert wider[1] < wider[0]

@@ -14,7 +14,7 @@ import leastnoise as ln
 from leastnoise.accounting.profile import Profile
 from leastnoise.calibration.repair import blocks
 from leastnoise.certificate import CanonicalBound, Frame
-from leastnoise.core.profile import keeps, never_rises
+from leastnoise.core.profile import check_privacy, is_unimodal
 from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter
 
@@ -64,7 +64,7 @@ def test_the_gap_is_reached_and_the_noise_is_of_its_class(
     )
     noise = mechanism.noise
     assert (
-        never_rises(noise) if among == "decreasing" else noise.mass(Fraction(0)) >= Fraction(1, 2)
+        is_unimodal(noise) if among == "decreasing" else noise.mass(Fraction(0)) >= Fraction(1, 2)
     )
     assert mechanism.drawn.cost <= mechanism.cost * Fraction(1001, 1000)
 
@@ -122,7 +122,7 @@ def test_at_sensitivity_1_the_integers_have_the_canonical_noise(epsilon: str, de
 def test_canonical_values(epsilon: str, delta: str, first: float, second: float) -> None:
     privacy = ln.Privacy(epsilon, delta)
     for cost, value in ((ln.l1, first), (ln.l2, second)):
-        bound = CanonicalBound(integer=True).proved(cost, privacy, Fraction(1))
+        bound = CanonicalBound(integer=True).prove(cost, privacy, Fraction(1))
         assert bound == pytest.approx(value, abs=6e-7)
         found = ln.calibrate(privacy, sensitivity=1, cost=cost, integer=True, among="any")
         assert found.cost == pytest.approx(value, abs=6e-7)
@@ -160,7 +160,7 @@ def test_blocks_keep_half_of_any_promise(delta: int, tenths: int, cells: int, ed
     frame = Frame("cells" if edged else "chords", cells, cells)
     privacy = ln.Privacy(Fraction(tenths, 10), Fraction(delta, 1000))
     law = blocks(frame, privacy.epsilon, privacy.delta)
-    keeps(law.noise(Fraction(1)), privacy, sensitivity=Fraction(1))
+    check_privacy(law.noise(Fraction(1)), privacy, sensitivity=Fraction(1))
 
 
 @pytest.mark.parametrize("delta", ["1e-15", "1e-60"])
@@ -168,7 +168,7 @@ def test_blocks_end_where_a_tiny_delta_lets_them(delta: str) -> None:
     """Their levels go on falling as far as δ asks: about ln(1/2δ) blocks at ε = 1."""
     privacy = ln.Privacy(1, delta)
     law = blocks(Frame("chords", 1, 1), privacy.epsilon, privacy.delta)
-    keeps(law.noise(Fraction(1)), privacy, sensitivity=Fraction(1))
+    check_privacy(law.noise(Fraction(1)), privacy, sensitivity=Fraction(1))
     assert abs(len(law.sides) - math.log(1 / float(delta))) < 4
 
 

@@ -75,7 +75,7 @@ def test_no_supporting_line_that_passes_proves_too_much(
         integer=line.integer,
     )
     try:
-        bound = offered.proved(cost, certificate.privacy, certificate.sensitivity)
+        bound = offered.prove(cost, certificate.privacy, certificate.sensitivity)
     except InvalidParameter as refusal:
         assert "this one does not" in str(refusal)  # noqa: PT017 -- either outcome is tested
     else:
@@ -95,15 +95,15 @@ def test_each_comparison_can_fail(line: SupportingLine, reason: str) -> None:
     """For L = |x|, Δ = 4 the line β = λ = 4 at w = 4 supports; each of these is wrong."""
     four = Fraction(4)
     promise = ln.Privacy(delta="1/2")
-    assert SupportingLine(four, four, four, four).proved(ln.l1, promise, four) == 2
+    assert SupportingLine(four, four, four, four).prove(ln.l1, promise, four) == 2
     with pytest.raises(InvalidParameter, match=reason):
-        line.proved(ln.l1, promise, four)
+        line.prove(ln.l1, promise, four)
 
 
 def test_a_supporting_line_proves_nothing_beyond_epsilon_0() -> None:
     four = Fraction(4)
     with pytest.raises(InvalidParameter, match="is for ε = 0"):
-        SupportingLine(four, four, four, four).proved(ln.l1, ln.Privacy(1, "1/2"), four)
+        SupportingLine(four, four, four, four).prove(ln.l1, ln.Privacy(1, "1/2"), four)
 
 
 def test_printing_says_among_what_it_is_least() -> None:

@@ -199,7 +199,7 @@ class Boastful(SupportingLine):
     def __init__(self) -> None:
         super().__init__(Fraction(1), Fraction(1), Fraction(1), Fraction(1))
 
-    def proved(self, cost: Cost, privacy: ln.Privacy, sensitivity: Fraction) -> Fraction:
+    def prove(self, cost: Cost, privacy: ln.Privacy, sensitivity: Fraction) -> Fraction:
         return Fraction(7)
 
 

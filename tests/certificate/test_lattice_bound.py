@@ -60,7 +60,7 @@ def test_no_multipliers_prove_more_than_any_noise_costs(
     cost, bound = offer
     delta = Profile(noise, sensitivity=1).delta(epsilon)
     assume(delta < 1)
-    proved = bound.proved(cost, ln.Privacy(epsilon, delta), Fraction(1))
+    proved = bound.prove(cost, ln.Privacy(epsilon, delta), Fraction(1))
     assert proved <= noise.expected(cost)
 
 
@@ -78,7 +78,7 @@ def test_the_canonical_bound_is_no_more_than_any_noise_costs(
 ) -> None:
     delta = Profile(noise, sensitivity=moved).delta(epsilon)
     assume(0 < delta < 1)
-    proved = CanonicalBound(integer=False).proved(cost, ln.Privacy(epsilon, delta), moved)
+    proved = CanonicalBound(integer=False).prove(cost, ln.Privacy(epsilon, delta), moved)
     assert proved <= noise.expected(cost)
 
 
@@ -102,7 +102,7 @@ def test_with_falling_multipliers_no_more_than_a_decreasing_noise_costs(
     assert noise.is_decreasing
     delta = Profile(noise, sensitivity=1).delta(epsilon)
     assume(delta < 1)
-    proved = bound.proved(cost, ln.Privacy(epsilon, delta), Fraction(1))
+    proved = bound.prove(cost, ln.Privacy(epsilon, delta), Fraction(1))
     assert proved <= noise.expected(cost)
 
 
@@ -137,7 +137,7 @@ def test_on_the_integers_no_more_than_any_noise_there_costs(
     )
     assume(delta < 1)
     price = sum(w * cost.value(Fraction(abs(k))).upper for k, w in places.items()) / total
-    assert bound.proved(cost, ln.Privacy(epsilon, delta), Fraction(moved)) <= price
+    assert bound.prove(cost, ln.Privacy(epsilon, delta), Fraction(moved)) <= price
 
 
 def test_each_disorder_is_refused() -> None:
@@ -145,7 +145,7 @@ def test_each_disorder_is_refused() -> None:
     floors = tuple(frame.floors(ln.l1, Fraction(1)))
     sound = LatticeBound(frame, Fraction(1), (1, 2), ((2, 3, (1, 2)),), (1,), floors)
     promise = ln.Privacy(1, "0.1")
-    sound.proved(ln.l1, promise, Fraction(1))
+    sound.prove(ln.l1, promise, Fraction(1))
     for wrong, reason in [
         (replace(sound, frame=Frame("dots", 2, 3)), "its lattice is none"),
         (replace(sound, frame=Frame("points", 2, 3)), "its lattice is not the integers"),
@@ -165,9 +165,9 @@ def test_each_disorder_is_refused() -> None:
         (replace(sound, floors=floors[:-1]), "its table of costs is not"),
     ]:
         with pytest.raises(InvalidParameter, match=reason):
-            wrong.proved(ln.l1, promise, Fraction(1))
+            wrong.prove(ln.l1, promise, Fraction(1))
     with pytest.raises(InvalidParameter, match="whole numbers do not move by a fraction"):
-        replace(sound, frame=Frame("smoothed", 2, 3)).proved(ln.l1, promise, Fraction(3, 2))
+        replace(sound, frame=Frame("smoothed", 2, 3)).prove(ln.l1, promise, Fraction(3, 2))
 
 
 def test_a_control_that_pays_half_proves_too_much() -> None:
@@ -222,5 +222,5 @@ def test_multipliers_of_a_window_too_small_prove_no_more_than_the_truth() -> Non
     said = prices[0] * found.masses[0] + 2 * sum(
         price * mass for price, mass in zip(prices[1:], found.masses[1:], strict=True)
     )
-    assert solver.evidence(found).proved(cost, privacy, Fraction(1)) <= reached
+    assert solver.evidence(found).prove(cost, privacy, Fraction(1)) <= reached
     assert said * float(solver.scale) > 1.002 * float(reached)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from leastnoise.core.arrays.release import float_rounding
-from leastnoise.core.exact import approximately, exactly, power, rational, value_ratio
+from leastnoise.core.exact import exact_ratio, format_exact, format_rounded, parse_rational, power
 from leastnoise.core.lattice import Grid
 
 rationals = st.fractions(min_value=-1000, max_value=1000, max_denominator=10**6)
@@ -34,12 +34,12 @@ positives = st.fractions(min_value=Fraction(1, 1000), max_value=1000, max_denomi
 def test_a_parameter_means_the_shortest_decimal_that_prints_as_it(
     written: object, meant: Fraction
 ) -> None:
-    assert rational(written, "x") == meant
+    assert parse_rational(written, "x") == meant
 
 
 @pytest.mark.parametrize("value", [0.1, np.float32(0.1), np.float64(0.1), 1e308, 5e-324])
 def test_a_value_is_read_at_its_exact_binary_value(value: float) -> None:
-    assert Fraction(*value_ratio(value)) == Fraction(float(value))
+    assert Fraction(*exact_ratio(value)) == Fraction(float(value))
 
 
 @given(positives, st.fractions(min_value=Fraction(1, 50), max_value=5, max_denominator=50))
@@ -140,9 +140,9 @@ def test_plain_float_rounding_fails_at_the_edges_of_cells() -> None:
     ],
 )
 def test_numbers_print_exactly_or_say_that_they_do_not(number: Fraction, text: str) -> None:
-    assert exactly(number) == text
+    assert format_exact(number) == text
 
 
 @given(rationals.filter(bool))
 def test_a_number_rounded_up_is_not_below(number: Fraction) -> None:
-    assert Fraction(approximately(number, 4, "ROUND_CEILING")) >= number
+    assert Fraction(format_rounded(number, 4, "ROUND_CEILING")) >= number

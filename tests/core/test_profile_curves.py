@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from leastnoise.core.noise.uniform import DiscreteUniform, Uniform
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import keeps, worst_distance
+from leastnoise.core.profile import check_privacy, total_variation
 from leastnoise.errors import NotPrivate
 
 laws = st.builds(
@@ -32,7 +32,7 @@ def distance(law: DiscreteUniform, move: int) -> Fraction:
 @given(laws, st.integers(1, 25))
 def test_the_worst_distance_is_the_largest_over_all_moves(law: DiscreteUniform, moved: int) -> None:
     brute = max(distance(law, d) for d in range(1, moved + 1))
-    assert worst_distance(law, Fraction(moved)) == brute
+    assert total_variation(law, Fraction(moved)) == brute
 
 
 @given(
@@ -50,13 +50,13 @@ def test_on_the_line_too(radius: Fraction, atom: Fraction, moved: Fraction) -> N
     for steps in {1, int(moved / cell) // 2, int(moved / cell)} - {0}:
         overlap = max(0, len(edges) - 1 - steps) * level
         brute = max(brute, 1 - overlap)
-    assert worst_distance(noise, moved) == brute
+    assert total_variation(noise, moved) == brute
 
 
 def test_keeps_raises_with_the_distance_and_the_move() -> None:
     law = DiscreteUniform(reach=4)
-    keeps(law, Privacy(delta="1/3"), sensitivity=Fraction(3))
+    check_privacy(law, Privacy(delta="1/3"), sensitivity=Fraction(3))
     with pytest.raises(
         NotPrivate, match=r"moves by up to 3; at a move of 3 it needs δ = 0\.3333333"
     ):
-        keeps(law, Privacy(delta="0.3"), sensitivity=Fraction(3))
+        check_privacy(law, Privacy(delta="0.3"), sensitivity=Fraction(3))

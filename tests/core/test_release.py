@@ -14,14 +14,14 @@ from scipy import stats
 
 import leastnoise as ln
 from leastnoise.core.lattice import CELLS, Grid
-from leastnoise.core.profile import keeps
+from leastnoise.core.profile import check_privacy
 from leastnoise.core.sampling.sampler import draw
 from leastnoise.errors import NotPrivate
 from leastnoise.noise import DiscreteUniform
-from tests.conftest import released
+from tests.support.confidence_intervals import FALSE_ALARM
+from tests.support.tapes import released
 
 Floats = NDArray[np.float64]
-FALSE_ALARM = 1e-9
 DRAWS = 20_000
 # An atom at δ = 0.6 and 0.75, and a width that is no power of two: at ℓ1 and Δ = 1 the width there
 # is 1, where textbook noise in floats happens to have no holes.
@@ -121,11 +121,11 @@ def test_floats_at_cell_edges_move_k_plus_one_cells_and_never_more(moved: str) -
 def test_noise_for_k_cells_would_not_keep_the_promise_at_k_plus_one() -> None:
     mechanism = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1)
     law = mechanism.drawn.noise
-    keeps(law, mechanism.privacy, sensitivity=(CELLS + 1) * law.step)
+    check_privacy(law, mechanism.privacy, sensitivity=(CELLS + 1) * law.step)
     control = DiscreteUniform(reach=(CELLS * 10 - 1) // 2 + 1, step=law.step)
-    keeps(control, mechanism.privacy, sensitivity=CELLS * law.step)
+    check_privacy(control, mechanism.privacy, sensitivity=CELLS * law.step)
     with pytest.raises(NotPrivate, match=r"must keep \(ε, δ\) = \(0, 0\.1\)"):
-        keeps(control, mechanism.privacy, sensitivity=(CELLS + 1) * law.step)
+        check_privacy(control, mechanism.privacy, sensitivity=(CELLS + 1) * law.step)
 
 
 values = st.floats(min_value=-8e307, max_value=8e307)

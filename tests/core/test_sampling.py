@@ -16,12 +16,12 @@ from scipy import stats
 import leastnoise as ln
 from leastnoise.core.arrays import draw as bulk
 from leastnoise.core.noise.uniform import DiscreteUniform
-from leastnoise.core.profile import worst_distance
+from leastnoise.core.profile import total_variation
 from leastnoise.core.release import several
 from leastnoise.core.sampling.entropy import CipherTape, SystemTape, Tape, words
 from leastnoise.core.sampling.sampler import accepted, draw, ticket, word_bits
+from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 
-FALSE_ALARM = 1e-9
 LAWS = [
     DiscreteUniform(reach=0),
     DiscreteUniform(reach=2, atom=3),
@@ -210,14 +210,6 @@ def test_laws_that_come_and_go_are_each_drawn_in_their_own_way(
         assert [draw(law, replay([(1 << 64) - 1])) for law in kept] == list(range(300))
 
 
-def clopper_pearson(successes: int, trials: int, rate: float) -> tuple[float, float]:
-    """The exact two-sided confidence interval of a probability, wrong with at most this rate."""
-    low = stats.beta.ppf(rate / 2, successes, trials - successes + 1) if successes else 0.0
-    failures = trials - successes
-    high = stats.beta.isf(rate / 2, successes + 1, failures) if failures else 1.0
-    return float(low), float(high)
-
-
 @pytest.mark.parametrize("delta", ["0.1", "0.3", "0.75"])
 def test_the_mass_of_the_central_points_is_delta(delta: str) -> None:
     """A one-sample Clopper–Pearson test through release; false alarms at most 1e-9 a case."""
@@ -226,7 +218,7 @@ def test_the_mass_of_the_central_points_is_delta(delta: str) -> None:
     values = mechanism.release(np.zeros(trials), allow_exact=True).values
     half = float(mechanism.protected) / 2
     low, high = clopper_pearson(int((abs(values) < half).sum()), trials, FALSE_ALARM)
-    claimed = float(worst_distance(mechanism.drawn.noise, mechanism.protected))
+    claimed = float(total_variation(mechanism.drawn.noise, mechanism.protected))
     assert low <= claimed <= high
     # The control: noise narrower by one part in a hundred is caught by the same interval.
     narrow = np.random.default_rng(5).uniform(-0.99, 0.99, trials) * float(mechanism.noise.radius)

@@ -21,15 +21,15 @@ from leastnoise.core.arrays.lookup import DigitTable
 from leastnoise.core.exact import exponential
 from leastnoise.core.exact.series import falls_to, fixed_power, power_sums
 from leastnoise.core.lattice import CELLS, Grid
-from leastnoise.core.profile import keeps, worst_distance
+from leastnoise.core.profile import check_privacy, total_variation
 from leastnoise.core.sampling.entropy import CipherTape
 from leastnoise.core.sampling.geometric import BASE, Digit, geometric
 from leastnoise.core.sampling.sampler import both_sides, draw
 from leastnoise.costs.expectation import power_rest
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.noise import DiscreteStaircase, LatticeNoise, Run, Staircase
-from tests.conftest import Replay, released
-from tests.core.test_sampling import FALSE_ALARM, clopper_pearson
+from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
+from tests.support.tapes import Replay, released
 
 END = 1 << 64
 HALF = Fraction(1, 2)
@@ -285,7 +285,7 @@ def test_what_is_drawn_is_nearly_the_line_and_keeps_the_promise(gamma: str, move
     law = staircase_on_lattice(noise, Fraction(moved))
     protected = (-(-Fraction(moved) // law.step) + 1) * law.step
     assert law.period >= protected
-    keeps(law, ln.Privacy(1), sensitivity=protected)
+    check_privacy(law, ln.Privacy(1), sensitivity=protected)
     assert law.period / noise.period - 1 < Fraction(3, CELLS)
     edge = law.runs[0].points
     assert abs(Fraction(edge, law.steps) - (noise.gamma or 1)) < Fraction(3, CELLS)
@@ -316,12 +316,12 @@ def test_a_ratio_a_hair_smaller_is_not_private(epsilon: str) -> None:
     steeper = Staircase(1, noise.gamma, noise.ratio * (1 - Fraction(1, 1 << 110)))
     for good, bad in ((noise, steeper), (on_grid(noise), on_grid(steeper))):
         for moved in ("1", "1/2", "1/1000"):
-            keeps(good, promise, sensitivity=Fraction(moved))
+            check_privacy(good, promise, sensitivity=Fraction(moved))
             with pytest.raises(NotPrivate, match=rf"1 of its periods of .* it needs ε = {epsilon}"):
-                keeps(bad, promise, sensitivity=Fraction(moved))
+                check_privacy(bad, promise, sensitivity=Fraction(moved))
         with pytest.raises(NotPrivate, match=r"moves by up to 2\.5, 3 of its periods of .* ε = "):
-            keeps(good, promise, sensitivity=Fraction(5, 2))
-        keeps(good, ln.Privacy(3 * Fraction(epsilon)), sensitivity=Fraction(5, 2))
+            check_privacy(good, promise, sensitivity=Fraction(5, 2))
+        check_privacy(good, ln.Privacy(3 * Fraction(epsilon)), sensitivity=Fraction(5, 2))
 
 
 def on_grid(noise: Staircase) -> DiscreteStaircase:
@@ -331,11 +331,11 @@ def on_grid(noise: Staircase) -> DiscreteStaircase:
 @given(lines, lengths)
 def test_at_epsilon_0_it_is_theorem_1(noise: Staircase, moved: Fraction) -> None:
     """δ is the mass within half a move; checked against the sum over the period of a lattice."""
-    distance = worst_distance(noise, moved)
+    distance = total_variation(noise, moved)
     assert distance == noise.mass(moved / 2) - noise.mass(-moved / 2)
-    keeps(noise, ln.Privacy(delta=distance), sensitivity=moved)
+    check_privacy(noise, ln.Privacy(delta=distance), sensitivity=moved)
     with pytest.raises(NotPrivate, match=r"at a move of \S+ it needs δ = \S+\. Use wider"):
-        keeps(noise, ln.Privacy(delta=distance * Fraction(999, 1000)), sensitivity=moved)
+        check_privacy(noise, ln.Privacy(delta=distance * Fraction(999, 1000)), sensitivity=moved)
 
 
 @settings(max_examples=25)
@@ -345,7 +345,7 @@ def test_at_epsilon_0_on_the_lattice_too(noise: DiscreteStaircase, moved: int) -
     direct = sum(
         max(0.0, float(noise.weight(j) - noise.weight(j - moved))) for j in range(-far, far)
     )
-    distance = worst_distance(noise, moved * noise.step)
+    distance = total_variation(noise, moved * noise.step)
     assert float(distance) == pytest.approx(direct / float(noise.total), rel=1e-6, abs=1e-9)
 
 

@@ -12,13 +12,13 @@ import leastnoise as ln
 from leastnoise.accounting.profile import Profile
 from leastnoise.calibration import rounded
 from leastnoise.core.arrays import draw as bulk
-from leastnoise.core.profile import keeps
+from leastnoise.core.profile import check_privacy
 from leastnoise.core.sampling.inversion import decided
 from leastnoise.core.sampling.sampler import draw
 from leastnoise.errors import InvalidParameter, NotPrivate
 from leastnoise.noise import Steps
-from tests.conftest import Replay
 from tests.support.random_noise import steps
+from tests.support.tapes import Replay
 
 COMB = Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])
 
@@ -79,7 +79,7 @@ def test_what_is_drawn_keeps_the_promise_that_the_law_keeps(noise: Steps, epsilo
         return
     mechanism = ln.hold(noise, ln.Privacy(epsilon, needed), sensitivity="0.9")
     assert mechanism.protected > Fraction(9, 10)
-    keeps(mechanism.drawn.noise, mechanism.privacy, sensitivity=mechanism.protected)
+    check_privacy(mechanism.drawn.noise, mechanism.privacy, sensitivity=mechanism.protected)
     answer = mechanism.release(5, allow_exact=True)
     assert abs(answer.value - 5) <= answer.bound
     with pytest.raises(NotPrivate, match=r"at a move (of|near) -?\S+ it needs δ = "):

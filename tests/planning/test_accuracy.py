@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import leastnoise as ln
-from leastnoise.core.exact import approximately
+from leastnoise.core.exact import format_rounded
 from leastnoise.errors import InvalidParameter
 from leastnoise.mechanism.answer import half_width
 from leastnoise.planning import accuracy
@@ -15,7 +15,7 @@ from leastnoise.planning import accuracy
 
 def is_short(number: Fraction) -> bool:
     """Whether a number has at most three significant digits."""
-    return Fraction(approximately(number, 3)) == number
+    return Fraction(format_rounded(number, 3)) == number
 
 
 def below(number: Fraction) -> Fraction:

@@ -15,7 +15,7 @@ from scipy.stats import norm
 import leastnoise as ln
 from leastnoise import plots
 from leastnoise.calibration import FAMILIES
-from leastnoise.core.basic_composition import shared_move, split
+from leastnoise.core.basic_composition import joint_sensitivity, split_evenly
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.noise import Gaussian, Rounded
 from leastnoise.planning.closed_forms import MOST_RELEASES, first_release
@@ -158,7 +158,7 @@ def test_a_least_noise_that_does_not_exist_leaves_the_others() -> None:
 def test_releases_split_a_promise_without_exceeding_it(
     epsilon: Fraction, delta: Fraction, releases: int
 ) -> None:
-    each = split(ln.Privacy(epsilon, delta), releases)
+    each = split_evenly(ln.Privacy(epsilon, delta), releases)
     assert each.epsilon * releases == epsilon
     assert each.delta * releases >= delta
     together = -math.expm1(releases * math.log1p(-float(each.delta)))
@@ -169,7 +169,7 @@ def test_releases_split_a_promise_without_exceeding_it(
 
 @given(st.fractions(Fraction(1, 1000), 1000), st.integers(1, 10**6))
 def test_shared_moves_are_rounded_up(sensitivity: Fraction, releases: int) -> None:
-    move = shared_move(sensitivity, releases)
+    move = joint_sensitivity(sensitivity, releases)
     assert 1 <= (move / sensitivity) ** 2 / releases < HAIR
 
 
@@ -252,7 +252,7 @@ def test_the_table_is_aligned_and_on_the_safe_side(comparison: ln.Comparison) ->
 
 def test_the_split_is_told() -> None:
     told = " ".join(str(THIRDS).split())
-    assert f"each promises {split(THIRDS.privacy, 2)}" in told
+    assert f"each promises {split_evenly(THIRDS.privacy, 2)}" in told
     assert "as one moved by √2·Δ" in told
     assert "releases" not in str(BOTH)
 

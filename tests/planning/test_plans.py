@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import norm
 
 import leastnoise as ln
-from leastnoise.core.basic_composition import all_together as together
-from leastnoise.core.basic_composition import kept, split
+from leastnoise.core.basic_composition import compose_basic as together
+from leastnoise.core.basic_composition import split_evenly, success_probability
 from leastnoise.core.exact import exponential
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.mechanism.answer import half_width
@@ -169,7 +169,7 @@ def test_never_dearer_than_an_even_split(privacy: ln.Privacy, family: str | None
             (
                 one.weight
                 * ln.calibrate(
-                    split(privacy, len(MIXED)),
+                    split_evenly(privacy, len(MIXED)),
                     sensitivity=one.sensitivity,
                     cost=one.cost or ln.l1,
                     integer=one.integer,
@@ -292,12 +292,12 @@ def test_gaussian_shares_of_different_costs_are_searched_for() -> None:
 def test_a_split_is_exact() -> None:
     parts = promises(ln.Privacy("1/3", "0.3"), [0.1, 0.2, 0.7], [0.5, 0.25, 0.25])
     assert sum(part.epsilon for part in parts) == Fraction(1, 3)
-    assert kept(part.delta for part in parts) >= Fraction(7, 10)
+    assert success_probability(part.delta for part in parts) >= Fraction(7, 10)
     assert together(parts).delta >= Fraction(3, 10) * (1 - Fraction(1, 10**5))
     assert apportioned(Fraction(1), [1.0, 1.0, 1.0]) == (Fraction(1, 3),) * 3
     assert together(parts, Fraction(3, 10)).delta <= Fraction(3, 10)
     tiny = promises(ln.Privacy(0, Fraction(1, 10**400)), [0, 0], [0.3, 0.7])
-    assert 0 < 1 - kept(part.delta for part in tiny) <= Fraction(1, 10**400)
+    assert 0 < 1 - success_probability(part.delta for part in tiny) <= Fraction(1, 10**400)
 
 
 @pytest.mark.parametrize("privacy", [ln.Privacy(1, "1e-400"), ln.Privacy(0, "1e-200")])
@@ -490,7 +490,7 @@ def test_where_the_seconds_are_up_an_even_split_is_found_and_the_rest_passed_ove
     found = ln.plan(BOTH, MIXED, seconds="1e-9")
     found.check()
     assert found.family == "cheapest known"
-    assert {made.privacy for made in found.ready} == {split(BOTH, len(MIXED))}
+    assert {made.privacy for made in found.ready} == {split_evenly(BOTH, len(MIXED))}
     said = {one.family for one in found.rows if one.refused == "passed over: the seconds were up"}
     assert said >= {"least", "gaussian", "laplace", "staircase"}
     targets = sums(2, error=40)

@@ -12,9 +12,9 @@ from scipy import stats
 
 import leastnoise as ln
 from leastnoise.tables import Count, GroupedAnswers, Mean, Protected, Quantile, Sum
+from tests.support.confidence_intervals import FALSE_ALARM
 from tests.support.processes import forked, waited
 
-FALSE_ALARM = 1e-9
 ENDED = ln.Privacy(1, "1e-3")  # its noise has a largest size
 
 

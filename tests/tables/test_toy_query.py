@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import leastnoise as ln
 from leastnoise import tables
 from leastnoise.cli import main
-from leastnoise.core.exact import count
+from leastnoise.core.exact import parse_count
 from leastnoise.tables import QUERIES, Argument, Count, QueryMethods, Question, Sum, TableQuery
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.queries import Query, Rows, build_query, check_numeric, titled
@@ -37,7 +37,7 @@ class UnitsFrom(Question):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set("least", count(self.least, "least", least=0))
+        self._set("least", parse_count(self.least, "least", least=0))
 
     @property
     def title(self) -> str:

@@ -15,20 +15,20 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from leastnoise.accounting.curves import LossCurve
-from leastnoise.accounting.joint import Together, together
+from leastnoise.accounting.joint import JointLoss, joint_loss
 from leastnoise.accounting.parts import PartLosses, noise_losses, promise_losses
 from leastnoise.accounting.profile import Profile
-from leastnoise.core.basic_composition import failing_together
+from leastnoise.core.basic_composition import joint_failure
 from leastnoise.core.exact import (
     Interval,
     Number,
-    approximately,
-    count,
-    described,
-    exactly,
     exponential,
-    rational,
-    shortened_up,
+    format_exact,
+    format_rounded,
+    parse_count,
+    parse_rational,
+    quote,
+    round_up,
 )
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
@@ -71,7 +71,7 @@ def compose(parts: Iterable[object]) -> Composition:
     """
     if isinstance(parts, str | bytes) or not isinstance(parts, Iterable):
         raise InvalidParameter(
-            f"compose takes a list of releases; got {described(parts)}. "
+            f"compose takes a list of releases; got {quote(parts)}. "
             "Give for instance [mechanism, (other, 10)]."
         )
     found: list[tuple[Part, int]] = []
@@ -136,17 +136,17 @@ class Composition:
         Raises:
             InvalidParameter: If no ε suffices, for with more than δ something is told for certain.
         """
-        allowed = rational(delta, "δ")
+        allowed = parse_rational(delta, "δ")
         if not 0 <= allowed < 1:
             raise InvalidParameter(
-                f"δ must be at least 0 and less than 1; got {described(delta)}. "
+                f"δ must be at least 0 and less than 1; got {quote(delta)}. "
                 "Give a probability such as '1e-6'."
             )
         high = self._added if allowed >= self._failing else _LARGEST
         least = self.delta(high)
         if least > allowed:
             raise InvalidParameter(
-                f"no ε is proved to suffice at δ = {exactly(allowed)}: these releases need at "
+                f"no ε is proved to suffice at δ = {format_exact(allowed)}: these releases need at "
                 f"least {_up(least)} whatever ε is. Allow a larger δ."
             )
         if self.delta(0) <= allowed:
@@ -187,7 +187,7 @@ class Composition:
 
     def explain(self) -> str:
         """Say in plain words what all releases together promise, and under which conditions."""
-        guess = approximately((1 + self.advantage) * 50, 6, ROUND_CEILING)
+        guess = format_rounded((1 + self.advantage) * 50, 6, ROUND_CEILING)
         words = [
             f"{self}.",
             "Someone who sees all answers guesses whether one person is in the data right at most "
@@ -237,20 +237,20 @@ class Composition:
         return {part: part_losses(part) for part, _ in self.parts}
 
     @cached_property
-    def _above(self) -> Together:
+    def _above(self) -> JointLoss:
         curves = {part: losses.above for part, losses in self._losses.items()}
         return self._together(curves, above=True)
 
     @cached_property
-    def _below(self) -> Together:
+    def _below(self) -> JointLoss:
         curves = {part: losses.below for part, losses in self._losses.items()}
         return self._together(curves, above=False)
 
-    def _together(self, curves: Mapping[Part, LossCurve | None], *, above: bool) -> Together:
+    def _together(self, curves: Mapping[Part, LossCurve | None], *, above: bool) -> JointLoss:
         """Gather the curves of all releases; one that alone is not level has a δ of its own."""
         bent = [part for part, curve in curves.items() if curve is not None and not curve.is_level]
         alone = partial(part_delta, bent[0]) if len(bent) == 1 else None
-        return together(
+        return joint_loss(
             [(curves[part], count) for part, count in self.parts], above=above, alone=alone
         )
 
@@ -267,7 +267,7 @@ class Composition:
     @cached_property
     def _failing(self) -> Fraction:
         """1 − Π(1−δᵢ), exactly where that is short, else from above."""
-        return failing_together((delta, count) for (_, delta), count in self._promises).upper
+        return joint_failure((delta, count) for (_, delta), count in self._promises).upper
 
     def _promised(self, failing: Fraction) -> Privacy:
         """Return (Σεᵢ, δ), or refuse where it would promise nothing."""
@@ -276,13 +276,13 @@ class Composition:
                 "a promise needs δ < 1; got releases whose δ add up to 1 or more. Ask delta(ε) for "
                 "what they keep together, or release less."
             )
-        return Privacy(self._added, shortened_up(failing) if failing else 0)
+        return Privacy(self._added, round_up(failing) if failing else 0)
 
 
 def _epsilon(epsilon: Number) -> Fraction:
-    exact = rational(epsilon, "ε")
+    exact = parse_rational(epsilon, "ε")
     if exact < 0:
-        raise InvalidParameter(f"ε must be 0 or more; got {described(epsilon)}. Give one.")
+        raise InvalidParameter(f"ε must be 0 or more; got {quote(epsilon)}. Give one.")
     return exact
 
 
@@ -293,7 +293,7 @@ def _short(number: Fraction, width: Fraction) -> Fraction:
 
 
 def _up(number: Fraction) -> str:
-    return approximately(number, 6, ROUND_CEILING)
+    return format_rounded(number, 6, ROUND_CEILING)
 
 
 _BITS = 320
@@ -306,7 +306,7 @@ def parts_read(part: object) -> tuple[Part, int]:
         InvalidParameter: If it is nothing that can be composed.
     """
     if isinstance(part, tuple) and len(part) == 2:
-        return _read(part[0]), count(part[1], "how often a part is released", least=1)
+        return _read(part[0]), parse_count(part[1], "how often a part is released", least=1)
     return _read(part), 1
 
 
@@ -330,7 +330,7 @@ def _read(part: object) -> Part:
         return part.privacy
     raise InvalidParameter(
         "what is composed must be a mechanism, an answer, a promise, a profile or a composition, "
-        f"or a pair of one and how often; got {described(part)}. "
+        f"or a pair of one and how often; got {quote(part)}. "
         "Give for instance [mechanism, (Privacy(epsilon=1), 10)]."
     )
 

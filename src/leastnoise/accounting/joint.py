@@ -10,7 +10,7 @@ from leastnoise.accounting.discretise import Plan, composed, planned
 from leastnoise.accounting.privacy_loss import Losses
 from leastnoise.accounting.profile import Profile
 from leastnoise.accounting.smooth_curves import Normal
-from leastnoise.core.basic_composition import failing_together
+from leastnoise.core.basic_composition import joint_failure
 from leastnoise.core.exact import Interval, power
 from leastnoise.core.noise import Gaussian
 
@@ -22,7 +22,7 @@ _GUARD_BITS = 8
 
 
 @dataclass(frozen=True)
-class Together:
+class JointLoss:
     """The loss curves of all releases, with how often each is used: from above, or from below.
 
     ``alone`` answers where there is but one release whose curve is neither level nor Gaussian.
@@ -50,7 +50,7 @@ class Together:
             for c, n in self.curves
             if c.is_level
         )
-        failing = failing_together(ends)
+        failing = joint_failure(ends)
         return failing.upper if self.above else failing.lower
 
     @cached_property
@@ -117,12 +117,12 @@ def _order(item: tuple[LossCurve, int]) -> tuple[str, float, float, int]:
     return type(curve).__name__, curve.farthest, curve.spread, count
 
 
-def together(
+def joint_loss(
     curves: Iterable[tuple[LossCurve | None, int]],
     *,
     above: bool,
     alone: Callable[[Fraction], Interval] | None = None,
-) -> Together:
+) -> JointLoss:
     """Gather the curves of releases; those without one are left out, for a bound from below."""
     known = tuple((curve, count) for curve, count in curves if curve is not None)
-    return Together(known, above, alone)
+    return JointLoss(known, above, alone)

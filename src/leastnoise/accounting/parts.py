@@ -17,7 +17,7 @@ from leastnoise.core.noise import (
     TruncatedLaplace,
 )
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import Ratios, Shape, lattice_ratios, line_ratios, shape_of
+from leastnoise.core.profile import Shape, StaircaseCurve, lattice_ratios, line_ratios, shape_of
 
 _BITS = 320
 # A curve that falls by less than 2^−18 of itself is taken for level.
@@ -97,7 +97,7 @@ def _(noise: DiscreteStaircase, sensitivity: Fraction) -> PartLosses:
     return _ratio_losses(lattice_ratios(noise, sensitivity))
 
 
-def _ratio_losses(ratios: Ratios) -> PartLosses:
+def _ratio_losses(ratios: StaircaseCurve) -> PartLosses:
     table = Table(tuple(sorted(ratios.higher.items())), Fraction(0))
     return PartLosses(table, table)
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from leastnoise.accounting.renyi import renyi
 from leastnoise.accounting.tradeoff import impossible, tradeoff
-from leastnoise.core.exact import Interval, Number, described, positive, rational
+from leastnoise.core.exact import Interval, Number, parse_positive, parse_rational, quote
 from leastnoise.core.noise import Noise
 from leastnoise.core.profile import Curve, Level, curve_of
 from leastnoise.errors import InvalidParameter
@@ -31,10 +31,10 @@ class Profile:
         """Keep the noise; nothing is computed yet."""
         if not isinstance(noise, Noise):
             raise InvalidParameter(
-                f"a profile is of a noise; got {described(noise)}. Give for instance Uniform(5)."
+                f"a profile is of a noise; got {quote(noise)}. Give for instance Uniform(5)."
             )
         object.__setattr__(self, "noise", noise)
-        object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
+        object.__setattr__(self, "sensitivity", parse_positive(sensitivity, "sensitivity"))
 
     def delta(self, epsilon: Number = 0) -> Fraction:
         """Return δ(ε): exact where it is rational, else a proved upper bound within 2⁻⁶⁰ or so."""
@@ -42,9 +42,9 @@ class Profile:
 
     def enclose(self, epsilon: Number = 0) -> Interval:
         """Enclose δ(ε)."""
-        exact = rational(epsilon, "ε")
+        exact = parse_rational(epsilon, "ε")
         if exact < 0:
-            raise InvalidParameter(f"ε must be 0 or more; got {described(epsilon)}. Give one.")
+            raise InvalidParameter(f"ε must be 0 or more; got {quote(epsilon)}. Give one.")
         return self._curve.worst(Level.at(exact))[0]
 
     def at_factor(self, factor: Fraction) -> Fraction:
@@ -53,10 +53,10 @@ class Profile:
 
     def worst(self, factor: Fraction = Fraction(1)) -> tuple[Fraction, Fraction]:
         """Return δ at a factor e^ε ≥ 0 and the move that reaches it (nearly, where atoms meet)."""
-        exact = rational(factor, "a factor")
+        exact = parse_rational(factor, "a factor")
         if exact < 0:
             raise InvalidParameter(
-                f"a factor must be at least 0; got {described(factor)}. Give e^ε as a rational."
+                f"a factor must be at least 0; got {quote(factor)}. Give e^ε as a rational."
             )
         reached, move = self._curve.worst(Level.of(exact))
         return reached.upper, move
@@ -87,10 +87,10 @@ class Profile:
         piecewise constant noise, else from below (Wasserman and Zhou 2010; Dong, Roth and Su 2022,
         Proposition 2.12).
         """
-        rate = rational(fpr, "a false positive rate")
+        rate = parse_rational(fpr, "a false positive rate")
         if not 0 <= rate <= 1:
             raise InvalidParameter(
-                f"a false positive rate must lie between 0 and 1; got {described(fpr)}. "
+                f"a false positive rate must lie between 0 and 1; got {quote(fpr)}. "
                 "Give a probability."
             )
         return tradeoff(self._curve, rate)
@@ -102,10 +102,10 @@ class Profile:
         impossible for a neighbour. Rényi differential privacy of this order is that of Mironov
         (2017), Definition 4.
         """
-        exact = rational(order, "an order")
+        exact = parse_rational(order, "an order")
         if exact <= 1:
             raise InvalidParameter(
-                f"the order of a Rényi divergence must be greater than 1; got {described(order)}. "
+                f"the order of a Rényi divergence must be greater than 1; got {quote(order)}. "
                 "Give for instance 2."
             )
         return renyi(self._curve, exact)

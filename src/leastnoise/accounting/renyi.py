@@ -6,9 +6,9 @@ from fractions import Fraction
 from functools import singledispatch
 
 from leastnoise.accounting.tradeoff import impossible
-from leastnoise.core.exact import Interval, exactly, exponential, logarithm
+from leastnoise.core.exact import Interval, exponential, format_exact, logarithm
 from leastnoise.core.noise import Gaussian, Laplace, Smooth
-from leastnoise.core.profile import Curve, Finite, HalfLines, Ratios, narrowed
+from leastnoise.core.profile import Curve, LogConcaveCurve, PiecewiseCurve, StaircaseCurve, refine
 from leastnoise.errors import Unsupported
 
 
@@ -19,19 +19,19 @@ def renyi(curve: Curve, order: Fraction) -> Fraction | float:
 
 
 @renyi.register
-def finite_renyi(curve: Finite, order: Fraction) -> Fraction | float:
+def finite_renyi(curve: PiecewiseCurve, order: Fraction) -> Fraction | float:
     """Return infinity, for some output is impossible for a neighbour; 0 if nothing moves."""
     return math.inf if impossible(curve) else ratios_renyi({Fraction(1): Fraction(1)}, order)
 
 
 @renyi.register
-def renyi_of_ratios(curve: Ratios, order: Fraction) -> Fraction | float:
+def renyi_of_ratios(curve: StaircaseCurve, order: Fraction) -> Fraction | float:
     """Return a bound from above of the divergence, from the ratios."""
     return ratios_renyi(curve.masses, order)
 
 
 @renyi.register
-def half_lines_renyi(curve: HalfLines, order: Fraction) -> Fraction | float:
+def half_lines_renyi(curve: LogConcaveCurve, order: Fraction) -> Fraction | float:
     """Return the divergence of the noise on the line: rounding can only make it less."""
     return smooth_renyi(curve.noise, curve.move, order) if curve.move else Fraction(0)
 
@@ -46,7 +46,7 @@ def smooth_renyi(noise: Smooth, move: Fraction, order: Fraction) -> Fraction | f
         return math.inf  # some outputs of each are impossible for the other
     raise Unsupported(
         "a Rényi divergence is known for Laplace, Gaussian and staircase noise; "
-        f"got {noise!r}, a move of {exactly(move)} and the order {exactly(order)}. "
+        f"got {noise!r}, a move of {format_exact(move)} and the order {format_exact(order)}. "
         "Ask its profile for δ(ε) instead."
     )
 
@@ -96,7 +96,7 @@ def renyi_of(
         ends = Interval(logarithm(inner.lower, bits).lower, logarithm(inner.upper, bits).upper)
         return largest(bits) + ends.scaled(1 / (order - 1))
 
-    return narrowed(enclosed).upper
+    return refine(enclosed).upper
 
 
 def _small_power(exponent: Interval, bits: int) -> Interval:

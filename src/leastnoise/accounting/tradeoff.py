@@ -8,11 +8,11 @@ from leastnoise.core.exact import Interval
 from leastnoise.core.noise import Rounded
 from leastnoise.core.profile import (
     Curve,
-    Finite,
-    HalfLines,
-    Ratios,
-    RoundedHalfLines,
+    LogConcaveCurve,
+    PiecewiseCurve,
+    RoundedLogConcaveCurve,
     Shape,
+    StaircaseCurve,
 )
 from leastnoise.errors import InvalidParameter
 
@@ -44,7 +44,7 @@ def shape_ratios(shape: Shape) -> list[Fraction]:
 
 
 @tradeoff.register
-def finite_tradeoff(curve: Finite, rate: Fraction) -> Fraction:
+def finite_tradeoff(curve: PiecewiseCurve, rate: Fraction) -> Fraction:
     """Return the best bound that the profile gives: sup of 1 − δ(ε) − e^ε·rate, exactly."""
     kinks = [Fraction(0), *shape_ratios(curve.shape)]
 
@@ -57,13 +57,15 @@ def finite_tradeoff(curve: Finite, rate: Fraction) -> Fraction:
 
 
 @impossible.register
-def finite_impossible(curve: Finite) -> Fraction:
+def finite_impossible(curve: PiecewiseCurve) -> Fraction:
     """δ at the largest likelihood ratio of two heights: beyond, only the impossible counts."""
     heights = [h for _, _, h in curve.shape.pieces] or [1]
     return curve.at_factor(Fraction(max(heights), min(heights)))
 
 
-def _finite_peak_between(curve: Finite, low: Fraction, high: Fraction, rate: Fraction) -> Fraction:
+def _finite_peak_between(
+    curve: PiecewiseCurve, low: Fraction, high: Fraction, rate: Fraction
+) -> Fraction:
     """Return the largest 1 − δ − e^ε·rate between two kinks, where every move gives a line.
 
     The least of these lines is concave; its peak is found by crossing the line that rises with
@@ -105,7 +107,7 @@ def _peak(count: int, value: Callable[[int], Fraction]) -> int:
 
 
 @tradeoff.register
-def ratios_tradeoff(curve: Ratios, rate: Fraction) -> Fraction:
+def ratios_tradeoff(curve: StaircaseCurve, rate: Fraction) -> Fraction:
     """Return the false negatives of the best test, exactly: the highest ratios come first."""
     left, missed = rate, Fraction(1)
     for ratio, mass in sorted(curve.masses.items(), reverse=True):
@@ -116,13 +118,13 @@ def ratios_tradeoff(curve: Ratios, rate: Fraction) -> Fraction:
 
 
 @impossible.register
-def ratios_impossible(_curve: Ratios) -> Fraction:
+def ratios_impossible(_curve: StaircaseCurve) -> Fraction:
     """0: what one puts out so does the other."""
     return Fraction(0)
 
 
 @tradeoff.register
-def half_lines_tradeoff(curve: HalfLines, rate: Fraction) -> Fraction:
+def half_lines_tradeoff(curve: LogConcaveCurve, rate: Fraction) -> Fraction:
     """Return P(X > d + q) from below, q the place with P(X < q) = rate.
 
     The best test that takes a neighbour's output for one's own at this rate is x < d + q
@@ -136,7 +138,7 @@ def half_lines_tradeoff(curve: HalfLines, rate: Fraction) -> Fraction:
 
 
 @tradeoff.register
-def rounded_half_lines_tradeoff(curve: RoundedHalfLines, rate: Fraction) -> Fraction:
+def rounded_half_lines_tradeoff(curve: RoundedLogConcaveCurve, rate: Fraction) -> Fraction:
     """Return the line's bound, or a better one from the tests that the lattice has.
 
     These are the thresholds, mixed at random: a polygon. Its edge at this rate falls by some
@@ -155,14 +157,14 @@ def rounded_half_lines_tradeoff(curve: RoundedHalfLines, rate: Fraction) -> Frac
     return max(line, 1 - curve.at_factor(factor) - factor * rate)
 
 
-def _half_lines_quantile(curve: HalfLines, rate: Fraction) -> Fraction:
+def _half_lines_quantile(curve: LogConcaveCurve, rate: Fraction) -> Fraction:
     """Return the place with P(X < place) = rate, from above."""
     size = curve.noise.series(min(rate, 1 - rate), 1)[0]
     return -size.lower if rate < _HALF else size.upper
 
 
 @impossible.register
-def half_lines_impossible(curve: HalfLines) -> Fraction:
+def half_lines_impossible(curve: LogConcaveCurve) -> Fraction:
     """P(X < d − A) for a largest size A, from above; 0 without one."""
     radius = curve.noise.radius
     if isinstance(radius, float) or not curve.move:
@@ -171,7 +173,7 @@ def half_lines_impossible(curve: HalfLines) -> Fraction:
 
 
 @impossible.register
-def rounded_half_lines_impossible(curve: RoundedHalfLines) -> Fraction:
+def rounded_half_lines_impossible(curve: RoundedLogConcaveCurve) -> Fraction:
     """The probability of the points that lie beyond all of the moved ones, from above."""
     farthest = Rounded(curve.step, curve.noise).farthest
     if isinstance(farthest, float) or not curve.move:

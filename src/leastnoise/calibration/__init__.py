@@ -5,7 +5,7 @@ which shares nothing with them but the law and the cost.
 """
 
 from leastnoise.calibration.families import FAMILIES
-from leastnoise.calibration.finder import find
+from leastnoise.calibration.finder import find_noise
 from leastnoise.calibration.lattice import (
     lattice_law,
     on_lattice,
@@ -28,7 +28,7 @@ __all__ = [
     "Problem",
     "class_read",
     "effort_read",
-    "find",
+    "find_noise",
     "lattice_law",
     "on_lattice",
     "rounded",

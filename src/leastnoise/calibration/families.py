@@ -18,10 +18,10 @@ from leastnoise.calibration.staircase import (
     geometric,
 )
 from leastnoise.certificate import Certificate, at_epsilon_0
-from leastnoise.core.exact import described, exponential
+from leastnoise.core.exact import exponential, quote
 from leastnoise.core.noise import Noise, Rounded, Smooth, Staircase, Steps
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import never_rises
+from leastnoise.core.profile import is_unimodal
 from leastnoise.errors import InvalidParameter, LeastnoiseError, NotPrivate, Unsupported
 
 # An ε smaller than δ by this factor is as good as none: the noise for ε = 0 is within 0.1 %.
@@ -37,7 +37,7 @@ class Family:
     find: Callable[[Problem], Noise]
 
 
-def found_in(name: object, problem: Problem) -> tuple[Noise, str]:
+def noise_of_family(name: object, problem: Problem) -> tuple[Noise, str]:
     """Return the noise of a family that keeps the promise, and the result it rests on.
 
     Raises:
@@ -46,7 +46,7 @@ def found_in(name: object, problem: Problem) -> tuple[Noise, str]:
     """
     if not isinstance(name, str) or name not in FAMILIES:
         raise InvalidParameter(
-            f"family must be one of {', '.join(FAMILIES)}; got {described(name)}. {_meant(name)}"
+            f"family must be one of {', '.join(FAMILIES)}; got {quote(name)}. {_meant(name)}"
             "Choose one, or leave it out for the least noise."
         )
     family = FAMILIES[name]
@@ -68,7 +68,7 @@ def cheapest_known(problem: Problem) -> tuple[Noise, str]:
         try:
             noise = FAMILIES[name].find(problem)
             cost = noise.expected(problem.cost)
-            if problem.among == "decreasing" and not never_rises(noise):
+            if problem.among == "decreasing" and not is_unimodal(noise):
                 continue
         except (InvalidParameter, NotPrivate, Unsupported) as error:
             refused.append(error)

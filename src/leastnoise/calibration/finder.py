@@ -11,14 +11,19 @@ from dataclasses import replace
 from fractions import Fraction
 
 from leastnoise.calibration.cache import load, save
-from leastnoise.calibration.families import FAMILIES, cheapest_known, found_in, least_decreasing
+from leastnoise.calibration.families import (
+    FAMILIES,
+    cheapest_known,
+    least_decreasing,
+    noise_of_family,
+)
 from leastnoise.calibration.integers import least_canonical
 from leastnoise.calibration.line import least_comb
 from leastnoise.calibration.problem import Effort, Problem
 from leastnoise.calibration.solve import Bracket, narrow, to_certificate
 from leastnoise.calibration.staircase import cheapest_staircase
 from leastnoise.certificate import CanonicalBound, Certificate, LatticeBound
-from leastnoise.core.exact import exactly, power
+from leastnoise.core.exact import format_exact, power
 from leastnoise.core.noise import Noise, Smooth, Staircase, Steps, Uniform
 from leastnoise.costs import Power
 from leastnoise.errors import InvalidParameter, Unsupported
@@ -30,7 +35,9 @@ _LARGEST_EPSILON = 5_000
 _STAIRCASE = "Geng and Viswanath 2016 (the staircase)"
 
 
-def find(problem: Problem, effort: Effort, family: str | None = None) -> tuple[Noise, Certificate]:
+def find_noise(
+    problem: Problem, effort: Effort, family: str | None = None
+) -> tuple[Noise, Certificate]:
     """Return the least noise of a class, or one proved to be near it, and the proof.
 
     ============================  =================================================================
@@ -52,7 +59,7 @@ def find(problem: Problem, effort: Effort, family: str | None = None) -> tuple[N
     if problem.privacy.epsilon > _LARGEST_EPSILON:
         raise Unsupported(
             f"an ε above {_LARGEST_EPSILON} protects nobody, and e^ε is not computed for it; got "
-            f"ε = {exactly(problem.privacy.epsilon)}. Promise less."
+            f"ε = {format_exact(problem.privacy.epsilon)}. Promise less."
         )
     # A cost is looked at before it is trusted, and again as far as the noise turned out to reach.
     level = max(problem.privacy.delta, min(problem.privacy.epsilon, Fraction(1)))
@@ -98,7 +105,7 @@ def _found(problem: Problem, effort: Effort) -> tuple[Noise, Certificate]:
 
 def _forced(problem: Problem, family: str) -> tuple[Noise, Certificate]:
     """Return the noise of a family, with the best bound that is known at once."""
-    noise, source = found_in(family, problem)
+    noise, source = noise_of_family(family, problem)
     if not problem.privacy.epsilon and family == "uniform":
         return least_decreasing(problem)
     if not problem.privacy.epsilon and family == "comb":
@@ -155,7 +162,7 @@ def scaled(certificate: Certificate, problem: Problem) -> Certificate:
         moved,
         cost,
         source=certificate.source,
-        lower_bound=None if evidence is None else evidence.proved(cost, problem.privacy, moved),
+        lower_bound=None if evidence is None else evidence.prove(cost, problem.privacy, moved),
         evidence=evidence,
     )
 

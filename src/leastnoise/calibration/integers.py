@@ -128,7 +128,7 @@ def least_canonical(problem: Problem) -> tuple[Noise, Certificate]:
         problem.sensitivity,
         problem.cost,
         source="the canonical noise (Awan and Vadhan 2023)",
-        lower_bound=evidence.proved(problem.cost, problem.privacy, problem.sensitivity),
+        lower_bound=evidence.prove(problem.cost, problem.privacy, problem.sensitivity),
         evidence=evidence,
     )
     return noise, certificate

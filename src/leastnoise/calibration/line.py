@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from leastnoise.certificate import Certificate, CombBound, SupportingLine
-from leastnoise.core.exact import approximately
+from leastnoise.core.exact import format_rounded
 from leastnoise.core.noise import Steps, Uniform
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, Power, l2
@@ -150,8 +150,8 @@ def _beyond(cost: Cost, half: Fraction, narrowest: Fraction, delta: Fraction) ->
     function's h is only enclosed, ever more loosely the wider: up to 2⁸ times the narrowest width
     it is enough that it may be ≥ 0, beyond it must be for certain.
     """
-    width = narrowest if cost.settled is None else max(cost.settled, narrowest)
-    for doubling in range(_DOUBLINGS if cost.settled is None else 1):
+    width = narrowest if cost.constant_beyond is None else max(cost.constant_beyond, narrowest)
+    for doubling in range(_DOUBLINGS if cost.constant_beyond is None else 1):
         width *= 2
         balance = cost.balance(width, half)
         if balance.lower >= 0 or (doubling < _LENIENT and balance.upper >= 0):
@@ -217,7 +217,7 @@ def not_attained(delta: Fraction, zero: Fraction, highest: Fraction) -> InvalidP
     infimum = zero + (1 - delta) * (highest - zero)
     return InvalidParameter(
         "no noise has the least cost here: ever wider noise with ever more mass at the origin "
-        f"costs ever less, down to {approximately(infimum, 12)}, which none reaches. This cost "
+        f"costs ever less, down to {format_rounded(infimum, 12)}, which none reaches. This cost "
         "levels off too early for this sensitivity: give one that goes on rising, or a higher "
         "threshold."
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from leastnoise.certificate import CLASSES
-from leastnoise.core.exact import Number, as_float, described, exactly, positive
+from leastnoise.core.exact import Number, as_float, format_exact, parse_positive, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, as_cost
 from leastnoise.errors import InvalidParameter
@@ -43,19 +43,19 @@ def sensitivity_read(
     """Refuse what is no question; return the sensitivity, exactly."""
     if not isinstance(privacy, Privacy):
         raise InvalidParameter(
-            f"privacy must be a Privacy; got {described(privacy)}. Write Privacy(delta=0.1)."
+            f"privacy must be a Privacy; got {quote(privacy)}. Write Privacy(delta=0.1)."
         )
     as_cost(cost)
     if not isinstance(integer, bool):
         raise InvalidParameter(
-            f"integer must be True or False; got {described(integer)}. "
+            f"integer must be True or False; got {quote(integer)}. "
             "Say whether true answers are whole numbers."
         )
-    moved = positive(sensitivity, "sensitivity")
+    moved = parse_positive(sensitivity, "sensitivity")
     if integer and moved.denominator != 1:
         raise InvalidParameter(
             "the sensitivity of a whole-number answer must be a whole number; "
-            f"got {exactly(moved)}. Round it up, or leave out integer=True."
+            f"got {format_exact(moved)}. Round it up, or leave out integer=True."
         )
     return moved
 
@@ -65,7 +65,7 @@ def class_read(among: object) -> str:
     if isinstance(among, str) and among in CLASSES:
         return among
     raise InvalidParameter(
-        f'among must be "decreasing" or "any"; got {described(among)}. '
+        f'among must be "decreasing" or "any"; got {quote(among)}. '
         "Say in which class of noises to look."
     )
 
@@ -83,8 +83,8 @@ def effort_read(solve: object, gap: Number, seconds: Number) -> Effort:
     """Refuse an effort that makes no sense."""
     if not isinstance(solve, bool):
         raise InvalidParameter(
-            f"solve must be True or False; got {described(solve)}. "
+            f"solve must be True or False; got {quote(solve)}. "
             "Say whether a programme may be solved where no closed form is known."
         )
-    wanted = positive(gap, "gap")
-    return Effort(solve, wanted, as_float(positive(seconds, "seconds")))
+    wanted = parse_positive(gap, "gap")
+    return Effort(solve, wanted, as_float(parse_positive(seconds, "seconds")))

@@ -12,15 +12,15 @@ from leastnoise.accounting import Profile
 from leastnoise.calibration.problem import Problem, outside
 from leastnoise.core.exact import (
     Interval,
-    exactly,
     exponential,
+    format_exact,
     inverse_error_function,
     logarithm,
     power,
 )
 from leastnoise.core.noise import Gaussian, Laplace, Smooth, TruncatedLaplace
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import keeps
+from leastnoise.core.profile import check_privacy
 from leastnoise.errors import NotPrivate
 
 Found = TypeVar("Found", bound=Smooth)
@@ -124,14 +124,14 @@ def _kept(problem: Problem, noise_of: Callable[[Fraction], Found], width: Fracti
     for _ in range(8):
         noise = noise_of(Interval.exact(width * (1 + more)).shortened(_BITS).upper)
         try:
-            keeps(noise, problem.privacy, sensitivity=problem.sensitivity)
+            check_privacy(noise, problem.privacy, sensitivity=problem.sensitivity)
         except NotPrivate:
             more *= 16
         else:
             return noise
     raise NotPrivate(
         f"the noise of a theorem must keep {problem.privacy} at Δ = "
-        f"{exactly(problem.sensitivity)}, and {noise!r} does not. "
+        f"{format_exact(problem.sensitivity)}, and {noise!r} does not. "
         "Please report this; use another family meanwhile."
     )
 

@@ -74,7 +74,7 @@ class Bracket:
     def with_evidence(self, evidence: Evidence) -> "Bracket":
         """Return the bracket with this evidence, if it proves more."""
         problem = self.problem
-        bound = evidence.proved(problem.cost, problem.privacy, problem.sensitivity)
+        bound = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
         better = self.bound is None or bound > self.bound
         return replace(self, bound=bound, evidence=evidence) if better else self
 
@@ -304,7 +304,7 @@ def _radius(problem: Problem) -> int:
     For δ = 0, where it never ends: as far as a millionth of its cost comes from.
     """
     delta, factor = as_float(problem.privacy.delta), _factor(problem)
-    settled = problem.cost.settled
+    settled = problem.cost.constant_beyond
     tail, steps, cost = (1 - delta) / (1 + factor), 1, 0.0
     while tail > 0 and steps < _MOST_POINTS:
         here = as_float(problem.cost.value(steps * problem.sensitivity).middle)

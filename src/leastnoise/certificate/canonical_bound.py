@@ -19,7 +19,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import ceil
 
-from leastnoise.certificate.evidence import unproved
+from leastnoise.certificate.evidence import certificate_error
 from leastnoise.core.exact import Interval, exponential, logarithm
 from leastnoise.core.noise import DiscreteStaircase, DiscreteUniform, Rounded, Run, TruncatedLaplace
 from leastnoise.core.privacy import Privacy
@@ -39,12 +39,12 @@ class CanonicalBound:
         """All noises, of any shape."""
         return "any"
 
-    def proved(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
+    def prove(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
         """Return the bound; raise where it does not apply."""
         if self.integer and sensitivity.denominator != 1:
-            raise unproved("whole numbers do not move by a fraction")
+            raise certificate_error("whole numbers do not move by a fraction")
         if not privacy.delta and not privacy.epsilon:
-            raise unproved("no noise keeps (0, 0)")
+            raise certificate_error("no noise keeps (0, 0)")
         if isinstance(cost, Power | Threshold | Points):  # asked for again and again, and constant
             return _proved(self, cost, privacy, sensitivity)
         return self._bound(cost, privacy, sensitivity)

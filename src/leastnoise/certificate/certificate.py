@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING
 from fractions import Fraction
 
-from leastnoise.certificate.evidence import Evidence, unproved
-from leastnoise.core.exact import approximately
+from leastnoise.certificate.evidence import Evidence, certificate_error
+from leastnoise.core.exact import format_rounded
 from leastnoise.core.noise import LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import keeps, never_rises
+from leastnoise.core.profile import check_privacy, is_unimodal
 from leastnoise.costs import Cost
 
 
@@ -97,14 +97,16 @@ class Certificate:
         if isinstance(self.noise, LatticeNoise) and (
             self.noise.step != 1 or self.sensitivity.denominator != 1
         ):
-            raise unproved("noise on a lattice is for whole numbers, which move by whole numbers")
-        keeps(self.noise, self.privacy, sensitivity=self.sensitivity)
+            raise certificate_error(
+                "noise on a lattice is for whole numbers, which move by whole numbers"
+            )
+        check_privacy(self.noise, self.privacy, sensitivity=self.sensitivity)
         if self.noise.enclose(self.objective).upper != self.cost:
-            raise unproved("the noise does not cost what it says")
+            raise certificate_error("the noise does not cost what it says")
         if self._proved() != self.lower_bound:
-            raise unproved("its evidence gives another lower bound than it says")
+            raise certificate_error("its evidence gives another lower bound than it says")
         if self.cost < self.lower_bound - abs(self.lower_bound) * _ROUNDING:
-            raise unproved("its noise costs less than it says is possible")
+            raise certificate_error("its noise costs less than it says is possible")
 
     def _proved(self) -> Fraction:
         """Return the lower bound that the evidence proves for the class of the noise."""
@@ -112,18 +114,18 @@ class Certificate:
         if self.evidence is None:
             return none
         if self.evidence.integer != self.integer:
-            raise unproved("its evidence is for another kind of answers")
+            raise certificate_error("its evidence is for another kind of answers")
         if self.evidence.among != self.among:
-            raise unproved("its evidence is for another class of noises")
-        if self.among == "decreasing" and not never_rises(self.noise):
-            raise unproved("its noise is not of the class that it says")
-        return max(none, self.evidence.proved(self.objective, self.privacy, self.sensitivity))
+            raise certificate_error("its evidence is for another class of noises")
+        if self.among == "decreasing" and not is_unimodal(self.noise):
+            raise certificate_error("its noise is not of the class that it says")
+        return max(none, self.evidence.prove(self.objective, self.privacy, self.sensitivity))
 
     def to_json(self) -> str:
         """Return the certificate as JSON, with all that its check needs."""
-        from leastnoise.certificate.document import written
+        from leastnoise.certificate.document import certificate_to_json
 
-        return written(self)
+        return certificate_to_json(self)
 
     @classmethod
     def from_json(cls, text: str, *, cost: Cost | None = None) -> "Certificate":
@@ -134,9 +136,9 @@ class Certificate:
             cost: Where the cost was a function: the function, to check against it and not only
                 against the table of its values that the text holds.
         """
-        from leastnoise.certificate.document import read
+        from leastnoise.certificate.document import certificate_from_json
 
-        return read(cls, text, cost)
+        return certificate_from_json(cls, text, cost)
 
     def __repr__(self) -> str:
         """Print what is proved, and of what."""
@@ -150,7 +152,7 @@ class Certificate:
             return (
                 f"keeps its promise; no bound is known for how far from the least ({self.source})"
             )
-        percent = approximately(self.gap * 100, 3, ROUND_CEILING)
+        percent = format_rounded(self.gap * 100, 3, ROUND_CEILING)
         much = "least" if self.exact else f"within {percent} % of the least"
         return f"{much} among {CLASSES[self.among]} ({self.source})"
 

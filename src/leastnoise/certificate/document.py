@@ -19,7 +19,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 from leastnoise.certificate.canonical_bound import CanonicalBound
-from leastnoise.certificate.evidence import CombBound, SupportingLine, unproved
+from leastnoise.certificate.evidence import CombBound, SupportingLine, certificate_error
 from leastnoise.certificate.lattice_bound import Frame, LatticeBound
 from leastnoise.core.exact import Interval, exponential
 from leastnoise.core.noise import (
@@ -99,7 +99,7 @@ _READERS: dict[type, Callable[..., Cost]] = {
 }
 
 
-def written(certificate: Certificate) -> str:
+def certificate_to_json(certificate: Certificate) -> str:
     """Return a certificate as JSON."""
     if _needs_table(certificate):
         certificate = _with_cost(certificate, Recording(certificate.objective))
@@ -114,39 +114,41 @@ def written(certificate: Certificate) -> str:
     return json.dumps({**content, "digest": _digest(content)}, ensure_ascii=False, indent=1) + "\n"
 
 
-def read(make: type[Certificate], text: str, cost: Cost | None = None) -> Certificate:
+def certificate_from_json(
+    make: type[Certificate], text: str, cost: Cost | None = None
+) -> Certificate:
     """Return the certificate that a text holds; whether it is true, its check says.
 
     Args:
         make: The class of certificates.
-        text: What :func:`written` returned.
+        text: What :func:`certificate_to_json` returned.
         cost: The cost, to check the certificate of a function against the function itself.
 
     Raises:
         InvalidParameter: If the text is no certificate, or was changed.
     """
     if len(text) > _LONGEST:
-        raise unproved(f"it is longer than {_LONGEST} characters")
+        raise certificate_error(f"it is longer than {_LONGEST} characters")
     try:
         content = json.loads(text)
         if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise unproved(f'it does not say "{FORMAT}"')
+            raise certificate_error(f'it does not say "{FORMAT}"')
         if content.pop("digest", None) != _digest(content):
-            raise unproved("its digest is not that of its content")
+            raise certificate_error("its digest is not that of its content")
         if set(content) != {*_STATED, "format", "among", "factor", "evidence"}:
-            raise unproved("it says less or more than certificates do")
+            raise certificate_error("it says less or more than certificates do")
         certificate = _certificate(make, content)
         factor = _made(content["factor"], Interval)
     except LeastnoiseError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
-        raise unproved("it is not written as certificates are") from None
+        raise certificate_error("it is not written as certificates are") from None
     if exponential(certificate.privacy.epsilon) != factor:
-        raise unproved("its interval for e^ε is another")
+        raise certificate_error("its interval for e^ε is another")
     return certificate if cost is None else _with_cost(certificate, cost)
 
 
-def noise_written(noise: Noise) -> dict[str, Any]:
+def noise_to_json(noise: Noise) -> dict[str, Any]:
     """Return a law as a certificate writes it: equal for equal laws and for no others."""
     plain: dict[str, Any] = _plain(noise)
     return plain
@@ -178,9 +180,9 @@ def _certificate(make: type[Certificate], content: dict[str, Any]) -> Certificat
         evidence=evidence,
     )
     if not _is_line(certificate.source):
-        raise unproved("its source is not one line of text")
+        raise certificate_error("its source is not one line of text")
     if content["among"] != certificate.among or certificate.sensitivity <= 0:
-        raise unproved("it speaks of another class of noises than its evidence")
+        raise certificate_error("it speaks of another class of noises than its evidence")
     return certificate
 
 
@@ -221,7 +223,7 @@ def _made(plain: Any, wanted: Any) -> Any:
     """Return the value that JSON stands for, if it is of the wanted type."""
     value = _value(plain, wanted)
     if not _fits(value, wanted):
-        raise unproved("a part of it is of another kind than it should be")
+        raise certificate_error("a part of it is of another kind than it should be")
     return value
 
 
@@ -238,7 +240,7 @@ def _value(plain: Any, wanted: Any) -> Any:
 def _number(text: object) -> Fraction:
     """Return a whole number or a ratio of two; no exponents, which could be of any size."""
     if not isinstance(text, str) or not _NUMBER.fullmatch(text):
-        raise unproved("a number in it is not written as one")
+        raise certificate_error("a number in it is not written as one")
     return Fraction(text)
 
 
@@ -252,7 +254,7 @@ def _object(plain: dict[str, Any]) -> Any:
     hints = {"radius": Fraction} | get_type_hints(kind)
     parts = {name: _made(part, hints[name]) for name, part in plain.items()}
     if set(parts) != set(_PARTS[kind]):
-        raise unproved("a part of it is missing")
+        raise certificate_error("a part of it is missing")
     if kind in _READERS:
         return _READERS[kind](*(parts[name] for name in _PARTS[kind]))
     if kind is Steps:
@@ -272,7 +274,7 @@ def _tabled(plain: dict[str, Any]) -> Tabled:
         for (kind, _), kept in readings.items()
     )
     if falls or wrong or not _is_line(str(plain["name"])):
-        raise unproved("its table is not that of a cost that never falls")
+        raise certificate_error("its table is not that of a cost that never falls")
     return Tabled(str(plain["name"]), readings)
 
 

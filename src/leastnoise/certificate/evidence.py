@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from leastnoise.core.exact import exactly
+from leastnoise.core.exact import format_exact
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l2
 from leastnoise.errors import InvalidParameter
@@ -53,7 +53,7 @@ class Evidence(Protocol):
         """Whether it speaks of noises on the integers."""
         ...
 
-    def proved(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
+    def prove(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
         """Return the cost below which no noise of the class comes.
 
         Raises:
@@ -62,7 +62,7 @@ class Evidence(Protocol):
         ...
 
 
-def unproved(reason: str) -> InvalidParameter:
+def certificate_error(reason: str) -> InvalidParameter:
     """Say why a certificate is refused."""
     return InvalidParameter(
         f"a certificate must prove what it says; this one does not: {reason}. Calibrate again."
@@ -90,29 +90,32 @@ class SupportingLine:
 
     def __repr__(self) -> str:
         """Print the line by its slope and its height."""
-        return f"SupportingLine(slope={exactly(self.slope)}, intercept={exactly(self.intercept)})"
+        return (
+            f"SupportingLine(slope={format_exact(self.slope)}, "
+            f"intercept={format_exact(self.intercept)})"
+        )
 
-    def proved(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
+    def prove(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
         """Return β − λδ if the three comparisons of this module hold; raise if one does not."""
         if privacy.epsilon:
-            raise unproved("a supporting line is for ε = 0")
+            raise certificate_error("a supporting line is for ε = 0")
         start = cost.value(Fraction(0))
         if self.slope < 0 or not 0 <= self.low <= self.high:
-            raise unproved("its numbers are out of order")
+            raise certificate_error("its numbers are out of order")
         if start.lower + self.slope < self.intercept:
-            raise unproved("it lies above the mass at the origin")
+            raise certificate_error("it lies above the mass at the origin")
         beyond = self.low + 1 if self.integer else self.high
         if not cost.value(self.low).upper <= self.intercept <= cost.value(beyond).lower:
-            raise unproved("the cost does not cross its height where it says")
+            raise certificate_error("the cost does not cross its height where it says")
         if self._clearance(cost, sensitivity) < 0:
-            raise unproved("it cuts the curve of uniform noises")
+            raise certificate_error("it cuts the curve of uniform noises")
         return self.intercept - self.slope * privacy.delta
 
     def _clearance(self, cost: Cost, sensitivity: Fraction) -> Fraction:
         """Return a lower bound of the least height of the curve above the line (comparison 3)."""
         if self.integer:
             if self.low != self.high or self.low.denominator != 1:
-                raise unproved("its place on the integers is not one integer")
+                raise certificate_error("its place on the integers is not one integer")
             reach = self.low.numerator
             total = 2 * cost.total(Fraction(1), reach).lower + cost.value(Fraction(0)).lower
             return total + self.slope * sensitivity - self.intercept * (2 * reach + 1)
@@ -134,19 +137,19 @@ class CombBound:
 
     def __repr__(self) -> str:
         """Print the bound by its root."""
-        return f"CombBound(root={exactly(self.root)})"
+        return f"CombBound(root={format_exact(self.root)})"
 
     @property
     def integer(self) -> bool:
         """Never: noise on the integers need not hide moves that are no whole numbers."""
         return False
 
-    def proved(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
+    def prove(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
         """Return (1−δ)(1+β²)/2·Δ² if the theorem applies; raise if it does not."""
         if privacy.epsilon:
-            raise unproved("the comb's bound is for ε = 0")
+            raise certificate_error("the comb's bound is for ε = 0")
         if cost != l2:
-            raise unproved("the comb's bound is for the cost l2")
+            raise certificate_error("the comb's bound is for the cost l2")
         if self.root < 0 or 4 * self.root**3 + 3 * self.root > 1:
-            raise unproved("its root is not one between 0 and the β with 4β³ + 3β = 1")
+            raise certificate_error("its root is not one between 0 and the β with 4β³ + 3β = 1")
         return (1 - privacy.delta) * (1 + self.root**2) / 2 * sensitivity**2

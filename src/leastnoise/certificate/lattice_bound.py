@@ -34,7 +34,7 @@ docs/theory/lattice-bound.md.
 from dataclasses import dataclass
 from fractions import Fraction
 
-from leastnoise.certificate.evidence import unproved
+from leastnoise.certificate.evidence import certificate_error
 from leastnoise.core.exact import exponential
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost
@@ -130,20 +130,20 @@ class LatticeBound:
             f"{multipliers} multipliers)"
         )
 
-    def proved(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
+    def prove(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
         """Return β − δ·Σν; raise if the multipliers or the table of costs are not sound."""
         frame = self.frame
         if frame.rule not in RULES or frame.cells < 1 or frame.reach < 0:
-            raise unproved("its lattice is none")
+            raise certificate_error("its lattice is none")
         if self.unit <= 0:
-            raise unproved("its unit is not positive")
+            raise certificate_error("its unit is not positive")
         if frame.rule == "points" and frame.cells != sensitivity:
-            raise unproved("its lattice is not the integers")
+            raise certificate_error("its lattice is not the integers")
         if frame.rule == "smoothed" and sensitivity.denominator != 1:
-            raise unproved("whole numbers do not move by a fraction")
+            raise certificate_error("whole numbers do not move by a fraction")
         said = list(self.floors)
         if len(said) != frame.reach + 2 or said != frame.floors(cost, sensitivity):
-            raise unproved("its table of costs is not that of the cost")
+            raise certificate_error("its table of costs is not that of the cost")
         zero, paid = cost.value(Fraction(0)).lower, sum(self.weights) * self.unit
         return self.least(exponential(privacy.epsilon).upper, zero) - privacy.delta * paid
 
@@ -170,19 +170,19 @@ class LatticeBound:
         frame = self.frame
         gained, owed = [0] * (frame.reach + 1), [0] * (frame.reach + 1)
         if len(self.weights) != frame.cells or min(self.weights, default=-1) < 0:
-            raise unproved("its weights are out of order")
+            raise certificate_error("its weights are out of order")
         for shift, weight in enumerate(self.weights, start=1):
             for point in range(min(shift, frame.points)):  # the rim: moved, these come from beyond
                 gained[frame.side(point)] += weight
         after: dict[int, int] = {}
         for shift, first, values in self.tests:
             if not 1 <= shift <= frame.cells or first < max(shift, after.get(shift, 0)):
-                raise unproved("its tests are out of order")
+                raise certificate_error("its tests are out of order")
             after[shift] = first + len(values)
             if after[shift] > frame.points:
-                raise unproved("its tests reach beyond the lattice")
+                raise certificate_error("its tests reach beyond the lattice")
             if not all(0 <= value <= self.weights[shift - 1] for value in values):
-                raise unproved("a test exceeds its weight")
+                raise certificate_error("a test exceeds its weight")
             for point, value in enumerate(values, start=first):
                 gained[frame.side(point)] += value
                 owed[frame.side(point - shift)] += value
@@ -191,6 +191,6 @@ class LatticeBound:
     def _fallen(self, k: int) -> int:
         """Return what the multipliers of p_k ≥ p_(k+1) add to the charge at k."""
         if min(self.falls, default=0) < 0 or len(self.falls) > self.frame.reach:
-            raise unproved("its multipliers of falling are out of order")
+            raise certificate_error("its multipliers of falling are out of order")
         before = self.falls[k - 1] if 0 < k <= len(self.falls) else 0
         return before - (self.falls[k] if k < len(self.falls) else 0)

@@ -8,7 +8,7 @@ from leastnoise.certificate import Certificate
 from leastnoise.cli import options
 from leastnoise.cli.app import Refused
 from leastnoise.cli.output import certificate_data, print_json, print_table
-from leastnoise.core.exact import exactly
+from leastnoise.core.exact import format_exact
 from leastnoise.errors import InvalidParameter, LeastnoiseError
 
 
@@ -34,9 +34,9 @@ def check(*, file: str, as_json: bool) -> None:
         return
     print_table(
         ("noise", f"{certificate.noise}"),
-        ("keeps", f"{certificate.privacy} at Δ = {exactly(certificate.sensitivity)}"),
-        ("expected cost", f"{exactly(certificate.cost)} ({certificate.objective})"),
-        ("lower bound", f"{exactly(certificate.lower_bound)}"),
+        ("keeps", f"{certificate.privacy} at Δ = {format_exact(certificate.sensitivity)}"),
+        ("expected cost", f"{format_exact(certificate.cost)} ({certificate.objective})"),
+        ("lower bound", f"{format_exact(certificate.lower_bound)}"),
         ("proved", f"{certificate}"),
     )
 

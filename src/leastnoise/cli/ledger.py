@@ -22,7 +22,7 @@ from leastnoise.cli import options
 from leastnoise.cli.app import Once
 from leastnoise.cli.output import print_json, print_table, print_words, waiting
 from leastnoise.cli.recording import begin_witness, heads_of, refuse_silent
-from leastnoise.core.exact import approximately, exactly
+from leastnoise.core.exact import format_exact, format_rounded
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.files import refuse_overwriting
@@ -372,8 +372,8 @@ def _release(release: Release, several: bool) -> list[str]:
 
 
 def _short(number: Fraction, rounding: str) -> str:
-    text = exactly(number)
-    return f"≈{approximately(number, 9, rounding)}" if text.startswith("≈") else text
+    text = format_exact(number)
+    return f"≈{format_rounded(number, 9, rounding)}" if text.startswith("≈") else text
 
 
 def _print_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -31,7 +31,13 @@ from leastnoise.cli.output import (
     waiting,
 )
 from leastnoise.cli.recording import of_dataset, recording, refuse_late
-from leastnoise.core.exact import approximately, as_float, exactly, ratio, rational
+from leastnoise.core.exact import (
+    as_float,
+    format_exact,
+    format_ratio,
+    format_rounded,
+    parse_rational,
+)
 from leastnoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -62,11 +68,11 @@ def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
     drawn, certificate = mechanism.drawn, mechanism.certificate
     print_table(
         ("noise", f"{mechanism.noise}"),
-        ("expected cost", f"{exactly(mechanism.cost)} ({certificate.objective})"),
+        ("expected cost", f"{format_exact(mechanism.cost)} ({certificate.objective})"),
         ("proved", f"{certificate}"),
-        ("lower bound", f"{exactly(certificate.lower_bound)}"),
+        ("lower bound", f"{format_exact(certificate.lower_bound)}"),
         ("drawn", f"{drawn.noise}"),
-        ("drawn cost", f"{approximately(drawn.cost, 9)}"),
+        ("drawn cost", f"{format_rounded(drawn.cost, 9)}"),
     )
     click.echo()
     print_words(mechanism.explain())
@@ -86,20 +92,20 @@ def _mechanism_data(mechanism: Mechanism) -> dict[str, Any]:
     drawn = mechanism.drawn
     return {
         "privacy": privacy_data(mechanism.privacy),
-        "sensitivity": ratio(mechanism.sensitivity),
+        "sensitivity": format_ratio(mechanism.sensitivity),
         "integer": mechanism.integer,
         "noise": repr(mechanism.noise),
         "radius": length(mechanism.noise.radius),
-        "exact_probability": ratio(mechanism.exact_probability),
-        "cost": ratio(mechanism.cost),
+        "exact_probability": format_ratio(mechanism.exact_probability),
+        "cost": format_ratio(mechanism.cost),
         "cost_float": finite(as_float(mechanism.cost)),
         "certificate": certificate_data(mechanism.certificate),
         "means": mechanism.explain(),
         "drawn": {
-            "step": ratio(drawn.step),
+            "step": format_ratio(drawn.step),
             "radius": length(drawn.radius),
-            "cost": ratio(drawn.cost),
-            "protected": ratio(mechanism.protected),
+            "cost": format_ratio(drawn.cost),
+            "protected": format_ratio(mechanism.protected),
         },
     }
 
@@ -164,7 +170,7 @@ def _value(texts: tuple[str, ...]) -> Fraction:
             "Give one number, and check the spelling of the options."
         )
     try:
-        return rational(texts[0], "the value")
+        return parse_rational(texts[0], "the value")
     except InvalidParameter:
         raise InvalidParameter(
             "the value to release must be a finite number; got a text that is not one. "
@@ -175,12 +181,12 @@ def _value(texts: tuple[str, ...]) -> Fraction:
 def _answer_data(answer: Answer) -> dict[str, Any]:
     low, high = answer.interval("0.95")
     return {
-        "value": ratio(answer.value),
+        "value": format_ratio(answer.value),
         "value_float": finite(float(answer)),
-        "interval_95": [ratio(low), ratio(high)],
+        "interval_95": [format_ratio(low), format_ratio(high)],
         "bound": length(answer.bound),
         "privacy": privacy_data(answer.privacy),
-        "exact_probability": ratio(answer.exact_probability),
+        "exact_probability": format_ratio(answer.exact_probability),
         "recorded": receipt_data(answer.receipt),
     }
 

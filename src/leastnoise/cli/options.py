@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1, l2, lp, points, threshold
 from leastnoise.errors import InvalidParameter
@@ -105,7 +105,7 @@ def cost(text: str) -> Cost:
         return threshold(rest)
     if kind == "points" and rest:
         return points([tuple(pair.split(",")) for pair in rest.split(";")])  # type: ignore[misc]
-    raise InvalidParameter(f"a cost must be {_COSTS}; got {described(text)}. Choose one.")
+    raise InvalidParameter(f"a cost must be {_COSTS}; got {quote(text)}. Choose one.")
 
 
 def _with_options(

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leastnoise.core.exact import as_float, described, ratio
+from leastnoise.core.exact import as_float, format_ratio, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.files import refuse_overwriting, refuse_overwriting_read
@@ -74,7 +74,7 @@ def _held(found: re.Match[str]) -> str:
 
 def privacy_data(privacy: Privacy) -> dict[str, str]:
     """Return a promise as JSON has it: exact ratios."""
-    return {"epsilon": ratio(privacy.epsilon), "delta": ratio(privacy.delta)}
+    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
 def certificate_data(certificate: "Certificate") -> dict[str, Any]:
@@ -82,8 +82,8 @@ def certificate_data(certificate: "Certificate") -> dict[str, Any]:
     return {
         "among": certificate.among,
         "objective": repr(certificate.objective),
-        "cost": ratio(certificate.cost),
-        "lower_bound": ratio(certificate.lower_bound),
+        "cost": format_ratio(certificate.cost),
+        "lower_bound": format_ratio(certificate.lower_bound),
         "gap": length(certificate.gap),
         "exact": certificate.exact,
         "source": certificate.source,
@@ -92,7 +92,7 @@ def certificate_data(certificate: "Certificate") -> dict[str, Any]:
 
 def length(size: Fraction | float) -> str | None:
     """Return a size as a ratio, or None where it is infinite."""
-    return ratio(size) if isinstance(size, Fraction) else None
+    return format_ratio(size) if isinstance(size, Fraction) else None
 
 
 def finite(number: float) -> float | None:
@@ -118,7 +118,7 @@ def refuse_out(
     path = Path(out)
     if path.suffix.lower() not in _ENDINGS:
         raise InvalidParameter(
-            f"--out must end in {', '.join(_ENDINGS)}; got {described(out)}. Choose one of them."
+            f"--out must end in {', '.join(_ENDINGS)}; got {quote(out)}. Choose one of them."
         )
     refuse_overwriting(out, ledger=ledger, witness=witness)
     refuse_overwriting_read(out, *read)
@@ -197,7 +197,7 @@ def _answer_data(found: Any, title: str) -> dict[str, Any]:
     exact = [made.exact_probability for made in mechanisms_of(table.answers)]
     return data | {
         "privacy": privacy_data(table.privacy),
-        "exact_probability": ratio(max(exact, default=0)),
+        "exact_probability": format_ratio(max(exact, default=0)),
         "recorded": receipt_data(table.receipt),
     }
 
@@ -207,7 +207,7 @@ def _figures(layout: "Layout[Any]", figures: "Figures") -> dict[str, Any]:
     data: dict[str, Any] = {}
     for column, figure in zip(layout.columns, figures, strict=True):
         name, number = column.json or column.name, figure and Fraction(*figure)
-        text = None if number is None else ratio(number)
+        text = None if number is None else format_ratio(number)
         data[name] = [data[name], text] if name in data else text
         if column is layout.columns[0]:
             data[f"{name}_float"] = finite(as_float(number or 0))

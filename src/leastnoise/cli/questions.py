@@ -13,7 +13,7 @@ import click
 from leastnoise.cli import options
 from leastnoise.cli.output import print_answer, print_json, refuse_out, waiting, write_answer
 from leastnoise.cli.recording import of_dataset, recording, refuse_late
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables import TableQuery
@@ -166,7 +166,7 @@ class TableRequest:
         for name in self.by:
             if "," in name and name not in table.source.kinds:
                 raise InvalidParameter(
-                    f"each --by must name one column; got {described(name)}, which is none. Repeat "
+                    f"each --by must name one column; got {quote(name)}, which is none. Repeat "
                     "--by for each column: --by region --by sex."
                 )
         shared: dict[str, object] = {"by": self.by, "where": self.where}

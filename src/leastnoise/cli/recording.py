@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from leastnoise.cli.options import opened
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def refuse_silent(witness: str | None) -> None:
     if witness is not None and not heads_of(witness):
         raise InvalidParameter(
             "a witness must exist and hold heads of the ledger; got "
-            f"{described(witness)}, which holds none. Give the file that noted them, or begin one "
+            f"{quote(witness)}, which holds none. Give the file that noted them, or begin one "
             "with leastnoise ledger FILE new --witness FILE."
         )
 

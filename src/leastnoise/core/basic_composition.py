@@ -10,12 +10,12 @@ from fractions import Fraction
 
 from leastnoise.core.exact import (
     Interval,
-    approximately,
-    described,
     fixed_power,
-    positive,
+    format_rounded,
+    parse_positive,
     power,
-    shortened_up,
+    quote,
+    round_up,
 )
 from leastnoise.core.noise import Gaussian
 from leastnoise.core.privacy import Privacy
@@ -29,7 +29,7 @@ _HALF = Fraction(1, 2)
 _MANY = 100
 
 
-def together(privacy: Privacy, releases: int) -> Privacy:
+def compose_equal(privacy: Privacy, releases: int) -> Privacy:
     """Return the promise of several releases: (kε, 1 − (1−δ)ᵏ).
 
     Kairouz, Oh and Viswanath 2015, Theorem 3.3 with i = 0; at ε = 0: couple each pair of outputs so
@@ -39,10 +39,10 @@ def together(privacy: Privacy, releases: int) -> Privacy:
         return privacy
     if releases * privacy.delta < _MANY:
         failing = 1 - power(1 - privacy.delta, Fraction(releases)).lower
-        return Privacy(releases * privacy.epsilon, shortened_up(failing) if failing else 0)
+        return Privacy(releases * privacy.epsilon, round_up(failing) if failing else 0)
     raise InvalidParameter(
         "so many releases would promise nothing: δ would be 1 but for a hair after "
-        f"{described(releases)} of them. Release less, or promise a smaller δ for each."
+        f"{quote(releases)} of them. Release less, or promise a smaller δ for each."
     )
 
 
@@ -52,7 +52,7 @@ _KEPT_BITS = 1 << 10
 _ONE = Fraction(1)
 
 
-def failing_together(chances: Iterable[tuple[Fraction, int]]) -> Interval:
+def joint_failure(chances: Iterable[tuple[Fraction, int]]) -> Interval:
     """Enclose 1 − Π(1−δᵢ)^nᵢ: exactly where that is not very long."""
     kept = [(1 - chance, count) for chance, count in chances if chance]
     length = sum(count * stays.denominator.bit_length() for stays, count in kept)
@@ -68,7 +68,7 @@ def failing_together(chances: Iterable[tuple[Fraction, int]]) -> Interval:
 _DIGITS = 12
 
 
-def split(privacy: Privacy, releases: int) -> Privacy:
+def split_evenly(privacy: Privacy, releases: int) -> Privacy:
     """Return what each of k releases must promise so that all of them keep ``privacy`` together.
 
     (ε/k, 1 − (1−δ)^(1/k)), rounded down: k releases of (ε₀, δ₀) keep (kε₀, 1 − (1−δ₀)ᵏ), also where
@@ -82,11 +82,11 @@ def split(privacy: Privacy, releases: int) -> Privacy:
         return privacy
     kept = power(1 - privacy.delta, Fraction(1, releases)).upper
     # By Bernoulli's inequality never less than δ/k, which also is what no rounding may go below.
-    each = max(Fraction(approximately(1 - kept, _DIGITS, ROUND_FLOOR)), privacy.delta / releases)
+    each = max(Fraction(format_rounded(1 - kept, _DIGITS, ROUND_FLOOR)), privacy.delta / releases)
     return Privacy(privacy.epsilon / releases, each)
 
 
-def shared_move(sensitivity: Fraction, releases: int) -> Fraction:
+def joint_sensitivity(sensitivity: Fraction, releases: int) -> Fraction:
     """Return √k·Δ, rounded up: how far k answers that move by Δ each move together.
 
     Turn the k axes so that one of them points along the move: there is one Gaussian noise moved by
@@ -103,16 +103,16 @@ def shared_move(sensitivity: Fraction, releases: int) -> Fraction:
 _LEAST_DELTA = Fraction(1, 10**1000)
 
 
-def gaussians_together(parts: Iterable[tuple[Fraction, Fraction]], epsilon: Fraction) -> Privacy:
+def compose_gaussians(parts: Iterable[tuple[Fraction, Fraction]], epsilon: Fraction) -> Privacy:
     """Return what Gaussian noises keep together, of pairs (Δᵢ, σᵢ): δ at the move √Σ(Δᵢ/σᵢ)²."""
     moved = sum(((move / sigma) ** 2 for move, sigma in parts), Fraction(0))
     move = Interval.exact(power(moved, _HALF).upper).shortened(_BITS).upper
-    curve = curve_of(Gaussian(1), positive(move, "sensitivity"))
+    curve = curve_of(Gaussian(1), parse_positive(move, "sensitivity"))
     reached = curve.worst(Level.at(epsilon))[0].upper
     return Privacy(epsilon, max(Interval.exact(reached).shortened(_BITS).upper, _LEAST_DELTA))
 
 
-def all_together(parts: Iterable[Privacy], most: Fraction = Fraction(1)) -> Privacy:
+def compose_basic(parts: Iterable[Privacy], most: Fraction = Fraction(1)) -> Privacy:
     """Return what answers keep together that keep these promises: (Σεᵢ, 1 − Π(1−δᵢ)).
 
     Whatever keeps (εᵢ, δᵢ) can be had from an answer that with probability δᵢ tells all, and else
@@ -125,14 +125,14 @@ def all_together(parts: Iterable[Privacy], most: Fraction = Fraction(1)) -> Priv
     Privacy(epsilon=0.75, delta=0.19)
     """
     whole = list(parts)
-    failing = 1 - kept(part.delta for part in whole)
-    stated = shortened_up(failing) if failing else failing
+    failing = 1 - success_probability(part.delta for part in whole)
+    stated = round_up(failing) if failing else failing
     return Privacy(
         sum((part.epsilon for part in whole), Fraction(0)),
         min(stated, most) if failing <= most else stated,
     )
 
 
-def kept(failing: Iterable[Fraction]) -> Fraction:
+def success_probability(failing: Iterable[Fraction]) -> Fraction:
     """Return Π(1−δᵢ)."""
     return math.prod((1 - part for part in failing), start=Fraction(1))

@@ -7,13 +7,13 @@ from typing import Final
 
 from leastnoise.core.exact import (
     Number,
-    approximately,
-    count,
-    described,
-    exactly,
     exponential,
+    format_exact,
+    format_rounded,
     magnitude,
-    rational,
+    parse_count,
+    parse_rational,
+    quote,
 )
 from leastnoise.errors import InvalidParameter
 
@@ -55,7 +55,7 @@ class Privacy:
 
     def __str__(self) -> str:
         """Print the promise the way papers do."""
-        return f"(ε, δ) = ({exactly(self.epsilon)}, {exactly(self.delta)})"
+        return f"(ε, δ) = ({format_exact(self.epsilon)}, {format_exact(self.delta)})"
 
     @property
     def advantage(self) -> Fraction:
@@ -92,7 +92,7 @@ class Privacy:
                 "a stronger promise that this one does not make."
             )
         if people is not None:
-            words.append(_among(count(people, "people", least=1), self.delta))
+            words.append(_among(parse_count(people, "people", least=1), self.delta))
         return " ".join([*words, "Several answers about the same people add up."])
 
     def _worst(self) -> str:
@@ -133,19 +133,19 @@ def _among(people: int, delta: Fraction) -> str:
 
 
 def _epsilon(epsilon: Number) -> Fraction:
-    exact = Fraction(0) if epsilon is _UNSAID else rational(epsilon, "ε")
+    exact = Fraction(0) if epsilon is _UNSAID else parse_rational(epsilon, "ε")
     if exact < 0:
         raise InvalidParameter(
-            f"ε must be 0 or more; got {described(epsilon)}. Give a number such as 0.5."
+            f"ε must be 0 or more; got {quote(epsilon)}. Give a number such as 0.5."
         )
     return exact
 
 
 def _delta(delta: Number) -> Fraction:
-    exact = Fraction(0) if delta is _UNSAID else rational(delta, "δ")
+    exact = Fraction(0) if delta is _UNSAID else parse_rational(delta, "δ")
     if not 0 <= exact < 1:
         raise InvalidParameter(
-            f"δ must be at least 0 and less than 1; got {described(delta)}. "
+            f"δ must be at least 0 and less than 1; got {quote(delta)}. "
             "Give a probability such as '1e-6'."
         )
     return exact
@@ -157,9 +157,9 @@ def _percent(share: Fraction) -> str:
 
 def _up(number: Fraction) -> str:
     """Print rounded up, with digits enough to tell 50.00005 % from 50 %."""
-    return approximately(number, 8, ROUND_CEILING)
+    return format_rounded(number, 8, ROUND_CEILING)
 
 
 def _written(number: Fraction) -> str:
-    text = exactly(number)
+    text = format_exact(number)
     return f"'{text}'" if "/" in text else text

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.core.exact import value_ratio
+from leastnoise.core.exact import exact_ratio
 from leastnoise.core.lattice import Grid
 from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.sampling import SYSTEM, CipherTape, way
@@ -39,7 +39,7 @@ def releaser(grid: Grid, law: LatticeNoise, *, integer: bool) -> Callable[[objec
     index, drawn = grid.index, way(law)
 
     def release(value: object) -> int:
-        numerator, denominator = value_ratio(value)
+        numerator, denominator = exact_ratio(value)
         if integer and denominator != 1:
             raise _not_whole(value)
         return index(numerator, denominator) + drawn(SYSTEM)
@@ -63,7 +63,7 @@ def releasing_one(
     value: object, grid: Grid, law: LatticeNoise, *, integer: bool
 ) -> Callable[[], int]:
     """Check one value; return what releases it, as the index of its lattice point plus noise."""
-    numerator, denominator = value_ratio(value)
+    numerator, denominator = exact_ratio(value)
     if integer and denominator != 1:
         raise _not_whole(value)
     point, drawn = grid.index(numerator, denominator), way(law)

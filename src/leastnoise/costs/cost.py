@@ -16,7 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from leastnoise.core.exact import Interval, Number, approximately, as_float, described, rational
+from leastnoise.core.exact import Interval, Number, as_float, format_rounded, parse_rational, quote
 from leastnoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -52,13 +52,12 @@ class Cost:
         """Keep the function; nothing is called yet."""
         if not callable(function):
             raise InvalidParameter(
-                f"a cost must be a function of the size of an error; got {described(function)}. "
+                f"a cost must be a function of the size of an error; got {quote(function)}. "
                 "Give for instance Cost(math.log1p), or one of l1, l2, lp, threshold, points."
             )
         if not isinstance(name, str | None):
             raise InvalidParameter(
-                f"the name of a cost must be a text; got {described(name)}. "
-                "Give one or leave it out."
+                f"the name of a cost must be a text; got {quote(name)}. Give one or leave it out."
             )
         object.__setattr__(self, "_function", function)
         named = name or f"Cost({getattr(function, '__name__', type(function).__name__)})"
@@ -85,7 +84,7 @@ class Cost:
 
     def __call__(self, error: Number) -> float:
         """Return the cost of one error, as a float."""
-        return as_float(self.value(abs(rational(error, "an error"))).middle)
+        return as_float(self.value(abs(parse_rational(error, "an error"))).middle)
 
     def expectation(self, noise: "Noise") -> Interval:
         """Enclose the expected cost E L(X) of a noise, by the way of its family."""
@@ -114,7 +113,7 @@ class Cost:
     def total(self, step: Fraction, terms: int) -> Interval:
         """Enclose L(step) + L(2·step) + … + L(terms·step)."""
         if terms <= _TERMS:
-            return added(self.value(j * step) for j in range(1, terms + 1))
+            return sum_intervals(self.value(j * step) for j in range(1, terms + 1))
         if terms <= CELLS:
             return self._total_one_by_one(step, terms)
         return self._total_by_integral(step, terms)
@@ -154,7 +153,7 @@ class Cost:
         return ()
 
     @property
-    def settled(self) -> Fraction | None:
+    def constant_beyond(self) -> Fraction | None:
         """A size beyond which L is known to stay as it is, if one is known."""
         return None
 
@@ -163,7 +162,7 @@ class Cost:
         width, values = self._read(reach)
         for place, (before, after) in enumerate(pairwise(values)):
             if after < before:
-                start, end = (approximately(width * i, 9) for i in (place, place + 1))
+                start, end = (format_rounded(width * i, 9) for i in (place, place + 1))
                 raise InvalidParameter(
                     f"a cost must never fall as the error grows; {self!r} falls from {before!r} "
                     f"at {start} to {after!r} at {end}. Give a function that never falls."
@@ -230,7 +229,7 @@ class Cost:
         if number is not None:
             return number
         raise InvalidParameter(
-            f"a cost must be a finite number at every size; {self!r} gave {described(cost)} "
+            f"a cost must be a finite number at every size; {self!r} gave {quote(cost)} "
             f"at {size!r}. Give a function that is finite for all sizes ≥ 0."
         )
 
@@ -240,12 +239,12 @@ def as_cost(cost: object) -> Cost:
     if isinstance(cost, Cost):
         return cost
     raise InvalidParameter(
-        f"cost must be a Cost; got {described(cost)}. "
+        f"cost must be a Cost; got {quote(cost)}. "
         "Give l1, l2, lp(p), threshold(t), points([…]) or Cost(function)."
     )
 
 
-def added(terms: Iterable[Interval]) -> Interval:
+def sum_intervals(terms: Iterable[Interval]) -> Interval:
     """Return an enclosure of a sum of enclosures."""
     lower = upper = Fraction(0)
     for term in terms:
@@ -270,7 +269,7 @@ def _within_floats(size: Fraction) -> float:
     if math.isinf(number) or 0 < number < _SMALLEST_SIZE:
         raise InvalidParameter(
             f"a cost given as a function is called with floats from {_SMALLEST_SIZE} up; got a "
-            f"size of about {approximately(size)}. Use l1, l2, lp, threshold or points."
+            f"size of about {format_rounded(size)}. Use l1, l2, lp, threshold or points."
         )
     return number
 

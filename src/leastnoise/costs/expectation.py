@@ -18,7 +18,7 @@ from leastnoise.core.noise import (
     Steps,
     Uniform,
 )
-from leastnoise.costs.cost import Cost, added
+from leastnoise.costs.cost import Cost, sum_intervals
 from leastnoise.costs.piecewise import Points, Threshold
 from leastnoise.costs.power import Power
 from leastnoise.errors import Unsupported
@@ -139,15 +139,15 @@ def steps_enclose(law: Steps, cost: Cost) -> Interval:
 
 
 def _steps_enclosed(law: Steps, cost: Cost) -> Interval:
-    atoms = added(cost.value(abs(x)).scaled(m) for x, m in law.points)
-    jumps = added(
+    atoms = sum_intervals(cost.value(abs(x)).scaled(m) for x, m in law.points)
+    jumps = sum_intervals(
         cost.integral(abs(edge)).scaled(jump if edge > 0 else -jump)
         for edge, jump in _steps_jumps(law)
         if edge and jump
     )
     if jumps.is_exact:
         return atoms + jumps
-    ends = added(
+    ends = sum_intervals(
         _between_ends(cost, abs(a), abs(b)).scaled(h * (b - a)) for a, b, h in _steps_one_sided(law)
     )
     return atoms + Interval(max(jumps.lower, ends.lower), min(jumps.upper, ends.upper))
@@ -198,10 +198,10 @@ def staircase_enclose(law: Staircase, cost: Cost) -> Interval:
 
     def rest(n: int) -> Interval | None:
         here, keep = area(n), 1 - law.ratio
-        if cost.settled is not None:  # beyond, the area grows by the same in each period
-            if (n + law.gamma) * law.period < cost.settled:
+        if cost.constant_beyond is not None:  # beyond, the area grows by the same in each period
+            if (n + law.gamma) * law.period < cost.constant_beyond:
                 return None
-            grown = cost.value(cost.settled + 1).scaled(law.period)
+            grown = cost.value(cost.constant_beyond + 1).scaled(law.period)
             return here.scaled(1 / keep) + grown.scaled(law.ratio / keep**2)
         if not isinstance(cost, Power):
             raise unbounded(cost)
@@ -225,7 +225,7 @@ def discrete_staircase_enclose(law: DiscreteStaircase, cost: Cost) -> Interval:
     def dropped(periods: int) -> Interval:
         """Enclose the sum of drop · T over the falls of one period, without its factor bⁿ."""
         first = periods * law.steps
-        return added(upto(first + last).scaled(drop) for last, drop in law._drops)
+        return sum_intervals(upto(first + last).scaled(drop) for last, drop in law._drops)
 
     half = series(law.ratio, dropped, _discrete_staircase_rest(law, cost, dropped))
     centre = cost.value(Fraction(0)).scaled(law.runs[0].weight)
@@ -240,10 +240,10 @@ def _discrete_staircase_rest(
     keep, width = 1 - law.ratio, law.steps * law.step
 
     def rest(n: int) -> Interval | None:
-        if cost.settled is not None:  # beyond, T grows by the same in each period
-            if n * width <= cost.settled:
+        if cost.constant_beyond is not None:  # beyond, T grows by the same in each period
+            if n * width <= cost.constant_beyond:
                 return None
-            grown = cost.value(cost.settled + 1).scaled(law.steps * all_drops)
+            grown = cost.value(cost.constant_beyond + 1).scaled(law.steps * all_drops)
             return dropped(n).scaled(1 / keep) + grown.scaled(law.ratio / keep**2)
         if not isinstance(cost, Power):
             raise unbounded(cost)
@@ -265,7 +265,7 @@ def _totals(cost: Cost, step: Fraction) -> Callable[[int], Interval]:
         last, total = known[-1]
         if not 0 <= terms - last <= _NEAR:
             return cost.total(step, terms)
-        total += added(cost.value(j * step) for j in range(last + 1, terms + 1))
+        total += sum_intervals(cost.value(j * step) for j in range(last + 1, terms + 1))
         known[-1] = (terms, total)
         return total
 
@@ -315,4 +315,4 @@ def _smooth_by_cells(law: Smooth, cost: Cost, radius: Fraction) -> Interval:
         )
         for (near, far), (low, high) in zip(pairwise(tails), pairwise(values), strict=True)
     )
-    return added(cells).scaled(2)
+    return sum_intervals(cells).scaled(2)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
 
-from leastnoise.core.exact import Interval, Number, described, exactly, rational
+from leastnoise.core.exact import Interval, Number, format_exact, parse_rational, quote
 from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter
 
@@ -33,7 +33,7 @@ class Points(Cost):
     def __repr__(self) -> str:
         """Print the cost the way it is written."""
         pairs = zip(self.sizes, self.costs, strict=True)
-        return f"points([{', '.join(f'({exactly(x)}, {exactly(y)})' for x, y in pairs)}])"
+        return f"points([{', '.join(f'({format_exact(x)}, {format_exact(y)})' for x, y in pairs)}])"
 
     def value(self, size: Fraction) -> Interval:
         """Return the cost on the line through the two neighbouring points."""
@@ -75,7 +75,7 @@ class Points(Cost):
         return self.sizes[1:]
 
     @property
-    def settled(self) -> Fraction:
+    def constant_beyond(self) -> Fraction:
         """After the last point the cost stays level."""
         return self.sizes[-1]
 
@@ -112,13 +112,14 @@ def points(pairs: Iterable[tuple[Number, Number]]) -> Points:
     for (x, y), (x_next, y_next) in pairwise(zip(sizes, costs, strict=True)):
         if x_next <= x:
             raise InvalidParameter(
-                f"the sizes of a cost's points must rise; got {exactly(x_next)} after "
-                f"{exactly(x)}. Give the points in order, each size once."
+                f"the sizes of a cost's points must rise; got {format_exact(x_next)} after "
+                f"{format_exact(x)}. Give the points in order, each size once."
             )
         if y_next < y:
             raise InvalidParameter(
                 "a cost must never fall as the error grows; "
-                f"got {exactly(y)} at {exactly(x)}, then {exactly(y_next)} at {exactly(x_next)}. "
+                f"got {format_exact(y)} at {format_exact(x)}, then {format_exact(y_next)} at "
+                f"{format_exact(x_next)}. "
                 "Give costs that never fall."
             )
     return Points(tuple(sizes), tuple(costs))
@@ -130,11 +131,11 @@ def _read(pairs: Iterable[tuple[Number, Number]]) -> tuple[list[Fraction], list[
     except (TypeError, ValueError) as error:
         raise InvalidParameter(
             "the points of a cost must be pairs (size, cost); "
-            f"got {described(pairs)}. Give for instance [(0, 0), (1, 2), (5, 3)]."
+            f"got {quote(pairs)}. Give for instance [(0, 0), (1, 2), (5, 3)]."
         ) from error
     return (
-        [rational(x, "the size of a cost's point") for x, _ in split],
-        [rational(y, "the cost of a cost's point") for _, y in split],
+        [parse_rational(x, "the size of a cost's point") for x, _ in split],
+        [parse_rational(y, "the cost of a cost's point") for _, y in split],
     )
 
 
@@ -149,7 +150,7 @@ class Threshold(Cost):
 
     def __repr__(self) -> str:
         """Print the cost the way it is written."""
-        return f"threshold({exactly(self.limit)})"
+        return f"threshold({format_exact(self.limit)})"
 
     def value(self, size: Fraction) -> Interval:
         """Return 1 beyond the limit, else 0."""
@@ -182,7 +183,7 @@ class Threshold(Cost):
         return (self.limit,)
 
     @property
-    def settled(self) -> Fraction:
+    def constant_beyond(self) -> Fraction:
         """Beyond the limit the cost stays 1."""
         return self.limit
 
@@ -196,10 +197,9 @@ def threshold(limit: Number) -> Threshold:
     >>> threshold(10)
     threshold(10)
     """
-    exact = rational(limit, "a threshold")
+    exact = parse_rational(limit, "a threshold")
     if exact < 0:
         raise InvalidParameter(
-            f"a threshold must be 0 or more; got {described(limit)}. "
-            "Give the largest harmless error."
+            f"a threshold must be 0 or more; got {quote(limit)}. Give the largest harmless error."
         )
     return Threshold(exact)

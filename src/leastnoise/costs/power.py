@@ -12,8 +12,8 @@ from functools import lru_cache
 from math import comb
 from typing import Final
 
-from leastnoise.core.exact import Interval, Number, exactly, positive, power
-from leastnoise.costs.cost import Cost, added
+from leastnoise.core.exact import Interval, Number, format_exact, parse_positive, power
+from leastnoise.costs.cost import Cost, sum_intervals
 
 # Up to this exponent, sums of powers over the lattice are exact by their polynomial.
 _LARGEST_EXACT_SUM = 32
@@ -34,7 +34,7 @@ class Power(Cost):
         """Print the cost the way it is written."""
         if self.p in (1, 2):
             return f"l{self.p}"
-        return f"lp({self.p})" if self.p.denominator == 1 else f"lp({exactly(self.p)!r})"
+        return f"lp({self.p})" if self.p.denominator == 1 else f"lp({format_exact(self.p)!r})"
 
     def value(self, size: Fraction) -> Interval:
         """Enclose |x|ᵖ; exact where it is rational."""
@@ -96,7 +96,7 @@ class Power(Cost):
 @lru_cache(maxsize=256)
 def _first_terms(cost: Power, step: Fraction) -> Interval:
     """Add the first terms of a sum up, once for all the sums that begin with them."""
-    return added(cost.value(j * step) for j in range(1, _FIRST + 1))
+    return sum_intervals(cost.value(j * step) for j in range(1, _FIRST + 1))
 
 
 def lp(p: Number) -> Power:
@@ -105,7 +105,7 @@ def lp(p: Number) -> Power:
     >>> lp(3), lp("1/2")
     (lp(3), lp('0.5'))
     """
-    return Power(positive(p, "p"))
+    return Power(parse_positive(p, "p"))
 
 
 def _power_sums(p: int, terms: int) -> int:

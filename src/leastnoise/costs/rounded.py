@@ -187,7 +187,7 @@ class _Sum:
     @property
     def _last(self) -> int | float:
         """From where on nothing is left to add: the noise ends there, or the cost is level."""
-        settled = self._cost.settled
+        settled = self._cost.constant_beyond
         level = math.inf if settled is None else settled // self._law.step + 1
         return min(self._law.farthest, level)
 
@@ -205,7 +205,7 @@ class _Sum:
             rest = self._rest(end)
             if rest is not None and rest * (1 << _REST_BITS) <= self._least:
                 return end, rest
-        if rest is not None and self._cost.settled is not None:
+        if rest is not None and self._cost.constant_beyond is not None:
             return end, rest
         raise Unsupported(
             "an expected cost is added up as far as a noise has a probability of "
@@ -216,8 +216,8 @@ class _Sum:
     def _rest(self, end: int) -> Fraction | None:
         """Return an upper bound of the sum from ``end`` ≥ 1 on, or None if none is found."""
         cost, beyond = self._cost, self._law.beyond(end, _BITS).upper
-        if cost.settled is not None:
-            highest = cost.value(cost.settled + 1).upper
+        if cost.constant_beyond is not None:
+            highest = cost.value(cost.constant_beyond + 1).upper
             return beyond * max(Fraction(0), highest - self._value(end).lower)
         if not isinstance(cost, Power):
             return None  # of a function nothing is known: its noise has a largest size to go to
@@ -266,7 +266,7 @@ class _Sum:
             middle = cost.value((first + stop) * step / 2).shortened(_BITS)
             low, high = (middle, chord) if cost.p >= 1 else (chord, middle)
             return Interval(low.lower, high.upper).scaled(points)
-        if cost.settled is not None:
+        if cost.constant_beyond is not None:
             return cost.total(step, stop - 1) - cost.total(step, first)
         # A function never falls: on each part of the way it lies between its ends.
         parts = sorted({first + (stop - first) * i // _PARTS for i in range(_PARTS + 1)})

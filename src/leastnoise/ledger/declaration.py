@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from importlib import import_module
 
-from leastnoise.core.exact import as_float, exactly, power, ratio, shortened_up
+from leastnoise.core.exact import as_float, format_exact, format_ratio, power, round_up
 from leastnoise.core.privacy import Privacy
 from leastnoise.ledger.accounts import Account, Accounts
 from leastnoise.ledger.entries import Release, releases_of
@@ -188,7 +188,7 @@ def _certified(release: Release, mechanisms: dict[str, Json]) -> bool | None:
     touches = release.asked.get("touches", 1)
     failing = proved.delta
     if failing and touches > 1:
-        failing = shortened_up(1 - power(1 - failing, Fraction(touches)).lower)
+        failing = round_up(1 - power(1 - failing, Fraction(touches)).lower)
     promise = release.privacy
     return touches * proved.epsilon <= promise.epsilon and failing <= promise.delta
 
@@ -204,7 +204,7 @@ def _moves(mechanisms: dict[str, Json]) -> str:
     sizes = sorted({amount(content["sensitivity"]) for content in mechanisms.values()})
     if not sizes:
         return "Nothing was released yet."
-    said = ", ".join(exactly(size) for size in sizes)
+    said = ", ".join(format_exact(size) for size in sizes)
     return (
         "Each promise is against a change of one unit that moves the true answer by at most Δ, a "
         f"claim of whoever asked; Δ = {said}, release by release as the evidence says."
@@ -231,7 +231,7 @@ def _promise(privacy: Privacy) -> Json:
 
 
 def _exact(privacy: Privacy) -> Json:
-    return {"epsilon": ratio(privacy.epsilon), "delta": ratio(privacy.delta)}
+    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
 def _number(exact: Fraction) -> float | None:

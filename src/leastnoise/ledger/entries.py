@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, final
 
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger.accounts import Account
@@ -26,7 +26,7 @@ def named(text: object, what: str) -> str:
         return text
     raise InvalidParameter(
         f"{what} must be a text of 1 to {_LONGEST_TEXT} printable characters; "
-        f"got {described(text)}. Give one that others will recognise."
+        f"got {quote(text)}. Give one that others will recognise."
     )
 
 

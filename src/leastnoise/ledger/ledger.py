@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from uuid import uuid4
 
-from leastnoise.core.exact import Number, described, positive, ratio
+from leastnoise.core.exact import Number, format_ratio, parse_positive, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger.accounts import Account, Accounts, Name
@@ -96,7 +96,7 @@ class Ledger:
         chosen = None if dataset is None else named(dataset, "a data set")
         whole, own = _limit(limit), _limit(analyst_limit)
         witnessed = witness_read(witness)
-        waiting = float(min(positive(timeout, "timeout"), _LONGEST_WAIT))
+        waiting = float(min(parse_positive(timeout, "timeout"), _LONGEST_WAIT))
         store = opened(self.where, timeout=waiting, create=whole is not None)
         self._chain = Chain(store, witnessed)
         try:
@@ -208,8 +208,8 @@ class Ledger:
         body = {
             "dataset": self.dataset,
             "analyst": self.analyst,
-            "epsilon": ratio(spending.privacy.epsilon),
-            "delta": ratio(spending.privacy.delta),
+            "epsilon": format_ratio(spending.privacy.epsilon),
+            "delta": format_ratio(spending.privacy.delta),
             "mechanisms": list(spending.mechanisms),
             "asked": spending.asked,
         }
@@ -328,7 +328,7 @@ def _limit(limit: object) -> Privacy | None:
 
 def _no_limit(limit: object) -> InvalidParameter:
     return InvalidParameter(
-        f"a limit must be a Privacy; got {described(limit)}. "
+        f"a limit must be a Privacy; got {quote(limit)}. "
         "Give for instance Privacy(epsilon=1, delta='1e-6')."
     )
 
@@ -355,8 +355,8 @@ def _limit_body(name: Name, limit: Privacy) -> Json:
     return {
         "dataset": dataset,
         "analyst": analyst,
-        "epsilon": ratio(limit.epsilon),
-        "delta": ratio(limit.delta),
+        "epsilon": format_ratio(limit.epsilon),
+        "delta": format_ratio(limit.delta),
     }
 
 

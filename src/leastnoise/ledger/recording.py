@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, LedgerUnavailable
 from leastnoise.ledger.entries import Receipt, Spending, Unrecorded, named
 from leastnoise.ledger.ledger import Ledger
@@ -41,7 +41,7 @@ class Place:
         """Refuse what is neither a ledger nor UNRECORDED, and keys that nobody would keep."""
         if not isinstance(self.fresh, bool):
             raise InvalidParameter(
-                f"fresh must be True or False; got {described(self.fresh)}. "
+                f"fresh must be True or False; got {quote(self.fresh)}. "
                 "Say whether to charge and draw again."
             )
         if isinstance(self.ledger, Unrecorded):
@@ -53,7 +53,7 @@ class Place:
         elif not isinstance(self.ledger, Ledger):
             raise InvalidParameter(
                 f"ledger must be a Ledger, or UNRECORDED to go without; got "
-                f"{described(self.ledger)}. Open one with Ledger('people.ledger', limit=…)."
+                f"{quote(self.ledger)}. Open one with Ledger('people.ledger', limit=…)."
             )
         elif self.key is not None:
             named(self.key, "a key")

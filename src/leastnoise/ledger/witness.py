@@ -9,7 +9,7 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, LedgerDamaged
 from leastnoise.ledger.rows import Head
 from leastnoise.ledger.stores import unavailable
@@ -25,7 +25,7 @@ def read_head(text: object) -> Head:
     if found is None:
         raise InvalidParameter(
             "a head must be a row's number and its hash, such as 12-9f86d081…; "
-            f"got {described(text)}. Give it as an answer or the ledger printed it."
+            f"got {quote(text)}. Give it as an answer or the ledger printed it."
         )
     return Head(int(found[1]), found[2])
 
@@ -123,7 +123,7 @@ def witness_read(witness: object) -> Witness | None:
         return Log(Path(witness))
     raise InvalidParameter(
         "a witness must be a head such as 12-9f86d081… or the path of a file; "
-        f"got {described(witness)}. Give a path on another disk than the ledger's."
+        f"got {quote(witness)}. Give a path on another disk than the ledger's."
     )
 
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import (
     Number,
-    approximately,
     as_float,
-    described,
+    format_rounded,
+    format_to_place,
     magnitude,
-    rational,
-    to_place,
+    parse_rational,
+    quote,
 )
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
@@ -233,10 +233,10 @@ def farthest(mechanism: Mechanism) -> Fraction | float:
 
 def half_width(mechanism: Mechanism, confidence: Number) -> Fraction:
     """Return the smallest error that a release exceeds with probability at most 1 − confidence."""
-    level = rational(confidence, "confidence")
+    level = parse_rational(confidence, "confidence")
     if not 0 < level <= 1:
         raise InvalidParameter(
-            f"confidence must be above 0 and at most 1; got {described(confidence)}. "
+            f"confidence must be above 0 and at most 1; got {quote(confidence)}. "
             "Give for instance 0.95."
         )
     law = mechanism.drawn.noise
@@ -250,7 +250,7 @@ def _rounding(mechanism: Mechanism) -> Fraction:
 
 def _rounded(answer: Answer) -> str:
     """Print the value to a thousandth of its error, which is all that means anything."""
-    return to_place(answer.value, _place(answer.mechanism))
+    return format_to_place(answer.value, _place(answer.mechanism))
 
 
 def _place(mechanism: Mechanism) -> Fraction:
@@ -277,8 +277,8 @@ def _errors(answer: Answer | Answers) -> tuple[str, str | None]:
     usual = half_width(mechanism, Fraction(19, 20)) + shown
     always = farthest(mechanism)
     return (
-        approximately(usual, 4, ROUND_CEILING),
-        None if isinstance(always, float) else approximately(always + shown, 4, ROUND_CEILING),
+        format_rounded(usual, 4, ROUND_CEILING),
+        None if isinstance(always, float) else format_rounded(always + shown, 4, ROUND_CEILING),
     )
 
 
@@ -292,7 +292,7 @@ def _facts(answer: Answer | Answers) -> dict[str, str]:
         "recorded": recorded_as(answer.receipt),
     }
     if answer.mechanism.needs_allowance:
-        left = approximately(answer.exact_probability, 6, ROUND_CEILING)
+        left = format_rounded(answer.exact_probability, 6, ROUND_CEILING)
         facts["exact value left"] = f"with probability {left}"
     return facts
 
@@ -306,7 +306,7 @@ def recorded_as(receipt: Receipt | None) -> str:
 
 
 def _promise(answer: Answer | Answers) -> str:
-    left = approximately(answer.exact_probability, 6, ROUND_CEILING)
+    left = format_rounded(answer.exact_probability, 6, ROUND_CEILING)
     needed = answer.mechanism.needs_allowance
     exact = f", the exact value left with probability {left}" if needed else ""
     return f"{answer.privacy}{exact}; {recorded_as(answer.receipt)}"

@@ -6,12 +6,12 @@ from leastnoise.calibration import (
     Problem,
     class_read,
     effort_read,
-    find,
+    find_noise,
     lattice_law,
     sensitivity_read,
 )
 from leastnoise.certificate import Certificate
-from leastnoise.core.exact import Number, described
+from leastnoise.core.exact import Number, quote
 from leastnoise.core.noise import Smooth, Staircase, Steps
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1
@@ -65,7 +65,7 @@ def calibrate(
     """
     moved = sensitivity_read(privacy, sensitivity, cost, integer=integer)
     problem = Problem(privacy, moved, cost, integer, class_read(among))
-    noise, certificate = find(problem, effort_read(solve, gap, seconds), family)
+    noise, certificate = find_noise(problem, effort_read(solve, gap, seconds), family)
     return Mechanism(
         privacy, moved, noise, certificate, Drawn(lattice_law(noise, problem), cost), integer
     )
@@ -93,7 +93,7 @@ def hold(
     if not isinstance(noise, Steps | Staircase | Smooth):
         raise InvalidParameter(
             "a noise of your own must be Steps, a Staircase, Laplace, TruncatedLaplace or "
-            f"Gaussian; got {described(noise)}. Give for instance Steps(breaks, heights), or "
+            f"Gaussian; got {quote(noise)}. Give for instance Steps(breaks, heights), or "
             "calibrate."
         )
     moved = sensitivity_read(privacy, sensitivity, cost, integer=False)

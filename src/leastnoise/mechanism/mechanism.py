@@ -14,14 +14,21 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, overload
 
 from leastnoise.accounting import Profile
-from leastnoise.calibration import Effort, Problem, class_read, effort_read, find
+from leastnoise.calibration import Effort, Problem, class_read, effort_read, find_noise
 from leastnoise.certificate import Certificate
-from leastnoise.core.basic_composition import together
-from leastnoise.core.exact import Number, approximately, count, described, exactly, exponential
+from leastnoise.core.basic_composition import compose_equal
+from leastnoise.core.exact import (
+    Number,
+    exponential,
+    format_exact,
+    format_rounded,
+    parse_count,
+    quote,
+)
 from leastnoise.core.lattice import Grid
 from leastnoise.core.noise import LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import keeps
+from leastnoise.core.profile import check_privacy
 from leastnoise.core.release import releaser, releasing_many, releasing_one
 from leastnoise.costs import Cost
 from leastnoise.errors import InvalidParameter
@@ -102,9 +109,9 @@ class Mechanism:
         if self.integer and self.drawn.step != 1:
             raise InvalidParameter(
                 "whole-number answers must be drawn on the integers; "
-                f"got a step of {exactly(self.drawn.step)}. Calibrate again."
+                f"got a step of {format_exact(self.drawn.step)}. Calibrate again."
             )
-        keeps(self.drawn.noise, self.privacy, sensitivity=self.protected)
+        check_privacy(self.drawn.noise, self.privacy, sensitivity=self.protected)
 
     def __getstate__(self) -> dict[str, object]:
         """Keep what it is made of; what was worked out from that is worked out again."""
@@ -134,7 +141,7 @@ class Mechanism:
 
     def __repr__(self) -> str:
         """Print the noise and the promise."""
-        moved = exactly(self.sensitivity)
+        moved = format_exact(self.sensitivity)
         return f"Mechanism({self.noise!r}, {self.privacy!r}, sensitivity={moved})"
 
     @property
@@ -153,7 +160,7 @@ class Mechanism:
             problem = Problem(
                 self.privacy, self.sensitivity, certificate.objective, self.integer, among
             )
-            certificate = find(problem, effort_read(True, Effort().gap, seconds))[1]
+            certificate = find_noise(problem, effort_read(True, Effort().gap, seconds))[1]
         return certificate.lower_bound
 
     @cached_property
@@ -174,7 +181,7 @@ class Mechanism:
         value and a number that anyone can know.
         """
         law = self.drawn.noise
-        return Fraction(law.weight(0) if self.integer else law.standing_out, law.total)
+        return Fraction(law.weight(0) if self.integer else law.isolated_weight, law.total)
 
     @cached_property
     def needs_allowance(self) -> bool:
@@ -193,7 +200,7 @@ class Mechanism:
     def _known(self) -> str:
         """What is added where the exact value leaves."""
         law = self.drawn.noise
-        only_zero = self.integer or law.standing_out == law.weight(0)
+        only_zero = self.integer or law.isolated_weight == law.weight(0)
         return "nothing" if only_zero else "one of a few known numbers"
 
     @overload
@@ -272,7 +279,7 @@ class Mechanism:
         """Refuse to release where the exact value could leave and nobody has allowed it."""
         if not isinstance(allow_exact, bool):
             raise InvalidParameter(
-                f"allow_exact must be True or False; got {described(allow_exact)}. "
+                f"allow_exact must be True or False; got {quote(allow_exact)}. "
                 "Say whether the exact value may leave."
             )
         if self.needs_allowance and not allow_exact:
@@ -286,7 +293,7 @@ class Mechanism:
         self, values: Any, form: "Form | None", touches: int, place: Place
     ) -> Answers:
         """Release an array, or a column of this form."""
-        privacy = together(self.privacy, count(touches, "touches", least=1))
+        privacy = compose_equal(self.privacy, parse_count(touches, "touches", least=1))
         grid, law = self.grid, self.drawn.noise
         if form is None:
             release = releasing_many(values, grid, law, integer=self.integer)
@@ -319,14 +326,14 @@ class Mechanism:
 
 def _alone(touches: object) -> None:
     """Refuse several touches of a single value."""
-    if count(touches, "touches", least=1) > 1:
+    if parse_count(touches, "touches", least=1) > 1:
         raise InvalidParameter(
-            f"touches is for arrays; got {described(touches)} with a single value. Leave it out."
+            f"touches is for arrays; got {quote(touches)} with a single value. Leave it out."
         )
 
 
 def _up(probability: Fraction) -> str:
-    return approximately(probability, 6, ROUND_CEILING)
+    return format_rounded(probability, 6, ROUND_CEILING)
 
 
 def explained(mechanism: "Mechanism", people: int | None) -> str:
@@ -361,4 +368,4 @@ def proving(mechanism: "Mechanism") -> Fraction:
 
 
 def _percent(chance: Fraction) -> str:
-    return approximately(chance * 100, 6, ROUND_CEILING)
+    return format_rounded(chance * 100, 6, ROUND_CEILING)

@@ -10,8 +10,8 @@ import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.certificate import noise_written, written
-from leastnoise.core.exact import ratio
+from leastnoise.certificate import certificate_to_json, noise_to_json
+from leastnoise.core.exact import format_ratio
 from leastnoise.ledger import Form, Json, Written, canonical
 
 if TYPE_CHECKING:
@@ -28,18 +28,18 @@ def description(mechanism: "Mechanism") -> tuple[Json, str]:
     """
     law, privacy = mechanism.drawn, mechanism.privacy
     drawn = {
-        "privacy": {"epsilon": ratio(privacy.epsilon), "delta": ratio(privacy.delta)},
-        "drawn": noise_written(law.noise),
-        "sensitivity": ratio(mechanism.sensitivity),
+        "privacy": {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)},
+        "drawn": noise_to_json(law.noise),
+        "sensitivity": format_ratio(mechanism.sensitivity),
         "integer": mechanism.integer,
     }
     facts = {
         "noise": repr(mechanism.noise),
-        "step": ratio(law.step),
-        "radius": ratio(law.radius),
-        "exact_probability": ratio(mechanism.exact_probability),
-        "cost": ratio(mechanism.cost),
-        "certificate": json.loads(written(mechanism.certificate)),
+        "step": format_ratio(law.step),
+        "radius": format_ratio(law.radius),
+        "exact_probability": format_ratio(mechanism.exact_probability),
+        "cost": format_ratio(mechanism.cost),
+        "certificate": json.loads(certificate_to_json(mechanism.certificate)),
     }
     return drawn | facts, digest(drawn)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leastnoise import plots
-from leastnoise.core.exact import approximately, as_float
+from leastnoise.core.exact import as_float, format_rounded
 from leastnoise.costs import l1, l2
 from leastnoise.errors import InvalidParameter
 from leastnoise.paper import numbers
@@ -24,7 +24,7 @@ def rearrangement(proof: "Rearrangement") -> Any:
     reach = 1.08 * max(as_float(stage.noise.radius) for stage in proof.stages)
     panels = []
     for stage in proof.stages:
-        label = f"{stage.name}: cost {approximately(stage.cost.upper, 5)}"
+        label = f"{stage.name}: cost {format_rounded(stage.cost.upper, 5)}"
         panel = _laws([("", stage.noise, 0.0)], "", top=top * 1.6, reach=reach)
         title = alt.Title(label, fontSize=12, fontWeight="normal", offset=4)
         panels.append(panel.properties(width=250, height=120, title=title))

@@ -4,10 +4,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from leastnoise.core.exact import Interval, Number, approximately, count, described, positive
+from leastnoise.core.exact import (
+    Interval,
+    Number,
+    format_rounded,
+    parse_count,
+    parse_positive,
+    quote,
+)
 from leastnoise.core.noise import LatticeNoise, Noise, Steps, Uniform
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import keeps, worst_distance
+from leastnoise.core.profile import check_privacy, total_variation
 from leastnoise.costs import Cost, as_cost
 from leastnoise.errors import InvalidParameter
 
@@ -25,7 +32,7 @@ def symmetrised(noise: Steps) -> Steps:
     """
     if not isinstance(noise, Steps):
         raise InvalidParameter(
-            f"only Steps are symmetrised; got {described(noise)}. Give Steps(breaks, heights)."
+            f"only Steps are symmetrised; got {quote(noise)}. Give Steps(breaks, heights)."
         )
     breaks = sorted({*noise.breaks, *(-x for x in noise.breaks)})
     heights = [
@@ -65,9 +72,9 @@ class Rearrangement:
 
     def __str__(self) -> str:
         """Print a line for each stage."""
-        lines = [f"{'the noise given':<34} costs {approximately(self.start.upper, 9)}"]
+        lines = [f"{'the noise given':<34} costs {format_rounded(self.start.upper, 9)}"]
         lines += [
-            f"{stage.name:<34} costs {approximately(stage.cost.upper, 9)}" for stage in self.stages
+            f"{stage.name:<34} costs {format_rounded(stage.cost.upper, 9)}" for stage in self.stages
         ]
         return "\n".join([*lines, f"{'':<34} {self.result!r}"])
 
@@ -95,14 +102,14 @@ def rearrange(
         raise InvalidParameter(
             f"Theorem 2 is about promises (0, δ); got {privacy!r}. Give Privacy(delta=…)."
         )
-    half = positive(sensitivity, "sensitivity") / 2
-    parts = count(cells, "cells", least=1)
+    half = parse_positive(sensitivity, "sensitivity") / 2
+    parts = parse_count(cells, "cells", least=1)
     if isinstance(noise, LatticeNoise):
         raise InvalidParameter(
             "a noise to rearrange must be decreasing on the line; got one on a lattice, whose "
             "atoms away from 0 forbid that (GDGK19, Lemma 2). Give a Uniform or Steps."
         )
-    worst_distance(noise, 2 * half)  # refuses what is not symmetric and decreasing
+    total_variation(noise, 2 * half)  # refuses what is not symmetric and decreasing
     radius = noise.radius
     if isinstance(radius, float):
         raise InvalidParameter(
@@ -114,11 +121,11 @@ def rearrange(
             f"a noise may be cut into at most {_MOST_CELLS} cells on each side; got more. "
             "Give fewer cells, or a narrower noise."
         )
-    keeps(noise, privacy, sensitivity=2 * half)
+    check_privacy(noise, privacy, sensitivity=2 * half)
     stages = []
 
     def record(name: str, shaped: Steps) -> Steps:
-        keeps(shaped, privacy, sensitivity=2 * half)
+        check_privacy(shaped, privacy, sensitivity=2 * half)
         stages.append(Stage(name, shaped, shaped.enclose(cost)))
         return shaped
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from leastnoise.accounting import Profile
-from leastnoise.core.exact import approximately
+from leastnoise.core.exact import format_rounded
 from leastnoise.core.noise import Steps, Uniform
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1, l2, lp
@@ -225,4 +225,4 @@ def _close(number: Fraction, claimed: Fraction | int) -> bool:
 
 
 def _n(number: Fraction, digits: int = 6) -> str:
-    return approximately(number, digits)
+    return format_rounded(number, digits)

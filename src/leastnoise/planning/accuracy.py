@@ -9,13 +9,13 @@ from fractions import Fraction
 from leastnoise.calibration import class_read, effort_read, sensitivity_read
 from leastnoise.core.exact import (
     Number,
-    approximately,
     as_float,
-    described,
-    exactly,
+    format_exact,
+    format_rounded,
     magnitude,
-    positive,
-    rational,
+    parse_positive,
+    parse_rational,
+    quote,
 )
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1
@@ -171,8 +171,10 @@ class _Search:
     def _hopeless(self) -> InvalidParameter:
         asked, most = ("ε", _LARGEST_EPSILON) if self.wants_epsilon else ("δ", _LARGEST_DELTA)
         return InvalidParameter(
-            f"the error must be one that some {asked} up to {exactly(most)} allows so often; got "
-            f"{exactly(self.accuracy.error)} with {exactly(self.accuracy.confidence)}. Accept a "
+            f"the error must be one that some {asked} up to {format_exact(most)} allows so often; "
+            "got "
+            f"{format_exact(self.accuracy.error)} with {format_exact(self.accuracy.confidence)}. "
+            "Accept a "
             "larger error or a smaller confidence."
         )
 
@@ -186,7 +188,7 @@ def _guess(accuracy: _Accuracy, sensitivity: Fraction, most: float) -> Fraction:
 
 def _place(number: Fraction) -> int:
     """Return the place of the first decimal of three digits that is not below a number > 0."""
-    short = Fraction(approximately(number, 3, ROUND_CEILING))
+    short = Fraction(format_rounded(number, 3, ROUND_CEILING))
     exponent = magnitude(short)
     return exponent * _PER_DECADE + int(short / Fraction(10) ** (exponent - 2)) - 100
 
@@ -198,16 +200,16 @@ def _at(place: int) -> Fraction:
 
 
 def _read(error: Number, confidence: Number, *, integer: bool) -> _Accuracy:
-    size = positive(error, "error")
+    size = parse_positive(error, "error")
     if integer and size.denominator != 1:
         raise InvalidParameter(
             "the error of a whole-number answer must be a whole number; "
-            f"got {described(error)}. Give {max(1, math.floor(size))}, or leave out integer=True."
+            f"got {quote(error)}. Give {max(1, math.floor(size))}, or leave out integer=True."
         )
-    level = rational(confidence, "confidence")
+    level = parse_rational(confidence, "confidence")
     if not 0 < level < 1:
         raise InvalidParameter(
-            f"confidence must be above 0 and below 1; got {described(confidence)}. "
+            f"confidence must be above 0 and below 1; got {quote(confidence)}. "
             "Give for instance 0.95."
         )
     return _Accuracy(size, level)

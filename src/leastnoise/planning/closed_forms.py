@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from leastnoise.calibration import FAMILIES, Problem
-from leastnoise.core.basic_composition import shared_move, split
+from leastnoise.core.basic_composition import joint_sensitivity, split_evenly
 from leastnoise.core.noise import Rounded, Smooth
 from leastnoise.errors import InvalidParameter, Unsupported
 
@@ -25,8 +25,8 @@ STEPPED = ("canonical", "cut_staircase")
 def one_of(problem: Problem, releases: int, family: str | None = None) -> Problem:
     """Return the question for one of several releases; a Gaussian's is for all of them."""
     if family in SHARED:
-        return replace(problem, sensitivity=shared_move(problem.sensitivity, releases))
-    return replace(problem, privacy=split(problem.privacy, releases))
+        return replace(problem, sensitivity=joint_sensitivity(problem.sensitivity, releases))
+    return replace(problem, privacy=split_evenly(problem.privacy, releases))
 
 
 def gaussian_ahead(problem: Problem, releases: int) -> bool:

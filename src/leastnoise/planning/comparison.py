@@ -9,11 +9,11 @@ from typing import Any
 
 from leastnoise.calibration import FAMILIES, Problem, class_read, effort_read, sensitivity_read
 from leastnoise.certificate import CanonicalBound
-from leastnoise.core.basic_composition import split
-from leastnoise.core.exact import Number, count, described, ratio
+from leastnoise.core.basic_composition import split_evenly
+from leastnoise.core.exact import Number, format_ratio, parse_count, quote
 from leastnoise.core.noise import Smooth
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import never_rises
+from leastnoise.core.profile import is_unimodal
 from leastnoise.costs import Cost, l1
 from leastnoise.errors import InvalidParameter, LeastnoiseError, Unsupported
 from leastnoise.mechanism import Mechanism, calibrate
@@ -63,7 +63,7 @@ def compare(
     moved = sensitivity_read(privacy, sensitivity, cost, integer=integer)
     effort_read(solve, gap, seconds)
     problem = Problem(privacy, moved, cost, integer, class_read(among))
-    many = count(releases, "releases", least=1)
+    many = parse_count(releases, "releases", least=1)
     found, refused = _by_family(problem, many)
     effort = {"solve": solve, "gap": gap, "seconds": seconds}
     bounds = [_bound(problem)]
@@ -114,7 +114,7 @@ class Comparison:
     @property
     def each(self) -> Privacy:
         """What each release promises by itself, but for Gaussian noise."""
-        return split(self.privacy, self.releases)
+        return split_evenly(self.privacy, self.releases)
 
     @cached_property
     def overtaking(self) -> int | None:
@@ -144,7 +144,7 @@ class Comparison:
         names = ", ".join(row.family for row in self.rows)
         raise InvalidParameter(
             f"a family must be one of those compared, {names}; "
-            f"{why or f'got {described(family)}'}. Choose one of them."
+            f"{why or f'got {quote(family)}'}. Choose one of them."
         )
 
     def explain(self, *, people: int | None = None) -> str:
@@ -157,13 +157,13 @@ class Comparison:
         many = {"gaussian_overtakes_at": self.overtaking} if self.releases > 1 else {}
         return {
             "privacy": _promise(self.privacy),
-            "sensitivity": ratio(problem.sensitivity),
+            "sensitivity": format_ratio(problem.sensitivity),
             "objective": repr(problem.cost),
             "integer": problem.integer,
             "among": problem.among,
             "releases": self.releases,
             "each": _promise(self.each),
-            "lower_bound": ratio(self.lower_bound),
+            "lower_bound": format_ratio(self.lower_bound),
             **many,
             "rows": [row.to_dict() for row in self.rows],
             "refused": dict(self.refused),
@@ -185,7 +185,7 @@ class Comparison:
 
 
 def _promise(privacy: Privacy) -> dict[str, str]:
-    return {"epsilon": ratio(privacy.epsilon), "delta": ratio(privacy.delta)}
+    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
 def _calibrated(problem: Problem, family: str | None, effort: Mapping[str, Any]) -> Mechanism:
@@ -216,7 +216,7 @@ def _by_family(
         except (InvalidParameter, Unsupported) as error:
             refused[name] = _reason(error)
             continue
-        if problem.among == "decreasing" and not never_rises(mechanism.noise):
+        if problem.among == "decreasing" and not is_unimodal(mechanism.noise):
             refused[name] = "it rises away from 0, and only noises that never do were asked for"
         else:
             found[name] = mechanism
@@ -233,7 +233,7 @@ def _bound(problem: Problem) -> Fraction:
     bounds = [problem.cost.value(Fraction(0)).lower]  # no error costs less than none
     with contextlib.suppress(InvalidParameter):
         evidence = CanonicalBound(integer=problem.integer)
-        bounds.append(evidence.proved(problem.cost, problem.privacy, problem.sensitivity))
+        bounds.append(evidence.prove(problem.cost, problem.privacy, problem.sensitivity))
         if not problem.privacy.epsilon:  # the least noise is known, or what it is known by
             bounds.append(_calibrated(problem, None, {"solve": False}).certificate.lower_bound)
     return max(bounds)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.calibration import Problem, smooth_on_lattice
 from leastnoise.certificate import CLASSES
-from leastnoise.core.exact import approximately, as_float, exactly, ratio
+from leastnoise.core.exact import as_float, format_exact, format_ratio, format_rounded
 from leastnoise.core.noise import Noise, Rounded, Smooth
 from leastnoise.mechanism import Mechanism, farthest, half_width, proving
 from leastnoise.planning.closed_forms import MOST_RELEASES
@@ -103,13 +103,13 @@ class Contender:
         return {
             "family": self.family,
             "noise": repr(self.noise),
-            "cost": ratio(self.cost),
+            "cost": format_ratio(self.cost),
             "cost_float": as_float(self.cost) if math.isfinite(as_float(self.cost)) else None,
-            "ratio": None if isinstance(self.ratio, float) else ratio(self.ratio),
-            "radius": None if isinstance(self.radius, float) else ratio(self.radius),
-            "half_width_95": ratio(self.half_width),
-            "impossible": ratio(self.impossible),
-            "exact_probability": ratio(self.exact_probability),
+            "ratio": None if isinstance(self.ratio, float) else format_ratio(self.ratio),
+            "radius": None if isinstance(self.radius, float) else format_ratio(self.radius),
+            "half_width_95": format_ratio(self.half_width),
+            "impossible": format_ratio(self.impossible),
+            "exact_probability": format_ratio(self.exact_probability),
         }
 
 
@@ -180,7 +180,7 @@ def _title(comparison: "Comparison") -> str:
     )
     return (
         f"Noises that keep {problem.privacy} for {words} one person moves by up to "
-        f"{exactly(problem.sensitivity)}; cost {problem.cost!r}"
+        f"{format_exact(problem.sensitivity)}; cost {problem.cost!r}"
     )
 
 
@@ -200,7 +200,7 @@ def _cells(row: Contender) -> list[str]:
 def _notes(comparison: "Comparison") -> list[str]:
     """Return the bound, what the columns mean, how a promise is split, and who is left out."""
     problem, many = comparison.asked, comparison.releases
-    bound = approximately(comparison.lower_bound, 6, ROUND_FLOOR)
+    bound = format_rounded(comparison.lower_bound, 6, ROUND_FLOOR)
     notes = [f"bound: of {CLASSES[problem.among]}, none costs less than {bound}."]
     if many > 1:
         notes[0] = notes[0][:-1] + " in any one release, even under the whole promise."
@@ -231,4 +231,4 @@ def _overtaking(first: int | None) -> str:
 
 
 def _up(number: Fraction, digits: int) -> str:
-    return approximately(number, digits, ROUND_CEILING)
+    return format_rounded(number, digits, ROUND_CEILING)

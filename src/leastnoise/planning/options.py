@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from leastnoise.calibration import FAMILIES, Problem, lattice_law
-from leastnoise.core.exact import ratio
+from leastnoise.core.exact import format_ratio
 from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, LeastnoiseError
@@ -56,13 +56,13 @@ class Option:
         return {
             "family": self.family,
             "how": self.how,
-            "cost": None if self.cost is None else ratio(self.cost),
+            "cost": None if self.cost is None else format_ratio(self.cost),
             "promises": [
-                {"epsilon": ratio(part.epsilon), "delta": ratio(part.delta)}
+                {"epsilon": format_ratio(part.epsilon), "delta": format_ratio(part.delta)}
                 for part in self.promises
             ],
-            "costs": [ratio(cost) for cost in self.costs],
-            "half_widths": [ratio(width) for width in self.half_widths],
+            "costs": [format_ratio(cost) for cost in self.costs],
+            "half_widths": [format_ratio(width) for width in self.half_widths],
             "refused": self.refused,
         }
 

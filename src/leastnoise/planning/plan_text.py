@@ -6,7 +6,7 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING
 
-from leastnoise.core.exact import approximately, exactly
+from leastnoise.core.exact import format_exact, format_rounded
 from leastnoise.planning.options import COMPOSED, SHARED, Option
 from leastnoise.planning.wanted import USUAL
 
@@ -72,13 +72,13 @@ def _answers(plan: "Plan") -> list[list[str]]:
     chosen = plan.rows[0]
     lines = [["answer", "moves by", "weight", "ε", "δ", "cost", "errors within"]]
     for i, (one, part) in enumerate(zip(plan.wanted, chosen.promises, strict=True)):
-        often = "" if one.confidence == USUAL else f" ({exactly(one.confidence * 100)} %)"
-        asked = "" if one.error is None else f" of ± {exactly(one.error)}"
+        often = "" if one.confidence == USUAL else f" ({format_exact(one.confidence * 100)} %)"
+        asked = "" if one.error is None else f" of ± {format_exact(one.error)}"
         lines.append(
             [
                 one.name,
-                exactly(one.sensitivity),
-                exactly(one.weight) if one.cost is not None else _NONE,
+                format_exact(one.sensitivity),
+                format_exact(one.weight) if one.cost is not None else _NONE,
                 _up(part.epsilon, 5),
                 _up(part.delta, 3),
                 _up(chosen.costs[i], 6) if one.cost is not None else _NONE,
@@ -152,4 +152,4 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _up(number: Fraction, digits: int) -> str:
-    return approximately(number, digits, ROUND_CEILING)
+    return format_rounded(number, digits, ROUND_CEILING)

@@ -15,7 +15,7 @@ from typing import Any
 from leastnoise.accounting import compose
 from leastnoise.calibration import Effort, effort_read
 from leastnoise.core import basic_composition
-from leastnoise.core.exact import Number, approximately, described, exactly, ratio
+from leastnoise.core.exact import Number, format_exact, format_ratio, format_rounded, quote
 from leastnoise.core.noise import Gaussian, Rounded
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import releasing_one
@@ -125,7 +125,7 @@ class Plan:
         except KeyError:
             raise InvalidParameter(
                 f"an answer must be one of those planned, {_names(self.wanted)}; "
-                f"got {described(name)}. Choose one of them."
+                f"got {quote(name)}. Choose one of them."
             ) from None
 
     def __iter__(self) -> Iterator[str]:
@@ -222,14 +222,14 @@ class Plan:
         if unknown:
             raise InvalidParameter(
                 f"the answers of this plan are {_names(self.wanted)}; "
-                f"got {described(unknown[0])} too. Leave it out, or plan for it."
+                f"got {quote(unknown[0])} too. Leave it out, or plan for it."
             )
 
     def _allow(self, allow_exact: object) -> None:
         """Refuse to release where an exact value could leave and nobody has allowed it."""
         if not isinstance(allow_exact, bool):
             raise InvalidParameter(
-                f"allow_exact must be True or False; got {described(allow_exact)}. "
+                f"allow_exact must be True or False; got {quote(allow_exact)}. "
                 "Say whether exact values may leave."
             )
         peaked = [name for name, made in self.mechanisms.items() if made.needs_allowance]
@@ -251,7 +251,7 @@ class Plan:
             "together": _promise(self.together),
             "family": self.family,
             "how": self.rows[0].how,
-            "cost": ratio(self.cost),
+            "cost": format_ratio(self.cost),
             "wanted": [one.to_dict() for one in self.wanted],
             "mechanisms": {
                 name: {"noise": repr(made.noise), "privacy": _promise(made.privacy)}
@@ -278,7 +278,7 @@ def _read(privacy: Privacy, wanted: object) -> Asked:
     """Refuse what is no question."""
     if not isinstance(privacy, Privacy):
         raise InvalidParameter(
-            f"privacy must be a Privacy; got {described(privacy)}. Write Privacy(1, '1e-6')."
+            f"privacy must be a Privacy; got {quote(privacy)}. Write Privacy(1, '1e-6')."
         )
     if not privacy.epsilon and not privacy.delta:
         raise InvalidParameter(
@@ -288,14 +288,14 @@ def _read(privacy: Privacy, wanted: object) -> Asked:
     if privacy.epsilon > _LARGEST_EPSILON:
         raise Unsupported(
             f"an ε above {_LARGEST_EPSILON} protects nobody, and e^ε is not computed for it; got "
-            f"ε = {exactly(privacy.epsilon)}. Promise less."
+            f"ε = {format_exact(privacy.epsilon)}. Promise less."
         )
     answers = _listed(wanted)
     names = [one.name for one in answers]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InvalidParameter(
-            f"the answers of a plan must have names of their own; got {described(twice[0])} twice. "
+            f"the answers of a plan must have names of their own; got {quote(twice[0])} twice. "
             "Rename one."
         )
     return Asked(privacy, answers)
@@ -325,7 +325,7 @@ def _names(wanted: Iterable[Wanted]) -> str:
 
 
 def _promise(privacy: Privacy) -> dict[str, str]:
-    return {"epsilon": ratio(privacy.epsilon), "delta": ratio(privacy.delta)}
+    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
 def _unproved(what: str) -> InvalidParameter:
@@ -359,16 +359,18 @@ def proved(how: str, mechanisms: tuple[Mechanism, ...], asked: Privacy) -> Priva
         NotPrivate: If they do not keep the promise that was asked for.
     """
     if how == SHARED:
-        reached = basic_composition.gaussians_together(map(_gaussian, mechanisms), asked.epsilon)
+        reached = basic_composition.compose_gaussians(map(_gaussian, mechanisms), asked.epsilon)
     elif how == COMPOSED:
         reached = Privacy(asked.epsilon, compose(mechanisms).delta(asked.epsilon))
     else:
-        reached = basic_composition.all_together((made.privacy for made in mechanisms), asked.delta)
+        reached = basic_composition.compose_basic(
+            (made.privacy for made in mechanisms), asked.delta
+        )
     if reached.epsilon > asked.epsilon or reached.delta > asked.delta:
         raise NotPrivate(
             f"all answers of a plan together must keep {asked}; these keep {reached}. Plan again."
         )
     if not reached.delta:
         return reached
-    short = Fraction(approximately(reached.delta, _DIGITS, ROUND_CEILING))
+    short = Fraction(format_rounded(reached.delta, _DIGITS, ROUND_CEILING))
     return Privacy(reached.epsilon, min(short, asked.delta))

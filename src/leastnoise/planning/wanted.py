@@ -5,7 +5,14 @@ from difflib import get_close_matches
 from fractions import Fraction
 
 from leastnoise.calibration import FAMILIES
-from leastnoise.core.exact import Number, described, exactly, positive, ratio, rational
+from leastnoise.core.exact import (
+    Number,
+    format_exact,
+    format_ratio,
+    parse_positive,
+    parse_rational,
+    quote,
+)
 from leastnoise.costs import Cost, as_cost, l1
 from leastnoise.errors import InvalidParameter
 
@@ -64,8 +71,10 @@ class Wanted:
             "sensitivity": _sensitivity(sensitivity, _whole(integer)),
             "cost": None if cost is None else as_cost(cost),
             "integer": integer,
-            "weight": positive(1 if weight is None else weight, "the weight of an answer"),
-            "error": None if error is None else positive(error, "the target error of an answer"),
+            "weight": parse_positive(1 if weight is None else weight, "the weight of an answer"),
+            "error": None
+            if error is None
+            else parse_positive(error, "the target error of an answer"),
             "confidence": _confidence(USUAL if confidence is None else confidence),
             "family": _family(family),
         }
@@ -98,12 +107,12 @@ class Wanted:
         """Return it for JSON: exact numbers as texts."""
         return {
             "name": self.name,
-            "sensitivity": ratio(self.sensitivity),
+            "sensitivity": format_ratio(self.sensitivity),
             "objective": None if self.cost is None else repr(self.cost),
             "integer": self.integer,
-            "weight": ratio(self.weight),
-            "error": None if self.error is None else ratio(self.error),
-            "confidence": ratio(self.confidence),
+            "weight": format_ratio(self.weight),
+            "error": None if self.error is None else format_ratio(self.error),
+            "confidence": format_ratio(self.confidence),
             "family": self.family,
         }
 
@@ -127,7 +136,7 @@ def _name(name: object) -> str:
         return name
     raise InvalidParameter(
         "the name of an answer must be a text of printable characters that is not empty; "
-        f"got {described(name)}. "
+        f"got {quote(name)}. "
         'Give for instance "visits".'
     )
 
@@ -136,28 +145,27 @@ def _whole(integer: object) -> bool:
     if isinstance(integer, bool):
         return integer
     raise InvalidParameter(
-        f"integer must be True or False; got {described(integer)}. "
+        f"integer must be True or False; got {quote(integer)}. "
         "Say whether the true answer is a whole number."
     )
 
 
 def _sensitivity(sensitivity: Number, integer: bool) -> Fraction:
-    moved = positive(sensitivity, "sensitivity")
+    moved = parse_positive(sensitivity, "sensitivity")
     if integer and moved.denominator != 1:
         raise InvalidParameter(
             "the sensitivity of a whole-number answer must be a whole number; "
-            f"got {exactly(moved)}. Round it up, or leave out integer=True."
+            f"got {format_exact(moved)}. Round it up, or leave out integer=True."
         )
     return moved
 
 
 def _confidence(confidence: Number) -> Fraction:
-    level = rational(confidence, "confidence")
+    level = parse_rational(confidence, "confidence")
     if 0 < level < 1:
         return level
     raise InvalidParameter(
-        f"confidence must be above 0 and below 1; got {described(confidence)}. "
-        "Give for instance 0.95."
+        f"confidence must be above 0 and below 1; got {quote(confidence)}. Give for instance 0.95."
     )
 
 
@@ -167,11 +175,11 @@ def _family(family: object) -> str | None:
     near = get_close_matches(str(family).lower(), FAMILIES, n=1)
     meant = f"Did you mean {near[0]}? " if near else ""
     raise InvalidParameter(
-        f"family must be one of {', '.join(FAMILIES)}; got {described(family)}. {meant}"
+        f"family must be one of {', '.join(FAMILIES)}; got {quote(family)}. {meant}"
         "Choose one, or leave it out for what is cheapest."
     )
 
 
 def _plain(number: Fraction) -> str:
-    text = exactly(number)
+    text = format_exact(number)
     return f"'{text}'" if "/" in text else text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.calibration import FAMILIES, Problem
 from leastnoise.certificate import CanonicalBound
-from leastnoise.core.exact import approximately, as_float, exactly
+from leastnoise.core.exact import as_float, format_exact, format_rounded
 from leastnoise.core.noise import LatticeNoise, Smooth
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported
@@ -92,19 +92,19 @@ def _beside(comparison: "Comparison", shown: "list[Contender]") -> str:
         words.append(f"not shown, too wide or of too many steps: {', '.join(left_out)}")
     atoms = [row for row in shown if row.exact_probability]
     if atoms:
-        said = (f"{row.family} {approximately(row.exact_probability, 3)}" for row in atoms)
+        said = (f"{row.family} {format_rounded(row.exact_probability, 3)}" for row in atoms)
         words.append(f"not shown, mass at 0: {', '.join(said)}")
     return "; ".join(words)
 
 
 def cost_by_delta(comparison: "Comparison") -> Any:
     """Draw what each family costs against δ, at the ε of the comparison, and the lower bound."""
-    return _by(comparison, "delta", "δ", f"ε = {exactly(comparison.privacy.epsilon)}")
+    return _by(comparison, "delta", "δ", f"ε = {format_exact(comparison.privacy.epsilon)}")
 
 
 def cost_by_epsilon(comparison: "Comparison") -> Any:
     """Draw what each family costs against ε, at the δ of the comparison, and the lower bound."""
-    return _by(comparison, "epsilon", "ε", f"δ = {exactly(comparison.privacy.delta)}")
+    return _by(comparison, "epsilon", "ε", f"δ = {format_exact(comparison.privacy.delta)}")
 
 
 def save_comparison(comparison: "Comparison", folder: str | Path) -> list[Path]:
@@ -139,7 +139,7 @@ def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> Any:
     }
     shown, low, high = _within(costs)
     drawn = [curve for curve in _by_cost(costs[middle]) if curve in shown]
-    subtitle = f"Δ = {exactly(problem.sensitivity)}, cost {problem.cost!r}"
+    subtitle = f"Δ = {format_exact(problem.sensitivity)}, cost {problem.cost!r}"
     beyond = [curve for curve in _COLOURS if curve not in shown and curve in costs[middle]]
     if beyond:
         subtitle += f"; far above the picture: {', '.join(beyond)}"
@@ -213,7 +213,7 @@ def _costs(problem: Problem, comparison: "Comparison") -> dict[str, Fraction]:
                 found[name] = cost
     if not epsilon or epsilon >= _QUICK_BOUND:
         evidence = CanonicalBound(integer=problem.integer)
-        found[_BOUND] = evidence.proved(problem.cost, problem.privacy, problem.sensitivity)
+        found[_BOUND] = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
     return found
 
 
@@ -249,7 +249,7 @@ def _places(name: str, middle: Fraction, *, fewer: bool) -> list[Fraction]:
     """Return places evenly spread over powers of ten about the middle, which is one of them."""
     many, largest = (_FEWER_PLACES if fewer else _PLACES), _LARGEST[name]
     factors = [10 ** (_DECADES[name] * (2 * i / (many - 1) - 1)) for i in range(many)]
-    places = {Fraction(approximately(middle * Fraction(factor), 3)) for factor in factors}
+    places = {Fraction(format_rounded(middle * Fraction(factor), 3)) for factor in factors}
     inside = {place for place in places if place < largest}
     return sorted(inside | {middle} | ({largest} if inside != places else set()))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from leastnoise.core.exact import approximately, as_float, exactly
+from leastnoise.core.exact import as_float, format_exact, format_rounded
 from leastnoise.core.noise import LatticeNoise, Noise, Smooth, Staircase, Steps, Uniform
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.plots.canvas import COLOURS, Row, finished, library, scale
@@ -62,14 +62,14 @@ def density(mechanism: "Mechanism") -> Any:
     Only noises on the line; a mass at the origin is a bar labelled with its probability.
     """
     noise, moved = mechanism.noise, mechanism.sensitivity
-    moves = {"0": 0.0, exactly(moved): as_float(moved)}
+    moves = {"0": 0.0, format_exact(moved): as_float(moved)}
     laws = [(name, noise, at) for name, at in moves.items()]
-    subtitle = f"expected cost {approximately(mechanism.cost)} ({mechanism.certificate.objective})"
+    subtitle = f"expected cost {format_rounded(mechanism.cost)} ({mechanism.certificate.objective})"
     if isinstance(noise, Uniform):  # its profile is flat: all of δ is certainty
-        share = exactly(mechanism.privacy.delta)
+        share = format_exact(mechanism.privacy.delta)
         subtitle += f"; with probability {share} the output gives the answer away"
     least = "Least noise" if mechanism.certificate.exact else "Noise"
-    title = f"{least} for {mechanism.privacy}, Δ = {exactly(moved)}"
+    title = f"{least} for {mechanism.privacy}, Δ = {format_exact(moved)}"
     return finished(_laws(laws, "true value"), title, subtitle)
 
 
@@ -140,7 +140,7 @@ def _bars(drawn: list[tuple[str, "Outline", float]], top: float, colour: Any) ->
             "value": as_float(x) + at,
             "density": top * (1.2 + 0.2 * i),
             "law": name,
-            "mass": f"mass {approximately(mass, 3)}",
+            "mass": f"mass {format_rounded(mass, 3)}",
         }
         for i, (name, noise, at) in enumerate(drawn)
         for x, mass in noise.points
@@ -188,7 +188,8 @@ def _cut(noise: Staircase) -> Outline:
     periods = -(-noise.quantile(_NEARLY_ALL) // noise.period)
     if periods > _MOST_PERIODS:
         raise Unsupported(
-            f"a staircase is drawn with at most {_MOST_PERIODS} periods; got {exactly(periods)}. "
+            f"a staircase is drawn with at most {_MOST_PERIODS} periods; got "
+            f"{format_exact(periods)}. "
             "Give a ratio further from 1."
         )
     falls = [(n + (noise.gamma or 1)) * noise.period for n in range(periods)]

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from leastnoise.core.exact import as_float, described, exactly
+from leastnoise.core.exact import as_float, format_exact, quote
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import CHARGE, LIMIT, Accounts
 from leastnoise.ledger import Row as LedgerRow
@@ -54,7 +54,7 @@ def budget(ledger: "Ledger", *, dataset: str | None = None) -> Any:
     if not set(names) <= set(histories):
         raise InvalidParameter(
             f"a data set must be one of the ledger's, {', '.join(map(repr, sorted(histories)))}; "
-            f"got {described(dataset)}. Choose one of them."
+            f"got {quote(dataset)}. Choose one of them."
         )
     shown = [histories[name] for name in names]
     first = min(history[0].time for history in shown)
@@ -188,7 +188,7 @@ def _sum(moment: Moment, part: str) -> str:
     """Say what it comes to at the end."""
     place = list(_PARTS).index(part)
     count = moment.releases
-    said = f"{exactly(moment.spent[place])} of {exactly(moment.limit[place])}"
+    said = f"{format_exact(moment.spent[place])} of {format_exact(moment.limit[place])}"
     return f"{said} in {count} release{'s' * (count != 1)}" if count else f"{said}: no releases yet"
 
 

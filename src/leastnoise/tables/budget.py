@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.mechanism import Mechanism, calibrate
@@ -76,7 +76,7 @@ def allocate(privacy: Privacy, numbers: Sequence[ReleasedNumber]) -> Allocation:
     """
     if not isinstance(privacy, Privacy):
         raise InvalidParameter(
-            f"privacy must be a Privacy; got {described(privacy)}. Write Privacy(1, '1e-6')."
+            f"privacy must be a Privacy; got {quote(privacy)}. Write Privacy(1, '1e-6')."
         )
     return _allocate(privacy, tuple(numbers))
 

@@ -4,7 +4,7 @@ from datetime import date, datetime
 from numbers import Integral
 from typing import Any
 
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
 
 Part = int | str | bool | date
@@ -21,7 +21,7 @@ def parse_keys(keys: object, columns: int) -> tuple[Key, ...]:
         )
     if isinstance(keys, str | bytes) or not hasattr(keys, "__iter__"):
         raise InvalidParameter(
-            f"keys must be a list of groups; got {described(keys)}. "
+            f"keys must be a list of groups; got {quote(keys)}. "
             'Give for instance keys=["north", "south"].'
         )
     read = tuple(_parse_key(key, columns) for key in keys)
@@ -84,7 +84,7 @@ def _parse_part(part: object) -> Part:
     raise InvalidParameter(
         "a key must be a whole number of 64 bits with its sign, a text that UTF-8 can write, a "
         "truth value or a date; "
-        f"got {described(part)}. Group by a column that holds such values."
+        f"got {quote(part)}. Group by a column that holds such values."
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from leastnoise.core.exact import Number, count, described
+from leastnoise.core.exact import Number, parse_count, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Ledger, Unrecorded
@@ -44,12 +44,12 @@ def protect(
     """
     if neighbours not in _NEIGHBOURS:
         raise InvalidParameter(
-            f"neighbours must be one of {', '.join(_NEIGHBOURS)}; got {described(neighbours)}. "
+            f"neighbours must be one of {', '.join(_NEIGHBOURS)}; got {quote(neighbours)}. "
             "Choose whether a unit is added or removed, or replaced."
         )
     if not isinstance(ledger, Ledger | Unrecorded):
         raise InvalidParameter(
-            f"ledger must be a Ledger, or UNRECORDED to go without; got {described(ledger)}. "
+            f"ledger must be a Ledger, or UNRECORDED to go without; got {quote(ledger)}. "
             "Open one with Ledger('people.ledger', limit=…), or give leastnoise.UNRECORDED."
         )
     rows = _parse_max_rows(unit, max_rows)
@@ -159,8 +159,7 @@ class Protected(QueryMethods):
         """
         if not isinstance(questions, tuple | list):
             raise InvalidParameter(
-                f"questions must be a list; got {described(questions)}. Give for instance "
-                "[Count()]."
+                f"questions must be a list; got {quote(questions)}. Give for instance [Count()]."
             )
         prepared = self._prepare(questions, privacy)
         return release(prepared, self.ledger, key=key, fresh=fresh, allow_exact=allow_exact)
@@ -217,14 +216,14 @@ def _parse_max_rows(unit: object, max_rows: int | None) -> int:
     if not isinstance(unit, str):
         raise InvalidParameter(
             f"unit must be the name of a column, or None if every row is a unit; "
-            f"got {described(unit)}. Name the column that tells people apart."
+            f"got {quote(unit)}. Name the column that tells people apart."
         )
     if max_rows is None:
         raise InvalidParameter(
             "max_rows must say how many rows of a unit count in a group; got none. Give "
             "max_rows=1 if everyone has one row, or as many as most have: more means more noise."
         )
-    return count(max_rows, "max_rows", least=1)
+    return parse_count(max_rows, "max_rows", least=1)
 
 
 for _query in QUERIES.values():

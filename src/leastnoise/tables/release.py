@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leastnoise.core.exact import exactly, ratio
+from leastnoise.core.exact import format_exact, format_ratio
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Form, Ledger, Place, Receipt, Spending, Unrecorded, canonical
@@ -80,7 +80,7 @@ class PreparedRelease:
     @property
     def key(self) -> str:
         """The default key of the questions in a ledger."""
-        promise = [ratio(self.together.epsilon), ratio(self.together.delta)]
+        promise = [format_ratio(self.together.epsilon), format_ratio(self.together.delta)]
         words = canonical({"asked": self.words, "promise": promise})
         return f"{self._titles[:80]} #{hashlib.sha256(words.encode()).hexdigest()[:24]}"
 
@@ -229,7 +229,7 @@ class Explanation:
                     "numbers": [
                         {
                             "name": number.name,
-                            "sensitivity": ratio(number.sensitivity),
+                            "sensitivity": format_ratio(number.sensitivity),
                             "touched": number.touched,
                             "noise": repr(mechanism.noise),
                             "privacy": _privacy(mechanism.privacy),
@@ -257,7 +257,7 @@ class Explanation:
             lines += ["", f"{query.question.title}:"]
             lines += [
                 f"  {number.name}: one unit moves {number.touched} of them, each by at most "
-                f"{exactly(number.sensitivity)}; {mechanism.noise!r} at {mechanism.privacy}"
+                f"{format_exact(number.sensitivity)}; {mechanism.noise!r} at {mechanism.privacy}"
                 for number, mechanism in numbers
             ]
         for query_text in self.queries:
@@ -272,4 +272,4 @@ class Explanation:
 
 
 def _privacy(privacy: Privacy) -> dict[str, str]:
-    return {"epsilon": ratio(privacy.epsilon), "delta": ratio(privacy.delta)}
+    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}

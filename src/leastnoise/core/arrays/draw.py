@@ -23,10 +23,10 @@ from leastnoise.core.noise import (
     DiscreteStaircase,
     DiscreteSteps,
     DiscreteUniform,
+    FiniteLatticeNoise,
     LatticeNoise,
     Rounded,
     Run,
-    TicketNoise,
 )
 from leastnoise.core.sampling import WORD, Tape, both_sides, geometric, reach_of, rounded, word_bits
 from leastnoise.core.sampling import fits as quantile_fits
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 @singledispatch
-def indices_of(law: TicketNoise, tickets: Any) -> Any:
+def indices_of(law: FiniteLatticeNoise, tickets: Any) -> Any:
     """Return the index that holds each ticket of an int64 array, below 2⁶²."""
     raise TypeError(f"{type(law).__name__} has no tickets for {tickets.size} numbers")
 
@@ -78,7 +78,7 @@ def fits(law: LatticeNoise) -> bool:
     """Whether this law can be drawn here: indices that floats hold, but for single ones."""
     if isinstance(law, Rounded):
         return quantile_fits(law)
-    if isinstance(law, DiscreteStaircase | TicketNoise):
+    if isinstance(law, DiscreteStaircase | FiniteLatticeNoise):
         return reach(law) < _LARGEST
     return False
 
@@ -89,7 +89,7 @@ def reach(law: LatticeNoise) -> int:
         return (geometric(law.ratio).reach + 1) * law.steps
     if isinstance(law, Rounded):
         return reach_of(law)
-    assert isinstance(law, TicketNoise)  # noqa: S101 -- there are no other laws
+    assert isinstance(law, FiniteLatticeNoise)  # noqa: S101 -- there are no other laws
     return law.farthest
 
 

@@ -5,12 +5,12 @@ where numbers become exact, and the only place where irrational ones are enclose
 """
 
 from leastnoise.core.exact.format import (
-    approximately,
-    described,
-    exactly,
+    format_exact,
+    format_ratio,
+    format_rounded,
+    format_to_place,
     magnitude,
-    ratio,
-    to_place,
+    quote,
 )
 from leastnoise.core.exact.functions import (
     cut_decay,
@@ -30,31 +30,45 @@ from leastnoise.core.exact.functions import (
     normal_tail,
     pi,
     power,
-    shortened_up,
+    round_up,
 )
 from leastnoise.core.exact.interval import Interval
-from leastnoise.core.exact.parse import Number, as_float, count, positive, rational, value_ratio
+from leastnoise.core.exact.parse import (
+    Number,
+    as_float,
+    exact_ratio,
+    parse_count,
+    parse_positive,
+    parse_rational,
+)
 from leastnoise.core.exact.polynomials import normal_excess, product
-from leastnoise.core.exact.series import exact_power, falls_to, fixed_power, power_sums, raised
+from leastnoise.core.exact.series import (
+    exact_power,
+    falls_to,
+    fixed_power,
+    power_bounds,
+    power_sums,
+)
 
 __all__ = [
     "Interval",
     "Number",
-    "approximately",
     "as_float",
-    "count",
     "cut_decay",
     "cut_decay_area",
     "decay",
     "decayed",
-    "described",
     "error_function",
     "exact_power",
-    "exactly",
+    "exact_ratio",
     "exponential",
     "exponential_quantile_series",
     "falls_to",
     "fixed_power",
+    "format_exact",
+    "format_ratio",
+    "format_rounded",
+    "format_to_place",
     "gamma",
     "inverse_error_function",
     "logarithm",
@@ -65,15 +79,14 @@ __all__ = [
     "normal_quantile",
     "normal_quantile_series",
     "normal_tail",
+    "parse_count",
+    "parse_positive",
+    "parse_rational",
     "pi",
-    "positive",
     "power",
+    "power_bounds",
     "power_sums",
     "product",
-    "raised",
-    "ratio",
-    "rational",
-    "shortened_up",
-    "to_place",
-    "value_ratio",
+    "quote",
+    "round_up",
 ]

@@ -7,7 +7,7 @@ _LONGEST_EXACT = 12
 _LONGEST_QUOTE = 40
 
 
-def exactly(number: Fraction | int) -> str:
+def format_exact(number: Fraction | int) -> str:
     """Print a rational exactly where that is short, else rounded with a leading ``≈``.
 
     >>> exactly(Fraction(1, 10)), exactly(Fraction(1, 3)), exactly(Fraction(1, 10**6))
@@ -21,10 +21,10 @@ def exactly(number: Fraction | int) -> str:
     if Fraction(decimal) == number:
         return _plain(decimal)
     ratio = f"{number.numerator}/{number.denominator}" if _bits(number) <= 40 else ""
-    return ratio if 0 < len(ratio) <= _LONGEST_EXACT else f"≈{approximately(number, 9)}"
+    return ratio if 0 < len(ratio) <= _LONGEST_EXACT else f"≈{format_rounded(number, 9)}"
 
 
-def approximately(number: Fraction | int, digits: int = 6, rounding: str = ROUND_HALF_EVEN) -> str:
+def format_rounded(number: Fraction | int, digits: int = 6, rounding: str = ROUND_HALF_EVEN) -> str:
     """Print a rational with ``digits`` significant digits, rounded to the side that is named."""
     number = Fraction(number)
     # Decimals of enough digits hold numerator and denominator as they are, so that the one
@@ -33,7 +33,7 @@ def approximately(number: Fraction | int, digits: int = 6, rounding: str = ROUND
     return _plain(context.divide(Decimal(number.numerator), Decimal(number.denominator)))
 
 
-def ratio(number: Fraction | float) -> str:
+def format_ratio(number: Fraction | float) -> str:
     """Print a rational in full, as ``numerator/denominator``, whatever its length; or ``inf``.
 
     Python refuses to print integers of more than 4300 digits; decimals have no such limit.
@@ -44,10 +44,10 @@ def ratio(number: Fraction | float) -> str:
     return upper if lower == "1" else f"{upper}/{lower}"
 
 
-def to_place(number: Fraction, unit: Fraction) -> str:
+def format_to_place(number: Fraction, unit: Fraction) -> str:
     """Print a rational to the decimal place just below ``unit`` > 0."""
     digits = max(magnitude(number) - magnitude(unit), 0) + 1 if number else 1
-    return approximately(number, digits)
+    return format_rounded(number, digits)
 
 
 def magnitude(number: Fraction) -> int:
@@ -56,7 +56,7 @@ def magnitude(number: Fraction) -> int:
     return context.divide(Decimal(number.numerator), Decimal(number.denominator)).adjusted()
 
 
-def described(value: object) -> str:
+def quote(value: object) -> str:
     """Describe a parameter for an error message: numbers and short texts as they are."""
     if value is None or isinstance(value, bool | int | float | str | Decimal | Fraction | complex):
         try:

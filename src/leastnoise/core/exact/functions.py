@@ -308,7 +308,7 @@ def exponential(exponent: Fraction, bits: int = _BITS) -> Interval:
     )
 
 
-def shortened_up(number: Fraction, bits: int = 128) -> Fraction:
+def round_up(number: Fraction, bits: int = 128) -> Fraction:
     """Return ``number`` > 0 itself if it is short, else one just above with so many digits."""
     if max(number.numerator.bit_length(), number.denominator.bit_length()) <= 16 * bits:
         return number

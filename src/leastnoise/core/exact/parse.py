@@ -5,7 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational, Real
 
-from leastnoise.core.exact.format import described
+from leastnoise.core.exact.format import quote
 from leastnoise.errors import InvalidParameter
 
 Number = int | float | Fraction | Decimal | str
@@ -17,7 +17,7 @@ _LARGEST_VALUE_BITS = 1 << 17
 _LONGEST_TEXT = 4_300  # the longest integer that Python reads
 
 
-def rational(value: object, name: str) -> Fraction:
+def parse_rational(value: object, name: str) -> Fraction:
     """Return ``value``, a parameter called ``name``, as an exact rational.
 
     Integers, fractions and decimals are taken as they are; a text is a decimal (``"1e-6"``) or a
@@ -35,7 +35,7 @@ def rational(value: object, name: str) -> Fraction:
         exact = Fraction(1 << _LARGEST_BITS)
     if exact is None:
         raise InvalidParameter(
-            f"{name} must be a finite number; got {described(value)}. "
+            f"{name} must be a finite number; got {quote(value)}. "
             "Give an int, float, Fraction, Decimal or a text like '0.1', '1e-6' or '1/3'."
         )
     if max(abs(exact.numerator).bit_length(), exact.denominator.bit_length()) > _LARGEST_BITS:
@@ -46,28 +46,28 @@ def rational(value: object, name: str) -> Fraction:
     return exact
 
 
-def positive(value: object, name: str) -> Fraction:
+def parse_positive(value: object, name: str) -> Fraction:
     """Return ``value`` as an exact rational greater than zero, or refuse it."""
-    exact = rational(value, name)
+    exact = parse_rational(value, name)
     if exact <= 0:
         raise InvalidParameter(
-            f"{name} must be greater than 0; got {described(value)}. Give a positive number."
+            f"{name} must be greater than 0; got {quote(value)}. Give a positive number."
         )
     return exact
 
 
-def count(value: object, name: str, *, least: int) -> int:
+def parse_count(value: object, name: str, *, least: int) -> int:
     """Return ``value`` as an integer of at least ``least``, or refuse it."""
-    exact = rational(value, name)
+    exact = parse_rational(value, name)
     if exact.denominator != 1 or exact < least:
         raise InvalidParameter(
-            f"{name} must be a whole number of at least {least}; got {described(value)}. "
+            f"{name} must be a whole number of at least {least}; got {quote(value)}. "
             "Give such an integer."
         )
     return exact.numerator
 
 
-def value_ratio(value: object) -> tuple[int, int]:
+def exact_ratio(value: object) -> tuple[int, int]:
     """Return a value to be released as (numerator, denominator), exactly as it is stored.
 
     Unlike a parameter, a float stands here for its binary value: a value is data, and data is

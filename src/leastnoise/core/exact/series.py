@@ -27,10 +27,12 @@ def fixed_power(ratio: Fraction, exponent: int, bits: int) -> tuple[int, int]:
     most about the square of the exponent.
     """
     scaled = ratio.numerator << bits
-    return raised((scaled // ratio.denominator, -(-scaled // ratio.denominator)), exponent, bits)
+    return power_bounds(
+        (scaled // ratio.denominator, -(-scaled // ratio.denominator)), exponent, bits
+    )
 
 
-def raised(base: tuple[int, int], exponent: int, bits: int) -> tuple[int, int]:
+def power_bounds(base: tuple[int, int], exponent: int, bits: int) -> tuple[int, int]:
     """Return whole numbers low ≤ base^exponent · 2^bits ≤ high, for a base so enclosed itself."""
     low = high = 1 << bits
     base_low, base_high = base

@@ -1,6 +1,6 @@
 """The families of noise: on the line, and on the lattice where they are drawn."""
 
-from leastnoise.core.noise.base import LatticeNoise, Noise, Run, Stairs, TicketNoise
+from leastnoise.core.noise.base import FiniteLatticeNoise, LatticeNoise, Noise, Run, Stairs
 from leastnoise.core.noise.gaussian import Gaussian
 from leastnoise.core.noise.laplace import Laplace, TruncatedLaplace
 from leastnoise.core.noise.rounded import Rounded
@@ -13,6 +13,7 @@ __all__ = [
     "DiscreteStaircase",
     "DiscreteSteps",
     "DiscreteUniform",
+    "FiniteLatticeNoise",
     "Gaussian",
     "Laplace",
     "LatticeNoise",
@@ -23,7 +24,6 @@ __all__ = [
     "Staircase",
     "Stairs",
     "Steps",
-    "TicketNoise",
     "TruncatedLaplace",
     "Uniform",
 ]

@@ -9,8 +9,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from leastnoise.core.exact import Interval, Number, described, exactly, positive, rational
-from leastnoise.core.noise.scipy_api import evaluated
+from leastnoise.core.exact import (
+    Interval,
+    Number,
+    format_exact,
+    parse_positive,
+    parse_rational,
+    quote,
+)
+from leastnoise.core.noise.scipy_api import evaluate
 from leastnoise.costs import Cost
 from leastnoise.errors import InvalidParameter
 
@@ -177,13 +184,13 @@ class LatticeNoise(Noise):
         return self.weight(0) > max(self.weight(1), self.weight(-1))
 
     @property
-    def standing_out(self) -> Fraction | int:
+    def isolated_weight(self) -> Fraction | int:
         """The weight of single points that weigh more than both their neighbours."""
         return self.weight(0) if self.peaked else 0
 
     def pmf(self, x: Any) -> Any:
         """Return P(X = x)."""
-        return evaluated(x, self._pmf, lambda places: self._each(places, self._pmf))
+        return evaluate(x, self._pmf, lambda places: self._each(places, self._pmf))
 
     def _pmf(self, place: Fraction | float) -> Fraction:
         if isinstance(place, float):  # only infinities arrive as floats
@@ -199,7 +206,7 @@ class LatticeNoise(Noise):
         return self._each(probabilities, self._quantile)
 
 
-class TicketNoise(LatticeNoise):
+class FiniteLatticeNoise(LatticeNoise):
     """A law on a lattice in whole weights, finitely many: what one uniform integer draws.
 
     Of ``total`` equal tickets, the point index·step holds ``weight(index)``.
@@ -235,10 +242,11 @@ class TicketNoise(LatticeNoise):
 
     def __repr__(self) -> str:
         """Print the law by its step, its radius and the probability of 0 if it stands out."""
-        odd = f", atom={exactly(Fraction(self.excess, self.total))}" if self.excess else ""
-        points = exactly(2 * self.farthest + 1)
+        odd = f", atom={format_exact(Fraction(self.excess, self.total))}" if self.excess else ""
+        points = format_exact(2 * self.farthest + 1)
         return (
-            f"{type(self).__name__}(step={exactly(self.step)}, radius={exactly(self.radius)}, "
+            f"{type(self).__name__}(step={format_exact(self.step)}, "
+            f"radius={format_exact(self.radius)}, "
             f"points={points}{odd})"
         )
 
@@ -259,26 +267,27 @@ class Stairs:
 
     def __init__(self, period: Number, gamma: Number, ratio: Number) -> None:
         """Read the three numbers exactly."""
-        share, fall = rational(gamma, "γ"), rational(ratio, "ratio")
+        share, fall = parse_rational(gamma, "γ"), parse_rational(ratio, "ratio")
         if not 0 <= share <= 1:
             raise InvalidParameter(
-                f"γ must lie between 0 and 1; got {described(gamma)}. "
+                f"γ must lie between 0 and 1; got {quote(gamma)}. "
                 "Give the share of a period before the density falls."
             )
         if not 0 < fall < 1:
             raise InvalidParameter(
-                f"ratio must lie between 0 and 1; got {described(ratio)}. "
+                f"ratio must lie between 0 and 1; got {quote(ratio)}. "
                 "Give the factor by which the density falls, a little above e^−ε."
             )
-        object.__setattr__(self, "period", positive(period, "period"))
+        object.__setattr__(self, "period", parse_positive(period, "period"))
         object.__setattr__(self, "gamma", share)
         object.__setattr__(self, "ratio", fall)
 
     def __repr__(self) -> str:
         """Print the law the way it is written."""
         return (
-            f"{type(self).__name__}(period={exactly(self.period)}, gamma={exactly(self.gamma)}, "
-            f"ratio={exactly(self.ratio)})"
+            f"{type(self).__name__}(period={format_exact(self.period)}, "
+            f"gamma={format_exact(self.gamma)}, "
+            f"ratio={format_exact(self.ratio)})"
         )
 
     @property
@@ -291,5 +300,5 @@ def no_ends(probability: Fraction) -> InvalidParameter:
     """Return the refusal of a quantile at 0 or 1 where there is none."""
     return InvalidParameter(
         "noise without a largest size has quantiles strictly between 0 and 1 only; "
-        f"got {exactly(probability)}. Give a level such as 0.999."
+        f"got {format_exact(probability)}. Give a level such as 0.999."
     )

@@ -7,13 +7,13 @@ from fractions import Fraction
 from leastnoise.core.exact import (
     Interval,
     Number,
-    exactly,
+    format_exact,
     gamma,
     normal_density,
     normal_quantile_series,
     normal_tail,
+    parse_positive,
     pi,
-    positive,
     power,
 )
 from leastnoise.core.noise.smooth import Smooth
@@ -46,11 +46,11 @@ class Gaussian(Smooth):
 
     def __init__(self, sigma: Number) -> None:
         """Read σ exactly."""
-        object.__setattr__(self, "sigma", positive(sigma, "σ"))
+        object.__setattr__(self, "sigma", parse_positive(sigma, "σ"))
 
     def __repr__(self) -> str:
         """Print the law the way it is written."""
-        return f"Gaussian(sigma={exactly(self.sigma)})"
+        return f"Gaussian(sigma={format_exact(self.sigma)})"
 
     @property
     def radius(self) -> float:
@@ -59,7 +59,7 @@ class Gaussian(Smooth):
 
     def scaled(self, factor: Number) -> "Gaussian":
         """Return the law of ``factor`` times this noise, factor > 0."""
-        return Gaussian(positive(factor, "factor") * self.sigma)
+        return Gaussian(parse_positive(factor, "factor") * self.sigma)
 
     def density(self, size: Fraction, bits: int = 128) -> Interval:
         """Enclose φ(size/σ)/σ."""

@@ -17,11 +17,11 @@ from leastnoise.core.exact import (
     cut_decay_area,
     decay,
     decayed,
-    exactly,
     exponential_quantile_series,
+    format_exact,
     gamma,
     lower_gamma,
-    positive,
+    parse_positive,
     power,
 )
 from leastnoise.core.noise.smooth import Smooth
@@ -53,11 +53,11 @@ class Laplace(Smooth):
 
     def __init__(self, scale: Number) -> None:
         """Read the scale exactly."""
-        object.__setattr__(self, "scale", positive(scale, "scale"))
+        object.__setattr__(self, "scale", parse_positive(scale, "scale"))
 
     def __repr__(self) -> str:
         """Print the law the way it is written."""
-        return f"Laplace(scale={exactly(self.scale)})"
+        return f"Laplace(scale={format_exact(self.scale)})"
 
     @property
     def radius(self) -> float:
@@ -66,7 +66,7 @@ class Laplace(Smooth):
 
     def scaled(self, factor: Number) -> "Laplace":
         """Return the law of ``factor`` times this noise, factor > 0."""
-        return Laplace(positive(factor, "factor") * self.scale)
+        return Laplace(parse_positive(factor, "factor") * self.scale)
 
     def density(self, size: Fraction, bits: int = 128) -> Interval:
         """Enclose e^(−size/b) / 2b."""
@@ -129,17 +129,20 @@ class TruncatedLaplace(Smooth):
 
     def __init__(self, scale: Number, radius: Number) -> None:
         """Read both numbers exactly."""
-        object.__setattr__(self, "scale", positive(scale, "scale"))
-        object.__setattr__(self, "width", positive(radius, "radius"))
+        object.__setattr__(self, "scale", parse_positive(scale, "scale"))
+        object.__setattr__(self, "width", parse_positive(radius, "radius"))
         if self.width > _WIDEST * self.scale:
             raise InvalidParameter(
                 f"the radius of a truncated Laplace noise must be at most {_WIDEST} times its "
-                f"scale; got {exactly(self.width)} and {exactly(self.scale)}. Use Laplace."
+                f"scale; got {format_exact(self.width)} and {format_exact(self.scale)}. Use "
+                "Laplace."
             )
 
     def __repr__(self) -> str:
         """Print the law the way it is written."""
-        return f"TruncatedLaplace(scale={exactly(self.scale)}, radius={exactly(self.width)})"
+        return (
+            f"TruncatedLaplace(scale={format_exact(self.scale)}, radius={format_exact(self.width)})"
+        )
 
     @property
     def radius(self) -> Fraction:
@@ -148,7 +151,7 @@ class TruncatedLaplace(Smooth):
 
     def scaled(self, factor: Number) -> "TruncatedLaplace":
         """Return the law of ``factor`` times this noise, factor > 0."""
-        by = positive(factor, "factor")
+        by = parse_positive(factor, "factor")
         return TruncatedLaplace(by * self.scale, by * self.width)
 
     def density(self, size: Fraction, bits: int = 128) -> Interval:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
-from leastnoise.core.exact import Interval, exactly
+from leastnoise.core.exact import Interval, format_exact
 from leastnoise.core.noise.base import LatticeNoise, no_ends
 from leastnoise.core.noise.smooth import Smooth
 from leastnoise.errors import InvalidParameter
@@ -30,12 +30,12 @@ class Rounded(LatticeNoise):
         """Refuse a step that is none."""
         if self.step <= 0:
             raise InvalidParameter(
-                f"a lattice needs a step above 0; got {exactly(self.step)}. Give such a step."
+                f"a lattice needs a step above 0; got {format_exact(self.step)}. Give such a step."
             )
 
     def __repr__(self) -> str:
         """Print the law by its step and what was rounded."""
-        return f"Rounded(step={exactly(self.step)}, {self.noise!r})"
+        return f"Rounded(step={format_exact(self.step)}, {self.noise!r})"
 
     @property
     def total(self) -> int:
@@ -55,7 +55,7 @@ class Rounded(LatticeNoise):
         return farthest if isinstance(farthest, float) else farthest * self.step
 
     @property
-    def standing_out(self) -> int:
+    def isolated_weight(self) -> int:
         """0: a smooth noise has no point that stands out, though 0 is the likeliest."""
         return 0
 
@@ -94,7 +94,8 @@ class Rounded(LatticeNoise):
             if isinstance(self.farthest, float):
                 raise InvalidParameter(
                     "noise without a largest size stays within no bound for certain; "
-                    f"got a confidence of {exactly(confidence)}. Give one below 1, such as 0.999."
+                    f"got a confidence of {format_exact(confidence)}. Give one below 1, such as "
+                    "0.999."
                 )
             return int(self.farthest)
         outside = (1 - confidence) / 2

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.core.exact import as_float, described, exactly, power, rational
+from leastnoise.core.exact import as_float, format_exact, parse_rational, power, quote
 from leastnoise.errors import InvalidParameter
 from leastnoise.rendering import table
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 def noise_cdf(law: Noise, x: Any) -> Any:
     """Return P(X ≤ x)."""
-    return evaluated(x, law._cdf, law._masses)
+    return evaluate(x, law._cdf, law._masses)
 
 
 def noise_sf(law: Noise, x: Any) -> Any:
     """Return P(X > x)."""
-    return evaluated(x, lambda place: 1 - law._cdf(place), lambda places: 1 - law._masses(places))
+    return evaluate(x, lambda place: 1 - law._cdf(place), lambda places: 1 - law._masses(places))
 
 
 def noise_ppf(law: Noise, q: Any) -> Any:
     """Return the smallest x with P(X ≤ x) ≥ q, for 0 ≤ q ≤ 1."""
-    return evaluated(q, lambda level: law._quantile(_probability(level)), law._checked_quantiles)
+    return evaluate(q, lambda level: law._quantile(_probability(level)), law._checked_quantiles)
 
 
 def noise_mean(_law: Noise) -> float:
@@ -52,7 +52,7 @@ def noise_support(law: Noise) -> tuple[float, float]:
 
 def noise_interval(law: Noise, confidence: Any) -> tuple[float, float]:
     """Return the interval about 0 that leaves (1 − confidence)/2 on each side."""
-    level = _probability(rational(confidence, "confidence"))
+    level = _probability(parse_rational(confidence, "confidence"))
     return (
         as_float(law._quantile((1 - level) / 2)),
         as_float(law._quantile((1 + level) / 2)),
@@ -62,7 +62,7 @@ def noise_interval(law: Noise, confidence: Any) -> tuple[float, float]:
 def _noise_repr_html(law: Noise) -> str:
     """Show the law in a notebook: what it is, how far it reaches, its spread."""
     rows = {
-        "largest size": "none" if isinstance(law.radius, float) else exactly(law.radius),
+        "largest size": "none" if isinstance(law.radius, float) else format_exact(law.radius),
         "standard deviation": f"{law.std():.6g}",
         "95 % within": " … ".join(f"{end:.6g}" for end in law.interval(0.95)),
     }
@@ -100,7 +100,7 @@ def _noise_checked_quantiles(law: Noise, probabilities: Any) -> Any:
     return law._quantiles(probabilities)
 
 
-def evaluated(
+def evaluate(
     x: Any,
     one: Callable[[Any], Fraction | float],
     many: Callable[[Any], Any],
@@ -124,8 +124,7 @@ def evaluated(
         return as_float(one(x))
     if isinstance(x, list | tuple):
         raise InvalidParameter(
-            f"a place must be a number or a numpy array; got {described(x)}. "
-            "Wrap it in numpy.asarray."
+            f"a place must be a number or a numpy array; got {quote(x)}. Wrap it in numpy.asarray."
         )
     return as_float(one(_place(x)))
 
@@ -133,13 +132,12 @@ def evaluated(
 def _place(x: Any) -> Fraction:
     if isinstance(x, float) and math.isfinite(x):
         return Fraction(x)  # a place on the line is the binary number itself
-    return rational(x, "a place")
+    return parse_rational(x, "a place")
 
 
 def _probability(level: Fraction | float) -> Fraction:
     if isinstance(level, float) or not 0 <= level <= 1:
         raise InvalidParameter(
-            f"a probability must lie between 0 and 1; got {described(level)}. "
-            "Give for instance 0.95."
+            f"a probability must lie between 0 and 1; got {quote(level)}. Give for instance 0.95."
         )
     return level

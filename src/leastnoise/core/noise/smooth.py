@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from leastnoise.core.exact import Interval, Number
 from leastnoise.core.noise.base import Noise, no_ends
-from leastnoise.core.noise.scipy_api import evaluated
+from leastnoise.core.noise.scipy_api import evaluate
 
 
 class Smooth(Noise):
@@ -69,7 +69,7 @@ class Smooth(Noise):
 
     def pdf(self, x: Any) -> Any:
         """Return the density."""
-        return evaluated(x, self._pdf, lambda places: self._each(places, self._pdf))
+        return evaluate(x, self._pdf, lambda places: self._each(places, self._pdf))
 
     def below(self, place: Fraction, bits: int = 128) -> Interval:
         """Enclose P(X < place) = P(X ≤ place)."""

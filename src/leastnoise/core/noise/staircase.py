@@ -15,9 +15,9 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any
 
-from leastnoise.core.exact import exact_power, exactly, falls_to, fixed_power, power_sums
+from leastnoise.core.exact import exact_power, falls_to, fixed_power, format_exact, power_sums
 from leastnoise.core.noise.base import LatticeNoise, Noise, Run, Stairs, no_ends
-from leastnoise.core.noise.scipy_api import evaluated
+from leastnoise.core.noise.scipy_api import evaluate
 from leastnoise.errors import InvalidParameter
 
 # Up to this exponent the expected |X|ᵖ is a closed form; beyond, it is added up.
@@ -61,7 +61,7 @@ class Staircase(Stairs, Noise):
 
     def pdf(self, x: Any) -> Any:
         """Return the density, that on the outer side where it falls."""
-        return evaluated(x, self._pdf, lambda places: self._each(places, self._pdf))
+        return evaluate(x, self._pdf, lambda places: self._each(places, self._pdf))
 
     def mass(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), exactly."""
@@ -150,7 +150,7 @@ class DiscreteStaircase(LatticeNoise):
         if not (0 < self.ratio < 1 and self.step > 0):
             raise InvalidParameter(
                 "a staircase needs a step above 0 and a ratio between 0 and 1; "
-                f"got {exactly(self.step)} and {exactly(self.ratio)}. Give such numbers."
+                f"got {format_exact(self.step)} and {format_exact(self.ratio)}. Give such numbers."
             )
         falling = all(before >= after for before, after in pairwise(weights))
         if not falling or weights[-1] < self.ratio * weights[0] or weights[-1] < 1:
@@ -162,8 +162,8 @@ class DiscreteStaircase(LatticeNoise):
     def __repr__(self) -> str:
         """Print the law by its step, its period and its ratio."""
         return (
-            f"DiscreteStaircase(step={exactly(self.step)}, "
-            f"period={exactly(self.period)}, ratio={exactly(self.ratio)})"
+            f"DiscreteStaircase(step={format_exact(self.step)}, "
+            f"period={format_exact(self.period)}, ratio={format_exact(self.ratio)})"
         )
 
     @property
@@ -222,7 +222,7 @@ class DiscreteStaircase(LatticeNoise):
         if confidence >= 1:
             raise InvalidParameter(
                 "noise without a largest size stays within no bound for certain; "
-                f"got a confidence of {exactly(confidence)}. Give one below 1, such as 0.999."
+                f"got a confidence of {format_exact(confidence)}. Give one below 1, such as 0.999."
             )
         return self._exceeded((1 - confidence) / 2)
 

@@ -16,9 +16,17 @@ from itertools import accumulate, islice, pairwise
 from math import floor
 from typing import Any
 
-from leastnoise.core.exact import Interval, Number, as_float, described, exactly, positive, rational
-from leastnoise.core.noise.base import Noise, Run, TicketNoise
-from leastnoise.core.noise.scipy_api import evaluated
+from leastnoise.core.exact import (
+    Interval,
+    Number,
+    as_float,
+    format_exact,
+    parse_positive,
+    parse_rational,
+    quote,
+)
+from leastnoise.core.noise.base import FiniteLatticeNoise, Noise, Run
+from leastnoise.core.noise.scipy_api import evaluate
 from leastnoise.errors import InvalidParameter
 
 # A law of more pieces is better given as cells of a lattice.
@@ -60,10 +68,13 @@ class Steps(Noise):
     def __repr__(self) -> str:
         """Print the law by its number of pieces, its support and its atoms."""
         low, high = self.ends
-        odd = ", ".join(f"{exactly(x)}: {exactly(m)}" for x, m in self.points[:3])
+        odd = ", ".join(f"{format_exact(x)}: {format_exact(m)}" for x, m in self.points[:3])
         more = ", …" if len(self.points) > 3 else ""
         held = f", atoms={{{odd}{more}}}" if odd else ""
-        return f"Steps({len(self.heights)} pieces from {exactly(low)} to {exactly(high)}{held})"
+        return (
+            f"Steps({len(self.heights)} pieces from {format_exact(low)} to "
+            f"{format_exact(high)}{held})"
+        )
 
     @property
     def atoms(self) -> dict[Fraction, Fraction]:
@@ -107,13 +118,15 @@ class Steps(Noise):
         atoms = self.atoms
         for x, mass in self.points:
             if atoms.get(-x, 0) != mass:
-                where = f"at {exactly(x)} has no equal twin at {exactly(-x)}"
-                return f"an atom of {exactly(mass)} {where}"
+                where = f"at {format_exact(x)} has no equal twin at {format_exact(-x)}"
+                return f"an atom of {format_exact(mass)} {where}"
         # Between neighbouring places of this list both the density and its mirror image are level.
         for a, b in pairwise(sorted({*self.breaks, *(-x for x in self.breaks)})):
             middle = (a + b) / 2
             if self._pdf(middle) != self._pdf(-middle):
-                return f"the density at {exactly(middle)} is not that at {exactly(-middle)}"
+                return (
+                    f"the density at {format_exact(middle)} is not that at {format_exact(-middle)}"
+                )
         return None
 
     def rise(self) -> str | None:
@@ -128,17 +141,18 @@ class Steps(Noise):
         for x, mass in self.points:
             if x:
                 return (
-                    f"it has an atom of {exactly(mass)} at {exactly(x)}, away from 0: every point "
+                    f"it has an atom of {format_exact(mass)} at {format_exact(x)}, away from 0: "
+                    "every point "
                     "nearer to 0 would need as large a one (GDGK19, Lemma 2)"
                 )
         for edge, height in self._right_of_each_break():
             if edge > 0 and height > self.pdf_before(edge):
-                return f"its density rises at {exactly(edge)}"
+                return f"its density rises at {format_exact(edge)}"
         return None
 
     def scaled(self, factor: Number) -> Steps:
         """Return the law of ``factor`` times this noise, factor > 0."""
-        by = positive(factor, "factor")
+        by = parse_positive(factor, "factor")
         return Steps(
             [by * x for x in self.breaks],
             [h / by for h in self.heights],
@@ -147,7 +161,7 @@ class Steps(Noise):
 
     def pdf(self, x: Any) -> Any:
         """Return the density, that on the right where it jumps; atoms are in :attr:`atoms`."""
-        return evaluated(x, self._pdf, lambda places: self._each(places, self._pdf))
+        return evaluate(x, self._pdf, lambda places: self._each(places, self._pdf))
 
     def pdf_before(self, place: Fraction) -> Fraction:
         """Return the density just left of a place, exactly."""
@@ -228,10 +242,9 @@ class Steps(Noise):
 def _listed(numbers: Iterable[Number], name: str, each: str) -> tuple[Fraction, ...]:
     if isinstance(numbers, str | bytes) or not isinstance(numbers, Iterable):
         raise InvalidParameter(
-            f"{name} must be a list of numbers; got {described(numbers)}. "
-            "Give for instance [-1, 1]."
+            f"{name} must be a list of numbers; got {quote(numbers)}. Give for instance [-1, 1]."
         )
-    read = tuple(rational(number, each) for number in islice(numbers, _LONGEST + 1))
+    read = tuple(parse_rational(number, each) for number in islice(numbers, _LONGEST + 1))
     if len(read) > _LONGEST:
         raise InvalidParameter(
             f"there can be at most {_LONGEST} {name}; got more. Give a coarser law."
@@ -242,20 +255,23 @@ def _listed(numbers: Iterable[Number], name: str, each: str) -> tuple[Fraction, 
 def _atoms(atoms: Mapping[Any, Number] | None) -> tuple[tuple[Fraction, Fraction], ...]:
     if not isinstance(atoms, Mapping | None):
         raise InvalidParameter(
-            f"atoms must be a dictionary from places to probabilities; got {described(atoms)}. "
+            f"atoms must be a dictionary from places to probabilities; got {quote(atoms)}. "
             "Give for instance {0: '0.25'}."
         )
     read: dict[Fraction, Fraction] = {}
     for place, mass in (atoms or {}).items():
-        where, weight = rational(place, "the place of an atom"), rational(mass, "an atom")
+        where, weight = (
+            parse_rational(place, "the place of an atom"),
+            parse_rational(mass, "an atom"),
+        )
         if not 0 <= weight <= 1:
             raise InvalidParameter(
-                f"an atom must be a probability; got {described(mass)} at {exactly(where)}. "
+                f"an atom must be a probability; got {quote(mass)} at {format_exact(where)}. "
                 "Give a number from 0 to 1."
             )
         if where in read:
             raise InvalidParameter(
-                f"each place can have one atom; got two at {exactly(where)}. Add them up."
+                f"each place can have one atom; got two at {format_exact(where)}. Add them up."
             )
         read[where] = weight
     return tuple(sorted((x, m) for x, m in read.items() if m))
@@ -276,27 +292,29 @@ def _check(
         if after <= before:
             how = "repeated" if after == before else "not in order"
             raise InvalidParameter(
-                f"breaks must rise; got {exactly(after)} after {exactly(before)}, which is {how}. "
+                f"breaks must rise; got {format_exact(after)} after {format_exact(before)}, which "
+                f"is {how}. "
                 "Sort them and give each once."
             )
     for (a, b), height in zip(pairwise(breaks), heights, strict=True):
         if height < 0:
             raise InvalidParameter(
-                f"a density must not be negative; got {exactly(height)} between {exactly(a)} and "
-                f"{exactly(b)}. Give heights of at least 0."
+                f"a density must not be negative; got {format_exact(height)} between "
+                f"{format_exact(a)} and "
+                f"{format_exact(b)}. Give heights of at least 0."
             )
     total = sum(
         (h * (b - a) for (a, b), h in zip(pairwise(breaks), heights, strict=True)), Fraction(0)
     ) + sum(m for _, m in points)
     if total != 1:
         raise InvalidParameter(
-            f"the masses of a law must add up to exactly 1; got {exactly(total)}. "
+            f"the masses of a law must add up to exactly 1; got {format_exact(total)}. "
             "Write thirds as '1/3', for 0.333 is another number."
         )
 
 
 @dataclass(frozen=True, repr=False)
-class DiscreteSteps(TicketNoise):
+class DiscreteSteps(FiniteLatticeNoise):
     """Runs of lattice points of equal weight, from left to right without overlap.
 
     Made by rounding a :class:`~leastnoise.core.noise.Steps` to a lattice; drawn by one ticket.
@@ -329,7 +347,7 @@ class DiscreteSteps(TicketNoise):
         return max(-self.runs[0].first, last.first + last.points - 1)
 
     @property
-    def standing_out(self) -> int:
+    def isolated_weight(self) -> int:
         """The tickets of single points that weigh more than both their neighbours."""
         return sum(
             run.weight

@@ -14,9 +14,17 @@ from functools import cached_property
 from math import ceil, floor
 from typing import Any
 
-from leastnoise.core.exact import Number, as_float, count, described, exactly, positive, rational
-from leastnoise.core.noise.base import Noise, TicketNoise
-from leastnoise.core.noise.scipy_api import evaluated
+from leastnoise.core.exact import (
+    Number,
+    as_float,
+    format_exact,
+    parse_count,
+    parse_positive,
+    parse_rational,
+    quote,
+)
+from leastnoise.core.noise.base import FiniteLatticeNoise, Noise
+from leastnoise.core.noise.scipy_api import evaluate
 from leastnoise.errors import InvalidParameter
 
 
@@ -42,18 +50,18 @@ class Uniform(Noise):
 
     def __init__(self, radius: Number, atom: Number = 0) -> None:
         """Read both numbers exactly: radius > 0, 0 ≤ atom < 1."""
-        exact = rational(atom, "atom")
+        exact = parse_rational(atom, "atom")
         if not 0 <= exact < 1:
             raise InvalidParameter(
-                f"the mass at the origin must be at least 0 and less than 1; got {described(atom)}."
+                f"the mass at the origin must be at least 0 and less than 1; got {quote(atom)}."
                 " Give a probability below 1."
             )
-        object.__setattr__(self, "width", positive(radius, "radius"))
+        object.__setattr__(self, "width", parse_positive(radius, "radius"))
         object.__setattr__(self, "atom", exact)
 
     def __repr__(self) -> str:
         """Print the law the way it is written."""
-        return f"Uniform(radius={exactly(self.width)}, atom={exactly(self.atom)})"
+        return f"Uniform(radius={format_exact(self.width)}, atom={format_exact(self.atom)})"
 
     @property
     def radius(self) -> Fraction:
@@ -72,7 +80,7 @@ class Uniform(Noise):
 
     def pdf(self, x: Any) -> Any:
         """Return the density of the spread part; the mass at 0 is in :attr:`atoms`."""
-        return evaluated(x, self._pdf, self._densities)
+        return evaluate(x, self._pdf, self._densities)
 
     def mass(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), exactly."""
@@ -123,7 +131,7 @@ class Uniform(Noise):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class DiscreteUniform(TicketNoise):
+class DiscreteUniform(FiniteLatticeNoise):
     """The lattice's P_α, in whole weights: a law that one uniform integer draws.
 
     Of ``total`` equal tickets, each point j·step with |j| ≤ ``reach`` holds ``level``, the points
@@ -145,15 +153,15 @@ class DiscreteUniform(TicketNoise):
         self, *, reach: int, level: int = 1, rim: int = 0, atom: int = 0, step: Number = 1
     ) -> None:
         """Check that the weights are whole, and that they never rise away from 0."""
-        object.__setattr__(self, "step", positive(step, "step"))
-        object.__setattr__(self, "reach", count(reach, "reach", least=0))
-        object.__setattr__(self, "level", count(level, "level", least=1))
-        object.__setattr__(self, "rim", count(rim, "rim", least=0))
-        object.__setattr__(self, "atom", count(atom, "atom", least=0))
+        object.__setattr__(self, "step", parse_positive(step, "step"))
+        object.__setattr__(self, "reach", parse_count(reach, "reach", least=0))
+        object.__setattr__(self, "level", parse_count(level, "level", least=1))
+        object.__setattr__(self, "rim", parse_count(rim, "rim", least=0))
+        object.__setattr__(self, "atom", parse_count(atom, "atom", least=0))
         if self.rim > self.level:
             raise InvalidParameter(
                 "the weight of the rim must be at most the level; "
-                f"got {described(rim)} above {described(level)}. "
+                f"got {quote(rim)} above {quote(level)}. "
                 "Give weights that never rise away from 0."
             )
 

@@ -1,25 +1,25 @@
 """How private a noise is: δ as a function of ε, over every move of the true answer up to Δ."""
 
-from leastnoise.core.profile.curve import Curve, Level, narrowed
-from leastnoise.core.profile.piecewise import Finite, Shape, shape_of
-from leastnoise.core.profile.promise import curve_of, keeps, never_rises, worst_distance
-from leastnoise.core.profile.smooth import HalfLines, RoundedHalfLines
-from leastnoise.core.profile.staircase import Ratios, lattice_ratios, line_ratios
+from leastnoise.core.profile.curve import Curve, Level, refine
+from leastnoise.core.profile.piecewise import PiecewiseCurve, Shape, shape_of
+from leastnoise.core.profile.promise import check_privacy, curve_of, is_unimodal, total_variation
+from leastnoise.core.profile.smooth import LogConcaveCurve, RoundedLogConcaveCurve
+from leastnoise.core.profile.staircase import StaircaseCurve, lattice_ratios, line_ratios
 
 __all__ = [
     "Curve",
-    "Finite",
-    "HalfLines",
     "Level",
-    "Ratios",
-    "RoundedHalfLines",
+    "LogConcaveCurve",
+    "PiecewiseCurve",
+    "RoundedLogConcaveCurve",
     "Shape",
+    "StaircaseCurve",
+    "check_privacy",
     "curve_of",
-    "keeps",
+    "is_unimodal",
     "lattice_ratios",
     "line_ratios",
-    "narrowed",
-    "never_rises",
+    "refine",
     "shape_of",
-    "worst_distance",
+    "total_variation",
 ]

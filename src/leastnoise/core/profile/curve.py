@@ -44,7 +44,7 @@ class Curve(ABC):
         return self.worst(Level.of(factor))[0].upper
 
 
-def narrowed(enclosed: Callable[[int], Interval]) -> Interval:
+def refine(enclosed: Callable[[int], Interval]) -> Interval:
     """Enclose a number ≥ 0 with ever more binary digits until it is known to 70 of its own.
 
     Near 1 to 70 of those by which it differs from 1, where the digits suffice for that. What is

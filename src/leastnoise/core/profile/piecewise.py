@@ -17,7 +17,7 @@ from itertools import pairwise
 from math import lcm
 from operator import itemgetter
 
-from leastnoise.core.exact import Interval, exactly
+from leastnoise.core.exact import Interval, format_exact
 from leastnoise.core.noise import DiscreteSteps, DiscreteUniform, Noise, Steps, Uniform
 from leastnoise.core.profile.curve import Curve, Level
 from leastnoise.errors import InvalidParameter
@@ -99,7 +99,8 @@ def shape_of(noise: Noise, sensitivity: Fraction) -> Shape:
     """Return a noise as whole numbers, for moves up to ``sensitivity``."""
     raise InvalidParameter(
         "an exact profile is for piecewise constant noise of finitely many pieces; "
-        f"got {type(noise).__name__} at a sensitivity of {exactly(sensitivity)}. Give a Uniform, "
+        f"got {type(noise).__name__} at a sensitivity of {format_exact(sensitivity)}. Give a "
+        "Uniform, "
         "Steps or such a noise on a lattice."
     )
 
@@ -150,7 +151,7 @@ _BITS = 128
 
 
 @dataclass(frozen=True)
-class Finite(Curve):
+class PiecewiseCurve(Curve):
     """δ(ε) as the largest over finitely many moves, in both directions where they differ."""
 
     shape: Shape

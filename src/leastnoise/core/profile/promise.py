@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import singledispatch
 from itertools import pairwise
 
-from leastnoise.core.exact import approximately, exactly, exponential, positive
+from leastnoise.core.exact import exponential, format_exact, format_rounded, parse_positive
 from leastnoise.core.noise import (
     DiscreteStaircase,
     DiscreteSteps,
@@ -24,13 +24,13 @@ from leastnoise.core.noise import (
 )
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.profile.curve import Curve, Level
-from leastnoise.core.profile.piecewise import Finite, shape_of
-from leastnoise.core.profile.smooth import HalfLines, RoundedHalfLines
+from leastnoise.core.profile.piecewise import PiecewiseCurve, shape_of
+from leastnoise.core.profile.smooth import LogConcaveCurve, RoundedLogConcaveCurve
 from leastnoise.core.profile.staircase import lattice_ratios, line_ratios
 from leastnoise.errors import InvalidParameter, NotPrivate
 
 
-def keeps(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> None:
+def check_privacy(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> None:
     """Return if ``noise`` keeps the promise at ``sensitivity``; raise if it does not.
 
     For every move |d| ≤ Δ, exactly: at ε = 0 and for noise that never rises away from 0 by
@@ -45,8 +45,8 @@ def keeps(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> None:
     if isinstance(noise, Smooth | Rounded):
         reached, _ = _worst(noise, sensitivity, Level.at(privacy.epsilon))
         move = sensitivity
-    elif not privacy.epsilon and not isinstance(noise, DiscreteSteps) and never_rises(noise):
-        reached, move = worst_distance(noise, sensitivity), sensitivity
+    elif not privacy.epsilon and not isinstance(noise, DiscreteSteps) and is_unimodal(noise):
+        reached, move = total_variation(noise, sensitivity), sensitivity
     elif _falls_slowly(noise, privacy, sensitivity):
         return
     else:
@@ -57,14 +57,14 @@ def keeps(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> None:
         where = "near" if isinstance(noise, Steps) and len(noise.points) > 1 else "of"
         raise NotPrivate(
             f"this noise must keep {privacy} when the true answer moves by up to "
-            f"{exactly(sensitivity)}; at a move {where} {exactly(move)} it needs δ = "
-            f"{approximately(reached, 17)}. Use wider noise, for instance what calibrate finds."
+            f"{format_exact(sensitivity)}; at a move {where} {format_exact(move)} it needs δ = "
+            f"{format_rounded(reached, 17)}. Use wider noise, for instance what calibrate finds."
         )
 
 
 def _worst(noise: Noise, sensitivity: Fraction, level: Level) -> tuple[Fraction, Fraction]:
     """Return δ at a level from above, and the move that reaches it."""
-    reached, move = curve_of(noise, positive(sensitivity, "sensitivity")).worst(level)
+    reached, move = curve_of(noise, parse_positive(sensitivity, "sensitivity")).worst(level)
     return reached.upper, move
 
 
@@ -81,10 +81,11 @@ def _falls_slowly(noise: Noise, privacy: Privacy, sensitivity: Fraction) -> bool
     periods = -(-sensitivity // noise.period)
     slow = noise.ratio * exponential(privacy.epsilon / periods).lower >= 1
     if not slow and not privacy.delta:
-        needed = approximately(periods * _logarithm(1 / noise.ratio), 17, ROUND_CEILING)
+        needed = format_rounded(periods * _logarithm(1 / noise.ratio), 17, ROUND_CEILING)
         raise NotPrivate(
             f"this noise must keep {privacy} when the true answer moves by up to "
-            f"{exactly(sensitivity)}, {exactly(periods)} of its periods of {exactly(noise.period)} "
+            f"{format_exact(sensitivity)}, {format_exact(periods)} of its periods of "
+            f"{format_exact(noise.period)} "
             f"rounded up; it needs ε = {needed}. Use a ratio nearer to 1, for instance what "
             "calibrate finds."
         )
@@ -99,7 +100,7 @@ def _logarithm(number: Fraction) -> Fraction:
 
 
 @singledispatch
-def worst_distance(noise: Noise, sensitivity: Fraction) -> Fraction:
+def total_variation(noise: Noise, sensitivity: Fraction) -> Fraction:
     """Return the largest distance in total variation over all moves |d| ≤ sensitivity, exactly.
 
     A symmetric noise that never rises away from 0 is at distance P([−d/2, d/2)) from itself moved
@@ -108,17 +109,17 @@ def worst_distance(noise: Noise, sensitivity: Fraction) -> Fraction:
     """
     raise InvalidParameter(
         f"Theorem 1 is read from a family's own law; got {type(noise).__name__}, moved by "
-        f"{exactly(sensitivity)}, which has none here. Ask its Profile instead."
+        f"{format_exact(sensitivity)}, which has none here. Ask its Profile instead."
     )
 
 
-@worst_distance.register
+@total_variation.register
 def _(noise: Uniform, sensitivity: Fraction) -> Fraction:
     spread = min(Fraction(1), sensitivity / (2 * noise.radius))
     return noise.atom + (1 - noise.atom) * spread
 
 
-@worst_distance.register
+@total_variation.register
 def _(noise: Steps, sensitivity: Fraction) -> Fraction:
     why = noise.rise()
     if why is not None:
@@ -129,18 +130,18 @@ def _(noise: Steps, sensitivity: Fraction) -> Fraction:
     return noise.between(-sensitivity / 2, sensitivity / 2)
 
 
-@worst_distance.register
+@total_variation.register
 def _(noise: Staircase, sensitivity: Fraction) -> Fraction:
     return noise.mass(sensitivity / 2) - noise.mass(-sensitivity / 2)
 
 
-@worst_distance.register
+@total_variation.register
 def _(noise: DiscreteUniform | DiscreteStaircase, sensitivity: Fraction) -> Fraction:
     # The noise lives on the lattice and so do the true answers: moves are whole steps.
     return noise.central(sensitivity // noise.step)
 
 
-def never_rises(noise: Noise) -> bool:
+def is_unimodal(noise: Noise) -> bool:
     """Tell whether a noise is symmetric about 0 and never rises away from it."""
     if isinstance(noise, Steps):
         return noise.is_decreasing
@@ -157,18 +158,18 @@ def never_rises(noise: Noise) -> bool:
 @singledispatch
 def curve_of(noise: Noise, sensitivity: Fraction) -> Curve:
     """Return what is known of a noise against moves up to ``sensitivity``."""
-    return Finite(shape_of(noise, sensitivity))
+    return PiecewiseCurve(shape_of(noise, sensitivity))
 
 
 @curve_of.register
 def _(noise: Smooth, sensitivity: Fraction) -> Curve:
-    return HalfLines(noise, sensitivity)
+    return LogConcaveCurve(noise, sensitivity)
 
 
 @curve_of.register
 def _(noise: Rounded, sensitivity: Fraction) -> Curve:
     # The true answers are on the lattice too: moves are whole steps.
-    return RoundedHalfLines(noise.noise, sensitivity // noise.step * noise.step, noise.step)
+    return RoundedLogConcaveCurve(noise.noise, sensitivity // noise.step * noise.step, noise.step)
 
 
 @curve_of.register

@@ -6,7 +6,7 @@ from math import floor
 
 from leastnoise.core.exact import Interval
 from leastnoise.core.noise import Smooth
-from leastnoise.core.profile.curve import Curve, Level, narrowed
+from leastnoise.core.profile.curve import Curve, Level, refine
 
 _HALF = Fraction(1, 2)
 # So many neighbouring thresholds are compared; where more are in doubt, more digits come first.
@@ -14,7 +14,7 @@ _MOST_THRESHOLDS = 4
 
 
 @dataclass(frozen=True)
-class HalfLines(Curve):
+class LogConcaveCurve(Curve):
     """δ(ε) = P(X < t) − e^ε·P(X < t − d) at the longest move d, t where the densities cross.
 
     The ratio p(x)/p(x − d) of a log-concave noise never rises with x, so of all sets a half-line
@@ -38,7 +38,7 @@ class HalfLines(Curve):
 
     def _best(self, level: Level) -> Interval:
         """Enclose δ for a factor of at least 1."""
-        return narrowed(lambda bits: self._gain(level, bits)) if self.move else Interval.exact(0)
+        return refine(lambda bits: self._gain(level, bits)) if self.move else Interval.exact(0)
 
     def _gain(self, level: Level, bits: int) -> Interval:
         """Enclose the largest P(X < t) − e^ε·P(X < t − d) with so many binary digits."""
@@ -58,7 +58,7 @@ class HalfLines(Curve):
 
 
 @dataclass(frozen=True)
-class RoundedHalfLines(HalfLines):
+class RoundedLogConcaveCurve(LogConcaveCurve):
     """The same on a lattice, where t lies half-way between two points and moves are whole steps.
 
     P(X < t) − e^ε·P(X < t − d) rises with t up to where the densities cross and falls from there,

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from math import ceil
 
-from leastnoise.core.exact import Interval, exactly
+from leastnoise.core.exact import Interval, format_exact
 from leastnoise.core.noise import DiscreteStaircase, Staircase
 from leastnoise.core.profile.curve import Curve, Level
 from leastnoise.errors import InvalidParameter
@@ -18,7 +18,7 @@ _MOST_PERIODS = 128
 
 
 @dataclass(frozen=True)
-class Ratios(Curve):
+class StaircaseCurve(Curve):
     """The ratios p(x)/p(x − d) at the longest move d, with the probability of each.
 
     ``higher`` holds those above 1. The mirror image x → d − x exchanges the two neighbours, so a
@@ -46,7 +46,7 @@ class Ratios(Curve):
         return sum((part for part in parts if part > 0), Fraction(0))
 
 
-def line_ratios(noise: Staircase, sensitivity: Fraction) -> Ratios:
+def line_ratios(noise: Staircase, sensitivity: Fraction) -> StaircaseCurve:
     """Return the ratios of a staircase on the line at the longest move.
 
     The density is a·bⁿ after n falls, and these are at (n + γ)Δ: between two places where a fall of
@@ -74,10 +74,10 @@ def line_ratios(noise: Staircase, sensitivity: Fraction) -> Ratios:
     places = [first + n * period for n in range(ceil(move / period) + 1)]
     between = pieces({*places, *(move - x for x in places)}, move / 2, lambda x: move - x)
     repeated = [(ratio, mass / (1 - noise.ratio)) for ratio, mass in beyond]
-    return Ratios(move, _gathered([*repeated, *between]))
+    return StaircaseCurve(move, _gathered([*repeated, *between]))
 
 
-def lattice_ratios(noise: DiscreteStaircase, sensitivity: Fraction) -> Ratios:
+def lattice_ratios(noise: DiscreteStaircase, sensitivity: Fraction) -> StaircaseCurve:
     """Return the ratios of a staircase on a lattice at the longest move by whole steps."""
     period, move = noise.steps, sensitivity // noise.step
     _refuse_long(Fraction(move), Fraction(period))
@@ -99,7 +99,7 @@ def lattice_ratios(noise: DiscreteStaircase, sensitivity: Fraction) -> Ratios:
     mirrored = {move - s + 1 for s in places}
     between = pieces({*places, *mirrored}, 1, last, lambda i: move - i)
     repeated = [(ratio, mass / (1 - noise.ratio)) for ratio, mass in beyond]
-    return Ratios(move * noise.step, _gathered([*repeated, *between]))
+    return StaircaseCurve(move * noise.step, _gathered([*repeated, *between]))
 
 
 def _gathered(pieces: Iterable[tuple[Fraction, Fraction]]) -> dict[Fraction, Fraction]:
@@ -115,6 +115,6 @@ def _refuse_long(move: Fraction, period: Fraction) -> None:
     if move > _MOST_PERIODS * period:
         raise InvalidParameter(
             f"the profile of a staircase is for moves of up to {_MOST_PERIODS} of its periods; got "
-            f"a sensitivity of {exactly(move / period)} of them. Give a staircase of a longer "
+            f"a sensitivity of {format_exact(move / period)} of them. Give a staircase of a longer "
             "period, for instance what calibrate finds."
         )

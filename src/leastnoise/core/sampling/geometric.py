@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import count
 
-from leastnoise.core.exact import fixed_power, raised
+from leastnoise.core.exact import fixed_power, power_bounds
 from leastnoise.core.sampling.entropy import WORD, Tape, words
 
 BASE = 1 << 12
@@ -111,10 +111,10 @@ class Digit:
         narrow, wide = self._whole(base, fine)
 
         def reached(k: int) -> bool:
-            return word * narrow >= (one - raised(base, k, fine)[0]) << bits
+            return word * narrow >= (one - power_bounds(base, k, fine)[0]) << bits
 
         def missed(k: int) -> bool:
-            return (word + 1) * wide <= (one - raised(base, k, fine)[1]) << bits
+            return (word + 1) * wide <= (one - power_bounds(base, k, fine)[1]) << bits
 
         return reached, missed
 
@@ -125,7 +125,7 @@ class Digit:
         """
         if self.last:
             return 1 << bits, 1 << bits
-        low, high = raised(base, BASE, bits)
+        low, high = power_bounds(base, BASE, bits)
         return (1 << bits) - high, (1 << bits) - low
 
     @cached_property

@@ -10,10 +10,10 @@ from functools import lru_cache
 from leastnoise.core.noise import (
     DiscreteStaircase,
     DiscreteSteps,
+    FiniteLatticeNoise,
     LatticeNoise,
     Rounded,
     Run,
-    TicketNoise,
 )
 from leastnoise.core.sampling.entropy import WORD, Tape, flips
 from leastnoise.core.sampling.geometric import geometric
@@ -49,7 +49,7 @@ def way(law: LatticeNoise) -> Way:
         return lambda tape: index(tape.word(WORD), tape)
     if isinstance(law, Rounded):
         return _smooth(law)
-    if isinstance(law, TicketNoise):
+    if isinstance(law, FiniteLatticeNoise):
         return _by_ticket(law)
     raise Unsupported(
         f"a law on a lattice must be drawn in a way of its own; got {type(law).__name__}, which "
@@ -57,7 +57,7 @@ def way(law: LatticeNoise) -> Way:
     )
 
 
-def _by_ticket(law: TicketNoise) -> Way:
+def _by_ticket(law: FiniteLatticeNoise) -> Way:
     """Draw by one ticket, which decides both the mass at 0 and the rest.
 
     Drawing a coin first and the spread part only when needed would tell by its timing that the

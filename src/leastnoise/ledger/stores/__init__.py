@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger.stores.base import POSTGRES, Page, Store, unavailable
 
@@ -29,7 +29,7 @@ def checked_address(where: object) -> str:
     if isinstance(text, str) and text and "\0" not in text and known:
         return text
     # A connection string can hold a password: only its kind is named.
-    got = "a connection string of another kind" if connects else described(where)
+    got = "a connection string of another kind" if connects else quote(where)
     raise InvalidParameter(
         "a ledger must be the path of a file, or postgresql://…; "
         f"got {got}. Give for instance 'people.ledger'."

@@ -14,7 +14,7 @@ h′ = 6S₁S₂ − 2S₀S₃ become positive for good.
 from fractions import Fraction
 from math import floor
 
-from leastnoise.core.exact import exactly, exponential, power_sums
+from leastnoise.core.exact import exponential, format_exact, power_sums
 from leastnoise.core.lattice import lattice_for
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported
@@ -30,7 +30,8 @@ def least_planar(privacy: Privacy, sensitivity: Fraction) -> PlanarStaircase:
     if privacy.delta:
         raise Unsupported(
             "the least noise for a pair is known at δ = 0 alone (Geng, Kairouz, Oh and Viswanath "
-            f"2015); got δ = {exactly(privacy.delta)}. Promise ε > 0 and δ = 0, or calibrate for "
+            f"2015); got δ = {format_exact(privacy.delta)}. Promise ε > 0 and δ = 0, or calibrate "
+            "for "
             "each answer by itself."
         )
     if not privacy.epsilon:
@@ -40,7 +41,7 @@ def least_planar(privacy: Privacy, sensitivity: Fraction) -> PlanarStaircase:
         )
     if privacy.epsilon < _SMALLEST:
         raise Unsupported(
-            f"for a pair ε must be at least 2⁻¹⁰⁰; got {exactly(privacy.epsilon)}. "
+            f"for a pair ε must be at least 2⁻¹⁰⁰; got {format_exact(privacy.epsilon)}. "
             "Promise a larger ε."
         )
     ratio = 1 / exponential(privacy.epsilon).lower

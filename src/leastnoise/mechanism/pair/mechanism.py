@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 from leastnoise.calibration import sensitivity_read
 from leastnoise.core.exact import (
     Number,
-    approximately,
-    described,
-    exactly,
+    exact_ratio,
     exponential,
+    format_exact,
+    format_ratio,
+    format_rounded,
+    format_to_place,
     magnitude,
-    ratio,
-    rational,
-    to_place,
-    value_ratio,
+    parse_rational,
+    quote,
 )
 from leastnoise.core.lattice import Grid
 from leastnoise.core.privacy import Privacy
@@ -49,7 +49,7 @@ def releasing_pair(
             "a pair to release must be a tuple or a list of two numbers; "
             f"got one of type {type(values).__name__} that is not. Give (x, y)."
         )
-    first, second = (grid.index(*value_ratio(value)) for value in values)
+    first, second = (grid.index(*exact_ratio(value)) for value in values)
 
     def release() -> tuple[int, int]:
         i, j = draw_pair(law, SYSTEM)
@@ -117,9 +117,10 @@ class PairMechanism:
         for law, moved in ((self.noise, self.sensitivity), (self.drawn, needed)):
             if law.ratio * factor < 1 or law.period < moved:
                 raise NotPrivate(
-                    f"the noise must keep {self.privacy} at a move of {exactly(moved)}; got one "
-                    f"that falls by a factor of {exactly(1 / law.ratio)} over "
-                    f"{exactly(law.period)}. Calibrate again instead of putting one together."
+                    f"the noise must keep {self.privacy} at a move of {format_exact(moved)}; got "
+                    "one "
+                    f"that falls by a factor of {format_exact(1 / law.ratio)} over "
+                    f"{format_exact(law.period)}. Calibrate again instead of putting one together."
                 )
 
     @property
@@ -178,19 +179,21 @@ class PairMechanism:
     def _spending(self) -> Spending:
         """Return what a ledger is to charge."""
         law = self.drawn
-        parts = {field.name: ratio(Fraction(getattr(law, field.name))) for field in fields(law)}
+        parts = {
+            field.name: format_ratio(Fraction(getattr(law, field.name))) for field in fields(law)
+        }
         drawn = {
-            "privacy": {"epsilon": ratio(self.privacy.epsilon), "delta": "0"},
+            "privacy": {"epsilon": format_ratio(self.privacy.epsilon), "delta": "0"},
             "drawn": {"kind": type(law).__name__, **parts},
-            "sensitivity": ratio(self.sensitivity),
+            "sensitivity": format_ratio(self.sensitivity),
             "integer": False,
         }
         facts = {
             "noise": repr(self.noise),
-            "step": ratio(law.step),
-            "radius": ratio(math.inf),
+            "step": format_ratio(law.step),
+            "radius": format_ratio(math.inf),
             "exact_probability": "0",
-            "cost": ratio(self.cost),
+            "cost": format_ratio(self.cost),
             "source": self.source,
         }
         return Spending(self.privacy, {digest(drawn): drawn | facts}, {"answer": "pair"})
@@ -201,7 +204,7 @@ class PairMechanism:
 
     def __repr__(self) -> str:
         """Print the noise and the promise."""
-        moved = exactly(self.sensitivity)
+        moved = format_exact(self.sensitivity)
         return f"PairMechanism({self.noise!r}, {self.privacy!r}, sensitivity={moved})"
 
 
@@ -238,11 +241,11 @@ class PairAnswer:
         The smallest for what was drawn, and rounding of the true values to the lattice added: half
         a step each.
         """
-        level = rational(confidence, "confidence")
+        level = parse_rational(confidence, "confidence")
         if not 0 < level < 1:
             raise InvalidParameter(
                 f"confidence must be above 0 and, for noise without a largest size, below 1; "
-                f"got {described(confidence)}. Give for instance 0.95."
+                f"got {quote(confidence)}. Give for instance 0.95."
             )
         law = self.mechanism.drawn
         return (law.within(level) + 1) * law.step
@@ -267,12 +270,12 @@ class PairAnswer:
         return Fraction(10) ** magnitude(self.within(_NEARLY_ALL) / 1000)
 
     def _printed(self) -> str:
-        first, second = (to_place(value, self._place()) for value in self.value)
+        first, second = (format_to_place(value, self._place()) for value in self.value)
         return f"({first}, {second})"
 
     def _usual(self) -> str:
         """Return what 95 % stay within, that of printing both numbers included, rounded up."""
-        return approximately(self.within(Fraction(19, 20)) + self._place(), 4, ROUND_CEILING)
+        return format_rounded(self.within(Fraction(19, 20)) + self._place(), 4, ROUND_CEILING)
 
     def _repr_html_(self) -> str:
         """Show the answer in a notebook."""

@@ -12,13 +12,13 @@ from functools import cached_property
 
 from leastnoise.core.exact import (
     Number,
-    count,
-    described,
     exact_power,
-    exactly,
     fixed_power,
+    format_exact,
+    parse_count,
+    parse_rational,
     power_sums,
-    rational,
+    quote,
 )
 from leastnoise.core.noise import Stairs
 from leastnoise.errors import InvalidParameter
@@ -63,7 +63,7 @@ class PlanarStaircase(Stairs):
 
     def density(self, x: Number, y: Number) -> Fraction:
         """Return the density at (x, y), exactly; that on the outer side where it falls."""
-        size = abs(rational(x, "x")) + abs(rational(y, "y"))
+        size = abs(parse_rational(x, "x")) + abs(parse_rational(y, "y"))
         periods, part = divmod(size / self.period, 1)
         return self.height * exact_power(self.ratio, int(periods) + (part >= self.gamma))
 
@@ -105,20 +105,20 @@ class DiscretePlanarStaircase:
         if not (0 < self.ratio < 1 and self.step > 0):
             raise InvalidParameter(
                 "a staircase needs a step above 0 and a ratio between 0 and 1; "
-                f"got {exactly(self.step)} and {exactly(self.ratio)}. Give such numbers."
+                f"got {format_exact(self.step)} and {format_exact(self.ratio)}. Give such numbers."
             )
-        if count(self.edge, "edge", least=1) > count(self.steps, "steps", least=1):
+        if parse_count(self.edge, "edge", least=1) > parse_count(self.steps, "steps", least=1):
             raise InvalidParameter(
                 "a staircase must fall within its period; "
-                f"got {described(self.edge)} of {described(self.steps)} steps before the fall. "
+                f"got {quote(self.edge)} of {quote(self.steps)} steps before the fall. "
                 "Give an edge of at most the steps."
             )
 
     def __repr__(self) -> str:
         """Print the law by its step, its period and its ratio."""
         return (
-            f"DiscretePlanarStaircase(step={exactly(self.step)}, "
-            f"period={exactly(self.period)}, ratio={exactly(self.ratio)})"
+            f"DiscretePlanarStaircase(step={format_exact(self.step)}, "
+            f"period={format_exact(self.period)}, ratio={format_exact(self.ratio)})"
         )
 
     @property
@@ -161,7 +161,7 @@ class DiscretePlanarStaircase:
         if confidence >= 1:
             raise InvalidParameter(
                 "noise without a largest size stays within no bound for certain; "
-                f"got a confidence of {exactly(confidence)}. Give one below 1, such as 0.999."
+                f"got a confidence of {format_exact(confidence)}. Give one below 1, such as 0.999."
             )
         allowed, low, high = (1 - confidence) * self.total, -1, 1
         bits = _BITS + int(1 / allowed).bit_length()

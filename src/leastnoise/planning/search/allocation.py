@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from decimal import ROUND_FLOOR
 from fractions import Fraction
 
-from leastnoise.core.basic_composition import kept, split
-from leastnoise.core.exact import approximately, as_float
+from leastnoise.core.basic_composition import split_evenly, success_probability
+from leastnoise.core.exact import as_float, format_rounded
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 
@@ -93,8 +93,8 @@ _SMALL = 1e-9
 
 
 def even(privacy: Privacy, answers: int) -> tuple[Privacy, ...]:
-    """Return the same promise for each answer (:func:`leastnoise.planning.closed_forms.split`)."""
-    return (split(privacy, answers),) * answers
+    """Return the same promise for each answer."""
+    return (split_evenly(privacy, answers),) * answers
 
 
 def promises(
@@ -107,7 +107,9 @@ def promises(
     """
     parts = apportioned(privacy.epsilon, epsilons)
     failing = _failing(privacy.delta, deltas)
-    while kept(failing) < 1 - privacy.delta:  # floats were a hair above: then a hair less
+    while (
+        success_probability(failing) < 1 - privacy.delta
+    ):  # floats were a hair above: then a hair less
         failing = tuple(_down(part * (1 - Fraction(1, 10**_DIGITS))) for part in failing)
     return tuple(Privacy(e, d) for e, d in zip(parts, failing, strict=True))
 
@@ -134,7 +136,7 @@ def _failing(delta: Fraction, shares: Sequence[float]) -> tuple[Fraction, ...]:
     if used == 1:
         return tuple(delta if share else Fraction(0) for share in shares)
     if len({share for share in shares if share}) == 1:
-        each = split(Privacy(0, delta), used).delta
+        each = split_evenly(Privacy(0, delta), used).delta
         return tuple(each if share else Fraction(0) for share in shares)
     if as_float(delta) < _SMALL:  # by Bernoulli's inequality xδ is never too much
         return tuple(_down(delta * Fraction(share) / Fraction(whole)) for share in shares)
@@ -143,7 +145,7 @@ def _failing(delta: Fraction, shares: Sequence[float]) -> tuple[Fraction, ...]:
 
 
 def _down(number: Fraction) -> Fraction:
-    return Fraction(approximately(number, _DIGITS, ROUND_FLOOR)) if number else number
+    return Fraction(format_rounded(number, _DIGITS, ROUND_FLOOR)) if number else number
 
 
 # Amounts are looked for to this part of themselves where nothing else is said, by at most so many

@@ -14,7 +14,7 @@ from decimal import ROUND_FLOOR
 from fractions import Fraction
 
 from leastnoise.accounting import Profile, compose
-from leastnoise.core.exact import approximately, as_float
+from leastnoise.core.exact import as_float, format_rounded
 from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
@@ -107,4 +107,4 @@ def _profile(law: LatticeNoise, one: Wanted) -> Profile:
 
 
 def _down(number: Fraction) -> Fraction:
-    return Fraction(approximately(number, _DIGITS, ROUND_FLOOR))
+    return Fraction(format_rounded(number, _DIGITS, ROUND_FLOOR))

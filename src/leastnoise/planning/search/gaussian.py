@@ -20,7 +20,7 @@ from functools import cached_property
 from leastnoise.accounting import Profile
 from leastnoise.calibration import Problem, smooth_on_lattice
 from leastnoise.certificate import Certificate
-from leastnoise.core.exact import Interval, approximately, as_float, power
+from leastnoise.core.exact import Interval, as_float, format_rounded, power
 from leastnoise.core.noise import Gaussian, LatticeNoise, Noise, Rounded
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Power, l2
@@ -149,7 +149,7 @@ class Sharing:
 
     def _too_little(self, times: float) -> TooLittle:
         """Say how much more the targets need, and which ε would do at this δ."""
-        said = approximately(Fraction(math.sqrt(times)), 3)
+        said = format_rounded(Fraction(math.sqrt(times)), 3)
         move = power(Fraction(times), _HALF).upper / self.unit.sigma
         profile = Profile(Gaussian(1), sensitivity=Interval.exact(move).shortened(_BITS).upper)
         low, high = self.asked.privacy.epsilon, _LARGEST_EPSILON
@@ -186,7 +186,7 @@ def drawn_for(one: Wanted, sigma: Fraction) -> LatticeNoise:
 def alone(epsilon: Fraction, one: Wanted, sigma: Fraction) -> Privacy:
     """Return what one answer keeps by itself: the ε of all, and its own δ there, rounded up."""
     own = Profile(Gaussian(sigma), sensitivity=one.sensitivity).delta(epsilon)
-    return Privacy(epsilon, max(Fraction(approximately(own, 6, ROUND_CEILING)), _LEAST_DELTA))
+    return Privacy(epsilon, max(Fraction(format_rounded(own, 6, ROUND_CEILING)), _LEAST_DELTA))
 
 
 def made(one: Wanted, sigma: Fraction, privacy: Privacy) -> Mechanism:

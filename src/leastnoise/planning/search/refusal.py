@@ -5,7 +5,7 @@ from dataclasses import replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
 
-from leastnoise.core.exact import approximately, as_float, exactly
+from leastnoise.core.exact import as_float, format_exact, format_rounded
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.planning.options import SHARED, Asked, Candidate, Laws, OutOfTime
@@ -41,7 +41,9 @@ def impossible(asked: Asked, candidates: Iterable[Candidate]) -> InvalidParamete
 
 def _targets(wanted: Iterable[Wanted]) -> str:
     """Name the first few targets."""
-    said = [f"± {exactly(one.error)} for {one.name}" for one in wanted if one.error is not None]
+    said = [
+        f"± {format_exact(one.error)} for {one.name}" for one in wanted if one.error is not None
+    ]
     more = len(said) - _NAMED
     return ", ".join(said[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
@@ -51,14 +53,14 @@ def _enough(asked: Asked, refused: list[Candidate]) -> str:
     needs = [one.needs for one in refused if one.needs is not None]
     if not needs:
         return ""
-    epsilon = Fraction(approximately(min(needs), 3, ROUND_CEILING))
+    epsilon = Fraction(format_rounded(min(needs), 3, ROUND_CEILING))
     for _ in range(_TRIES):
         if not asked.left:
             break
         more = replace(asked, privacy=Privacy(epsilon, asked.privacy.delta))
         if any(one.make is not None for one in _both(more)):
-            return f"A total ε of {exactly(epsilon)} would do with the same δ. "
-        epsilon = Fraction(approximately(epsilon * _MORE, 3, ROUND_CEILING))
+            return f"A total ε of {format_exact(epsilon)} would do with the same δ. "
+        epsilon = Fraction(format_rounded(epsilon * _MORE, 3, ROUND_CEILING))
     return ""
 
 
@@ -114,7 +116,7 @@ def _wider(one: Wanted, factor: float) -> Wanted:
     """Return an answer with a target that is larger by a factor, in three digits or whole."""
     if one.error is None:
         return one
-    error = Fraction(approximately(one.error * Fraction(factor), 3, ROUND_CEILING))
+    error = Fraction(format_rounded(one.error * Fraction(factor), 3, ROUND_CEILING))
     if one.integer:
         error = Fraction(-(-error // 1))
     return Wanted(

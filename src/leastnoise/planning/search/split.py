@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from leastnoise.calibration import FAMILIES
-from leastnoise.core.exact import approximately, as_float
+from leastnoise.core.exact import as_float, format_rounded
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Points, Power, Threshold
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
@@ -321,7 +321,7 @@ class Parting:
         return self.laws.width(name, one, part)
 
     def _too_little(self, wanted: float, which: int) -> TooLittle:
-        times = approximately(Fraction(wanted), 3, ROUND_CEILING)
+        times = format_rounded(Fraction(wanted), 3, ROUND_CEILING)
         if which:
             return TooLittle(f"the targets need {times} times the −ln(1−δ) that there is")
         return TooLittle(
@@ -356,4 +356,4 @@ def _cut_gain(epsilon: float, spent: float) -> float:
 
 def _failing(spent: float) -> Fraction:
     """Return 1 − e^−spent."""
-    return Fraction(approximately(Fraction(-math.expm1(-spent)), 12))
+    return Fraction(format_rounded(Fraction(-math.expm1(-spent)), 12))

@@ -22,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from leastnoise.core.exact import ratio
+from leastnoise.core.exact import format_ratio
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.files import written
 from leastnoise.tables.answers.layout import Figure, layout_of
@@ -268,7 +268,7 @@ def _about(answers: "GroupedAnswers") -> dict[str, Any]:
         "by": list(answers.names),
         "confidence": "0.95",
         "confidence_of": [one.name for one in layout_of(answers.answers).columns if one.confident],
-        "privacy": {"epsilon": ratio(privacy.epsilon), "delta": ratio(privacy.delta)},
+        "privacy": {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)},
         "recorded": None if receipt is None else {"key": receipt.key, "at": receipt.at},
     }
 

@@ -9,7 +9,7 @@ from operator import lt
 from pathlib import Path
 from typing import Any
 
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
@@ -85,7 +85,7 @@ class GroupedAnswers:
             asked = key if isinstance(key, tuple) else (key,)
             raise InvalidParameter(
                 f"a key must be one of the {len(self)} groups of this table, by "
-                f"{', '.join(self.names)}; got {', '.join(map(described, asked))}. "
+                f"{', '.join(self.names)}; got {', '.join(map(quote, asked))}. "
                 "Choose one of its keys."
             )
         return self.answers[place]

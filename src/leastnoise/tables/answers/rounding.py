@@ -4,7 +4,7 @@ import math
 from decimal import ROUND_CEILING
 from fractions import Fraction
 
-from leastnoise.core.exact import approximately, magnitude, to_place
+from leastnoise.core.exact import format_rounded, format_to_place, magnitude
 from leastnoise.errors import Unsupported
 from leastnoise.mechanism import Mechanism
 
@@ -38,17 +38,17 @@ def printed_rows(error: Fraction) -> str:
 
 def downward(number: Fraction, unit: Fraction) -> str:
     """Print a number rounded down to a decimal place."""
-    return to_place(math.floor(number / unit) * unit, unit)
+    return format_to_place(math.floor(number / unit) * unit, unit)
 
 
 def upward(number: Fraction, unit: Fraction) -> str:
     """Print a number rounded up to a decimal place."""
-    return to_place(math.ceil(number / unit) * unit, unit)
+    return format_to_place(math.ceil(number / unit) * unit, unit)
 
 
 def to_nearest(number: Fraction, unit: Fraction) -> str:
     """Print a number rounded to the nearest multiple of a decimal place."""
-    return to_place(round(number / unit) * unit, unit)
+    return format_to_place(round(number / unit) * unit, unit)
 
 
 def printed_error(
@@ -62,14 +62,14 @@ def printed_error(
     total = error + abs(printed - value)
     if range_ is not None and range_[0] <= printed <= range_[1]:
         total = min(total, range_[1] - range_[0])
-    return approximately(total, 4, ROUND_CEILING)
+    return format_rounded(total, 4, ROUND_CEILING)
 
 
 def exact_words(name: str, mechanism: Mechanism) -> str:
     """Say with which probability the exact number was released, if that had to be allowed."""
     if not mechanism.needs_allowance:
         return ""
-    left = approximately(mechanism.exact_probability, 6, ROUND_CEILING)
+    left = format_rounded(mechanism.exact_probability, 6, ROUND_CEILING)
     return f", the exact {name} left with probability {left}"
 
 

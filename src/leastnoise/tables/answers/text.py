@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.core.exact import approximately
+from leastnoise.core.exact import format_rounded
 from leastnoise.tables.answers.layout import layout_of, mechanisms_of
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _notes(answers: "GroupedAnswers") -> list[str]:
     if exact:
         left = max(one.exact_probability for one in exact)
         what = layout_of(answers.answers).released
-        upto = approximately(left, 6, ROUND_CEILING)
+        upto = format_rounded(left, 6, ROUND_CEILING)
         notes.append(f"{what} left exactly with probability {upto} at the most")
     if answers.discovered and len(answers):
         notes.append(

@@ -16,7 +16,7 @@ from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.core.exact import count as whole_number
+from leastnoise.core.exact import parse_count as whole_number
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables.bounding.keys import among, joined, text
 

@@ -22,7 +22,7 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.core.exact import described, exactly, rational
+from leastnoise.core.exact import format_exact, parse_rational, quote
 from leastnoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -103,19 +103,20 @@ def parse_bounds(bounds: object) -> tuple[Fraction, Fraction]:
     """Return the bounds that a caller gave."""
     if not isinstance(bounds, tuple | list) or len(bounds) != 2:
         raise InvalidParameter(
-            f"bounds must be two numbers, the lower first; got {described(bounds)}. "
+            f"bounds must be two numbers, the lower first; got {quote(bounds)}. "
             "Give for instance bounds=(0, 200_000): what a value can be, not what it is here."
         )
-    lower, upper = (rational(end, "a bound") for end in bounds)
+    lower, upper = (parse_rational(end, "a bound") for end in bounds)
     if lower >= upper:
         raise InvalidParameter(
-            f"the lower bound must be below the upper one; got {exactly(lower)} and "
-            f"{exactly(upper)}. Exchange them, or give a range that values can lie in."
+            f"the lower bound must be below the upper one; got {format_exact(lower)} and "
+            f"{format_exact(upper)}. Exchange them, or give a range that values can lie in."
         )
     if max(abs(lower), abs(upper)) > _LARGEST or upper - lower < Fraction(1, _LARGEST):
         raise InvalidParameter(
-            f"bounds must lie within ±2⁵³ and be at least 2⁻⁵³ apart; got {exactly(lower)} and "
-            f"{exactly(upper)}. Give the column in another unit of measure."
+            f"bounds must lie within ±2⁵³ and be at least 2⁻⁵³ apart; got {format_exact(lower)} "
+            "and "
+            f"{format_exact(upper)}. Give the column in another unit of measure."
         )
     return lower, upper
 

@@ -9,7 +9,7 @@ be reached.
 
 from dataclasses import dataclass
 
-from leastnoise.core.exact import count, described
+from leastnoise.core.exact import parse_count, quote
 from leastnoise.errors import InvalidParameter
 
 ADD_REMOVE, REPLACE = "add_remove", "replace"
@@ -34,12 +34,12 @@ class Contribution:
 
     def __post_init__(self) -> None:
         """Reject what no query declares."""
-        count(self.rows, "the number of rows of a unit that count", least=1)
-        count(self.groups, "the number of groups a unit counts in", least=1)
+        parse_count(self.rows, "the number of rows of a unit that count", least=1)
+        parse_count(self.groups, "the number of groups a unit counts in", least=1)
         if self.neighbours not in (ADD_REMOVE, REPLACE):
             raise InvalidParameter(
                 f"neighbours must be '{ADD_REMOVE}' or '{REPLACE}'; got "
-                f"{described(self.neighbours)}. Give one of the two."
+                f"{quote(self.neighbours)}. Give one of the two."
             )
 
     @property

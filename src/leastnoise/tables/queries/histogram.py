@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any, ClassVar
 
-from leastnoise.core.exact import described, exactly, ratio, rational
+from leastnoise.core.exact import format_exact, format_ratio, parse_rational, quote
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables.keys import Key
 from leastnoise.tables.queries.query import Query, Rows, check_numeric
@@ -57,13 +57,13 @@ class Histogram(Question):
     @property
     def ranges(self) -> list[str]:
         """The names of the ranges."""
-        ends = [exactly(Fraction(edge)) for edge in self.edges]
+        ends = [format_exact(Fraction(edge)) for edge in self.edges]
         last = len(ends) - 2
         return [f"[{ends[i]}, {ends[i + 1]}{']' if i == last else ')'}" for i in range(last + 1)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question as JSON."""
-        edges = [ratio(Fraction(edge)) for edge in self.edges]
+        edges = [format_ratio(Fraction(edge)) for edge in self.edges]
         return super().to_dict() | {"column": self.column, "edges": edges}
 
     def check(self, source: Source) -> None:
@@ -105,10 +105,10 @@ def _parse_edges(edges: object) -> tuple[Decimal, ...]:
     edges = edges.tolist() if hasattr(edges, "tolist") else edges  # of an array
     if not isinstance(edges, tuple | list | range) or not 2 <= len(edges) <= _MOST_EDGES:
         raise InvalidParameter(
-            f"edges must be a list of 2 to {_MOST_EDGES} rising numbers; got {described(edges)}. "
+            f"edges must be a list of 2 to {_MOST_EDGES} rising numbers; got {quote(edges)}. "
             "Give for instance edges=[0, 18, 65, 120]."
         )
-    read = tuple(_to_decimal(rational(edge, "an edge")) for edge in edges)
+    read = tuple(_to_decimal(parse_rational(edge, "an edge")) for edge in edges)
     if any(a >= b for a, b in pairwise(read)):
         raise InvalidParameter(
             "edges must rise; got one that is not above the one before. Sort them, and leave out "
@@ -125,5 +125,5 @@ def _to_decimal(edge: Fraction) -> Decimal:
         except Inexact:
             raise InvalidParameter(
                 f"an edge must be a decimal of at most {_LONGEST_EDGE} digits; got "
-                f"{exactly(edge)}. Round it."
+                f"{format_exact(edge)}. Round it."
             ) from None

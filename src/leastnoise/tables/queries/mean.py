@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
-from leastnoise.core.exact import Number, as_float, described, exactly, rational
+from leastnoise.core.exact import Number, as_float, format_exact, parse_rational, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
@@ -132,7 +132,8 @@ class MeanAnswer:
         if not low < high or not low <= self.middle <= high:
             raise InvalidParameter(
                 "the middle of a mean must lie within its bounds, the lower one first; got "
-                f"{exactly(self.middle)}, and {exactly(low)} to {exactly(high)}. Exchange them."
+                f"{format_exact(self.middle)}, and {format_exact(low)} to {format_exact(high)}. "
+                "Exchange them."
             )
         if not self.count.mechanism.integer:
             raise InvalidParameter(
@@ -229,10 +230,10 @@ _Reach = tuple[Fraction, Fraction] | None
 
 def _half_widths(count: Mechanism, total: Mechanism, confidence: Number) -> _Reach:
     """Return half widths of both that hold together with at least this probability."""
-    level = rational(confidence, "confidence")
+    level = parse_rational(confidence, "confidence")
     if not 0 < level <= 1:
         raise InvalidParameter(
-            f"confidence must be above 0 and at most 1; got {described(confidence)}. "
+            f"confidence must be above 0 and at most 1; got {quote(confidence)}. "
             "Give for instance 0.95."
         )
     each = 1 - (1 - level) / 2

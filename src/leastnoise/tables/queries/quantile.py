@@ -7,7 +7,15 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any, ClassVar
 
-from leastnoise.core.exact import Number, as_float, count, described, exactly, ratio, rational
+from leastnoise.core.exact import (
+    Number,
+    as_float,
+    format_exact,
+    format_ratio,
+    parse_count,
+    parse_rational,
+    quote,
+)
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
@@ -54,21 +62,21 @@ class Quantile(BoundedQuestion):
     def __post_init__(self) -> None:
         """Parse the question."""
         super().__post_init__()
-        share = rational(self.share, "the share of a quantile")
+        share = parse_rational(self.share, "the share of a quantile")
         if not 0 < share < 1:
             raise InvalidParameter(
-                f"the share of a quantile must be above 0 and below 1; got {described(self.share)}."
+                f"the share of a quantile must be above 0 and below 1; got {quote(self.share)}."
                 " Give for instance 0.5 for the median."
             )
         if share.denominator > 1000:
             raise InvalidParameter(
                 "the share of a quantile must be a ratio of whole numbers up to 1000; "
-                f"got {exactly(share)}. Round it."
+                f"got {format_exact(share)}. Round it."
             )
-        cells = count(self.cells, "cells", least=2)
+        cells = parse_count(self.cells, "cells", least=2)
         if cells > _MOST_CELLS:
             raise InvalidParameter(
-                f"cells must be at most {_MOST_CELLS}; got {described(self.cells)}. Give fewer."
+                f"cells must be at most {_MOST_CELLS}; got {quote(self.cells)}. Give fewer."
             )
         if self.max_groups != 1:
             raise InvalidParameter(
@@ -81,12 +89,12 @@ class Quantile(BoundedQuestion):
     @property
     def title(self) -> str:
         """What is asked, in a few words."""
-        what = "median" if self.share == Fraction(1, 2) else f"{exactly(self.share)}-quantile"
+        what = "median" if self.share == Fraction(1, 2) else f"{format_exact(self.share)}-quantile"
         return titled(f"{what} of {self.column}", self.by)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question as JSON."""
-        return super().to_dict() | {"share": ratio(self.share), "cells": self.cells}
+        return super().to_dict() | {"share": format_ratio(self.share), "cells": self.cells}
 
     @cached_property
     def lattice(self) -> Lattice:
@@ -233,18 +241,18 @@ class QuantileAnswer:
         if not self.low < self.high or not 0 < self.q < 1:
             raise InvalidParameter(
                 "a quantile must have a lower bound below the upper one, and a share above 0 and "
-                f"below 1; got {exactly(self.low)}, {exactly(self.high)} and {exactly(self.q)}. "
-                "Give such."
+                f"below 1; got {format_exact(self.low)}, {format_exact(self.high)} and "
+                f"{format_exact(self.q)}. Give such."
             )
         if not 0 <= self.cell < self.cells:
             raise InvalidParameter(
-                f"a cell must be one of {described(self.cells)}, counted from 0; got "
-                f"{described(self.cell)}. Give one of them."
+                f"a cell must be one of {quote(self.cells)}, counted from 0; got "
+                f"{quote(self.cell)}. Give one of them."
             )
         if self.comparisons < (self.cells - 1).bit_length():
             raise InvalidParameter(
                 "so many comparisons must have been made that each cell can be told from the "
-                f"others; got {described(self.comparisons)} for {described(self.cells)} cells. "
+                f"others; got {quote(self.comparisons)} for {quote(self.cells)} cells. "
                 "Give how many there were."
             )
 
@@ -287,10 +295,10 @@ class QuantileAnswer:
         the cell, edges included, with at most r rows below it. At least r rows lie at or below x,
         so x is an (r/n)-quantile. Which point of the cell it is remains unknown.
         """
-        level = rational(confidence, "confidence")
+        level = parse_rational(confidence, "confidence")
         if not 0 < level <= 1:
             raise InvalidParameter(
-                f"confidence must be above 0 and at most 1; got {described(confidence)}. "
+                f"confidence must be above 0 and at most 1; got {quote(confidence)}. "
                 "Give for instance 0.95."
             )
         if not self.comparisons:
@@ -321,7 +329,7 @@ class QuantileAnswer:
         usual, always = self._errors()
         facts = {
             "cell": cell,
-            "share below": exactly(self.q),
+            "share below": format_exact(self.q),
             "rank, 95 %": usual,
             "rank, always": always or _ENDLESS,
             "promise": f"{self.privacy}{exact_words('rank', self.mechanism)}",

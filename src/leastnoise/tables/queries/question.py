@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from leastnoise.core.exact import count, described, ratio
+from leastnoise.core.exact import format_ratio, parse_count, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, QueryFailed
 from leastnoise.ledger import Receipt
@@ -66,7 +66,7 @@ class Question(ABC):
             self._set("keys", parse_keys(self.keys, len(self.by)))
         if self.where is not None and not isinstance(self.where, Condition):
             self._set("where", parse_condition(self.where))
-        self._set("max_groups", count(self.max_groups, "max_groups", least=1))
+        self._set("max_groups", parse_count(self.max_groups, "max_groups", least=1))
         if self.max_groups != 1 and not self.by and not self.groups_itself:
             raise InvalidParameter(
                 "max_groups is for answers by group; got it without by. Give by=, or leave it out."
@@ -135,7 +135,9 @@ class Question(ABC):
         figures = zip(*[groups.get(key, missing) for key in keys], strict=True)
         noisy = [add(column) for add, column in zip(noise, figures, strict=bool(keys))]
         numbers = list(zip(*noisy, strict=True))
-        return numbers if threshold is None else [n if n[0] > threshold else () for n in numbers]
+        if threshold is None:
+            return numbers
+        return [own if own[0] > threshold else () for own in numbers]
 
     def answers(
         self,
@@ -233,7 +235,10 @@ class BoundedQuestion(Question):
     def to_dict(self) -> dict[str, Any]:
         """Return the question as JSON."""
         low, high = self.bounds
-        return super().to_dict() | {"column": self.column, "bounds": [ratio(low), ratio(high)]}
+        return super().to_dict() | {
+            "column": self.column,
+            "bounds": [format_ratio(low), format_ratio(high)],
+        }
 
     def check(self, source: Source) -> None:
         """Reject columns that the table does not have, or of another kind."""
@@ -264,14 +269,14 @@ def parse_column(name: object, what: str) -> str:
     """Return the name of a column; ``what`` says in an error what it is for."""
     if isinstance(name, str) and name:
         return name
-    raise InvalidParameter(f"{what} must be a name; got {described(name)}. Give a text.")
+    raise InvalidParameter(f"{what} must be a name; got {quote(name)}. Give a text.")
 
 
 def _parse_columns(by: object) -> tuple[str, ...]:
     names = (by,) if isinstance(by, str) else by
     if not isinstance(names, tuple | list):
         raise InvalidParameter(
-            f"by must be the name of a column, or a list of names; got {described(by)}. "
+            f"by must be the name of a column, or a list of names; got {quote(by)}. "
             'Give for instance by="region".'
         )
     read = tuple(parse_column(name, "a column to group by") for name in names)

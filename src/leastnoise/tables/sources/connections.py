@@ -10,7 +10,7 @@ import tempfile
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.tables.sources.engine import without_details
 
@@ -67,7 +67,7 @@ def connect(address: str, table: str | None) -> tuple["ir.Table", str]:
     if not isinstance(table, str) or not table:
         raise InvalidParameter(
             "a connection string leads to a database; which of its tables is meant must be said by "
-            f"table=; got {described(table)}. Give for instance table='people'."
+            f"table=; got {quote(table)}. Give for instance table='people'."
         )
     backend = _postgres(address)
     schema, _, name = table.rpartition(".")

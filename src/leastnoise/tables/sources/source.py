@@ -14,7 +14,7 @@ from os import PathLike, fspath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables.sources.connections import ADDRESS, check_rowwise, connect, engine_of
 from leastnoise.tables.sources.engine import without_details
@@ -67,7 +67,7 @@ class Source:
         near = get_close_matches(column, self.kinds, n=1) if isinstance(column, str) else []
         advice = f"Did you mean {near[0]!r}?" if near else "Look at the names of its columns."
         raise InvalidParameter(
-            f"{what} must be a column of {self.name}; got {described(column)}. {advice}"
+            f"{what} must be a column of {self.name}; got {quote(column)}. {advice}"
         )
 
     def check_process(self) -> None:

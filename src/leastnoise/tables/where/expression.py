@@ -17,7 +17,7 @@ from functools import reduce
 from operator import and_, eq, ge, gt, le, lt, ne, or_
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables.where.nodes import (
     OPPOSITES,
@@ -66,14 +66,14 @@ def check(root: Node, source: "Source") -> None:
         if kind not in _VALUES:
             raise InvalidParameter(
                 "a condition must be about columns of numbers, texts, booleans or dates; got the "
-                f"column {described(leaf.column)} of another type. Name another column, or convert "
+                f"column {quote(leaf.column)} of another type. Name another column, or convert "
                 "it: times to dates, objects of pandas to texts."
             )
         for value in literals(leaf):
             # A column of strings is parsed as the kind that it is compared with.
             if not source.text and kind not in _KINDS[value.kind]:
                 raise InvalidParameter(
-                    f"a condition must compare {described(leaf.column)}, a column of kind {kind}, "
+                    f"a condition must compare {quote(leaf.column)}, a column of kind {kind}, "
                     f"with {_VALUES[kind]}; got the {value.kind} {_short(value)}. "
                     "Give a value of the column's kind."
                 )

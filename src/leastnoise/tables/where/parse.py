@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables.where.expression import check, truth
 from leastnoise.tables.where.nodes import (
@@ -125,7 +125,7 @@ def parse_condition(text: str) -> Condition:
     """
     if not isinstance(text, str):
         raise InvalidParameter(
-            f"where must be a condition as a text; got {described(text)}. Write it as in "
+            f"where must be a condition as a text; got {quote(text)}. Write it as in "
             f'where="{EXAMPLE}".'
         )
     if len(text) > LONGEST:

@@ -9,7 +9,7 @@ import unicodedata
 from dataclasses import dataclass
 from decimal import Context, Decimal
 
-from leastnoise.core.exact import described
+from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
 
 EXAMPLE = "age >= 18 and region in ('north', 'south')"
@@ -73,7 +73,7 @@ def refusal(condition: str, start: int, found: str, expected: str, advice: str) 
     """Return the error for a place in a condition."""
     return InvalidParameter(
         f"where must be a condition such as {EXAMPLE}; got {found} at character {start + 1} of "
-        f"{described(condition)}, where {expected} is expected. {advice}"
+        f"{quote(condition)}, where {expected} is expected. {advice}"
     )
 
 
@@ -93,7 +93,7 @@ def _next(condition: str, start: int) -> tuple[Token, int]:
             text = _unquoted(condition, match, kind)
         elif kind == NUMBER:
             _check_number(condition, match)
-        return Token(kind, text, start, described(match.group())), match.end()
+        return Token(kind, text, start, quote(match.group())), match.end()
     raise _stray(condition, start)
 
 
@@ -129,7 +129,7 @@ def _check_number(condition: str, match: re.Match[str]) -> None:
         raise refusal(
             condition,
             start,
-            described(condition[start : match.end() + 1]),
+            quote(condition[start : match.end() + 1]),
             "a number",
             "Write it as 1000, -2.5 or 1e6, with a space after it.",
         )
