@@ -20,7 +20,7 @@ from leastnoise.cli import main
 from leastnoise.core.exact import parse_count
 from leastnoise.tables import QUERIES, Argument, Count, QueryMethods, Question, Sum, TableQuery
 from leastnoise.tables.budget import ReleasedNumber
-from leastnoise.tables.queries import Query, Rows, build_query, check_numeric, titled
+from leastnoise.tables.queries import Query, Rows, build_query, check_numeric, make_title
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Comparison, Literal, truth
 from tests.golden.cases import fixed_bits
@@ -41,7 +41,7 @@ class UnitsFrom(Question):
 
     @property
     def title(self) -> str:
-        return titled(f"units with {self.column} from {self.least}", self.by)
+        return make_title(f"units with {self.column} from {self.least}", self.by)
 
     def to_dict(self) -> dict[str, Any]:
         return super().to_dict() | {"column": self.column, "least": self.least}
@@ -54,7 +54,7 @@ class UnitsFrom(Question):
         condition = Comparison(self.column, ">=", Literal("number", Decimal(self.least)))
         kept = rows.filter(truth(condition, rows.source, rows.table))
         once = replace(kept, unit=replace(rows.unit, max_rows=1))
-        return self.make_query(once, numbers=(self.count_of(once.unit),))
+        return self.make_query(once, numbers=(self.group_count(once.unit),))
 
 
 ENTRY: dict[str, Any] = {

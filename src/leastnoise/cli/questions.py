@@ -20,7 +20,7 @@ from leastnoise.tables import TableQuery
 
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger, Unrecorded
-    from leastnoise.tables import Explanation, Protected, Question
+    from leastnoise.tables import Protected, Question
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -201,7 +201,10 @@ def ask(request: TableRequest) -> None:
                 allow_exact=request.allow_exact,
             )
     if request.explain:
-        _print_explanation(explanation, as_json=request.as_json)
+        if request.as_json:
+            print_json(explanation.to_dict())
+        else:
+            click.echo(f"{explanation}")
         return
     # Printed before it is written: an answer that was charged is not lost if a disk is full.
     print_answer(answer, question.title, of, as_json=request.as_json)
@@ -209,13 +212,6 @@ def ask(request: TableRequest) -> None:
         path = write_answer(answer, question.title, request.out, overwrite=request.overwrite)
         if not request.as_json:
             click.echo(f"\n{path}: the same, in full")
-
-
-def _print_explanation(explanation: "Explanation", *, as_json: bool) -> None:
-    if as_json:
-        print_json(explanation.to_dict())
-    else:
-        click.echo(f"{explanation}")
 
 
 def _check_ledger(ledger: "Ledger | Unrecorded", witness: str | None) -> str:

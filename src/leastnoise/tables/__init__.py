@@ -46,21 +46,15 @@ __all__ = [
     "register",
 ]
 
-_HOMES = {
-    "answers": ("GroupedAnswers", "layout_of", "mechanisms_of"),
-    "protected": ("Protected", "protect"),
-    "queries": ("MeanAnswer", "QuantileAnswer", "Question"),
-    "registration": ("QUERIES", "Argument", "QueryMethods", "TableQuery", "register"),
-    "release": ("Explanation",),
-    "sample": ("census",),
-}
+# Where the names are, those that load the least first.
+_HOMES = ("registration", "sample", "queries", "answers", "release", "protected")
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name from its home; the class of a query from its registration."""
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f"leastnoise.tables.{home}"), name)
+    """Load a public name from its home, or the class of a query that was registered later."""
+    if name in __all__:
+        homes = (import_module(f"leastnoise.tables.{home}") for home in _HOMES)
+        return next(getattr(home, name) for home in homes if hasattr(home, name))
     if not name.startswith("_"):
         from leastnoise.tables.registration import QUERIES
 
@@ -68,3 +62,8 @@ def __getattr__(name: str) -> object:
             if query.class_name == name:
                 return query.load()
     raise AttributeError(f"module 'leastnoise.tables' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return __all__

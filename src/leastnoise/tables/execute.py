@@ -27,10 +27,6 @@ class Batch:
     columns: dict[int, tuple[int, ...]]
     sql: str | None = None
 
-    def __repr__(self) -> str:
-        """Print no data: Ibis might show records."""
-        return f"Batch({self.columns})"
-
 
 def compile_batches(source: Source, queries: Sequence[Query]) -> tuple[Batch, ...]:
     """Return the batches of queries as the engine reads them; reject what it cannot be asked."""

@@ -171,7 +171,7 @@ def _answer(
         return answers[0]
     return GroupedAnswers(
         names=query.names,
-        keys=question.named(noisy.keys),
+        keys=question.name_keys(noisy.keys),
         answers=tuple(answers),
         title=question.title,
         privacy=privacy,

@@ -1,5 +1,6 @@
 """The answers of tables: laid out, printed and exported."""
 
+from leastnoise.tables.answers import rounding
 from leastnoise.tables.answers.grouped import GroupedAnswers
 from leastnoise.tables.answers.layout import (
     INTERVAL,
@@ -10,21 +11,10 @@ from leastnoise.tables.answers.layout import (
     Layout,
     Ratio,
     TableAnswer,
+    confidence_of_each,
     interval_cells,
     layout_of,
     mechanisms_of,
-)
-from leastnoise.tables.answers.rounding import (
-    downward,
-    exact_words,
-    float_below,
-    float_near,
-    place_for,
-    printed_cell,
-    printed_error,
-    printed_rows,
-    to_nearest,
-    upward,
 )
 
 __all__ = [
@@ -37,17 +27,9 @@ __all__ = [
     "Layout",
     "Ratio",
     "TableAnswer",
-    "downward",
-    "exact_words",
-    "float_below",
-    "float_near",
+    "confidence_of_each",
     "interval_cells",
     "layout_of",
     "mechanisms_of",
-    "place_for",
-    "printed_cell",
-    "printed_error",
-    "printed_rows",
-    "to_nearest",
-    "upward",
+    "rounding",
 ]

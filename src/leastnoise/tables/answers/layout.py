@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
 
-from leastnoise.core.exact import Number
+from leastnoise.core.exact import Number, parse_rational, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import Answer, Mechanism, farthest, half_width
 from leastnoise.tables.answers.rounding import (
-    downward,
     float_above,
     float_below,
     float_near,
+    format_down,
+    format_error,
+    format_nearest,
+    format_up,
     place_for,
-    printed_error,
-    to_nearest,
-    upward,
 )
 
 USUAL = Fraction(19, 20)
@@ -134,6 +134,17 @@ def mechanisms_of(answers: Sequence[TableAnswer]) -> list[Mechanism]:
     return list({id(one): one for answer in answers for one in mechanisms(answer)}.values())
 
 
+def confidence_of_each(confidence: Number, parts: int) -> Fraction:
+    """Return the confidence that each part needs for all to hold together (union bound)."""
+    level = parse_rational(confidence, "confidence")
+    if not 0 < level <= 1:
+        raise InvalidParameter(
+            f"confidence must be above 0 and at most 1; got {quote(confidence)}. "
+            "Give for instance 0.95."
+        )
+    return 1 - (1 - level) / parts if parts else level
+
+
 def interval_cells(
     figures: Figures, *, whole: bool, within: tuple[Fraction, Fraction] | None = None
 ) -> list[str]:
@@ -144,10 +155,10 @@ def interval_cells(
     value, low, high = (Fraction(*figure) for figure in figures[:3] if figure is not None)
     unit = Fraction(1) if whole else place_for(high - low, abs(value) or Fraction(1))
     bound = figures[3]
-    always = f"± {printed_error(Fraction(*bound), value, unit, within)}" if bound else NONE
+    always = f"± {format_error(Fraction(*bound), value, unit, within)}" if bound else NONE
     return [
-        to_nearest(value, unit),
-        f"{downward(low, unit)} to {upward(high, unit)}",
+        format_nearest(value, unit),
+        f"{format_down(low, unit)} to {format_up(high, unit)}",
         always,
     ]
 

@@ -25,33 +25,35 @@ def place_for_cell(width: Fraction) -> Fraction:
     return min(Fraction(10) ** magnitude(width / 100), Fraction(1))
 
 
-def printed_cell(low: Fraction, high: Fraction) -> tuple[str, str]:
+def format_cell(low: Fraction, high: Fraction) -> tuple[str, str]:
     """Print the middle of a cell, and the cell rounded outward."""
     unit = place_for_cell(high - low)
-    return to_nearest((low + high) / 2, unit), f"{downward(low, unit)} to {upward(high, unit)}"
+    return format_nearest(
+        (low + high) / 2, unit
+    ), f"{format_down(low, unit)} to {format_up(high, unit)}"
 
 
-def printed_rows(error: Fraction) -> str:
+def format_rows(error: Fraction) -> str:
     """Print an error of a rank in rows, rounded up."""
-    return f"± {upward(error, Fraction(1))} rows"
+    return f"± {format_up(error, Fraction(1))} rows"
 
 
-def downward(number: Fraction, unit: Fraction) -> str:
+def format_down(number: Fraction, unit: Fraction) -> str:
     """Print a number rounded down to a decimal place."""
     return format_to_place(math.floor(number / unit) * unit, unit)
 
 
-def upward(number: Fraction, unit: Fraction) -> str:
+def format_up(number: Fraction, unit: Fraction) -> str:
     """Print a number rounded up to a decimal place."""
     return format_to_place(math.ceil(number / unit) * unit, unit)
 
 
-def to_nearest(number: Fraction, unit: Fraction) -> str:
+def format_nearest(number: Fraction, unit: Fraction) -> str:
     """Print a number rounded to the nearest multiple of a decimal place."""
     return format_to_place(round(number / unit) * unit, unit)
 
 
-def printed_error(
+def format_error(
     error: Fraction, value: Fraction, unit: Fraction, range_: tuple[Fraction, Fraction] | None
 ) -> str:
     """Print an error rounded up, including the error of printing the value to a decimal place.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import parse_count as whole_number
 from leastnoise.errors import InvalidParameter
-from leastnoise.tables.bounding.keys import among, joined, text
+from leastnoise.tables.bounding.keys import among, join_texts, to_text
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -48,10 +48,6 @@ class Summed:
     low: int
     high: int
     averaged: bool = False
-
-    def __repr__(self) -> str:
-        """Print no data: Ibis might show records."""
-        return f"Summed({self.low} to {self.high})"
 
     def __post_init__(self) -> None:
         """Reject indices whose sums could overflow."""
@@ -183,9 +179,13 @@ class Bounding:
         """Return the hash that orders a unit's groups."""
         import ibis
 
-        parts = ibis.literal(self.salt), text(each[_UNIT]), *(text(each[name]) for name in names)
+        parts = (
+            ibis.literal(self.salt),
+            to_text(each[_UNIT]),
+            *(to_text(each[name]) for name in names),
+        )
         # Half of it orders them as well, in less time; ties are broken by names.
-        return _md5()(joined(parts)).left(12)
+        return _md5()(join_texts(parts)).left(12)
 
     def _name(self, value: "ir.Value") -> "ir.Value":
         """Return what names a unit or a group: NULL if it does not identify one.

@@ -24,7 +24,9 @@ def among(columns: Sequence["ir.Value"], keys: Sequence[tuple[Any, ...]]) -> "ir
     held: ir.BooleanValue = ibis.and_(*each)
     if prod(map(len, parts)) == len(set(keys)):
         return held
-    return held & joined([text(column) for column in columns]).isin(list(map(_written, keys)))
+    return held & join_texts([to_text(column) for column in columns]).isin(
+        list(map(_written, keys))
+    )
 
 
 def _in(column: Any, part: list[Any]) -> Any:
@@ -35,7 +37,7 @@ def _in(column: Any, part: list[Any]) -> Any:
 
 
 def _written(key: tuple[Any, ...]) -> str:
-    """Return a key as :func:`joined` writes it."""
+    """Return a key as :func:`join_texts` writes it."""
     *before, last = (_part(part) for part in key)
     return "".join(f"{len(part)}:{part}" for part in before) + last
 
@@ -48,7 +50,7 @@ def _part(part: Any) -> str:
     return str(part)
 
 
-def joined(texts: Sequence[Any]) -> Any:
+def join_texts(texts: Sequence[Any]) -> Any:
     """Return one string that identifies several: each but the last after its length."""
     import ibis
 
@@ -58,7 +60,7 @@ def joined(texts: Sequence[Any]) -> Any:
     return last
 
 
-def text(value: Any) -> Any:
+def to_text(value: Any) -> Any:
     """Return a name as a string that is the same on all engines.
 
     A date is written as one number, because engines print dates by their settings; dates outside

@@ -96,7 +96,21 @@ class Lattice:
         decimals of at most 38 digits, 18 of them after the point, if the step is 1. Any other
         decimal counts as the nearest double (on some engines, as one beside it).
         """
-        return _index(column, self, engine)
+        kind = column.type()
+        if kind.is_boolean():
+            return _of_truth(column, self)
+        if kind.is_decimal() and _unlimited(kind):
+            return _of_numeric(column, self)
+        if self.step != 1 or kind.is_floating() or (kind.is_decimal() and not _fits(kind)):
+            return _of_real(column, self, engine)
+        if kind.is_decimal():
+            return _of_decimal(column, self)
+        if kind.is_integer():
+            return _of_integer(column, self)
+        raise InvalidParameter(
+            f"a column to add up must hold numbers or truth values; got one of type {kind}. "
+            "Choose another."
+        )
 
 
 def parse_bounds(bounds: object) -> tuple[Fraction, Fraction]:
@@ -129,25 +143,6 @@ def _power_of_two(at_most: Fraction) -> Fraction:
     while 2 * power <= at_most:
         power *= 2
     return power
-
-
-def _index(column: "ir.Value", lattice: Lattice, engine: str) -> "ir.IntegerValue":
-    """Return the index of every row, by the type of its column."""
-    kind = column.type()
-    if kind.is_boolean():
-        return _of_truth(column, lattice)
-    if kind.is_decimal() and _unlimited(kind):
-        return _of_numeric(column, lattice)
-    if lattice.step != 1 or kind.is_floating() or (kind.is_decimal() and not _fits(kind)):
-        return _of_real(column, lattice, engine)
-    if kind.is_decimal():
-        return _of_decimal(column, lattice)
-    if kind.is_integer():
-        return _of_integer(column, lattice)
-    raise InvalidParameter(
-        f"a column to add up must hold numbers or truth values; got one of type {kind}. "
-        "Choose another."
-    )
 
 
 def _of_truth(column: Any, lattice: Lattice) -> Any:

@@ -19,7 +19,7 @@ from leastnoise.tables.queries.question import (
     Question,
     Result,
     build_query,
-    titled,
+    make_title,
 )
 from leastnoise.tables.queries.sum import Sum
 
@@ -43,5 +43,5 @@ __all__ = [
     "check_groupable",
     "check_numeric",
     "contribution",
-    "titled",
+    "make_title",
 ]

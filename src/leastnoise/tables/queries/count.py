@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leastnoise.tables.queries.query import Query, Rows
-from leastnoise.tables.queries.question import Question, titled
+from leastnoise.tables.queries.question import Question, make_title
 
 
 @dataclass(frozen=True)
@@ -18,9 +18,9 @@ class Count(Question):
     @property
     def title(self) -> str:
         """What is asked, in a few words."""
-        return titled("count", self.by)
+        return make_title("count", self.by)
 
-    def selected(self) -> dict[str, Any]:
+    def selection_words(self) -> dict[str, Any]:
         """Return what a sum of the same rows returns, too."""
         selected = self.to_dict()
         del selected["ask"]
@@ -28,4 +28,4 @@ class Count(Question):
 
     def query(self, rows: Rows) -> Query:
         """Count the rows of each group."""
-        return self.make_query(rows, numbers=(self.count_of(rows.unit),))
+        return self.make_query(rows, numbers=(self.group_count(rows.unit),))

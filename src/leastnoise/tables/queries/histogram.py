@@ -10,7 +10,7 @@ from leastnoise.core.exact import format_exact, format_ratio, parse_rational, qu
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables.keys import Key
 from leastnoise.tables.queries.query import Query, Rows, check_numeric
-from leastnoise.tables.queries.question import Question, parse_column, titled
+from leastnoise.tables.queries.question import Question, make_title, parse_column
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Comparison, Literal, truth
 
@@ -52,7 +52,7 @@ class Histogram(Question):
     @property
     def title(self) -> str:
         """What is asked, in a few words."""
-        return titled(f"histogram of {self.column}", self.by)
+        return make_title(f"histogram of {self.column}", self.by)
 
     @property
     def ranges(self) -> list[str]:
@@ -74,7 +74,9 @@ class Histogram(Question):
     def query(self, rows: Rows) -> Query:
         """Count the rows of each group and range."""
         rows = rows.among(self.by, self.keys)
-        query = self.make_query(rows, numbers=(self.count_of(rows.unit),), cell=self._range(rows))
+        query = self.make_query(
+            rows, numbers=(self.group_count(rows.unit),), cell=self._range(rows)
+        )
         cells = range(len(self.edges) - 1)
         keys = tuple((*key, cell) for key, cell in product(self.groups or ((),), cells))
         return replace(query, names=(*self.by, self.column), keys=keys)
@@ -95,7 +97,7 @@ class Histogram(Question):
         ]
         return ibis.cases(*cases, else_=ibis.null("int64"))
 
-    def named(self, keys: tuple[Key, ...]) -> tuple[Key, ...]:
+    def name_keys(self, keys: tuple[Key, ...]) -> tuple[Key, ...]:
         """Return the keys with the names of their ranges."""
         ranges = self.ranges
         return tuple((*key[:-1], ranges[int(str(key[-1]))]) for key in keys)

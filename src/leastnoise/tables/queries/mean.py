@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
-from leastnoise.core.exact import Number, as_float, format_exact, parse_rational, quote
+from leastnoise.core.exact import Number, as_float, format_exact
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
@@ -20,19 +20,14 @@ from leastnoise.tables.answers import (
     Figures,
     Layout,
     Ratio,
-    downward,
-    exact_words,
-    float_near,
+    confidence_of_each,
     interval_cells,
-    place_for,
-    printed_error,
-    to_nearest,
-    upward,
+    rounding,
 )
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.queries.query import Query, Rows, contribution
-from leastnoise.tables.queries.question import BoundedQuestion, titled
+from leastnoise.tables.queries.question import BoundedQuestion, make_title
 
 
 @dataclass(frozen=True)
@@ -45,7 +40,7 @@ class Mean(BoundedQuestion):
     @property
     def title(self) -> str:
         """What is asked, in a few words."""
-        return titled(f"mean of {self.column}", self.by)
+        return make_title(f"mean of {self.column}", self.by)
 
     @cached_property
     def lattice(self) -> Lattice:
@@ -70,7 +65,7 @@ class Mean(BoundedQuestion):
         return self.make_query(
             rows.known(self.column),
             summed=Summed(index, low, high, averaged=True),
-            numbers=(self.count_of(rows.unit), total),
+            numbers=(self.group_count(rows.unit), total),
         )
 
     def answers(
@@ -185,9 +180,14 @@ class MeanAnswer:
         decimal place of a thousandth of the interval.
         """
         low, high = self.interval(USUAL)
-        unit = place_for(high - low, self.bounds[1] - self.bounds[0])
-        always = printed_error(self.bound, self.value, unit, self.bounds)
-        return to_nearest(self.value, unit), downward(low, unit), upward(high, unit), always
+        unit = rounding.place_for(high - low, self.bounds[1] - self.bounds[0])
+        always = rounding.format_error(self.bound, self.value, unit, self.bounds)
+        return (
+            rounding.format_nearest(self.value, unit),
+            rounding.format_down(low, unit),
+            rounding.format_up(high, unit),
+            always,
+        )
 
     def _repr_html_(self) -> str:
         """Show the answer in a notebook."""
@@ -195,7 +195,7 @@ class MeanAnswer:
         facts = {
             "95 %": f"{low} to {high}",
             "always": f"± {always}",
-            "rows": f"about {to_nearest(self.count.value, Fraction(1))}",
+            "rows": f"about {rounding.format_nearest(self.count.value, Fraction(1))}",
             "promise": f"{self.privacy}{self._exact()}",
             "recorded": recorded_as(self.receipt),
         }
@@ -203,7 +203,7 @@ class MeanAnswer:
 
     def _exact(self) -> str:
         parts = (("count", self.count.mechanism), ("sum", self.sum.mechanism))
-        return "".join(exact_words(name, mechanism) for name, mechanism in parts)
+        return "".join(rounding.exact_words(name, mechanism) for name, mechanism in parts)
 
     def __float__(self) -> float:
         """Return the float nearest to the mean."""
@@ -212,7 +212,7 @@ class MeanAnswer:
     def __str__(self) -> str:
         """Print one line: the interval is rounded outward, the error up."""
         value, low, high, always = self._shown()
-        count = to_nearest(self.count.value, Fraction(1))
+        count = rounding.format_nearest(self.count.value, Fraction(1))
         rows = f"{count} row{'s' * (self.count.index != 1)}"
         return (
             f"{value} ({low} to {high} with 95 %, ± {always} always; of about {rows}), "
@@ -230,13 +230,7 @@ _Reach = tuple[Fraction, Fraction] | None
 
 def _half_widths(count: Mechanism, total: Mechanism, confidence: Number) -> _Reach:
     """Return half widths of both that hold together with at least this probability."""
-    level = parse_rational(confidence, "confidence")
-    if not 0 < level <= 1:
-        raise InvalidParameter(
-            f"confidence must be above 0 and at most 1; got {quote(confidence)}. "
-            "Give for instance 0.95."
-        )
-    each = 1 - (1 - level) / 2
+    each = confidence_of_each(confidence, 2)
     return half_width(count, each), half_width(total, each)
 
 
@@ -354,7 +348,7 @@ def _whole(answers: Sequence[MeanAnswer]) -> set[str]:
 
 
 def _cells(figures: Figures, one: MeanAnswer, whole: bool) -> list[str]:
-    rows = to_nearest(one.count.value, Fraction(1))
+    rows = rounding.format_nearest(one.count.value, Fraction(1))
     return [*interval_cells(figures, whole=whole, within=one.bounds), rows]
 
 
@@ -363,8 +357,8 @@ MeanAnswer.layout = Layout(
     columns=(
         *INTERVAL,
         Figure("count"),
-        Figure("sum_from_middle", float_near),
-        Figure("middle", float_near),
+        Figure("sum_from_middle", rounding.float_near),
+        Figure("middle", rounding.float_near),
     ),
     figures=_figures,
     mechanisms=lambda answer: (answer.count.mechanism, answer.sum.mechanism),

@@ -28,17 +28,14 @@ from leastnoise.tables.answers import (
     Figures,
     Layout,
     Ratio,
-    exact_words,
-    float_below,
-    float_near,
-    printed_cell,
-    printed_rows,
+    confidence_of_each,
+    rounding,
 )
 from leastnoise.tables.bounding import Lattice
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
 from leastnoise.tables.queries.query import Query, Rows, contribution
-from leastnoise.tables.queries.question import AddNoise, BoundedQuestion, Result, titled
+from leastnoise.tables.queries.question import AddNoise, BoundedQuestion, Result, make_title
 
 _MOST_CELLS = 1 << 16
 _ENDLESS = "there is no largest error"
@@ -90,7 +87,7 @@ class Quantile(BoundedQuestion):
     def title(self) -> str:
         """What is asked, in a few words."""
         what = "median" if self.share == Fraction(1, 2) else f"{format_exact(self.share)}-quantile"
-        return titled(f"{what} of {self.column}", self.by)
+        return make_title(f"{what} of {self.column}", self.by)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question as JSON."""
@@ -295,15 +292,9 @@ class QuantileAnswer:
         the cell, edges included, with at most r rows below it. At least r rows lie at or below x,
         so x is an (r/n)-quantile. Which point of the cell it is remains unknown.
         """
-        level = parse_rational(confidence, "confidence")
-        if not 0 < level <= 1:
-            raise InvalidParameter(
-                f"confidence must be above 0 and at most 1; got {quote(confidence)}. "
-                "Give for instance 0.95."
-            )
+        each = confidence_of_each(confidence, self.comparisons)
         if not self.comparisons:
             return Fraction(0)
-        each = 1 - (1 - level) / self.comparisons
         return half_width(self.mechanism, each) / self.q.denominator
 
     def interval(self, confidence: Number = 0.95) -> tuple[Fraction, Fraction]:  # noqa: ARG002
@@ -319,20 +310,20 @@ class QuantileAnswer:
         """Return the printed rank errors at 95 % and at most; None if there is no maximum."""
         always = self.bound
         return (
-            printed_rows(self.rank_error(USUAL)),
-            None if isinstance(always, float) else printed_rows(always),
+            rounding.format_rows(self.rank_error(USUAL)),
+            None if isinstance(always, float) else rounding.format_rows(always),
         )
 
     def _repr_html_(self) -> str:
         """Show the answer in a notebook."""
-        value, cell = printed_cell(*self.cell_bounds)
+        value, cell = rounding.format_cell(*self.cell_bounds)
         usual, always = self._errors()
         facts = {
             "cell": cell,
             "share below": format_exact(self.q),
             "rank, 95 %": usual,
             "rank, always": always or _ENDLESS,
-            "promise": f"{self.privacy}{exact_words('rank', self.mechanism)}",
+            "promise": f"{self.privacy}{rounding.exact_words('rank', self.mechanism)}",
             "recorded": recorded_as(self.receipt),
         }
         return table(value, facts)
@@ -343,17 +334,18 @@ class QuantileAnswer:
 
     def __str__(self) -> str:
         """Print one line: the cell is rounded outward, errors of the rank up."""
-        value, cell = printed_cell(*self.cell_bounds)
+        value, cell = rounding.format_cell(*self.cell_bounds)
         usual, always = self._errors()
         sure = f"{always} (always)" if always else _ENDLESS
+        exact = rounding.exact_words("rank", self.mechanism)
         return (
             f"{value} (cell {cell}; rank within {usual} (95 %), {sure}), "
-            f"{self.privacy}{exact_words('rank', self.mechanism)}; {recorded_as(self.receipt)}"
+            f"{self.privacy}{exact}; {recorded_as(self.receipt)}"
         )
 
     def __repr__(self) -> str:
         """Print the middle of the cell and the guarantee."""
-        return f"QuantileAnswer({printed_cell(*self.cell_bounds)[0]}, {self.privacy!r})"
+        return f"QuantileAnswer({rounding.format_cell(*self.cell_bounds)[0]}, {self.privacy!r})"
 
 
 def _figures(answers: Sequence[QuantileAnswer]) -> Iterator[Figures]:
@@ -374,17 +366,17 @@ def _cells(figures: Figures, _: QuantileAnswer, __: bool) -> list[str]:
     low, high, usual = (Fraction(*figure) for figure in figures[1:4] if figure is not None)
     always = figures[4]
     return [
-        *printed_cell(low, high),
-        printed_rows(usual),
-        NONE if always is None else printed_rows(Fraction(*always)),
+        *rounding.format_cell(low, high),
+        rounding.format_rows(usual),
+        NONE if always is None else rounding.format_rows(Fraction(*always)),
     ]
 
 
 QuantileAnswer.layout = Layout(
     # A cell is no interval of 95 %, so it is not called low and high. Errors are in rows.
     columns=(
-        Figure("value", float_near),
-        Figure("cell_low", float_below, json="cell"),
+        Figure("value", rounding.float_near),
+        Figure("cell_low", rounding.float_below, json="cell"),
         Figure("cell_high", json="cell"),
         Figure("rank_error", json="rank_error_95", confident=True),
         Figure("bound"),

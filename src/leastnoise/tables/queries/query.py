@@ -42,7 +42,7 @@ class Unit:
     neighbours: str
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False)  # Ibis expressions might show records
 class Rows:
     """The rows of a table that a question is about.
 
@@ -55,10 +55,6 @@ class Rows:
     source: Source
     unit: Unit
     table: Any
-
-    def __repr__(self) -> str:
-        """Print no data: Ibis might show records."""
-        return f"Rows({self.source.name!r})"
 
     def known(self, column: str) -> "Rows":
         """Leave out the rows without a value: NULL, NaN, and texts that are no number."""
@@ -94,10 +90,6 @@ class Selection:
     table: Any
     by: dict[str, Any]
     keys: tuple[Key, ...] | None
-
-    def __repr__(self) -> str:
-        """Print no data: Ibis might show records."""
-        return f"Selection({self.bounding})"
 
     @property
     def identity(self) -> tuple[Hashable, ...]:
@@ -159,7 +151,7 @@ def select(question: "Question", rows: Rows, cell: Any = None) -> Selection:
     Which groups of a unit count is chosen by a hash with a salt. It is made of what the question
     selects, so that a sum and a count of the same rows count the same groups.
     """
-    words = json.dumps(question.selected(), sort_keys=True)
+    words = json.dumps(question.selection_words(), sort_keys=True)
     bounding = Bounding(
         unit=rows.unit.column,
         rows=rows.unit.max_rows,

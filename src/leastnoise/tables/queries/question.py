@@ -91,7 +91,7 @@ class Question(ABC):
             written["max_groups"] = self.max_groups
         return written
 
-    def selected(self) -> dict[str, Any]:
+    def selection_words(self) -> dict[str, Any]:
         """Return which rows and groups it is about: two questions that agree share one query."""
         return self.to_dict()
 
@@ -159,7 +159,7 @@ class Question(ABC):
         last = mechanisms[-1]
         return [Answer(own[-1], last, receipt) for own in numbers]
 
-    def named(self, keys: tuple[Key, ...]) -> tuple[Key, ...]:
+    def name_keys(self, keys: tuple[Key, ...]) -> tuple[Key, ...]:
         """Return the keys as they are printed."""
         return keys
 
@@ -176,7 +176,7 @@ class Question(ABC):
         groups: tuple[Key, ...] | None = self.keys if self.by else ((),)
         return groups
 
-    def count_of(self, unit: Unit) -> ReleasedNumber:
+    def group_count(self, unit: Unit) -> ReleasedNumber:
         """Return the count of a group; its noise is bounded if it decides what is shown."""
         unit_can = contribution(self, unit, grouped=self.groups_itself)
         return ReleasedNumber(
@@ -190,7 +190,7 @@ class Question(ABC):
 
     def deciding_count(self, unit: Unit) -> tuple[ReleasedNumber, ...]:
         """Return the count that decides which groups are shown; nothing if they were given."""
-        return (self.count_of(unit),) if self.discovered else ()
+        return (self.group_count(unit),) if self.discovered else ()
 
     def make_query(
         self,
@@ -260,7 +260,7 @@ def build_query(question: Question, source: Source, unit: Unit) -> Query:
     return question.query(Rows(source, unit, table))
 
 
-def titled(what: str, by: tuple[str, ...]) -> str:
+def make_title(what: str, by: tuple[str, ...]) -> str:
     """Return a title with its groups."""
     return f"{what} by {', '.join(by)}" if by else what
 

@@ -6,7 +6,7 @@ from typing import Any
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.queries.query import Query, Rows, contribution
-from leastnoise.tables.queries.question import BoundedQuestion, titled
+from leastnoise.tables.queries.question import BoundedQuestion, make_title
 
 # So fine that the roundings of 10¹² rows add up to far less than the noise.
 _STEPS = 1 << 40
@@ -28,9 +28,9 @@ class Sum(BoundedQuestion):
     @property
     def title(self) -> str:
         """What is asked, in a few words."""
-        return titled(f"sum of {self.column}", self.by)
+        return make_title(f"sum of {self.column}", self.by)
 
-    def selected(self) -> dict[str, Any]:
+    def selection_words(self) -> dict[str, Any]:
         """Return what a count of the same rows returns, too."""
         own = ("ask", "column", "bounds")
         return {name: word for name, word in self.to_dict().items() if name not in own}

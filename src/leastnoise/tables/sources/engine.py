@@ -84,13 +84,13 @@ def _of_spark(backend: Any, sql: str) -> list[Any]:
     session = backend._session
     with suppress(Exception):  # a remote session has its log elsewhere
         session.sparkContext.setLogLevel("OFF")
-    with _unheard():
+    with _silence_spark():
         rows: list[Any] = session.sql(sql).collect()
     return rows
 
 
 @contextmanager
-def _unheard() -> Iterator[None]:
+def _silence_spark() -> Iterator[None]:
     """Switch off the loggers of Spark's Python side, which quote the engine."""
     loggers = [logging.getLogger(name) for name in _PY4J]
     with suppress(ImportError):  # before version 4 it has no logger of its own

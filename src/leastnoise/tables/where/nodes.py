@@ -126,7 +126,7 @@ Leaf = Comparison | Membership | Between | Missing
 Node = Leaf | Not | And | Or
 
 
-def joined(join: type[And] | type[Or], terms: list[Node]) -> Node:
+def join_nodes(join: type[And] | type[Or], terms: list[Node]) -> Node:
     """Join nodes, without redundant brackets."""
     flat = list[Node]()
     for term in terms:

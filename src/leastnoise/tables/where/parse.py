@@ -42,8 +42,7 @@ from leastnoise.tables.where.nodes import (
     Node,
     Not,
     Or,
-    joined,
-    leaves,
+    join_nodes,
 )
 from leastnoise.tables.where.tokens import (
     END,
@@ -86,11 +85,6 @@ class Condition:
     def text(self) -> str:
         """The canonical text, which parses as the same condition."""
         return str(self.root)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that it names, in the order of their first use."""
-        return tuple(dict.fromkeys(leaf.column for leaf in leaves(self.root)))
 
     def check(self, source: "Source") -> None:
         """Reject a condition that does not fit the types of a source's columns.
@@ -171,13 +165,13 @@ class _Parser:
         terms = [self._conjunction(depth)]
         while self._took("or"):
             terms.append(self._conjunction(depth))
-        return joined(Or, terms)
+        return join_nodes(Or, terms)
 
     def _conjunction(self, depth: int) -> Node:
         terms = [self._term(depth)]
         while self._took("and"):
             terms.append(self._term(depth))
-        return joined(And, terms)
+        return join_nodes(And, terms)
 
     def _term(self, depth: int) -> Node:
         if depth > _DEEPEST:
