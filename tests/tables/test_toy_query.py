@@ -19,6 +19,7 @@ from leastnoise import tables
 from leastnoise.cli import main
 from leastnoise.core.exact import parse_count
 from leastnoise.tables import QUERIES, Argument, Count, QueryMethods, Question, Sum, TableQuery
+from leastnoise.tables.bounding import Summed
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.queries import Query, Rows, build_query, check_numeric, make_title
 from leastnoise.tables.sources import Source
@@ -222,6 +223,34 @@ def test_a_class_that_is_loaded_later_is_checked_then() -> None:
     entry = TableQuery(**ENTRY | {"question": "leastnoise.tables.queries.count:Count"})
     with pytest.raises(TypeError, match=r"\(Count\) lacks a field column, a field least"):
         entry.load()
+
+
+@dataclass(frozen=True)
+class Wrong(Count):
+    """A count whose query does not fit the parts that it inherits."""
+
+    lacks: str = field(kw_only=True)
+
+    def query(self, rows: Rows) -> Query:
+        number = self.group_count(rows.unit)
+        if self.lacks == "add_noise":
+            return self.make_query(rows, numbers=(number, number))
+        if self.lacks == "answers":
+            summed = Summed(rows.table["income"], 0, 9)
+            return self.make_query(rows, numbers=(number, number), summed=summed)
+        return self.make_query(rows, numbers=(replace(number, shift=1),))
+
+
+@pytest.mark.parametrize("lacks", ["add_noise", "answers", "deciding_count"])
+def test_a_query_that_its_answer_does_not_fit_is_refused_before_it_is_charged(
+    lacks: str, tmp_path: Path
+) -> None:
+    """Once an unknown question was answered by the last of its numbers."""
+    by = "region" if lacks == "deciding_count" else ()
+    with ln.Ledger(tmp_path / "a.ledger", limit=ln.Privacy(3, "1e-6")) as ledger:
+        with pytest.raises(TypeError, match=f"Wrong lacks {lacks}"):
+            protected(ledger).ask([Wrong(by=by, lacks=lacks)], privacy=SMALL)
+        assert ledger.spent == ln.Privacy(0)
 
 
 # ------------------------------------------------------------------- the unit of a number

@@ -118,8 +118,8 @@ class Question(ABC):
     ) -> list[tuple[int, ...]]:
         """Return the noisy numbers of each group; none for a group that must not be shown.
 
-        The true numbers in ``result`` must leave through ``noise`` alone, each number through its
-        own. A question overrides this if it releases something else than what the engine returns.
+        True numbers must be released through ``noise`` alone, each through its own. A question
+        overrides this if it releases other numbers than those that the engine returns.
 
         Args:
             result: The rows of the groups: the key, then an integer for each number.
@@ -146,9 +146,9 @@ class Question(ABC):
         privacy: Privacy,  # noqa: ARG002 -- of answers that consist of several numbers
         receipt: Receipt | None,
     ) -> Sequence[TableAnswer]:
-        """Return an answer for the noisy numbers of each group: the last of them.
+        """Return an answer for each group: its one number, the last if a count decides.
 
-        A question overrides this if its answer consists of several numbers, or of no number.
+        A question overrides this if its answer consists of several numbers, or is another kind.
 
         Args:
             numbers: What :meth:`add_noise` returned for each group.
@@ -257,7 +257,24 @@ def build_query(question: Question, source: Source, unit: Unit) -> Query:
     table = source.table
     if question.where is not None:
         table = table.filter(question.where.expression(source, table))
-    return question.query(Rows(source, unit, table))
+    query = question.query(Rows(source, unit, table))
+    _check_parts(query)
+    return query
+
+
+def _check_parts(query: Query) -> None:
+    """Raise a TypeError for a query that the parts its question inherits do not fit.
+
+    They would release a wrong number, or show groups by one; and not before it is charged.
+    """
+    kind, numbers = type(query.question), query.numbers
+    returned = query.counted + (query.summed is not None)
+    if kind.add_noise is Question.add_noise and returned != len(numbers):
+        raise TypeError(f"{kind.__name__} lacks add_noise: its numbers are not those of a result")
+    if kind.answers is Question.answers and len(numbers) > 1 + query.discovered:
+        raise TypeError(f"{kind.__name__} lacks answers: it releases several numbers")
+    if query.discovered and (numbers[0].step != 1 or numbers[0].shift != query.max_rows):
+        raise TypeError(f"{kind.__name__} lacks deciding_count, the first number of its query")
 
 
 def make_title(what: str, by: tuple[str, ...]) -> str:
