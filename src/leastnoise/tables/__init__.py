@@ -51,16 +51,16 @@ _HOMES = ("registration", "sample", "queries", "answers", "release", "protected"
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name from its home, or the class of a query that was registered later."""
-    if name in __all__:
-        homes = (import_module(f"leastnoise.tables.{home}") for home in _HOMES)
-        return next(getattr(home, name) for home in homes if hasattr(home, name))
+    """Load the class of a registered query, or another public name from its home."""
     if not name.startswith("_"):
         from leastnoise.tables.registration import QUERIES
 
         for query in QUERIES.values():
             if query.class_name == name:
                 return query.load()
+    if name in __all__:
+        homes = (import_module(f"leastnoise.tables.{home}") for home in _HOMES)
+        return next(getattr(home, name) for home in homes if hasattr(home, name))
     raise AttributeError(f"module 'leastnoise.tables' has no attribute {name!r}")
 
 
