@@ -13,7 +13,6 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # Modules that are called like a name their package exports. To be emptied.
 NAMED_LIKE_AN_EXPORT: dict[str, str] = {
-    "leastnoise.tables.census": "the module is to be renamed",
     "leastnoise.plots.density": "the module is to be renamed",
     "leastnoise.core.sampling.geometric": "the module is to be renamed",
 }

@@ -20,11 +20,9 @@ from hypothesis import strategies as st
 import leastnoise as ln
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.mechanism import Answer
+from leastnoise.tables import GroupedAnswers, MeanAnswer, QuantileAnswer
 from leastnoise.tables.answers import export as exporting
 from leastnoise.tables.answers.export import key_names
-from leastnoise.tables.answers.grouped import GroupedAnswers
-from leastnoise.tables.answers.mean import MeanAnswer
-from leastnoise.tables.answers.quantile import QuantileAnswer
 from leastnoise.tables.answers.rounding import float_above, float_below, float_near
 
 pd: Any = import_module("pandas")

@@ -7,7 +7,7 @@ import io
 import sys
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,10 +21,13 @@ from leastnoise.errors import (
     QueryFailed,
 )
 
-# The module of each command, in which the command has its own name, with _ for -.
+if TYPE_CHECKING:
+    from leastnoise.tables import TableQuery
+
+# The module of each command, in which the command has its own name, with _ for -. The commands that
+# query tables are registered in leastnoise.tables.
 _MODULES = {
     **dict.fromkeys(("calibrate", "compare", "privacy-for", "release"), "noise"),
-    **dict.fromkeys(("count", "histogram", "mean", "median", "quantile", "sum"), "tables"),
     **{name: name for name in ("check", "ledger", "paper")},
 }
 
@@ -101,6 +104,10 @@ class _OnFirstUse(MutableMapping[str, click.Command]):
         self._loaded: dict[str, click.Command | None] = dict.fromkeys(sorted(_MODULES))
 
     def __getitem__(self, name: str) -> click.Command:
+        if name not in self._loaded:
+            from leastnoise.cli.tables import command_of
+
+            return command_of(_table_queries()[name])
         command = self._loaded[name]
         if command is None:
             home = import_module(f"leastnoise.cli.{_MODULES[name]}")
@@ -109,7 +116,7 @@ class _OnFirstUse(MutableMapping[str, click.Command]):
         return command
 
     def __contains__(self, name: object) -> bool:
-        return name in self._loaded
+        return name in self._loaded or name in _table_queries()
 
     def __setitem__(self, name: str, command: click.Command) -> None:
         self._loaded[name] = command
@@ -118,10 +125,16 @@ class _OnFirstUse(MutableMapping[str, click.Command]):
         del self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._loaded)
+        return iter((*self._loaded, *_table_queries()))
 
     def __len__(self) -> int:
-        return len(self._loaded)
+        return len(self._loaded) + len(_table_queries())
+
+
+def _table_queries() -> "dict[str, TableQuery]":
+    from leastnoise.tables import QUERIES  # only where no other command is meant
+
+    return {query.command: query for query in QUERIES.values()}
 
 
 @click.group(

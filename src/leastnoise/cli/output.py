@@ -27,7 +27,7 @@ from leastnoise.files import refuse_overwriting, refuse_overwriting_read
 if TYPE_CHECKING:
     from leastnoise.certificate import Certificate
     from leastnoise.ledger import Receipt
-    from leastnoise.tables import GroupedAnswers
+    from leastnoise.tables import Figures, GroupedAnswers, Layout
 
 _NO_BREAK = "\u00a0"
 # The blanks in "ε = 1" and "50 %", and that in "(ε, δ)".
@@ -177,13 +177,11 @@ def _grouped(found: Any) -> bool:
 
 def _answer_data(found: Any, title: str) -> dict[str, Any]:
     """Return answers for JSON: exact ratios, and beside each value the nearest float."""
-    from leastnoise.tables import columns_of, figures_of, mechanisms_of
+    from leastnoise.tables import layout_of, mechanisms_of
 
     table = as_table(found, title)
-    columns = columns_of(table.answers)
-    each = [
-        _figures(dict(zip(columns, figures, strict=True))) for figures in figures_of(table.answers)
-    ]
+    layout = layout_of(table.answers)
+    each = [_figures(layout, figures) for figures in layout.figures(table.answers)]
     data: dict[str, Any] = {"asked": title}
     if _grouped(found):
         keys = [[_key(part) for part in key] for key in table.keys]
@@ -199,17 +197,16 @@ def _answer_data(found: Any, title: str) -> dict[str, Any]:
     }
 
 
-def _figures(figures: dict[str, tuple[int, int] | None]) -> dict[str, Any]:
-    """Return what is known of one answer; of a quantile its cell, and its errors in rows."""
-    exact = {name: figure and Fraction(*figure) for name, figure in figures.items()}
-    said = {
-        name: None if number is None else format_ratio(number) for name, number in exact.items()
-    }
-    data = {"value": said.pop("value"), "value_float": finite(as_float(exact["value"] or 0))}
-    if "rank_error" in said:
-        cell = [said.pop("cell_low"), said.pop("cell_high")]
-        return data | {"cell": cell, "rank_error_95": said.pop("rank_error"), **said}
-    return data | {"interval_95": [said.pop("low"), said.pop("high")], **said}
+def _figures(layout: "Layout[Any]", figures: "Figures") -> dict[str, Any]:
+    """Return the figures of one answer; two of one name in JSON are a list."""
+    data: dict[str, Any] = {}
+    for column, figure in zip(layout.columns, figures, strict=True):
+        name, number = column.json or column.name, figure and Fraction(*figure)
+        text = None if number is None else format_ratio(number)
+        data[name] = [data[name], text] if name in data else text
+        if column is layout.columns[0]:
+            data[f"{name}_float"] = finite(as_float(number or 0))
+    return data
 
 
 def _key(part: Any) -> Any:
