@@ -15,7 +15,7 @@ from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.profile import check_privacy
 from leastnoise.core.sampling import SYSTEM, CipherTape, Tape
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import INTEGER, InvalidParameter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,8 +99,9 @@ class Releaser:
         numerator, denominator = exact_ratio(value)
         if self.integer and denominator != 1:
             raise InvalidParameter(
-                "with integer=True the value to release must be a whole number; "
-                f"got one of type {type(value).__name__} that is not. Leave out integer=True."
+                "with " + INTEGER + " the value to release must be a whole number",
+                got=f"one of type {type(value).__name__} that is not",
+                fix="Leave out " + INTEGER + ".",
             )
         return self.grid.index(numerator, denominator)
 

@@ -24,7 +24,7 @@ from leastnoise.core.noise import LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import Releaser
 from leastnoise.costs import Cost
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import ALLOW_EXACT, InvalidParameter
 from leastnoise.ledger import UNRECORDED, Json, Ledger, Recording, Spending, Unrecorded
 from leastnoise.mechanism.answer import Answer, Answers
 from leastnoise.mechanism.columns import Column, SeriesKind, is_array, series_kind, to_array
@@ -265,8 +265,7 @@ class Mechanism:
             known = "nothing" if only_zero else "one of a few known numbers"
             return (
                 f"the noise for this promise adds {known} with probability "
-                f"{_up(self.exact_probability)}: the exact value leaves. Pass allow_exact=True to "
-                "accept that, or promise a smaller ε or δ."
+                f"{_up(self.exact_probability)}: the exact value leaves"
             )
 
         check_allow_exact(
@@ -325,7 +324,8 @@ def check_allow_exact(
             f"Say whether {what} may leave."
         )
     if needed and not allow_exact:
-        raise InvalidParameter(refusal())
+        fix = "Pass " + ALLOW_EXACT + " to accept that, or promise a smaller ε or δ."
+        raise InvalidParameter(refusal(), fix=fix)
 
 
 def _reject_touches(touches: object) -> None:
