@@ -3,7 +3,6 @@
 from leastnoise.core.sampling.entropy import SYSTEM, WORD, CipherTape, Tape
 from leastnoise.core.sampling.geometric import (
     DigitTable,
-    Geometric,
     StaircaseScheme,
     geometric,
     staircase_scheme,
@@ -26,7 +25,6 @@ __all__ = [
     "WORD",
     "CipherTape",
     "DigitTable",
-    "Geometric",
     "Polynomials",
     "QuantileScheme",
     "RunScheme",

@@ -55,11 +55,7 @@ class Smooth(Protocol):
     """What the scheme asks of a smooth noise: enclosures of its quantiles."""
 
     def series(self, tail: Fraction, terms: int, bits: int = 128) -> tuple[Interval, ...]:
-        """Enclose the first Taylor coefficients, at ``tail``, of the size Q with P(X > Q) = tail.
-
-        For 0 < tail ≤ 1/2. Q falls and bends up; its derivatives alternate in sign, and each is the
-        smaller the larger ``tail`` is.
-        """
+        """See :meth:`leastnoise.core.noise.Smooth.series`."""
         ...
 
 
