@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.noise.uniform import DiscreteUniform, Uniform
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import check_privacy, total_variation
 from leastnoise.errors import NotPrivate
 
 laws = st.builds(
@@ -32,7 +32,7 @@ def distance(law: DiscreteUniform, move: int) -> Fraction:
 @given(laws, st.integers(1, 25))
 def test_the_worst_distance_is_the_largest_over_all_moves(law: DiscreteUniform, moved: int) -> None:
     brute = max(distance(law, d) for d in range(1, moved + 1))
-    assert total_variation(law, Fraction(moved)) == brute
+    assert law.total_variation(Fraction(moved)) == brute
 
 
 @given(
@@ -50,7 +50,7 @@ def test_on_the_line_too(radius: Fraction, atom: Fraction, moved: Fraction) -> N
     for steps in {1, int(moved / cell) // 2, int(moved / cell)} - {0}:
         overlap = max(0, len(edges) - 1 - steps) * level
         brute = max(brute, 1 - overlap)
-    assert total_variation(noise, moved) == brute
+    assert noise.total_variation(moved) == brute
 
 
 def test_keeps_raises_with_the_distance_and_the_move() -> None:

@@ -102,7 +102,8 @@ MUTANTS = {
     "width × 0.99 on the line, unchecked": (
         "certificate/certificate.py",
         "        check_privacy(self.noise, self.privacy, sensitivity=self.sensitivity)\n",
-        "        check_privacy(self.noise, self.privacy, sensitivity=self.sensitivity * 99 / 100)\n",
+        "        check_privacy(self.noise, self.privacy, sensitivity=self.sensitivity * 99 / "
+        "100)\n",
         TAMPERED,
     ),
     "atom off by one unit": (

@@ -8,7 +8,7 @@ from leastnoise.accounting.renyi import renyi
 from leastnoise.accounting.tradeoff import impossible, tradeoff
 from leastnoise.core.exact import Interval, Number, parse_positive, parse_rational, quote
 from leastnoise.core.noise import Noise
-from leastnoise.core.profile import Curve, Level, curve_of
+from leastnoise.core.profile import Curve, Level
 from leastnoise.errors import InvalidParameter
 
 
@@ -112,4 +112,4 @@ class Profile:
 
     @cached_property
     def _curve(self) -> Curve:
-        return curve_of(self.noise, self.sensitivity)
+        return self.noise.curve(self.sensitivity)

@@ -1,8 +1,6 @@
-"""Which finder answers a question.
+"""Find the noise for a question, and prove how near to optimal it is.
 
-Which finder answers which question.
-
-Questions that differ only in Δ: for the cost |x|ᵖ one answer, at Δ = 1, serves them all.
+Questions that differ only in Δ have one answer for the cost |x|ᵖ: that at Δ = 1, scaled.
 """
 
 import contextlib
@@ -11,20 +9,16 @@ from dataclasses import replace
 from fractions import Fraction
 
 from leastnoise.calibration.cache import remember, remembered
-from leastnoise.calibration.families import (
-    FAMILIES,
-    cheapest_known,
-    least_decreasing,
-    noise_of_family,
-)
-from leastnoise.calibration.integers import least_canonical
-from leastnoise.calibration.line import least_comb
+from leastnoise.calibration.canonical import least_canonical
+from leastnoise.calibration.comb import prove_comb
+from leastnoise.calibration.families import FAMILIES, cheapest_known, noise_of_family
+from leastnoise.calibration.integers import least_unimodal
 from leastnoise.calibration.question import Effort, Question
 from leastnoise.calibration.solve import Bracket, certified, narrowed
 from leastnoise.calibration.staircase import cheapest_staircase
 from leastnoise.certificate import CanonicalBound, Certificate, LatticeBound
 from leastnoise.core.exact import format_exact, power
-from leastnoise.core.noise import Noise, Smooth, Staircase, Steps, Uniform
+from leastnoise.core.noise import LineNoise, Noise
 from leastnoise.costs import Power
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.rendering import Progress
@@ -74,10 +68,10 @@ def find_noise(
 def _found(asked: Question, effort: Effort) -> tuple[Noise, Certificate]:
     privacy = asked.privacy
     if not privacy.epsilon:
-        closed = least_decreasing(asked)
+        closed = least_unimodal(asked)
         if asked.among == "decreasing":
             return closed
-        found = None if asked.integer else least_comb(privacy, asked.sensitivity, asked.cost)
+        found = prove_comb(asked)
         if found is not None:
             return found
         return _bracketed(asked, closed[0], closed[1].source, effort)
@@ -106,12 +100,10 @@ def _found(asked: Question, effort: Effort) -> tuple[Noise, Certificate]:
 def _forced(asked: Question, family: str) -> tuple[Noise, Certificate]:
     """Return the noise of a family, with the best bound that is known at once."""
     noise, source = noise_of_family(family, asked)
-    if not asked.privacy.epsilon and family == "uniform":
-        return least_decreasing(asked)
-    if not asked.privacy.epsilon and family == "comb":
-        best = least_comb(asked.privacy, asked.sensitivity, asked.cost)
-        if best is not None:
-            return best
+    prove_least = FAMILIES[family].prove_least
+    proved = None if prove_least is None else prove_least(asked)
+    if proved is not None:
+        return proved
     bracket = Bracket(asked).with_noise(noise).with_evidence(CanonicalBound(integer=asked.integer))
     return certified(bracket, source)
 
@@ -149,11 +141,13 @@ def scaled(certificate: Certificate, asked: Question) -> Certificate:
     moved, cost, evidence = asked.sensitivity, asked.cost, certificate.evidence
     if moved == certificate.sensitivity or not isinstance(cost, Power):
         return certificate
+    noise = certificate.noise
+    assert isinstance(noise, LineNoise)  # noqa: S101 -- only these questions are asked at Δ = 1
     if isinstance(evidence, LatticeBound):
         unit = evidence.unit * power(moved, cost.p).middle
         evidence = replace(evidence, unit=unit, floors=tuple(evidence.frame.floors(cost, moved)))
     return Certificate.of(
-        _stretched(certificate.noise, moved),
+        noise.scaled(moved),
         asked.privacy,
         moved,
         cost,
@@ -161,12 +155,3 @@ def scaled(certificate: Certificate, asked: Question) -> Certificate:
         lower_bound=None if evidence is None else evidence.prove(cost, asked.privacy, moved),
         evidence=evidence,
     )
-
-
-def _stretched(noise: Noise, factor: Fraction) -> Noise:
-    if isinstance(noise, Staircase):
-        return Staircase(noise.period * factor, noise.gamma, noise.ratio)
-    if isinstance(noise, Uniform):
-        return Uniform(noise.radius * factor, noise.atom)
-    assert isinstance(noise, Smooth | Steps)  # noqa: S101 -- the only other noises on the line
-    return noise.scaled(factor)

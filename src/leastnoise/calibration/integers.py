@@ -1,46 +1,52 @@
-"""The least noise on the whole numbers.
+"""The optimal symmetric unimodal noise on the integers at ε = 0: a mixture of two uniform ones.
 
-The least noise on the integers at ε = 0: a mixture of two uniform noises.
-
-A symmetric noise on the integers that never rises away from 0 is a mixture of the uniform noises
-U_M on −M … M; U_M is at distance min(1, Δ/(2M+1)) from itself moved by Δ, and both cost and
+Symmetric unimodal noise on the integers is a mixture of the uniform noise
+U_M on −M … M; U_M is at distance min(1, Δ/(2M+1)) from itself shifted by Δ, and both cost and
 distance are linear in the mixture. So the least cost at δ is the convex envelope of the points
 (distance, cost), and the best noise mixes two of them: neighbours M, M+1, or the mass at 0 and
 U_M*, where M*, which depends on L and Δ alone, is the first M > (Δ−1)/2 from which on
 (L(M+1)−L(0))·(2M+1−Δ) ≥ 2·Σ(L(i)−L(0)). It is P_α's twin: extra mass at 0, a level, a remainder
 on the two end points. At Δ = 1 it is the discrete uniform noise of Geng and Viswanath (2016).
-
-The least noise on the integers at Δ = 1: the canonical noise, whatever the cost.
-
-p_0 = (e^ε−1+2δ)/(e^ε+1), p_k = p_0·e^(−εk) as far as the mass lasts, the remainder on the next two
-points (Awan and Vadhan 2023; Awan and Ramasethu 2023): the tails of
-:mod:`leastnoise.certificate.canonical_bound` with equality. At ε = 0 it is uniform with a rim, at
-δ = 0 the geometric noise.
 """
 
 from fractions import Fraction
-from itertools import count
 from math import lcm
 
-from leastnoise.accounting import Profile
-from leastnoise.calibration.line import line_through_integer, not_attained
-from leastnoise.calibration.question import Question
-from leastnoise.certificate import CanonicalBound, Certificate, bits_for
-from leastnoise.core.exact import Interval, exponential
-from leastnoise.core.noise import DiscreteSteps, DiscreteUniform, Noise, Run
+from leastnoise.calibration.line import least_on_line, line_through_integer, not_attained
+from leastnoise.calibration.question import Question, outside
+from leastnoise.certificate import Certificate
+from leastnoise.core.exact import Interval
+from leastnoise.core.noise import DiscreteUniform, Noise
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost
-from leastnoise.errors import Unsupported
 
 _SOURCE = "the integers (docs/theory/integers.md)"
 _DOUBLINGS = 64
 _LENIENT = 8
 
 
+def least_unimodal(asked: Question) -> tuple[Noise, Certificate]:
+    """Return the optimal unimodal noise at ε = 0, which satisfies every (ε, δ) of the same δ."""
+    if not asked.privacy.delta:
+        raise outside("the uniform noise", "δ > 0", asked.privacy)
+    finder = least_on_integers if asked.integer else least_on_line
+    return finder(Privacy(delta=asked.privacy.delta), asked.sensitivity, asked.cost)
+
+
+def find_uniform(asked: Question) -> Noise:
+    """Return the noise of :func:`least_unimodal`."""
+    return least_unimodal(asked)[0]
+
+
+def prove_uniform(asked: Question) -> tuple[Noise, Certificate] | None:
+    """Return it with the proof that it is optimal, which is for ε = 0."""
+    return None if asked.privacy.epsilon else least_unimodal(asked)
+
+
 def least_on_integers(
     privacy: Privacy, sensitivity: Fraction, cost: Cost
 ) -> tuple[DiscreteUniform, Certificate]:
-    """Return the integer noise of least cost among symmetric ones that never rise away from 0.
+    """Return the integer noise of least cost among symmetric unimodal noise.
 
     ``sensitivity`` is a whole number. Exact for whole powers, thresholds and points; for other
     costs beyond 256 points the sums are enclosed, and the certificate's gap says how tightly.
@@ -111,57 +117,3 @@ def _law(
     return DiscreteUniform(
         reach=reach, level=int(level * whole), rim=int(rim * whole), atom=int(atom * whole)
     )
-
-
-# How many steps the noise may have on each side. Beyond, other noises cost hardly more (the
-# certificate says how much), and have a closed form.
-LONGEST = 1_000
-
-
-def least_canonical(asked: Question) -> tuple[Noise, Certificate]:
-    """Return the canonical noise for ε > 0 and δ > 0, and its certificate: least for every cost."""
-    noise = canonical(asked.privacy)
-    evidence = CanonicalBound(integer=True)
-    certificate = Certificate.of(
-        noise,
-        asked.privacy,
-        asked.sensitivity,
-        asked.cost,
-        source="the canonical noise (Awan and Vadhan 2023)",
-        lower_bound=evidence.prove(asked.cost, asked.privacy, asked.sensitivity),
-        evidence=evidence,
-    )
-    return noise, certificate
-
-
-def canonical(privacy: Privacy, longest: int = LONGEST) -> DiscreteSteps:
-    """Return the canonical noise in whole weights, rounded so that the promise holds.
-
-    Each weight is at least e^−ε of the one before, so that only the rim falls short. The middle is
-    made smaller by a few units until the shortfall fits into δ.
-    """
-    factor, total = exponential(privacy.epsilon).lower, 1 << bits_for(privacy)
-    middle = (factor - 1 + 2 * privacy.delta) / (factor + 1) * total // 1
-    for attempt in count():
-        noise = _from_middle(middle - (middle & 1) - ((1 << attempt) & ~1), factor, total, longest)
-        if Profile(noise, sensitivity=1).at_factor(factor) <= privacy.delta:
-            return noise
-    raise AssertionError  # count never ends; the middle meets the promise long before it is empty
-
-
-def _from_middle(middle: int, factor: Fraction, total: int, longest: int) -> DiscreteSteps:
-    """Return the law that begins with this even weight at 0 and falls as slowly as it may."""
-    sides, left = [], (total - middle) // 2
-    weight = middle
-    while left:
-        weight = min(left, -(-weight * factor.denominator // factor.numerator))
-        sides.append(weight)
-        left -= weight
-        if len(sides) > longest:
-            raise Unsupported(
-                f"the canonical noise may have at most {longest} steps on each side; got a promise "
-                "that asks for more. Leave the family out: other noises cost hardly more there."
-            )
-    runs = [Run(-k, 1, sides[k - 1]) for k in range(len(sides), 0, -1)]
-    runs += [Run(0, 1, middle), *(Run(k, 1, w) for k, w in enumerate(sides, start=1))]
-    return DiscreteSteps(Fraction(1), tuple(runs))

@@ -18,9 +18,9 @@ from leastnoise.core.exact import (
     logarithm,
     power,
 )
-from leastnoise.core.noise import Gaussian, Laplace, Smooth, TruncatedLaplace
+from leastnoise.core.guarantee import check_privacy
+from leastnoise.core.noise import Gaussian, Laplace, Noise, Rounded, Smooth, TruncatedLaplace
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import check_privacy
 from leastnoise.errors import NotPrivate
 
 Found = TypeVar("Found", bound=Smooth)
@@ -34,6 +34,16 @@ _CLOSE = Fraction(1, 1 << 60)
 _STEPS = 200
 
 
+def find_smooth(find: Callable[[Question], Smooth]) -> Callable[[Question], Noise]:
+    """Return a finder for integers too: noise that is private on the line is so when rounded."""
+
+    def find_or_round(asked: Question) -> Noise:
+        noise = find(asked)
+        return Rounded(Fraction(1), noise) if asked.integer else noise
+
+    return find_or_round
+
+
 def laplace(asked: Question) -> Laplace:
     """Return Laplace noise of the least scale that keeps (ε, δ): Δ / (ε − 2·ln(1−δ)).
 
@@ -44,7 +54,7 @@ def laplace(asked: Question) -> Laplace:
     if not privacy.delta:
         return Laplace(asked.sensitivity / privacy.epsilon)
     gained = privacy.epsilon - 2 * logarithm(1 - privacy.delta).upper
-    return _kept(asked, Laplace, asked.sensitivity / gained)
+    return _widen(asked, Laplace, asked.sensitivity / gained)
 
 
 def truncated_laplace(asked: Question) -> TruncatedLaplace:
@@ -55,7 +65,7 @@ def truncated_laplace(asked: Question) -> TruncatedLaplace:
     scale = asked.sensitivity / privacy.epsilon
     grown = exponential(privacy.epsilon, 256).upper
     widest = logarithm(1 + (grown - 1) / (2 * privacy.delta)).upper * scale
-    return _kept(asked, lambda radius: TruncatedLaplace(scale, radius), widest)
+    return _widen(asked, lambda radius: TruncatedLaplace(scale, radius), widest)
 
 
 def gaussian(asked: Question) -> Gaussian:
@@ -69,8 +79,8 @@ def gaussian(asked: Question) -> Gaussian:
         raise outside("Gaussian noise", "δ > 0", privacy)
     if not privacy.epsilon:
         wide = power(Fraction(8), _HALF).lower * inverse_error_function(privacy.delta).lower
-        return _kept(asked, Gaussian, moved / wide)
-    return _kept(asked, Gaussian, _sigma(privacy) * moved)
+        return _widen(asked, Gaussian, moved / wide)
+    return _widen(asked, Gaussian, _sigma(privacy) * moved)
 
 
 def classic_gaussian(asked: Question) -> Gaussian:
@@ -79,7 +89,7 @@ def classic_gaussian(asked: Question) -> Gaussian:
     if not 0 < privacy.epsilon < 1 or not privacy.delta:
         raise outside("the classic Gaussian noise", "0 < ε < 1 and δ > 0", privacy)
     width = power(2 * logarithm(Fraction(5, 4) / privacy.delta).upper, _HALF).upper
-    return _kept(asked, Gaussian, width * asked.sensitivity / privacy.epsilon)
+    return _widen(asked, Gaussian, width * asked.sensitivity / privacy.epsilon)
 
 
 def _sigma(privacy: Privacy) -> Fraction:
@@ -118,7 +128,7 @@ def _following(noise: Gaussian, privacy: Privacy, reached: Fraction) -> Fraction
     return noise.sigma * exponential(bounded).middle
 
 
-def _kept(asked: Question, noise_of: Callable[[Fraction], Found], width: Fraction) -> Found:
+def _widen(asked: Question, noise_of: Callable[[Fraction], Found], width: Fraction) -> Found:
     """Return the noise of this width, rounded up until it is proved to keep the promise."""
     more = _ROUNDING
     for _ in range(8):

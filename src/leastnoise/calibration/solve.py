@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from leastnoise.calibration.lattice import rounded
 from leastnoise.calibration.linear_programme import OutOfTime, Programme, Proposal
 from leastnoise.calibration.question import Question
 from leastnoise.calibration.repair import repaired
@@ -121,7 +120,7 @@ def narrowed(
                 decreasing=asked.among == "decreasing",
             )
             if frame.rule == "smoothed" and isinstance(noise, Steps):
-                noise = rounded(noise, Fraction(1))
+                noise = noise.rounded(Fraction(1))
             bracket = bracket.with_noise(noise)
             before = (frame, upper)
         if bracket.gap <= gap:

@@ -57,6 +57,12 @@ def geometric(asked: Question) -> DiscreteStaircase:
     return DiscreteStaircase(Fraction(1), 1 / factor, (Run(0, 1, 1),))
 
 
+def find_cut_staircase(asked: Question) -> Noise:
+    """Return the cut staircase, rounded for integers."""
+    noise = cut_staircase(asked)
+    return noise.rounded(Fraction(1)) if asked.integer else noise
+
+
 def cut_staircase(asked: Question) -> Steps:
     """Return a staircase cut off where δ > 0 allows it: near the least where δ is tiny.
 

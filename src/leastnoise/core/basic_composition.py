@@ -19,7 +19,7 @@ from leastnoise.core.exact import (
 )
 from leastnoise.core.noise import Gaussian
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import Level, curve_of
+from leastnoise.core.profile import Level
 from leastnoise.errors import InvalidParameter
 
 _BITS = 96
@@ -107,7 +107,7 @@ def compose_gaussians(parts: Iterable[tuple[Fraction, Fraction]], epsilon: Fract
     """Return what Gaussian noises keep together, of pairs (Δᵢ, σᵢ): δ at the move √Σ(Δᵢ/σᵢ)²."""
     moved = sum(((move / sigma) ** 2 for move, sigma in parts), Fraction(0))
     move = Interval.exact(power(moved, _HALF).upper).shortened(_BITS).upper
-    curve = curve_of(Gaussian(1), parse_positive(move, "sensitivity"))
+    curve = Gaussian(1).curve(parse_positive(move, "sensitivity"))
     reached = curve.worst(Level.at(epsilon))[0].upper
     return Privacy(epsilon, max(Interval.exact(reached).shortened(_BITS).upper, _LEAST_DELTA))
 

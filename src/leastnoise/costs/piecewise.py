@@ -1,9 +1,4 @@
-"""Costs that are known piece by piece.
-
-A cost drawn through points: straight between them, level after the last.
-
-L(x) = 1 if |x| > t, else 0: an error counts only when it is too large.
-"""
+"""Costs that are known piece by piece: through points, or a threshold."""
 
 from bisect import bisect_right
 from collections.abc import Iterable

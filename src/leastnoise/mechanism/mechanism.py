@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, overload
 
-from leastnoise.accounting import Profile
+from leastnoise.accounting import Profile, Releasing
 from leastnoise.calibration import Effort, Question, class_read, effort_read, find_noise
 from leastnoise.certificate import Certificate
 from leastnoise.core.basic_composition import compose_equal
@@ -25,10 +25,10 @@ from leastnoise.core.exact import (
     parse_count,
     quote,
 )
+from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.lattice import Grid
 from leastnoise.core.noise import LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import check_privacy
 from leastnoise.core.release import releaser, releasing_many, releasing_one
 from leastnoise.costs import Cost
 from leastnoise.errors import InvalidParameter
@@ -77,6 +77,7 @@ class Drawn:
         return self.noise.expected(self.objective)
 
 
+@Releasing.register
 @dataclass(frozen=True, repr=False)
 class Mechanism:
     """A noise with the promise it keeps; made by :func:`calibrate`.
@@ -138,6 +139,16 @@ class Mechanism:
             return self.sensitivity
         step = self.drawn.step
         return (-(-self.sensitivity // step) + 1) * step
+
+    @property
+    def profile(self) -> Profile:
+        """The privacy profile of the drawn noise."""
+        return Profile(self.drawn.noise, sensitivity=self.protected)
+
+    @property
+    def composed_as(self) -> "Mechanism":
+        """What :func:`leastnoise.compose` counts: the mechanism itself."""
+        return self
 
     def __repr__(self) -> str:
         """Print the noise and the promise."""

@@ -7,14 +7,15 @@ from itertools import pairwise
 from leastnoise.core.exact import (
     Interval,
     Number,
+    format_exact,
     format_rounded,
     parse_count,
     parse_positive,
     quote,
 )
+from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.noise import LatticeNoise, Noise, Steps, Uniform
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import check_privacy, total_variation
 from leastnoise.costs import Cost, as_cost
 from leastnoise.errors import InvalidParameter
 
@@ -109,7 +110,8 @@ def rearrange(
             "a noise to rearrange must be decreasing on the line; got one on a lattice, whose "
             "atoms away from 0 forbid that (GDGK19, Lemma 2). Give a Uniform or Steps."
         )
-    total_variation(noise, 2 * half)  # refuses what is not symmetric and decreasing
+    _check_noise(noise, 2 * half)
+    noise.total_variation(2 * half)  # rejects what is not symmetric and decreasing
     radius = noise.radius
     if isinstance(radius, float):
         raise InvalidParameter(
@@ -168,3 +170,12 @@ def _levelled_outside(noise: Steps, half: Fraction, level: Fraction, reach: Frac
 def _hat(reach: Fraction, level: Fraction, atom: Fraction) -> Steps:
     """Return P_α as Steps (stages 2 and 3)."""
     return Steps([-reach, reach], [level], {0: atom} if atom else None)
+
+
+def _check_noise(noise: object, sensitivity: Fraction) -> None:
+    """Reject what is no noise: callers without a type checker can pass anything."""
+    if not isinstance(noise, Noise):
+        raise InvalidParameter(
+            f"Theorem 1 is read from a family's own law; got {type(noise).__name__}, moved by "
+            f"{format_exact(sensitivity)}, which has none here. Ask its Profile instead."
+        )

@@ -1,10 +1,6 @@
-"""What families cost by formula.
+"""What families of noise cost by their formulas, without a certificate: for searches and curves.
 
-What families of noise cost by their formulas, without a certificate: for searches and curves.
-
-A noise that is to be drawn is calibrated, which proves that it keeps its promise.
-
-What one of several equal releases may do under one promise for all of them together.
+Noise that is to be sampled is calibrated, which proves its guarantee.
 """
 
 from collections.abc import Callable
@@ -19,12 +15,11 @@ from leastnoise.errors import InvalidParameter, Unsupported
 # Noise of many steps is left out of the search over many releases below this ε of one release:
 # it then costs as much as truncated Laplace noise, within a thousandth, and takes long.
 _MANY_STEPS = Fraction(1, 16)
-STEPPED = ("canonical", "cut_staircase")
 
 
 def one_of(asked: Question, releases: int, family: str | None = None) -> Question:
     """Return the question for one of several releases; a Gaussian's is for all of them."""
-    if family in SHARED:
+    if family is not None and FAMILIES[family].is_gaussian:
         return replace(asked, sensitivity=joint_sensitivity(asked.sensitivity, releases))
     return replace(asked, privacy=split_evenly(asked.privacy, releases))
 
@@ -34,9 +29,11 @@ def gaussian_ahead(asked: Question, releases: int) -> bool:
     cost = closed_cost("gaussian", asked, releases)
     if cost is None:
         return False
-    others = [name for name in FAMILIES if name not in (*SHARED, *STEPPED)]
+    rivals = {name: family for name, family in FAMILIES.items() if not family.is_gaussian}
+    others = [name for name, family in rivals.items() if not family.many_steps]
     if asked.privacy.epsilon / releases >= _MANY_STEPS:
-        others += STEPPED  # last, for they take longest and one that is ahead is enough
+        # Last, because they take longest and one that is ahead is enough.
+        others += [name for name, family in rivals.items() if family.many_steps]
     for name in others:
         other = closed_cost(name, asked, releases)
         if other is not None and other <= cost:
@@ -48,7 +45,7 @@ def closed_cost(family: str, asked: Question, releases: int) -> Fraction | None:
     """Return what a family costs in each of so many releases; None where it cannot keep it."""
     one = one_of(asked, releases, family)
     try:
-        if family in SHARED and asked.integer:
+        if FAMILIES[family].is_gaussian and asked.integer:
             return Rounded(Fraction(1), on_line(family, one)).expected(asked.cost)
         return FAMILIES[family].find(one).expected(asked.cost)
     except (InvalidParameter, Unsupported):
@@ -63,8 +60,6 @@ def on_line(family: str, asked: Question) -> Smooth:
     return noise
 
 
-# Noises whose k releases together are one release of the same noise moved by √k·Δ.
-SHARED = ("gaussian", "classic_gaussian")
 # From which number of releases on the Gaussian is the cheapest is looked for up to here.
 MOST_RELEASES = 10_000
 

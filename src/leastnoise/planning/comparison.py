@@ -13,11 +13,10 @@ from leastnoise.core.basic_composition import split_evenly
 from leastnoise.core.exact import Number, format_ratio, parse_count, quote
 from leastnoise.core.noise import Smooth
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import is_unimodal
 from leastnoise.costs import Cost, l1
 from leastnoise.errors import InvalidParameter, LeastnoiseError, Unsupported
 from leastnoise.mechanism import Mechanism, calibrate
-from leastnoise.planning.closed_forms import SHARED, first_release, gaussian_ahead, on_line, one_of
+from leastnoise.planning.closed_forms import first_release, gaussian_ahead, on_line, one_of
 from leastnoise.planning.contenders import Contender, as_html, as_text
 
 LEAST = "least"
@@ -209,14 +208,14 @@ def _by_family(
     for name in FAMILIES:
         one = one_of(asked, releases, name)
         try:
-            if name in SHARED and releases > 1:
+            if FAMILIES[name].is_gaussian and releases > 1:
                 found[name] = on_line(name, one)
                 continue
             mechanism = _calibrated(one, name, {})
         except (InvalidParameter, Unsupported) as error:
             refused[name] = _reason(error)
             continue
-        if asked.among == "decreasing" and not is_unimodal(mechanism.noise):
+        if asked.among == "decreasing" and not mechanism.noise.is_unimodal:
             refused[name] = "it rises away from 0, and only noises that never do were asked for"
         else:
             found[name] = mechanism

@@ -13,7 +13,7 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.calibration import Question, smooth_on_lattice
+from leastnoise.calibration import Question
 from leastnoise.certificate import CLASSES
 from leastnoise.core.exact import as_float, format_exact, format_ratio, format_rounded
 from leastnoise.core.noise import Noise, Rounded, Smooth
@@ -83,7 +83,7 @@ class Contender:
         if asked.integer:
             law = drawn = Rounded(Fraction(1), noise)
         else:
-            drawn = smooth_on_lattice(noise, asked.sensitivity)
+            drawn = noise.discretize(asked.sensitivity)
         cost = law.expected(asked.cost)
         rounding = Fraction(0) if asked.integer else drawn.step / 2
         return cls(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from leastnoise.calibration import FAMILIES, Question, lattice_law
+from leastnoise.calibration import FAMILIES, Question
 from leastnoise.core.exact import format_ratio
 from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.privacy import Privacy
@@ -157,7 +157,7 @@ class Laws:
         """Return what a family draws; it raises where it cannot keep the promise."""
         asked = Question(privacy, one.sensitivity, one.objective, one.integer, AMONG)
         if (family, asked) not in self._found:
-            self._found[family, asked] = lattice_law(FAMILIES[family].find(asked), asked)
+            self._found[family, asked] = FAMILIES[family].find(asked).discretize(asked.sensitivity)
         return self._found[family, asked]
 
     def cost(self, family: str, one: Wanted, privacy: Privacy) -> Fraction:

@@ -13,9 +13,9 @@ from leastnoise.core.exact import as_float, format_exact, format_rounded
 from leastnoise.core.noise import LatticeNoise, Smooth
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported
-from leastnoise.planning import STEPPED, closed_cost
+from leastnoise.planning import closed_cost
 from leastnoise.plots.canvas import Row, finished, library, save
-from leastnoise.plots.density import outlined, pointed
+from leastnoise.plots.density import outline, pointed
 
 if TYPE_CHECKING:
     from leastnoise.planning import Comparison, Contender
@@ -147,7 +147,7 @@ def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> Any:
     absent = [name for name in absent if name != _LEAST]
     if absent:
         subtitle += f"; not drawn: {', '.join(absent)}"
-    elif any(name not in there for name in STEPPED for there in costs.values()):
+    elif any(name not in there for name in _many_steps() for there in costs.values()):
         subtitle += "; noise in steps of Δ only where it has few of them"
     rows = [
         {"x": as_float(place), "value": as_float(there[curve]), "curve": curve}
@@ -201,13 +201,18 @@ def _from_below(names: list[str]) -> list[str]:
     return sorted(names, key=lambda name: (name != _LEAST, name in _DASHES, -names.index(name)))
 
 
+def _many_steps() -> list[str]:
+    """Return the families that take long where ε is small."""
+    return [name for name, family in FAMILIES.items() if family.many_steps]
+
+
 def _costs(asked: Question, comparison: "Comparison") -> dict[str, Fraction]:
     """Return what each closed form costs, and the bound for one release under the whole promise."""
     epsilon, releases = asked.privacy.epsilon, comparison.releases
     few = not epsilon or epsilon / releases >= _FEW_STEPS
     found = {}
     for name in FAMILIES:
-        if few or name not in (*STEPPED, "staircase"):
+        if few or name not in (*_many_steps(), "staircase"):
             cost = closed_cost(name, asked, releases)
             if cost is not None:
                 found[name] = cost
@@ -223,12 +228,10 @@ def _corners(row: "Contender", reach: Fraction) -> list[Row]:
     if isinstance(noise, Smooth):
         corners = _along(noise, reach)
     else:
-        outline = (
-            pointed(noise, ceil(reach)) if isinstance(noise, LatticeNoise) else outlined(noise)
-        )
-        ends = zip(outline.breaks, outline.breaks[1:], outline.heights, strict=False)
+        drawn = pointed(noise, ceil(reach)) if isinstance(noise, LatticeNoise) else outline(noise)
+        ends = zip(drawn.breaks, drawn.breaks[1:], drawn.heights, strict=False)
         corners = [(x, height) for low, high, height in ends for x in (low, high)]
-        corners = [(outline.breaks[0], Fraction(0)), *corners, (outline.breaks[-1], Fraction(0))]
+        corners = [(drawn.breaks[0], Fraction(0)), *corners, (drawn.breaks[-1], Fraction(0))]
     return [
         {"error": as_float(x), "density": as_float(y), "curve": row.family, "place": place}
         for place, (x, y) in enumerate(corners)

@@ -48,6 +48,7 @@ from leastnoise.core.exact.series import (
     fixed_power,
     power_bounds,
     power_sums,
+    sum_of_powers,
 )
 
 __all__ = [
@@ -89,4 +90,5 @@ __all__ = [
     "product",
     "quote",
     "round_up",
+    "sum_of_powers",
 ]

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from leastnoise.accounting import Releasing
 from leastnoise.calibration import sensitivity_read
 from leastnoise.core.exact import (
     Number,
@@ -94,6 +95,7 @@ def calibrate_pair(privacy: Privacy, *, sensitivity: Number) -> "PairMechanism":
     return PairMechanism(privacy, moved, noise, planar_on_lattice(noise, moved))
 
 
+@Releasing.register
 @dataclass(frozen=True, repr=False)
 class PairMechanism:
     """A noise for two answers with the promise it keeps; made by :func:`calibrate_pair`.
@@ -118,10 +120,14 @@ class PairMechanism:
             if law.ratio * factor < 1 or law.period < moved:
                 raise NotPrivate(
                     f"the noise must keep {self.privacy} at a move of {format_exact(moved)}; got "
-                    "one "
-                    f"that falls by a factor of {format_exact(1 / law.ratio)} over "
+                    f"one that falls by a factor of {format_exact(1 / law.ratio)} over "
                     f"{format_exact(law.period)}. Calibrate again instead of putting one together."
                 )
+
+    @property
+    def composed_as(self) -> Privacy:
+        """What :func:`leastnoise.compose` counts: the promise."""
+        return self.privacy
 
     @property
     def protected(self) -> Fraction:
@@ -208,6 +214,7 @@ class PairMechanism:
         return f"PairMechanism({self.noise!r}, {self.privacy!r}, sensitivity={moved})"
 
 
+@Releasing.register
 @dataclass(frozen=True, slots=True)
 class PairAnswer:
     """Two released numbers.
@@ -229,6 +236,11 @@ class PairAnswer:
     def privacy(self) -> Privacy:
         """The promise this release keeps, for both numbers together."""
         return self.mechanism.privacy
+
+    @property
+    def composed_as(self) -> Privacy:
+        """What :func:`leastnoise.compose` counts: the promise."""
+        return self.privacy
 
     @property
     def bound(self) -> float:

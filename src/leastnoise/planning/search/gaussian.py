@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from leastnoise.accounting import Profile
-from leastnoise.calibration import Question, smooth_on_lattice
+from leastnoise.calibration import Question
 from leastnoise.certificate import Certificate
 from leastnoise.core.exact import Interval, as_float, format_rounded, power
 from leastnoise.core.noise import Gaussian, LatticeNoise, Noise, Rounded
@@ -180,7 +180,7 @@ def drawn_for(one: Wanted, sigma: Fraction) -> LatticeNoise:
     noise = Gaussian(sigma)
     if one.integer:
         return Rounded(Fraction(1), noise)
-    return smooth_on_lattice(noise, one.sensitivity)
+    return noise.discretize(one.sensitivity)
 
 
 def alone(epsilon: Fraction, one: Wanted, sigma: Fraction) -> Privacy:
