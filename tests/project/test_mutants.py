@@ -94,9 +94,9 @@ TESTS = [
 
 MUTANTS = {
     "width × 0.99": (
-        "calibration/lattice.py",
-        "reach = ceil(noise.radius / sensitivity * moved - Fraction(1, 2))",
-        "reach = ceil(noise.radius / sensitivity * moved * Fraction(99, 100) - Fraction(1, 2))",
+        "core/noise/uniform.py",
+        "reach = ceil(self.width / sensitivity * protected - Fraction(1, 2))",
+        "reach = ceil(self.width / sensitivity * protected * Fraction(99, 100) - Fraction(1, 2))",
         THEOREM_3,
     ),
     "width × 0.99 on the line, unchecked": (
@@ -107,7 +107,7 @@ MUTANTS = {
         TAMPERED,
     ),
     "atom off by one unit": (
-        "calibration/lattice.py",
+        "core/noise/uniform.py",
         "atom=floor(spare)",
         "atom=floor(spare) + 1",
         THEOREM_3,
@@ -149,9 +149,9 @@ MUTANTS = {
         THEOREM_3,
     ),
     "k - 1 for k in the distance": (
-        "core/profile/promise.py",
-        "return noise.central(sensitivity // noise.step)",
-        "return noise.central(sensitivity // noise.step - 1)",
+        "core/noise/piecewise.py",
+        "return self.central(sensitivity // self.step)",
+        "return self.central(sensitivity // self.step - 1)",
         DISTANCE,
     ),
     "> for >= at the atom": (
@@ -191,7 +191,7 @@ MUTANTS = {
         PARTS,
     ),
     "e^ε rounded up for a staircase": (
-        "core/profile/promise.py",
+        "core/guarantee.py",
         "exponential(privacy.epsilon / periods).lower >= 1",
         "exponential(privacy.epsilon / periods).upper >= 1 - Fraction(1, 1 << 100)",
         STEEPER,

@@ -36,6 +36,7 @@ _COLOURS = {
     "classic_gaussian": "#8c6d31",
     "lower bound": "#7f7f7f",
 }
+_ANOTHER = "#333333"
 # Noise that is this many times as wide as the cheapest would flatten all others, and what costs so
 # many times the cheapest would flatten all curves.
 _TOO_WIDE = 12
@@ -275,7 +276,7 @@ def _looks(names: list[str]) -> dict[str, Any]:
     """Return how each curve is drawn: its colour, its dashes, and the least noise as a band."""
     alt = library()
     legend = alt.Legend(symbolType="stroke", symbolSize=300)
-    colours = alt.Scale(domain=names, range=[_COLOURS[name] for name in names])
+    colours = alt.Scale(domain=names, range=[_COLOURS.get(name, _ANOTHER) for name in names])
     dashes = alt.Scale(domain=names, range=[_DASHES.get(name, [1, 0]) for name in names])
     thick = [7 if name == _LEAST else 2 for name in names]
     widths = alt.Scale(type="ordinal", domain=names, range=thick)
