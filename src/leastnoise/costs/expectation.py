@@ -49,11 +49,6 @@ def expectation(law: Noise, cost: Cost) -> Interval:
     )
 
 
-def has_expectation(noise: type[Noise]) -> bool:
-    """Tell whether expected costs are known for a class of noise, by its kind or its own."""
-    return expectation.dispatch(noise) is not expectation.dispatch(object)
-
-
 @expectation.register
 def _(law: Uniform, cost: Cost) -> Interval:
     # α·L(0) + (1−α)/w · ∫₀ʷ L

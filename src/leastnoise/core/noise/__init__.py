@@ -6,14 +6,7 @@ A family states its distributions here, one file each, as classes of a few kinds
 costs, privacy losses and plots are computed by kind.
 """
 
-from leastnoise.core.noise.base import (
-    ExpectedCost,
-    LatticeNoise,
-    LineNoise,
-    Noise,
-    Run,
-    not_a_cost,
-)
+from leastnoise.core.noise.base import LatticeNoise, LineNoise, Noise, Run
 from leastnoise.core.noise.gaussian import Gaussian
 from leastnoise.core.noise.laplace import Laplace, TruncatedLaplace
 from leastnoise.core.noise.piecewise import FiniteLatticeNoise, PiecewiseNoise
@@ -45,7 +38,6 @@ __all__ = [
     "DiscreteStaircase",
     "DiscreteSteps",
     "DiscreteUniform",
-    "ExpectedCost",
     "FiniteLatticeNoise",
     "Gaussian",
     "Laplace",
@@ -64,6 +56,5 @@ __all__ = [
     "Terms",
     "TruncatedLaplace",
     "Uniform",
-    "not_a_cost",
     "power_series_bound",
 ]

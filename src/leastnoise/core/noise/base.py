@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from leastnoise.core.exact import Interval, Number, format_exact, quote
+from leastnoise.core.exact import Interval, Number, format_exact
+from leastnoise.core.expected_cost import ExpectedCost, not_a_cost
 from leastnoise.core.noise.scipy_api import ScipyMethods, evaluate
 from leastnoise.errors import InvalidParameter
 
@@ -15,14 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from leastnoise.core.profile import Curve
-
-
-class ExpectedCost(ABC):
-    """What a noise can be asked for the expectation of: every cost of :mod:`leastnoise.costs`."""
-
-    @abstractmethod
-    def expectation(self, noise: Noise) -> Interval:
-        """Enclose the expected cost E L(X) of a noise."""
 
 
 class Noise(ScipyMethods):
@@ -74,11 +67,11 @@ class Noise(ScipyMethods):
             f"{format_exact(sensitivity)}, which has none here. Ask its Profile instead."
         )
 
-    def enclose(self, cost: ExpectedCost) -> Interval:
+    def enclose(self, cost: ExpectedCost[Noise]) -> Interval:
         """Enclose the expected cost E L(X)."""
         return cost.expectation(self)
 
-    def expected(self, cost: ExpectedCost) -> Fraction:
+    def expected(self, cost: ExpectedCost[Noise]) -> Fraction:
         """Return E L(X): exact where it is rational, else a proved upper bound."""
         if not isinstance(cost, ExpectedCost):
             raise not_a_cost(cost)
@@ -162,14 +155,6 @@ class LatticeNoise(Noise):
         index = place / self.step
         whole = index.denominator == 1
         return Fraction(self.weight(index.numerator), self.total) if whole else Fraction(0)
-
-
-def not_a_cost(cost: object) -> InvalidParameter:
-    """Return the refusal of what is no cost."""
-    return InvalidParameter(
-        f"cost must be a Cost; got {quote(cost)}. "
-        "Give l1, l2, lp(p), threshold(t), points([…]) or Cost(function)."
-    )
 
 
 def no_ends(probability: Fraction) -> InvalidParameter:
