@@ -1,9 +1,4 @@
-"""What is asked of a calibration, as it is read from the caller.
-
-What is asked of calibration: one value that every finder takes.
-
-Read what callers write: refuse what is no question, before anything is computed.
-"""
+"""What calibration is asked: read from the caller, before anything is computed."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +12,7 @@ from leastnoise.errors import InvalidParameter
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The least noise that keeps ``privacy`` at ``sensitivity``, for a cost, in a class.
+    """Which noise satisfies ``privacy`` at ``sensitivity`` at the least cost, in a class?
 
     ``integer`` asks for noise on the integers; ``among`` is ``"decreasing"`` or ``"any"``.
     """

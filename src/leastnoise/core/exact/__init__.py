@@ -1,4 +1,4 @@
-"""Exact numbers: rationals at the door, the lattice, rigorous enclosures, and how they print.
+"""Exact numbers: how they are read, enclosed and printed.
 
 Every number a guarantee rests on is a :class:`fractions.Fraction` or an integer. This package is
 where numbers become exact, and the only place where irrational ones are enclosed.

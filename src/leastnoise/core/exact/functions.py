@@ -1,15 +1,9 @@
-"""Functions of exact numbers, enclosed between rationals.
-
-Rigorous enclosures of irrational functions: Arb's balls, turned into rationals here alone.
-
-python-flint is loaded on first use. Each function takes how many binary digits its value must be
-known to, relative to it, and works with as many as that takes.
-
-Rigorous enclosures of powers, as pairs of rationals.
+"""Irrational functions of exact numbers, enclosed between rationals.
 
 e^ε is rounded outward from the standard library's decimal arithmetic, so that certificates can be
-checked where nothing else is installed. Irrational powers are Arb's
-(:mod:`leastnoise.core.exact.functions`).
+checked where nothing else is installed. All else is computed in Arb's balls by python-flint, which
+is loaded on first use, and turned into rationals here alone. Each function takes how many binary
+digits its value must be known to, relative to it, and works with as many as that takes.
 """
 
 from collections.abc import Callable

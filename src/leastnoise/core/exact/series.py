@@ -1,4 +1,4 @@
-"""Powers of a ratio 0 < b < 1 and sums over them: what laws without a largest size are made of."""
+"""Powers of a ratio 0 < b < 1 and sums of powers, exactly."""
 
 from fractions import Fraction
 from math import comb
@@ -11,7 +11,7 @@ _BITS = 256
 
 
 def exact_power(ratio: Fraction, exponent: int) -> Fraction:
-    """Return ratio^exponent, or refuse it where it has very many digits."""
+    """Return ratio^exponent, or reject it where it has very many digits."""
     if exponent * ratio.denominator.bit_length() > _LONGEST_POWER:
         raise Unsupported(
             f"an exact probability may have at most {_LONGEST_POWER} binary digits; got one with "
