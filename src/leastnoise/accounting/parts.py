@@ -67,7 +67,7 @@ def has_loss_curve(noise: type[Noise]) -> bool:
 @noise_losses.register
 def _(noise: PiecewiseNoise | FiniteLatticeNoise, sensitivity: Fraction) -> PartLosses:
     shape = _joined(noise.curve(sensitivity).shape)
-    longest = shape_table(shape, shape.moved)
+    longest = shape_table(shape, shape.longest)
     if shape.falls:
         return _flattened(longest)
     mirrored = shape.mirrored()

@@ -33,10 +33,10 @@ class Decaying(LossCurve):
     @cached_property
     def level(self) -> Fraction:
         """The largest finite loss; 0 if there is none."""
-        steep = self.move / self.noise.scale
-        if isinstance(self.noise, Laplace):
+        steep, radius = self.move / self.noise.scale, self.noise.radius
+        if isinstance(radius, float):
             return steep
-        return max(_ZERO, min(steep, 2 * self.noise.width / self.noise.scale - steep))
+        return max(_ZERO, min(steep, 2 * radius / self.noise.scale - steep))
 
     def heights(self, grid: LossGrid, top: int) -> list[Bracket]:
         """Enclose the formula."""
@@ -87,18 +87,17 @@ class Decaying(LossCurve):
         """Enclose c₀ and c₁."""
         bits = grid.bits + _GUARD_BITS
         fallen = decay(self.move / (2 * self.noise.scale), bits)
-        if isinstance(self.noise, Laplace):
+        radius = self.noise.radius
+        if isinstance(radius, float):
             return (0, 0), grid.scaled(fallen)
-        cut = decay(self.noise.width / self.noise.scale, bits)
+        cut = decay(radius / self.noise.scale, bits)
         kept = (Interval.exact(1) - cut).inverted()
         return grid.scaled((cut * kept).scaled(Fraction(1, 2))), grid.scaled(fallen * kept)
 
     @cached_property
     def impossible(self) -> Interval:
         """P(X < d − A), or 0 without a cut."""
-        if isinstance(self.noise, Laplace):
-            return Interval.exact(0)
-        return self.noise.below(self.move - self.noise.width, _BITS)
+        return _impossible(self.noise, self.move)
 
     @property
     def is_level(self) -> bool:
@@ -179,10 +178,7 @@ class Evaluated(LossCurve):
     @cached_property
     def impossible(self) -> Interval:
         """P(X < d − A) for a maximum size A, or 0 without one."""
-        radius = self.noise.radius
-        if isinstance(radius, float):
-            return Interval.exact(0)
-        return self.noise.below(self.move - radius, _BITS)
+        return _impossible(self.noise, self.move)
 
     @property
     def is_level(self) -> bool:
@@ -202,6 +198,13 @@ class Evaluated(LossCurve):
         losses = [_log_ratio(*pair) for pair in pairs if pair[1].lower]
         mean = math.fsum(losses) / max(1, len(losses))
         return math.fsum((loss - mean) ** 2 for loss in losses) / max(1, len(losses))
+
+
+def _impossible(noise: Smooth, move: Fraction) -> Interval:
+    radius = noise.radius
+    if isinstance(radius, float):
+        return Interval.exact(0)
+    return noise.below(move - radius, _BITS)
 
 
 def _log_ratio(first: Interval, second: Interval) -> float:

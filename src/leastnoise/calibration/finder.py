@@ -138,20 +138,22 @@ def scaled(certificate: Certificate, asked: Question) -> Certificate:
     The multipliers of a bound are scaled like the cost; since Δᵖ may be irrational only nearly, for
     which the bound is worked out anew.
     """
-    moved, cost, evidence = asked.sensitivity, asked.cost, certificate.evidence
-    if moved == certificate.sensitivity or not isinstance(cost, Power):
+    sensitivity, cost, evidence = asked.sensitivity, asked.cost, certificate.evidence
+    if sensitivity == certificate.sensitivity or not isinstance(cost, Power):
         return certificate
     noise = certificate.noise
     assert isinstance(noise, LineNoise)  # noqa: S101 -- only these questions are asked at Δ = 1
     if isinstance(evidence, LatticeBound):
-        unit = evidence.unit * power(moved, cost.p).middle
-        evidence = replace(evidence, unit=unit, floors=tuple(evidence.frame.floors(cost, moved)))
+        unit = evidence.unit * power(sensitivity, cost.p).middle
+        evidence = replace(
+            evidence, unit=unit, floors=tuple(evidence.frame.floors(cost, sensitivity))
+        )
     return Certificate.of(
-        noise.scaled(moved),
+        noise.scaled(sensitivity),
         asked.privacy,
-        moved,
+        sensitivity,
         cost,
         source=certificate.source,
-        lower_bound=None if evidence is None else evidence.prove(cost, asked.privacy, moved),
+        lower_bound=None if evidence is None else evidence.prove(cost, asked.privacy, sensitivity),
         evidence=evidence,
     )

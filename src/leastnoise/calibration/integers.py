@@ -51,20 +51,20 @@ def least_on_integers(
     ``sensitivity`` is a whole number. Exact for whole powers, thresholds and points; for other
     costs beyond 256 points the sums are enclosed, and the certificate's gap says how tightly.
     """
-    delta, moved = privacy.delta, sensitivity.numerator
-    full = int((moved / delta - 1) / 2)  # the last M at distance ≥ δ
-    if 2 * full + 1 >= moved and _balance(cost, moved, full).middle >= 0:
+    delta, shift = privacy.delta, sensitivity.numerator
+    full = int((shift / delta - 1) / 2)  # the last M at distance ≥ δ
+    if 2 * full + 1 >= shift and _balance(cost, shift, full).middle >= 0:
         height = cost.value(Fraction(full + 1)).lower
-        level = delta / moved
+        level = delta / shift
         noise = _law(full, level, rim=(1 - (2 * full + 1) * level) / 2)
         reach = full
     else:
-        reach = _best_reach(cost, moved, max((moved + 1) // 2, full + 1), delta)
+        reach = _best_reach(cost, shift, max((shift + 1) // 2, full + 1), delta)
         points = 2 * reach + 1
-        atom = (delta - Fraction(moved, points)) / (1 - Fraction(moved, points))
+        atom = (delta - Fraction(shift, points)) / (1 - Fraction(shift, points))
         noise = _law(reach, (1 - atom) / points, atom=atom)
         zero = cost.value(Fraction(0)).lower
-        height = zero + 2 * _sum(cost, reach).lower / (points - moved)
+        height = zero + 2 * _sum(cost, reach).lower / (points - shift)
     evidence = line_through_integer(cost, sensitivity, reach=reach, height=height)
     certificate = Certificate.of(
         noise,
@@ -78,11 +78,11 @@ def least_on_integers(
     return noise, certificate
 
 
-def _best_reach(cost: Cost, moved: int, least: int, delta: Fraction) -> int:
+def _best_reach(cost: Cost, shift: int, least: int, delta: Fraction) -> int:
     """Return the first M ≥ least from which on wider noise costs more, by doubling and halving."""
     low, high = least - 1, least
     for doubling in range(_DOUBLINGS):
-        balance = _balance(cost, moved, high)
+        balance = _balance(cost, shift, high)
         # A function's sums are enclosed ever more loosely: far out, h ≥ 0 must be certain.
         if (balance.middle if doubling < _LENIENT else balance.lower) >= 0:
             break
@@ -91,17 +91,17 @@ def _best_reach(cost: Cost, moved: int, least: int, delta: Fraction) -> int:
         raise not_attained(delta, cost.value(Fraction(0)).lower, cost.value(Fraction(high)).upper)
     while high - low > 1:
         middle = (low + high) // 2
-        if _balance(cost, moved, middle).middle >= 0:
+        if _balance(cost, shift, middle).middle >= 0:
             high = middle
         else:
             low = middle
     return high
 
 
-def _balance(cost: Cost, moved: int, reach: int) -> Interval:
+def _balance(cost: Cost, shift: int, reach: int) -> Interval:
     """Enclose (L(M+1)−L(0))·(2M+1−Δ) − 2·Σ(L(i)−L(0)): its sign tells whether M+1 costs more."""
     gained = cost.value(Fraction(reach + 1)) - cost.value(Fraction(0))
-    return gained.scaled(2 * reach + 1 - moved) - _sum(cost, reach).scaled(2)
+    return gained.scaled(2 * reach + 1 - shift) - _sum(cost, reach).scaled(2)
 
 
 def _sum(cost: Cost, reach: int) -> Interval:

@@ -46,13 +46,13 @@ def sensitivity_read(
             f"integer must be True or False; got {quote(integer)}. "
             "Say whether true answers are whole numbers."
         )
-    moved = parse_positive(sensitivity, "sensitivity")
-    if integer and moved.denominator != 1:
+    exact = parse_positive(sensitivity, "sensitivity")
+    if integer and exact.denominator != 1:
         raise InvalidParameter(
             "the sensitivity of a whole-number answer must be a whole number; "
-            f"got {format_exact(moved)}. Round it up, or leave out integer=True."
+            f"got {format_exact(exact)}. Round it up, or leave out integer=True."
         )
-    return moved
+    return exact
 
 
 def class_read(among: object) -> str:

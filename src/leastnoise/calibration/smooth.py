@@ -74,13 +74,13 @@ def gaussian(asked: Question) -> Gaussian:
     Newton's method on ln δ as a function of ln σ, whose slope is −Δ·p(t)/δ with t the place where
     the likelihood ratio is e^ε; at ε = 0 in closed form, Δ / 2Φ⁻¹((1+δ)/2).
     """
-    privacy, moved = asked.privacy, asked.sensitivity
+    privacy, sensitivity = asked.privacy, asked.sensitivity
     if not privacy.delta:
         raise outside("Gaussian noise", "δ > 0", privacy)
     if not privacy.epsilon:
         wide = power(Fraction(8), _HALF).lower * inverse_error_function(privacy.delta).lower
-        return _widen(asked, Gaussian, moved / wide)
-    return _widen(asked, Gaussian, _sigma(privacy) * moved)
+        return _widen(asked, Gaussian, sensitivity / wide)
+    return _widen(asked, Gaussian, _sigma(privacy) * sensitivity)
 
 
 def classic_gaussian(asked: Question) -> Gaussian:

@@ -34,11 +34,12 @@ def cheapest_staircase(asked: Question) -> Noise:
         raise outside("the staircase", "ε > 0", asked.privacy)
     factor = exponential(asked.privacy.epsilon).lower
     if asked.integer:
-        moved = int(asked.sensitivity)
-        steps = _lowest(
-            lambda r: as_float(_on_integers(moved, r, factor).expected(asked.cost)), 1, moved
-        )
-        return _on_integers(moved, steps, factor)
+        period = int(asked.sensitivity)
+
+        def cost_of(steps: int) -> float:
+            return as_float(_on_integers(period, steps, factor).expected(asked.cost))
+
+        return _on_integers(period, _lowest(cost_of, 1, period), factor)
     return Staircase(asked.sensitivity, Fraction(*_best_part(asked)), 1 / factor)
 
 
@@ -72,7 +73,7 @@ def cut_staircase(asked: Question) -> Steps:
     """
     if not asked.privacy.epsilon or not asked.privacy.delta:
         raise outside("the cut staircase", "ε > 0 and δ > 0", asked.privacy)
-    factor, moved = exponential(asked.privacy.epsilon).lower, asked.sensitivity
+    factor, sensitivity = exponential(asked.privacy.epsilon).lower, asked.sensitivity
     part, fine = _best_part(asked)
     top = 1 << _BITS + asked.privacy.delta.denominator.bit_length()
     # In parts of Δ: where each level ends, its height, and all the mass up to there on one side.
@@ -94,7 +95,9 @@ def cut_staircase(asked: Question) -> Steps:
     ends[-1] -= min(int(spare), fine - 1)
     if ends[-1] < fine:
         raise outside("the cut staircase", "a δ too small to cut it within Δ", asked.privacy)
-    sides = [(Fraction(end, fine) * moved, level) for end, level in zip(ends, levels, strict=True)]
+    sides = [
+        (Fraction(end, fine) * sensitivity, level) for end, level in zip(ends, levels, strict=True)
+    ]
     whole = 2 * sum(
         (end - start) * level for (start, _), (end, level) in pairwise([(Fraction(0), 0), *sides])
     )
@@ -104,11 +107,11 @@ def cut_staircase(asked: Question) -> Steps:
     return Steps(breaks, heights)
 
 
-def _on_integers(moved: int, steps: int, factor: Fraction) -> DiscreteStaircase:
-    """Return the staircase that falls after the first ``steps`` of each ``moved`` integers."""
+def _on_integers(period: int, steps: int, factor: Fraction) -> DiscreteStaircase:
+    """Return the staircase that falls after the first ``steps`` of each ``period`` integers."""
     runs = [Run(0, steps, factor.numerator)]
-    if steps < moved:
-        runs.append(Run(steps, moved - steps, factor.denominator))
+    if steps < period:
+        runs.append(Run(steps, period - steps, factor.denominator))
     return DiscreteStaircase(Fraction(1), 1 / factor, tuple(runs))
 
 

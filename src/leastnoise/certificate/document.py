@@ -228,22 +228,15 @@ def _rational(plain: Any) -> Fraction:
     return Fraction(plain)
 
 
-def _integer(plain: Any) -> int:
-    if type(plain) is not int:  # True is no number
-        raise _other_kind()
-    return plain
+def _of_type(wanted: type) -> Decoder:
+    """Return the decoder of what JSON has as it is; True is no number."""
 
+    def decode(plain: Any) -> Any:
+        if type(plain) is not wanted:
+            raise _other_kind()
+        return plain
 
-def _boolean(plain: Any) -> bool:
-    if not isinstance(plain, bool):
-        raise _other_kind()
-    return plain
-
-
-def _text(plain: Any) -> str:
-    if not isinstance(plain, str):
-        raise _other_kind()
-    return plain
+    return decode
 
 
 def _each(decode: Decoder) -> Decoder:
@@ -299,6 +292,7 @@ def _build_points(sizes: Iterable[Fraction], costs: Iterable[Fraction]) -> Point
     return points(zip(sizes, costs, strict=True))
 
 
+_integer, _boolean, _text = _of_type(int), _of_type(bool), _of_type(str)
 _integers, _rationals = _each(_integer), _each(_rational)
 # A shift, the first point, and the multipliers from there on.
 _tests = _each(_row(_integer, _integer, _integers))
@@ -315,13 +309,7 @@ _ROWS = {
         _Row(
             SupportingLine,
             SupportingLine,
-            {
-                "slope": _rational,
-                "intercept": _rational,
-                "low": _rational,
-                "high": _rational,
-                "integer": _boolean,
-            },
+            dict.fromkeys(("slope", "intercept", "low", "high"), _rational) | {"integer": _boolean},
         ),
         _Row(CombBound, CombBound, {"root": _rational}),
         _Row(CanonicalBound, CanonicalBound, {"integer": _boolean}),

@@ -28,14 +28,14 @@ class Shape:
     """Pieces (start, end, height) in whole units, rising, without overlap.
 
     ``unit`` is the length of one unit, ``total`` the mass 1 in units of height × length, ``atoms``
-    the mass that stands alone, as a probability, ``moved`` the longest shift Δ in units.
+    the mass that stands alone, as a probability, ``longest`` the longest shift Δ in units.
     """
 
     pieces: tuple[tuple[int, int, int], ...]
     unit: Fraction
     total: int
     atoms: Fraction
-    moved: int
+    longest: int
 
     @classmethod
     def of_pieces(
@@ -70,7 +70,7 @@ class Shape:
     def mirrored(self) -> "Shape":
         """Return the shape of the noise's mirror image."""
         pieces = tuple((-b, -a, h) for a, b, h in reversed(self.pieces))
-        return Shape(pieces, self.unit, self.total, self.atoms, self.moved)
+        return Shape(pieces, self.unit, self.total, self.atoms, self.longest)
 
     @property
     def falls(self) -> bool:
@@ -88,11 +88,11 @@ class Shape:
     def moves(self) -> list[int]:
         """The shifts among which the worst is, rejected if they are too many."""
         if self.falls:
-            return [self.moved]
+            return [self.longest]
         ends = sorted({x for a, b, _ in self.pieces for x in (a, b)})
-        found = {self.moved}
+        found = {self.longest}
         for i, x in enumerate(ends):
-            found.update(y - x for y in ends[i + 1 :] if y - x <= self.moved)
+            found.update(y - x for y in ends[i + 1 :] if y - x <= self.longest)
             if len(found) * len(self.pieces) > LARGEST_WORK:
                 raise InvalidParameter(
                     f"a profile may compare at most {LARGEST_WORK} pieces; got {len(self.pieces)} "
