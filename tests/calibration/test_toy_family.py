@@ -360,3 +360,13 @@ def test_what_every_registered_class_states_is_what_is_written(name: str) -> Non
         assert document._ROWS[noise.__name__].built is noise
         # Uniform and TruncatedLaplace store their width as the radius that they are given.
         assert set(noise.stored) - {"radius"} <= {field.name for field in fields(noise)}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_registered_class_on_the_line_has_an_outline(name: str) -> None:
+    pytest.importorskip("altair")
+    from leastnoise.plots.density import outline
+
+    for noise in FAMILIES[name].noise:
+        known = outline.dispatch(noise) is not outline.dispatch(object)
+        assert known == issubclass(noise, LineNoise)

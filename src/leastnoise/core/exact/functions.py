@@ -81,11 +81,6 @@ def normal_density(size: Fraction, bits: int = _BITS) -> Interval:
     return _narrow(lambda: (-_ball(size * size / 2)).exp() / (2 * _pi()).sqrt(), bits)
 
 
-def normal_quantile(tail: Fraction, bits: int = _BITS) -> Interval:
-    """Enclose the size x ≥ 0 with P(Z > x) = tail, for 0 < tail ≤ 1/2; exactly 0 at 1/2."""
-    return _narrow(lambda: _normal_quantile(tail), bits)
-
-
 def normal_quantile_series(
     tail: Fraction, terms: int, scale: Fraction, bits: int = _BITS
 ) -> tuple[Interval, ...]:

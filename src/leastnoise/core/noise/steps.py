@@ -151,7 +151,7 @@ class Steps(PiecewiseNoise):
                     "every point "
                     "nearer to 0 would need as large a one (GDGK19, Lemma 2)"
                 )
-        for edge, height in self._right_of_each_break():
+        for edge, height in zip(self.breaks, (*self.heights, Fraction(0)), strict=False):
             if edge > 0 and height > self.pdf_before(edge):
                 return f"its density rises at {format_exact(edge)}"
         return None
@@ -272,9 +272,6 @@ class Steps(PiecewiseNoise):
             h * (b - a) for (a, b), h in zip(pairwise(self.breaks), self.heights, strict=True)
         )
         return [*accumulate(masses, initial=Fraction(0))]
-
-    def _right_of_each_break(self) -> list[tuple[Fraction, Fraction]]:
-        return [*zip(self.breaks, (*self.heights, Fraction(0)), strict=False)]
 
     def _pdf(self, place: Fraction | float) -> Fraction:
         piece = bisect_right(self.breaks, place) - 1
