@@ -1,23 +1,15 @@
-"""What the tests share: how Hypothesis runs, and tapes that replay chosen words."""
+"""What the tests share: how Hypothesis runs, where solutions are cached, and the fixtures."""
 
 import os
 import tempfile
-from collections.abc import Iterable
-from typing import Any
 
-import pytest
 from hypothesis import Phase, settings
 
-from leastnoise.core.arrays.release import releasing
 from tests.support.engines import duck, pg, pg_address, spark
 from tests.support.faulty_ledgers import kept, kept_in_crashing, kept_in_database
-from tests.support.postgres_servers import (
-    place,
-    places,
-    postgres,
-    postgres_of_its_own,
-    quick_postgres,
-)
+from tests.support.ledger_places import place, places
+from tests.support.postgres_servers import postgres, postgres_of_its_own, quick_postgres
+from tests.support.tapes import replay
 
 # Fixtures, for every test.
 __all__ = [
@@ -32,6 +24,7 @@ __all__ = [
     "postgres",
     "postgres_of_its_own",
     "quick_postgres",
+    "replay",
     "spark",
 ]
 
@@ -47,38 +40,3 @@ settings.load_profile("leastnoise")
 # Solutions are kept for one run of the tests, and never read from the cache of whoever runs them.
 _CACHE = tempfile.TemporaryDirectory(prefix="leastnoise-")
 os.environ["LEASTNOISE_CACHE"] = _CACHE.name
-
-
-class Replay:
-    """A tape that hands out given 64-bit words, then fails."""
-
-    def __init__(self, words: Iterable[int]) -> None:
-        # A word w is stored as the two's complement of w − 2⁶³, as entropy.Tape says.
-        self._bytes = b"".join((w - (1 << 63)).to_bytes(8, "little", signed=True) for w in words)
-        self.read = 0
-
-    def _next(self, length: int) -> bytes:
-        taken = self._bytes[self.read : self.read + length]
-        if len(taken) != length:
-            raise AssertionError("the tape has run out")
-        self.read += length
-        return taken
-
-    def word(self, bits: int) -> int:
-        """Return the next word, as production tapes do."""
-        return int.from_bytes(self._next(bits // 8), "little", signed=True) + (1 << (bits - 1))
-
-    def fill(self, buffer: bytearray) -> None:
-        """Fill a buffer with the next bytes, as production tapes do."""
-        buffer[:] = self._next(len(buffer))
-
-
-def released(*arguments: Any, **options: Any) -> Any:
-    """Release an array by a tape of one's own: checked, then drawn."""
-    return releasing(*arguments, **options)()
-
-
-@pytest.fixture(scope="session")
-def replay() -> type[Replay]:
-    """The replaying tape."""
-    return Replay

@@ -7,8 +7,8 @@ import mpmath
 import pytest
 
 from leastnoise.accounting.profile import Profile
-from leastnoise.calibration import FAMILIES, Question, find_noise
-from leastnoise.calibration.question import Effort
+from leastnoise.calibration import FAMILIES, Problem, find_noise
+from leastnoise.calibration.problem import Effort
 from leastnoise.certificate import CanonicalBound, Certificate, canonical_bound
 from leastnoise.core.noise.steps import Steps
 from leastnoise.core.privacy import Privacy
@@ -330,10 +330,10 @@ def test_costs_that_a_family_has() -> None:
 
 def test_find_reads_the_family_last() -> None:
     """The finder itself refuses (0, 0) for every family."""
-    asked = Question(Privacy(0, 0), Fraction(1), l1, integer=False, among="decreasing")
+    problem = Problem(Privacy(0, 0), Fraction(1), l1, integer=False, among="decreasing")
     for name in FAMILIES:
         with pytest.raises(InvalidParameter, match="at ε = 0 no noise keeps δ = 0"):
-            find_noise(asked, Effort(), name)
+            find_noise(problem, Effort(), name)
 
 
 @pytest.mark.parametrize("cost", [l1, l2, lp(3)], ids=repr)

@@ -11,8 +11,8 @@ import pytest
 
 import leastnoise as ln
 from leastnoise.accounting import Profile
-from leastnoise.calibration import FAMILIES, Approximation, Family, Question, families, register
-from leastnoise.calibration.question import outside
+from leastnoise.calibration import FAMILIES, Approximation, Family, Problem, families, register
+from leastnoise.calibration.problem import outside
 from leastnoise.certificate import document
 from leastnoise.core.exact import Number, parse_positive
 from leastnoise.core.guarantee import check_privacy
@@ -109,12 +109,12 @@ class DiscreteTwoLevel(DiscreteSteps):
 # ---------------------------------------------------------------- step 2: the finder
 
 
-def find_two_level(asked: Question) -> Noise:
-    delta = asked.privacy.delta
+def find_two_level(problem: Problem) -> Noise:
+    delta = problem.privacy.delta
     if not 0 < delta <= Fraction(2, 3):
-        raise outside("the toy", "0 < δ ≤ 2/3", asked.privacy)
-    width = asked.sensitivity / (3 * delta)
-    return DiscreteTwoLevel.least(Fraction(1), width) if asked.integer else TwoLevel(width)
+        raise outside("the toy", "0 < δ ≤ 2/3", problem.privacy)
+    width = problem.sensitivity / (3 * delta)
+    return DiscreteTwoLevel.least(Fraction(1), width) if problem.integer else TwoLevel(width)
 
 
 # ---------------------------------------------------------------- step 3: the registration

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import leastnoise as ln
 from leastnoise.accounting.profile import Profile
-from leastnoise.calibration.question import Question
+from leastnoise.calibration.problem import Problem
 from leastnoise.calibration.solve import Solver
 from leastnoise.certificate import CanonicalBound, Frame, LatticeBound
 from leastnoise.core.exact import exponential
@@ -215,8 +215,8 @@ def test_multipliers_of_a_window_too_small_prove_no_more_than_the_truth() -> Non
     """
     privacy, cost = ln.Privacy(2, "0.05"), ln.l2
     reached = ln.calibrate(privacy, sensitivity=1, cost=cost, among="any").cost
-    asked = Question(privacy, Fraction(1), cost, integer=False, among="any")
-    solver = Solver(asked, Frame("chords", 8, 16), time.monotonic() + 60, None)
+    problem = Problem(privacy, Fraction(1), cost, integer=False, among="any")
+    solver = Solver(problem, Frame("chords", 8, 16), time.monotonic() + 60, None)
     prices = [float(floor / solver.scale) for floor in solver.floors[:-1]]
     found = solver.programme.minimise(prices, beyond=None, atom=None)
     said = prices[0] * found.masses[0] + 2 * sum(

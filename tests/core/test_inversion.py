@@ -17,8 +17,8 @@ from leastnoise.core.sampling.entropy import CipherTape
 from leastnoise.core.sampling.inversion import FloatRuns, decided, float_runs, inverted
 from leastnoise.core.sampling.sampler import draw
 from leastnoise.noise import DiscreteSteps, DiscreteUniform, Run
-from tests.conftest import Replay
-from tests.core.test_sampling import FALSE_ALARM, clopper_pearson
+from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
+from tests.support.tapes import Replay
 
 ONE = Fraction(1)
 END = 1 << 64

@@ -9,9 +9,9 @@ from scipy import stats
 
 import leastnoise as ln
 from leastnoise.core.sampling.sampler import accepted
+from tests.support.confidence_intervals import FALSE_ALARM
 
 pytestmark = pytest.mark.long
-FALSE_ALARM = 1e-9
 
 
 @pytest.mark.parametrize("bits", [14, 16])

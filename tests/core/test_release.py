@@ -18,10 +18,10 @@ from leastnoise.core.lattice import CELLS, Grid
 from leastnoise.core.sampling.sampler import draw
 from leastnoise.errors import NotPrivate
 from leastnoise.noise import DiscreteUniform
-from tests.conftest import released
+from tests.support.confidence_intervals import FALSE_ALARM
+from tests.support.tapes import released
 
 Floats = NDArray[np.float64]
-FALSE_ALARM = 1e-9
 DRAWS = 20_000
 # An atom at δ = 0.6 and 0.75, and a width that is no power of two: at ℓ1 and Δ = 1 the width there
 # is 1, where textbook noise in floats happens to have no holes.

@@ -19,8 +19,8 @@ from leastnoise.core.noise.uniform import DiscreteUniform
 from leastnoise.core.release import several
 from leastnoise.core.sampling.entropy import CipherTape, SystemTape, Tape, words
 from leastnoise.core.sampling.sampler import accepted, draw, ticket, word_bits
+from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 
-FALSE_ALARM = 1e-9
 LAWS = [
     DiscreteUniform(reach=0),
     DiscreteUniform(reach=2, atom=3),
@@ -207,14 +207,6 @@ def test_laws_that_come_and_go_are_each_drawn_in_their_own_way(
     kept = [DiscreteUniform(reach=reach) for reach in range(300)]
     for _ in range(2):
         assert [draw(law, replay([(1 << 64) - 1])) for law in kept] == list(range(300))
-
-
-def clopper_pearson(successes: int, trials: int, rate: float) -> tuple[float, float]:
-    """The exact two-sided confidence interval of a probability, wrong with at most this rate."""
-    low = stats.beta.ppf(rate / 2, successes, trials - successes + 1) if successes else 0.0
-    failures = trials - successes
-    high = stats.beta.isf(rate / 2, successes + 1, failures) if failures else 1.0
-    return float(low), float(high)
 
 
 @pytest.mark.parametrize("delta", ["0.1", "0.3", "0.75"])

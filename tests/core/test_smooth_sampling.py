@@ -20,8 +20,8 @@ from leastnoise.core.sampling.entropy import CipherTape, Tape
 from leastnoise.core.sampling.quantile import Polynomials, Prepared, decided, planned, rounded
 from leastnoise.core.sampling.sampler import draw
 from leastnoise.noise import Gaussian, Laplace, Rounded, Smooth, TruncatedLaplace
-from tests.conftest import Replay, released
-from tests.core.test_sampling import FALSE_ALARM, clopper_pearson
+from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
+from tests.support.tapes import Replay, released
 
 END = 1 << 64
 DIGITS = 80

@@ -27,8 +27,8 @@ from leastnoise.core.sampling.geometric import BASE, Digit, geometric
 from leastnoise.core.sampling.sampler import both_sides, draw
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.noise import DiscreteStaircase, LatticeNoise, Run, Staircase
-from tests.conftest import Replay, released
-from tests.core.test_sampling import FALSE_ALARM, clopper_pearson
+from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
+from tests.support.tapes import Replay, released
 
 END = 1 << 64
 HALF = Fraction(1, 2)

@@ -1,4 +1,4 @@
-"""One suite of laws over every noise."""
+"""Laws of uniform noise on the line and on a lattice; its formulas against scipy."""
 
 from fractions import Fraction
 

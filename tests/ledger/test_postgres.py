@@ -4,6 +4,7 @@ import builtins
 import contextlib
 import os
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -297,8 +298,18 @@ def test_a_child_does_not_end_its_parents_session(database: str) -> None:
         ledger.verify()
         (before,) = asked(database, SESSIONS)
         assert waited([forked(ledger.close), forked(lambda: release(ledger))]) == [0, 0]
-        assert asked(database, SESSIONS) == [before]
+        assert settled_sessions(database) == [before]
         assert ledger.spent == PRICE
+
+
+def settled_sessions(database: str) -> list[Any]:
+    """Return our sessions; the server may list one for a moment after its process has ended."""
+    for _ in range(500):
+        found = asked(database, SESSIONS)
+        if len(found) <= 1:
+            break
+        time.sleep(0.01)
+    return found
 
 
 SESSIONS = (

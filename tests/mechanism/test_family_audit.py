@@ -14,8 +14,8 @@ from scipy import stats
 
 import leastnoise as ln
 from leastnoise.calibration import FAMILIES
+from tests.support.confidence_intervals import FALSE_ALARM
 
-FALSE_ALARM = 1e-9
 DRAWS = 400_000
 
 # One promise for each family that is kept tightly enough for an audit to see a broken one.

@@ -16,8 +16,8 @@ from leastnoise.core.sampling.inversion import decided
 from leastnoise.core.sampling.sampler import draw
 from leastnoise.errors import InvalidParameter, NotPrivate
 from leastnoise.noise import Steps
-from tests.conftest import Replay
 from tests.support.random_noise import steps
+from tests.support.tapes import Replay
 
 COMB = Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])
 

@@ -30,7 +30,7 @@ from leastnoise.mechanism.pair.calibrate import (
 from leastnoise.mechanism.pair.sampler import draw_pair, mixture, point
 from leastnoise.mechanism.pair.staircase import DiscretePlanarStaircase, PlanarStaircase
 from leastnoise.noise import DiscreteStaircase, Run, Staircase
-from tests.core.test_sampling import FALSE_ALARM, clopper_pearson
+from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 
 HALF = Fraction(1, 2)
 ratios = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(49, 50), max_denominator=60)

@@ -1,4 +1,4 @@
-"""What tests of ledgers share: places to keep one, and PostgreSQL servers."""
+"""PostgreSQL servers for tests, of which some may be killed."""
 
 import contextlib
 import os
@@ -19,9 +19,6 @@ import pytest
 
 from tests.support.ledger_files import MEMORY
 from tests.support.processes import forked, on_one_core, waited
-
-# ------------------------------------------------------------------------------------ the server
-
 
 # What clears a server away when whoever began it is killed: the pipe from there then ends. Its log
 # says when it is ready to be cleared away, but not to whom: a second is what it takes, at most.
@@ -184,28 +181,3 @@ def postgres_of_its_own() -> Iterator[Server]:
         yield server
     finally:
         server.stop()
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def places(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Iterator[str]]:
-    """Any number of places where a fresh ledger can be begun, on either store."""
-    if request.param == "sqlite":
-        yield (str(tmp_path / f"people{number}.ledger") for number in count())
-        return
-    server: Server = request.getfixturevalue("postgres")
-    given: list[str] = []
-
-    def further() -> Iterator[str]:
-        while True:
-            given.append(server.database())
-            yield given[-1]
-
-    yield further()
-    for address in given:
-        server.clear(address)
-
-
-@pytest.fixture
-def place(places: Iterator[str]) -> str:
-    """Where a fresh ledger can be begun, on either store."""
-    return next(places)

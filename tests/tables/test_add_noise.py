@@ -14,9 +14,9 @@ import leastnoise as ln
 from leastnoise.tables import GroupedAnswers
 from leastnoise.tables.protected import Protected
 from leastnoise.tables.questions import Count, Mean, Quantile, Sum
+from tests.support.confidence_intervals import FALSE_ALARM
 from tests.support.processes import forked, waited
 
-FALSE_ALARM = 1e-9
 ENDED = ln.Privacy(1, "1e-3")  # its noise has a largest size
 
 

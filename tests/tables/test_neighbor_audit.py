@@ -18,8 +18,8 @@ from scipy import stats
 import leastnoise as ln
 from leastnoise.tables import GroupedAnswers
 from leastnoise.tables.questions import Count, Sum
+from tests.support.confidence_intervals import FALSE_ALARM
 
-FALSE_ALARM = 1e-9
 MANY = 100_000
 
 

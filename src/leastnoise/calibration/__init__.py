@@ -6,9 +6,9 @@ which shares nothing with them but the law and the cost.
 
 from leastnoise.calibration.families import FAMILIES, Approximation, Family, register
 from leastnoise.calibration.finder import find_noise
-from leastnoise.calibration.question import (
+from leastnoise.calibration.problem import (
     Effort,
-    Question,
+    Problem,
     class_read,
     effort_read,
     sensitivity_read,
@@ -19,7 +19,7 @@ __all__ = [
     "Approximation",
     "Effort",
     "Family",
-    "Question",
+    "Problem",
     "class_read",
     "effort_read",
     "find_noise",

@@ -11,7 +11,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from leastnoise.calibration.question import Question
+from leastnoise.calibration.problem import Problem
 from leastnoise.certificate import Certificate
 from leastnoise.costs import Cost
 from leastnoise.errors import LeastnoiseError
@@ -19,14 +19,14 @@ from leastnoise.errors import LeastnoiseError
 _VARIABLE = "LEASTNOISE_CACHE"
 
 
-def remembered(asked: Question) -> Certificate | None:
+def load(problem: Problem) -> Certificate | None:
     """Return a certificate for the question, proved again, or None."""
-    path = _path(asked)
+    path = _path(problem)
     if path is None:
         return None
     try:
         certificate = Certificate.from_json(path.read_text(encoding="utf-8"))
-        if _asked_by(certificate) != (*_stated(asked), asked.integer, asked.among):
+        if _asked_by(certificate) != (*_stated(problem), problem.integer, problem.among):
             return None
         certificate.check()
     except (OSError, ValueError, LeastnoiseError):
@@ -34,10 +34,10 @@ def remembered(asked: Question) -> Certificate | None:
     return certificate
 
 
-def remember(asked: Question, certificate: Certificate) -> None:
+def save(problem: Problem, certificate: Certificate) -> None:
     """Keep a proved certificate; the file is there whole or not at all."""
-    path = _path(asked)
-    if path is None or _asked_by(certificate)[-1] != asked.among:
+    path = _path(problem)
+    if path is None or _asked_by(certificate)[-1] != problem.among:
         return
     with contextlib.suppress(OSError, LeastnoiseError):
         text = certificate.to_json()
@@ -56,17 +56,17 @@ def _asked_by(certificate: Certificate) -> tuple[object, ...]:
     return (*stated, certificate.integer, certificate.among)
 
 
-def _stated(asked: Question) -> tuple[object, ...]:
-    return (asked.privacy, asked.sensitivity, asked.cost)
+def _stated(problem: Problem) -> tuple[object, ...]:
+    return (problem.privacy, problem.sensitivity, problem.cost)
 
 
-def _path(asked: Question) -> Path | None:
+def _path(problem: Problem) -> Path | None:
     """Return the file of a question; None where nothing is kept, as for a function's cost."""
     wanted = os.environ.get(_VARIABLE, "")
-    if wanted == "off" or type(asked.cost) is Cost:
+    if wanted == "off" or type(problem.cost) is Cost:
         return None
     import platformdirs
 
     folder = Path(wanted or platformdirs.user_cache_dir("leastnoise", appauthor=False))
-    key = f"{_stated(asked)} {asked.integer} {asked.among}"
+    key = f"{_stated(problem)} {problem.integer} {problem.among}"
     return folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"

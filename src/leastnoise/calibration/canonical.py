@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import count
 
 from leastnoise.accounting import Profile
-from leastnoise.calibration.question import Question, outside
+from leastnoise.calibration.problem import Problem, outside
 from leastnoise.calibration.staircase import LONGEST_ON_LINE, geometric
 from leastnoise.certificate import CanonicalBound, Certificate, at_epsilon_0, bits_for
 from leastnoise.core.exact import exponential
@@ -23,33 +23,33 @@ from leastnoise.errors import Unsupported
 LONGEST = 1_000
 
 
-def least_canonical(asked: Question) -> tuple[Noise, Certificate]:
+def least_canonical(problem: Problem) -> tuple[Noise, Certificate]:
     """Return the canonical noise for ε > 0 and δ > 0, and its certificate: least for every cost."""
-    noise = canonical(asked.privacy)
+    noise = canonical(problem.privacy)
     evidence = CanonicalBound(integer=True)
     certificate = Certificate.of(
         noise,
-        asked.privacy,
-        asked.sensitivity,
-        asked.cost,
+        problem.privacy,
+        problem.sensitivity,
+        problem.cost,
         source="the canonical noise (Awan and Vadhan 2023)",
-        lower_bound=evidence.prove(asked.cost, asked.privacy, asked.sensitivity),
+        lower_bound=evidence.prove(problem.cost, problem.privacy, problem.sensitivity),
         evidence=evidence,
     )
     return noise, certificate
 
 
-def find_canonical(asked: Question) -> Noise:
+def find_canonical(problem: Problem) -> Noise:
     """Return the canonical noise: on the integers as it is, on the line spread over cells of Δ.
 
     Private for all shifts up to Δ, since H is linear between whole ones. Awan and Vadhan 2023.
     """
-    privacy, sensitivity = asked.privacy, asked.sensitivity
-    counting = asked.integer and sensitivity == 1
+    privacy, sensitivity = problem.privacy, problem.sensitivity
+    counting = problem.integer and sensitivity == 1
     if not privacy.delta:
         if counting or not privacy.epsilon:
-            return geometric(asked)
-        if asked.integer:
+            return geometric(problem)
+        if problem.integer:
             raise outside("the canonical noise", "for whole numbers δ > 0 or Δ = 1", privacy)
         return Staircase(sensitivity, Fraction(1, 2), 1 / exponential(privacy.epsilon).lower)
     if not privacy.epsilon and counting:
@@ -62,7 +62,7 @@ def find_canonical(asked: Question) -> Noise:
         [(first + k) * sensitivity for k in range(len(law.runs) + 1)],
         [Fraction(run.weight, law.total) / sensitivity for run in law.runs],
     )
-    return spread.rounded(Fraction(1)) if asked.integer else spread
+    return spread.rounded(Fraction(1)) if problem.integer else spread
 
 
 def canonical(privacy: Privacy, longest: int = LONGEST) -> DiscreteSteps:

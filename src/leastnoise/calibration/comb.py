@@ -11,7 +11,7 @@ is exactly (0, δ)-private: an error in β costs accuracy, never privacy.
 
 from fractions import Fraction
 
-from leastnoise.calibration.question import Question, outside
+from leastnoise.calibration.problem import Problem, outside
 from leastnoise.certificate import Certificate, CombBound
 from leastnoise.core.noise import Noise, Steps
 from leastnoise.core.privacy import Privacy
@@ -49,24 +49,24 @@ def least_comb(
     return noise, certificate
 
 
-def find_comb(asked: Question) -> Noise:
+def find_comb(problem: Problem) -> Noise:
     """Return the comb for the family of that name; at ε > 0 that for the same δ."""
-    privacy = Privacy(delta=asked.privacy.delta)
-    found = None if asked.integer else least_comb(privacy, asked.sensitivity, asked.cost)
+    privacy = Privacy(delta=problem.privacy.delta)
+    found = None if problem.integer else least_comb(privacy, problem.sensitivity, problem.cost)
     if found is None:
         raise outside(
             "the comb",
             "the cost l2, real answers and δ ≥ 0.62653… (docs/theory/comb.md)",
-            asked.privacy,
+            problem.privacy,
         )
     return found[0]
 
 
-def prove_comb(asked: Question) -> tuple[Noise, Certificate] | None:
+def prove_comb(problem: Problem) -> tuple[Noise, Certificate] | None:
     """Return the comb with the proof that it is optimal among all noise, where that is known."""
-    if asked.integer:
+    if problem.integer:
         return None
-    return least_comb(asked.privacy, asked.sensitivity, asked.cost)
+    return least_comb(problem.privacy, problem.sensitivity, problem.cost)
 
 
 def _comb(root: Fraction, delta: Fraction, sensitivity: Fraction) -> Steps:

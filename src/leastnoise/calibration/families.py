@@ -12,7 +12,7 @@ from leastnoise.accounting import has_loss_curve
 from leastnoise.calibration.canonical import find_canonical
 from leastnoise.calibration.comb import find_comb, prove_comb
 from leastnoise.calibration.integers import find_uniform, prove_uniform
-from leastnoise.calibration.question import Question
+from leastnoise.calibration.problem import Problem
 from leastnoise.calibration.smooth import (
     classic_gaussian,
     find_smooth,
@@ -70,12 +70,12 @@ class Family:
 
     about: str
     source: str
-    find: Callable[[Question], Noise]
+    find: Callable[[Problem], Noise]
     noise: tuple[type[Noise], ...]
     approximation: Approximation
     stairs: bool = False
     many_steps: bool = False
-    prove_least: Callable[[Question], tuple[Noise, Certificate] | None] | None = None
+    prove_least: Callable[[Problem], tuple[Noise, Certificate] | None] | None = None
 
     @property
     def needs_epsilon(self) -> bool:
@@ -135,7 +135,7 @@ def _check_class(name: str, noise: type[Noise]) -> None:
         )
 
 
-def noise_of_family(name: object, asked: Question) -> tuple[Noise, str]:
+def noise_of_family(name: object, problem: Problem) -> tuple[Noise, str]:
     """Return the noise of a family for a question, and the result it rests on.
 
     Raises:
@@ -148,7 +148,7 @@ def noise_of_family(name: object, asked: Question) -> tuple[Noise, str]:
             "Choose one, or leave it out for the least noise."
         )
     family = FAMILIES[name]
-    return family.find(asked), family.source
+    return family.find(problem), family.source
 
 
 def _meant(name: object) -> str:
@@ -156,17 +156,17 @@ def _meant(name: object) -> str:
     return f"Did you mean {near[0]}? " if near else ""
 
 
-def cheapest_known(asked: Question) -> tuple[Noise, str]:
+def cheapest_known(problem: Problem) -> tuple[Noise, str]:
     """Return the cheapest noise of all families for a question, and its family's name."""
     best: tuple[Fraction, Noise, str] | None = None
     refused: list[LeastnoiseError] = []
     for name, family in FAMILIES.items():
-        if best and asked.privacy.epsilon * _MUCH_LESS <= asked.privacy.delta:
+        if best and problem.privacy.epsilon * _MUCH_LESS <= problem.privacy.delta:
             break  # the first, uniform noise, is near enough
         try:
-            noise = family.find(asked)
-            cost = noise.expected(asked.cost)
-            if asked.among == "decreasing" and not noise.is_unimodal:
+            noise = family.find(problem)
+            cost = noise.expected(problem.cost)
+            if problem.among == "decreasing" and not noise.is_unimodal:
                 continue
         except (InvalidParameter, NotPrivate, Unsupported) as error:
             refused.append(error)

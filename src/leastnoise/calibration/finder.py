@@ -8,13 +8,13 @@ import time
 from dataclasses import replace
 from fractions import Fraction
 
-from leastnoise.calibration.cache import remember, remembered
+from leastnoise.calibration.cache import load, save
 from leastnoise.calibration.canonical import least_canonical
 from leastnoise.calibration.comb import prove_comb
 from leastnoise.calibration.families import FAMILIES, cheapest_known, noise_of_family
 from leastnoise.calibration.integers import least_unimodal
-from leastnoise.calibration.question import Effort, Question
-from leastnoise.calibration.solve import Bracket, certified, narrowed
+from leastnoise.calibration.problem import Effort, Problem
+from leastnoise.calibration.solve import Bracket, narrow, to_certificate
 from leastnoise.calibration.staircase import cheapest_staircase
 from leastnoise.certificate import CanonicalBound, Certificate, LatticeBound
 from leastnoise.core.exact import format_exact, power
@@ -30,7 +30,7 @@ _STAIRCASE = "Geng and Viswanath 2016 (the staircase)"
 
 
 def find_noise(
-    asked: Question, effort: Effort, family: str | None = None
+    problem: Problem, effort: Effort, family: str | None = None
 ) -> tuple[Noise, Certificate]:
     """Return the least noise of a class, or one proved to be near it, and the proof.
 
@@ -45,100 +45,104 @@ def find_noise(
 
     ``family`` asks for a noise of one kind instead (:mod:`leastnoise.calibration.families`).
     """
-    if not asked.privacy.delta and not asked.privacy.epsilon:
+    if not problem.privacy.delta and not problem.privacy.epsilon:
         raise InvalidParameter(
             "at ε = 0 no noise keeps δ = 0: the answer would have to be the same for all data; "
             "got (0, 0). Give δ > 0."
         )
-    if asked.privacy.epsilon > _LARGEST_EPSILON:
+    if problem.privacy.epsilon > _LARGEST_EPSILON:
         raise Unsupported(
             f"an ε above {_LARGEST_EPSILON} protects nobody, and e^ε is not computed for it; got "
-            f"ε = {format_exact(asked.privacy.epsilon)}. Promise less."
+            f"ε = {format_exact(problem.privacy.epsilon)}. Promise less."
         )
     # A cost is looked at before it is trusted, and again as far as the noise turned out to reach.
-    level = max(asked.privacy.delta, min(asked.privacy.epsilon, Fraction(1)))
-    asked.cost.probe(asked.sensitivity / level)
-    noise, certificate = _found(asked, effort) if family is None else _forced(asked, family)
+    level = max(problem.privacy.delta, min(problem.privacy.epsilon, Fraction(1)))
+    problem.cost.probe(problem.sensitivity / level)
+    noise, certificate = _found(problem, effort) if family is None else _forced(problem, family)
     if isinstance(noise.radius, Fraction):
-        asked.cost.probe(2 * noise.radius)
+        problem.cost.probe(2 * noise.radius)
     certificate.check()
     return noise, certificate
 
 
-def _found(asked: Question, effort: Effort) -> tuple[Noise, Certificate]:
-    privacy = asked.privacy
+def _found(problem: Problem, effort: Effort) -> tuple[Noise, Certificate]:
+    privacy = problem.privacy
     if not privacy.epsilon:
-        closed = least_unimodal(asked)
-        if asked.among == "decreasing":
+        closed = least_unimodal(problem)
+        if problem.among == "decreasing":
             return closed
-        found = prove_comb(asked)
+        found = prove_comb(problem)
         if found is not None:
             return found
-        return _bracketed(asked, closed[0], closed[1].source, effort)
+        return _bracketed(problem, closed[0], closed[1].source, effort)
     if not privacy.delta:
         with contextlib.suppress(Unsupported):  # for tiny ε its cost takes too many terms
-            return _bracketed(asked, cheapest_staircase(asked), _STAIRCASE, effort)
-    if asked.integer and asked.sensitivity == 1:
+            return _bracketed(problem, cheapest_staircase(problem), _STAIRCASE, effort)
+    if problem.integer and problem.sensitivity == 1:
         with contextlib.suppress(Unsupported):  # it has too many steps to be listed
-            return least_canonical(asked)
-    unit = at_unit(asked)
+            return least_canonical(problem)
+    unit = at_unit(problem)
     noise, family = cheapest_known(unit)
     source = _CHEAPEST.format(family)
-    if asked.among == "any" and effort.solve:  # any shape begins with the least decreasing one
+    if problem.among == "any" and effort.solve:  # any shape begins with the least decreasing one
         begun, plainer = time.monotonic(), replace(unit, among="decreasing")
         first = replace(effort, seconds=effort.seconds / 8)
         noise, certificate = _bracketed(plainer, noise, source, first)
         source = certificate.source
         left = effort.seconds - (time.monotonic() - begun)
         effort = replace(effort, seconds=max(left, effort.seconds / 8))
-    certificate = scaled(_bracketed(unit, noise, source, effort)[1], asked)
+    certificate = scaled(_bracketed(unit, noise, source, effort)[1], problem)
     if certificate.gap <= effort.gap and certificate.source == _CHEAPEST.format(family):
         certificate = replace(certificate, source=FAMILIES[family].source)
     return certificate.noise, certificate
 
 
-def _forced(asked: Question, family: str) -> tuple[Noise, Certificate]:
+def _forced(problem: Problem, family: str) -> tuple[Noise, Certificate]:
     """Return the noise of a family, with the best bound that is known at once."""
-    noise, source = noise_of_family(family, asked)
+    noise, source = noise_of_family(family, problem)
     prove_least = FAMILIES[family].prove_least
-    proved = None if prove_least is None else prove_least(asked)
+    proved = None if prove_least is None else prove_least(problem)
     if proved is not None:
         return proved
-    bracket = Bracket(asked).with_noise(noise).with_evidence(CanonicalBound(integer=asked.integer))
-    return certified(bracket, source)
+    bracket = (
+        Bracket(problem).with_noise(noise).with_evidence(CanonicalBound(integer=problem.integer))
+    )
+    return to_certificate(bracket, source)
 
 
 def _bracketed(
-    asked: Question, noise: Noise, source: str, effort: Effort
+    problem: Problem, noise: Noise, source: str, effort: Effort
 ) -> tuple[Noise, Certificate]:
     """Return the noise if a bound that is known at once shows it near enough; else solve."""
-    counting = asked.integer and asked.sensitivity == 1
-    bracket = Bracket(asked).with_noise(noise).with_evidence(CanonicalBound(integer=asked.integer))
+    counting = problem.integer and problem.sensitivity == 1
+    bracket = (
+        Bracket(problem).with_noise(noise).with_evidence(CanonicalBound(integer=problem.integer))
+    )
     if bracket.gap <= effort.gap or counting or not effort.solve:
-        return certified(bracket, source)
-    kept = remembered(asked)
+        return to_certificate(bracket, source)
+    kept = load(problem)
     if kept is not None and kept.gap <= effort.gap:
         return kept.noise, kept
     with Progress() as progress:
-        bracket = narrowed(bracket, gap=effort.gap, seconds=effort.seconds, progress=progress)
-    noise, certificate = certified(bracket, source if bracket.noise is noise else _SOLVED)
-    remember(asked, certificate)
+        bracket = narrow(bracket, gap=effort.gap, seconds=effort.seconds, progress=progress)
+    noise, certificate = to_certificate(bracket, source if bracket.noise is noise else _SOLVED)
+    save(problem, certificate)
     return noise, certificate
 
 
-def at_unit(asked: Question) -> Question:
+def at_unit(problem: Problem) -> Problem:
     """Return the question at Δ = 1 where its answer need only be scaled, else as it is."""
-    scales = isinstance(asked.cost, Power) and not asked.integer
-    return replace(asked, sensitivity=Fraction(1)) if scales else asked
+    scales = isinstance(problem.cost, Power) and not problem.integer
+    return replace(problem, sensitivity=Fraction(1)) if scales else problem
 
 
-def scaled(certificate: Certificate, asked: Question) -> Certificate:
+def scaled(certificate: Certificate, problem: Problem) -> Certificate:
     """Return a certificate of :func:`at_unit`'s question as one of the question itself.
 
     The multipliers of a bound are scaled like the cost; since Δᵖ may be irrational only nearly, for
     which the bound is worked out anew.
     """
-    sensitivity, cost, evidence = asked.sensitivity, asked.cost, certificate.evidence
+    sensitivity, cost, evidence = problem.sensitivity, problem.cost, certificate.evidence
     if sensitivity == certificate.sensitivity or not isinstance(cost, Power):
         return certificate
     noise = certificate.noise
@@ -150,10 +154,12 @@ def scaled(certificate: Certificate, asked: Question) -> Certificate:
         )
     return Certificate.of(
         noise.scaled(sensitivity),
-        asked.privacy,
+        problem.privacy,
         sensitivity,
         cost,
         source=certificate.source,
-        lower_bound=None if evidence is None else evidence.prove(cost, asked.privacy, sensitivity),
+        lower_bound=None
+        if evidence is None
+        else evidence.prove(cost, problem.privacy, sensitivity),
         evidence=evidence,
     )

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import lcm
 
 from leastnoise.calibration.line import least_on_line, line_through_integer, not_attained
-from leastnoise.calibration.question import Question, outside
+from leastnoise.calibration.problem import Problem, outside
 from leastnoise.certificate import Certificate
 from leastnoise.core.exact import Interval
 from leastnoise.core.noise import DiscreteUniform, Noise
@@ -25,22 +25,22 @@ _DOUBLINGS = 64
 _LENIENT = 8
 
 
-def least_unimodal(asked: Question) -> tuple[Noise, Certificate]:
+def least_unimodal(problem: Problem) -> tuple[Noise, Certificate]:
     """Return the optimal unimodal noise at ε = 0, which satisfies every (ε, δ) of the same δ."""
-    if not asked.privacy.delta:
-        raise outside("the uniform noise", "δ > 0", asked.privacy)
-    finder = least_on_integers if asked.integer else least_on_line
-    return finder(Privacy(delta=asked.privacy.delta), asked.sensitivity, asked.cost)
+    if not problem.privacy.delta:
+        raise outside("the uniform noise", "δ > 0", problem.privacy)
+    finder = least_on_integers if problem.integer else least_on_line
+    return finder(Privacy(delta=problem.privacy.delta), problem.sensitivity, problem.cost)
 
 
-def find_uniform(asked: Question) -> Noise:
+def find_uniform(problem: Problem) -> Noise:
     """Return the noise of :func:`least_unimodal`."""
-    return least_unimodal(asked)[0]
+    return least_unimodal(problem)[0]
 
 
-def prove_uniform(asked: Question) -> tuple[Noise, Certificate] | None:
+def prove_uniform(problem: Problem) -> tuple[Noise, Certificate] | None:
     """Return it with the proof that it is optimal, which is for ε = 0."""
-    return None if asked.privacy.epsilon else least_unimodal(asked)
+    return None if problem.privacy.epsilon else least_unimodal(problem)
 
 
 def least_on_integers(

@@ -65,7 +65,7 @@ class Weights:
         return Weights(frame, sides, mine * self.atom + theirs * other.atom)
 
 
-def repaired(
+def repair(
     frame: Frame,
     masses: list[float],
     atom: float,

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from leastnoise.accounting import Profile
-from leastnoise.calibration.question import Question, outside
+from leastnoise.calibration.problem import Problem, outside
 from leastnoise.core.exact import (
     Interval,
     exponential,
@@ -34,62 +34,62 @@ _CLOSE = Fraction(1, 1 << 60)
 _STEPS = 200
 
 
-def find_smooth(find: Callable[[Question], Smooth]) -> Callable[[Question], Noise]:
+def find_smooth(find: Callable[[Problem], Smooth]) -> Callable[[Problem], Noise]:
     """Return a finder for integers too: noise that is private on the line is so when rounded."""
 
-    def find_or_round(asked: Question) -> Noise:
-        noise = find(asked)
-        return Rounded(Fraction(1), noise) if asked.integer else noise
+    def find_or_round(problem: Problem) -> Noise:
+        noise = find(problem)
+        return Rounded(Fraction(1), noise) if problem.integer else noise
 
     return find_or_round
 
 
-def laplace(asked: Question) -> Laplace:
+def laplace(problem: Problem) -> Laplace:
     """Return Laplace noise of the least scale that keeps (ε, δ): Δ / (ε − 2·ln(1−δ)).
 
     At a move of Δ it needs δ(ε) = 1 − e^((ε − Δ/b)/2) for ε < Δ/b. At δ = 0 the scale is Δ/ε, of
     Dwork, McSherry, Nissim and Smith 2006, Theorem 1.
     """
-    privacy = _any(asked.privacy)
+    privacy = _any(problem.privacy)
     if not privacy.delta:
-        return Laplace(asked.sensitivity / privacy.epsilon)
+        return Laplace(problem.sensitivity / privacy.epsilon)
     gained = privacy.epsilon - 2 * logarithm(1 - privacy.delta).upper
-    return _widen(asked, Laplace, asked.sensitivity / gained)
+    return _widen(problem, Laplace, problem.sensitivity / gained)
 
 
-def truncated_laplace(asked: Question) -> TruncatedLaplace:
+def truncated_laplace(problem: Problem) -> TruncatedLaplace:
     """Return b = Δ/ε, A = b·ln(1 + (e^ε−1)/2δ): Geng, Ding, Guo and Kumar 2020, Theorem 1."""
-    privacy = asked.privacy
+    privacy = problem.privacy
     if not privacy.epsilon or not 0 < privacy.delta < _HALF:
         raise outside("the truncated Laplace noise", "ε > 0 and 0 < δ < 1/2", privacy)
-    scale = asked.sensitivity / privacy.epsilon
+    scale = problem.sensitivity / privacy.epsilon
     grown = exponential(privacy.epsilon, 256).upper
     widest = logarithm(1 + (grown - 1) / (2 * privacy.delta)).upper * scale
-    return _widen(asked, lambda radius: TruncatedLaplace(scale, radius), widest)
+    return _widen(problem, lambda radius: TruncatedLaplace(scale, radius), widest)
 
 
-def gaussian(asked: Question) -> Gaussian:
+def gaussian(problem: Problem) -> Gaussian:
     """Return Gaussian noise of the least σ that keeps (ε, δ): Balle and Wang 2018, Theorem 8.
 
     Newton's method on ln δ as a function of ln σ, whose slope is −Δ·p(t)/δ with t the place where
     the likelihood ratio is e^ε; at ε = 0 in closed form, Δ / 2Φ⁻¹((1+δ)/2).
     """
-    privacy, sensitivity = asked.privacy, asked.sensitivity
+    privacy, sensitivity = problem.privacy, problem.sensitivity
     if not privacy.delta:
         raise outside("Gaussian noise", "δ > 0", privacy)
     if not privacy.epsilon:
         wide = power(Fraction(8), _HALF).lower * inverse_error_function(privacy.delta).lower
-        return _widen(asked, Gaussian, sensitivity / wide)
-    return _widen(asked, Gaussian, _sigma(privacy) * sensitivity)
+        return _widen(problem, Gaussian, sensitivity / wide)
+    return _widen(problem, Gaussian, _sigma(privacy) * sensitivity)
 
 
-def classic_gaussian(asked: Question) -> Gaussian:
+def classic_gaussian(problem: Problem) -> Gaussian:
     """Return σ = Δ·√(2·ln(1.25/δ))/ε, for 0 < ε < 1: Dwork and Roth 2014, Theorem A.1."""
-    privacy = asked.privacy
+    privacy = problem.privacy
     if not 0 < privacy.epsilon < 1 or not privacy.delta:
         raise outside("the classic Gaussian noise", "0 < ε < 1 and δ > 0", privacy)
     width = power(2 * logarithm(Fraction(5, 4) / privacy.delta).upper, _HALF).upper
-    return _widen(asked, Gaussian, width * asked.sensitivity / privacy.epsilon)
+    return _widen(problem, Gaussian, width * problem.sensitivity / privacy.epsilon)
 
 
 def _sigma(privacy: Privacy) -> Fraction:
@@ -128,20 +128,20 @@ def _following(noise: Gaussian, privacy: Privacy, reached: Fraction) -> Fraction
     return noise.sigma * exponential(bounded).middle
 
 
-def _widen(asked: Question, noise_of: Callable[[Fraction], Found], width: Fraction) -> Found:
+def _widen(problem: Problem, noise_of: Callable[[Fraction], Found], width: Fraction) -> Found:
     """Return the noise of this width, rounded up until it is proved to keep the promise."""
     more = _ROUNDING
     for _ in range(8):
         noise = noise_of(Interval.exact(width * (1 + more)).shortened(_BITS).upper)
         try:
-            check_privacy(noise, asked.privacy, sensitivity=asked.sensitivity)
+            check_privacy(noise, problem.privacy, sensitivity=problem.sensitivity)
         except NotPrivate:
             more *= 16
         else:
             return noise
     raise NotPrivate(
-        f"the noise of a theorem must keep {asked.privacy} at Δ = "
-        f"{format_exact(asked.sensitivity)}, "
+        f"the noise of a theorem must keep {problem.privacy} at Δ = "
+        f"{format_exact(problem.sensitivity)}, "
         f"and {noise!r} does not. Please report this; use another family meanwhile."
     )
 

@@ -18,8 +18,8 @@ from fractions import Fraction
 from itertools import pairwise
 
 from leastnoise.calibration.linear_programme import OutOfTime, Programme, Proposal
-from leastnoise.calibration.question import Question
-from leastnoise.calibration.repair import repaired
+from leastnoise.calibration.problem import Problem
+from leastnoise.calibration.repair import repair
 from leastnoise.certificate import Certificate, Evidence, Frame, LatticeBound
 from leastnoise.core.exact import as_float, exponential
 from leastnoise.core.noise import Noise, Steps
@@ -45,7 +45,7 @@ SMALL = Fraction(1, 10**9)
 class Bracket:
     """The cheapest noise found, and the highest bound proved, with what proves it."""
 
-    question: Question
+    problem: Problem
     noise: Noise | None = None
     cost: Fraction | None = None
     bound: Fraction | None = None
@@ -63,7 +63,7 @@ class Bracket:
 
     def with_noise(self, noise: Noise) -> "Bracket":
         """Return the bracket with this noise, if it is cheaper."""
-        cost = noise.expected(self.question.cost)
+        cost = noise.expected(self.problem.cost)
         return (
             self
             if self.cost is not None and self.cost <= cost
@@ -72,13 +72,13 @@ class Bracket:
 
     def with_evidence(self, evidence: Evidence) -> "Bracket":
         """Return the bracket with this evidence, if it proves more."""
-        asked = self.question
-        bound = evidence.prove(asked.cost, asked.privacy, asked.sensitivity)
+        problem = self.problem
+        bound = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
         better = self.bound is None or bound > self.bound
         return replace(self, bound=bound, evidence=evidence) if better else self
 
 
-def narrowed(
+def narrow(
     bracket: Bracket,
     *,
     gap: Fraction,
@@ -87,37 +87,37 @@ def narrowed(
 ) -> Bracket:
     """Return a bracket with a gap at most ``gap``, or the best there is after ``seconds``."""
     until = time.monotonic() + seconds
-    asked = bracket.question
-    window, cells, before = _radius(asked), _first_cells(asked), None
+    problem = bracket.problem
+    window, cells, before = _radius(problem), _first_cells(problem), None
     while True:
-        frame = _frame(asked, cells, window)
-        pairs = frame.cells * frame.points * (asked.among == "any")
+        frame = _frame(problem, cells, window)
+        pairs = frame.cells * frame.points * (problem.among == "any")
         if pairs > _MOST_PAIRS or frame.points > _MOST_POINTS:
             return bracket
-        if asked.privacy.epsilon > _LARGEST_EPSILON:
+        if problem.privacy.epsilon > _LARGEST_EPSILON:
             return bracket
         progress(f"{cells} cells to a Δ, gap so far {bracket.gap:.2%}")
         begun = time.monotonic()
-        solver = Solver(asked, frame, until, before)
+        solver = Solver(problem, frame, until, before)
         try:
             lower = solver.lower()
             bracket = bracket.with_evidence(solver.evidence(lower))
-            upper = solver.upper() if asked.privacy.delta >= _SMALLEST_DELTA else None
+            upper = solver.upper() if problem.privacy.delta >= _SMALLEST_DELTA else None
         except OutOfTime as stopped:
             if stopped.last is not None:
                 bracket = bracket.with_evidence(solver.evidence(stopped.last))
-            if window > 4 * _radius(asked) or time.monotonic() > until:
+            if window > 4 * _radius(problem) or time.monotonic() > until:
                 return bracket
             window += 1 + window // 4
             continue
         if upper is not None:
-            noise = repaired(
+            noise = repair(
                 frame,
                 upper.masses.tolist(),
                 upper.atom,
-                asked.privacy,
-                asked.sensitivity,
-                decreasing=asked.among == "decreasing",
+                problem.privacy,
+                problem.sensitivity,
+                decreasing=problem.among == "decreasing",
             )
             if frame.rule == "smoothed" and isinstance(noise, Steps):
                 noise = noise.rounded(Fraction(1))
@@ -125,25 +125,25 @@ def narrowed(
             before = (frame, upper)
         if bracket.gap <= gap:
             return bracket
-        if lower.beyond > 1e-9 and window <= 4 * _radius(asked):
+        if lower.beyond > 1e-9 and window <= 4 * _radius(problem):
             window += 1 + window // 4  # mass beyond the window is charged too little: look further
         elif frame.rule == "points":
             return bracket
         else:
             now = time.monotonic()
             finest = (max(until - now, 0.0) / max(now - begun, 1e-3)) ** 0.25
-            cells = _finer(asked, cells, bracket.gap / as_float(gap), finest)
+            cells = _finer(problem, cells, bracket.gap / as_float(gap), finest)
 
 
-def certified(bracket: Bracket, source: str) -> tuple[Noise, Certificate]:
+def to_certificate(bracket: Bracket, source: str) -> tuple[Noise, Certificate]:
     """Return the noise and the certificate of a bracket that has both ends."""
-    asked = bracket.question
+    problem = bracket.problem
     assert bracket.noise is not None  # noqa: S101 -- tells mypy what the caller made sure of
     certificate = Certificate.of(
         bracket.noise,
-        asked.privacy,
-        asked.sensitivity,
-        asked.cost,
+        problem.privacy,
+        problem.sensitivity,
+        problem.cost,
         source=source,
         lower_bound=bracket.bound,
         evidence=bracket.evidence,
@@ -155,19 +155,19 @@ class Solver:
     """One frame: its prices, its programme, and what comes of them."""
 
     def __init__(
-        self, asked: Question, frame: Frame, until: float, before: tuple[Frame, Proposal] | None
+        self, problem: Problem, frame: Frame, until: float, before: tuple[Frame, Proposal] | None
     ) -> None:
         import numpy as np
 
-        self.asked, self.frame = asked, frame
-        self.floors = frame.floors(asked.cost, asked.sensitivity)
-        self.scale = _scale(asked)
-        self.factor = exponential(asked.privacy.epsilon)
+        self.problem, self.frame = problem, frame
+        self.floors = frame.floors(problem.cost, problem.sensitivity)
+        self.scale = _scale(problem)
+        self.factor = exponential(problem.privacy.epsilon)
         self.programme = Programme(
             frame,
             as_float(self.factor.middle),
-            as_float(asked.privacy.delta) if asked.privacy.delta >= _SMALLEST_DELTA else 0.0,
-            decreasing=asked.among == "decreasing",
+            as_float(problem.privacy.delta) if problem.privacy.delta >= _SMALLEST_DELTA else 0.0,
+            decreasing=problem.among == "decreasing",
             until=until,
         )
         if before is not None:
@@ -195,7 +195,7 @@ class Solver:
 
     def _zero(self) -> float:
         """Return what no error costs."""
-        return as_float(self.asked.cost.value(Fraction(0)).lower / self.scale)
+        return as_float(self.problem.cost.value(Fraction(0)).lower / self.scale)
 
     def evidence(self, found: Proposal) -> LatticeBound:
         """Return the multipliers in whole numbers."""
@@ -227,7 +227,7 @@ class Solver:
 
     def _averages(self) -> list[Fraction]:
         """Return the mean cost of an error in each cell; on the integers, of each point."""
-        cost, step = self.asked.cost, self.asked.sensitivity / self.frame.cells
+        cost, step = self.problem.cost, self.problem.sensitivity / self.frame.cells
         if self.frame.rule == "points":
             return [cost.value(k * step).middle for k in range(self.frame.reach + 1)]
         half = Fraction(1 + self.frame.edged, 2)
@@ -259,11 +259,11 @@ def _runs(rows: Iterator[tuple[int, int, int]]) -> Iterator[tuple[int, int, tupl
         yield shift, first, tuple(values)
 
 
-def _frame(asked: Question, cells: int, window: int) -> Frame:
-    if asked.integer:
-        rule = "points" if cells == asked.sensitivity else "smoothed"
+def _frame(problem: Problem, cells: int, window: int) -> Frame:
+    if problem.integer:
+        rule = "points" if cells == problem.sensitivity else "smoothed"
     else:
-        rule = "cells" if _jumps(asked.cost) else "chords"
+        rule = "cells" if _jumps(problem.cost) else "chords"
     return Frame(rule, cells, cells * window)
 
 
@@ -272,48 +272,48 @@ def _jumps(cost: Cost) -> bool:
     return any(cost.beyond(kink) > cost.value(kink).upper for kink in cost.kinks)
 
 
-def _first_cells(asked: Question) -> int:
+def _first_cells(problem: Problem) -> int:
     """Return how fine the first lattice is: finer for a larger ε, and with room for kinks."""
-    if asked.integer and asked.sensitivity <= _LARGEST_POINTWISE:
-        return int(asked.sensitivity)
-    epsilon = as_float(asked.privacy.epsilon)
-    wanted = min(32, max(1 + 2 * (asked.among == "decreasing"), round(8 * epsilon)))
-    return _aligned(asked, max(wanted, 8) if not epsilon else wanted)
+    if problem.integer and problem.sensitivity <= _LARGEST_POINTWISE:
+        return int(problem.sensitivity)
+    epsilon = as_float(problem.privacy.epsilon)
+    wanted = min(32, max(1 + 2 * (problem.among == "decreasing"), round(8 * epsilon)))
+    return _aligned(problem, max(wanted, 8) if not epsilon else wanted)
 
 
-def _finer(asked: Question, cells: int, excess: float, finest: float) -> int:
+def _finer(problem: Problem, cells: int, excess: float, finest: float) -> int:
     """Return the next lattice: as the gap falls like 1/m², but not in too large a stride.
 
     Nor in one that takes longer than there is time: a solve takes about m⁴.
     """
     stride = min(2.0, max(1.25, 1.08 * math.sqrt(excess)), max(1.1, finest))
-    return _aligned(asked, math.ceil(cells * stride))
+    return _aligned(problem, math.ceil(cells * stride))
 
 
-def _aligned(asked: Question, cells: int) -> int:
+def _aligned(problem: Problem, cells: int) -> int:
     """Return the next larger number of cells that puts the cost's kinks on the lattice."""
-    denominators = (kink / asked.sensitivity for kink in asked.cost.kinks)
+    denominators = (kink / problem.sensitivity for kink in problem.cost.kinks)
     least = math.lcm(*(place.denominator for place in denominators))
     return -(-cells // least) * least if least <= _FINEST_KINK else cells
 
 
-def _radius(asked: Question) -> int:
+def _radius(problem: Problem) -> int:
     """Return how many Δ the canonical noise of this promise reaches, and one more.
 
     For δ = 0, where it never ends: as far as a millionth of its cost comes from.
     """
-    delta, factor = as_float(asked.privacy.delta), _factor(asked)
-    settled = asked.cost.constant_beyond
+    delta, factor = as_float(problem.privacy.delta), _factor(problem)
+    settled = problem.cost.constant_beyond
     tail, steps, cost = (1 - delta) / (1 + factor), 1, 0.0
     while tail > 0 and steps < _MOST_POINTS:
-        here = as_float(asked.cost.value(steps * asked.sensitivity).middle)
+        here = as_float(problem.cost.value(steps * problem.sensitivity).middle)
         cost += tail * here
         if not delta and tail * here * steps < 1e-7 * cost:
             break
         if (
-            not asked.privacy.epsilon
+            not problem.privacy.epsilon
             and settled is not None
-            and steps * asked.sensitivity > settled
+            and steps * problem.sensitivity > settled
         ):
             break
         tail = (tail - delta) / factor
@@ -321,19 +321,20 @@ def _radius(asked: Question) -> int:
     return steps + 1
 
 
-def _scale(asked: Question) -> Fraction:
+def _scale(problem: Problem) -> Fraction:
     """Return about what the noise will cost: the solver should see numbers near 1."""
-    delta, factor = as_float(asked.privacy.delta), _factor(asked)
+    delta, factor = as_float(problem.privacy.delta), _factor(problem)
     tail, total, step = (1 - delta) / (1 + factor), 0.0, 1
-    for step in range(1, _radius(asked) + 1):
+    for step in range(1, _radius(problem) + 1):
         nearer, here = (
-            as_float(asked.cost.value((step - back) * asked.sensitivity).middle) for back in (1, 0)
+            as_float(problem.cost.value((step - back) * problem.sensitivity).middle)
+            for back in (1, 0)
         )
         total += 2 * max(tail, 0.0) * (here - nearer)
         tail = (tail - delta) / factor
     return Fraction(2) ** math.frexp(total)[1] if total > 0 else Fraction(1)
 
 
-def _factor(asked: Question) -> float:
+def _factor(problem: Problem) -> float:
     """Return e^ε, or a number so large that it makes no difference."""
-    return math.exp(min(as_float(asked.privacy.epsilon), 500.0))
+    return math.exp(min(as_float(problem.privacy.epsilon), 500.0))

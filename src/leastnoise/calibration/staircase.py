@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
-from leastnoise.calibration.question import Question, outside
+from leastnoise.calibration.problem import Problem, outside
 from leastnoise.core.exact import as_float, exponential
 from leastnoise.core.noise import DiscreteStaircase, Noise, Run, Staircase, Steps
 from leastnoise.costs import Cost, Power
@@ -28,61 +28,61 @@ _LARGEST_LOGARITHM = 700.0
 _NEGLIGIBLE = 1e-200
 
 
-def cheapest_staircase(asked: Question) -> Noise:
+def cheapest_staircase(problem: Problem) -> Noise:
     """Return the staircase of least cost for ε > 0, at δ = 0 (Geng and Viswanath 2016)."""
-    if not asked.privacy.epsilon:
-        raise outside("the staircase", "ε > 0", asked.privacy)
-    factor = exponential(asked.privacy.epsilon).lower
-    if asked.integer:
-        period = int(asked.sensitivity)
+    if not problem.privacy.epsilon:
+        raise outside("the staircase", "ε > 0", problem.privacy)
+    factor = exponential(problem.privacy.epsilon).lower
+    if problem.integer:
+        period = int(problem.sensitivity)
 
         def cost_of(steps: int) -> float:
-            return as_float(_on_integers(period, steps, factor).expected(asked.cost))
+            return as_float(_on_integers(period, steps, factor).expected(problem.cost))
 
         return _on_integers(period, _lowest(cost_of, 1, period), factor)
-    return Staircase(asked.sensitivity, Fraction(*_best_part(asked)), 1 / factor)
+    return Staircase(problem.sensitivity, Fraction(*_best_part(problem)), 1 / factor)
 
 
-def geometric(asked: Question) -> DiscreteStaircase:
+def geometric(problem: Problem) -> DiscreteStaircase:
     """Return p(i) ∝ e^(−ε|i|/Δ): Ghosh, Roughgarden and Sundararajan 2012, Theorem 1.2 at Δ = 1.
 
     For larger Δ it keeps ε because over Δ steps it falls by e^ε.
     """
-    if not asked.integer or not asked.privacy.epsilon:
-        kind = "whole-number" if asked.integer else "real-valued"
+    if not problem.integer or not problem.privacy.epsilon:
+        kind = "whole-number" if problem.integer else "real-valued"
         raise InvalidParameter(
             "geometric noise needs whole-number answers and ε > 0; "
-            f"got {kind} ones and {asked.privacy}. Pass integer=True, or choose another family."
+            f"got {kind} ones and {problem.privacy}. Pass integer=True, or choose another family."
         )
-    factor = exponential(asked.privacy.epsilon / asked.sensitivity).lower
+    factor = exponential(problem.privacy.epsilon / problem.sensitivity).lower
     return DiscreteStaircase(Fraction(1), 1 / factor, (Run(0, 1, 1),))
 
 
-def find_cut_staircase(asked: Question) -> Noise:
+def find_cut_staircase(problem: Problem) -> Noise:
     """Return the cut staircase, rounded for integers."""
-    noise = cut_staircase(asked)
-    return noise.rounded(Fraction(1)) if asked.integer else noise
+    noise = cut_staircase(problem)
+    return noise.rounded(Fraction(1)) if problem.integer else noise
 
 
-def cut_staircase(asked: Question) -> Steps:
+def cut_staircase(problem: Problem) -> Steps:
     """Return a staircase cut off where δ > 0 allows it: near the least where δ is tiny.
 
     Level k lies between (k−1+γ)Δ and (k+γ)Δ and is at least e^−ε of the one before it, so at a move
     of Δ only the outermost Δ falls short, by its mass on one side: that must be δ. The noise never
     rises away from 0, for which shorter moves need less. Refused where it would be cut within Δ.
     """
-    if not asked.privacy.epsilon or not asked.privacy.delta:
-        raise outside("the cut staircase", "ε > 0 and δ > 0", asked.privacy)
-    factor, sensitivity = exponential(asked.privacy.epsilon).lower, asked.sensitivity
-    part, fine = _best_part(asked)
-    top = 1 << _BITS + asked.privacy.delta.denominator.bit_length()
+    if not problem.privacy.epsilon or not problem.privacy.delta:
+        raise outside("the cut staircase", "ε > 0 and δ > 0", problem.privacy)
+    factor, sensitivity = exponential(problem.privacy.epsilon).lower, problem.sensitivity
+    part, fine = _best_part(problem)
+    top = 1 << _BITS + problem.privacy.delta.denominator.bit_length()
     # In parts of Δ: where each level ends, its height, and all the mass up to there on one side.
     ends, levels, masses = [part], [top], [part * top]
     while len(levels) < LONGEST_ON_LINE:
         levels.append(-(-levels[-1] * factor.denominator // factor.numerator))
         ends.append(ends[-1] + fine)
         masses.append(masses[-1] + levels[-1] * fine)
-        short = masses[-1] - masses[-2] - 2 * asked.privacy.delta * masses[-1]
+        short = masses[-1] - masses[-2] - 2 * problem.privacy.delta * masses[-1]
         if short <= 0:
             break
     if short > 0:
@@ -91,10 +91,10 @@ def cut_staircase(asked: Question) -> Steps:
             "that asks for more. Choose the truncated Laplace noise, which is near it."
         )
     # Here the last level may end earlier: each part less lets the outermost Δ reach further in.
-    spare = -short / (levels[-2] - levels[-1] + 2 * asked.privacy.delta * levels[-1])
+    spare = -short / (levels[-2] - levels[-1] + 2 * problem.privacy.delta * levels[-1])
     ends[-1] -= min(int(spare), fine - 1)
     if ends[-1] < fine:
-        raise outside("the cut staircase", "a δ too small to cut it within Δ", asked.privacy)
+        raise outside("the cut staircase", "a δ too small to cut it within Δ", problem.privacy)
     sides = [
         (Fraction(end, fine) * sensitivity, level) for end, level in zip(ends, levels, strict=True)
     ]
@@ -115,9 +115,9 @@ def _on_integers(period: int, steps: int, factor: Fraction) -> DiscreteStaircase
     return DiscreteStaircase(Fraction(1), 1 / factor, tuple(runs))
 
 
-def _best_part(asked: Question) -> tuple[int, int]:
+def _best_part(problem: Problem) -> tuple[int, int]:
     """Return γ of the cheapest staircase, in parts of a period, and how many parts there are."""
-    return _best_part_of(as_float(asked.privacy.epsilon), asked.cost, asked.sensitivity)
+    return _best_part_of(as_float(problem.privacy.epsilon), problem.cost, problem.sensitivity)
 
 
 @lru_cache(maxsize=64)

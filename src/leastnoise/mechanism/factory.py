@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from leastnoise.calibration import (
-    Question,
+    Problem,
     class_read,
     effort_read,
     find_noise,
@@ -63,8 +63,8 @@ def calibrate(
     within 0.0... % of the least among symmetric noises that never rise away from 0 (...)
     """
     moved = sensitivity_read(privacy, sensitivity, cost, integer=integer)
-    asked = Question(privacy, moved, cost, integer, class_read(among))
-    noise, certificate = find_noise(asked, effort_read(solve, gap, seconds), family)
+    problem = Problem(privacy, moved, cost, integer, class_read(among))
+    noise, certificate = find_noise(problem, effort_read(solve, gap, seconds), family)
     return Mechanism(
         privacy, moved, noise, certificate, Drawn(noise.discretize(moved), cost), integer
     )

@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, overload
 
 from leastnoise.accounting import Profile, Releasing
-from leastnoise.calibration import Effort, Question, class_read, effort_read, find_noise
+from leastnoise.calibration import Effort, Problem, class_read, effort_read, find_noise
 from leastnoise.certificate import Certificate
 from leastnoise.core.basic_composition import compose_equal
 from leastnoise.core.exact import (
@@ -168,10 +168,10 @@ class Mechanism:
         """
         certificate = self.certificate
         if class_read(among) != certificate.among != "any" or certificate.evidence is None:
-            asked = Question(
+            problem = Problem(
                 self.privacy, self.sensitivity, certificate.objective, self.integer, among
             )
-            certificate = find_noise(asked, effort_read(True, Effort().gap, seconds))[1]
+            certificate = find_noise(problem, effort_read(True, Effort().gap, seconds))[1]
         return certificate.lower_bound
 
     @cached_property

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from leastnoise.calibration import FAMILIES, Question
+from leastnoise.calibration import FAMILIES, Problem
 from leastnoise.core.basic_composition import joint_sensitivity, split_evenly
 from leastnoise.core.noise import Rounded, Smooth
 from leastnoise.errors import InvalidParameter, Unsupported
@@ -17,44 +17,44 @@ from leastnoise.errors import InvalidParameter, Unsupported
 _MANY_STEPS = Fraction(1, 16)
 
 
-def one_of(asked: Question, releases: int, family: str | None = None) -> Question:
+def one_of(problem: Problem, releases: int, family: str | None = None) -> Problem:
     """Return the question for one of several releases; a Gaussian's is for all of them."""
     if family is not None and FAMILIES[family].is_gaussian:
-        return replace(asked, sensitivity=joint_sensitivity(asked.sensitivity, releases))
-    return replace(asked, privacy=split_evenly(asked.privacy, releases))
+        return replace(problem, sensitivity=joint_sensitivity(problem.sensitivity, releases))
+    return replace(problem, privacy=split_evenly(problem.privacy, releases))
 
 
-def gaussian_ahead(asked: Question, releases: int) -> bool:
+def gaussian_ahead(problem: Problem, releases: int) -> bool:
     """Tell whether the Gaussian is the cheapest of the closed forms for so many releases."""
-    cost = closed_cost("gaussian", asked, releases)
+    cost = closed_cost("gaussian", problem, releases)
     if cost is None:
         return False
     rivals = {name: family for name, family in FAMILIES.items() if not family.is_gaussian}
     others = [name for name, family in rivals.items() if not family.many_steps]
-    if asked.privacy.epsilon / releases >= _MANY_STEPS:
+    if problem.privacy.epsilon / releases >= _MANY_STEPS:
         # Last, because they take longest and one that is ahead is enough.
         others += [name for name, family in rivals.items() if family.many_steps]
     for name in others:
-        other = closed_cost(name, asked, releases)
+        other = closed_cost(name, problem, releases)
         if other is not None and other <= cost:
             return False
     return True
 
 
-def closed_cost(family: str, asked: Question, releases: int) -> Fraction | None:
+def closed_cost(family: str, problem: Problem, releases: int) -> Fraction | None:
     """Return what a family costs in each of so many releases; None where it cannot keep it."""
-    one = one_of(asked, releases, family)
+    one = one_of(problem, releases, family)
     try:
-        if FAMILIES[family].is_gaussian and asked.integer:
-            return Rounded(Fraction(1), on_line(family, one)).expected(asked.cost)
-        return FAMILIES[family].find(one).expected(asked.cost)
+        if FAMILIES[family].is_gaussian and problem.integer:
+            return Rounded(Fraction(1), on_line(family, one)).expected(problem.cost)
+        return FAMILIES[family].find(one).expected(problem.cost)
     except (InvalidParameter, Unsupported):
         return None
 
 
-def on_line(family: str, asked: Question) -> Smooth:
+def on_line(family: str, problem: Problem) -> Smooth:
     """Return the smooth noise of a family for a question that is taken to be of real answers."""
-    noise = FAMILIES[family].find(replace(asked, integer=False))
+    noise = FAMILIES[family].find(replace(problem, integer=False))
     if not isinstance(noise, Smooth):
         raise Unsupported(f"releases share a promise under smooth noise only; got {noise!r}.")
     return noise

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from leastnoise.calibration import FAMILIES, Question, class_read, effort_read, sensitivity_read
+from leastnoise.calibration import FAMILIES, Problem, class_read, effort_read, sensitivity_read
 from leastnoise.certificate import CanonicalBound
 from leastnoise.core.basic_composition import split_evenly
 from leastnoise.core.exact import Number, format_ratio, parse_count, quote
@@ -61,15 +61,15 @@ def compare(
     """
     moved = sensitivity_read(privacy, sensitivity, cost, integer=integer)
     effort_read(solve, gap, seconds)
-    asked = Question(privacy, moved, cost, integer, class_read(among))
+    problem = Problem(privacy, moved, cost, integer, class_read(among))
     many = parse_count(releases, "releases", least=1)
-    found, refused = _by_family(asked, many)
+    found, refused = _by_family(problem, many)
     effort = {"solve": solve, "gap": gap, "seconds": seconds}
-    bounds = [_bound(asked)]
+    bounds = [_bound(problem)]
     if solve or not found:
         try:
-            found[LEAST] = least = _calibrated(one_of(asked, many), None, effort)
-            whole = least if many == 1 else _calibrated(asked, None, effort)
+            found[LEAST] = least = _calibrated(one_of(problem, many), None, effort)
+            whole = least if many == 1 else _calibrated(problem, None, effort)
             bounds.append(whole.certificate.lower_bound)
         except (InvalidParameter, Unsupported) as error:
             if not found:
@@ -79,11 +79,11 @@ def compare(
     rows = [
         Contender.of(name, law, bound)
         if isinstance(law, Mechanism)
-        else Contender.shared(name, law, asked, bound)
+        else Contender.shared(name, law, problem, bound)
         for name, law in found.items()
     ]
     rows.sort(key=lambda row: (row.cost, row.family != LEAST))
-    return Comparison(asked, many, tuple(rows), refused, bound)
+    return Comparison(problem, many, tuple(rows), refused, bound)
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,7 +99,7 @@ class Comparison:
             under the whole promise.
     """
 
-    asked: Question
+    asked: Problem
     releases: int
     rows: tuple[Contender, ...]
     refused: Mapping[str, str]
@@ -152,14 +152,14 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison for JSON: exact numbers as texts."""
-        asked = self.asked
+        problem = self.asked
         many = {"gaussian_overtakes_at": self.overtaking} if self.releases > 1 else {}
         return {
             "privacy": _promise(self.privacy),
-            "sensitivity": format_ratio(asked.sensitivity),
-            "objective": repr(asked.cost),
-            "integer": asked.integer,
-            "among": asked.among,
+            "sensitivity": format_ratio(problem.sensitivity),
+            "objective": repr(problem.cost),
+            "integer": problem.integer,
+            "among": problem.among,
             "releases": self.releases,
             "each": _promise(self.each),
             "lower_bound": format_ratio(self.lower_bound),
@@ -187,26 +187,26 @@ def _promise(privacy: Privacy) -> dict[str, str]:
     return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
-def _calibrated(asked: Question, family: str | None, effort: Mapping[str, Any]) -> Mechanism:
+def _calibrated(problem: Problem, family: str | None, effort: Mapping[str, Any]) -> Mechanism:
     return calibrate(
-        asked.privacy,
-        sensitivity=asked.sensitivity,
-        cost=asked.cost,
-        integer=asked.integer,
-        among=asked.among,
+        problem.privacy,
+        sensitivity=problem.sensitivity,
+        cost=problem.cost,
+        integer=problem.integer,
+        among=problem.among,
         family=family,
         **effort,
     )
 
 
 def _by_family(
-    asked: Question, releases: int
+    problem: Problem, releases: int
 ) -> tuple[dict[str, Mechanism | Smooth], dict[str, str]]:
     """Return what each family has to offer, and why the others have nothing."""
     found: dict[str, Mechanism | Smooth] = {}
     refused: dict[str, str] = {}
     for name in FAMILIES:
-        one = one_of(asked, releases, name)
+        one = one_of(problem, releases, name)
         try:
             if FAMILIES[name].is_gaussian and releases > 1:
                 found[name] = on_line(name, one)
@@ -215,7 +215,7 @@ def _by_family(
         except (InvalidParameter, Unsupported) as error:
             refused[name] = _reason(error)
             continue
-        if asked.among == "decreasing" and not mechanism.noise.is_unimodal:
+        if problem.among == "decreasing" and not mechanism.noise.is_unimodal:
             refused[name] = "it rises away from 0, and only noises that never do were asked for"
         else:
             found[name] = mechanism
@@ -227,12 +227,12 @@ def _reason(error: LeastnoiseError) -> str:
     return str(error).partition("; got")[0].partition(". ")[0]
 
 
-def _bound(asked: Question) -> Fraction:
+def _bound(problem: Problem) -> Fraction:
     """Return the best bound that is known at once."""
-    bounds = [asked.cost.value(Fraction(0)).lower]  # no error costs less than none
+    bounds = [problem.cost.value(Fraction(0)).lower]  # no error costs less than none
     with contextlib.suppress(InvalidParameter):
-        evidence = CanonicalBound(integer=asked.integer)
-        bounds.append(evidence.prove(asked.cost, asked.privacy, asked.sensitivity))
-        if not asked.privacy.epsilon:  # the least noise is known, or what it is known by
-            bounds.append(_calibrated(asked, None, {"solve": False}).certificate.lower_bound)
+        evidence = CanonicalBound(integer=problem.integer)
+        bounds.append(evidence.prove(problem.cost, problem.privacy, problem.sensitivity))
+        if not problem.privacy.epsilon:  # the least noise is known, or what it is known by
+            bounds.append(_calibrated(problem, None, {"solve": False}).certificate.lower_bound)
     return max(bounds)

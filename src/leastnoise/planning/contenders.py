@@ -13,7 +13,7 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.calibration import Question
+from leastnoise.calibration import Problem
 from leastnoise.certificate import CLASSES
 from leastnoise.core.exact import as_float, format_exact, format_ratio, format_rounded
 from leastnoise.core.noise import Noise, Rounded, Smooth
@@ -73,19 +73,19 @@ class Contender:
         )
 
     @classmethod
-    def shared(cls, family: str, noise: Smooth, asked: Question, bound: Fraction) -> "Contender":
+    def shared(cls, family: str, noise: Smooth, problem: Problem, bound: Fraction) -> "Contender":
         """Return a Gaussian noise that several releases share, each moved by Δ.
 
         It is drawn on the lattice of Δ: rounded there, each answer moves by whole steps, and the
         noise is stretched as much as that move is longer than Δ.
         """
         law: Noise = noise
-        if asked.integer:
+        if problem.integer:
             law = drawn = Rounded(Fraction(1), noise)
         else:
-            drawn = noise.discretize(asked.sensitivity)
-        cost = law.expected(asked.cost)
-        rounding = Fraction(0) if asked.integer else drawn.step / 2
+            drawn = noise.discretize(problem.sensitivity)
+        cost = law.expected(problem.cost)
+        rounding = Fraction(0) if problem.integer else drawn.step / 2
         return cls(
             family=family,
             noise=law,
@@ -94,7 +94,7 @@ class Contender:
             radius=math.inf,
             half_width=drawn.within(USUAL) * drawn.step + rounding,
             impossible=Fraction(0),  # it has no largest size
-            exact_probability=drawn.weight(0) if asked.integer else Fraction(0),
+            exact_probability=drawn.weight(0) if problem.integer else Fraction(0),
             mechanism=None,
         )
 
@@ -170,17 +170,17 @@ def as_html(comparison: "Comparison") -> str:
 
 
 def _title(comparison: "Comparison") -> str:
-    asked = comparison.asked
-    kind = "whole-number answer" if asked.integer else "answer"
+    problem = comparison.asked
+    kind = "whole-number answer" if problem.integer else "answer"
     many = comparison.releases
     words = (
         f"{many} {kind}s, each of which"
         if many > 1
-        else f"{'a' if asked.integer else 'an'} {kind} that"
+        else f"{'a' if problem.integer else 'an'} {kind} that"
     )
     return (
-        f"Noises that keep {asked.privacy} for {words} one person moves by up to "
-        f"{format_exact(asked.sensitivity)}; cost {asked.cost!r}"
+        f"Noises that keep {problem.privacy} for {words} one person moves by up to "
+        f"{format_exact(problem.sensitivity)}; cost {problem.cost!r}"
     )
 
 
@@ -199,18 +199,18 @@ def _cells(row: Contender) -> list[str]:
 
 def _notes(comparison: "Comparison") -> list[str]:
     """Return the bound, what the columns mean, how a promise is split, and who is left out."""
-    asked, many = comparison.asked, comparison.releases
+    problem, many = comparison.asked, comparison.releases
     bound = format_rounded(comparison.lower_bound, 6, ROUND_FLOOR)
-    notes = [f"bound: of {CLASSES[asked.among]}, none costs less than {bound}."]
+    notes = [f"bound: of {CLASSES[problem.among]}, none costs less than {bound}."]
     if many > 1:
         notes[0] = notes[0][:-1] + " in any one release, even under the whole promise."
     notes += [f"{name}: {meaning}." for name, meaning in COLUMNS.items() if name in _TOLD]
     if many > 1:
         shared = f"; Gaussian noises share it exactly, as one moved by √{many}·Δ"
-        shared = shared if asked.privacy.delta else ""
+        shared = shared if problem.privacy.delta else ""
         notes.append(
             f"{many} releases: each promises {comparison.each}, and all of them together "
-            f"{asked.privacy}{shared}. What an answer proves, and its errors, are of one answer."
+            f"{problem.privacy}{shared}. What an answer proves, and its errors, are of one answer."
         )
         notes.append(_overtaking(comparison.overtaking))
     return [*notes, *(f"not {name}: {why}." for name, why in comparison.refused.items())]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from leastnoise.calibration import FAMILIES, Question
+from leastnoise.calibration import FAMILIES, Problem
 from leastnoise.core.exact import format_ratio
 from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.privacy import Privacy
@@ -150,22 +150,24 @@ class Candidate:
 class Laws:
     """What families draw for wanted answers, worked out once for all that are alike."""
 
-    _found: dict[tuple[str, Question], LatticeNoise] = field(default_factory=dict)
-    _costs: dict[tuple[str, Question], Fraction] = field(default_factory=dict)
+    _found: dict[tuple[str, Problem], LatticeNoise] = field(default_factory=dict)
+    _costs: dict[tuple[str, Problem], Fraction] = field(default_factory=dict)
 
     def drawn(self, family: str, one: Wanted, privacy: Privacy) -> LatticeNoise:
         """Return what a family draws; it raises where it cannot keep the promise."""
-        asked = Question(privacy, one.sensitivity, one.objective, one.integer, AMONG)
-        if (family, asked) not in self._found:
-            self._found[family, asked] = FAMILIES[family].find(asked).discretize(asked.sensitivity)
-        return self._found[family, asked]
+        problem = Problem(privacy, one.sensitivity, one.objective, one.integer, AMONG)
+        if (family, problem) not in self._found:
+            self._found[family, problem] = (
+                FAMILIES[family].find(problem).discretize(problem.sensitivity)
+            )
+        return self._found[family, problem]
 
     def cost(self, family: str, one: Wanted, privacy: Privacy) -> Fraction:
         """Return what the drawn noise costs, without the answer's weight."""
-        asked = Question(privacy, one.sensitivity, one.objective, one.integer, AMONG)
-        if (family, asked) not in self._costs:
-            self._costs[family, asked] = self.drawn(family, one, privacy).expected(one.objective)
-        return self._costs[family, asked]
+        problem = Problem(privacy, one.sensitivity, one.objective, one.integer, AMONG)
+        if (family, problem) not in self._costs:
+            self._costs[family, problem] = self.drawn(family, one, privacy).expected(one.objective)
+        return self._costs[family, problem]
 
     def width(self, family: str, one: Wanted, privacy: Privacy) -> Fraction:
         """Return how far errors reach, as often as the answer's confidence says."""

@@ -7,7 +7,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.calibration import FAMILIES, Question
+from leastnoise.calibration import FAMILIES, Problem
 from leastnoise.certificate import CanonicalBound
 from leastnoise.core.exact import as_float, format_exact, format_rounded
 from leastnoise.core.noise import LatticeNoise, Smooth
@@ -132,15 +132,15 @@ def save_comparison(comparison: "Comparison", folder: str | Path) -> list[Path]:
 
 def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> Any:
     """Draw costs against one number of the promise, both in powers of ten."""
-    asked = comparison.asked
-    middle = getattr(asked.privacy, name) or _USUAL[name]
+    problem = comparison.asked
+    middle = getattr(problem.privacy, name) or _USUAL[name]
     costs = {
-        place: _costs(replace(asked, privacy=_moved(asked.privacy, name, place)), comparison)
-        for place in _places(name, middle, fewer=asked.integer)
+        place: _costs(replace(problem, privacy=_moved(problem.privacy, name, place)), comparison)
+        for place in _places(name, middle, fewer=problem.integer)
     }
     shown, low, high = _within(costs)
     drawn = [curve for curve in _by_cost(costs[middle]) if curve in shown]
-    subtitle = f"Δ = {format_exact(asked.sensitivity)}, cost {asked.cost!r}"
+    subtitle = f"Δ = {format_exact(problem.sensitivity)}, cost {problem.cost!r}"
     beyond = [curve for curve in _COLOURS if curve not in shown and curve in costs[middle]]
     if beyond:
         subtitle += f"; far above the picture: {', '.join(beyond)}"
@@ -207,19 +207,19 @@ def _many_steps() -> list[str]:
     return [name for name, family in FAMILIES.items() if family.many_steps]
 
 
-def _costs(asked: Question, comparison: "Comparison") -> dict[str, Fraction]:
+def _costs(problem: Problem, comparison: "Comparison") -> dict[str, Fraction]:
     """Return what each closed form costs, and the bound for one release under the whole promise."""
-    epsilon, releases = asked.privacy.epsilon, comparison.releases
+    epsilon, releases = problem.privacy.epsilon, comparison.releases
     few = not epsilon or epsilon / releases >= _FEW_STEPS
     found = {}
     for name in FAMILIES:
         if few or name not in (*_many_steps(), "staircase"):
-            cost = closed_cost(name, asked, releases)
+            cost = closed_cost(name, problem, releases)
             if cost is not None:
                 found[name] = cost
     if not epsilon or epsilon >= _QUICK_BOUND:
-        evidence = CanonicalBound(integer=asked.integer)
-        found[_BOUND] = evidence.prove(asked.cost, asked.privacy, asked.sensitivity)
+        evidence = CanonicalBound(integer=problem.integer)
+        found[_BOUND] = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
     return found
 
 

@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from leastnoise.accounting import Profile
-from leastnoise.calibration import Question
+from leastnoise.calibration import Problem
 from leastnoise.certificate import Certificate
 from leastnoise.core.exact import Interval, as_float, format_rounded, power
 from leastnoise.core.noise import Gaussian, LatticeNoise, Noise, Rounded
@@ -92,7 +92,7 @@ class Sharing:
     def unit(self) -> Gaussian:
         """The least Gaussian noise for one answer that moves by 1."""
         found = on_line(
-            GAUSSIAN, Question(self.asked.privacy, Fraction(1), l2, integer=False, among=AMONG)
+            GAUSSIAN, Problem(self.asked.privacy, Fraction(1), l2, integer=False, among=AMONG)
         )
         if not isinstance(found, Gaussian):
             raise Unsupported(f"Gaussian noise is shared; got {found!r}.")

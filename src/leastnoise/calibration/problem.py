@@ -11,7 +11,7 @@ from leastnoise.errors import InvalidParameter
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Problem:
     """Which noise satisfies ``privacy`` at ``sensitivity`` at the least cost, in a class?
 
     ``integer`` asks for noise on the integers; ``among`` is ``"decreasing"`` or ``"any"``.

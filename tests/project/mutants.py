@@ -1,0 +1,400 @@
+"""The table of mutants: known ways to get a guarantee slightly wrong, and the test for each."""
+
+from tests.support.mutation import Mutant, delete, insert_before, replace, swap
+
+WORDS = "tests/core/test_sampling.py::test_every_word_enumerated_gives_every_ticket_equally_often"
+LAW = "tests/core/test_sampling.py::test_every_tape_enumerated_gives_the_claimed_law"
+BULK = "tests/core/test_sampling.py::test_bulk_and_single_draws_agree_on_one_tape"
+ROUNDING = "tests/core/test_exact.py::test_rounding_moves_with_the_lattice"
+EDGES = "tests/core/test_exact.py::test_fast_rounding_is_exact_rounding_at_the_edges_of_cells"
+DISTANCE = (
+    "tests/core/test_profile_curves.py::test_the_worst_distance_is_the_largest_over_all_moves"
+)
+DISTANCES = "tests/core/test_steps.py::test_the_profile_is_brute_force_over_a_grid_of_moves"
+INVERSION = "tests/core/test_inversion.py"
+DECIDED = f"{INVERSION}::test_every_word_of_every_length_is_decided_iff_it_can_be"
+RUNS = f"{INVERSION}::test_adversarial_words_land_where_exact_inversion_puts_them"
+STAIRCASE = "tests/core/test_staircase.py"
+DIGITS = f"{STAIRCASE}::test_digits_one_by_one_and_together_are_the_same"
+PARTS = f"{STAIRCASE}::test_every_pair_of_parts_gives_one_index_of_their_weight"
+STEEPER = f"{STAIRCASE}::test_a_ratio_a_hair_smaller_is_not_private"
+RELEASE = "tests/core/test_release.py"
+COVERED = f"{RELEASE}::test_the_interval_covers_as_often_as_it_says_and_no_narrower_one_does"
+WITHIN_BOUND = f"{RELEASE}::test_an_answer_is_a_lattice_point_within_its_bound"
+SATURATED = (
+    "tests/mechanism/test_honesty.py::"
+    "test_the_type_of_released_integers_does_not_tell_where_they_lie"
+)
+THEOREM_3 = "tests/calibration/test_line.py::test_theorem_3_exactly"
+TAMPERED = (
+    "tests/certificate/test_certificate.py::test_a_promise_smaller_by_a_trillionth_is_refused"
+)
+WINDOW = (
+    "tests/certificate/test_lattice_bound.py::"
+    "test_multipliers_of_a_window_too_small_prove_no_more_than_the_truth"
+)
+FLOORS = "tests/certificate/test_lattice_bound.py::test_floors_lie_below_the_cost"
+CHANGED = "tests/certificate/test_document.py::test_any_change_is_refused"
+LOSSES = "tests/accounting/test_privacy_loss.py"
+CHORDS = f"{LOSSES}::test_chords_lie_above_and_the_hull_below"
+TRIMMED = f"{LOSSES}::test_trimming_moves_losses_to_the_stated_side"
+CONVOLVED = f"{LOSSES}::test_convolving_in_floats_would_break_the_bound"
+LEDGER, CHAIN, SHARED = (f"tests/ledger/test_{of}.py" for of in ("ledger", "chain", "shared"))
+CHARGED_FIRST = f"{LEDGER}::test_the_charge_is_on_disk_before_noise_is_drawn"
+STORED_FIRST = f"{LEDGER}::test_the_answer_is_on_disk_before_it_leaves"
+JUST_REACHED = f"{LEDGER}::test_a_limit_is_never_passed_and_just_reached"
+DELTA_ALONE = f"{LEDGER}::test_a_delta_alone_can_pass_a_limit"
+ANALYSTS = f"{LEDGER}::test_limits_of_data_sets_and_analysts_hold_together"
+ONE_QUESTION = f"{LEDGER}::test_a_key_stands_for_one_question"
+LONG_SUMS = f"{CHAIN}::test_a_sum_that_grows_too_long_is_never_too_small"
+HAIR = f"{CHAIN}::test_a_sum_that_just_fits_and_one_a_hair_above"
+EDITED = f"{CHAIN}::test_an_edited_field_is_noticed"
+EDITED_LATER = f"{CHAIN}::test_a_row_that_is_damaged_while_the_ledger_is_open_gives_no_answer"
+OLDER = f"{CHAIN}::test_an_older_copy_is_told_by_a_head_or_a_log"
+WITNESSED = f"{CHAIN}::test_an_answer_that_was_stored_but_not_witnessed_is_witnessed_by_the_retry"
+FORKED = f"{SHARED}::test_a_ledger_can_be_used_on_both_sides_of_a_fork"
+ON_DISK = f"{SHARED}::test_a_commit_is_on_disk_when_it_returns"
+ADD_NOISE = "tests/tables/test_add_noise.py"
+ALONE = f"{ADD_NOISE}::test_a_group_of_one_unit_is_never_shown_not_even_by_the_largest_noise"
+NEAR = f"{ADD_NOISE}::test_intervals_hold_the_truth_as_often_as_they_say_and_bounds_always"
+BOUNDING = "tests/tables/test_bounding.py"
+REACHED = f"{BOUNDING}::test_sums_and_counts_reach_what_is_declared"
+GROUPS = f"{BOUNDING}::test_as_many_groups_move_as_are_declared"
+SHARED_OUT = "tests/tables/test_budget.py::test_what_one_unit_can_move_adds_up_to_the_guarantee"
+
+SAMPLING = [
+    Mutant(
+        "<= for < when refusing a word",
+        "leastnoise.core.sampling.sampler:accepted",
+        replace("low < (1 << bits) % total", "low <= (1 << bits) % total"),
+        WORDS,
+    ),
+    Mutant(
+        "% instead of refusing words",
+        "leastnoise.core.sampling.sampler:accepted",
+        insert_before("product = word * total", "return word % total"),
+        WORDS,
+    ),
+    Mutant(
+        "no word refused in bulk",
+        "leastnoise.core.arrays.draw:_accepted",
+        replace("(1 << 64) % total", "0"),
+        BULK,
+    ),
+    Mutant(
+        "> for >= at the atom",
+        "leastnoise.core.noise.uniform:DiscreteUniform.index_of",
+        replace("ticket >= self.total - self.atom", "ticket > self.total - self.atom"),
+        LAW,
+    ),
+    Mutant(
+        "the first word decides, whatever it is",
+        "leastnoise.core.sampling.inversion:decided",
+        replace("lowest if lowest == highest else None", "lowest"),
+        DECIDED,
+    ),
+    Mutant(
+        "floats decide at the edges of points",
+        "leastnoise.core.arrays.lookup:RunsTable.indices",
+        replace("places < 2 * self._doubt", "places == 0"),
+        RUNS,
+    ),
+    Mutant(
+        "floats decide at the edges of runs",
+        "leastnoise.core.arrays.lookup:RunsTable._look_up",
+        replace("place - index < 2 * self._doubts[run]", "place - index < 0"),
+        RUNS,
+    ),
+    Mutant(
+        "thresholds decide for digits",
+        "leastnoise.core.arrays.lookup:DigitTable.digits",
+        replace("(unsigned - self._thresholds[place] <= 1) & (place > 0)", "place < 0"),
+        DIGITS,
+    ),
+    Mutant(
+        "the next period begun with its full weight",
+        "leastnoise.core.sampling.sampler:both_sides",
+        replace("fall * law.runs[0].weight", "whole * law.runs[0].weight"),
+        PARTS,
+    ),
+]
+LATTICE = [
+    Mutant(
+        "half-even rounding",
+        "leastnoise.core.lattice:Grid.index",
+        replace(
+            "(2 * numerator * self._under + lower) // (2 * lower)",
+            "round(Fraction(numerator * self._under, lower))",
+        ),
+        ROUNDING,
+    ),
+    Mutant(
+        "k for k + 1",
+        "leastnoise.core.lattice:lattice_for",
+        replace("ceil(sensitivity / step) + 1", "ceil(sensitivity / step)"),
+        THEOREM_3,
+    ),
+    Mutant(
+        "floats decide at cell edges",
+        "leastnoise.core.arrays.release:FloatRounding.indices",
+        replace("scratch.min() < 2 * self.doubt", "scratch.min() < 0"),
+        EDGES,
+    ),
+    Mutant(
+        "the sign of zero survives",
+        "leastnoise.core.arrays.release:FloatRounding.indices",
+        replace("np.floor(scratch, out=out)", "np.copysign(np.floor(scratch), block, out=out)"),
+        EDGES,
+    ),
+    Mutant(
+        "whole numbers wrap at the ends of 64 bits",
+        "leastnoise.core.arrays.release:added",
+        replace("total = whole + shift", "return whole + shift"),
+        SATURATED,
+    ),
+    Mutant(
+        "half a step of rounding missing from intervals",
+        "leastnoise.mechanism.answer:_rounding",
+        replace("mechanism.drawn.step / 2", "Fraction(0)"),
+        COVERED,
+    ),
+    Mutant(
+        "half a step of rounding missing from the largest error",
+        "leastnoise.mechanism.answer:farthest",
+        replace("radius + _rounding(mechanism)", "radius"),
+        WITHIN_BOUND,
+    ),
+]
+PROOFS = [
+    Mutant(
+        "width × 0.99",
+        "leastnoise.core.noise.uniform:Uniform.discretize",
+        replace("self.width", "self.width * Fraction(99, 100)"),
+        THEOREM_3,
+    ),
+    Mutant(
+        "width × 0.99 on the line, unchecked",
+        "leastnoise.certificate.certificate:Certificate.check",
+        replace(
+            "check_privacy(self.noise, self.privacy, sensitivity=self.sensitivity)",
+            "check_privacy(self.noise, self.privacy, sensitivity=self.sensitivity * 99 / 100)",
+        ),
+        TAMPERED,
+    ),
+    Mutant(
+        "atom off by one unit",
+        "leastnoise.core.noise.uniform:Uniform.discretize",
+        replace("floor(spare)", "floor(spare) + 1"),
+        THEOREM_3,
+    ),
+    Mutant(
+        "k - 1 for k in the distance",
+        "leastnoise.core.noise.piecewise:FiniteLatticeNoise.total_variation",
+        replace(
+            "self.central(sensitivity // self.step)",
+            "self.central(sensitivity // self.step - 1)",
+        ),
+        DISTANCE,
+    ),
+    Mutant(
+        "e^ε rounded up for a staircase",
+        "leastnoise.core.guarantee:_falls_slowly",
+        replace(
+            "noise.ratio * exponential(privacy.epsilon / periods).lower >= 1",
+            "noise.ratio * exponential(privacy.epsilon / periods).upper"
+            " >= 1 - Fraction(1, 1 << 100)",
+        ),
+        STEEPER,
+    ),
+    Mutant(
+        "the longest move worst for any noise",
+        "leastnoise.core.profile.piecewise:Shape.moves",
+        replace("self.falls", "self.pieces"),
+        DISTANCES,
+    ),
+    Mutant(
+        "mass beyond the lattice charged too much",
+        "leastnoise.certificate.lattice_bound:LatticeBound.least",
+        replace("(1 - factor) * total / 2", "Fraction(total)"),
+        WINDOW,
+    ),
+    Mutant(
+        "no sag below the chords",
+        "leastnoise.certificate.lattice_bound:Frame.floors",
+        replace("low - max(before, after)", "low"),
+        FLOORS,
+    ),
+    Mutant(
+        "no digest",
+        "leastnoise.certificate.document:certificate_from_json",
+        replace(
+            'content.pop("digest", None) != _digest(content)', 'not content.pop("digest", None)'
+        ),
+        CHANGED,
+    ),
+    Mutant(
+        "products of masses rounded down",
+        "leastnoise.accounting.privacy_loss:Losses._kept",
+        replace(
+            "-(-exact >> self.grid.bits) if self.above else exact >> self.grid.bits",
+            "exact >> self.grid.bits",
+        ),
+        CONVOLVED,
+    ),
+    Mutant(
+        "losses beyond the highest forgotten",
+        "leastnoise.accounting.privacy_loss:Losses.trimmed",
+        delete("infinite += sum(masses[len(masses) - after :])"),
+        TRIMMED,
+    ),
+    Mutant(
+        "no sag below the chords of a curve",
+        "leastnoise.accounting.discretise:_lowered_rest",
+        replace("low - max(pair)", "low"),
+        CHORDS,
+    ),
+    Mutant(
+        "what lies in a cell at its lower end",
+        "leastnoise.accounting.discretise:chord_masses",
+        replace(
+            "(after << bits) - (one + low) * here + high * before",
+            "(after << bits) - (one + high) * here + one * before",
+        ),
+        CHORDS,
+    ),
+]
+LEDGERS = [
+    Mutant(
+        "drawn before it is charged",
+        "leastnoise.ledger.recording:Place.released",
+        insert_before(
+            "receipt, stored = ledger.asked(spending(), self.key, fresh=self.fresh)",
+            "drawn = release(); release = lambda: drawn",
+        ),
+        CHARGED_FIRST,
+    ),
+    Mutant(
+        "returned without being stored",
+        "leastnoise.ledger.recording:Place.released",
+        replace("answer = form.written(release())", "return release(), receipt"),
+        STORED_FIRST,
+    ),
+    Mutant(
+        "a limit that cannot be reached",
+        "leastnoise.ledger.accounts:Accounts.refuse",
+        replace("part > most", "part >= most > 0"),
+        JUST_REACHED,
+    ),
+    Mutant(
+        "a limit passed by a hair",
+        "leastnoise.ledger.accounts:Accounts.refuse",
+        replace("part > most", "float(part) > float(most)"),
+        HAIR,
+    ),
+    Mutant(
+        "the δ of a charge forgotten",
+        "leastnoise.ledger.accounts:Accounts.refuse",
+        replace("zip(total, limit, strict=True)", "zip(total[:1], limit[:1], strict=True)"),
+        DELTA_ALONE,
+    ),
+    Mutant(
+        "an analyst's limit forgotten",
+        "leastnoise.ledger.accounts:Accounts.refuse",
+        replace("_names(dataset, analyst)", "_names(dataset, None)"),
+        ANALYSTS,
+    ),
+    Mutant(
+        "a long sum rounded down",
+        "leastnoise.ledger.accounts:_plus",
+        replace(
+            "-(-(total.numerator << _LONGEST) // total.denominator)",
+            "(total.numerator << _LONGEST) // total.denominator",
+        ),
+        LONG_SUMS,
+    ),
+    Mutant(
+        "any promise under a key",
+        "leastnoise.ledger.ledger:Ledger.asked",
+        delete("_same_question(key, row.content, body)"),
+        ONE_QUESTION,
+    ),
+    Mutant(
+        "no hash checked",
+        "leastnoise.ledger.accounts:Accounts.follow",
+        replace(
+            "row.version != VERSION or row.seq != seq or row.hashed(before) != row.hash",
+            "not row.hash",
+        ),
+        EDITED,
+    ),
+    Mutant(
+        "rows read out of turn unchecked",
+        "leastnoise.ledger.chain:keyed",
+        replace("row.hash != row.hashed(before.hash if before else BEGINNING.hash)", "False"),
+        EDITED_LATER,
+    ),
+    Mutant(
+        "the witness not asked",
+        "leastnoise.ledger.chain:Chain.verify",
+        delete("wanted = [*wanted, *self._witness.heads()]"),
+        OLDER,
+    ),
+    Mutant(
+        "a retry not witnessed",
+        "leastnoise.ledger.chain:Chain.writing",
+        swap("self._witness.note(known.head)", "self._noted = known.head"),
+        WITNESSED,
+    ),
+    Mutant(
+        "open across a fork",
+        "leastnoise.ledger.stores.sqlite:_fork",
+        replace("list(_STORES)", "()"),
+        FORKED,
+    ),
+    Mutant(
+        "a commit that is not on disk",
+        "leastnoise.ledger.stores.sqlite:_SETTINGS",
+        replace("'PRAGMA synchronous = FULL'", "'PRAGMA synchronous = NORMAL'"),
+        ON_DISK,
+    ),
+]
+TABLES = [
+    Mutant(
+        "the rows of one unit missing from the threshold",
+        "leastnoise.tables.add_noise:threshold",
+        replace("asked.threshold + int(radius)", "int(radius)"),
+        ALONE,
+    ),
+    Mutant(
+        "a group shown at the threshold",
+        "leastnoise.tables.add_noise:_plain",
+        replace("own[0] > least", "own[0] >= least"),
+        ALONE,
+    ),
+    Mutant(
+        "a sum released in units, not in steps of its lattice",
+        "leastnoise.tables.add_noise:_way",
+        delete("step = asked.lattice.step"),
+        NEAR,
+    ),
+    Mutant(
+        "a replaced unit leaves no group",
+        "leastnoise.tables.bounding.sensitivity:Reach.touched",
+        replace("2 * self.groups", "self.groups"),
+        GROUPS,
+    ),
+    Mutant(
+        "a replaced unit moves a sum by the distance of its bounds alone",
+        "leastnoise.tables.bounding.sensitivity:Reach.sum",
+        replace("max(high, 0) - min(low, 0)", "high - low"),
+        REACHED,
+    ),
+    Mutant(
+        "every group gets the whole guarantee",
+        "leastnoise.tables.budget:_found",
+        replace("sum(kind.touched for kind in kinds)", "len(kinds)"),
+        SHARED_OUT,
+    ),
+]
+
+MUTANTS = [*SAMPLING, *LATTICE, *PROOFS, *LEDGERS, *TABLES]

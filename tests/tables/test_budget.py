@@ -1,0 +1,47 @@
+"""One guarantee is shared among all the numbers that one unit can move."""
+
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import leastnoise as ln
+from leastnoise.tables.questions import Count, Mean, Quantile, Question, Sum
+
+
+def shares(question: Question, neighbours: str) -> list[Fraction]:
+    """Return the ε of each number that is released for one group, out of ε = 1 and δ = 0."""
+    people = ln.protect(
+        pa.table({"unit": [1, 2], "g": ["a", "b"], "x": [0.5, 1.5]}),
+        unit="unit",
+        max_rows=1,
+        neighbours=neighbours,
+        ledger=ln.UNRECORDED,
+    )
+    answers: Any = people.ask([question], privacy=ln.Privacy(1))[0]
+    assert answers.privacy == ln.Privacy(1)
+    one = answers.answers[0]
+    parts = [one.count, one.sum] if isinstance(question, Mean) else [one]
+    assert not any(part.mechanism.privacy.delta for part in parts)
+    return [part.mechanism.privacy.epsilon for part in parts]
+
+
+@pytest.mark.parametrize(("neighbours", "times"), [("add_remove", 1), ("replace", 2)])
+@pytest.mark.parametrize(
+    ("question", "moved"),
+    [
+        *((Count(by="g", keys=["a", "b"], max_groups=groups), groups) for groups in (1, 3, 100)),
+        (Sum("x", bounds=(0, 2), by="g", keys=["a", "b"], max_groups=3), 3),
+        (Mean("x", bounds=(0, 2), by="g", keys=["a", "b"], max_groups=3), 3),
+        # Sixteen cells are searched by four comparisons.
+        (Quantile("x", bounds=(0, 2), cells=16, by="g", keys=["a", "b"]), 4),
+    ],
+    ids=["count in 1", "count in 3", "count in 100", "sum in 3", "mean in 3", "quantile in 1"],
+)
+def test_what_one_unit_can_move_adds_up_to_the_guarantee(
+    question: Question, moved: int, neighbours: str, times: int
+) -> None:
+    """A unit is in so many groups, or leaves as many as it enters; at δ = 0, ε adds up."""
+    total = times * moved * sum(shares(question, neighbours))
+    assert Fraction(99, 100) < total <= 1
