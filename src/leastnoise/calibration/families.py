@@ -60,7 +60,7 @@ class Family:
     Attributes:
         about: What it is, in a few words.
         source: The result that its parameters are from.
-        find: Returns the noise for a question, or raises what the theorem asks for instead.
+        find: Returns the noise for a problem, or raises what the theorem asks for instead.
         noise: Every class that ``find`` returns, or that its noise is discretized to.
         approximation: How a search approximates it.
         stairs: Whether it falls in steps of Δ, which makes it cheaper than its approximation.
@@ -136,7 +136,7 @@ def _check_class(name: str, noise: type[Noise]) -> None:
 
 
 def noise_of_family(name: object, problem: Problem) -> tuple[Noise, str]:
-    """Return the noise of a family for a question, and the result it rests on.
+    """Return the noise of a family for a problem, and the result it rests on.
 
     Raises:
         InvalidParameter: If there is no such family, or the guarantee is outside its theorem, which
@@ -157,7 +157,7 @@ def _meant(name: object) -> str:
 
 
 def cheapest_known(problem: Problem) -> tuple[Noise, str]:
-    """Return the cheapest noise of all families for a question, and its family's name."""
+    """Return the cheapest noise of all families for a problem, and its family's name."""
     best: tuple[Fraction, Noise, str] | None = None
     refused: list[LeastnoiseError] = []
     for name, family in FAMILIES.items():

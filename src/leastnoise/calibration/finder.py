@@ -1,6 +1,6 @@
-"""Find the noise for a question, and prove how near to optimal it is.
+"""Find the noise for a problem, and prove how near to optimal it is.
 
-Questions that differ only in Δ have one answer for the cost |x|ᵖ: that at Δ = 1, scaled.
+Problems that differ only in Δ have one answer for the cost |x|ᵖ: that at Δ = 1, scaled.
 """
 
 import contextlib
@@ -32,10 +32,10 @@ _STAIRCASE = "Geng and Viswanath 2016 (the staircase)"
 def find_noise(
     problem: Problem, effort: Effort, family: str | None = None
 ) -> tuple[Noise, Certificate]:
-    """Return the least noise of a class, or one proved to be near it, and the proof.
+    """Return the optimal noise of a class, or one proved to be near it, and the proof.
 
     ============================  =================================================================
-    ε = 0, decreasing             GDGK19's P_α; on the integers the mixture of two uniform noises
+    ε = 0, decreasing             GDGK19's P_α; on the integers a mixture of two uniform ones
     ε = 0, any shape              the comb where it is proved least; P_α where a bound shows that
                                   it is near enough; else solved
     integers, Δ = 1               the canonical noise, least for every cost at once
@@ -58,14 +58,17 @@ def find_noise(
     # A cost is looked at before it is trusted, and again as far as the noise turned out to reach.
     level = max(problem.privacy.delta, min(problem.privacy.epsilon, Fraction(1)))
     problem.cost.probe(problem.sensitivity / level)
-    noise, certificate = _found(problem, effort) if family is None else _forced(problem, family)
+    noise, certificate = (
+        _find_least(problem, effort) if family is None else _find_in_family(problem, family)
+    )
     if isinstance(noise.radius, Fraction):
         problem.cost.probe(2 * noise.radius)
     certificate.check()
     return noise, certificate
 
 
-def _found(problem: Problem, effort: Effort) -> tuple[Noise, Certificate]:
+def _find_least(problem: Problem, effort: Effort) -> tuple[Noise, Certificate]:
+    """Return the noise that the table of :func:`find_noise` names."""
     privacy = problem.privacy
     if not privacy.epsilon:
         closed = least_unimodal(problem)
@@ -74,50 +77,45 @@ def _found(problem: Problem, effort: Effort) -> tuple[Noise, Certificate]:
         found = prove_comb(problem)
         if found is not None:
             return found
-        return _bracketed(problem, closed[0], closed[1].source, effort)
+        return _prove_or_solve(problem, closed[0], closed[1].source, effort)
     if not privacy.delta:
         with contextlib.suppress(Unsupported):  # for tiny ε its cost takes too many terms
-            return _bracketed(problem, cheapest_staircase(problem), _STAIRCASE, effort)
+            return _prove_or_solve(problem, cheapest_staircase(problem), _STAIRCASE, effort)
     if problem.integer and problem.sensitivity == 1:
         with contextlib.suppress(Unsupported):  # it has too many steps to be listed
             return least_canonical(problem)
-    unit = at_unit(problem)
+    unit = _at_unit(problem)
     noise, family = cheapest_known(unit)
     source = _CHEAPEST.format(family)
     if problem.among == "any" and effort.solve:  # any shape begins with the least decreasing one
         begun, plainer = time.monotonic(), replace(unit, among="decreasing")
         first = replace(effort, seconds=effort.seconds / 8)
-        noise, certificate = _bracketed(plainer, noise, source, first)
+        noise, certificate = _prove_or_solve(plainer, noise, source, first)
         source = certificate.source
         left = effort.seconds - (time.monotonic() - begun)
         effort = replace(effort, seconds=max(left, effort.seconds / 8))
-    certificate = scaled(_bracketed(unit, noise, source, effort)[1], problem)
+    certificate = _scale_certificate(_prove_or_solve(unit, noise, source, effort)[1], problem)
     if certificate.gap <= effort.gap and certificate.source == _CHEAPEST.format(family):
         certificate = replace(certificate, source=FAMILIES[family].source)
     return certificate.noise, certificate
 
 
-def _forced(problem: Problem, family: str) -> tuple[Noise, Certificate]:
+def _find_in_family(problem: Problem, family: str) -> tuple[Noise, Certificate]:
     """Return the noise of a family, with the best bound that is known at once."""
     noise, source = noise_of_family(family, problem)
     prove_least = FAMILIES[family].prove_least
     proved = None if prove_least is None else prove_least(problem)
     if proved is not None:
         return proved
-    bracket = (
-        Bracket(problem).with_noise(noise).with_evidence(CanonicalBound(integer=problem.integer))
-    )
-    return to_certificate(bracket, source)
+    return to_certificate(_bracket(problem, noise), source)
 
 
-def _bracketed(
+def _prove_or_solve(
     problem: Problem, noise: Noise, source: str, effort: Effort
 ) -> tuple[Noise, Certificate]:
     """Return the noise if a bound that is known at once shows it near enough; else solve."""
     counting = problem.integer and problem.sensitivity == 1
-    bracket = (
-        Bracket(problem).with_noise(noise).with_evidence(CanonicalBound(integer=problem.integer))
-    )
+    bracket = _bracket(problem, noise)
     if bracket.gap <= effort.gap or counting or not effort.solve:
         return to_certificate(bracket, source)
     kept = load(problem)
@@ -130,14 +128,20 @@ def _bracketed(
     return noise, certificate
 
 
-def at_unit(problem: Problem) -> Problem:
-    """Return the question at Δ = 1 where its answer need only be scaled, else as it is."""
+def _bracket(problem: Problem, noise: Noise) -> Bracket:
+    """Return the noise with the bound that is known at once."""
+    evidence = CanonicalBound(integer=problem.integer)
+    return Bracket(problem).with_noise(noise).with_evidence(evidence)
+
+
+def _at_unit(problem: Problem) -> Problem:
+    """Return the problem at Δ = 1 where its answer need only be scaled, else as it is."""
     scales = isinstance(problem.cost, Power) and not problem.integer
     return replace(problem, sensitivity=Fraction(1)) if scales else problem
 
 
-def scaled(certificate: Certificate, problem: Problem) -> Certificate:
-    """Return a certificate of :func:`at_unit`'s question as one of the question itself.
+def _scale_certificate(certificate: Certificate, problem: Problem) -> Certificate:
+    """Return the certificate of a problem at Δ = 1 as one of the problem itself.
 
     The multipliers of a bound are scaled like the cost; since Δᵖ may be irrational only nearly, for
     which the bound is worked out anew.
@@ -146,7 +150,7 @@ def scaled(certificate: Certificate, problem: Problem) -> Certificate:
     if sensitivity == certificate.sensitivity or not isinstance(cost, Power):
         return certificate
     noise = certificate.noise
-    assert isinstance(noise, LineNoise)  # noqa: S101 -- only these questions are asked at Δ = 1
+    assert isinstance(noise, LineNoise)  # noqa: S101 -- only noise on the line is found at Δ = 1
     if isinstance(evidence, LatticeBound):
         unit = evidence.unit * power(sensitivity, cost.p).middle
         evidence = replace(
