@@ -13,8 +13,8 @@ import duckdb
 
 import leastnoise as ln
 from leastnoise.ledger import UNRECORDED
-from leastnoise.tables.execute import found
-from leastnoise.tables.release import priced
+from leastnoise.tables.execute import run
+from leastnoise.tables.release import prepare
 
 HIGH, MAX_ROWS = 1000, 3
 PLAIN, BY_HAND = "SQL, GROUP BY", "SQL, bounded by hand"
@@ -104,5 +104,5 @@ def questions(rows: int) -> tuple[ln.Count, ln.Sum]:
 
 def _query(table: ln.Protected, both: list[Any]) -> Callable[[], object]:
     """Return what asks the engine and does no more: no noise is planned for, none is drawn."""
-    prepared = priced(both, table.source, table.unit, PRIVACY).asked
-    return partial(found, table.source, prepared)
+    prepared = prepare(both, table.source, table.unit, PRIVACY)
+    return partial(run, table.source, prepared.batches)

@@ -17,7 +17,7 @@ from datetime import date, timedelta
 from itertools import count
 from pathlib import Path
 
-from leastnoise.tables.census import census
+from leastnoise.tables import census
 
 SEED = "leastnoise census 1"
 PERSONS = 8_000

@@ -80,8 +80,9 @@ __all__ = [
     "threshold",
 ]
 
-# Where each name comes from. They are loaded when first asked for, so that `import leastnoise` is
-# immediate, also inside programs that only catch its errors.
+# Where each name comes from, but for the table queries, which are registered. They are loaded when
+# first asked for, so that `import leastnoise` is immediate, also inside programs that only catch
+# its errors.
 _HOMES = {
     "accounting": ("Composition", "Profile", "compose"),
     "certificate": ("Certificate",),
@@ -101,7 +102,7 @@ _HOMES = {
     ),
     "paper": ("Rearrangement", "rearrange", "symmetrised"),
     "planning": ("Comparison", "Plan", "Wanted", "compare", "plan", "privacy_for"),
-    "tables": ("Count", "Histogram", "Mean", "Protected", "Quantile", "Sum", "protect"),
+    "tables": ("Protected", "protect"),
 }
 
 
@@ -114,6 +115,12 @@ def __getattr__(name: str) -> object:
             found = getattr(import_module(f"leastnoise.{home}"), name)
             globals()[name] = found
             return found
+    if not name.startswith("_"):
+        from leastnoise.tables import QUERIES  # light: the names of the registered table queries
+
+        for query in QUERIES.values():
+            if query.class_name == name:
+                return query.load()
     raise AttributeError(f"module 'leastnoise' has no attribute {name!r}")
 
 

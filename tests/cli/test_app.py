@@ -65,7 +65,7 @@ def test_each_command_has_the_name_it_is_asked_by(name: str) -> None:
         (["check", "--help"], {"mechanism", "planning", "calibration", "ledger", "cli.noise"}),
         (["calibrate", "--help"], {"planning", "plots", "paper", "cli.check", "cli.tables"}),
         (["ledger", "--help"], {"mechanism", "planning", "plots", "ledger", "cli.noise"}),
-        (["sum", "--help"], {"mechanism", "planning", "tables", "ledger", "cli.noise"}),
+        (["sum", "--help"], {"mechanism", "planning", "tables.queries", "ledger", "cli.noise"}),
     ],
 )
 def test_a_command_loads_only_what_it_needs(arguments: list[str], absent: set[str]) -> None:

@@ -268,7 +268,7 @@ LEDGERS = [
         "drawn before it is charged",
         "leastnoise.ledger.recording:Place.released",
         insert_before(
-            "receipt, stored = ledger.asked(spending(), self.key, fresh=self.fresh)",
+            "receipt, stored = ledger.charge_or_recall(spending(), self.key, fresh=self.fresh)",
             "drawn = release(); release = lambda: drawn",
         ),
         CHARGED_FIRST,
@@ -314,7 +314,7 @@ LEDGERS = [
     ),
     Mutant(
         "any promise under a key",
-        "leastnoise.ledger.ledger:Ledger.asked",
+        "leastnoise.ledger.ledger:Ledger.charge_or_recall",
         delete("_same_question(key, row.content, body)"),
         ONE_QUESTION,
     ),
@@ -361,38 +361,38 @@ LEDGERS = [
 TABLES = [
     Mutant(
         "the rows of one unit missing from the threshold",
-        "leastnoise.tables.add_noise:threshold",
-        replace("asked.threshold + int(radius)", "int(radius)"),
+        "leastnoise.tables.add_noise:show_above",
+        replace("query.max_rows + int(radius)", "int(radius)"),
         ALONE,
     ),
     Mutant(
         "a group shown at the threshold",
-        "leastnoise.tables.add_noise:_plain",
-        replace("own[0] > least", "own[0] >= least"),
+        "leastnoise.tables.queries.question:Question.add_noise",
+        replace("own[0] > threshold", "own[0] >= threshold"),
         ALONE,
     ),
     Mutant(
         "a sum released in units, not in steps of its lattice",
-        "leastnoise.tables.add_noise:_way",
-        delete("step = asked.lattice.step"),
+        "leastnoise.tables.add_noise:_adder",
+        replace("number.step", "Fraction(1)"),
         NEAR,
     ),
     Mutant(
         "a replaced unit leaves no group",
-        "leastnoise.tables.bounding.sensitivity:Reach.touched",
+        "leastnoise.tables.bounding.sensitivity:Contribution.touched",
         replace("2 * self.groups", "self.groups"),
         GROUPS,
     ),
     Mutant(
         "a replaced unit moves a sum by the distance of its bounds alone",
-        "leastnoise.tables.bounding.sensitivity:Reach.sum",
+        "leastnoise.tables.bounding.sensitivity:Contribution.sum",
         replace("max(high, 0) - min(low, 0)", "high - low"),
         REACHED,
     ),
     Mutant(
         "every group gets the whole guarantee",
-        "leastnoise.tables.budget:_found",
-        replace("sum(kind.touched for kind in kinds)", "len(kinds)"),
+        "leastnoise.tables.budget:_allocate",
+        replace("sum((number.touched for number in numbers))", "len(numbers)"),
         SHARED_OUT,
     ),
 ]

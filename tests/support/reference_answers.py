@@ -72,7 +72,7 @@ class _Place:
         self.grouped = bool(question.by) or self.cells
         self.mean = isinstance(question, ln.Mean)
         self.low, self.high, self.step = 0, 0, Fraction(1)
-        if isinstance(question, ln.Sum):
+        if isinstance(question, ln.Sum | ln.Mean | ln.Quantile):
             rough = self.mean or isinstance(question, ln.Quantile)
             steps = 1 << (20 if rough else 40)
             self.low, self.high, self.step = lattice(question.bounds, steps, whole and not rough)

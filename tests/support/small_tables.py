@@ -13,9 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from leastnoise.tables.bounding import Contribution, Lattice
 from leastnoise.tables.bounding.bounding import COUNT, SUM, Bounding, Summed
-from leastnoise.tables.bounding.lattice import Lattice
-from leastnoise.tables.bounding.sensitivity import Reach
 
 # id, name: of a unit. g, h, day: groups. x, r, i, d, b: to be added up.
 Row = tuple[
@@ -123,8 +122,8 @@ class Case:
     def lattice(self) -> Lattice:
         return Lattice.between(self.bounds, whole=self.column in ("i", "d", "b"))
 
-    def reach(self, neighbours: str) -> Reach:
-        return Reach(self.rows, neighbours, self.groups, grouped=bool(self.by))
+    def reach(self, neighbours: str) -> Contribution:
+        return Contribution(self.rows, neighbours, self.groups, grouped=bool(self.by))
 
     def sql(self, engine: Engine, keys: Any = None) -> str:
         """Return the query on an engine."""

@@ -11,9 +11,7 @@ import pytest
 from scipy import stats
 
 import leastnoise as ln
-from leastnoise.tables import GroupedAnswers
-from leastnoise.tables.protected import Protected
-from leastnoise.tables.questions import Count, Mean, Quantile, Sum
+from leastnoise.tables import Count, GroupedAnswers, Mean, Protected, Quantile, Sum
 from tests.support.confidence_intervals import FALSE_ALARM
 from tests.support.processes import forked, waited
 
@@ -159,7 +157,7 @@ def test_discovery_needs_noise_that_ends_and_says_so_before_anything_is_asked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     people = table(unit=[1], g=["a"])
-    monkeypatch.setattr("leastnoise.tables.execute.fetched", None)
+    monkeypatch.setattr("leastnoise.tables.execute.fetch", None)
     with pytest.raises(ln.errors.InvalidParameter, match="needs δ > 0"):
         people.count(by="g", privacy=ln.Privacy(1))
 
@@ -191,7 +189,7 @@ def test_a_group_that_an_engine_returns_twice_is_refused_if_it_is_asked_for(
     """Two names of an engine's may be one to Python: one of their counts would be lost."""
     people = table(unit=[1], g=["a"])
     rows = [("a", 5), ("b", 7), ("b", 8)]
-    monkeypatch.setattr("leastnoise.tables.execute.fetched", lambda *_: rows)
+    monkeypatch.setattr("leastnoise.tables.execute.fetch", lambda *_: rows)
     answer = grouped(people, Count(by="g", keys=["a", "c"]))
     assert list(answer.keys) == [("a",), ("c",)]
     for question in (Count(by="g", keys=["a", "b"]), Count(by="g")):

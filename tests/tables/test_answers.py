@@ -20,11 +20,9 @@ from hypothesis import strategies as st
 import leastnoise as ln
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.mechanism import Answer
+from leastnoise.tables import GroupedAnswers, MeanAnswer, QuantileAnswer
 from leastnoise.tables.answers import export as exporting
 from leastnoise.tables.answers.export import key_names
-from leastnoise.tables.answers.grouped import GroupedAnswers
-from leastnoise.tables.answers.mean import MeanAnswer
-from leastnoise.tables.answers.quantile import QuantileAnswer
 from leastnoise.tables.answers.rounding import float_above, float_below, float_near
 
 pd: Any = import_module("pandas")
@@ -767,7 +765,7 @@ def test_a_file_that_fails_midway_leaves_the_old_one(tmp_path: Path) -> None:
         raise OSError("no room")
 
     with pytest.raises(InvalidParameter, match=r"could not \(OSError\)"):
-        import_module("leastnoise.files").written(path, fails, overwrite=True)
+        import_module("leastnoise.files").write_table(path, fails, overwrite=True)
     assert path.read_text() == "mine"
     assert os.listdir(tmp_path) == ["a"]
 

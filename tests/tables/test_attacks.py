@@ -11,17 +11,18 @@ import leastnoise as ln
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.ledger import Unrecorded
-from leastnoise.tables.execute import found
-from leastnoise.tables.query import prepared
-from leastnoise.tables.questions import Count, Histogram, Question, Sum
+from leastnoise.tables import Count, Histogram, Question, Sum
+from leastnoise.tables.execute import make_batches, run
+from leastnoise.tables.queries import build_query
 
 CANARY = "CANARY77"
 
 
 def true(people: ln.Protected, question: Question) -> tuple[list[tuple[Any, ...]], int]:
     """Return the figures of a question before noise, and how much one unit may move them."""
-    asked = prepared(question, people.source, people.unit)
-    return found(people.source, [asked])[0], int(asked.kinds[-1].wanted.sensitivity)
+    asked = build_query(question, people.source, people.unit)
+    (rows,) = run(people.source, make_batches([asked]))
+    return rows, int(asked.numbers[-1].sensitivity)
 
 
 def protected(table: Any, unit: str | None = None, ledger: Any = None, **more: Any) -> Any:
@@ -128,9 +129,10 @@ def test_nothing_prints_records(duck: Any, monkeypatch: pytest.MonkeyPatch) -> N
     people = protected(table, unit="u")
     questions = (Count(by="g"), Sum("x", bounds=(0, 5), by="g"))
     explained = people.explain(*questions, privacy=Privacy(1, "1e-6"))
-    priced = explained.found
-    one = priced.asked[-1]
-    shown = [people, people.source, explained, priced, priced.asked, one.rows, one.summed]
+    prepared = explained.prepared
+    one, _ = prepared.queries[-1]
+    shown = [people, people.source, explained, prepared, prepared.queries, prepared.batches]
+    shown += [one.selection, one.summed]
     assert CANARY not in "".join(f"{each!r}{each}" for each in shown)
 
 
@@ -162,10 +164,9 @@ def test_threads_wait_for_one_another(duck: Any) -> None:
 
 def test_rounding_adds_up_to_nothing_that_matters(duck: Any) -> None:
     duck.raw_sql("CREATE TABLE r AS SELECT 0.1::DOUBLE AS x FROM range(1000000)")
-    asked = prepared(
+    asked = build_query(
         Sum("x", bounds=(0, 1)), (people := protected(duck.table("r"))).source, people.unit
     )
-    ((total,),) = found(people.source, [asked])[0:1][0]
-    assert asked.lattice is not None
-    assert abs(total * asked.lattice.step - 100000) < 1e-5
+    (((total,),),) = run(people.source, make_batches([asked]))
+    assert abs(total * asked.numbers[0].step - 100000) < 1e-5
     assert isinstance(people.ledger, Unrecorded)

@@ -14,7 +14,7 @@ import pytest
 
 import leastnoise as ln
 from leastnoise.errors import InvalidParameter, LeastnoiseError, QueryFailed, Unsupported
-from leastnoise.tables.protected import Protected
+from leastnoise.tables import Protected
 from tests.support.table_sources import REGIONS, Row, duckdb_of, people, postgres_of, source_of
 
 PRICE = ln.Privacy("0.1", "1e-3")
@@ -178,7 +178,7 @@ def test_a_question_that_makes_no_sense_is_refused_in_constant_words(
     case: str, table: Protected, ears: Ears, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask, words = REFUSED[case]
-    monkeypatch.setattr("leastnoise.tables.execute.fetched", None)  # the engine is not asked
+    monkeypatch.setattr("leastnoise.tables.execute.fetch", None)  # the engine is not asked
     error = ears.error(lambda: ask(table))
     assert type(error) is InvalidParameter
     assert words in str(error)
@@ -251,7 +251,7 @@ def test_a_table_of_nobody_or_of_one_is_answered_like_any_other(
 
 def test_nothing_that_is_shown_quotes_a_record(table: Protected, ears: Ears) -> None:
     explained = table.explain(ln.Count(by="region", where="age > 3"), privacy=PRICE)
-    shown = [table, table.source, table.unit, explained, explained.found, explained.to_dict()]
+    shown = [table, table.source, table.unit, explained, explained.prepared, explained.to_dict()]
     text = "".join(f"{one}{one!r}" for one in [*shown, *questions(table)])
     ears.hear_nothing(None, shown=text)
 

@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from leastnoise.errors import InvalidParameter
-from leastnoise.tables.bounding.bounding import Bounding
-from leastnoise.tables.bounding.sensitivity import ADD_REMOVE, REPLACE, Reach
+from leastnoise.tables.bounding import ADD_REMOVE, REPLACE, Bounding, Contribution
 from tests.support.small_tables import (
     CASES,
     COLUMNS,
@@ -214,7 +213,8 @@ def test_ranks_reach_what_is_declared(part: int, whole: int, counted: int) -> No
     held = [(b, a) for b in range(counted + 1) for a in range(counted + 1 - b)]
     ranks = [whole * below - part * (below + above) for below, above in held]
     added, replaced = (
-        Reach(counted, kind, 1, grouped=False).rank(part, whole) for kind in (ADD_REMOVE, REPLACE)
+        Contribution(counted, kind, 1, grouped=False).rank(part, whole)
+        for kind in (ADD_REMOVE, REPLACE)
     )
     assert added == max(map(abs, ranks))
     assert replaced == max(ranks) - min(ranks)
@@ -222,11 +222,11 @@ def test_ranks_reach_what_is_declared(part: int, whole: int, counted: int) -> No
 
 def test_what_cannot_be_declared_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="neighbours must be"):
-        Reach(1, "both", 1, grouped=False)
+        Contribution(1, "both", 1, grouped=False)
     with pytest.raises(InvalidParameter, match="whole number of at least 1"):
-        Reach(0, REPLACE, 1, grouped=False)
+        Contribution(0, REPLACE, 1, grouped=False)
     with pytest.raises(InvalidParameter, match="a quantile must lie"):
-        Reach(1, REPLACE, 1, grouped=False).rank(3, 2)
+        Contribution(1, REPLACE, 1, grouped=False).rank(3, 2)
     with pytest.raises(InvalidParameter, match="at most 2⁵³"):
         Bounding("id", (1 << 53) + 1, 1, "", "duckdb")
     with pytest.raises(InvalidParameter, match="where a row is a unit"):

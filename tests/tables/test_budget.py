@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import leastnoise as ln
-from leastnoise.tables.questions import Count, Mean, Quantile, Question, Sum
+from leastnoise.tables import Count, Mean, Quantile, Question, Sum
 
 
 def shares(question: Question, neighbours: str) -> list[Fraction]:

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 import leastnoise as ln
-from leastnoise.tables.census import census
+from leastnoise.tables import census
 from tests.support.postgres_servers import Server
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,10 +12,8 @@ import pytest
 
 import leastnoise as ln
 from leastnoise.errors import BudgetExceeded, InvalidParameter, QueryFailed
-from leastnoise.tables import GroupedAnswers
-from leastnoise.tables.protected import Protected
-from leastnoise.tables.questions import Count, Sum
-from leastnoise.tables.sources.engine import fetched
+from leastnoise.tables import Count, GroupedAnswers, Protected, Sum
+from leastnoise.tables.sources import fetch
 from tests.support.processes import forked, killed, waited
 
 PRICE = ln.Privacy("0.1", "1e-6")
@@ -46,12 +44,12 @@ class Engine:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, ledger: ln.Ledger) -> None:
         self._ledger, self.calls = ledger, 0
         self.spent: list[ln.Privacy] = []
-        monkeypatch.setattr("leastnoise.tables.execute.fetched", self)
+        monkeypatch.setattr("leastnoise.tables.execute.fetch", self)
 
     def __call__(self, source: Any, expression: Any) -> Any:
         self.calls += 1
         self.spent.append(self._ledger.spent)
-        return fetched(source, expression)
+        return fetch(source, expression)
 
 
 @pytest.fixture
@@ -77,7 +75,7 @@ def test_when_the_engine_fails_the_charge_stands_and_is_answered_later(
     people: Protected, ledger: ln.Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("leastnoise.tables.execute.fetched", failing)
+        patch.setattr("leastnoise.tables.execute.fetch", failing)
         for _ in range(2):
             with pytest.raises(QueryFailed, match="must run to its end"):
                 people.count(privacy=PRICE)
@@ -236,7 +234,7 @@ def test_killed_while_the_engine_works_the_charge_stands_and_there_is_one_answer
 
     def work() -> None:
         with ln.Ledger(path) as ledger:
-            monkeypatch.setattr("leastnoise.tables.execute.fetched", hanging)
+            monkeypatch.setattr("leastnoise.tables.execute.fetch", hanging)
             protected(ledger).count(privacy=PRICE)
 
     child = forked(work)

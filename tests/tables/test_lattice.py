@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leastnoise.errors import InvalidParameter
-from leastnoise.tables.bounding.lattice import Lattice
+from leastnoise.tables.bounding import Lattice
 
 ENGINES = ["duck", "pg", pytest.param("spark", marks=pytest.mark.long)]
 LARGE = 1 << 53

@@ -16,8 +16,7 @@ import pytest
 from scipy import stats
 
 import leastnoise as ln
-from leastnoise.tables import GroupedAnswers
-from leastnoise.tables.questions import Count, Sum
+from leastnoise.tables import Count, GroupedAnswers, Sum
 from tests.support.confidence_intervals import FALSE_ALARM
 
 MANY = 100_000

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 import leastnoise as ln
-from leastnoise.tables.execute import found
-from leastnoise.tables.protected import Protected
-from leastnoise.tables.query import Prepared, prepared
-from leastnoise.tables.questions import Count, Histogram, Mean, Quantile, Sum
-from leastnoise.tables.sources.engine import fetched
+from leastnoise.tables import Count, Histogram, Mean, Protected, Quantile, Sum
+from leastnoise.tables.execute import make_batches, run
+from leastnoise.tables.queries import Query, build_query
+from leastnoise.tables.sources import fetch
 from tests.support.reference_answers import Figures, Row, figures, number
 from tests.support.table_sources import WHOLE, duckdb_of, people, source_of, spark_of, written
 
@@ -105,11 +104,11 @@ def protected(given: dict[str, Any], unit: str | None, rows: int) -> Protected:
     )
 
 
-def true_figures(table: Protected, question: Any) -> tuple[Prepared, Figures]:
+def true_figures(table: Protected, question: Any) -> tuple[Query, Figures]:
     """Ask the engine; return what it says before noise, by group."""
-    made = prepared(question, table.source, table.unit)
-    keys = len(made.rows.by)
-    rows = fetched(table.source, made.query)
+    made = build_query(question, table.source, table.unit)
+    keys = len(made.selection.by)
+    rows = fetch(table.source, made.expression)
     result = {row[:keys]: row[keys:] for row in rows}
     assert len(result) == len(rows), "a group must be there once"
     assert all(type(figure) is int for row in result.values() for figure in row)
@@ -118,7 +117,7 @@ def true_figures(table: Protected, question: Any) -> tuple[Prepared, Figures]:
 
 def expected(
     rows: list[Row],
-    made: Prepared,
+    made: Query,
     unit: tuple[str | None, int],
     kept: Callable[[Row], bool] = everything,
     *,
@@ -130,7 +129,7 @@ def expected(
         made.question,
         unit=unit[0],
         max_rows=unit[1],
-        salt=made.rows.bounding.salt,
+        salt=made.selection.bounding.salt,
         whole=not text and getattr(made.question, "column", None) in WHOLE,
         kept=kept,
     )
@@ -159,16 +158,16 @@ def test_questions_asked_together_give_the_same_integers_as_alone(duck: Any) -> 
     ]
     # A sum by discovered groups has a count; a count of the same rows shares its query.
     questions += [Sum("income", bounds=(0, 1), by="region"), Sum("age", bounds=(0, 120))]
-    made = [prepared(question, table.source, table.unit) for question in questions]
-    for one, rows in zip(made, found(table.source, made), strict=True):
-        assert sorted(rows) == sorted(fetched(table.source, one.query)), one.question.title
+    made = [build_query(question, table.source, table.unit) for question in questions]
+    for one, rows in zip(made, run(table.source, make_batches(made)), strict=True):
+        assert sorted(rows) == sorted(fetch(table.source, one.expression)), one.question.title
 
 
 def test_a_sum_fits_its_count_and_other_questions_choose_other_groups(duck: Any) -> None:
     table = protected({"source": duckdb_of(people(), duck)}, "person", 1)
 
     def salt(question: Any) -> str:
-        return prepared(question, table.source, table.unit).rows.bounding.salt
+        return build_query(question, table.source, table.unit).selection.bounding.salt
 
     same = [Count(by="region"), Sum("age", bounds=(0, 9), by="region")]
     other = [
@@ -203,7 +202,7 @@ def test_any_order_of_rows_and_any_number_of_threads_give_one_integer(duck: Any)
         question for unit, counted, question, kept in asked(text=False)
         if kept is everything and (unit, counted) == ("person", 3)
     ][2::3]  # fmt: skip
-    made = [prepared(question, table.source, table.unit) for question in some]
+    made = [build_query(question, table.source, table.unit) for question in some]
     wanted = [expected(rows, one, ("person", 2)) for one in made]
     try:
         for threads in (1, 2, 4):
@@ -211,8 +210,8 @@ def test_any_order_of_rows_and_any_number_of_threads_give_one_integer(duck: Any)
             chance.shuffle(rows)
             duckdb_of(rows, duck)
             for one, figure in zip(made, wanted, strict=True):
-                keys = len(one.rows.by)
-                got = {row[:keys]: row[keys:] for row in fetched(table.source, one.query)}
+                keys = len(one.selection.by)
+                got = {row[:keys]: row[keys:] for row in fetch(table.source, one.expression)}
                 assert got == figure, (threads, one.question.title)
     finally:
         duck.con.execute("RESET threads")

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import leastnoise as ln
-from leastnoise.tables.questions import Count, Histogram, Mean, Quantile, Sum
+from leastnoise.tables import Count, Histogram, Mean, Quantile, Sum
 
 SURE = ln.Privacy(200)
 

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import leastnoise as ln
-from leastnoise.tables.bounding.sensitivity import ADD_REMOVE, REPLACE
-from leastnoise.tables.query import Prepared, prepared
-from leastnoise.tables.questions import Count, Histogram, Mean, Quantile, Sum
+from leastnoise.tables import Count, Histogram, Mean, Quantile, Sum
+from leastnoise.tables.bounding import ADD_REMOVE, REPLACE
+from leastnoise.tables.queries import Query, build_query
 from tests.support.small_tables import (
     DAYS,
     GROUPS,
@@ -85,16 +85,14 @@ def neighbours(draw: st.DrawFn, unit: str | None, kind: str) -> Tables:
     return tables if draw(st.booleans()) else tables[::-1]
 
 
-def numbers(made: Prepared, rows: list[tuple[Any, ...]]) -> list[dict[Any, Any]]:
+def numbers(made: Query, rows: list[tuple[Any, ...]]) -> list[dict[Any, Any]]:
     """Return, of each kind of number that is released, all of them: by group, or where compared."""
-    keys = len(made.rows.by)
+    keys = len(made.selection.by)
     question = made.question
     if not isinstance(question, Quantile):
-        step = made.lattice.step if made.lattice else 1
-        scales = [step if kind.wanted.name == "sum" else 1 for kind in made.kinds]
         return [
-            {row[:keys]: row[keys + place] * scale for row in rows}
-            for place, scale in enumerate(scales)
+            {row[:keys]: row[keys + place] * number.step for row in rows}
+            for place, number in enumerate(made.numbers)
         ]
     cells: dict[Any, list[int]] = {}
     for row in rows:
@@ -106,25 +104,25 @@ def numbers(made: Prepared, rows: list[tuple[Any, ...]]) -> list[dict[Any, Any]]
         for edge, below in enumerate(accumulate(counts))
     }
     totals = {group: sum(counts) for group, counts in cells.items()}
-    return [totals, ranks] if len(made.kinds) == 2 else [ranks]
+    return [totals, ranks] if len(made.numbers) == 2 else [ranks]
 
 
-def check_moves(made: Prepared, results: list[list[tuple[Any, ...]]]) -> None:
+def check_moves(made: Query, results: list[list[tuple[Any, ...]]]) -> None:
     """Check that two results are no farther apart than the noise was made for."""
     before, after = (numbers(made, rows) for rows in results)
-    for kind, one, other in zip(made.kinds, before, after, strict=True):
+    for number, one, other in zip(made.numbers, before, after, strict=True):
         moves = {key: abs(one.get(key, 0) - other.get(key, 0)) for key in one | other}
-        assert max(moves.values(), default=0) <= kind.wanted.sensitivity, "moved too far"
+        assert max(moves.values(), default=0) <= number.sensitivity, "moved too far"
         moved = {key for key, move in moves.items() if move}
-        touched = kind.touched
-        if kind.wanted.name == "comparison":  # a search makes so many, whichever edges they are at
+        touched = number.touched
+        if number.name == "comparison":  # a search makes so many, whichever edges they are at
             assert isinstance(made.question, Quantile)
             moved = {group for group, _ in moved}
             touched //= (made.question.cells - 1).bit_length()
         assert len(moved) <= touched, "too many moved"
 
 
-def prepare(engine: Engine, question: Any, unit: tuple[str | None, int], kind: str) -> Prepared:
+def prepare(engine: Engine, question: Any, unit: tuple[str | None, int], kind: str) -> Query:
     people = ln.protect(
         engine.people,
         unit=unit[0],
@@ -132,7 +130,7 @@ def prepare(engine: Engine, question: Any, unit: tuple[str | None, int], kind: s
         neighbours=kind,
         ledger=ln.UNRECORDED,
     )
-    return prepared(question, people.source, people.unit)
+    return build_query(question, people.source, people.unit)
 
 
 def results(engine: Engine, sql: str, tables: Tables) -> list[list[tuple[Any, ...]]]:
@@ -156,7 +154,7 @@ def test_one_unit_moves_no_number_farther_than_its_noise_is_made_for(
         for case in (every if examples > 1000 else every[place % 8 : place % 8 + 1])
     ]
     made = [prepare(engine, *case) for case in cases]
-    sql = [engine.sql(one.query) for one in made]
+    sql = [engine.sql(one.expression) for one in made]
 
     @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
     @given(st.data(), st.sampled_from(range(len(cases))))
@@ -214,7 +212,7 @@ def test_the_check_above_catches_queries_without_bounds(
 ) -> None:
     engine = Engine("duckdb", duck)
     made = prepare(engine, question, ("id", 1), ADD_REMOVE)
-    check_moves(made, results(engine, engine.sql(made.query), tables))
+    check_moves(made, results(engine, engine.sql(made.expression), tables))
     with pytest.raises(AssertionError, match=wrong):
         check_moves(made, results(engine, naive, tables))
 
@@ -225,6 +223,6 @@ def test_a_replaced_row_that_a_condition_of_the_table_itself_leaves_out(duck: An
     question, tables = Sum("x", bounds=(2, 5)), ([row(1, x=9.0)], [row(1, x=-9.0)])
     for source, moved in ((engine.people, 5), (engine.people.filter(engine.people.x > 0), 5)):
         people = ln.protect(source, unit=None, neighbours=REPLACE, ledger=ln.UNRECORDED)
-        made = prepared(question, people.source, people.unit)
-        check_moves(made, results(engine, engine.sql(made.query), tables))
-        assert made.kinds[0].wanted.sensitivity == moved
+        made = build_query(question, people.source, people.unit)
+        check_moves(made, results(engine, engine.sql(made.expression), tables))
+        assert made.numbers[0].sensitivity == moved

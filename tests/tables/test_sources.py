@@ -24,8 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leastnoise.errors import InvalidParameter, QueryFailed, Unsupported
-from leastnoise.tables.sources.engine import fetched
-from leastnoise.tables.sources.source import Source, opened
+from leastnoise.tables.sources import Source, fetch, open_source
 
 CANARY = "canary7Q"
 SCHEMA = pa.schema(
@@ -88,36 +87,36 @@ def making(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], So
 
     def csv_file() -> Source:
         write_csv(tmp_path / "people.csv", ROWS)
-        return opened(tmp_path / "people.csv")
+        return open_source(tmp_path / "people.csv")
 
     def csv_files() -> Source:
         for number in (1, 2):
             write_csv(tmp_path / f"part-{number}.csv", ROWS[2 * number - 2 : 2 * number])
-        return opened(str(tmp_path / "part-*.csv"))
+        return open_source(str(tmp_path / "part-*.csv"))
 
     def parquet_file() -> Source:
         pq.write_table(arrow(), tmp_path / "people.parquet")
-        return opened(str(tmp_path / "people.parquet"))
+        return open_source(str(tmp_path / "people.parquet"))
 
     def parquet_files() -> Source:
         for number in (1, 2):
             part = arrow(ROWS[2 * number - 2 : 2 * number])
             pq.write_table(part, tmp_path / f"part-{number}.pq")
-        return opened(tmp_path / "part-?.pq")
+        return open_source(tmp_path / "part-?.pq")
 
     def duckdb() -> Source:
-        return opened(request.getfixturevalue("duck").create_table("people", arrow()))
+        return open_source(request.getfixturevalue("duck").create_table("people", arrow()))
 
     def postgres() -> Source:
         connection = request.getfixturevalue("pg")
         make_postgres(connection.con)
-        return opened(connection.table("people"))
+        return open_source(connection.table("people"))
 
     def address() -> Source:
         where = request.getfixturevalue("pg_address")
         with psycopg.connect(where, autocommit=True) as connection:
             make_postgres(connection)
-        return opened(where, "people")
+        return open_source(where, "people")
 
     def spark() -> Source:
         connection = request.getfixturevalue("spark")
@@ -127,18 +126,18 @@ def making(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], So
         )
         frame = connection._session.createDataFrame(rows, schema)
         frame.createOrReplaceTempView("people")
-        return opened(connection.table("people"))
+        return open_source(connection.table("people"))
 
     kinds: dict[str, Callable[[], Source]] = {
         "CSV": csv_file,
         "CSVs": csv_files,
         "Parquet": parquet_file,
         "Parquets": parquet_files,
-        "pandas": lambda: opened(
+        "pandas": lambda: open_source(
             arrow().to_pandas(types_mapper=pd.ArrowDtype),
         ),
-        "polars": lambda: opened(pl.from_arrow(arrow())),
-        "Arrow": lambda: opened(arrow()),
+        "polars": lambda: open_source(pl.from_arrow(arrow())),
+        "Arrow": lambda: open_source(arrow()),
         "DuckDB": duckdb,
         "PostgreSQL": postgres,
         "address": address,
@@ -161,7 +160,7 @@ def source(request: pytest.FixtureRequest, making: Callable[[str], Source]) -> S
 def test_each_source_has_the_same_rows(source: Source) -> None:
     """NULLs too; in a CSV file they are empty fields, and everything is text."""
     columns = ["id", "name", "member", "born"]
-    rows = fetched(source, source.table.select(*columns))
+    rows = fetch(source, source.table.select(*columns))
     expected = [(row[0], row[1], row[3], row[4]) for row in ROWS]
     if source.text:
         expected = [tuple(text(value) for value in row) for row in expected]  # type: ignore[misc]  # of any length
@@ -183,7 +182,7 @@ def test_figures_are_whole_numbers_of_python(source: Source) -> None:
         big=ibis._.big.sum(),
         none=ibis.cases((ibis._.count() > 99, 1)),
     )
-    [row] = fetched(source, asked)
+    [row] = fetch(source, asked)
     assert row == (4, 0, 4 * big, None)
     assert [type(value) for value in row[:3]] == [int] * 3
 
@@ -230,13 +229,13 @@ def test_a_query_that_fails_at_a_record_does_not_tell_of_it(source: Source, ears
     name = source.table["name"]
     failing = source.table.filter(name == ibis.literal("canary") + ibis.literal("7Q"))
     failing = failing.select(n=failing["name"].cast("int64"))
-    said = str(ears.hear_nothing(lambda: fetched(source, failing)))
+    said = str(ears.hear_nothing(lambda: fetch(source, failing)))
     # Always the same words, and the next query is answered.
     overflowing = source.table.select(
         n=(source.number("score").isnull().cast("int64") + ((1 << 63) - 1))
     )
-    assert said == str(ears.hear_nothing(lambda: fetched(source, overflowing)))
-    assert fetched(source, source.table.aggregate(n=source.table.count())) == [(4,)]
+    assert said == str(ears.hear_nothing(lambda: fetch(source, overflowing)))
+    assert fetch(source, source.table.aggregate(n=source.table.count())) == [(4,)]
 
 
 @pytest.mark.parametrize("kind", ["PostgreSQL", pytest.param("Spark", marks=pytest.mark.long)])
@@ -247,19 +246,19 @@ def test_a_division_by_zero_does_not_tell_where(
     source = making(kind)
     numerator = source.table["id"]
     divided = source.table.select(n=numerator / (numerator - numerator))
-    ears.hear_nothing(lambda: fetched(source, divided))
+    ears.hear_nothing(lambda: fetch(source, divided))
 
 
 def test_a_dropped_connection_does_not_tell(pg_address: str, ears: Ears) -> None:
     with psycopg.connect(pg_address, autocommit=True) as connection:
         make_postgres(connection)
-        source = opened(pg_address, "people")
+        source = open_source(pg_address, "people")
         connection.execute(
             "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
-        ears.hear_nothing(lambda: fetched(source, source.table))
-        ears.hear_nothing(lambda: fetched(source, source.table))
+        ears.hear_nothing(lambda: fetch(source, source.table))
+        ears.hear_nothing(lambda: fetch(source, source.table))
 
 
 @pytest.mark.parametrize("kind", ["CSV", "CSVs", "Parquet", "Parquets"])
@@ -269,14 +268,14 @@ def test_a_file_deleted_or_spoiled_before_it_is_asked(
     source = making(kind)
     for path in tmp_path.iterdir():
         path.unlink()
-    ears.hear_nothing(lambda: fetched(source, source.table))
+    ears.hear_nothing(lambda: fetch(source, source.table))
 
 
 def test_a_column_dropped_before_it_is_asked(pg: Any, ears: Ears) -> None:
     make_postgres(pg.con)
-    source = opened(pg.table("people"))
+    source = open_source(pg.table("people"))
     pg.con.execute("ALTER TABLE people DROP COLUMN name")
-    ears.hear_nothing(lambda: fetched(source, source.table))
+    ears.hear_nothing(lambda: fetch(source, source.table))
 
 
 def test_a_source_says_nothing_of_its_records(source: Source) -> None:
@@ -298,26 +297,26 @@ def test_names_of_columns_may_be_anything(
     table = pa.table({name: [value] for name, value in ODD.items()})
     if kind == "CSV":
         table.to_pandas().to_csv(tmp_path / "odd.csv", index=False)
-        source = opened(tmp_path / "odd.csv")
+        source = open_source(tmp_path / "odd.csv")
     elif kind == "Parquet":
         pq.write_table(table, tmp_path / "odd.parquet")
-        source = opened(tmp_path / "odd.parquet")
+        source = open_source(tmp_path / "odd.parquet")
     elif kind == "DuckDB":
-        source = opened(request.getfixturevalue("duck").create_table('odd "t"', table))
+        source = open_source(request.getfixturevalue("duck").create_table('odd "t"', table))
     elif kind == "pg":
         connection = request.getfixturevalue("pg")
         columns = ", ".join(
             f"{value} AS {psycopg.sql.Identifier(name).as_string()}" for name, value in ODD.items()
         )
         connection.con.execute(f'CREATE TABLE "odd ""t""" AS SELECT {columns}')
-        source = opened(connection.table('odd "t"'))
+        source = open_source(connection.table('odd "t"'))
     else:
         frames = {"pandas": table.to_pandas(), "polars": pl.from_arrow(table), "Arrow": table}
-        source = opened(frames[kind])
+        source = open_source(frames[kind])
     assert list(source.kinds) == list(ODD)
     for name, value in ODD.items():
         asked = source.table.filter(source.table[name].notnull()).select(name)
-        assert fetched(source, asked) in ([(value,)], [(str(value),)])
+        assert fetch(source, asked) in ([(value,)], [(str(value),)])
         assert source.kind(name, "a unit") == source.kinds[name]
 
 
@@ -332,7 +331,7 @@ def test_names_of_columns_may_be_anything(
 )
 def test_a_missing_column_is_refused_with_a_hint(column: object, message: str) -> None:
     with pytest.raises(InvalidParameter, match=message):
-        opened(arrow()).kind(column, "a unit")
+        open_source(arrow()).kind(column, "a unit")
 
 
 TWICE = pd.DataFrame([[1, 2]], columns=["a", "a"])
@@ -354,28 +353,32 @@ TWICE = pd.DataFrame([[1, 2]], columns=["a", "a"])
 )
 def test_a_frame_must_name_its_columns_apart(frame: object) -> None:
     with pytest.raises(InvalidParameter, match="each differently"):
-        opened(frame)
+        open_source(frame)
 
 
 def test_python_objects_in_a_frame_are_not_looked_at() -> None:
     """They could be anything: what is asked about them is refused by their type."""
     objects = pd.Series(["x", 3, None, 1.5, object(), "\ud800"], dtype=object)
-    source = opened(pd.DataFrame({"o": objects, "n": range(6)}))
+    source = open_source(pd.DataFrame({"o": objects, "n": range(6)}))
     assert dict(source.kinds) == {"o": "other", "n": "integer"}
-    assert fetched(source, source.table[["n"]]) == [(n,) for n in range(6)]
+    assert fetch(source, source.table[["n"]]) == [(n,) for n in range(6)]
 
 
 def test_categories_are_what_they_mean() -> None:
     frame = pd.DataFrame({"c": pd.Categorical(["u", "v", None])})
-    for source in (opened(frame), opened(pl.from_pandas(frame)), opened(pa.table(frame))):
+    for source in (
+        open_source(frame),
+        open_source(pl.from_pandas(frame)),
+        open_source(pa.table(frame)),
+    ):
         assert source.kinds["c"] == "text"
-        assert fetched(source, source.table) == [("u",), ("v",), (None,)]
+        assert fetch(source, source.table) == [("u",), ("v",), (None,)]
 
 
 def test_a_frame_of_types_that_cannot_be_held_is_refused() -> None:
     frame = pd.DataFrame({"c": [1j]})
     with pytest.raises(Unsupported, match="a pandas frame must have columns that Arrow") as caught:
-        opened(frame)
+        open_source(frame)
     assert caught.value.__context__ is None
 
 
@@ -385,12 +388,12 @@ def test_a_frame_of_types_that_cannot_be_held_is_refused() -> None:
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_path_must_lead_to_a_file(ending: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match="where there is none"):
-        opened(tmp_path / f"none.{ending}")
+        open_source(tmp_path / f"none.{ending}")
     with pytest.raises(InvalidParameter, match="which no file matches"):
-        opened(tmp_path / f"none*.{ending}")
+        open_source(tmp_path / f"none*.{ending}")
     (tmp_path / f"folder.{ending}").mkdir()
     with pytest.raises(InvalidParameter, match="a folder"):
-        opened(tmp_path / f"folder.{ending}")
+        open_source(tmp_path / f"folder.{ending}")
 
 
 @pytest.mark.parametrize(
@@ -400,7 +403,7 @@ def test_a_path_must_lead_to_a_file(ending: str, tmp_path: Path) -> None:
 )  # fmt: skip
 def test_an_address_is_no_path(place: str) -> None:
     with pytest.raises(Unsupported, match="a file must be on this machine"):
-        opened(place)
+        open_source(place)
 
 
 @pytest.mark.parametrize("place", ["s3:/b/a.csv", "http:a.csv", "select 1.csv", "a'b [1]*?.csv"])
@@ -412,9 +415,9 @@ def test_a_path_is_nothing_but_a_path(
     Path(place).parent.mkdir(parents=True, exist_ok=True)
     Path(place).write_text("a\nx\n")
     Path("a'b 1zz.csv").write_text("a\nanother\n")
-    source = opened(place)
+    source = open_source(place)
     assert source.name == place
-    assert fetched(source, source.table) == [("x",)]
+    assert fetch(source, source.table) == [("x",)]
 
 
 def test_folders_of_hive_are_no_columns(tmp_path: Path) -> None:
@@ -422,13 +425,13 @@ def test_folders_of_hive_are_no_columns(tmp_path: Path) -> None:
     (tmp_path / "year=2020" / "a.csv").write_text("a\nx\n")
     pq.write_table(pa.table({"a": ["x"]}), tmp_path / "year=2020" / "a.parquet")
     for ending in ("csv", "parquet"):
-        assert list(opened(tmp_path / "**" / f"*.{ending}").kinds) == ["a"]
+        assert list(open_source(tmp_path / "**" / f"*.{ending}").kinds) == ["a"]
 
 
 @pytest.mark.parametrize("place", ["people.xlsx", "people", "people.csv.gz", "people.json", ""])
 def test_another_format_is_refused(place: str) -> None:
     with pytest.raises(Unsupported, match=r"end in \.csv, \.parquet or \.pq"):
-        opened(place)
+        open_source(place)
 
 
 def test_a_file_that_is_not_what_it_says_is_refused(tmp_path: Path) -> None:
@@ -441,7 +444,7 @@ def test_a_file_that_is_not_what_it_says_is_refused(tmp_path: Path) -> None:
     }.items():
         (tmp_path / name).write_bytes(content)
         with pytest.raises(InvalidParameter, match=r"that its ending says|name its") as caught:
-            opened(tmp_path / name)
+            open_source(tmp_path / name)
         assert CANARY not in "".join(traceback.format_exception(caught.value))
         assert caught.value.__context__ is None
 
@@ -450,7 +453,7 @@ def test_a_file_that_is_not_what_it_says_is_refused(tmp_path: Path) -> None:
 def test_a_csv_file_must_name_its_columns(header: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(header)
     with pytest.raises(InvalidParameter, match="must name its columns, each differently"):
-        opened(tmp_path / "a.csv")
+        open_source(tmp_path / "a.csv")
 
 
 def test_files_read_together_must_have_the_same_columns(tmp_path: Path) -> None:
@@ -460,7 +463,7 @@ def test_files_read_together_must_have_the_same_columns(tmp_path: Path) -> None:
         pq.write_table(pa.table({"a": column}), tmp_path / f"{number}.parquet")
     for ending in ("csv", "parquet"):
         with pytest.raises(InvalidParameter, match="must have the same columns"):
-            opened(tmp_path / f"*.{ending}")
+            open_source(tmp_path / f"*.{ending}")
 
 
 @pytest.mark.parametrize(
@@ -468,26 +471,26 @@ def test_files_read_together_must_have_the_same_columns(tmp_path: Path) -> None:
 )
 def test_something_else_is_refused_by_its_type(source: object) -> None:
     with pytest.raises(InvalidParameter, match=f"of type {type(source).__name__}"):
-        opened(source)
+        open_source(source)
     with pytest.raises(InvalidParameter, match="a path must be a text without NUL"):
-        opened("a\0.csv")
+        open_source("a\0.csv")
 
 
 def test_another_engine_is_refused() -> None:
     table = ibis.sqlite.connect().create_table("people", schema={"a": "int64"})
     with pytest.raises(Unsupported, match=r"DuckDB, PostgreSQL, Spark.*; got one of sqlite"):
-        opened(table)
+        open_source(table)
     with pytest.raises(Unsupported, match="got one of none, or of several"):
-        opened(ibis.table({"a": "int64"}, name="people"))
+        open_source(ibis.table({"a": "int64"}, name="people"))
     with pytest.raises(Unsupported, match="must be of a database; got one in memory"):
-        opened(ibis.memtable(arrow()))
+        open_source(ibis.memtable(arrow()))
 
 
 def test_rows_of_an_ibis_table_may_be_left_out_and_columns_computed(duck: Any) -> None:
     table = duck.create_table("people", arrow())
     chosen = table.filter(table.id > 1).select(text=table.id.cast("string") + "!")
-    source = opened(chosen)
-    assert (source.name, fetched(source, source.table)) == ("people", [("2!",), ("3!",)])
+    source = open_source(chosen)
+    assert (source.name, fetch(source, source.table)) == ("people", [("2!",), ("3!",)])
 
 
 @pytest.mark.parametrize(
@@ -512,7 +515,7 @@ def test_an_ibis_table_where_rows_meet_is_refused(mixed: Callable[[Any], Any], d
     """One person's row would change what the others' are, or how many."""
     table = mixed(duck.create_table("people", arrow()))
     with pytest.raises(Unsupported, match="one person's rows could change those of others"):
-        opened(table)
+        open_source(table)
 
 
 # ------------------------------------------------------------------------- addresses
@@ -520,19 +523,19 @@ def test_an_ibis_table_where_rows_meet_is_refused(mixed: Callable[[Any], Any], d
 
 def test_an_address_needs_a_table_that_is_there(pg_address: str) -> None:
     with pytest.raises(InvalidParameter, match="must be said by table=; got None"):
-        opened(pg_address)
+        open_source(pg_address)
     with pytest.raises(InvalidParameter, match=r"got 'none', which is not") as caught:
-        opened(pg_address, "none")
+        open_source(pg_address, "none")
     assert caught.value.__context__ is None
     with pytest.raises(InvalidParameter, match="table= must come with a connection string"):
-        opened(arrow(), "people")
+        open_source(arrow(), "people")
 
 
 def test_a_table_may_be_named_with_its_schema(pg: Any, pg_address: str) -> None:
     pg.con.execute('CREATE SCHEMA other; CREATE TABLE other."People" AS SELECT 7 AS a')
     try:
-        source = opened(pg_address, "other.People")
-        assert (source.name, fetched(source, source.table)) == ("other.People", [(7,)])
+        source = open_source(pg_address, "other.People")
+        assert (source.name, fetch(source, source.table)) == ("other.People", [(7,)])
     finally:
         pg.con.execute("DROP SCHEMA other CASCADE")
 
@@ -550,7 +553,7 @@ def test_a_password_is_in_no_message(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     with pytest.raises(InvalidParameter, match="must lead to a PostgreSQL server") as caught:
-        opened(address, "people")
+        open_source(address, "people")
     assert caught.value.__context__ is None
     assert caught.value.__cause__ is None
     heard = [str(caught.value), caplog.text, *capfd.readouterr()]
@@ -590,9 +593,9 @@ def test_a_csv_file_is_read_by_rule(
     content: bytes, rows: list[tuple[str | None, str | None]], tmp_path: Path
 ) -> None:
     (tmp_path / "a.csv").write_bytes(content)
-    source = opened(tmp_path / "a.csv")
+    source = open_source(tmp_path / "a.csv")
     assert list(source.kinds) == ["a", "b"]
-    assert fetched(source, source.table) == rows
+    assert fetch(source, source.table) == rows
 
 
 pieces = st.sampled_from(
@@ -605,7 +608,7 @@ def any_csv(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Source]:
     """A file, opened before it is known what will be in it."""
     path = tmp_path_factory.mktemp("any") / "any.csv"
     path.write_bytes(b"a,b\n")
-    return path, opened(path)
+    return path, open_source(path)
 
 
 @given(body=st.lists(pieces, max_size=60).map(b"".join) | st.binary(max_size=60))
@@ -615,10 +618,10 @@ def test_nothing_in_a_csv_file_makes_reading_fail(
     path, source = any_csv
     path.write_bytes(b"a,b\n" + body)
     table = source.table
-    rows = fetched(source, table)
+    rows = fetch(source, table)
     assert all(len(row) == 2 for row in rows)
     numbers = table.mutate(n=source.number("a")).aggregate(n=ibis._.n.count())
-    [(found,)] = fetched(source, numbers)
+    [(found,)] = fetch(source, numbers)
     assert found >= sum(value is not None and value.isdecimal() for value, _ in rows)
 
 
@@ -631,15 +634,15 @@ def test_texts_are_read_as_numbers_or_not_at_all(
 ) -> None:
     with (tmp_path / "a.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["a", "b"], [field, "."]])
-    source = opened(tmp_path / "a.csv")
-    assert fetched(source, source.table.select(n=source.number("a"))) == [(number,)]
+    source = open_source(tmp_path / "a.csv")
+    assert fetch(source, source.table.select(n=source.number("a"))) == [(number,)]
 
 
 # ------------------------------------------------------------------------- what is loaded and left
 
 
 def test_our_duckdb_fetches_nothing_and_clears_up_after_itself() -> None:
-    source = opened(arrow())
+    source = open_source(arrow())
     settings = source.table.get_backend().settings
     assert settings["autoinstall_known_extensions"] in (False, "false")
     assert settings["autoload_known_extensions"] in (False, "false")
@@ -664,7 +667,7 @@ def test_ibis_is_loaded_on_first_use() -> None:
 def test_without_ibis_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ibis", None)
     with pytest.raises(Unsupported, match=r"pip install 'leastnoise\[tables\]'"):
-        opened(arrow())
+        open_source(arrow())
 
 
 def test_spark_that_answers_from_afar_keeps_its_log_elsewhere(duck: Any) -> None:
@@ -680,4 +683,4 @@ def test_spark_that_answers_from_afar_keeps_its_log_elsewhere(duck: Any) -> None
 
     backend = SimpleNamespace(_session=Session(), _run_pre_execute_hooks=lambda _: None)
     table: Any = SimpleNamespace(get_backend=lambda: backend)
-    assert fetched(Source(table, "pyspark", "people", False, {}), "SELECT 1") == [(1,)]
+    assert fetch(Source(table, "pyspark", "people", False, {}), "SELECT 1") == [(1,)]

@@ -88,8 +88,9 @@ def compose(parts: Iterable[object]) -> Composition:
     """
     if isinstance(parts, str | bytes) or not isinstance(parts, Iterable):
         raise InvalidParameter(
-            f"compose takes a list of releases; got {quote(parts)}. "
-            "Give for instance [mechanism, (other, 10)]."
+            "compose takes a list of releases",
+            got=quote(parts),
+            fix="Give for instance [mechanism, (other, 10)].",
         )
     found: list[tuple[Part, int]] = []
     for part in parts:
@@ -156,15 +157,17 @@ class Composition:
         allowed = parse_rational(delta, "δ")
         if not 0 <= allowed < 1:
             raise InvalidParameter(
-                f"δ must be at least 0 and less than 1; got {quote(delta)}. "
-                "Give a probability such as '1e-6'."
+                "δ must be at least 0 and less than 1",
+                got=quote(delta),
+                fix="Give a probability such as '1e-6'.",
             )
         high = self._added if allowed >= self._failing else _LARGEST
         least = self.delta(high)
         if least > allowed:
             raise InvalidParameter(
                 f"no ε is proved to suffice at δ = {format_exact(allowed)}: these releases need at "
-                f"least {_up(least)} whatever ε is. Allow a larger δ."
+                f"least {_up(least)} whatever ε is",
+                fix="Allow a larger δ.",
             )
         if self.delta(0) <= allowed:
             return Fraction(0)
@@ -290,8 +293,9 @@ class Composition:
         """Return (Σεᵢ, δ), or refuse where it would promise nothing."""
         if failing >= 1:
             raise InvalidParameter(
-                "a promise needs δ < 1; got releases whose δ add up to 1 or more. Ask delta(ε) for "
-                "what they keep together, or release less."
+                "a promise needs δ < 1",
+                got="releases whose δ add up to 1 or more",
+                fix="Ask delta(ε) for what they keep together, or release less.",
             )
         return Privacy(self._added, round_up(failing) if failing else 0)
 
@@ -299,7 +303,11 @@ class Composition:
 def _epsilon(epsilon: Number) -> Fraction:
     exact = parse_rational(epsilon, "ε")
     if exact < 0:
-        raise InvalidParameter(f"ε must be 0 or more; got {quote(epsilon)}. Give one.")
+        raise InvalidParameter(
+            "ε must be 0 or more",
+            got=quote(epsilon),
+            fix="Give one.",
+        )
     return exact
 
 
@@ -331,8 +339,9 @@ def _read(part: object) -> Part:
         return part.composed_as
     raise InvalidParameter(
         "what is composed must be a mechanism, an answer, a promise, a profile or a composition, "
-        f"or a pair of one and how often; got {quote(part)}. "
-        "Give for instance [mechanism, (Privacy(epsilon=1), 10)]."
+        "or a pair of one and how often",
+        got=quote(part),
+        fix="Give for instance [mechanism, (Privacy(epsilon=1), 10)].",
     )
 
 

@@ -54,8 +54,9 @@ def promise_losses(privacy: Privacy) -> PartLosses:
 def noise_losses(noise: Noise, sensitivity: Fraction) -> PartLosses:
     """Return the curves of noise, for shifts up to ``sensitivity``: by its kind."""
     raise Unsupported(
-        "what noise loses is known of the noises of leastnoise; "
-        f"got {noise!r} at a sensitivity of {format_exact(sensitivity)}. Give one of them."
+        "what noise loses is known of the noises of leastnoise",
+        got=f"{noise!r} at a sensitivity of {format_exact(sensitivity)}",
+        fix="Give one of them.",
     )
 
 

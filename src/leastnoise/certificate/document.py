@@ -162,8 +162,9 @@ def _plain(value: object) -> Any:
     if isinstance(value, Fraction):
         if max(value.numerator.bit_length(), value.denominator.bit_length()) > _LONGEST_NUMBER:
             raise InvalidParameter(
-                "a number in a certificate may have at most 4000 digits to be written; got a "
-                "longer one. Give shorter parameters, for instance another unit of the answer."
+                "a number in a certificate may have at most 4000 digits to be written",
+                got="a longer one",
+                fix="Give shorter parameters, for instance another unit of the answer.",
             )
         return str(value)
     if isinstance(value, tuple | list):
@@ -178,8 +179,9 @@ def _plain(value: object) -> Any:
     row = _ROWS.get(name)
     if row is None or row.built is not type(value):
         raise InvalidParameter(
-            f"a certificate can hold the noises and costs of leastnoise; got {name}"
-            ". Keep the mechanism instead."
+            "a certificate can hold the noises and costs of leastnoise",
+            got=name,
+            fix="Keep the mechanism instead.",
         )
     return {"kind": name, **{field: _plain(getattr(value, field)) for field in row.fields}}
 

@@ -1,14 +1,10 @@
-"""The options that the questions share, and the one call that they make.
-
-What the commands that ask a table share: their options, and the one call of the library.
-
-The groups that are given on the command line, or in a file: texts, read as their columns are.
-"""
+"""The commands that query a table: the options they share, and their one call of the library."""
 
 import csv
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -20,38 +16,15 @@ from leastnoise.cli.recording import of_dataset, recording, refuse_late
 from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
+from leastnoise.tables import TableQuery
 
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger, Unrecorded
-    from leastnoise.tables import Explanation, Protected, Question
+    from leastnoise.tables import Protected, Question
 
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
-Given = dict[str, Any]
-
-bounds = click.option(
-    "--bounds",
-    nargs=2,
-    required=True,
-    metavar="LOW HIGH",
-    help="What a value can be; those beyond count as the nearest. Not to be taken from the table.",
-)
-
-cells = click.option(
-    "--cells",
-    default="1024",
-    show_default=True,
-    help="Of the grid between the bounds, in one of which the answer lies.",
-)
-
-
-def asking(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that every question about a table has."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-_OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
+OPTIONS: list[Decorator] = [
     click.option("--unit", metavar="COLUMN", help="The column that tells people apart."),
     click.option("--row-is-unit", is_flag=True, help="Nobody has two rows: no column is needed."),
     click.option("--max-rows", metavar="N", help="How many rows of a unit count in a group."),
@@ -97,59 +70,152 @@ _OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
 ]
 
 
-def ask(kind: str, *columns: str, source: str, given: Given, **more: Any) -> None:
-    """Ask a table and print what may be published; or only explain it.
+@dataclass(frozen=True, kw_only=True)
+class TableRequest:
+    """What a command was given: its own arguments, and the options that all commands share.
 
-    Args:
-        kind: The question, as the library calls it: "Count", "Sum", …
-        columns: The columns that it is about.
+    Attributes:
+        query: The query, as it is registered.
         source: Where the table is.
-        given: What the options say that all questions have.
-        more: What a question of this kind has besides.
+        own: The arguments of this query alone.
     """
-    _check(columns, source, given)
-    said = {name: given[name] for name in ("epsilon", "delta") if given[name] is not None}
-    privacy = Privacy(**said)
-    with waiting("opening the ledger") as now, _recording(given) as ledger:
-        of = _checked(ledger, given["witness"])
+
+    query: TableQuery
+    source: str
+    own: Mapping[str, object]
+    unit: str | None
+    row_is_unit: bool
+    max_rows: str | None
+    neighbours: str
+    table: str | None
+    by: tuple[str, ...]
+    groups: tuple[str, ...]
+    groups_file: str | None
+    where: str | None
+    max_groups: str | None
+    epsilon: str | None
+    delta: str | None
+    ledger: str | None
+    unrecorded: bool
+    key: str | None
+    fresh: bool
+    dataset: str | None
+    analyst: str | None
+    witness: str | None
+    allow_exact: bool
+    explain: bool
+    out: str | None
+    overwrite: bool
+    as_json: bool
+
+    def __post_init__(self) -> None:
+        """Reject what does not go together, before anything is opened."""
+        given = [getattr(self, field.name) for field in fields(self)]
+        _check_encoding((*given, *self.own.values(), *self.by, *self.groups))
+        if (self.unit is None) != self.row_is_unit:
+            raise InvalidParameter(
+                "a promise must say to whom it is made, by one of --unit COLUMN and --row-is-unit; "
+                f"got {'both' if self.row_is_unit else 'neither'}. Name the column that tells "
+                "people apart, or say that nobody has two rows."
+            )
+        if self.epsilon is None and self.delta is None:
+            raise InvalidParameter(
+                "a promise must be given by --epsilon, --delta or both; got neither. Give for "
+                "instance --epsilon 0.5."
+            )
+        recorded = self.ledger is not None
+        if (recorded and self.unrecorded) or not (self.ledger or self.unrecorded or self.explain):
+            raise InvalidParameter(
+                "a release must be recorded, or be said to be recorded nowhere, by one of --ledger "
+                f"FILE and --unrecorded; got {'both' if self.unrecorded else 'neither'}. Begin a "
+                "ledger with leastnoise ledger FILE new, or say --unrecorded."
+            )
+        if self.overwrite and self.out is None:
+            raise InvalidParameter("--overwrite is for --out; got it without. Give --out FILE.")
+        if self.out is not None and not self.explain:
+            refuse_out(
+                self.out,
+                overwrite=self.overwrite,
+                ledger=self.ledger,
+                witness=self.witness,
+                read=[self.source, self.groups_file],
+            )
+
+    @property
+    def privacy(self) -> Privacy:
+        """The guarantee; what is not given of it is 0."""
+        given = {"epsilon": self.epsilon, "delta": self.delta}
+        return Privacy(**{name: text for name, text in given.items() if text is not None})
+
+    def open_ledger(self) -> AbstractContextManager["Ledger | Unrecorded"]:
+        """Open the ledger; none to explain a query."""
+        if self.explain:
+            return recording(None)
+        which = {"dataset": self.dataset, "analyst": self.analyst, "witness": self.witness}
+        return recording(self.ledger, **which)
+
+    def open_table(self, ledger: "Ledger | Unrecorded") -> "Protected":
+        """Open the table."""
+        from leastnoise.tables import protect  # and Ibis with it: only where a table is asked
+
+        how: dict[str, Any] = {"max_rows": self.max_rows, "neighbours": self.neighbours}
+        return protect(self.source, unit=self.unit, ledger=ledger, table=self.table, **how)
+
+    def question(self, table: "Protected") -> "Question":
+        """Return the question; the given groups are parsed by the kinds of their columns."""
+        for name in self.by:
+            if "," in name and name not in table.source.kinds:
+                raise InvalidParameter(
+                    f"each --by must name one column; got {quote(name)}, which is none. Repeat "
+                    "--by for each column: --by region --by sex."
+                )
+        shared: dict[str, object] = {"by": self.by, "where": self.where}
+        texts = given_texts(self.groups, self.groups_file)
+        if texts is not None:
+            kinds = [table.source.kind(name, "a group") for name in self.by]
+            shared["keys"] = parse_groups(texts, kinds)
+        if self.max_groups is not None:
+            shared["max_groups"] = self.max_groups
+        question: Question = self.query.load()(**self.own, **shared)
+        return question
+
+
+def ask(request: TableRequest) -> None:
+    """Query a table and print the answer; or only explain it."""
+    privacy = request.privacy
+    with waiting("opening the ledger") as now, request.open_ledger() as ledger:
+        of = _check_ledger(ledger, request.witness)
         now("opening the table")
-        table = _opened(source, given, ledger)
-        question = _question(kind, columns, given, more, table)
-        if given["explain"]:
+        table = request.open_table(ledger)
+        question = request.question(table)
+        if request.explain:
             now("finding the least noise")
-            found: Any = table.explain(question, privacy=privacy)
+            explanation = table.explain(question, privacy=privacy)
         else:
             now("asking the table")
-            places = {name: given[name] for name in ("key", "fresh", "allow_exact")}
-            (found,) = table.ask([question], privacy=privacy, **places)
-    if given["explain"]:
-        _print_explanation(found, as_json=given["as_json"])
+            (answer,) = table.ask(
+                [question],
+                privacy=privacy,
+                key=request.key,
+                fresh=request.fresh,
+                allow_exact=request.allow_exact,
+            )
+    if request.explain:
+        if request.as_json:
+            print_json(explanation.to_dict())
+        else:
+            click.echo(f"{explanation}")
         return
-    # Printed before it is written: what is paid for is not lost where a disk is full.
-    print_answer(found, question.title, of, as_json=given["as_json"])
-    if given["out"] is not None:
-        path = write_answer(found, question.title, given["out"], overwrite=given["overwrite"])
-        if not given["as_json"]:
+    # Printed before it is written: an answer that was charged is not lost if a disk is full.
+    print_answer(answer, question.title, of, as_json=request.as_json)
+    if request.out is not None:
+        path = write_answer(answer, question.title, request.out, overwrite=request.overwrite)
+        if not request.as_json:
             click.echo(f"\n{path}: the same, in full")
 
 
-def _print_explanation(found: "Explanation", *, as_json: bool) -> None:
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        click.echo(f"{found}")
-
-
-def _recording(given: Given) -> AbstractContextManager["Ledger | Unrecorded"]:
-    """Open the ledger that is meant; to explain a question, none."""
-    if given["explain"]:
-        return recording(None)
-    which = {name: given[name] for name in ("dataset", "analyst", "witness")}
-    return recording(given["ledger"], **which)
-
-
-def _checked(ledger: "Ledger | Unrecorded", witness: str | None) -> str:
-    """Refuse a witness that cannot tell; return which data set is meant, if there are several."""
+def _check_ledger(ledger: "Ledger | Unrecorded", witness: str | None) -> str:
+    """Reject a witness that came too late; return the dataset's name, if there are several."""
     from leastnoise.ledger import Unrecorded
 
     if not isinstance(ledger, Unrecorded):
@@ -157,72 +223,8 @@ def _checked(ledger: "Ledger | Unrecorded", witness: str | None) -> str:
     return of_dataset(ledger)
 
 
-def _opened(source: str, given: Given, ledger: "Ledger | Unrecorded") -> "Protected":
-    from leastnoise.tables import protect  # and Ibis with it: only where a table is asked
-
-    names = ("unit", "max_rows", "neighbours", "table")
-    return protect(source, ledger=ledger, **{name: given[name] for name in names})
-
-
-def _question(
-    kind: str, columns: tuple[str, ...], given: Given, more: Given, table: "Protected"
-) -> "Question":
-    """Return the question; the given groups are read as their columns have them."""
-    from leastnoise import tables
-
-    _refuse_lists(given["by"], table)
-    asked: Given = {"by": given["by"], "where": given["where"], **more}
-    texts = given_texts(given["groups"], given["groups_file"])
-    if texts is not None:
-        kinds = [table.source.kind(name, "a group") for name in given["by"]]
-        asked["keys"] = groups_read(texts, kinds)
-    if given["max_groups"] is not None:
-        asked["max_groups"] = given["max_groups"]
-    question: Question = getattr(tables, kind)(*columns, **asked)
-    return question
-
-
-def _refuse_lists(by: tuple[str, ...], table: "Protected") -> None:
-    """Refuse several columns in one --by, unless a column has such a name."""
-    for name in by:
-        if "," in name and name not in table.source.kinds:
-            raise InvalidParameter(
-                f"each --by must name one column; got {quote(name)}, which is none. Repeat "
-                "--by for each column: --by region --by sex."
-            )
-
-
-def _check(columns: tuple[str, ...], source: str, given: Given) -> None:
-    """Refuse what does not go together, before anything is opened."""
-    _refuse_bytes((source, *columns, *given["by"], *given["groups"], *given.values()))
-    if (given["unit"] is None) != given["row_is_unit"]:
-        raise InvalidParameter(
-            "a promise must say to whom it is made, by one of --unit COLUMN and --row-is-unit; got "
-            f"{'both' if given['row_is_unit'] else 'neither'}. Name the column that tells people "
-            "apart, or say that nobody has two rows."
-        )
-    if given["epsilon"] is None and given["delta"] is None:
-        raise InvalidParameter(
-            "a promise must be given by --epsilon, --delta or both; got neither. Give for instance "
-            "--epsilon 0.5."
-        )
-    unrecorded, ledger = given["unrecorded"], given["ledger"]
-    if (ledger is not None and unrecorded) or not (ledger or unrecorded or given["explain"]):
-        raise InvalidParameter(
-            "a release must be recorded, or be said to be recorded nowhere, by one of --ledger "
-            f"FILE and --unrecorded; got {'both' if unrecorded else 'neither'}. Begin a ledger "
-            "with leastnoise ledger FILE new, or say --unrecorded."
-        )
-    out, overwrite = given["out"], given["overwrite"]
-    if overwrite and out is None:
-        raise InvalidParameter("--overwrite is for --out; got it without. Give --out FILE.")
-    if out is not None and not given["explain"]:
-        read = [source, given["groups_file"]]
-        refuse_out(out, overwrite=overwrite, ledger=ledger, witness=given["witness"], read=read)
-
-
-def _refuse_bytes(texts: tuple[Any, ...]) -> None:
-    """Refuse what is no text: a ledger, a query and JSON could not hold it."""
+def _check_encoding(texts: Sequence[object]) -> None:
+    """Reject what is no text: a ledger, a query and JSON could not hold it."""
     for text in texts:
         try:
             if isinstance(text, str):
@@ -234,10 +236,12 @@ def _refuse_bytes(texts: tuple[Any, ...]) -> None:
             ) from None
 
 
+# ------------------------------------------------------------------- the groups to answer for
+
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TRUTHS = {"true": True, "false": False}
-# What a text must be for a column of each kind; other kinds are refused with their column.
+# What a text must be for a column of each kind; other kinds are rejected with their column.
 _WRITTEN = {
     "integer": "a whole number, such as 42",
     "boolean": "true or false",
@@ -246,16 +250,16 @@ _WRITTEN = {
 
 
 def given_texts(groups: Sequence[str], file: str | None) -> list[str] | None:
-    """Return the groups that are given, as texts; None if none are, and are to be discovered."""
+    """Return the given groups as texts; None if there are none, and they are to be discovered."""
     if not groups and file is None:
         return None
     return [*groups, *([] if file is None else _lines(file))]
 
 
-def groups_read(texts: Sequence[str], kinds: Sequence[str]) -> list[Any]:
-    """Return groups as the library has them: a value, or with several columns a tuple.
+def parse_groups(texts: Sequence[str], kinds: Sequence[str]) -> list[Any]:
+    """Return groups as the library takes them: a value, or with several columns a tuple.
 
-    No message repeats a text: the file that they are in might be the wrong one, of data.
+    No error quotes a text: the file that they are in might be the wrong one, of data.
 
     Args:
         texts: A text for each group; with several columns a line of CSV.
@@ -270,7 +274,7 @@ def groups_read(texts: Sequence[str], kinds: Sequence[str]) -> list[Any]:
 
 
 def _lines(file: str) -> list[str]:
-    """Return the lines of a file; an empty one would be a group without a name."""
+    """Return the lines of a file; reject an empty line, which would be a group without a name."""
     try:
         with open(file, encoding="utf-8-sig") as opened:
             lines = opened.read().removesuffix("\n").split("\n")
@@ -301,7 +305,7 @@ def _parts(text: str, columns: int) -> list[str]:
 
 
 def _part(text: str, kind: str) -> Any:
-    """Read a text as a column of this kind has it."""
+    """Parse a text by the kind of its column."""
     if kind == "integer" and _WHOLE.fullmatch(text):
         return int(text)
     if kind == "boolean" and text.lower() in _TRUTHS:

@@ -20,6 +20,7 @@ class ExpectedCost(ABC, Generic[Noise_contra]):
 def not_a_cost(cost: object) -> InvalidParameter:
     """Return the refusal of what is no cost."""
     return InvalidParameter(
-        f"cost must be a Cost; got {quote(cost)}. "
-        "Give l1, l2, lp(p), threshold(t), points([…]) or Cost(function)."
+        "cost must be a Cost",
+        got=quote(cost),
+        fix="Give l1, l2, lp(p), threshold(t), points([…]) or Cost(function).",
     )

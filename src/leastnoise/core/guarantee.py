@@ -34,7 +34,8 @@ def check_privacy(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> N
         raise NotPrivate(
             f"this noise must keep {privacy} when the true answer moves by up to "
             f"{format_exact(sensitivity)}; at a move {where} {format_exact(shift)} it needs δ = "
-            f"{format_rounded(reached, 17)}. Use wider noise, for instance what calibrate finds."
+            f"{format_rounded(reached, 17)}",
+            fix="Use wider noise, for instance what calibrate finds.",
         )
 
 
@@ -53,8 +54,8 @@ def _falls_slowly(noise: StaircaseNoise, privacy: Privacy, sensitivity: Fraction
         raise NotPrivate(
             f"this noise must keep {privacy} when the true answer moves by up to "
             f"{format_exact(sensitivity)}, {format_exact(periods)} of its periods of "
-            f"{format_exact(noise.period)} rounded up; it needs ε = {needed}. Use a ratio nearer "
-            "to 1, for instance what calibrate finds."
+            f"{format_exact(noise.period)} rounded up; it needs ε = {needed}",
+            fix="Use a ratio nearer to 1, for instance what calibrate finds.",
         )
     return slow
 

@@ -53,12 +53,15 @@ class Cost(ExpectedCost["Noise"]):
         """Keep the function; nothing is called yet."""
         if not callable(function):
             raise InvalidParameter(
-                f"a cost must be a function of the size of an error; got {quote(function)}. "
-                "Give for instance Cost(math.log1p), or one of l1, l2, lp, threshold, points."
+                "a cost must be a function of the size of an error",
+                got=quote(function),
+                fix="Give for instance Cost(math.log1p), or one of l1, l2, lp, threshold, points.",
             )
         if not isinstance(name, str | None):
             raise InvalidParameter(
-                f"the name of a cost must be a text; got {quote(name)}. Give one or leave it out."
+                "the name of a cost must be a text",
+                got=quote(name),
+                fix="Give one or leave it out.",
             )
         object.__setattr__(self, "_function", function)
         named = name or f"Cost({getattr(function, '__name__', type(function).__name__)})"
@@ -165,16 +168,18 @@ class Cost(ExpectedCost["Noise"]):
             if after < before:
                 start, end = (format_rounded(width * i, 9) for i in (place, place + 1))
                 raise InvalidParameter(
-                    f"a cost must never fall as the error grows; {self!r} falls from {before!r} "
-                    f"at {start} to {after!r} at {end}. Give a function that never falls."
+                    f"a cost must never fall as the error grows; {self!r} falls from {before!r} at "
+                    f"{start} to {after!r} at {end}",
+                    fix="Give a function that never falls.",
                 )
 
     def unbounded(self) -> Unsupported:
         """Return the refusal of unbounded noise, where nobody knows how fast the cost grows."""
         return Unsupported(
-            "the expected cost of noise without a largest size needs a cost that is known at every "
-            f"size; got {self!r}, a function that can only be called. Use l1, l2, lp, threshold or "
-            "points."
+            "the expected cost of noise without a largest size needs a cost that is known at "
+            "every size",
+            got=f"{self!r}, a function that can only be called",
+            fix="Use l1, l2, lp, threshold or points.",
         )
 
     def _total_one_by_one(self, step: Fraction, terms: int) -> Interval:
@@ -212,8 +217,8 @@ class Cost(ExpectedCost["Noise"]):
 
     def _too_large(self) -> InvalidParameter:
         return InvalidParameter(
-            f"the costs of a function must add up within the floats; those of {self!r} do not. "
-            "Give a smaller function, for instance a thousandth of it."
+            f"the costs of a function must add up within the floats; those of {self!r} do not",
+            fix="Give a smaller function, for instance a thousandth of it.",
         )
 
     def _called_at(self, sizes: list[float]) -> list[float]:
@@ -231,15 +236,17 @@ class Cost(ExpectedCost["Noise"]):
             cost: object = self._function(size)
         except Exception as error:
             raise InvalidParameter(
-                f"a cost must be a number at every size; {self!r} raised "
-                f"{type(error).__name__} at {size!r}. Give a function defined for all sizes ≥ 0."
+                f"a cost must be a number at every size; {self!r} raised {type(error).__name__} at "
+                f"{size!r}",
+                fix="Give a function defined for all sizes ≥ 0.",
             ) from error
         number = _as_finite(cost)
         if number is not None:
             return number
         raise InvalidParameter(
-            f"a cost must be a finite number at every size; {self!r} gave {quote(cost)} "
-            f"at {size!r}. Give a function that is finite for all sizes ≥ 0."
+            f"a cost must be a finite number at every size; {self!r} gave {quote(cost)} at "
+            f"{size!r}",
+            fix="Give a function that is finite for all sizes ≥ 0.",
         )
 
 
@@ -281,8 +288,9 @@ def _within_floats(size: Fraction) -> float:
     number = as_float(size)
     if math.isinf(number) or 0 < number < _SMALLEST_SIZE:
         raise InvalidParameter(
-            f"a cost given as a function is called with floats from {_SMALLEST_SIZE} up; got a "
-            f"size of about {format_rounded(size)}. Use l1, l2, lp, threshold or points."
+            f"a cost given as a function is called with floats from {_SMALLEST_SIZE} up",
+            got=f"a size of about {format_rounded(size)}",
+            fix="Use l1, l2, lp, threshold or points.",
         )
     return number
 

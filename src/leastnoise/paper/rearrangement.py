@@ -33,7 +33,9 @@ def symmetrised(noise: Steps) -> Steps:
     """
     if not isinstance(noise, Steps):
         raise InvalidParameter(
-            f"only Steps are symmetrised; got {quote(noise)}. Give Steps(breaks, heights)."
+            "only Steps are symmetrised",
+            got=quote(noise),
+            fix="Give Steps(breaks, heights).",
         )
     breaks = sorted({*noise.breaks, *(-x for x in noise.breaks)})
     heights = [
@@ -101,27 +103,32 @@ def rearrange(
     # Callers without a type checker can pass anything.
     if not isinstance(privacy, Privacy) or privacy.epsilon:  # type: ignore[redundant-expr]
         raise InvalidParameter(
-            f"Theorem 2 is about promises (0, δ); got {privacy!r}. Give Privacy(delta=…)."
+            "Theorem 2 is about promises (0, δ)",
+            got=f"{privacy!r}",
+            fix="Give Privacy(delta=…).",
         )
     half = parse_positive(sensitivity, "sensitivity") / 2
     parts = parse_count(cells, "cells", least=1)
     if isinstance(noise, LatticeNoise):
         raise InvalidParameter(
-            "a noise to rearrange must be decreasing on the line; got one on a lattice, whose "
-            "atoms away from 0 forbid that (GDGK19, Lemma 2). Give a Uniform or Steps."
+            "a noise to rearrange must be decreasing on the line",
+            got="one on a lattice, whose atoms away from 0 forbid that (GDGK19, Lemma 2)",
+            fix="Give a Uniform or Steps.",
         )
     _check_noise(noise, 2 * half)
     noise.total_variation(2 * half)  # rejects what is not symmetric and decreasing
     radius = noise.radius
     if isinstance(radius, float):
         raise InvalidParameter(
-            "a noise to rearrange must have a largest size; "
-            f"got {type(noise).__name__}, which has none. Give a Uniform or Steps."
+            "a noise to rearrange must have a largest size",
+            got=f"{type(noise).__name__}, which has none",
+            fix="Give a Uniform or Steps.",
         )
     if radius / half * parts > _MOST_CELLS:
         raise InvalidParameter(
-            f"a noise may be cut into at most {_MOST_CELLS} cells on each side; got more. "
-            "Give fewer cells, or a narrower noise."
+            f"a noise may be cut into at most {_MOST_CELLS} cells on each side",
+            got="more",
+            fix="Give fewer cells, or a narrower noise.",
         )
     check_privacy(noise, privacy, sensitivity=2 * half)
     stages = []
@@ -176,6 +183,8 @@ def _check_noise(noise: object, sensitivity: Fraction) -> None:
     """Reject what is no noise: callers without a type checker can pass anything."""
     if not isinstance(noise, Noise):
         raise InvalidParameter(
-            f"Theorem 1 is read from a family's own law; got {type(noise).__name__}, moved by "
-            f"{format_exact(sensitivity)}, which has none here. Ask its Profile instead."
+            "Theorem 1 is read from a family's own law",
+            got=f"{type(noise).__name__}, moved by {format_exact(sensitivity)}, which has none "
+            "here",
+            fix="Ask its Profile instead.",
         )

@@ -1,6 +1,6 @@
-"""What families of noise cost by their formulas, without a certificate: for searches and curves.
+"""What families of noise cost by formula, for one of several equal releases; without a certificate.
 
-Noise that is to be sampled is calibrated, which proves its guarantee.
+For searches and curves only: noise that is to be drawn is calibrated, which proves its guarantee.
 """
 
 from collections.abc import Callable
@@ -56,7 +56,10 @@ def on_line(family: str, problem: Problem) -> Smooth:
     """Return the smooth noise of a family for a question that is taken to be of real answers."""
     noise = FAMILIES[family].find(replace(problem, integer=False))
     if not isinstance(noise, Smooth):
-        raise Unsupported(f"releases share a promise under smooth noise only; got {noise!r}.")
+        raise Unsupported(
+            "releases share a promise under smooth noise only",
+            got=f"{noise!r}",
+        )
     return noise
 
 

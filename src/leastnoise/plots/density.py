@@ -97,7 +97,11 @@ def _laws(
     alt = library()
     drawn = [(name, outline(noise), at) for name, noise, at in laws]
     if not drawn:
-        raise InvalidParameter("there must be a noise to draw; got none. Give at least one.")
+        raise InvalidParameter(
+            "there must be a noise to draw",
+            got="none",
+            fix="Give at least one.",
+        )
     names = [name for name, _, _ in drawn]
     colour = alt.Color(
         "law:N",
@@ -172,8 +176,9 @@ class Outline(NamedTuple):
 def outline(noise: Noise) -> Outline:
     """Return the outline of noise on the line; where it is unbounded, of nearly all of it."""
     raise Unsupported(
-        f"only noise with a density on the line is drawn; got {type(noise).__name__}. "
-        "Calibrate without integer=True."
+        "only noise with a density on the line is drawn",
+        got=type(noise).__name__,
+        fix="Calibrate without integer=True.",
     )
 
 
@@ -202,9 +207,9 @@ def _(noise: Staircase) -> Outline:
     periods = -(-noise.quantile(_NEARLY_ALL) // noise.period)
     if periods > _MOST_PERIODS:
         raise Unsupported(
-            f"a staircase is drawn with at most {_MOST_PERIODS} periods; got "
-            f"{format_exact(periods)}. "
-            "Give a ratio further from 1."
+            f"a staircase is drawn with at most {_MOST_PERIODS} periods",
+            got=format_exact(periods),
+            fix="Give a ratio further from 1.",
         )
     falls = [(n + (noise.gamma or 1)) * noise.period for n in range(periods)]
     heights = [noise.height * noise.ratio ** (n + (not noise.gamma)) for n in range(periods)]

@@ -1,33 +1,71 @@
-"""Questions about tables of people: asked of an engine, answered with the least noise."""
+"""Table queries: asked of an engine, answered with the least noise.
 
-from leastnoise.tables.answers import (
-    GroupedAnswers,
-    MeanAnswer,
-    QuantileAnswer,
-    columns_of,
-    figures_of,
-    mechanisms_of,
-)
-from leastnoise.tables.census import census
-from leastnoise.tables.protected import Protected, protect
-from leastnoise.tables.questions import Count, Histogram, Mean, Quantile, Question, Sum
-from leastnoise.tables.release import Explanation
+Names are loaded on first use, so that the help of a command loads the registration alone.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from leastnoise.tables.answers import Figures, GroupedAnswers, Layout, layout_of, mechanisms_of
+    from leastnoise.tables.protected import Protected, protect
+    from leastnoise.tables.queries import (
+        Count,
+        Histogram,
+        Mean,
+        MeanAnswer,
+        Quantile,
+        QuantileAnswer,
+        Question,
+        Sum,
+    )
+    from leastnoise.tables.registration import QUERIES, Argument, QueryMethods, TableQuery, register
+    from leastnoise.tables.release import Explanation
+    from leastnoise.tables.sample import census
 
 __all__ = [
+    "QUERIES",
+    "Argument",
     "Count",
     "Explanation",
+    "Figures",
     "GroupedAnswers",
     "Histogram",
+    "Layout",
     "Mean",
     "MeanAnswer",
     "Protected",
     "Quantile",
     "QuantileAnswer",
+    "QueryMethods",
     "Question",
     "Sum",
+    "TableQuery",
     "census",
-    "columns_of",
-    "figures_of",
+    "layout_of",
     "mechanisms_of",
     "protect",
+    "register",
 ]
+
+# Where the names are, those that load the least first.
+_HOMES = ("registration", "sample", "queries", "answers", "release", "protected")
+
+
+def __getattr__(name: str) -> object:
+    """Load the class of a registered query, or another public name from its home."""
+    if not name.startswith("_"):
+        from leastnoise.tables.registration import QUERIES
+
+        for query in QUERIES.values():
+            if query.class_name == name:
+                return query.load()
+    if name in __all__:
+        homes = (import_module(f"leastnoise.tables.{home}") for home in _HOMES)
+        return next(getattr(home, name) for home in homes if hasattr(home, name))
+    raise AttributeError(f"module 'leastnoise.tables' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return __all__

@@ -1,8 +1,8 @@
-"""Which noise: one promise shared among all the numbers that one unit can move.
+"""Which noise: one guarantee allocated to all the numbers that one unit can change.
 
-A unit moves at most so many of the numbers that are released: those of its groups, and for a
-quantile every comparison. All others have the same law whether it is there or not; so what holds of
-that many releases together holds of all of them (docs/tables.md).
+A unit changes only so many of the numbers that are released: those of its groups, and for a
+quantile every comparison. All others have the same distribution with and without the unit. So a
+guarantee of that many releases together is one of all of them (docs/tables.md).
 """
 
 from collections.abc import Sequence
@@ -16,102 +16,125 @@ from leastnoise.errors import InvalidParameter
 from leastnoise.mechanism import Mechanism, calibrate
 from leastnoise.planning import Wanted, plan
 
-# So many numbers are planned for one by one; among more the promise is split evenly.
+# Up to this many numbers are planned for one by one; among more the guarantee is split evenly.
 _MOST_PLANNED = 64
 
 
-@dataclass(frozen=True)
-class Kind:
+@dataclass(frozen=True, kw_only=True)
+class ReleasedNumber:
     """A number that is released for each group, or several times.
 
+    The engine returns it as an integer, so many steps of a lattice. Sensitivity and noise are both
+    measured by ``step``: neither can be in another unit than the other.
+
     Attributes:
-        wanted: What it is called, and how much one unit can move each of them.
-        touched: How many of them one unit can move.
+        name: Its name in explanations. Nothing is looked up by it.
+        shift: By how many steps one unit can change it.
+        step: What one step is worth, 1 for counts.
+        touched: How many of these numbers one unit can change.
+        integer: Whether the noise is on the integers; then a step is an integer, too.
+        family: The family of its noise; None for the least noise.
     """
 
-    wanted: Wanted
+    name: str
+    shift: int
+    step: Fraction
     touched: int
+    integer: bool = False
+    family: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raise a ValueError for steps that the noise could not be added to."""
+        if self.integer and self.step.denominator != 1:
+            raise ValueError(f"the steps of {self.name} must be integers to have integer noise")
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """By how much one unit can change it, in the unit of the data."""
+        return self.shift * self.step
 
 
 @dataclass(frozen=True)
-class Shared:
-    """The noise of each kind, and what they keep together.
+class Allocation:
+    """The noise of each number, and the total guarantee.
 
     Attributes:
-        mechanisms: What releases each kind.
-        together: What is promised of everything to one unit.
+        mechanisms: What releases each number, in order.
+        together: The guarantee of everything for one unit.
     """
 
     mechanisms: tuple[Mechanism, ...]
     together: Privacy
 
 
-def shared(privacy: Privacy, kinds: Sequence[Kind]) -> Shared:
-    """Return the noise for each kind such that one unit is promised ``privacy`` of all together.
+def allocate(privacy: Privacy, numbers: Sequence[ReleasedNumber]) -> Allocation:
+    """Return noise for each number such that all together satisfy ``privacy`` for one unit.
 
-    One number gets the least noise there is. Several are planned for together; numbers of one kind
-    get the same noise, for nobody knows which of them a unit moves.
+    One number gets the least noise there is. Several are planned for together; a number that is
+    released many times gets the same noise each time, because it is not known which of them a unit
+    changes.
     """
     if not isinstance(privacy, Privacy):
         raise InvalidParameter(
             f"privacy must be a Privacy; got {quote(privacy)}. Write Privacy(1, '1e-6')."
         )
-    return _found(privacy, tuple(kinds))
+    return _allocate(privacy, tuple(numbers))
 
 
-@lru_cache(maxsize=64)  # the same is asked of one table after another
-def _found(privacy: Privacy, kinds: tuple[Kind, ...]) -> Shared:
-    numbers = sum(kind.touched for kind in kinds)
-    if numbers == 1:
-        return Shared((_alone(privacy, kinds[0].wanted),), privacy)
-    return _planned(privacy, kinds, numbers) or _split(privacy, kinds, numbers)
+@lru_cache(maxsize=64)  # the same query is asked of one table after another
+def _allocate(privacy: Privacy, numbers: tuple[ReleasedNumber, ...]) -> Allocation:
+    touched = sum(number.touched for number in numbers)
+    if touched == 1:
+        return Allocation((_calibrate(privacy, numbers[0]),), privacy)
+    return _planned(privacy, numbers, touched) or _evenly(privacy, numbers, touched)
 
 
-def _alone(privacy: Privacy, wanted: Wanted) -> Mechanism:
+def _calibrate(privacy: Privacy, number: ReleasedNumber) -> Mechanism:
     return calibrate(
         privacy,
-        sensitivity=wanted.sensitivity,
-        integer=wanted.integer,
-        family=wanted.family,
+        sensitivity=number.sensitivity,
+        integer=number.integer,
+        family=number.family,
     )
 
 
-def _planned(privacy: Privacy, kinds: Sequence[Kind], numbers: int) -> Shared | None:
-    """Return a plan for all of them, if it gives the numbers of a kind the same noise."""
-    if numbers > _MOST_PLANNED:
+def _planned(
+    privacy: Privacy, numbers: Sequence[ReleasedNumber], touched: int
+) -> Allocation | None:
+    """Return a plan for all of them, if it gives all releases of one number the same noise."""
+    if touched > _MOST_PLANNED:
         return None
     each = [
-        (place, _weighted(kind, f"{place + 1}. {kind.wanted.name} {number}"))
-        for place, kind in enumerate(kinds)
-        for number in range(1, kind.touched + 1)
+        (place, _weighted(number, f"{place + 1}. {number.name} {nth}"))
+        for place, number in enumerate(numbers)
+        for nth in range(1, number.touched + 1)
     ]
-    found = plan(privacy, [wanted for _, wanted in each], solve=numbers <= len(kinds))
+    found = plan(privacy, [wanted for _, wanted in each], solve=touched <= len(numbers))
     mechanisms: dict[int, Mechanism] = {}
     for (place, _), mechanism in zip(each, found.ready, strict=True):
         first = mechanisms.setdefault(place, mechanism)
         if first.drawn.noise != mechanism.drawn.noise:
             return None
-    return Shared(tuple(mechanisms[place] for place in range(len(kinds))), found.together)
+    return Allocation(tuple(mechanisms[place] for place in range(len(numbers))), found.together)
 
 
-def _weighted(kind: Kind, name: str) -> Wanted:
-    """Return a number of a kind, its cost weighted so that all kinds get about the same.
+def _weighted(number: ReleasedNumber, name: str) -> Wanted:
+    """Return a number to plan for, weighted so that all numbers get about the same share.
 
-    Noise at ε costs about Δ/ε. Weighted by 1/(Δ·k²), the sum of costs is least where each of k
-    numbers gets a part in proportion to 1/k: so all of a kind together get as much as another kind,
-    whatever its numbers are measured in.
+    Noise at ε costs about Δ/ε. With weights 1/(Δ·k²) the sum of costs is least where each of k
+    releases gets a share in proportion to 1/k. So all releases of one number together get as much
+    as those of another, whatever their units are.
     """
-    wanted = kind.wanted
     return Wanted(
         name,
-        sensitivity=wanted.sensitivity,
-        integer=wanted.integer,
-        weight=1 / (wanted.sensitivity * kind.touched**2),
-        family=wanted.family,
+        sensitivity=number.sensitivity,
+        integer=number.integer,
+        weight=1 / (number.sensitivity * number.touched**2),
+        family=number.family,
     )
 
 
-def _split(privacy: Privacy, kinds: Sequence[Kind], numbers: int) -> Shared:
-    """Split the promise evenly: (ε/k, δ/k) each are (ε, δ) together, whatever the noises are."""
-    part = Privacy(privacy.epsilon / numbers, privacy.delta * Fraction(1, numbers))
-    return Shared(tuple(_alone(part, kind.wanted) for kind in kinds), privacy)
+def _evenly(privacy: Privacy, numbers: Sequence[ReleasedNumber], touched: int) -> Allocation:
+    """Split the guarantee evenly: (ε/k, δ/k) each are (ε, δ) together, whatever the noise is."""
+    part = Privacy(privacy.epsilon / touched, privacy.delta * Fraction(1, touched))
+    return Allocation(tuple(_calibrate(part, number) for number in numbers), privacy)

@@ -1,88 +1,83 @@
-"""The queries of several questions: those about the same rows are one, and read the table once."""
+"""The engine is asked: queries with the same selection are one, and read the table once."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
 from leastnoise.errors import Unsupported
 from leastnoise.tables.bounding import Summed
-from leastnoise.tables.query import Prepared
-from leastnoise.tables.sources import Source, attempted, fetched
+from leastnoise.tables.queries import Query
+from leastnoise.tables.sources import Source, fetch, without_details
 
-Figures = list[tuple[Any, ...]]
+Rows = list[tuple[Any, ...]]
 
 
 @dataclass(frozen=True, repr=False)
-class Joint:
-    """A query that answers several questions.
+class Batch:
+    """One Ibis query that answers several queries.
 
     Attributes:
-        query: An Ibis expression: a row for each group, of its key and of whole numbers.
-        columns: By the place of each question, which columns of the result are its own.
+        expression: The Ibis query, with a row for each group: its key, then integers.
+        columns: For the place of each query, which columns of the result are its own.
         sql: The query as its engine reads it, if it was compiled.
     """
 
-    query: Any
+    expression: Any
     columns: dict[int, tuple[int, ...]]
     sql: str | None = None
 
-    def __repr__(self) -> str:
-        """Say nothing of the table: Ibis, asked for its own, might show records."""
-        return f"Joint({self.columns})"
 
-
-def queries(asked: Sequence[Prepared]) -> list[Joint]:
-    """Return the queries that answer all questions, as few as there can be."""
-    alike: dict[str, list[int]] = {}
-    for place, one in enumerate(asked):
-        alike.setdefault(one.rows.words, []).append(place)
-    return [_joint(asked, places) for places in alike.values()]
-
-
-def compiled(source: Source, asked: Sequence[Prepared]) -> tuple[Joint, ...]:
-    """Return the queries as the engine reads them; what it cannot be asked is refused."""
-    joints = attempted(
-        lambda: [replace(joint, sql=source.compiled(joint.query)) for joint in queries(asked)]
+def compile_batches(source: Source, queries: Sequence[Query]) -> tuple[Batch, ...]:
+    """Return the batches of queries as the engine reads them; reject what it cannot be asked."""
+    batches = without_details(
+        lambda: [
+            replace(batch, sql=source.compile(batch.expression)) for batch in make_batches(queries)
+        ]
     )
-    if joints is None:
+    if batches is None:
         raise Unsupported(
             "a question must be one that its engine's language can write; this one is not. "
             "Look at its keys, bounds and edges, and ask for something plainer."
         )
-    return tuple(joints)
+    return tuple(batches)
 
 
-def found(
-    source: Source, asked: Sequence[Prepared], joints: Sequence[Joint] | None = None
-) -> list[Figures]:
-    """Ask the engine, and return the rows of each question: its keys and whole numbers."""
-    results: dict[int, Figures] = {}
-    for joint in queries(asked) if joints is None else joints:
-        rows = fetched(source, joint.sql or joint.query)
-        for place, columns in joint.columns.items():
+def run(source: Source, batches: Sequence[Batch]) -> list[Rows]:
+    """Ask the engine, and return the rows of each query: a key, then integers."""
+    results: dict[int, Rows] = {}
+    for batch in batches:
+        rows = fetch(source, batch.sql or batch.expression)
+        for place, columns in batch.columns.items():
             results[place] = _picked(rows, columns)
-    return [results[place] for place in range(len(asked))]
+    return [results[place] for place in sorted(results)]
 
 
-def _picked(rows: Figures, columns: tuple[int, ...]) -> Figures:
-    """Return some columns of rows."""
-    if len(columns) == 1:
-        return [(row[columns[0]],) for row in rows]
-    return [*map(itemgetter(*columns), rows)]
+def make_batches(queries: Sequence[Query]) -> list[Batch]:
+    """Return as few batches as there can be: one for each selection."""
+    alike: dict[Hashable, list[int]] = {}
+    for place, query in enumerate(queries):
+        alike.setdefault(query.selection.identity, []).append(place)
+    return [_batch(queries, places) for places in alike.values()]
 
 
-def _joint(asked: Sequence[Prepared], places: list[int]) -> Joint:
-    rows = asked[places[0]].rows
-    counted = any(asked[place].counted for place in places)
-    keys = tuple(range(len(rows.by)))
+def _batch(queries: Sequence[Query], places: list[int]) -> Batch:
+    selection = queries[places[0]].selection
+    counted = any(queries[place].counted for place in places)
+    keys = tuple(range(len(selection.by)))
     columns: dict[int, tuple[int, ...]] = {}
     sums: list[Summed] = []
     for place in places:
-        own = [*keys, *([len(keys)] if asked[place].counted else [])]
-        summed = asked[place].summed
+        own = [*keys, *([len(keys)] if queries[place].counted else [])]
+        summed = queries[place].summed
         if summed is not None:
             own.append(len(keys) + counted + len(sums))
             sums.append(summed)
         columns[place] = tuple(own)
-    return Joint(rows.query(count=counted, sums=sums), columns)
+    return Batch(selection.expression(count=counted, sums=sums), columns)
+
+
+def _picked(rows: Rows, columns: tuple[int, ...]) -> Rows:
+    if len(columns) == 1:
+        return [(row[columns[0]],) for row in rows]
+    return [*map(itemgetter(*columns), rows)]

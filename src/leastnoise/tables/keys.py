@@ -1,11 +1,11 @@
-"""The names of groups: whole numbers, texts, truth values and dates."""
+"""The keys of groups: integers, strings, booleans and dates."""
 
 from datetime import date, datetime
 from numbers import Integral
 from typing import Any
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 
 Part = int | str | bool | date
 Key = tuple[Part, ...]
@@ -13,24 +13,29 @@ Key = tuple[Part, ...]
 _KINDS: dict[str, type] = {"integer": int, "text": str, "boolean": bool, "date": date}
 
 
-def keys_read(keys: object, columns: int) -> tuple[Key, ...]:
-    """Return the groups that a caller gave, in order; refuse none, and one given twice."""
+def parse_keys(keys: object, columns: int) -> tuple[Key, ...]:
+    """Return the groups that a caller gave, sorted; reject an empty list and repeated groups."""
     if not columns:
         raise InvalidParameter(
-            "keys are the groups to answer for; got keys without by. Give by=, or leave them out."
+            "keys are the groups to answer for",
+            got=Words("keys without by", "--group without --by"),
+            fix="Give " + Words("by=", "--by") + ", or leave them out.",
         )
     if isinstance(keys, str | bytes) or not hasattr(keys, "__iter__"):
         raise InvalidParameter(
             f"keys must be a list of groups; got {quote(keys)}. "
             'Give for instance keys=["north", "south"].'
         )
-    read = tuple(_key(key, columns) for key in keys)
+    read = tuple(_parse_key(key, columns) for key in keys)
     if not read:
         raise InvalidParameter(
-            "there must be at least one group to answer for; got an empty list of keys. "
-            "Give some, or leave keys out to have groups discovered."
+            "there must be at least one group to answer for",
+            got="an empty list of keys",
+            fix="Give some, or leave "
+            + Words("keys", "--group and --groups-file")
+            + " out to have groups discovered.",
         )
-    # True is 1 to Python, and two groups to a table of both: never within one column.
+    # True equals 1 in Python, but a column never holds both: its keys are of one type, below.
     if len(set(read)) != len(read):
         raise InvalidParameter("every key must be given once; got one twice. Leave one out.")
     kinds = [{type(part) for part in column} for column in zip(*read, strict=True)]
@@ -42,8 +47,8 @@ def keys_read(keys: object, columns: int) -> tuple[Key, ...]:
     return tuple(sorted(read))
 
 
-def keys_fit(keys: tuple[Key, ...], by: tuple[str, ...], kinds: tuple[str, ...]) -> None:
-    """Refuse keys that are not of the kind that their column holds."""
+def check_keys(keys: tuple[Key, ...], by: tuple[str, ...], kinds: tuple[str, ...]) -> None:
+    """Reject keys of another kind than their column."""
     for name, kind, part in zip(by, kinds, keys[0], strict=True):
         if type(part) is not _KINDS[kind]:
             raise InvalidParameter(
@@ -52,29 +57,29 @@ def keys_fit(keys: tuple[Key, ...], by: tuple[str, ...], kinds: tuple[str, ...])
             )
 
 
-def keys_written(keys: tuple[Key, ...] | None) -> list[list[Any]] | None:
-    """Return keys for JSON; all of a column are of one type."""
+def keys_to_json(keys: tuple[Key, ...] | None) -> list[list[Any]] | None:
+    """Return keys as JSON has them; all keys of a column are of one type."""
     if keys and any(isinstance(part, date) for part in keys[0]):
-        return [[_written(part) for part in key] for key in keys]
+        return [[_part_to_json(part) for part in key] for key in keys]
     return None if keys is None else [*map(list, keys)]
 
 
-def keys_of(written: list[list[Any]]) -> tuple[Key, ...]:
-    """Read keys from JSON."""
-    return tuple(tuple(_part(part) for part in key) for key in written)
+def keys_from_json(written: list[list[Any]]) -> tuple[Key, ...]:
+    """Return keys from JSON."""
+    return tuple(tuple(_part_from_json(part) for part in key) for key in written)
 
 
-def _key(key: object, columns: int) -> Key:
+def _parse_key(key: object, columns: int) -> Key:
     parts = key if isinstance(key, tuple | list) else (key,)
     if len(parts) != columns:
         raise InvalidParameter(
             f"a key must name a value for each column of by, {columns} of them; got "
             f"{len(parts)}. Give tuples where by has several columns."
         )
-    return tuple(_part_read(part) for part in parts)
+    return tuple(_parse_part(part) for part in parts)
 
 
-def _part_read(part: object) -> Part:
+def _parse_part(part: object) -> Part:
     if isinstance(part, bool) or (isinstance(part, date) and not isinstance(part, datetime)):
         return part
     if isinstance(part, Integral) and -(1 << 63) <= int(part) < 1 << 63:
@@ -96,10 +101,10 @@ def _encodes(text: str) -> bool:
     return True
 
 
-def _written(part: Part) -> Any:
+def _part_to_json(part: Part) -> Any:
     return {"date": part.isoformat()} if isinstance(part, date) else part
 
 
-def _part(part: Any) -> Part:
+def _part_from_json(part: Any) -> Part:
     found: Part = date.fromisoformat(part["date"]) if isinstance(part, dict) else part
     return found

@@ -2,19 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from leastnoise.core.exact import Number, parse_count, quote
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger import Ledger, Unrecorded
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE
-from leastnoise.tables.query import Unit, nameable
-from leastnoise.tables.questions import Count, Histogram, Mean, Quantile, Question, Sum
-from leastnoise.tables.release import Explanation, Priced, Result, answered, priced
-from leastnoise.tables.sources import Source, opened
-
-Columns = str | Sequence[str]
+from leastnoise.tables.queries import Question, Unit, check_groupable
+from leastnoise.tables.registration import QUERIES, Bounds, Columns, QueryMethods
+from leastnoise.tables.release import Explanation, PreparedRelease, TableResult, prepare, release
+from leastnoise.tables.sources import Source, open_source
 
 _NEIGHBOURS = (ADD_REMOVE, REPLACE)
 
@@ -28,20 +26,20 @@ def protect(
     neighbours: str = ADD_REMOVE,
     table: str | None = None,
 ) -> "Protected":
-    """Say whose table it is, who is a unit in it, and where what is spent is recorded.
+    """Protect a table: name the privacy unit, and the ledger that records spending.
 
-    Nothing of the data is read: columns are looked up in its schema.
+    No data is read: columns are looked up in its schema.
 
     Args:
         source: A path or glob of CSV or Parquet files; a pandas or polars frame or an Arrow table;
             an Ibis table on DuckDB, PostgreSQL or Spark; or ``"postgresql://…"`` with ``table``.
-        unit: The column that names whom the promise is for, a person for instance. None says that
+        unit: The column that names the privacy unit, for instance a person. None declares that
             every row is a unit: then nobody may have two rows.
         ledger: Where releases are charged and stored; ``UNRECORDED`` to go without.
-        max_rows: How many rows of a unit count in a group: who has more counts for no more than so
-            many can. It must be given with a column of units, and left out without.
-        neighbours: What the promise compares: ``"add_remove"`` a table with one unit more or less,
-            ``"replace"`` a table with another unit in its place.
+        max_rows: How many rows per unit count in each group; a unit with more counts for no more
+            than that. It must be given with a column of units, and omitted without one.
+        neighbours: Which tables are neighboring: ``"add_remove"`` with one unit more or less,
+            ``"replace"`` with another unit in its place.
         table: The name of the table, with a connection string.
     """
     if neighbours not in _NEIGHBOURS:
@@ -54,128 +52,86 @@ def protect(
             f"ledger must be a Ledger, or UNRECORDED to go without; got {quote(ledger)}. "
             "Open one with Ledger('people.ledger', limit=…), or give leastnoise.UNRECORDED."
         )
-    rows = _rows(unit, max_rows)
-    found = opened(source, table)
+    rows = _parse_max_rows(unit, max_rows)
+    opened = open_source(source, table)
     if unit is not None:
-        nameable(unit, found.kind(unit, "a unit"), "the column of units")
-    return Protected(found, Unit(unit, rows, neighbours), ledger)
+        check_groupable(unit, opened.kind(unit, "a unit"), "the column of units")
+    return Protected(opened, Unit(unit, rows, neighbours), ledger)
+
+
+class _Shared(TypedDict, total=False):
+    """What the methods of all queries take."""
+
+    by: Columns
+    keys: Iterable[Any] | None
+    where: str | None
+    key: str | None
+    fresh: bool
+    allow_exact: bool
+
+
+class _Grouped(_Shared, total=False):
+    max_groups: int
 
 
 @dataclass(frozen=True, repr=False)
-class Protected:
-    """A table that only noisy answers leave. Made by :func:`protect`."""
+class Protected(QueryMethods):
+    """A table that releases noisy answers only. Made by :func:`protect`."""
 
     source: Source
     unit: Unit
     ledger: Ledger | Unrecorded
     closed: bool = False
 
-    def count(
-        self,
-        *,
-        privacy: Privacy,
-        by: Columns = (),
-        keys: Iterable[Any] | None = None,
-        where: str | None = None,
-        max_groups: int = 1,
-        key: str | None = None,
-        fresh: bool = False,
-        allow_exact: bool = False,
-    ) -> Any:
-        """Count rows (:class:`Count`, :meth:`ask`)."""
-        asked = Count(by=by, keys=keys, where=where, max_groups=max_groups)
-        return self._one(asked, privacy, key, fresh, allow_exact)
+    if TYPE_CHECKING:
+        # The registration gives these methods, with all arguments in their signatures. Type
+        # checkers read them here; tests/tables/test_registration.py holds the two together.
 
-    def sum(
-        self,
-        column: str,
-        *,
-        bounds: tuple[Number, Number],
-        privacy: Privacy,
-        by: Columns = (),
-        keys: Iterable[Any] | None = None,
-        where: str | None = None,
-        max_groups: int = 1,
-        key: str | None = None,
-        fresh: bool = False,
-        allow_exact: bool = False,
-    ) -> Any:
-        """Add up a column between bounds (:class:`Sum`, :meth:`ask`)."""
-        asked = Sum(column, bounds=bounds, by=by, keys=keys, where=where, max_groups=max_groups)
-        return self._one(asked, privacy, key, fresh, allow_exact)
+        def count(self, *, privacy: Privacy, **shared: Unpack[_Grouped]) -> Any:
+            """Count rows (:class:`Count`, :meth:`ask`)."""
 
-    def mean(
-        self,
-        column: str,
-        *,
-        bounds: tuple[Number, Number],
-        privacy: Privacy,
-        by: Columns = (),
-        keys: Iterable[Any] | None = None,
-        where: str | None = None,
-        max_groups: int = 1,
-        key: str | None = None,
-        fresh: bool = False,
-        allow_exact: bool = False,
-    ) -> Any:
-        """Return the mean of a column, with the count and the sum it is made of (:class:`Mean`)."""
-        asked = Mean(column, bounds=bounds, by=by, keys=keys, where=where, max_groups=max_groups)
-        return self._one(asked, privacy, key, fresh, allow_exact)
+        def sum(
+            self, column: str, *, bounds: Bounds, privacy: Privacy, **shared: Unpack[_Grouped]
+        ) -> Any:
+            """Add up a column between bounds (:class:`Sum`, :meth:`ask`)."""
 
-    def histogram(
-        self,
-        column: str,
-        *,
-        edges: Sequence[Number],
-        privacy: Privacy,
-        by: Columns = (),
-        keys: Iterable[Any] | None = None,
-        where: str | None = None,
-        max_groups: int = 1,
-        key: str | None = None,
-        fresh: bool = False,
-        allow_exact: bool = False,
-    ) -> Any:
-        """Count the rows in each range of a column (:class:`Histogram`, :meth:`ask`)."""
-        asked = Histogram(column, edges=edges, by=by, keys=keys, where=where, max_groups=max_groups)
-        return self._one(asked, privacy, key, fresh, allow_exact)
+        def mean(
+            self, column: str, *, bounds: Bounds, privacy: Privacy, **shared: Unpack[_Grouped]
+        ) -> Any:
+            """Return the mean of a column, with the count and the sum it is made of (:class:`Mean`)."""  # noqa: E501
 
-    def quantile(
-        self,
-        column: str,
-        share: Number,
-        *,
-        bounds: tuple[Number, Number],
-        privacy: Privacy,
-        cells: int = 1024,
-        by: Columns = (),
-        keys: Iterable[Any] | None = None,
-        where: str | None = None,
-        key: str | None = None,
-        fresh: bool = False,
-        allow_exact: bool = False,
-    ) -> Any:
-        """Return between which values a share of the rows is reached (:class:`Quantile`)."""
-        asked = Quantile(column, share, bounds=bounds, cells=cells, by=by, keys=keys, where=where)
-        return self._one(asked, privacy, key, fresh, allow_exact)
+        def histogram(
+            self,
+            column: str,
+            *,
+            edges: Sequence[Number],
+            privacy: Privacy,
+            **shared: Unpack[_Grouped],
+        ) -> Any:
+            """Count the rows in each range of a column (:class:`Histogram`, :meth:`ask`)."""
 
-    def median(
-        self,
-        column: str,
-        *,
-        bounds: tuple[Number, Number],
-        privacy: Privacy,
-        cells: int = 1024,
-        by: Columns = (),
-        keys: Iterable[Any] | None = None,
-        where: str | None = None,
-        key: str | None = None,
-        fresh: bool = False,
-        allow_exact: bool = False,
-    ) -> Any:
-        """Return between which values half of the rows is reached (:class:`Quantile`)."""
-        asked = Quantile(column, bounds=bounds, cells=cells, by=by, keys=keys, where=where)
-        return self._one(asked, privacy, key, fresh, allow_exact)
+        def quantile(
+            self,
+            column: str,
+            share: Number,
+            *,
+            bounds: Bounds,
+            privacy: Privacy,
+            cells: int = 1024,
+            **shared: Unpack[_Shared],
+        ) -> Any:
+            """Return between which values a share of the rows is reached (:class:`Quantile`)."""
+
+        def median(
+            self,
+            column: str,
+            *,
+            bounds: Bounds,
+            privacy: Privacy,
+            cells: int = 1024,
+            **shared: Unpack[_Shared],
+        ) -> Any:
+            """Return between which values half of the rows is reached (:class:`Quantile`)."""
 
     def ask(
         self,
@@ -185,42 +141,48 @@ class Protected:
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
-    ) -> list[Result]:
-        """Answer several questions together: one promise for all of them, one ledger entry.
+    ) -> list[TableResult]:
+        """Answer several questions together, under one guarantee and one ledger entry.
 
         Args:
             questions: What is asked, for instance ``[Count(), Sum("income", bounds=(0, 9))]``.
-            privacy: What one unit is promised of all answers together.
-            key: What they are called in the ledger. Left out, the questions themselves, the promise
-                and the noise are: asked again, the stored answers come back and cost nothing.
+            privacy: The total guarantee for one unit.
+            key: The key in the ledger. Default: made of the questions, the guarantee and the noise.
+                If you repeat a key, the stored answers are returned and cost nothing.
             fresh: Whether to charge and draw again under a key that has answers.
-            allow_exact: Say that exact values may leave, where a noise needs that.
+            allow_exact: Whether to accept noise that releases exact values with some probability.
 
         Raises:
-            InvalidParameter: Before anything is charged, if a question makes no sense.
-            BudgetExceeded: If the ledger has not enough left; nothing is charged.
-            QueryFailed: If the engine fails; what was charged stays charged.
+            InvalidParameter: If a question makes no sense; nothing is charged.
+            BudgetExceeded: If the remaining budget is too small; nothing is charged.
+            QueryFailed: If the engine fails; the charge stands.
         """
-        found = self._priced(_listed(questions), privacy)
-        return answered(found, self.ledger, key=key, fresh=fresh, allow_exact=allow_exact)
+        if not isinstance(questions, tuple | list):
+            raise InvalidParameter(
+                f"questions must be a list; got {quote(questions)}. Give for instance [Count()]."
+            )
+        prepared = self._prepare(questions, privacy)
+        return release(prepared, self.ledger, key=key, fresh=fresh, allow_exact=allow_exact)
 
     def explain(self, *questions: Question, privacy: Privacy) -> Explanation:
-        """Say what would be asked, of whom it would be promised what, and its price.
+        """Return the queries, sensitivities, noise and price of questions.
 
-        The data is not touched, and nothing is charged.
+        No data is read, and nothing is charged.
         """
         listed = questions[0] if len(questions) == 1 else questions
-        return Explanation(self._priced(listed if isinstance(listed, list) else questions, privacy))
+        return Explanation(
+            self._prepare(listed if isinstance(listed, list) else questions, privacy)
+        )
 
-    def _priced(self, questions: Sequence[Question], privacy: Privacy) -> Priced:
+    def _prepare(self, questions: Sequence[Question], privacy: Privacy) -> PreparedRelease:
         if self.closed:
             raise InvalidParameter(
                 "a table must be open to be asked; got one that was closed. Protect it again."
             )
-        return priced(questions, self.source, self.unit, privacy)
+        return prepare(questions, self.source, self.unit, privacy)
 
     def close(self) -> None:
-        """Close what :func:`protect` opened: a file's engine, or a database's connection."""
+        """Close what :func:`protect` opened: the engine of a file, or a database connection."""
         self.source.close()
         object.__setattr__(self, "closed", True)
 
@@ -230,32 +192,26 @@ class Protected:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _one(
-        self, asked: Question, privacy: Privacy, key: str | None, fresh: bool, allow_exact: bool
+    def _ask_one(
+        self, question: Any, *, privacy: Privacy, key: str | None, fresh: bool, allow_exact: bool
     ) -> Any:
-        """Answer one question."""
-        return self.ask([asked], privacy=privacy, key=key, fresh=fresh, allow_exact=allow_exact)[0]
+        """Answer one question, for the methods of the registration."""
+        terms: dict[str, Any] = {"key": key, "fresh": fresh, "allow_exact": allow_exact}
+        return self.ask([question], privacy=privacy, **terms)[0]
 
     def __repr__(self) -> str:
-        """Say what it is, and nothing that is in it."""
+        """Print the source and the unit, and no data."""
         who = "every row" if self.unit.column is None else f"{self.unit.column!r}"
         return f"Protected({self.source.name}, unit: {who}, {self.unit.neighbours})"
 
 
-def _listed(questions: object) -> Sequence[Question]:
-    if isinstance(questions, tuple | list):
-        return questions
-    raise InvalidParameter(
-        f"questions must be a list; got {quote(questions)}. Give for instance [Count()]."
-    )
-
-
-def _rows(unit: object, max_rows: int | None) -> int:
+def _parse_max_rows(unit: object, max_rows: int | None) -> int:
     if unit is None:
         if max_rows not in (None, 1):
             raise InvalidParameter(
-                "where every row is a unit, one row of it counts; got max_rows without a column of "
-                "units. Give unit=, or leave it out."
+                "where every row is a unit, one row of it counts",
+                got="max_rows without a column of units",
+                fix="Give " + Words("unit=", "--unit") + ", or leave it out.",
             )
         return 1
     if not isinstance(unit, str):
@@ -265,7 +221,14 @@ def _rows(unit: object, max_rows: int | None) -> int:
         )
     if max_rows is None:
         raise InvalidParameter(
-            "max_rows must say how many rows of a unit count in a group; got none. Give "
-            "max_rows=1 if everyone has one row, or as many as most have: more means more noise."
+            "max_rows must say how many rows of a unit count in a group",
+            got="none",
+            fix="Give "
+            + Words("max_rows=1", "--max-rows 1")
+            + " if everyone has one row, or as many as most have: more means more noise.",
         )
     return parse_count(max_rows, "max_rows", least=1)
+
+
+for _query in QUERIES.values():
+    _query.load()  # raises here, at once, if a query lacks a part

@@ -1,96 +1,86 @@
-"""A question is priced, charged, asked, answered with noise and stored.
+"""A release: queries are built, charged, asked, answered with noise and stored.
 
-From questions to answers: everything is checked and priced, then charged, then asked.
-
-The order is the guarantee. Until the ledger has charged, nothing has been read of the data; from
-then on the charge stands, whatever happens. The engine returns whole numbers, noise is added, the
-ledger stores what came of it, and only that leaves.
-
-How answers from tables are kept in a ledger: keys and whole numbers, as JSON.
-
-What would be asked, and what it would cost: without touching the data.
+The order is the guarantee. Nothing is read of the data until the ledger has charged; from then on
+the charge stands, whatever happens. The engine returns integers, noise is added, the ledger stores
+the noisy numbers, and only those are returned.
 """
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from leastnoise.core.exact import format_exact, format_ratio
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import ALLOW_EXACT, InvalidParameter
 from leastnoise.ledger import Form, Ledger, Place, Receipt, Spending, Unrecorded, canonical
-from leastnoise.mechanism import Answer, Mechanism
-from leastnoise.tables.add_noise import Released, released, threshold
-from leastnoise.tables.answers import GroupedAnswers, MeanAnswer, QuantileAnswer
+from leastnoise.mechanism import Mechanism
+from leastnoise.tables.add_noise import NoisyResult, Numbers, add_noise, show_above
+from leastnoise.tables.answers import GroupedAnswers, TableAnswer
 from leastnoise.tables.bounding import REPLACE
-from leastnoise.tables.budget import Shared, shared
-from leastnoise.tables.execute import Joint, compiled
-from leastnoise.tables.execute import found as figures_found
-from leastnoise.tables.keys import Key, keys_of, keys_written
-from leastnoise.tables.query import Prepared, Unit, prepared
-from leastnoise.tables.questions import Histogram, Mean, Quantile, Question
+from leastnoise.tables.budget import allocate
+from leastnoise.tables.execute import Batch, compile_batches, run
+from leastnoise.tables.keys import keys_from_json, keys_to_json
+from leastnoise.tables.queries import Query, Question, Unit, build_query
 from leastnoise.tables.sources import Source
 
-One = Answer | MeanAnswer | QuantileAnswer
-Result = One | GroupedAnswers
+TableResult = TableAnswer | GroupedAnswers
 
 
 @dataclass(frozen=True, repr=False)
-class Priced:
+class PreparedRelease:
     """Questions with their queries and their noise: all but the data.
 
     Attributes:
         source: The table.
-        unit: Whom the promise is for.
-        asked: The questions.
-        noise: The mechanisms of all kinds of all questions, in order.
-        joints: The queries.
+        unit: The privacy unit.
+        queries: The queries, each with its numbers and their mechanisms.
+        together: The total guarantee.
+        batches: What the engine is asked.
     """
 
     source: Source
     unit: Unit
-    asked: tuple[Prepared, ...]
-    noise: Shared
-    joints: tuple[Joint, ...]
+    queries: tuple[tuple[Query, Numbers], ...]
+    together: Privacy
+    batches: tuple[Batch, ...]
 
     def __repr__(self) -> str:
-        """Say what is asked."""
-        return f"Priced({self._titles})"
+        """Print what is asked."""
+        return f"PreparedRelease({self._titles})"
 
     @property
     def _titles(self) -> str:
-        titles = "; ".join(one.question.title for one in self.asked)
+        titles = "; ".join(query.question.title for query, _ in self.queries)
         return "".join(sign if sign.isprintable() else "?" for sign in titles)
 
-    def mechanisms(self, place: int) -> tuple[Mechanism, ...]:
-        """Return what releases the numbers of one question."""
-        before = sum(len(one.kinds) for one in self.asked[:place])
-        return self.noise.mechanisms[before : before + len(self.asked[place].kinds)]
+    @property
+    def mechanisms(self) -> list[Mechanism]:
+        """The mechanisms of all numbers, in order."""
+        return [mechanism for _, numbers in self.queries for _, mechanism in numbers]
 
     @property
     def words(self) -> dict[str, Any]:
-        """What is asked, for JSON: all of it public."""
+        """What is asked, as JSON, all of it public. Stored in ledgers: it must never change."""
         return {
             "answer": "tables",
             "of": self.source.name,
             "table": self.source.identity,
             "unit": self.unit.column,
-            "max_rows": self.unit.rows,
+            "max_rows": self.unit.max_rows,
             "neighbours": self.unit.neighbours,
-            "questions": [one.question.to_dict() for one in self.asked],
+            "questions": [query.question.to_dict() for query, _ in self.queries],
             "noise": [
-                [mechanism.spending().mechanisms.popitem()[0] for mechanism in self.mechanisms(at)]
-                for at in range(len(self.asked))
+                [mechanism.spending().mechanisms.popitem()[0] for _, mechanism in numbers]
+                for _, numbers in self.queries
             ],
         }
 
     @property
     def key(self) -> str:
-        """What the questions are called in a ledger if they are given no name."""
-        privacy = self.noise.together
-        promise = [format_ratio(privacy.epsilon), format_ratio(privacy.delta)]
+        """The default key of the questions in a ledger."""
+        promise = [format_ratio(self.together.epsilon), format_ratio(self.together.delta)]
         words = canonical({"asked": self.words, "promise": promise})
         return f"{self._titles[:80]} #{hashlib.sha256(words.encode()).hexdigest()[:24]}"
 
@@ -98,58 +88,64 @@ class Priced:
         """Return what a ledger is to charge."""
         mechanisms = {
             digest: found
-            for one in self.noise.mechanisms
+            for one in self.mechanisms
             for digest, found in one.spending().mechanisms.items()
         }
-        return Spending(self.noise.together, mechanisms, self.words)
+        return Spending(self.together, mechanisms, self.words)
 
 
-def priced(questions: Sequence[Question], source: Source, unit: Unit, privacy: Privacy) -> Priced:
-    """Check questions, build their queries and find their noise; touch no data."""
-    asked = tuple(prepared(question, source, unit) for question in questions)
-    if not asked:
+def prepare(
+    questions: Sequence[Question], source: Source, unit: Unit, privacy: Privacy
+) -> PreparedRelease:
+    """Check questions, build their queries and find their noise; read no data."""
+    queries = [build_query(question, source, unit) for question in questions]
+    if not queries:
         raise InvalidParameter(
             "there must be at least one question; got none. Give for instance [Count()]."
         )
-    noise = shared(privacy, [kind for one in asked for kind in one.kinds])
-    found = Priced(source, unit, asked, noise, compiled(source, asked))
-    for place, one in enumerate(asked):
-        if one.discovered:
-            threshold(one, found.mechanisms(place))
-    return found
+    allocation = allocate(privacy, [number for query in queries for number in query.numbers])
+    mechanisms = iter(allocation.mechanisms)
+    noisy = tuple(
+        (query, tuple((number, next(mechanisms)) for number in query.numbers)) for query in queries
+    )
+    batches = compile_batches(source, queries)
+    for query, numbers in noisy:
+        if query.discovered:
+            show_above(query, numbers)  # rejects unbounded noise before anything is charged
+    return PreparedRelease(source, unit, noisy, allocation.together, batches)
 
 
-def answered(
-    found: Priced,
+def release(
+    prepared: PreparedRelease,
     ledger: Ledger | Unrecorded,
     *,
     key: str | None = None,
     fresh: bool = False,
     allow_exact: bool = False,
-) -> list[Result]:
-    """Charge, ask, add noise, store: and return what may be published, in order."""
-    _allow(found.noise.mechanisms, allow_exact)
-    found.source.check_process()
+) -> list[TableResult]:
+    """Charge, ask, add noise and store; return the answers in order."""
+    _check_allowed(prepared.mechanisms, allow_exact)
+    prepared.source.check_process()
     if key is None and isinstance(ledger, Ledger):
-        key = found.key
+        key = prepared.key
     place = Place(ledger, key, fresh)
 
-    def release() -> list[Released]:
-        figures = figures_found(found.source, found.asked, found.joints)
+    def draw() -> list[NoisyResult]:
+        results = run(prepared.source, prepared.batches)
         return [
-            released(rows, one, found.mechanisms(at))
-            for at, (rows, one) in enumerate(zip(figures, found.asked, strict=True))
+            add_noise(result, query, numbers)
+            for result, (query, numbers) in zip(results, prepared.queries, strict=True)
         ]
 
-    numbers, receipt = place.released(found.spending, release, TABLES)
+    results, receipt = place.released(prepared.spending, draw, _STORED)
     return [
-        _answer(one, drawn, found.mechanisms(at), found.noise.together, receipt)
-        for at, (one, drawn) in enumerate(zip(found.asked, numbers, strict=True))
+        _answer(query, noisy, [mechanism for _, mechanism in numbers], prepared.together, receipt)
+        for (query, numbers), noisy in zip(prepared.queries, results, strict=True)
     ]
 
 
-def _allow(mechanisms: Sequence[Mechanism], allow_exact: object) -> None:
-    """Refuse noise that gives exact values away, unless that was allowed."""
+def _check_allowed(mechanisms: Sequence[Mechanism], allow_exact: object) -> None:
+    """Reject noise that releases exact values with some probability, unless that is allowed."""
     if not isinstance(allow_exact, bool):
         raise InvalidParameter(
             "allow_exact must be True or False; got something else. "
@@ -157,165 +153,123 @@ def _allow(mechanisms: Sequence[Mechanism], allow_exact: object) -> None:
         )
     if not allow_exact and any(mechanism.needs_allowance for mechanism in mechanisms):
         raise InvalidParameter(
-            "the noise for this promise gives exact values away with some probability. Pass "
-            "allow_exact=True to accept that, or promise a smaller ε or δ."
+            "the noise for this promise gives exact values away with some probability",
+            fix="Pass " + ALLOW_EXACT + " to accept that, or promise a smaller ε or δ.",
         )
 
 
 def _answer(
-    asked: Prepared,
-    drawn: Released,
+    query: Query,
+    noisy: NoisyResult,
     mechanisms: Sequence[Mechanism],
     privacy: Privacy,
     receipt: Receipt | None,
-) -> Result:
-    made = _making(asked, mechanisms, privacy, receipt)
-    answers = tuple([made(*numbers) for numbers in drawn.numbers])
-    if not asked.by:
+) -> TableResult:
+    question = query.question
+    answers = question.answers(noisy.numbers, mechanisms, privacy, receipt)
+    if not query.names:
         return answers[0]
     return GroupedAnswers(
-        names=asked.by,
-        keys=_named(drawn.keys, asked.question),
-        answers=answers,
-        title=asked.question.title,
+        names=query.names,
+        keys=question.name_keys(noisy.keys),
+        answers=tuple(answers),
+        title=question.title,
         privacy=privacy,
         receipt=receipt,
-        in_order=not isinstance(asked.question, Histogram),
-        discovered=asked.discovered,
+        in_order=question.keys_in_order,
+        discovered=query.discovered,
     )
 
 
-def _making(
-    asked: Prepared,
-    mechanisms: Sequence[Mechanism],
-    privacy: Privacy,
-    receipt: Receipt | None,
-) -> Callable[..., One]:
-    """Return what makes an answer of a group's numbers; what all have in common is made once."""
-    question, lattice, last = asked.question, asked.lattice, mechanisms[-1]
-    if lattice is None or not isinstance(question, Mean | Quantile):
-        return lambda *numbers: Answer(numbers[-1], last, receipt)
-    bounds = lattice.low * lattice.step, lattice.high * lattice.step
-    if isinstance(question, Quantile):
-        return lambda cell: QuantileAnswer(
-            cell=cell,
-            low=bounds[0],
-            high=bounds[1],
-            cells=question.cells,
-            q=question.share,
-            comparisons=(question.cells - 1).bit_length(),
-            mechanism=last,
-            privacy=privacy,
-            receipt=receipt,
-        )
-    middle = lattice.middle * lattice.step
-    return lambda count, total: MeanAnswer(
-        count=Answer(count, mechanisms[0], receipt),
-        sum=Answer(total, last, receipt),
-        middle=middle,
-        bounds=bounds,
-        privacy=privacy,
-        receipt=receipt,
-    )
-
-
-def _named(keys: tuple[Key, ...], question: Question) -> tuple[Key, ...]:
-    """Return keys as they are printed: of a histogram, ranges instead of their numbers."""
-    if not isinstance(question, Histogram):
-        return keys
-    ranges = question.ranges
-    return tuple((*key[:-1], ranges[int(str(key[-1]))]) for key in keys)
-
-
-def _written(answers: list[Released]) -> tuple[dict[str, Any], bytes]:
+def _to_json(results: list[NoisyResult]) -> tuple[dict[str, Any], bytes]:
     data = [
         {
-            "keys": keys_written(one.keys),
+            "keys": keys_to_json(one.keys),
             "numbers": [[f"{number:x}" for number in numbers] for numbers in one.numbers],
         }
-        for one in answers
+        for one in results
     ]
-    return {"tables": len(answers)}, json.dumps(data, ensure_ascii=False).encode()
+    return {"tables": len(results)}, json.dumps(data, ensure_ascii=False).encode()
 
 
-def _read(_: dict[str, Any], payload: bytes) -> list[Released]:
+def _from_json(_: dict[str, Any], payload: bytes) -> list[NoisyResult]:
     return [
-        Released(
-            keys_of(one["keys"]),
+        NoisyResult(
+            keys_from_json(one["keys"]),
             tuple(tuple(int(number, 16) for number in numbers) for numbers in one["numbers"]),
         )
         for one in json.loads(payload)
     ]
 
 
-TABLES: Form[list[Released]] = Form(_written, _read)
+_STORED: Form[list[NoisyResult]] = Form(_to_json, _from_json)
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """Questions with their queries, sensitivities, noise and price."""
+    """Questions with their queries, sensitivities, noise and price; the data is not read."""
 
-    found: Priced
+    prepared: PreparedRelease
 
     @property
     def queries(self) -> list[str]:
-        """What the engine would be asked: about the same rows once."""
-        return [self.found.source.sql(joint.query) for joint in self.found.joints]
+        """What the engine would be asked, as people read it."""
+        return [self.prepared.source.sql(batch.expression) for batch in self.prepared.batches]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        found = self.found
-        together = found.noise.together
+        """Return it as JSON."""
+        prepared = self.prepared
         return {
-            "price": {
-                "epsilon": format_ratio(together.epsilon),
-                "delta": format_ratio(together.delta),
-            },
-            "asked": found.words,
-            "key": found.key,
+            "price": _privacy(prepared.together),
+            "asked": prepared.words,
+            "key": prepared.key,
             "questions": [
                 {
-                    "title": one.question.title,
+                    "title": query.question.title,
                     "numbers": [
                         {
-                            "name": kind.wanted.name,
-                            "sensitivity": format_ratio(kind.wanted.sensitivity),
-                            "touched": kind.touched,
-                            "noise": repr(made.noise),
-                            "privacy": {
-                                "epsilon": format_ratio(made.privacy.epsilon),
-                                "delta": format_ratio(made.privacy.delta),
-                            },
+                            "name": number.name,
+                            "sensitivity": format_ratio(number.sensitivity),
+                            "touched": number.touched,
+                            "noise": repr(mechanism.noise),
+                            "privacy": _privacy(mechanism.privacy),
                         }
-                        for kind, made in zip(one.kinds, found.mechanisms(at), strict=True)
+                        for number, mechanism in numbers
                     ],
                 }
-                for at, one in enumerate(found.asked)
+                for query, numbers in prepared.queries
             ],
             "queries": self.queries,
         }
 
     def __str__(self) -> str:
-        """Say it in plain words, and show the query."""
-        found = self.found
-        who = "a row" if found.unit.column is None else f"a value of {found.unit.column!r}"
-        change = "replaced" if found.unit.neighbours == REPLACE else "added or removed"
+        """Print the guarantee, the noise of each number, and the queries."""
+        prepared = self.prepared
+        unit = prepared.unit
+        who = "a row" if unit.column is None else f"a value of {unit.column!r}"
+        change = "replaced" if unit.neighbours == REPLACE else "added or removed"
         lines = [
-            f"Of {found.source.name}, a unit is {who}; tables are neighbours if one is {change}.",
-            f"Price: {found.noise.together} for everything together.",
+            f"Of {prepared.source.name}, a unit is {who}; tables are neighbours if one is "
+            f"{change}.",
+            f"Price: {prepared.together} for everything together.",
         ]
-        for at, one in enumerate(found.asked):
-            lines += ["", f"{one.question.title}:"]
-            for kind, made in zip(one.kinds, found.mechanisms(at), strict=True):
-                lines.append(
-                    f"  {kind.wanted.name}: one unit moves {kind.touched} of them, each by at most "
-                    f"{format_exact(kind.wanted.sensitivity)}; {made.noise!r} at {made.privacy}"
-                )
-        for query in self.queries:
-            lines += ["", *query.splitlines()]
+        for query, numbers in prepared.queries:
+            lines += ["", f"{query.question.title}:"]
+            lines += [
+                f"  {number.name}: one unit moves {number.touched} of them, each by at most "
+                f"{format_exact(number.sensitivity)}; {mechanism.noise!r} at {mechanism.privacy}"
+                for number, mechanism in numbers
+            ]
+        for query_text in self.queries:
+            lines += ["", *query_text.splitlines()]
         lines += ["", "The data was not touched, and nothing was charged."]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        """Say what is explained."""
-        return f"Explanation({'; '.join(one.question.title for one in self.found.asked)})"
+        """Print what is explained."""
+        titles = "; ".join(query.question.title for query, _ in self.prepared.queries)
+        return f"Explanation({titles})"
+
+
+def _privacy(privacy: Privacy) -> dict[str, str]:
+    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}

@@ -63,8 +63,9 @@ class Noise(ScipyMethods):
             InvalidParameter: If the theorem does not apply, or is not used for this noise.
         """
         raise InvalidParameter(
-            f"Theorem 1 is read from a family's own law; got {type(self).__name__}, moved by "
-            f"{format_exact(sensitivity)}, which has none here. Ask its Profile instead."
+            "Theorem 1 is read from a family's own law",
+            got=f"{type(self).__name__}, moved by {format_exact(sensitivity)}, which has none here",
+            fix="Ask its Profile instead.",
         )
 
     def enclose(self, cost: ExpectedCost[Noise]) -> Interval:
@@ -160,14 +161,16 @@ class LatticeNoise(Noise):
 def no_ends(probability: Fraction) -> InvalidParameter:
     """Return the refusal of a quantile at 0 or 1 of unbounded noise."""
     return InvalidParameter(
-        "noise without a largest size has quantiles strictly between 0 and 1 only; "
-        f"got {format_exact(probability)}. Give a level such as 0.999."
+        "noise without a largest size has quantiles strictly between 0 and 1 only",
+        got=format_exact(probability),
+        fix="Give a level such as 0.999.",
     )
 
 
 def no_bound(confidence: Fraction) -> InvalidParameter:
     """Return the refusal of a bound that unbounded noise stays within for certain."""
     return InvalidParameter(
-        "noise without a largest size stays within no bound for certain; "
-        f"got a confidence of {format_exact(confidence)}. Give one below 1, such as 0.999."
+        "noise without a largest size stays within no bound for certain",
+        got=f"a confidence of {format_exact(confidence)}",
+        fix="Give one below 1, such as 0.999.",
     )

@@ -16,12 +16,16 @@ def parse_list(numbers: Iterable[Number], name: str, each: str) -> tuple[Fractio
     """Return a list of numbers, exactly; ``each`` is what one of them is called."""
     if isinstance(numbers, str | bytes) or not isinstance(numbers, Iterable):
         raise InvalidParameter(
-            f"{name} must be a list of numbers; got {quote(numbers)}. Give for instance [-1, 1]."
+            f"{name} must be a list of numbers",
+            got=quote(numbers),
+            fix="Give for instance [-1, 1].",
         )
     read = tuple(parse_rational(number, each) for number in islice(numbers, _LONGEST + 1))
     if len(read) > _LONGEST:
         raise InvalidParameter(
-            f"there can be at most {_LONGEST} {name}; got more. Give a coarser law."
+            f"there can be at most {_LONGEST} {name}",
+            got="more",
+            fix="Give a coarser law.",
         )
     return read
 
@@ -30,8 +34,9 @@ def parse_atoms(atoms: Mapping[Any, Number] | None) -> tuple[tuple[Fraction, Fra
     """Return the atoms of positive probability by place, exactly."""
     if not isinstance(atoms, Mapping | None):
         raise InvalidParameter(
-            f"atoms must be a dictionary from places to probabilities; got {quote(atoms)}. "
-            "Give for instance {0: '0.25'}."
+            "atoms must be a dictionary from places to probabilities",
+            got=quote(atoms),
+            fix="Give for instance {0: '0.25'}.",
         )
     read: dict[Fraction, Fraction] = {}
     for place, mass in (atoms or {}).items():
@@ -41,12 +46,15 @@ def parse_atoms(atoms: Mapping[Any, Number] | None) -> tuple[tuple[Fraction, Fra
         )
         if not 0 <= weight <= 1:
             raise InvalidParameter(
-                f"an atom must be a probability; got {quote(mass)} at {format_exact(where)}. "
-                "Give a number from 0 to 1."
+                "an atom must be a probability",
+                got=f"{quote(mass)} at {format_exact(where)}",
+                fix="Give a number from 0 to 1.",
             )
         if where in read:
             raise InvalidParameter(
-                f"each place can have one atom; got two at {format_exact(where)}. Add them up."
+                "each place can have one atom",
+                got=f"two at {format_exact(where)}",
+                fix="Add them up.",
             )
         read[where] = weight
     return tuple(sorted((x, m) for x, m in read.items() if m))
@@ -60,29 +68,31 @@ def check_distribution(
     """Reject breaks, heights and atoms that make no probability distribution, naming which."""
     if len(breaks) != len(heights) + 1 and (breaks or heights):
         raise InvalidParameter(
-            "there must be one break more than heights; "
-            f"got {len(breaks)} breaks and {len(heights)} heights. Give both ends of every piece."
+            "there must be one break more than heights",
+            got=f"{len(breaks)} breaks and {len(heights)} heights",
+            fix="Give both ends of every piece.",
         )
     for before, after in pairwise(breaks):
         if after <= before:
             how = "repeated" if after == before else "not in order"
             raise InvalidParameter(
-                f"breaks must rise; got {format_exact(after)} after {format_exact(before)}, which "
-                f"is {how}. "
-                "Sort them and give each once."
+                "breaks must rise",
+                got=f"{format_exact(after)} after {format_exact(before)}, which is {how}",
+                fix="Sort them and give each once.",
             )
     for (a, b), height in zip(pairwise(breaks), heights, strict=True):
         if height < 0:
             raise InvalidParameter(
-                f"a density must not be negative; got {format_exact(height)} between "
-                f"{format_exact(a)} and "
-                f"{format_exact(b)}. Give heights of at least 0."
+                "a density must not be negative",
+                got=f"{format_exact(height)} between {format_exact(a)} and {format_exact(b)}",
+                fix="Give heights of at least 0.",
             )
     total = sum(
         (h * (b - a) for (a, b), h in zip(pairwise(breaks), heights, strict=True)), Fraction(0)
     ) + sum(m for _, m in points)
     if total != 1:
         raise InvalidParameter(
-            f"the masses of a law must add up to exactly 1; got {format_exact(total)}. "
-            "Write thirds as '1/3', for 0.333 is another number."
+            "the masses of a law must add up to exactly 1",
+            got=format_exact(total),
+            fix="Write thirds as '1/3', for 0.333 is another number.",
         )

@@ -41,7 +41,9 @@ class Rounded(LatticeNoise):
         """Reject a step that is none."""
         if self.step <= 0:
             raise InvalidParameter(
-                f"a lattice needs a step above 0; got {format_exact(self.step)}. Give such a step."
+                "a lattice needs a step above 0",
+                got=format_exact(self.step),
+                fix="Give such a step.",
             )
 
     def __repr__(self) -> str:

@@ -107,8 +107,9 @@ class ScipyMethods(ABC):
     def _checked(self, probabilities: Any) -> Any:
         if ((probabilities < 0) | (probabilities > 1)).any():
             raise InvalidParameter(
-                "a probability must lie between 0 and 1; got an array with one outside. "
-                "Give levels within [0, 1]."
+                "a probability must lie between 0 and 1",
+                got="an array with one outside",
+                fix="Give levels within [0, 1].",
             )
         return self._quantiles(probabilities)
 
@@ -127,13 +128,16 @@ def evaluate(
 
         if isinstance(x, np.ma.MaskedArray):
             raise InvalidParameter(
-                "an array of places must not be masked; got a masked array. Fill it first."
+                "an array of places must not be masked",
+                got="a masked array",
+                fix="Fill it first.",
             )
         places = np.asarray(x)
         if places.dtype.kind not in "fiu" or np.isnan(places).any():
             raise InvalidParameter(
-                "an array of places must hold numbers and no NaN; "
-                f"got one of type {places.dtype.type.__name__}. Give floats or integers."
+                "an array of places must hold numbers and no NaN",
+                got=f"one of type {places.dtype.type.__name__}",
+                fix="Give floats or integers.",
             )
         floats = places.astype(np.float64)
         return evaluate_each(floats, one) if many is None else many(floats)
@@ -141,7 +145,9 @@ def evaluate(
         return as_float(one(x))
     if isinstance(x, list | tuple):
         raise InvalidParameter(
-            f"a place must be a number or a numpy array; got {quote(x)}. Wrap it in numpy.asarray."
+            "a place must be a number or a numpy array",
+            got=quote(x),
+            fix="Wrap it in numpy.asarray.",
         )
     return as_float(one(_place(x)))
 
@@ -164,6 +170,8 @@ def _place(x: Any) -> Fraction:
 def _probability(level: Fraction | float) -> Fraction:
     if isinstance(level, float) or not 0 <= level <= 1:
         raise InvalidParameter(
-            f"a probability must lie between 0 and 1; got {quote(level)}. Give for instance 0.95."
+            "a probability must lie between 0 and 1",
+            got=quote(level),
+            fix="Give for instance 0.95.",
         )
     return level

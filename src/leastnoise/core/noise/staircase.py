@@ -191,19 +191,23 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
         joined = [run.first for run in self.runs] == [0, *ends[:-1]] and ends == sorted(set(ends))
         if not weights or not joined or ends[0] < 1:
             raise InvalidParameter(
-                f"the runs of a period must follow one another from 0; got {len(weights)} that do "
-                "not. Give each where the one before it ends."
+                "the runs of a period must follow one another from 0",
+                got=f"{len(weights)} that do not",
+                fix="Give each where the one before it ends.",
             )
         if not (0 < self.ratio < 1 and self.step > 0):
             raise InvalidParameter(
-                "a staircase needs a step above 0 and a ratio between 0 and 1; "
-                f"got {format_exact(self.step)} and {format_exact(self.ratio)}. Give such numbers."
+                "a staircase needs a step above 0 and a ratio between 0 and 1",
+                got=f"{format_exact(self.step)} and {format_exact(self.ratio)}",
+                fix="Give such numbers.",
             )
         falling = all(before >= after for before, after in pairwise(weights))
         if not falling or weights[-1] < self.ratio * weights[0] or weights[-1] < 1:
             raise InvalidParameter(
                 "the weights of a period must never rise, and the last must be at least the ratio "
-                f"times the first; got {len(weights)} that break this. Give weights that fall."
+                "times the first",
+                got=f"{len(weights)} that break this",
+                fix="Give weights that fall.",
             )
 
     def __repr__(self) -> str:

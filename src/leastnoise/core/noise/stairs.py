@@ -46,13 +46,15 @@ class Stairs:
         share, fall = parse_rational(gamma, "γ"), parse_rational(ratio, "ratio")
         if not 0 <= share <= 1:
             raise InvalidParameter(
-                f"γ must lie between 0 and 1; got {quote(gamma)}. "
-                "Give the share of a period before the density falls."
+                "γ must lie between 0 and 1",
+                got=quote(gamma),
+                fix="Give the share of a period before the density falls.",
             )
         if not 0 < fall < 1:
             raise InvalidParameter(
-                f"ratio must lie between 0 and 1; got {quote(ratio)}. "
-                "Give the factor by which the density falls, a little above e^−ε."
+                "ratio must lie between 0 and 1",
+                got=quote(ratio),
+                fix="Give the factor by which the density falls, a little above e^−ε.",
             )
         object.__setattr__(self, "period", parse_positive(period, "period"))
         object.__setattr__(self, "gamma", share)

@@ -161,8 +161,9 @@ class Steps(PiecewiseNoise):
         why = self.rise()
         if why is not None:
             raise InvalidParameter(
-                f"Theorem 1 is for symmetric noise that never rises away from 0; got {self!r}, but "
-                f"{why}. Ask its Profile instead."
+                "Theorem 1 is for symmetric noise that never rises away from 0",
+                got=f"{self!r}, but {why}",
+                fix="Ask its Profile instead.",
             )
         return self.between(-sensitivity / 2, sensitivity / 2)
 
@@ -299,7 +300,9 @@ class DiscreteSteps(FiniteLatticeNoise):
         ):
             raise InvalidParameter(
                 "a law on a lattice must have runs of positive weights from left to right, and a "
-                f"positive step; got {len(self.runs)} runs that are not. Give such runs."
+                "positive step",
+                got=f"{len(self.runs)} runs that are not",
+                fix="Give such runs.",
             )
 
     @property

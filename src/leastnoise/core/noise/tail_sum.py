@@ -185,8 +185,9 @@ def _stop(tails: Tails, terms: Terms, least: Fraction) -> tuple[int, Fraction]:
         return end, rest
     raise Unsupported(
         "an expected cost is added up as far as a noise has a probability of "
-        f"2^-{_FEWEST_HALVINGS << (_DOUBLINGS - 1)}; got a cost that is not small by then. "
-        "Give a smaller power."
+        f"2^-{_FEWEST_HALVINGS << (_DOUBLINGS - 1)}",
+        got="a cost that is not small by then",
+        fix="Give a smaller power.",
     )
 
 

@@ -50,8 +50,9 @@ class Uniform(PiecewiseNoise):
         exact = parse_rational(atom, "atom")
         if not 0 <= exact < 1:
             raise InvalidParameter(
-                f"the mass at the origin must be at least 0 and less than 1; got {quote(atom)}."
-                " Give a probability below 1."
+                "the mass at the origin must be at least 0 and less than 1",
+                got=quote(atom),
+                fix="Give a probability below 1.",
             )
         object.__setattr__(self, "width", parse_positive(radius, "radius"))
         object.__setattr__(self, "atom", exact)
@@ -200,9 +201,9 @@ class DiscreteUniform(FiniteLatticeNoise):
         object.__setattr__(self, "atom", parse_count(atom, "atom", least=0))
         if self.rim > self.level:
             raise InvalidParameter(
-                "the weight of the rim must be at most the level; "
-                f"got {quote(rim)} above {quote(level)}. "
-                "Give weights that never rise away from 0."
+                "the weight of the rim must be at most the level",
+                got=f"{quote(rim)} above {quote(level)}",
+                fix="Give weights that never rise away from 0.",
             )
 
     @cached_property

@@ -95,9 +95,9 @@ class Shape:
             found.update(y - x for y in ends[i + 1 :] if y - x <= self.longest)
             if len(found) * len(self.pieces) > LARGEST_WORK:
                 raise InvalidParameter(
-                    f"a profile may compare at most {LARGEST_WORK} pieces; got {len(self.pieces)} "
-                    f"pieces at {len(found)} moves or more. Give fewer pieces, or breaks on a "
-                    "common lattice."
+                    f"a profile may compare at most {LARGEST_WORK} pieces",
+                    got=f"{len(self.pieces)} pieces at {len(found)} moves or more",
+                    fix="Give fewer pieces, or breaks on a common lattice.",
                 )
         return sorted(found)
 

@@ -56,7 +56,7 @@ def check_periods(move: Fraction, period: Fraction) -> None:
     """Reject a shift over more periods than exact powers of the ratio are computed for."""
     if move > _MOST_PERIODS * period:
         raise InvalidParameter(
-            f"the profile of a staircase is for moves of up to {_MOST_PERIODS} of its periods; got "
-            f"a sensitivity of {format_exact(move / period)} of them. Give a staircase of a longer "
-            "period, for instance what calibrate finds."
+            f"the profile of a staircase is for moves of up to {_MOST_PERIODS} of its periods",
+            got=f"a sensitivity of {format_exact(move / period)} of them",
+            fix="Give a staircase of a longer period, for instance what calibrate finds.",
         )

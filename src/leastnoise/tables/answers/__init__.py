@@ -1,15 +1,55 @@
-"""What comes back: tables of answers, means and quantiles; printed and written to files."""
+"""The answers of tables: laid out, printed and exported."""
 
-from leastnoise.tables.answers.figures import columns_of, figures_of, mechanisms_of
 from leastnoise.tables.answers.grouped import GroupedAnswers
-from leastnoise.tables.answers.mean import MeanAnswer
-from leastnoise.tables.answers.quantile import QuantileAnswer
+from leastnoise.tables.answers.layout import (
+    INTERVAL,
+    NONE,
+    USUAL,
+    Figure,
+    Figures,
+    Layout,
+    Ratio,
+    TableAnswer,
+    confidence_of_each,
+    interval_cells,
+    layout_of,
+    mechanisms_of,
+)
+from leastnoise.tables.answers.rounding import (
+    exact_words,
+    float_below,
+    float_near,
+    format_cell,
+    format_down,
+    format_error,
+    format_nearest,
+    format_rows,
+    format_up,
+    place_for,
+)
 
 __all__ = [
+    "INTERVAL",
+    "NONE",
+    "USUAL",
+    "Figure",
+    "Figures",
     "GroupedAnswers",
-    "MeanAnswer",
-    "QuantileAnswer",
-    "columns_of",
-    "figures_of",
+    "Layout",
+    "Ratio",
+    "TableAnswer",
+    "confidence_of_each",
+    "exact_words",
+    "float_below",
+    "float_near",
+    "format_cell",
+    "format_down",
+    "format_error",
+    "format_nearest",
+    "format_rows",
+    "format_up",
+    "interval_cells",
+    "layout_of",
     "mechanisms_of",
+    "place_for",
 ]

@@ -1,26 +1,20 @@
-"""Tables of answers as Arrow, pandas, polars, CSV, Parquet and JSON.
+"""Tables of answers for other programs: Arrow, pandas, polars, CSV, Parquet and JSON.
 
-The columns that a table of answers is exported as: plain Python values of one kind each.
+The columns are the group keys, then the figures of the answers (their layout): for counts and sums
+``value``, ``low`` and ``high`` (95 %) and ``bound`` (maximum error; null if infinite). A key column
+whose name is also that of a figure is renamed: ``value`` becomes ``value_key``.
 
-Tables of answers for other programs: Arrow, pandas, polars, CSV, Parquet, JSON.
-
-The columns are those that groups are by, then ``value``, ``low`` and ``high`` (95 %) and ``bound``
-(never exceeded; null if infinite), of means also ``count``, ``sum_from_middle`` (the released sum
-of value − middle) and ``middle``. Of quantiles they are ``value``, ``cell_low`` and ``cell_high``
-(where the cell begins and ends), ``rank_error`` (95 %) and ``bound``, both in rows. A column to
-group by that has one of these names is called ``value_key``, and so on.
-
-Whole numbers stay whole and exact: in 64 bits if all of a column fit, else as decimals of 38 digits
-(Arrow, Parquet), 128-bit integers (polars) or Python's (pandas). Real numbers are the nearest
-floats; ends are rounded outward and bounds up, with what the value was rounded by, so what they say
-holds of the numbers in the file. The libraries are loaded on first use.
+Integers stay exact: in 64 bits if all of a column fit, else as decimals of 38 digits (Arrow,
+Parquet), 128-bit integers (polars) or Python integers (pandas). Reals are the nearest floats. Ends
+of intervals are rounded outward, and bounds up by as much as the value was rounded, so that both
+hold for the numbers in the file. The libraries are loaded on first use.
 """
 
 import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from importlib import import_module
@@ -29,40 +23,31 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from leastnoise.core.exact import format_ratio
-from leastnoise.errors import InvalidParameter, Unsupported
-from leastnoise.files import written
-from leastnoise.tables.answers.figures import (
-    BOUND,
-    CELL_LOW,
-    LOW,
-    MIDDLE,
-    RANK_ERROR,
-    SUM,
-    VALUE,
-    columns_of,
-    confident_columns,
-    figures_of,
-    whole_columns,
-)
-from leastnoise.tables.answers.rounding import float_above, float_below, float_near
+from leastnoise.errors import InvalidParameter, Unsupported, Words
+from leastnoise.files import write_table
+from leastnoise.tables.answers.layout import Figure, layout_of
+from leastnoise.tables.answers.rounding import USE_ROWS
 
 if TYPE_CHECKING:
     from leastnoise.tables.answers.grouped import GroupedAnswers
 
-# To the nearest; every other real figure is an end above or an error, and rounded up.
-_NEAREST = (VALUE, SUM, MIDDLE)
+INTEGER, REAL, TEXT, BOOLEAN, DATE = "integer", "real", "text", "boolean", "date"
+_KINDS: dict[type, str] = {int: INTEGER, str: TEXT, bool: BOOLEAN, date: DATE}
+_SHORTEST, _LONGEST = 1 << 63, 10**38
+# A spreadsheet takes a text that begins with one of these for a formula.
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _ROWS_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column.
+    """An exported column.
 
     Attributes:
-        name: What it is called.
-        kind: What it holds.
+        name: Its name.
+        kind: INTEGER, REAL, TEXT, BOOLEAN or DATE.
         values: Its values; None for null.
-        long: Whether some whole number does not fit into 64 bits.
+        long: Whether an integer does not fit into 64 bits.
         nulls: Whether there are nulls.
     """
 
@@ -73,38 +58,33 @@ class Column:
     nulls: bool = False
 
 
-def exported(answers: "GroupedAnswers") -> list[Column]:
+def export_columns(answers: "GroupedAnswers") -> list[Column]:
     """Return the columns of a table.
 
     Raises:
         Unsupported: If a number is too long for the types that other programs have.
     """
-    figures = columns_of(answers.answers)
-    names = key_names(answers.names, figures)
+    layout = layout_of(answers.answers)
+    names = key_names(answers.names, layout.names)
     columns = [_key(name, [key[i] for key in answers.keys]) for i, name in enumerate(names)]
-    whole = whole_columns(answers.answers)
-    read = [_whole if name in whole else _reading(name) for name in figures]
-    lists: list[list[Any]] = [[] for _ in figures]
-    rows = figures_of(answers.answers)
+    whole = layout.whole(answers.answers)
+    numbers = [_quotient if one.name in whole else one.to_float for one in layout.columns]
+    lists: list[list[Any]] = [[] for _ in layout.columns]
+    rows = layout.figures(answers.answers)
     while block := list(islice(rows, _ROWS_AT_ONCE)):  # all at once, their ratios would take a GB
-        for i, (values, number) in enumerate(zip(lists, read, strict=True)):
+        for i, (values, number) in enumerate(zip(lists, numbers, strict=True)):
             column = (row[i] for row in block)
             values += [None if figure is None else number(*figure) for figure in column]
-    by_name = dict(zip(figures, lists, strict=True))
-    if BOUND not in whole and RANK_ERROR not in figures:
-        by_name[BOUND] = _widened(by_name[BOUND], by_name[VALUE])
     return columns + [
-        _integers(name, values)
-        if name in whole
-        else Column(name, REAL, values, nulls=None in values)
-        for name, values in by_name.items()
+        _integers(one.name, values) if one.name in whole else _reals(one, values, lists[0])
+        for one, values in zip(layout.columns, lists, strict=True)
     ]
 
 
 def key_names(names: Sequence[str], figures: Sequence[str]) -> list[str]:
-    """Return what the columns to group by are called beside the figures.
+    """Return the names of the key columns beside those of the figures.
 
-    ``value`` becomes ``value_key``; in capitals too, for many programs see no difference.
+    ``value`` becomes ``value_key``. So does ``VALUE``: many programs ignore case.
     """
     taken = {name.casefold() for name in (*figures, *names)}
     clashing = {name.casefold() for name in figures}
@@ -128,35 +108,28 @@ def _integers(name: str, values: list[Any]) -> Column:
     least, most = min(numbers, default=0), max(numbers, default=0)
     if max(-least, most) >= _LONGEST:
         raise Unsupported(
-            "exported whole numbers must have at most 38 digits; got one that has more. "
-            "Use rows(), which are exact."
+            "exported whole numbers must have at most 38 digits",
+            got="one that has more",
+            fix=USE_ROWS,
         )
     long = least < -_SHORTEST or most >= _SHORTEST
     return Column(name, INTEGER, values, long=long, nulls=len(numbers) < len(values))
 
 
-def _reading(name: str) -> Callable[[int, int], float]:
-    if name in _NEAREST:
-        return float_near
-    return float_below if name in (LOW, CELL_LOW) else float_above
-
-
-def _whole(upper: int, lower: int) -> int:
+def _quotient(upper: int, lower: int) -> int:
     return upper // lower
 
 
-def _widened(bounds: list[Any], values: list[float]) -> list[Any]:
-    """Return bounds that hold of values as floats: half an ulp of the largest more, rounded up."""
-    off = math.ulp(max(map(abs, values), default=0.0)) / 2
-    return [bound if bound is None else math.nextafter(bound + off, math.inf) for bound in bounds]
-
-
-# With what a spreadsheet takes a cell for a formula.
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
+def _reals(figure: Figure, numbers: list[Any], values: list[float]) -> Column:
+    """Return a column of floats; an error of the values by half an ulp of the largest more."""
+    if figure.widened:
+        off = math.ulp(max(map(abs, values), default=0.0)) / 2
+        numbers = [one if one is None else math.nextafter(one + off, math.inf) for one in numbers]
+    return Column(figure.name, REAL, numbers, nulls=None in numbers)
 
 
 def to_arrow(answers: "GroupedAnswers") -> Any:
-    """Return a table of Arrow; its metadata ``leastnoise`` says what is promised, as JSON."""
+    """Return an Arrow table; its metadata ``leastnoise`` has the guarantee as JSON."""
     arrow = _library("pyarrow", "a table of Arrow")
     types = {
         INTEGER: arrow.int64(),
@@ -165,7 +138,7 @@ def to_arrow(answers: "GroupedAnswers") -> Any:
         BOOLEAN: arrow.bool_(),
         DATE: arrow.date32(),
     }
-    columns = exported(answers)
+    columns = export_columns(answers)
     fields = [
         (one.name, arrow.decimal128(38, 0) if one.long else types[one.kind]) for one in columns
     ]
@@ -177,7 +150,7 @@ def to_arrow(answers: "GroupedAnswers") -> Any:
 
 
 def to_pandas(answers: "GroupedAnswers") -> Any:
-    """Return a frame of pandas; dates, for which it has no type, become its times."""
+    """Return a pandas frame; dates become datetimes, because pandas has no type for them."""
     pandas = _library("pandas", "a frame of pandas")
     types = {REAL: "float64", TEXT: "str", BOOLEAN: "bool", DATE: "datetime64[s]"}
 
@@ -187,12 +160,12 @@ def to_pandas(answers: "GroupedAnswers") -> Any:
         return "object" if one.long else "Int64" if one.nulls else "int64"
 
     return pandas.DataFrame(
-        {one.name: pandas.Series(one.values, dtype=kind(one)) for one in exported(answers)}
+        {one.name: pandas.Series(one.values, dtype=kind(one)) for one in export_columns(answers)}
     )
 
 
 def to_polars(answers: "GroupedAnswers") -> Any:
-    """Return a frame of polars."""
+    """Return a polars frame."""
     polars = _library("polars", "a frame of polars")
     types = {
         INTEGER: polars.Int64,
@@ -206,7 +179,7 @@ def to_polars(answers: "GroupedAnswers") -> Any:
             polars.Series(
                 one.name, one.values, dtype=polars.Int128 if one.long else types[one.kind]
             )
-            for one in exported(answers)
+            for one in export_columns(answers)
         ]
     )
 
@@ -217,23 +190,27 @@ def to_csv(
     """Write a CSV file in UTF-8: a header, a line for each group, dates as 2024-12-31.
 
     A spreadsheet takes a text that begins with = + - @ for a formula and runs it. Keys can come
-    from the data; so such texts are refused, and never changed.
+    from the data, so such texts are rejected, and never changed.
 
     Args:
         answers: The table.
         path: Where to write.
-        overwrite: Whether to write over a file that is there.
-        formulas: Whether to write such texts as they are.
+        overwrite: Whether to write over an existing file.
+        formulas: Whether to write such texts unchanged.
     """
-    columns = exported(answers)
+    columns = export_columns(answers)
     texts = [one.name for one in columns]
     if not formulas:
         found = (value for one in columns if one.kind == TEXT for value in one.values)
         if any(text.startswith(_FORMULAS) for source in (texts, found) for text in source):
             raise InvalidParameter(
                 "texts in a CSV file must not begin with = + - @ or a space that is not one, which "
-                "spreadsheets run as formulas; got one that does. Write Parquet or JSON; or give "
-                "formulas=True, and tell who reads the file."
+                "spreadsheets run as formulas",
+                got="one that does",
+                # No option of the command line writes formulas.
+                fix="Write Parquet or JSON"
+                + Words("; or give formulas=True, and tell who reads the file", "")
+                + ".",
             )
 
     def write(file: IO[bytes]) -> None:
@@ -243,34 +220,34 @@ def to_csv(
         writer.writerows(zip(*map(_plain, columns), strict=True))
         lines.detach()
 
-    return written(path, write, overwrite=overwrite)
+    return write_table(path, write, overwrite=overwrite)
 
 
 def to_parquet(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = False) -> Path:
-    """Write a Parquet file: the table of :func:`to_arrow`, its metadata included.
+    """Write a Parquet file: the table of :func:`to_arrow` with its metadata.
 
     Args:
         answers: The table.
         path: Where to write.
-        overwrite: Whether to write over a file that is there.
+        overwrite: Whether to write over an existing file.
     """
     table = to_arrow(answers)
     parquet = import_module("pyarrow.parquet")
-    return written(path, lambda file: parquet.write_table(table, file), overwrite=overwrite)
+    return write_table(path, lambda file: parquet.write_table(table, file), overwrite=overwrite)
 
 
 def to_json(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = False) -> Path:
-    """Write a JSON file: what was asked and is promised, and under ``rows`` an object for a group.
+    """Write a JSON file: the query, the guarantee, and under ``rows`` an object for each group.
 
-    Whole numbers are written in full; programs that read all numbers as floats round them above
-    2⁵³. Dates are texts.
+    Integers are written in full; programs that read all numbers as floats round them above 2⁵³.
+    Dates are strings.
 
     Args:
         answers: The table.
         path: Where to write.
-        overwrite: Whether to write over a file that is there.
+        overwrite: Whether to write over an existing file.
     """
-    columns = exported(answers)
+    columns = export_columns(answers)
     names = [one.name for one in columns]
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
@@ -286,17 +263,17 @@ def to_json(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = Fa
             gap = between
         file.write(b"\n ]\n}\n")
 
-    return written(path, write, overwrite=overwrite)
+    return write_table(path, write, overwrite=overwrite)
 
 
 def _about(answers: "GroupedAnswers") -> dict[str, Any]:
-    """Return what belongs to all of a table: exact ratios as texts."""
+    """Return what belongs to all of a table: the query and its guarantee, in exact ratios."""
     receipt, privacy = answers.receipt, answers.privacy
     return {
         "title": answers.title,
         "by": list(answers.names),
         "confidence": "0.95",
-        "confidence_of": confident_columns(answers.answers),
+        "confidence_of": [one.name for one in layout_of(answers.answers).columns if one.confident],
         "privacy": {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)},
         "recorded": None if receipt is None else {"key": receipt.key, "at": receipt.at},
     }
@@ -309,7 +286,7 @@ def _json(column: Column) -> Iterator[Any]:
 
 
 def _plain(column: Column) -> Iterator[Any]:
-    """Go through a column as CSV has it: null is nothing, truth values as in JSON."""
+    """Return the values as CSV has them: booleans as in JSON; null becomes an empty field."""
     if column.kind == BOOLEAN:
         return ("true" if one else "false" for one in column.values)
     return iter(column.values)
@@ -322,8 +299,3 @@ def _library(name: str, what: str) -> Any:
         raise Unsupported(
             f"{what} needs {name}, which is not installed. Install it: pip install {name}."
         ) from error
-
-
-INTEGER, REAL, TEXT, BOOLEAN, DATE = "integer", "real", "text", "boolean", "date"
-_KINDS: dict[type, str] = {int: INTEGER, str: TEXT, bool: BOOLEAN, date: DATE}
-_SHORTEST, _LONGEST = 1 << 63, 10**38

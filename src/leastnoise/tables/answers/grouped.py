@@ -1,32 +1,22 @@
-"""The answers of tables: one for each group, with its key."""
+"""Answers by group: one for each key."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import islice
 from operator import lt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
 from leastnoise.tables.answers import export
-from leastnoise.tables.answers.figures import (
-    One,
-    columns_of,
-    exact,
-    figures_of,
-    kind_of,
-    whole_columns,
-)
+from leastnoise.tables.answers.layout import Ratio, TableAnswer, layout_of
 from leastnoise.tables.answers.text import as_html, as_text
 from leastnoise.tables.keys import Key, Part
-
-if TYPE_CHECKING:
-    from datetime import date
-
 
 _PARTS = ("int", "str", "bool", "date")
 
@@ -36,21 +26,21 @@ class GroupedAnswers:
     """Released answers, one for each group, in the order of their keys.
 
     Attributes:
-        names: The columns that groups are by.
+        names: The columns to group by.
         keys: The groups: for each, a tuple of a value for each column.
-        answers: What was released for each.
+        answers: The answer for each group, all of one kind.
         title: What was asked, in a few words.
-        privacy: The promise of all of it together, for one unit.
-        receipt: That they are in a ledger; None if they are in none.
-        in_order: Whether keys rise, which is checked: the order of a table's rows could tell of
-            them. False for an order that the question has, such as that of a histogram's ranges.
-        discovered: Whether groups are shown because their noisy counts are large: chance shows some
-            whose noise is, so that of those shown fewer than 95 % lie in their intervals.
+        privacy: The total guarantee for one unit.
+        receipt: The ledger's receipt; None if the answers are in no ledger.
+        in_order: Whether keys must rise, because the order of a table's rows could reveal
+            something. False for an order of the question, such as that of a histogram's ranges.
+        discovered: Whether groups are shown because their noisy counts are large. Some are shown
+            because their noise is, so fewer than 95 % of those shown lie in their intervals.
     """
 
     names: tuple[str, ...]
     keys: tuple[Key, ...]
-    answers: tuple[One, ...]
+    answers: tuple[TableAnswer, ...]
     title: str
     privacy: Privacy
     receipt: Receipt | None = None
@@ -58,7 +48,7 @@ class GroupedAnswers:
     discovered: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse keys that do not belong to the answers, are there twice or in no order."""
+        """Reject keys that do not belong to the answers, are repeated or not in order."""
         if not self.names or len(set(self.names)) != len(self.names):
             raise InvalidParameter(
                 "groups must be by columns of different names; got none, or one twice. "
@@ -70,7 +60,7 @@ class GroupedAnswers:
                 f"{len(self.keys)} keys for {len(self.answers)} answers by {len(self.names)} "
                 "columns. Give a tuple for each answer."
             )
-        kind_of(self.answers)
+        layout_of(self.answers)
         _of_one_type(self.keys)
         if self.in_order and not all(map(lt, self.keys, islice(self.keys, 1, None))):
             raise InvalidParameter(
@@ -84,7 +74,7 @@ class GroupedAnswers:
     def _places(self) -> dict[Key, int]:
         return {key: place for place, key in enumerate(self.keys)}
 
-    def __getitem__(self, key: object) -> One:
+    def __getitem__(self, key: object) -> TableAnswer:
         """Return the answer for a group: ``table["north"]``, by several columns ``table["n", 3]``.
 
         Raises:
@@ -101,57 +91,57 @@ class GroupedAnswers:
         return self.answers[place]
 
     def __contains__(self, key: object) -> bool:
-        """Whether there is such a group."""
+        """Return whether there is such a group."""
         return self._place(key) is not None
 
     def _place(self, key: object) -> int | None:
         asked: Any = key if isinstance(key, tuple) else (key,)
         try:
             place = self._places.get(asked)
-        except TypeError:  # a list or another thing that no key can be
+        except TypeError:  # not hashable, so no key
             return None
         # True is 1 to Python, and another group.
         same = place is not None and [*map(type, self.keys[place])] == [*map(type, asked)]
         return place if same else None
 
-    def __iter__(self) -> "Iterator[tuple[Part | Key, One]]":
-        """Go through (key, answer), the key as indexing takes it: by one column, its value."""
+    def __iter__(self) -> "Iterator[tuple[Part | Key, TableAnswer]]":
+        """Iterate over (key, answer), the key as indexing takes it: by one column, its value."""
         if len(self.names) == 1:
             return ((key[0], one) for key, one in zip(self.keys, self.answers, strict=True))
         return zip(self.keys, self.answers, strict=True)
 
     def __len__(self) -> int:
-        """Return how many groups there are."""
+        """Return the number of groups."""
         return len(self.answers)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each group: what is exported, exactly.
+        """Return a dictionary for each group: the exported columns, exactly.
 
-        Its columns, then the figures (:func:`leastnoise.tables.answers.figures.columns_of`); real
-        numbers are Fractions, whole ones integers. None for a bound that is infinite.
+        First the key, then the figures; reals are Fractions. None for an infinite bound.
         """
-        columns, whole = columns_of(self.answers), whole_columns(self.answers)
-        names = export.key_names(self.names, columns)
-        wholes = [name in whole for name in columns]
+        layout = layout_of(self.answers)
+        whole = layout.whole(self.answers)
+        wholes = [name in whole for name in layout.names]
+        names = export.key_names(self.names, layout.names)
         return [
             dict(zip(names, key, strict=True))
             | {
-                name: exact(figure, whole=kept)
-                for name, figure, kept in zip(columns, figures, wholes, strict=True)
+                name: _exact(figure, whole=kept)
+                for name, figure, kept in zip(layout.names, figures, wholes, strict=True)
             }
-            for key, figures in zip(self.keys, figures_of(self.answers), strict=True)
+            for key, figures in zip(self.keys, layout.figures(self.answers), strict=True)
         ]
 
     def to_arrow(self) -> Any:
-        """Return a table of Arrow (:func:`leastnoise.tables.answers.export.to_arrow`)."""
+        """Return an Arrow table (:func:`leastnoise.tables.answers.export.to_arrow`)."""
         return export.to_arrow(self)
 
     def to_pandas(self) -> Any:
-        """Return a frame of pandas (:func:`leastnoise.tables.answers.export.to_pandas`)."""
+        """Return a pandas frame (:func:`leastnoise.tables.answers.export.to_pandas`)."""
         return export.to_pandas(self)
 
     def to_polars(self) -> Any:
-        """Return a frame of polars (:func:`leastnoise.tables.answers.export.to_polars`)."""
+        """Return a polars frame (:func:`leastnoise.tables.answers.export.to_polars`)."""
         return export.to_polars(self)
 
     def to_csv(self, path: str | Path, *, overwrite: bool = False, formulas: bool = False) -> Path:
@@ -167,21 +157,27 @@ class GroupedAnswers:
         return export.to_json(self, path, overwrite=overwrite)
 
     def _repr_html_(self) -> str:
-        """Show the first groups in a notebook; everything is escaped."""
+        """Show the first groups in a notebook; all text is escaped."""
         return as_html(self)
 
     def __str__(self) -> str:
-        """Print the first groups as a table, and what is promised of all."""
+        """Print the first groups as a table, and the guarantee of all."""
         return as_text(self)
 
     def __repr__(self) -> str:
-        """Print what was asked and of how many groups."""
+        """Print the query and the number of groups."""
         many = f"{len(self)} group{'s' * (len(self) != 1)}"
         return f"GroupedAnswers({self.title!r}, {many}, {self.privacy!r})"
 
 
-def _of_one_type(keys: "tuple[tuple[int | str | bool | date, ...], ...]") -> None:
-    """Refuse keys of a column that are not all of one of the types that groups have."""
+def _exact(figure: Ratio | None, *, whole: bool) -> Fraction | int | None:
+    if figure is None:
+        return None
+    return figure[0] // figure[1] if whole else Fraction(*figure)
+
+
+def _of_one_type(keys: tuple[Key, ...]) -> None:
+    """Reject keys of a column that are not all of one type that groups can have."""
     for i in range(len(keys[0]) if keys else 0):
         column = [key[i] for key in keys]  # zip would make an iterator for each key
         kinds = {kind.__name__ for kind in set(map(type, column))}

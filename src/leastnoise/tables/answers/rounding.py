@@ -1,62 +1,67 @@
-"""How figures of tables are rounded: values to the nearest, ends outward, printed or as floats."""
+"""How figures are rounded: values to the nearest, ends outward, in print and as floats."""
 
 import math
 from decimal import ROUND_CEILING
 from fractions import Fraction
 
 from leastnoise.core.exact import format_rounded, format_to_place, magnitude
-from leastnoise.errors import Unsupported
+from leastnoise.errors import Unsupported, Words
 from leastnoise.mechanism import Mechanism
+
+# What to do where a number does not fit what it is exported to.
+USE_ROWS = "Use " + Words("rows(), which are", "--json, which is") + " exact."
 
 
 def place_for(width: Fraction, otherwise: Fraction) -> Fraction:
-    """Return the decimal place of a thousandth of a width: what lies below means nothing.
+    """Return the decimal place of a thousandth of a width: digits below it mean nothing.
 
-    Of no width at all, that of a millionth of what is given instead.
+    If the width is 0, return that of a millionth of ``otherwise``.
     """
     return Fraction(10) ** magnitude(width / 1000 if width else otherwise / 1_000_000)
 
 
 def place_for_cell(width: Fraction) -> Fraction:
-    """Return the decimal place of a hundredth of a cell's width, or of ones where that is above.
+    """Return the decimal place of a hundredth of a cell's width, but at most that of ones.
 
-    A cell's middle stands for the whole cell; and edges that are whole numbers print as they are.
+    Then integer edges print in full.
     """
     return min(Fraction(10) ** magnitude(width / 100), Fraction(1))
 
 
-def printed_cell(low: Fraction, high: Fraction) -> tuple[str, str]:
-    """Print the middle of a cell, and the cell, rounded outward."""
+def format_cell(low: Fraction, high: Fraction) -> tuple[str, str]:
+    """Print the middle of a cell, and the cell rounded outward."""
     unit = place_for_cell(high - low)
-    return to_nearest((low + high) / 2, unit), f"{downward(low, unit)} to {upward(high, unit)}"
+    return format_nearest(
+        (low + high) / 2, unit
+    ), f"{format_down(low, unit)} to {format_up(high, unit)}"
 
 
-def printed_rows(error: Fraction) -> str:
-    """Print an error of a rank: whole rows, rounded up."""
-    return f"± {upward(error, Fraction(1))} rows"
+def format_rows(error: Fraction) -> str:
+    """Print an error of a rank in rows, rounded up."""
+    return f"± {format_up(error, Fraction(1))} rows"
 
 
-def downward(number: Fraction, unit: Fraction) -> str:
+def format_down(number: Fraction, unit: Fraction) -> str:
     """Print a number rounded down to a decimal place."""
     return format_to_place(math.floor(number / unit) * unit, unit)
 
 
-def upward(number: Fraction, unit: Fraction) -> str:
+def format_up(number: Fraction, unit: Fraction) -> str:
     """Print a number rounded up to a decimal place."""
     return format_to_place(math.ceil(number / unit) * unit, unit)
 
 
-def to_nearest(number: Fraction, unit: Fraction) -> str:
-    """Print a number rounded to a decimal place: half a unit off at the most."""
+def format_nearest(number: Fraction, unit: Fraction) -> str:
+    """Print a number rounded to the nearest multiple of a decimal place."""
     return format_to_place(round(number / unit) * unit, unit)
 
 
-def printed_error(
+def format_error(
     error: Fraction, value: Fraction, unit: Fraction, range_: tuple[Fraction, Fraction] | None
 ) -> str:
-    """Print an error rounded up, with that of printing the value to a decimal place.
+    """Print an error rounded up, including the error of printing the value to a decimal place.
 
-    Of what lies within a range as its value does, no error is larger than that.
+    If ``range_`` holds the true value and the printed one, the error is at most its length.
     """
     printed = round(value / unit) * unit
     total = error + abs(printed - value)
@@ -66,7 +71,7 @@ def printed_error(
 
 
 def exact_words(name: str, mechanism: Mechanism) -> str:
-    """Say that an exact number left with some probability, where a mechanism was allowed to."""
+    """Say with which probability the exact number was released, if that had to be allowed."""
     if not mechanism.needs_allowance:
         return ""
     left = format_rounded(mechanism.exact_probability, 6, ROUND_CEILING)
@@ -74,13 +79,14 @@ def exact_words(name: str, mechanism: Mechanism) -> str:
 
 
 def float_near(upper: int, lower: int) -> float:
-    """Return the float nearest to a ratio: Python rounds a quotient of whole numbers once."""
+    """Return the float nearest to a ratio: Python rounds a quotient of integers once."""
     try:
         return upper / lower
     except OverflowError:
         raise Unsupported(
-            "exported real numbers must lie within the range of floats; got one beyond it. "
-            "Use rows(), which are exact."
+            "exported real numbers must lie within the range of floats",
+            got="one beyond it",
+            fix=USE_ROWS,
         ) from None
 
 

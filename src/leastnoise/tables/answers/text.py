@@ -1,24 +1,12 @@
-"""A table of answers as plain text, or as HTML: intervals rounded outward, errors up."""
+"""A table of answers as plain text or as HTML: intervals are rounded outward, errors up."""
 
 import unicodedata
 from decimal import ROUND_CEILING
-from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import format_rounded
-from leastnoise.tables.answers.figures import Figures, One, figures_of, mechanisms_of, whole_columns
-from leastnoise.tables.answers.mean import MeanAnswer
-from leastnoise.tables.answers.quantile import QuantileAnswer
-from leastnoise.tables.answers.rounding import (
-    downward,
-    place_for,
-    printed_cell,
-    printed_error,
-    printed_rows,
-    to_nearest,
-    upward,
-)
+from leastnoise.tables.answers.layout import layout_of, mechanisms_of
 
 if TYPE_CHECKING:
     from leastnoise.tables.answers.grouped import GroupedAnswers
@@ -26,18 +14,17 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 _LONGEST = 40
-_NONE = "–"
 
 
 def as_text(answers: "GroupedAnswers") -> str:
-    """Return the first groups aligned under one another, then what is promised of all."""
+    """Return the first groups in aligned columns, then the guarantee of all of them."""
     lines = [_plain(answers.title), ""]
     lines += _aligned(_cells(answers), len(answers.names)) if len(answers) else ["no group"]
     return "\n".join([*lines, *_more(answers), "", *_notes(answers)])
 
 
 def as_html(answers: "GroupedAnswers") -> str:
-    """Return the same as HTML, aligned as the text is; everything in it is escaped."""
+    """Return the same as HTML, with the same alignment; all text is escaped."""
     keys = len(answers.names)
     head, *body = _cells(answers)
     lines = _marked(head, "th", keys) + "".join(_marked(line, "td", keys) for line in body)
@@ -58,44 +45,12 @@ def _marked(line: list[str], tag: str, keys: int) -> str:
 def _cells(answers: "GroupedAnswers") -> list[list[str]]:
     """Return the header and a line for each of the first groups."""
     first = answers.answers[:_SHOWN]
-    ranked = bool(first) and isinstance(first[0], QuantileAnswer)
-    errors = ["cell", "rank, 95 %", "rank, always"] if ranked else ["95 %", "always"]
-    if first and isinstance(first[0], MeanAnswer):
-        errors.append("rows")
-    whole = bool(first) and "value" in whole_columns(first)
+    layout = layout_of(first)
+    whole = bool(first) and "value" in layout.whole(first)
+    rows = zip(answers.keys, first, layout.figures(first), strict=False)
     return [
-        [*map(_plain, answers.names), "value", *errors],
-        *(
-            [
-                *map(_shown, key),
-                *(_ranked(figures) if ranked else _figures(figures, one, whole=whole)),
-            ]
-            for key, one, figures in zip(answers.keys, first, figures_of(first), strict=False)
-        ),
-    ]
-
-
-def _figures(figures: Figures, one: One, *, whole: bool) -> list[str]:
-    value, low, high = (Fraction(*figure) for figure in figures[:3] if figure is not None)
-    unit = Fraction(1)
-    if not whole:
-        unit = place_for(high - low, abs(value) or Fraction(1))
-    always, bound = _NONE, figures[3]
-    if bound is not None:
-        within = one.bounds if isinstance(one, MeanAnswer) else None
-        always = f"± {printed_error(Fraction(*bound), value, unit, within)}"
-    rows = [to_nearest(one.count.value, Fraction(1))] if isinstance(one, MeanAnswer) else []
-    ends = f"{downward(low, unit)} to {upward(high, unit)}"
-    return [to_nearest(value, unit), ends, always, *rows]
-
-
-def _ranked(figures: Figures) -> list[str]:
-    low, high, usual = (Fraction(*figure) for figure in figures[1:4] if figure is not None)
-    always = figures[4]
-    return [
-        *printed_cell(low, high),
-        printed_rows(usual),
-        _NONE if always is None else printed_rows(Fraction(*always)),
+        [*map(_plain, answers.names), "value", *layout.header],
+        *([*map(_shown, key), *layout.cells(figures, one, whole)] for key, one, figures in rows),
     ]
 
 
@@ -105,12 +60,12 @@ def _more(answers: "GroupedAnswers") -> list[str]:
 
 
 def _notes(answers: "GroupedAnswers") -> list[str]:
-    """Return what is promised and what is left; and where an answer may be exact, that."""
+    """Return the guarantee, the remaining budget, and whether an answer may be exact."""
     notes = [f"{answers.privacy} for one unit, of all of it together; {_recorded(answers)}"]
     exact = [one for one in mechanisms_of(answers.answers) if one.needs_allowance]
     if exact:
         left = max(one.exact_probability for one in exact)
-        what = "each count or sum" if isinstance(answers.answers[0], MeanAnswer) else "each number"
+        what = layout_of(answers.answers).released
         upto = format_rounded(left, 6, ROUND_CEILING)
         notes.append(f"{what} left exactly with probability {upto} at the most")
     if answers.discovered and len(answers):
@@ -132,10 +87,10 @@ def _recorded(answers: "GroupedAnswers") -> str:
 
 
 def _shown(part: Any) -> str:
-    """Return a part of a key: a text without what would move the cursor, and not too long.
+    """Return a part of a key as printable text of limited length.
 
-    In quotes if it is empty or has a space at an end, which nobody would see; and if it begins with
-    a quote, so that what is in quotes here is told from what has them itself.
+    It is quoted if it is empty or has a space at an end, which would be invisible; and if it begins
+    with a quote, so that quotes of the text itself are recognizable.
     """
     text = str(part)
     shown = _plain(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
@@ -143,7 +98,7 @@ def _shown(part: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    """Write out what does not print, so that a key can neither break a line nor colour a screen."""
+    """Escape what does not print, so that a key can neither break a line nor color a screen."""
     return "".join(
         sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
     )
@@ -167,7 +122,7 @@ def _padded(cell: str, width: int, *, left: bool) -> str:
 
 
 def _width(text: str) -> int:
-    """Return how many columns of a terminal a text takes: two for the wide signs of East Asia."""
+    """Return how many terminal columns a text takes: two for wide East Asian characters."""
     if text.isascii():
         return len(text)
     return sum(
@@ -176,5 +131,5 @@ def _width(text: str) -> int:
     )
 
 
-# Spaces of a key are kept, so that keys which differ in them look different.
+# Spaces are preserved, so that keys that differ only in spaces look different.
 _LEFT, _RIGHT = "text-align:left;white-space:pre", "text-align:right"

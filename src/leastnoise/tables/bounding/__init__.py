@@ -1,17 +1,17 @@
-"""Whole numbers from rows: clamped and rounded, of each unit so much, and what one can move."""
+"""Integers from rows: values clipped and rounded, contributions bounded, and sensitivities."""
 
 from leastnoise.tables.bounding.bounding import Bounding, Summed
 from leastnoise.tables.bounding.keys import among
-from leastnoise.tables.bounding.lattice import Lattice, bounds_read
-from leastnoise.tables.bounding.sensitivity import ADD_REMOVE, REPLACE, Reach
+from leastnoise.tables.bounding.lattice import Lattice, parse_bounds
+from leastnoise.tables.bounding.sensitivity import ADD_REMOVE, REPLACE, Contribution
 
 __all__ = [
     "ADD_REMOVE",
     "REPLACE",
     "Bounding",
+    "Contribution",
     "Lattice",
-    "Reach",
     "Summed",
     "among",
-    "bounds_read",
+    "parse_bounds",
 ]

@@ -1,13 +1,13 @@
-"""The query: every unit counts for at most so much, wherever it is asked.
+"""The bounded query: what a unit contributes is limited, on every engine in the same way.
 
-Nothing is chosen where nothing must be: of a unit's rows in a group the number is cut off at c and
-the sum is clamped, which needs no order of rows. Only in which of its groups a unit counts must be
-chosen: those that come first by a hash of the question, the unit and the group. The hash is md5,
-which all engines have; it has to be the same everywhere and to prefer no group, and no more.
+Rows need not be chosen: the number of a unit's rows in a group is cut off at c and their sum is
+clipped, which needs no order of rows. Only the groups in which a unit counts must be chosen: those
+that come first by a hash of the question, the unit and the group. The hash is md5, which all
+engines have. It must be the same everywhere and prefer no group; it protects nothing.
 
 What a unit adds to each group depends on its own rows alone. So a unit that is added, removed or
-replaced moves no group but those that it counts in, before and after (sensitivity.py says by how
-much): the whole proof that the figures are what they are declared to be.
+replaced changes no group but those in which it counts, before and after (sensitivity.py says by how
+much). This is the whole proof that the sensitivities are those declared.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,11 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import parse_count as whole_number
 from leastnoise.errors import InvalidParameter
-from leastnoise.tables.bounding.keys import among, joined, text
+from leastnoise.tables.bounding.keys import among, join_texts, to_text
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
+# The names of columns in a query: nothing that a table has.
+COUNT, SUM = "leastnoise_n", "leastnoise_s"
+_UNIT, _INDEX, _RANK = "leastnoise_u", "leastnoise_i", "leastnoise_r"
 # c·index stays below 2¹⁰⁶, and a sum over 2⁶⁴ rows below 2¹¹⁸: 38 digits hold both.
 _WIDE = "decimal(38, 0)"
 _LARGEST = 1 << 53
@@ -33,12 +36,12 @@ class Summed:
     """What is added up.
 
     Attributes:
-        index: A whole number for each row: from ``low`` to ``high``, never NULL.
+        index: An integer for each row, from ``low`` to ``high``, never NULL.
         low: The least index.
         high: The largest index.
-        averaged: How a unit with more than c rows in a group counts. False: for the sum of all its
-            rows, clamped to what c rows could have. True: for c times their average, rounded down,
-            so that the sum fits the count of c rows.
+        averaged: What a unit with more than c rows in a group adds. False: the sum of its rows,
+            clipped to what c rows could have. True: c times their average, rounded down, so that
+            the sum fits a count of c rows.
     """
 
     index: Any
@@ -46,12 +49,8 @@ class Summed:
     high: int
     averaged: bool = False
 
-    def __repr__(self) -> str:
-        """Say nothing of the rows: Ibis, asked for its own, might show records."""
-        return f"Summed({self.low} to {self.high})"
-
     def __post_init__(self) -> None:
-        """Refuse indices whose sums could overflow."""
+        """Reject indices whose sums could overflow."""
         if max(abs(self.low), abs(self.high)) > 2 * _LARGEST:
             raise InvalidParameter(
                 "indices must lie within ±2⁵⁴; got bounds beyond. Give a coarser lattice."
@@ -60,13 +59,13 @@ class Summed:
 
 @dataclass(frozen=True)
 class Bounding:
-    """How a table is cut down before it is added up.
+    """How contributions are bounded before rows are added up.
 
     Attributes:
         unit: The column that names units; None where a row is a unit.
-        rows: c, how many rows of a unit count in a group.
+        rows: c, how many rows of a unit count in each group.
         groups: In how many groups a unit counts.
-        salt: What is hashed with names, so that no question prefers the groups of another.
+        salt: What is hashed with names, so that questions choose groups independently.
         engine: "duckdb", "postgres" or "pyspark".
     """
 
@@ -77,7 +76,7 @@ class Bounding:
     engine: str
 
     def __post_init__(self) -> None:
-        """Refuse numbers for which no sum is declared."""
+        """Reject numbers for which no sensitivity is declared."""
         whole_number(self.groups, "the number of groups a unit counts in", least=1)
         if whole_number(self.rows, "max_rows", least=1) > _LARGEST:
             raise InvalidParameter(
@@ -101,16 +100,15 @@ class Bounding:
 
         Args:
             table: The rows that the question is about.
-            by: What the groups are called in the result, and what they are. A row of which one is
-                NULL or a date outside of the years 1 to 9999, or whose unit is NULL, counts
-                nowhere.
-            keys: The groups that count, at most some thousand; all if None.
-            count: Whether COUNT is wanted.
-            sums: What is added up, as SUM followed by its number from 0.
+            by: What makes a group, by the names of the result's columns. A row counts nowhere if
+                one of them is NULL or a date outside of the years 1 to 9999, or its unit is NULL.
+            keys: The groups that count, at most some thousand; None for all.
+            count: Whether to return COUNT.
+            sums: What to add up, returned as SUM followed by its number from 0.
 
         Returns:
-            A row for each group that has any row that counts; without ``by``, one row. Figures are
-            whole numbers, exact however large.
+            A row for each group that has a row that counts; without ``by``, one row. Counts and
+            sums are exact integers, however large.
         """
         names = tuple(by)
         rows = self._rows(table, by, sums, keys)
@@ -121,24 +119,24 @@ class Bounding:
         each = self._each(rows, names, len(sums))
         if names and (keys is None or len(keys) > self.groups):
             each = self._chosen(each, names)
-        figures = {COUNT: _clamped(each[COUNT], None, self.rows, "int64").sum()} if count else {}
+        figures = {COUNT: _clipped(each[COUNT], None, self.rows, "int64").sum()} if count else {}
         for i, one in enumerate(sums):
             figures[f"{SUM}{i}"] = self._total(self._share(each[COUNT], each[f"{SUM}{i}"], one))
         return _added(each, names, figures)
 
     def _share(self, rows: Any, total: Any, one: Summed) -> Any:
-        """Return what a unit's rows in a group count for, clamped whatever came before."""
+        """Return what a unit's rows add to a group's sum, clipped whatever came before."""
         import ibis
 
         ends = self.rows * min(one.low, 0), self.rows * max(one.high, 0)
         largest = max(map(abs, ends))
         if one.averaged and largest <= _LARGEST:
-            # In doubles, which all engines multiply and divide alike; the clamp needs no accuracy.
+            # In doubles, which all engines multiply and divide alike; clipping needs no accuracy.
             average = (total.cast("float64") * float(self.rows) / rows.cast("float64")).floor()
             most = ibis.literal(float(_LARGEST), "float64")
             average = ibis.cases((average > most, most), (average < -most, -most), else_=average)
             total = ibis.cases((rows > self.rows, average.cast("int64").cast(_WIDE)), else_=total)
-        return _clamped(total, *ends, "int64" if largest < 1 << 63 else _WIDE)
+        return _clipped(total, *ends, "int64" if largest < 1 << 63 else _WIDE)
 
     def _rows(
         self,
@@ -162,35 +160,39 @@ class Bounding:
         return rows.filter(*conditions) if conditions else rows
 
     def _each(self, rows: "ir.Table", names: tuple[str, ...], sums: int) -> "ir.Table":
-        """Return what each unit has in each of its groups, not yet cut off."""
+        """Return what each unit has in each of its groups, not yet bounded."""
         figures: dict[str, Any] = {COUNT: rows.count()}
         figures |= {f"{SUM}{i}": self._total(rows[f"{_INDEX}{i}"]) for i in range(sums)}
         return rows.group_by([_UNIT, *names]).aggregate(**figures)
 
     def _chosen(self, each: "ir.Table", names: tuple[str, ...]) -> "ir.Table":
-        """Return, of each unit, the groups it counts in."""
+        """Return the groups in which each unit counts."""
         import ibis
 
-        # The names come last, as two groups could have one hash and the choice would be random.
+        # The names come last: the choice must not be random if two groups have one hash.
         order = [self._place(each, names), *(each[name] for name in names)]
         window = ibis.window(group_by=_UNIT, order_by=order)
         each = each.mutate(**{_RANK: ibis.row_number().over(window)})
         return each.filter(each[_RANK] < self.groups)
 
     def _place(self, each: "ir.Table", names: tuple[str, ...]) -> Any:
-        """Return the hash by which a unit's groups are put in order."""
+        """Return the hash that orders a unit's groups."""
         import ibis
 
-        parts = ibis.literal(self.salt), text(each[_UNIT]), *(text(each[name]) for name in names)
-        # Half of it puts them in order as well, in less time; two that are equal go by their names.
-        return _md5()(joined(parts)).left(12)
+        parts = (
+            ibis.literal(self.salt),
+            to_text(each[_UNIT]),
+            *(to_text(each[name]) for name in names),
+        )
+        # Half of it orders them as well, in less time; ties are broken by names.
+        return _md5()(join_texts(parts)).left(12)
 
     def _name(self, value: "ir.Value") -> "ir.Value":
-        """Return what names a unit or a group: NULL if no key can be told apart by it.
+        """Return what names a unit or a group: NULL if it does not identify one.
 
-        Of a CHAR(n) of PostgreSQL's, without the blanks: they do not count when it compares, but
-        would be read as part of a key. Days before the year 1 and after 9999, and ±∞, are no dates
-        to Python: two of them could be read as one key.
+        The blanks at the end of PostgreSQL's CHAR(n) are removed: they do not count when it
+        compares, but would be read as part of a key. Dates before the year 1 and after 9999, and
+        ±∞, become NULL: Python has no such dates, so two of them could be read as one key.
         """
         import ibis
 
@@ -202,9 +204,9 @@ class Bounding:
         return value
 
     def _total(self, column: Any) -> Any:
-        """Return the sum of whole numbers in a type that holds it.
+        """Return the sum of integers in a type that holds it.
 
-        DuckDB and PostgreSQL add integers up in wider ones; Spark does not, and errs or wraps.
+        DuckDB and PostgreSQL add integers in wider types; Spark does not, and fails or wraps.
         """
         wide = column.cast(_WIDE) if self.engine == "pyspark" else column
         return wide.sum().cast(_WIDE)
@@ -216,8 +218,8 @@ def _added(table: "ir.Table", names: tuple[str, ...], figures: dict[str, Any]) -
     return table.aggregate(**{name: figure.fill_null(0) for name, figure in figures.items()})
 
 
-def _clamped(figure: Any, low: int | None, high: int, kind: str) -> Any:
-    """Return a figure cut off at both ends, in a type that holds them."""
+def _clipped(figure: Any, low: int | None, high: int, kind: str) -> Any:
+    """Return a figure clipped at both ends, in a type that holds them."""
     import ibis
 
     def end(value: int) -> Any:
@@ -238,7 +240,3 @@ def _md5() -> Any:
         ...
 
     return md5
-
-
-COUNT, SUM = "leastnoise_n", "leastnoise_s"
-_UNIT, _INDEX, _RANK = "leastnoise_u", "leastnoise_i", "leastnoise_r"

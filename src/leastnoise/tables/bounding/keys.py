@@ -1,9 +1,4 @@
-"""Names of units and groups as texts that all engines write alike.
-
-Whether a row's group is among given ones, in a query that stays short however many they are.
-
-Names of units and groups as texts that all engines write alike.
-"""
+"""The names of units and groups in a query: compared with given keys, and as strings to hash."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -17,8 +12,9 @@ if TYPE_CHECKING:
 def among(columns: Sequence["ir.Value"], keys: Sequence[tuple[Any, ...]]) -> "ir.BooleanValue":
     """Return whether the columns together hold one of the keys.
 
-    Each column is looked up in one list, and where the keys are not all there are of their parts,
-    what the columns hold together in another. A condition for each key would take engines seconds.
+    Each column is looked up in a list of its values. If the keys are not all combinations of these,
+    the columns joined to a string are looked up in another list. A condition for each key would
+    take engines seconds.
     """
     import ibis
 
@@ -28,18 +24,20 @@ def among(columns: Sequence["ir.Value"], keys: Sequence[tuple[Any, ...]]) -> "ir
     held: ir.BooleanValue = ibis.and_(*each)
     if prod(map(len, parts)) == len(set(keys)):
         return held
-    return held & joined([text(column) for column in columns]).isin(list(map(_written, keys)))
+    return held & join_texts([to_text(column) for column in columns]).isin(
+        list(map(_written, keys))
+    )
 
 
 def _in(column: Any, part: list[Any]) -> Any:
-    """Return whether a column holds one of some values, which rise; a long list is read slowly."""
+    """Return whether a column holds one of some sorted values; a range is faster than a list."""
     if column.type().is_integer() and part[-1] - part[0] == len(part) - 1:
         return column.between(part[0], part[-1])
     return column.isin(part)
 
 
 def _written(key: tuple[Any, ...]) -> str:
-    """Return a key as the engines join it."""
+    """Return a key as :func:`join_texts` writes it."""
     *before, last = (_part(part) for part in key)
     return "".join(f"{len(part)}:{part}" for part in before) + last
 
@@ -52,8 +50,8 @@ def _part(part: Any) -> str:
     return str(part)
 
 
-def joined(texts: Sequence[Any]) -> Any:
-    """Return texts as one, from which they could be told: each but the last after its length."""
+def join_texts(texts: Sequence[Any]) -> Any:
+    """Return one string that identifies several: each but the last after its length."""
     import ibis
 
     *before, last = texts
@@ -62,11 +60,11 @@ def joined(texts: Sequence[Any]) -> Any:
     return last
 
 
-def text(value: Any) -> Any:
-    """Return a name as a text that is the same on all engines.
+def to_text(value: Any) -> Any:
+    """Return a name as a string that is the same on all engines.
 
-    A date is written as one number, for how engines print it is a setting of theirs; those that
-    are not in the four-digit years, and ±∞, as the last or first of them that is.
+    A date is written as one number, because engines print dates by their settings; dates outside
+    of the years 1 to 9999 as the first or the last date within.
     """
     import ibis
 

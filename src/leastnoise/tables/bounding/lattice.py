@@ -1,23 +1,20 @@
-"""Values become whole numbers, the same on all engines.
+"""The values of a column as integers: clipped, then rounded to a lattice, row by row.
 
-Values of a column as whole numbers: clamped, then rounded to a lattice, record by record.
-
-The sum of whole numbers is exact, in any order and on any engine; a sum of floats is not, and moves
-by more than anyone has declared (docs/tables.md). Every record has a place on the lattice,
+Sums of integers are exact, in any order and on any engine. Sums of floats are not, and can change
+by more than their declared sensitivity (docs/tables.md). Every row has a place on the lattice,
 whatever it holds: NULL, NaN, ±∞ and numbers beyond the bounds.
 
-The whole number nearest to x/step between two bounds, total in every type of column.
+The index of a row is the integer nearest to x/step, and of two the even one. That is what DuckDB
+and PostgreSQL do when they cast a double, and the default of IEEE 754: the cheapest exact way.
+(Values to which noise is added are rounded otherwise, because a shift of the value must shift its
+rounding by as much. Here a row changes its own index alone, which lies between the bounds in any
+case.)
 
-Of two that are equally near it is the even one. That is what DuckDB and PostgreSQL do where they
-cast a double, and IEEE 754 by default: the cheapest exact way. Noise is rounded otherwise, for a
-move of the data must move what it is added to by as much; here nothing moves with a record but its
-own index, which is between the bounds whichever it is.
-
-Total: no record makes it NULL or an error, not even in a branch that is not taken. What an engine
-could stumble over: PostgreSQL's numerics have NaN and ±∞ and do not all fit into a double, neither
+No row makes the index NULL or raises an error, not even in a branch that is not taken. What engines
+could stumble over: PostgreSQL's numerics have NaN and ±∞, and not all fit into a double, neither
 the large nor the small; unsigned 64-bit integers do not fit into signed ones; Spark drops digits of
-decimals where a result could have more than 38; ``least`` and ``greatest`` turn NULL into a bound;
-NaN is above all numbers on some engines and beside them on others.
+decimals if a result could have more than 38; ``least`` and ``greatest`` turn NULL into a bound; NaN
+is above all numbers on some engines and beside them on others.
 """
 
 from dataclasses import dataclass
@@ -33,21 +30,25 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 
-# About so many steps lie between the bounds of a real column, unless more are wanted.
+# About how many steps lie between the bounds of a real column, unless more are asked for.
 _STEPS = 1 << 20
-# Up to this every whole number is a double, and so is every bound on a lattice.
+# Up to this every integer is a double, and so is every bound on a lattice.
 _LARGEST = 1 << 53
+# The digits of decimals on every engine; PostgreSQL's numerics may have more.
+_DIGITS = 38
+# The digits of a number clipped to ±2⁵³, and one more for a carry.
+_WHOLE_DIGITS = 17
 
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """The whole multiples of ``step`` from low·step to high·step.
+    """The multiples of ``step`` from low·step to high·step.
 
     Attributes:
-        low: The index of the lower bound, or of the lattice's point below it.
-        high: The index of the upper bound, or of the lattice's point above it.
-        step: 1 for whole columns between whole bounds; else a power of two, by which engines
-            divide floats without an error.
+        low: The index of the lower bound, or of the lattice point below it.
+        high: The index of the upper bound, or of the lattice point above it.
+        step: 1 for integer columns between integer bounds; else a power of two, by which engines
+            divide floats exactly.
     """
 
     low: int
@@ -58,7 +59,7 @@ class Lattice:
     def between(cls, bounds: object, *, whole: bool, steps: int = _STEPS) -> "Lattice":
         """Return the lattice for the bounds that a caller gave.
 
-        ``whole`` says that the column holds whole numbers; else about so many ``steps`` lie between
+        ``whole`` says that the column holds integers; else there are about ``steps`` steps between
         the bounds.
 
         >>> Lattice.between((0, 200_000), whole=True)
@@ -66,7 +67,7 @@ class Lattice:
         >>> Lattice.between((0, 200_000), whole=False)
         Lattice(low=0, high=1600000, step=Fraction(1, 8))
         """
-        lower, upper = bounds_read(bounds)
+        lower, upper = parse_bounds(bounds)
         if whole and lower.denominator == upper.denominator == 1:
             return cls(int(lower), int(upper), Fraction(1))
         # Not so fine that an index exceeds 2⁵³: the bounds must be doubles, and indices integers.
@@ -78,31 +79,41 @@ class Lattice:
 
     @property
     def missing(self) -> int:
-        """What NULL and NaN count as: the index nearest to 0."""
+        """The index of NULL and NaN: the one nearest to 0."""
         return min(max(0, self.low), self.high)
 
     @property
     def middle(self) -> int:
-        """The index half-way between the bounds, rounded down."""
+        """The index halfway between the bounds, rounded down."""
         return (self.low + self.high) // 2
 
     def index(self, column: "ir.Value", engine: str) -> "ir.IntegerValue":
-        """Return the index of every record: that nearest to x/step, clamped to [low, high].
+        """Return the index of every row: the one nearest to x/step, clipped to [low, high].
 
-        Of two that are equally near it is the even one.
-
-        Never NULL, and never an error, whatever the record: a value is clamped in the type of its
-        column before anything is done with it, as engines may compute a branch that they do not
-        take. Exact for floats, integers and truth values, and for decimals of at most 38 digits, 18
-        of them after the point, where the step is 1, and of any length on PostgreSQL. Any other
-        decimal counts as the nearest double (on some engines, one beside it).
+        It is never NULL and never an error: a value is clipped in the type of its column before
+        anything else is done, because engines may compute a branch that they do not take. It is
+        exact for floats, integers and booleans, for decimals of any length on PostgreSQL, and for
+        decimals of at most 38 digits, 18 of them after the point, if the step is 1. Any other
+        decimal counts as the nearest double (on some engines, as one beside it).
         """
-        pass
+        kind = column.type()
+        if kind.is_boolean():
+            return _of_truth(column, self)
+        if kind.is_decimal() and _unlimited(kind):
+            return _of_numeric(column, self)
+        if self.step != 1 or kind.is_floating() or (kind.is_decimal() and not _fits(kind)):
+            return _of_real(column, self, engine)
+        if kind.is_decimal():
+            return _of_decimal(column, self)
+        if kind.is_integer():
+            return _of_integer(column, self)
+        raise InvalidParameter(
+            f"a column to add up must hold numbers or truth values; got one of type {kind}. "
+            "Choose another."
+        )
 
-        return rounded(column, self, engine)
 
-
-def bounds_read(bounds: object) -> tuple[Fraction, Fraction]:
+def parse_bounds(bounds: object) -> tuple[Fraction, Fraction]:
     """Return the bounds that a caller gave."""
     if not isinstance(bounds, tuple | list) or len(bounds) != 2:
         raise InvalidParameter(
@@ -134,82 +145,57 @@ def _power_of_two(at_most: Fraction) -> Fraction:
     return power
 
 
-# The digits that decimals have on every engine; PostgreSQL's numerics may have more.
-_DIGITS = 38
-# Of a number clamped to ±2⁵³, and one more for a carry.
-_WHOLE_DIGITS = 17
-
-
-def rounded(column: "ir.Value", lattice: "Lattice", engine: str) -> "ir.IntegerValue":
-    """Return the index of every record, as ``engine`` works it out."""
-    kind = column.type()
-    if kind.is_boolean():
-        return _of_truth(column, lattice)
-    if kind.is_decimal() and _unlimited(kind):
-        return _of_numeric(column, lattice)
-    if lattice.step != 1 or kind.is_floating() or (kind.is_decimal() and not _fits(kind)):
-        return _of_real(column, lattice, engine)
-    if kind.is_decimal():
-        return _of_decimal(column, lattice)
-    if kind.is_integer():
-        return _of_integer(column, lattice)
-    raise InvalidParameter(
-        f"a column to add up must hold numbers or truth values; got one of type {kind}. "
-        "Choose another."
-    )
-
-
-def _of_truth(column: Any, lattice: "Lattice") -> Any:
+def _of_truth(column: Any, lattice: Lattice) -> Any:
     no, yes = (min(max(round(value / lattice.step), lattice.low), lattice.high) for value in (0, 1))
     return _cases((column.isnull(), lattice.missing), (column, yes), else_=_whole(no))
 
 
-def _of_integer(column: Any, lattice: "Lattice") -> Any:
+def _of_integer(column: Any, lattice: Lattice) -> Any:
     kind = column.type()
     if kind.is_unsigned_integer() and kind.nbytes == 8:
-        return _clamped(column, lattice, ends=(0, (1 << 64) - 1), literal=kind)
+        return _clipped(column, lattice, ends=(0, (1 << 64) - 1), literal=kind)
     ends = (-(1 << 63), (1 << 63) - 1)
-    return _clamped(column.cast("int64"), lattice, ends=ends, literal="int64")
+    return _clipped(column.cast("int64"), lattice, ends=ends, literal="int64")
 
 
-def _of_decimal(column: Any, lattice: "Lattice") -> Any:
-    """Return the index, at step 1, in decimals that lose no digit on any engine."""
+def _of_decimal(column: Any, lattice: Lattice) -> Any:
+    """Return the index at step 1, in decimals that lose no digit on any engine."""
     kind = column.type()
     largest = 10 ** (kind.precision - kind.scale) - 1
     # A HUGEINT of DuckDB's says that it is decimal(38, 0), and may be larger than any of them.
     ends = (-(1 << 127), 1 << 127) if kind.precision == _DIGITS and not kind.scale else None
     narrow = f"decimal({_WHOLE_DIGITS + kind.scale}, {kind.scale})" if kind.scale else "int64"
-    clamped = _clamped(
+    clipped = _clipped(
         column,
         lattice,
         ends=ends or (-largest, largest),
         literal=kind if kind.scale else "int64",
         narrow=narrow,
     )
-    if not kind.scale or not clamped.type().is_decimal():
-        return clamped
-    return _nearest(clamped, "decimal(2, 1)")
+    if not kind.scale or not clipped.type().is_decimal():
+        return clipped
+    return _nearest(clipped, "decimal(2, 1)")
 
 
-def _of_numeric(column: Any, lattice: "Lattice") -> Any:
-    """Return the index in PostgreSQL's numerics, which multiply without an error."""
+def _of_numeric(column: Any, lattice: Lattice) -> Any:
+    """Return the index in PostgreSQL's numerics, which multiply exactly."""
     import ibis
 
     def numeric(value: Fraction) -> Any:
         return ibis.literal(_plain(value), "decimal")
 
     lowest, highest, nearest = (numeric(end * lattice.step) for end in _ends(lattice))
-    clamped = ibis.cases(
+    clipped = ibis.cases(
         ((column >= lowest) & (column <= highest), column),
         (column < lowest, lowest),
         (_unknown(column), nearest),
         else_=highest,
     )
-    return _nearest(clamped * numeric(1 / lattice.step), "decimal")
+    return _nearest(clipped * numeric(1 / lattice.step), "decimal")
 
 
 def _nearest(number: Any, kind: str) -> Any:
-    """Return the whole number nearest to a decimal, the even one of two."""
+    """Return the integer nearest to a decimal, the even one of two."""
     import ibis
 
     raised = number + ibis.literal("0.5", kind)
@@ -218,10 +204,10 @@ def _nearest(number: Any, kind: str) -> Any:
     return ibis.cases((halfway & (above % _whole(2) != _whole(0)), above - _whole(1)), else_=above)
 
 
-def _of_real(column: Any, lattice: "Lattice", engine: str) -> Any:
-    """Return the index in doubles: dividing by a power of two rounds none, and the cast does.
+def _of_real(column: Any, lattice: Lattice, engine: str) -> Any:
+    """Return the index in doubles: dividing by a power of two is exact, and the cast rounds.
 
-    Spark's cast would cut off what is behind the point, so that is rounded away before.
+    Spark's cast truncates, so there the quotient is rounded before.
     """
     import ibis
 
@@ -231,19 +217,19 @@ def _of_real(column: Any, lattice: "Lattice", engine: str) -> Any:
     real = column.cast("float64")
     lowest, highest, nearest = (double(end * lattice.step) for end in _ends(lattice))
     within = (real >= lowest) & (real <= highest)
-    # What most records are comes first: engines look no further for them.
+    # What most rows are comes first: engines look no further for them.
     cases = [(within, real)]
     if lattice.step > 1:
         # PostgreSQL refuses a product that is too small for a double; these have index 0 anyway.
         small = (real > double(Fraction(-1))) & (real < double(Fraction(1)))
         cases.insert(0, (within & small, double(Fraction(0))))
-    clamped = ibis.cases(
+    clipped = ibis.cases(
         *cases,
         (real < lowest, lowest),
         (real.isnull() | real.isnan(), nearest),
         else_=highest,
     )
-    divided = clamped * double(1 / lattice.step)
+    divided = clipped * double(1 / lattice.step)
     return (_rint()(divided) if engine == "pyspark" else divided).cast("int64")
 
 
@@ -258,18 +244,18 @@ def _rint() -> Any:
     return rint
 
 
-def _clamped(
+def _clipped(
     column: Any,
-    lattice: "Lattice",
+    lattice: Lattice,
     *,
     ends: tuple[int, int],
     literal: "dt.DataType | str",
     narrow: str = "int64",
 ) -> Any:
-    """Return a column clamped in its own type, then cast; ``ends`` are the type's whole numbers.
+    """Return a column clipped in its own type, then cast; ``ends`` are the type's end integers.
 
-    A bound that the type does not hold is not compared with; where the bounds hold none of the
-    type's numbers, every record counts the same.
+    A bound that the type cannot hold is not compared with. If the bounds hold none of the type's
+    numbers, every row counts the same.
     """
     import ibis
 
@@ -288,13 +274,13 @@ def _clamped(
     return ibis.cases(*cases, (_unknown(column), nearest), else_=most).cast(narrow)
 
 
-def _ends(lattice: "Lattice") -> tuple[int, int, int]:
+def _ends(lattice: Lattice) -> tuple[int, int, int]:
     """Return the least index, the largest, and that of a missing value."""
     return lattice.low, lattice.high, lattice.missing
 
 
 def _unknown(column: Any) -> Any:
-    """Return whether a record is NULL or NaN; decimals, too, have a NaN on PostgreSQL."""
+    """Return whether a value is NULL or NaN; decimals, too, have a NaN on PostgreSQL."""
     if column.type().is_decimal():
         return column.isnull() | (column.cast("string") == "NaN")
     return column.isnull()
@@ -317,12 +303,12 @@ def _unlimited(kind: Any) -> bool:
 
 
 def _fits(kind: Any) -> bool:
-    """Return whether a clamped decimal has room for a carry within the digits of every engine."""
+    """Return whether a clipped decimal has room for a carry within the digits of every engine."""
     return bool(0 <= kind.scale <= _DIGITS - _WHOLE_DIGITS - 3)
 
 
 def _plain(value: Fraction) -> str:
-    """Return a number whose denominator is a power of two in full."""
+    """Write a number whose denominator is a power of two in full."""
     power = value.denominator.bit_length() - 1
     digits = f"{abs(value.numerator) * 5**power:0{power + 1}d}"
     sign = "-" if value < 0 else ""

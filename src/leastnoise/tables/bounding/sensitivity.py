@@ -1,9 +1,10 @@
-"""How much one unit can move an answer: whole numbers, from what was declared and never from data.
+"""Sensitivities: how much one unit can change an answer, from what is declared, never from data.
 
-Of a unit's rows at most c count in a group: the query cuts off the rest (bounding.py), so that
-what the unit adds to a count lies in [0, c], and what it adds to a sum of indices in [low, high]
-lies in [c·min(low, 0), c·max(high, 0)]. A unit that is added or removed moves an answer by at most
-the end of that range that is farther from 0; one that is replaced, by its length. Both are reached.
+At most c rows of a unit count in a group: the query bounds the rest (bounding.py). So what a unit
+adds to a count lies in [0, c], and what it adds to a sum of indices in [low, high] lies in
+[c·min(low, 0), c·max(high, 0)]. A unit that is added or removed changes an answer by at most the
+end of that range that is farther from 0; a unit that is replaced, by at most its length. Both can
+be reached.
 """
 
 from dataclasses import dataclass
@@ -11,16 +12,18 @@ from dataclasses import dataclass
 from leastnoise.core.exact import parse_count, quote
 from leastnoise.errors import InvalidParameter
 
+ADD_REMOVE, REPLACE = "add_remove", "replace"
+
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """What one unit can do.
+class Contribution:
+    """What one unit can contribute.
 
     Attributes:
-        rows: c, how many of its rows count in a group.
+        rows: c, how many of its rows count in each group.
         neighbours: ``"add_remove"``: a unit is added or removed; ``"replace"``: it is replaced by
-            another, which has any rows, or none.
-        groups: In how many groups a unit counts at the most.
+            another one with any rows, or none.
+        groups: In how many groups a unit counts at most.
         grouped: Whether the answer has groups at all.
     """
 
@@ -30,7 +33,7 @@ class Reach:
     grouped: bool
 
     def __post_init__(self) -> None:
-        """Refuse what no query declares."""
+        """Reject what no query declares."""
         parse_count(self.rows, "the number of rows of a unit that count", least=1)
         parse_count(self.groups, "the number of groups a unit counts in", least=1)
         if self.neighbours not in (ADD_REMOVE, REPLACE):
@@ -41,34 +44,30 @@ class Reach:
 
     @property
     def touched(self) -> int:
-        """How many groups can move at once: a replaced unit leaves some and enters others."""
+        """How many groups can change at once: a replaced unit leaves some and enters others."""
         if not self.grouped:
             return 1
         return 2 * self.groups if self.neighbours == REPLACE else self.groups
 
     @property
     def count(self) -> int:
-        """How much a count can move."""
+        """The sensitivity of a count."""
         return self.rows
 
     def sum(self, low: int, high: int) -> int:
-        """How much a sum of indices from ``low`` to ``high`` can move."""
+        """Return the sensitivity of a sum of indices from ``low`` to ``high``."""
         if self.neighbours == ADD_REMOVE:
             return self.rows * max(abs(low), abs(high))
         return self.rows * (max(high, 0) - min(low, 0))
 
     def rank(self, part: int, whole: int) -> int:
-        """How much whole·below − part·total can move, where below counts some of the rows of total.
+        """Return the sensitivity of whole·below − part·total; below counts some rows of total.
 
-        A row adds whole − part where it lies below and −part where it does not; that is a sum of
-        indices from −part to whole − part. Its sign says on which side of below the quantile
-        part/whole lies.
+        A row below adds whole − part, any other row −part: this is a sum of indices from −part to
+        whole − part. Its sign says on which side the quantile part/whole lies.
         """
         if not 0 <= part <= whole:
             raise InvalidParameter(
                 "a quantile must lie between 0 and 1; got one that does not. Give 0 ≤ part ≤ whole."
             )
         return self.sum(-part, whole - part)
-
-
-ADD_REMOVE, REPLACE = "add_remove", "replace"

@@ -1,11 +1,11 @@
-"""Where tables are: files, frames and databases; their engines asked, and their errors hidden."""
+"""Where tables are: files, frames and databases, and the engines that are asked."""
 
-from leastnoise.tables.sources.engine import attempted, fetched
-from leastnoise.tables.sources.source import Source, opened
+from leastnoise.tables.sources.engine import fetch, without_details
+from leastnoise.tables.sources.source import Source, open_source
 
 __all__ = [
     "Source",
-    "attempted",
-    "fetched",
-    "opened",
+    "fetch",
+    "open_source",
+    "without_details",
 ]

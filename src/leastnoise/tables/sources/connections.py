@@ -1,15 +1,7 @@
-"""Databases that a table can be read from.
+"""Engines: a DuckDB in memory, a PostgreSQL by its address, and the one behind an Ibis table.
 
-Engines: a DuckDB in memory, a PostgreSQL by its address, and the one behind an Ibis table.
-
-A connection string can hold a password, and what an engine says can quote it or what was read:
-neither is ever in an error of ours, nor hangs on to one.
-
-Whether texts are equal only if their bytes are: looked up in a database's catalogue.
-
-A column can be told to hold 'NORTH' and 'north' for the same. An engine then names the group of
-both by the spelling of some record, and which one it is can change with a single row: a key that
-was asked for would be found or not, and a spelling of somebody's shown.
+A connection string can hold a password, and an engine's error can quote it or the data. Neither is
+ever in an error of ours, nor attached to one.
 """
 
 import shutil
@@ -19,8 +11,8 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter, Unsupported
-from leastnoise.tables.sources.engine import attempted
+from leastnoise.errors import InvalidParameter, Unsupported, Words
+from leastnoise.tables.sources.engine import without_details
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -54,8 +46,8 @@ def library() -> Any:
 def in_memory() -> Any:
     """Connect to a DuckDB of our own, which fetches nothing from a network.
 
-    What does not fit into memory goes to a folder that only this user can read, and that is
-    cleared away with the connection.
+    Data that does not fit into memory goes to a folder that only this user can read. It is deleted
+    with the connection.
     """
     ibis = library()
     folder = tempfile.mkdtemp(prefix="leastnoise-")
@@ -70,28 +62,30 @@ def in_memory() -> Any:
     return backend
 
 
-def connected(address: str, table: str | None) -> tuple["ir.Table", str]:
-    """Connect to a PostgreSQL database and find a table in it; return it and its name."""
+def connect(address: str, table: str | None) -> tuple["ir.Table", str]:
+    """Connect to a PostgreSQL database; return one of its tables, and the table's name."""
     if not isinstance(table, str) or not table:
         raise InvalidParameter(
             "a connection string leads to a database; which of its tables is meant must be said by "
-            f"table=; got {quote(table)}. Give for instance table='people'."
+            + Words("table=", "--table"),
+            got=Words("None", "none") if table is None else quote(table),
+            fix="Give for instance " + Words("table='people'", "--table people") + ".",
         )
     backend = _postgres(address)
     schema, _, name = table.rpartition(".")
-    found = attempted(lambda: backend.table(name, database=schema or None))
+    found = without_details(lambda: backend.table(name, database=schema or None))
     if found is None:
         backend.disconnect()
         raise InvalidParameter(
             f"a table must be in the database, and open to its user; got {table!r}, which is not. "
             "Give its name as the database writes it, with its schema's before a dot if need be."
         )
-    refuse_collated(found.op(), backend, "postgres")
+    check_collation(found.op(), backend, "postgres")
     return found, table
 
 
 def _postgres(address: str) -> Any:
-    """Connect by a connection string, which no error repeats."""
+    """Connect by a connection string, which no error quotes."""
     ibis = library()
     try:
         import psycopg
@@ -100,8 +94,8 @@ def _postgres(address: str) -> Any:
             "tables in PostgreSQL are read by psycopg, which is not installed. Install it with "
             "the extra: pip install 'leastnoise[postgres]'."
         ) from None
-    connection: Any = attempted(lambda: psycopg.connect(address, **_OURS))
-    backend = connection and attempted(lambda: ibis.postgres.from_connection(connection))
+    connection: Any = without_details(lambda: psycopg.connect(address, **_OURS))
+    backend = connection and without_details(lambda: ibis.postgres.from_connection(connection))
     if backend is None:
         raise InvalidParameter(
             "a connection string must lead to a PostgreSQL server that answers and lets its user "
@@ -113,11 +107,11 @@ def _postgres(address: str) -> Any:
 
 
 def engine_of(source: object) -> str:
-    """Return the engine behind an Ibis table; refuse what is none, or is on another engine."""
+    """Return the engine of an Ibis table; reject other objects, and other engines."""
     ibis = sys.modules.get("ibis")
     if ibis is None or not isinstance(source, ibis.expr.types.Table):
         raise InvalidParameter(f"{_SOURCES}; got an object of type {type(source).__name__}.")
-    engine = attempted(lambda: source.get_backend().name)  # several engines, or none, fail
+    engine = without_details(lambda: source.get_backend().name)  # several engines, or none, fail
     if engine not in ENGINES:
         got = "one of none, or of several" if engine is None else f"one of {engine}"
         raise Unsupported(
@@ -127,12 +121,12 @@ def engine_of(source: object) -> str:
     return str(engine)
 
 
-def kept_rows(source: Any) -> tuple["ir.Table", str]:
-    """Return an Ibis table whose rows are those of one table, and that table's name.
+def check_rowwise(source: Any) -> tuple["ir.Table", str]:
+    """Return an Ibis table whose rows are those of one database table, and that table's name.
 
-    Rows may have been left out and columns computed, each from its own row, by what fails for no
-    value. A join, a limit or a window would let one person's rows change those of others, which no
-    sensitivity here covers.
+    Rows may have been left out, and columns computed from their own row by operations that fail for
+    no value. A join, a limit or a window would let one person's rows change those of others, which
+    no sensitivity here covers.
     """
     import ibis.expr.operations as ops
 
@@ -141,7 +135,7 @@ def kept_rows(source: Any) -> tuple["ir.Table", str]:
     relations = node.find(ops.Relation)
     rowwise = (ops.DatabaseTable, ops.Project, ops.Filter)
     if any(isinstance(table, ops.InMemoryTable) for table in tables):
-        # Ibis writes out its records wherever it writes out a query.
+        # Ibis prints its records wherever it prints a query.
         raise Unsupported(
             "an Ibis table must be of a database; got one in memory. Give what it was made from, "
             "or store it as a table."
@@ -157,12 +151,12 @@ def kept_rows(source: Any) -> tuple["ir.Table", str]:
             "one person's rows could change those of others, or a value make the query fail. Store "
             "it as a table, if a row of it still belongs to one person, and give that."
         )
-    refuse_collated(tables[0], source.get_backend(), engine_of(source))
+    check_collation(tables[0], source.get_backend(), engine_of(source))
     return source, tables[0].name
 
 
 def _harmless(value: Any) -> bool:
-    """Whether an operation looks at its own row alone, and fails for none."""
+    """Return whether an operation reads its own row alone, and fails for no value."""
     import ibis.expr.operations as ops
 
     if isinstance(value, ops.Cast):
@@ -170,7 +164,7 @@ def _harmless(value: Any) -> bool:
     return type(value).__name__ in _HARMLESS
 
 
-# What is not here could see other rows, or fail for a value: divisions, other casts, functions.
+# Others could read other rows, or fail for a value: divisions, other casts, functions.
 _HARMLESS = frozenset(
     (
         *("Field", "Literal", "And", "Or", "Not", "IsNull", "NotNull", "IsNan", "Coalesce"),
@@ -196,18 +190,22 @@ WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped
 """
 
 
-def refuse_collated(table: Any, backend: Any, engine: str) -> None:
-    """Refuse a table of a database in which texts of different bytes can be the same.
+def check_collation(table: Any, backend: Any, engine: str) -> None:
+    """Reject a table in which strings of different bytes can be equal, by the catalog.
+
+    A collation can make 'NORTH' and 'north' equal. An engine then names the group of both by the
+    spelling in some row, and one row can change which: a given key would be found or not, and the
+    spelling of one person be shown.
 
     Args:
-        table: The operation of an Ibis table: its name, and where it is.
+        table: The operation of an Ibis table, with its name and its database.
         backend: Its connection.
         engine: The engine's name.
     """
     places = [part for part in (table.namespace.database, table.name) if part]
     name = ".".join('"' + part.replace('"', '""') + '"' for part in places)
     looks = {"duckdb": _in_duckdb, "postgres": _in_postgres, "pyspark": _in_spark}
-    found = attempted(lambda: looks[engine](backend, name))
+    found = without_details(lambda: looks[engine](backend, name))
     if found != 0:
         raise Unsupported(
             "texts must be equal only if their bytes are, for a group to have one name; got a "

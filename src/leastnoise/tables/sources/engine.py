@@ -1,9 +1,4 @@
-"""A query is asked, and no text of the engine leaves.
-
-Ask an engine, and keep what it says of records to itself.
-
-``attempted``: how everything is done that an engine or a frame's library has a part in.
-"""
+"""An engine is asked, and nothing that it says about records is passed on."""
 
 import logging
 import warnings
@@ -21,20 +16,21 @@ if TYPE_CHECKING:
     from leastnoise.tables.sources.source import Source
 
 
+_Result = TypeVar("_Result")
 _PY4J = ["py4j", "py4j.clientserver", "py4j.java_gateway"]
 _CONTEXTS = ["DataFrameQueryContextLogger", "SQLQueryContextLogger"]
 
 
-def fetched(source: "Source", query: "ir.Table | str") -> list[tuple[Any, ...]]:
-    """Return the rows of a result: whole numbers as int, names of groups as Python has them.
+def fetch(source: "Source", query: "ir.Table | str") -> list[tuple[Any, ...]]:
+    """Return the rows of a result: integers as int, keys as Python has them.
 
-    A query is an expression, or what :meth:`Source.compiled` made of one.
+    A query is an expression, or what :meth:`Source.compile` made of one.
 
-    An engine's own errors quote the records that they stumble over. So none leaves: the error that
-    is raised instead is always the same, and is raised where no other is being handled. Spark
-    writes errors to the error stream as well; its log is switched off, and stays off.
+    An engine's errors quote records, so none is passed on: the error that is raised instead is
+    always the same, and is raised where no other is being handled. Spark writes errors to the error
+    stream as well; its log is switched off, and stays off.
     """
-    rows = attempted(lambda: _asked(source, query))
+    rows = without_details(lambda: _ask(source, query))
     if rows is None:
         raise QueryFailed(
             "a query must run to its end on its engine; this one did not. What it was charged "
@@ -44,22 +40,36 @@ def fetched(source: "Source", query: "ir.Table | str") -> list[tuple[Any, ...]]:
     return rows
 
 
-def _asked(source: "Source", query: "ir.Table | str") -> list[tuple[Any, ...]]:
-    """Return the rows, as the engine's own library has them.
+def without_details(work: Callable[[], _Result]) -> _Result | None:
+    """Return what ``work`` returns, or None if it fails, for whatever reason.
 
-    Ibis would hand on those of Spark by way of pandas, where whole numbers beside a NULL are
-    floats.
+    Errors and warnings of engines quote the records that they stumble over and the connection
+    strings that they were given. They end here: the caller raises an error of ours on None, which
+    has then no other error behind it.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return work()
+    except Exception:  # noqa: BLE001 -- whatever it is, it may quote records
+        return None
+
+
+def _ask(source: "Source", query: "ir.Table | str") -> list[tuple[Any, ...]]:
+    """Return the rows as the engine's own library has them.
+
+    Ibis would pass Spark's rows through pandas, where integers beside a NULL are floats.
     """
     backend = source.table.get_backend()
     with vars(backend).setdefault("_leastnoise_lock", Lock()):  # threads wait for a connection
-        sql = query if isinstance(query, str) else source.compiled(query)
+        sql = query if isinstance(query, str) else source.compile(query)
         rows = _ROWS[source.engine](backend, sql)
     return [tuple([_plain(one) if type(one) is Decimal else one for one in row]) for row in rows]
 
 
 def _of_duckdb(backend: Any, sql: str) -> list[Any]:
-    # By a relation: what is executed on the connection itself, another thread could fetch. What
-    # it has in memory or for a time, a cursor would not see.
+    # By a relation: another thread could fetch what is executed on the connection itself, and a
+    # cursor would not see tables in memory and temporary ones.
     rows: list[Any] = backend.con.sql(sql).fetchall()
     return rows
 
@@ -72,21 +82,21 @@ def _of_postgres(backend: Any, sql: str) -> list[Any]:
 
 def _of_spark(backend: Any, sql: str) -> list[Any]:
     session = backend._session
-    with suppress(Exception):  # a session over a network has its log elsewhere
+    with suppress(Exception):  # a remote session has its log elsewhere
         session.sparkContext.setLogLevel("OFF")
-    with _unheard():
+    with _silence_spark():
         rows: list[Any] = session.sql(sql).collect()
     return rows
 
 
 @contextmanager
-def _unheard() -> Iterator[None]:
-    """Switch off the loggers of Spark's Python side, which write down what the engine says."""
+def _silence_spark() -> Iterator[None]:
+    """Switch off the loggers of Spark's Python side, which quote the engine."""
     loggers = [logging.getLogger(name) for name in _PY4J]
-    with suppress(ImportError):  # before version 4 it has none of its own
+    with suppress(ImportError):  # before version 4 it has no logger of its own
         from pyspark.logger import PySparkLogger
 
-        # Made by Spark's own function: made by another, they would fail when Spark uses them.
+        # Made by Spark's own function: others would fail when Spark uses them.
         loggers += [PySparkLogger.getLogger(name) for name in _CONTEXTS]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
@@ -106,26 +116,8 @@ _ROWS: dict[str, Callable[[Any, str], list[Any]]] = {
 
 
 def _plain(value: Decimal) -> int:
-    """Return a whole number as int: engines return sums as decimals."""
+    """Return a figure as int: engines return sums as decimals."""
     whole = int(value)
     if whole != value:
         raise ValueError("a figure must be whole")
     return whole
-
-
-_Result = TypeVar("_Result")
-
-
-def attempted(work: Callable[[], _Result]) -> _Result | None:
-    """Return what something returns, or None if it fails, for whatever reason.
-
-    What engines say when they fail, or warn of, quotes the records that they stumble over and the
-    connection strings that they were given. Here it ends: whoever gets None raises an error of our
-    own, which has then no other behind it.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return work()
-    except Exception:  # noqa: BLE001 -- whatever it is, it may quote records
-        return None

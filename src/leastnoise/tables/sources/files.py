@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.tables.sources.connections import in_memory
-from leastnoise.tables.sources.engine import attempted
+from leastnoise.tables.sources.engine import without_details
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _NAME = "records"  # of the table, in a query
 _LONGEST = 1 << 20  # bytes in the line of names
-# Nothing is guessed, so that what a file is read as does not depend on what is in it. Not strict,
-# and what is not understood left out: there is then no line that makes reading fail.
+# Nothing is guessed, so how a file is read does not depend on its content. Not strict, with lines
+# that are not understood left out, so no line makes reading fail.
 _DIALECT = {
     "header": True,
     "delim": ",",
@@ -29,14 +29,14 @@ _DIALECT = {
     "compression": "none",
     "ignore_errors": True,
     "strict_mode": False,
-    "parallel": False,  # in parallel, what a piece begins with would have to be guessed
+    "parallel": False,  # in parallel, the state at the start of a piece would have to be guessed
     "max_line_size": 2_000_000,
     "hive_partitioning": False,
 }
 
 
 def read(place: str | bytes) -> tuple["ir.Table", bool]:
-    """Return the table in one file or several, and whether all of it is text."""
+    """Return the table in one file or several, and whether all its columns are strings."""
     if isinstance(place, bytes) or "\0" in place:
         raise InvalidParameter("a path must be a text without NUL; got another. Give it as str.")
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", place):
@@ -49,12 +49,12 @@ def read(place: str | bytes) -> tuple["ir.Table", bool]:
             f"a file must be CSV or Parquet, and end in .csv, .parquet or .pq; got {place!r}. "
             "Convert or rename it."
         )
-    files = _found(place)
+    files = _files(place)
     return (_csv(files), True) if ending == "csv" else (_parquet(files), False)
 
 
-def _found(place: str) -> list[str]:
-    """Return the files that a path or a pattern means, as absolute paths in order."""
+def _files(place: str) -> list[str]:
+    """Return the files of a path or a pattern, as sorted absolute paths."""
     if isfile(place):
         return [abspath(place)]
     if isdir(place):
@@ -70,7 +70,7 @@ def _found(place: str) -> list[str]:
 
 
 def _csv(files: list[str]) -> "ir.Table":
-    """Return the table in CSV files, every column as text."""
+    """Return the table in CSV files, every column as strings."""
     names = _header(files[0])
     if any(_header(file) != names for file in files[1:]):
         raise _unlike()
@@ -80,12 +80,12 @@ def _csv(files: list[str]) -> "ir.Table":
 
     def viewed() -> "ir.Table":
         lines = backend.read_csv(paths, table_name="lines", columns=columns, **_DIALECT)
-        # DuckDB does a cast of a bare column while it reads, and leaves out the lines where it
-        # fails; of an expression, it does the cast where it stands.
+        # DuckDB casts a bare column while it reads, and leaves out the lines where that fails; an
+        # expression is cast where it stands.
         fields = {name: lines[name].nullif("") for name in names}
         return backend.create_view(_NAME, lines.select(**fields))
 
-    table = attempted(viewed)
+    table = without_details(viewed)
     if table is None:
         raise _unreadable()
     return table
@@ -94,27 +94,27 @@ def _csv(files: list[str]) -> "ir.Table":
 def _parquet(files: list[str]) -> "ir.Table":
     """Return the table in Parquet files, whose schemas must agree.
 
-    Otherwise a type would be cast to that of the first file, which could fail at a record.
+    Otherwise a type would be cast to that of the first file, which could fail for a row.
     """
     backend = in_memory()
     paths = [_literally(file) for file in files]
     options = {"hive_partitioning": False, "union_by_name": False}
-    schemas = attempted(
+    schemas = without_details(
         lambda: {backend.read_parquet([path], **options).schema() for path in paths}
     )
     if schemas is None:
         raise _unreadable()
     if len(schemas) > 1:
         raise _unlike()
-    table = attempted(lambda: backend.read_parquet(paths, table_name=_NAME, **options))
+    table = without_details(lambda: backend.read_parquet(paths, table_name=_NAME, **options))
     if table is None:
         raise _unreadable()
     return table
 
 
 def _header(file: str) -> list[str]:
-    """Return the names in the first line of a CSV file; of what it holds, no error says more."""
-    names = attempted(lambda: _names(file))
+    """Return the names in the first line of a CSV file; no error quotes the file."""
+    names = without_details(lambda: _names(file))
     if names is None:
         raise _unreadable()
     if not names or not all(names) or len({name.lower() for name in names}) < len(names):
@@ -127,14 +127,14 @@ def _header(file: str) -> list[str]:
 
 def _names(file: str) -> list[str]:
     with open(file, "rb") as lines:
-        # They may stand on more lines than one, in quotes.
+        # Quoted names may span several lines.
         return next(csv.reader(_first(lines), strict=True), [])
 
 
 def _first(lines: BinaryIO) -> Iterator[str]:
-    """Hand out the beginning of a file line by line, but no more than a header can have.
+    """Yield the beginning of a file line by line, but no more than a header can have.
 
-    Bytes are decoded by the line, as those after the header need not be UTF-8.
+    Lines are decoded one by one, because those after the header need not be UTF-8.
     """
     left, encoding = _LONGEST, "utf-8-sig"
     while left > 0 and (line := lines.readline(left)):
@@ -143,7 +143,7 @@ def _first(lines: BinaryIO) -> Iterator[str]:
 
 
 def _literally(file: str) -> str:
-    """Write a path so that DuckDB takes it for no pattern. Being absolute, it is no address."""
+    """Escape a path so that DuckDB does not take it for a pattern."""
     return re.sub(r"[*?[]", lambda sign: f"[{sign[0]}]", file)
 
 

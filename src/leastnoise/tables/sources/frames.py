@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.tables.sources.connections import in_memory
-from leastnoise.tables.sources.engine import attempted
+from leastnoise.tables.sources.engine import without_details
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -20,20 +20,20 @@ _NAME = "records"  # of the table, in a query
 
 
 def frame_name(source: object) -> str | None:
-    """Say what kind of frame something is; None if it is none."""
+    """Return the name of a frame's kind; None if the object is no frame."""
     for (module, kind), name in _FRAMES.items():
-        # Whoever has a frame has loaded its library.
+        # If there is a frame, its library is loaded.
         type_ = getattr(sys.modules.get(module), kind, None)
         if type_ is not None and isinstance(source, type_):
             return name
     return None
 
 
-def held(frame: Any, name: str) -> "ir.Table":
+def frame_table(frame: Any, name: str) -> "ir.Table":
     """Return a frame as a table of a DuckDB of our own.
 
-    A pandas column of Python objects can hold anything, and what it holds is not looked at: it has
-    no kind, and cannot be asked about until it is converted.
+    A pandas column of Python objects can hold anything, and is not read: it has no kind, and must
+    be converted before it can be queried.
     """
     _check_names(list(frame.column_names if name == "an Arrow table" else frame.columns))
     backend = in_memory()
@@ -42,7 +42,7 @@ def held(frame: Any, name: str) -> "ir.Table":
         backend.con.register(_NAME, _arrow(frame, name))
         return backend.table(_NAME)
 
-    table = attempted(registered)
+    table = without_details(registered)
     if table is None:
         raise Unsupported(
             f"{name} must have columns that Arrow and DuckDB can hold; this one has others. "
@@ -52,7 +52,7 @@ def held(frame: Any, name: str) -> "ir.Table":
 
 
 def _check_names(names: list[object]) -> None:
-    """Refuse names by which a column could not be told from another."""
+    """Reject names that do not identify a column."""
     texts = [name for name in names if isinstance(name, str) and name]
     if not names or len({text.lower() for text in texts}) < len(names):
         raise InvalidParameter(
@@ -62,7 +62,7 @@ def _check_names(names: list[object]) -> None:
 
 
 def _arrow(frame: Any, name: str) -> Any:
-    """Return a frame as an Arrow table, with codes of categories replaced by what they mean."""
+    """Return a frame as an Arrow table, with categories decoded."""
     import pyarrow as pa
 
     if name == "a pandas frame":

@@ -1,12 +1,12 @@
-"""When a condition is true, as an expression that means the same on every engine.
+"""A condition as an expression that means the same on every engine.
 
 Negations are pushed down to the comparisons first (De Morgan's laws and OPPOSITES hold in
 three-valued logic too), so that only ``and`` and ``or`` join them. Both are monotone, so a
 comparison that is NULL may count as false from there on: the row is left out either way.
 
-Each comparison is rewritten into one with a value of the column's own type that is true for exactly
-the same values of the column. No engine then converts a column or rounds a value, each by its own
-rules, and no value is out of its range.
+Each comparison is rewritten to a value of the column's own type, such that it is true for exactly
+the same values of the column. Then no engine converts a column or rounds a value by rules of its
+own, and no value is out of range.
 """
 
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ _OPERATIONS = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
 def check(root: Node, source: "Source") -> None:
-    """Refuse columns that are missing or cannot be compared with the values given."""
+    """Reject columns that do not exist or cannot be compared with the given values."""
     for leaf in leaves(root):
         kind = source.kind(leaf.column, "a column in a condition")
         if kind not in _VALUES:
@@ -70,7 +70,7 @@ def check(root: Node, source: "Source") -> None:
                 "it: times to dates, objects of pandas to texts."
             )
         for value in literals(leaf):
-            # A column of a text source is read as whatever it is compared with.
+            # A column of strings is parsed as the kind that it is compared with.
             if not source.text and kind not in _KINDS[value.kind]:
                 raise InvalidParameter(
                     f"a condition must compare {quote(leaf.column)}, a column of kind {kind}, "
@@ -80,22 +80,21 @@ def check(root: Node, source: "Source") -> None:
 
 
 def truth(root: Node, source: "Source", table: "ir.Table") -> "ir.BooleanValue":
-    """Return the expression of a condition that was checked."""
+    """Return the expression of a condition that :func:`check` accepts."""
     return _true(root, _Columns(source, table), negated=False)
 
 
 def float_below(number: Fraction, bits: int, lowest: int) -> Fraction | None:
-    """Return the greatest finite float that is not above a number, or None if −∞ alone is not.
+    """Return the greatest finite float that is not above a number; None if there is none.
 
     Args:
-        number: Any rational.
-        bits: The precision of the format: 53, or 24.
-        lowest: The exponent of its smallest positive float: −1074, or −149.
+        number: Any rational number.
+        bits: The precision of the format: 53 or 24.
+        lowest: The exponent of its smallest positive float: −1074 or −149.
     """
-    # Floats of size 2ᵉ to 2ᵉ⁺¹ are the multiples of 2^(e−bits+1) there, but nowhere closer than
-    # 2^lowest; rounding down to such a multiple can at most reach the next power of two, which is
-    # one of them too. The largest exponent is as far above 0 as `lowest` tells: both formats have
-    # largest float (2^bits − 1)·2^(−lowest − 2·bits + 3).
+    # Floats from 2ᵉ to 2ᵉ⁺¹ are the multiples of 2^(e−bits+1) there, but nowhere closer than
+    # 2^lowest. Rounding down to such a multiple reaches at most the next power of two, which is a
+    # float, too. In both formats the largest float is (2^bits − 1)·2^(−lowest − 2·bits + 3).
     largest = ((1 << bits) - 1) * (1 << (-lowest - 2 * bits + 3))
     if abs(number) > largest:
         return Fraction(largest) if number > 0 else None
@@ -106,13 +105,13 @@ def float_below(number: Fraction, bits: int, lowest: int) -> Fraction | None:
 
 
 class _Columns:
-    """The columns of a table, and what is true of them."""
+    """The columns of a table, and comparisons of them."""
 
     def __init__(self, source: "Source", table: "ir.Table") -> None:
         self._text, self._engine, self._table = source.text, source.engine, table
 
     def missing(self, name: str, *, negated: bool) -> Any:
-        """Whether a column is NULL (or NaN), or is not."""
+        """Return whether a column is NULL (or NaN), or is not."""
         column = self._table[name]
         no_number = self._is_nan(column)
         if negated:
@@ -120,7 +119,7 @@ class _Columns:
         return column.isnull() if no_number is None else column.isnull() | no_number
 
     def compared(self, name: str, operator: str, value: Literal) -> Any:
-        """Whether a column stands in a relation to a value."""
+        """Return whether a column compares with a value in this way."""
         column = self._read(name, value)
         number = self._number(value, column.type())
         if number is None:
@@ -129,11 +128,11 @@ class _Columns:
         if bound is None:  # the same for every number, NULL for NULL
             return self._all(column) if operator == "true" else _never()
         held = _OPERATIONS[operator](column, self._typed(column.type(), bound))
-        # All three engines hold NaN for greater than every number and equal to itself.
+        # On all three engines NaN is greater than every number and equal to itself.
         return self._but_nan(column, held) if operator in (">", ">=", "!=") else held
 
     def among(self, name: str, values: tuple[Literal, ...], *, negated: bool) -> Any:
-        """Whether a column is one of some values, or none of them."""
+        """Return whether a column is one of some values, or none of them."""
         column = self._read(name, values[0])
         numbers = [self._number(value, column.type()) for value in values]
         if numbers[0] is None:
@@ -149,7 +148,7 @@ class _Columns:
             return self._all(column) if negated else _never()
         parts = list[Any]()
         if 0 in kept:
-            # On its own: in a long list Spark looks for a float by its bits, and −0.0 has others.
+            # Alone: in a long list Spark compares floats by their bits, and −0.0 has others.
             kept.remove(Fraction(0))
             zero = self._typed(column.type(), Fraction(0))
             parts.append(column != zero if negated else column == zero)
@@ -159,7 +158,7 @@ class _Columns:
         return self._but_nan(column, reduce(and_, parts)) if negated else reduce(or_, parts)
 
     def _read(self, name: str, value: Literal) -> Any:
-        """Return a column, of a text source as what it is compared with: NULL if it is none."""
+        """Return a column; strings are parsed as the kind of ``value``, else NULL."""
         column = self._table[name]
         if not self._text or value.kind == "text":
             return column
@@ -167,10 +166,10 @@ class _Columns:
         return column.try_cast(kinds[value.kind])
 
     def _number(self, value: Literal, kind: Any) -> Fraction | None:
-        """Return a number as what a column is compared with; None for values of other kinds.
+        """Return the number that a column is compared with; None for values of other kinds.
 
-        Floats are compared with the double nearest to what is written, as SQL does: 0.1 is to
-        equal what was stored as 0.1.
+        Floats are compared with the double nearest to the literal, as in SQL: 0.1 equals what was
+        stored as 0.1.
         """
         if not isinstance(value.value, Decimal):
             return None
@@ -187,7 +186,7 @@ class _Columns:
         import ibis
 
         if isinstance(value.value, str) and self._engine == "pyspark":
-            # Spark replaces ${name} in the text of a query by a setting, even within quotes.
+            # Spark replaces ${name} in a query by a setting, even within quotes.
             return reduce(
                 lambda left, right: left + right,
                 (ibis.literal(part) for part in _apart(value.value)),
@@ -203,35 +202,35 @@ class _Columns:
             return ibis.literal(int(number), type=kind)
         if self._hugeint(kind) and abs(number) < 1 << 63:
             return ibis.literal(int(number), type="int64")
-        # From texts, which every engine reads exactly, as 0.1 in a query is not a float everywhere.
+        # From strings, which every engine parses exactly; 0.1 in a query is not a float everywhere.
         if kind.is_floating():
             return ibis.literal(repr(float(number))).cast("float64")
         return ibis.literal(_decimal(number)).cast("decimal" if self._boundless else kind)
 
     def _hugeint(self, kind: Any) -> bool:
-        """Whether it may be a HUGEINT of DuckDB's, which has numbers that no decimal has."""
+        """Return whether it may be DuckDB's HUGEINT, which has numbers that no decimal has."""
         wide = kind.is_decimal() and (kind.precision, kind.scale) == (38, 0)
         return bool(wide and self._engine == "duckdb")
 
     @property
     def _boundless(self) -> bool:
-        """Whether decimals are as long as they need to be; PostgreSQL's are."""
+        """Whether decimals have any length; PostgreSQL's do."""
         return self._engine == "postgres"
 
     def _bounded(self, kind: Any, operator: str, number: Fraction) -> tuple[str, Fraction | None]:
-        """Return an operator and a value of a type that are true for the same values of the type.
+        """Return an operator and a value of the type that are true for the same values of it.
 
-        Where there is no such value the second is None and the first "true" or "false".
+        If there is no such value, the second is None and the first "true" or "false".
         """
         if kind.is_decimal() and self._boundless:
             return operator, number
-        below, above = _neighbours(kind, number)
+        below, above = _neighbors(kind, number)
         if below == above:
             return operator, below
-        # The number lies strictly between neighbours of the type (or beyond its last). Nothing in
-        # the type equals it; less than it is what is at most the one below; greater is what is at
-        # least the one above. If there is none below, less is what is less than the one above:
-        # nothing for integers and decimals, −∞ alone for floats.
+        # The number lies strictly between two neighbors of the type, or beyond its last value. No
+        # value equals it. Less than it are the values up to the neighbor below, greater those from
+        # the neighbor above. If there is none below, less than it are the values less than the
+        # neighbor above: none for integers and decimals, −∞ alone for floats.
         if operator in ("=", "!="):
             return ("false" if operator == "=" else "true"), None
         if operator in ("<", "<="):
@@ -247,7 +246,7 @@ class _Columns:
         return ">=", above
 
     def _all(self, column: Any) -> Any:
-        """True for every number, NULL or false for NULL and NaN."""
+        """Return what is true for every number, and NULL or false for NULL and NaN."""
         return self._but_nan(column, column.notnull())
 
     def _but_nan(self, column: Any, held: Any) -> Any:
@@ -255,7 +254,7 @@ class _Columns:
         return held if no_number is None else held & ~no_number
 
     def _is_nan(self, column: Any) -> Any:
-        """Whether a column is NaN, or None if it cannot be."""
+        """Return whether a column is NaN; None if it cannot be."""
         import ibis
 
         if column.type().is_floating():
@@ -266,7 +265,7 @@ class _Columns:
 
 
 def _true(node: Node, columns: _Columns, *, negated: bool) -> Any:
-    """Return when a node is true, or when it is false."""
+    """Return when a node is true; when it is false, if negated."""
     match node:
         case Not(term):
             return _true(term, columns, negated=not negated)
@@ -292,13 +291,13 @@ def _leaf(leaf: Leaf, columns: _Columns, *, negated: bool) -> Any:
 
 
 def _balanced(join: Any, parts: list[Any]) -> Any:
-    """Join expressions two by two: a long chain would nest as deep as it is long."""
+    """Join expressions in pairs: a long chain would nest as deep as it is long."""
     while len(parts) > 1:
         parts = [reduce(join, parts[place : place + 2]) for place in range(0, len(parts), 2)]
     return parts[0]
 
 
-def _neighbours(kind: Any, number: Fraction) -> tuple[Fraction | None, Fraction | None]:
+def _neighbors(kind: Any, number: Fraction) -> tuple[Fraction | None, Fraction | None]:
     """Return the greatest value of a type not above a number, and the least not below it."""
     if kind.is_floating():
         bits, lowest = (24, -149) if kind.nbytes == 4 else (53, -1074)
@@ -317,12 +316,12 @@ def _neighbours(kind: Any, number: Fraction) -> tuple[Fraction | None, Fraction 
 
 
 def _decimal(number: Fraction) -> str:
-    """Write a number that is a finite decimal in full; the context would raise if it were not."""
+    """Write a finite decimal in full; the context raises for other numbers."""
     return f"{_EXACT.divide(Decimal(number.numerator), Decimal(number.denominator)):f}"
 
 
 def _apart(text: str) -> Iterator[str]:
-    """Cut a text between every $ and {."""
+    """Split a string between every $ and {."""
     first, *rest = text.split("${")
     yield first + "$" * bool(rest)
     for place, part in enumerate(rest, start=1):

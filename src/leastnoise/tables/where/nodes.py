@@ -1,8 +1,8 @@
-"""What a condition says, as frozen data: comparisons of one column, joined by and, or, not.
+"""A condition as frozen data: comparisons of one column, joined by and, or, not.
 
-``str`` of a node is its canonical text: two conditions that differ only in spaces, in the case of
-keywords, in brackets that change nothing or in how a number is spelled print the same, and what is
-printed reads as the same nodes again.
+``str`` of a node is its canonical text. Two conditions that differ only in spaces, in the case of
+keywords, in redundant brackets or in the spelling of a number have the same text, and the text
+parses as the same nodes again.
 """
 
 import re
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-# What is true of a number exactly when the other is false.
+EQUAL, UNEQUAL = "=", "!="
+# Of two operators here exactly one is true for a number.
 OPPOSITES = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 RESERVED = frozenset(
     ("and", "between", "date", "false", "in", "is", "not", "null", "or", "true"),
@@ -20,10 +21,10 @@ _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A value that is written down.
+    """A literal value.
 
     Attributes:
-        kind: "number", "text", "boolean" or "date". Python holds True and 1 for equal, we do not.
+        kind: "number", "text", "boolean" or "date"; in Python alone True would equal 1.
         value: A Decimal (without trailing zeros), str, bool or date.
     """
 
@@ -44,7 +45,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A column against one value, by an operator of OPPOSITES."""
+    """A column compared with one value, by an operator of OPPOSITES."""
 
     column: str
     operator: str
@@ -93,7 +94,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The contrary of a node; of what is unknown it is unknown."""
+    """The negation of a node; NULL if the node is NULL."""
 
     term: "Node"
 
@@ -125,8 +126,8 @@ Leaf = Comparison | Membership | Between | Missing
 Node = Leaf | Not | And | Or
 
 
-def joined(join: type[And] | type[Or], terms: list[Node]) -> Node:
-    """Join nodes, with those that were bracketed for nothing taken out of their brackets."""
+def join_nodes(join: type[And] | type[Or], terms: list[Node]) -> Node:
+    """Join nodes, without redundant brackets."""
     flat = list[Node]()
     for term in terms:
         flat.extend(term.terms if isinstance(term, And | Or) and type(term) is join else (term,))
@@ -168,10 +169,7 @@ def _name(column: str) -> str:
 
 
 def _number(number: Decimal) -> str:
-    """Write a decimal in full: plainly near 1, with an exponent far from it."""
+    """Write a decimal in full near 1, with an exponent far from it."""
     if -7 <= number.adjusted() < 20:
         return f"{number:f}"
     return f"{number:e}".replace("e+", "e")
-
-
-EQUAL, UNEQUAL = "=", "!="

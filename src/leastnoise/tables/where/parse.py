@@ -13,11 +13,11 @@
     value       = 18 | -2.5 | 1e6 | 'text' | true | false | date '2024-02-29'
 
 Keywords have no case, names do. Numbers are exact decimals. A quote inside quotes is written twice.
-Texts and booleans have no order. Nothing outside this grammar is read, and nothing is evaluated:
-a condition becomes frozen data, and that an expression of typed columns and values.
+Strings and booleans have no order. Nothing outside this grammar is accepted, and nothing is
+evaluated: a condition becomes frozen data, and this an expression of typed columns and values.
 
-NULL is SQL's: a comparison with it is neither true nor false, and only rows for which the whole
-condition is true are kept. A NaN is no number, so it counts as NULL, on every engine.
+NULL is as in SQL: a comparison with it is neither true nor false, and only rows for which the whole
+condition is true count. NaN is no number, so it counts as NULL, on every engine.
 """
 
 import re
@@ -42,8 +42,7 @@ from leastnoise.tables.where.nodes import (
     Node,
     Not,
     Or,
-    joined,
-    leaves,
+    join_nodes,
 )
 from leastnoise.tables.where.tokens import (
     END,
@@ -74,37 +73,32 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition that was read; made by :func:`parsed`.
+    """A parsed condition; made by :func:`parse_condition`.
 
     Attributes:
-        root: What it says.
+        root: Its tree.
     """
 
     root: Node
 
     @property
     def text(self) -> str:
-        """The condition in its one canonical spelling, which reads as the same condition."""
+        """The canonical text, which parses as the same condition."""
         return str(self.root)
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns it names, each once, in the order of their first use."""
-        return tuple(dict.fromkeys(leaf.column for leaf in leaves(self.root)))
-
     def check(self, source: "Source") -> None:
-        """Refuse a condition that does not fit a source's columns; only their types are looked at.
+        """Reject a condition that does not fit the types of a source's columns.
 
         Raises:
-            InvalidParameter: Where a column is missing or cannot be compared with such a value.
+            InvalidParameter: If a column does not exist or cannot be compared with such a value.
         """
         check(self.root, source)
 
     def expression(self, source: "Source", table: "ir.Table") -> "ir.BooleanValue":
-        """Return the condition on a table that has the source's columns, to filter it by.
+        """Return the condition as a filter of a table that has the source's columns.
 
-        For a row where the condition is true it is true; for others it is false or NULL. It is
-        the same on every engine and fails for no row.
+        It is true for rows that meet the condition, and false or NULL for others. It is the same on
+        every engine and fails for no row.
         """
         check(self.root, source)
         return truth(self.root, source, table)
@@ -113,14 +107,14 @@ class Condition:
         return self.text
 
 
-def parsed(text: str) -> Condition:
-    """Read a condition.
+def parse_condition(text: str) -> Condition:
+    """Parse a condition.
 
     Raises:
-        InvalidParameter: For a text outside the grammar, with the place, what was found there and
+        InvalidParameter: For a text outside the grammar, with the place, the token there and
             what is expected. It quotes the condition and nothing else.
 
-    >>> parsed("AGE>=18.0 And ((region = 'north'))").text
+    >>> parse_condition("AGE>=18.0 And ((region = 'north'))").text
     "AGE >= 18 and region = 'north'"
     """
     if not isinstance(text, str):
@@ -137,7 +131,7 @@ def parsed(text: str) -> Condition:
 
 
 class _Parser:
-    """A condition being read, one word at a time; it never looks further than one word ahead."""
+    """A parser that never looks further than one token ahead."""
 
     def __init__(self, condition: str) -> None:
         self._condition = condition
@@ -145,7 +139,7 @@ class _Parser:
         self._place = 0
 
     def whole(self) -> Node:
-        """Read the whole text."""
+        """Parse the whole text."""
         node = self._disjunction(0)
         if self._here.kind != END:
             raise self._refused("and, or or the end", "Join comparisons by and or or.")
@@ -156,7 +150,7 @@ class _Parser:
         return self._tokens[self._place]
 
     def _took(self, *words: str) -> bool:
-        """Go past these words if they come next, in this order."""
+        """Consume these words if they come next, in this order."""
         coming = self._tokens[self._place : self._place + len(words)]
         if tuple(token.word or (token.text * (token.kind == SIGN)) for token in coming) != words:
             return False
@@ -171,13 +165,13 @@ class _Parser:
         terms = [self._conjunction(depth)]
         while self._took("or"):
             terms.append(self._conjunction(depth))
-        return joined(Or, terms)
+        return join_nodes(Or, terms)
 
     def _conjunction(self, depth: int) -> Node:
         terms = [self._term(depth)]
         while self._took("and"):
             terms.append(self._term(depth))
-        return joined(And, terms)
+        return join_nodes(And, terms)
 
     def _term(self, depth: int) -> Node:
         if depth > _DEEPEST:
@@ -257,7 +251,7 @@ class _Parser:
         return Between(column, low, self._value(ordered=True, like=low), negated)
 
     def _value(self, *, ordered: bool, like: Literal | None = None) -> Literal:
-        """Read a value: of a kind that has an order, or of the same kind as another."""
+        """Parse a value, of a kind that has an order or of the same kind as ``like``."""
         start = self._place
         value = self._literal()
         if ordered and value.kind in ("text", "boolean"):

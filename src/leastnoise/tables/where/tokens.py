@@ -1,7 +1,7 @@
-"""The words of a condition: what a text for ``where=`` is cut into, or refused for.
+"""The tokens of a condition.
 
-Only what is listed here is a word. Everything else (comments, semicolons, arithmetic, typographic
-quotes, letters that merely look like others) is refused with its place, before anything is built.
+Everything else (comments, semicolons, arithmetic, typographic quotes, letters that merely look like
+others) is rejected with its place, before anything is built.
 """
 
 import re
@@ -13,7 +13,7 @@ from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
 
 EXAMPLE = "age >= 18 and region in ('north', 'south')"
-# Far more than a person writes, far less than what would keep a parser or an engine busy.
+# Far more than a person writes, far less than would keep a parser or an engine busy.
 LONGEST = 10_000
 _MOST_DIGITS = 800  # a float has at most 767 when written in full
 _LARGEST_EXPONENT = 1_000
@@ -22,17 +22,25 @@ _LARGEST_EXPONENT = 1_000
 _SPACES = re.compile(r"[ \t\r\n]*")
 _CONTINUED = re.compile(r"[A-Za-z0-9_.]")
 _EXACT = Context(prec=LONGEST, Emin=-999_999, Emax=999_999)
+NAME, QUOTED, NUMBER, TEXT, SIGN, END = "name", "quoted", "number", "text", "sign", "end"
+_WORDS = (
+    (NAME, re.compile(r"[A-Za-z_][A-Za-z0-9_]*")),
+    (NUMBER, re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")),
+    (QUOTED, re.compile(r'"((?:[^"]|"")*)"')),
+    (TEXT, re.compile(r"'((?:[^']|'')*)'")),
+    (SIGN, re.compile(r"<=|>=|<>|!=|[=<>(),]")),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word of a condition.
+    """A token of a condition.
 
     Attributes:
         kind: NAME, QUOTED, NUMBER, TEXT, SIGN or END.
-        text: The word as written; for QUOTED and TEXT what stands between the quotes, meant.
-        start: The place of its first character, from 0.
-        shown: How an error message calls it.
+        text: The token as written; for QUOTED and TEXT what is between the quotes, unescaped.
+        start: The index of its first character.
+        shown: How an error message quotes it.
     """
 
     kind: str
@@ -42,17 +50,17 @@ class Token:
 
     @property
     def word(self) -> str:
-        """The word in small letters if it is a bare one, else nothing: keywords have no case."""
+        """The lower-case word of a NAME, else an empty string: keywords have no case."""
         return self.text.lower() if self.kind == NAME else ""
 
     @property
     def number(self) -> Decimal:
-        """The number that it spells, exactly, in one form for all spellings of it."""
+        """The exact number, the same for all its spellings."""
         return _normalized(self.text)
 
 
 def tokens(condition: str) -> tuple[Token, ...]:
-    """Cut a condition into words, the last of which is its end; refuse what is no word."""
+    """Split a condition into tokens, the last of which is END; reject everything else."""
     found, place = list[Token](), _after_spaces(condition, 0)
     while place < len(condition):
         token, place = _next(condition, place)
@@ -62,7 +70,7 @@ def tokens(condition: str) -> tuple[Token, ...]:
 
 
 def refusal(condition: str, start: int, found: str, expected: str, advice: str) -> InvalidParameter:
-    """Return the error for a place in a condition: the rule, what was got there, what to do."""
+    """Return the error for a place in a condition."""
     return InvalidParameter(
         f"where must be a condition such as {EXAMPLE}; got {found} at character {start + 1} of "
         f"{quote(condition)}, where {expected} is expected. {advice}"
@@ -75,7 +83,7 @@ def _after_spaces(condition: str, place: int) -> int:
 
 
 def _next(condition: str, start: int) -> tuple[Token, int]:
-    """Return the word that begins at a place, and where it ends."""
+    """Return the token that begins at a place, and where it ends."""
     for kind, pattern in _WORDS:
         match = pattern.match(condition, start)
         if match is None:
@@ -90,10 +98,10 @@ def _next(condition: str, start: int) -> tuple[Token, int]:
 
 
 def _unquoted(condition: str, match: re.Match[str], kind: str) -> str:
-    """Return what stands between quotes, with doubled ones undone."""
+    """Return what is between quotes, with doubled quotes unescaped."""
     inner = match.group(1)
     for place, character in enumerate(inner, start=match.start(1)):
-        # No engine agrees with another on NUL; half a surrogate pair is no text at all.
+        # Engines treat NUL differently; half a surrogate pair is no text at all.
         if unicodedata.category(character) in ("Cc", "Cs"):
             raise refusal(
                 condition,
@@ -115,7 +123,7 @@ def _unquoted(condition: str, match: re.Match[str], kind: str) -> str:
 
 
 def _check_number(condition: str, match: re.Match[str]) -> None:
-    """Refuse a number that goes on as something else, or is longer than any column's."""
+    """Reject a number that continues as something else, or is longer than any column's."""
     text, start = match.group(), match.start()
     if _CONTINUED.match(condition, match.end()):
         raise refusal(
@@ -136,9 +144,9 @@ def _check_number(condition: str, match: re.Match[str]) -> None:
 
 
 def _is_too_long(text: str) -> bool:
-    """Whether a number has too many digits or too large an exponent, however it is spelled."""
+    """Return whether a number has too many digits or too large an exponent, in any spelling."""
     exponent = text.lower().partition("e")[2].lstrip("+-0")
-    if len(exponent) > 5:  # first, as decimals of any exponent could not be normalized
+    if len(exponent) > 5:  # first, because Decimal cannot normalize every exponent
         return True
     number = _normalized(text)
     return (
@@ -152,7 +160,7 @@ def _normalized(text: str) -> Decimal:
 
 
 def _stray(condition: str, start: int) -> InvalidParameter:
-    """Return the error for a character with which no word begins."""
+    """Return the error for a character that begins no token."""
     character = condition[start]
     if character in "\"'":
         return refusal(
@@ -174,13 +182,3 @@ def _stray(condition: str, start: int) -> InvalidParameter:
             "are not part of it."
         )
     return refusal(condition, start, shown, "a column, a value, a comparison or a bracket", advice)
-
-
-NAME, QUOTED, NUMBER, TEXT, SIGN, END = "name", "quoted", "number", "text", "sign", "end"
-_WORDS = (
-    (NAME, re.compile(r"[A-Za-z_][A-Za-z0-9_]*")),
-    (NUMBER, re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")),
-    (QUOTED, re.compile(r'"((?:[^"]|"")*)"')),
-    (TEXT, re.compile(r"'((?:[^']|'')*)'")),
-    (SIGN, re.compile(r"<=|>=|<>|!=|[=<>(),]")),
-)

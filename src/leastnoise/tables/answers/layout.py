@@ -1,0 +1,204 @@
+"""How answers of one kind become the columns of a table: printed, exported, and exact.
+
+Figures are ratios of integers that are not reduced, because reducing them takes longer than all
+else. What depends on the noise alone is computed once per mechanism, so a million answers take
+seconds.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Generic, Protocol, TypeVar
+
+from leastnoise.core.exact import Number, parse_rational, quote
+from leastnoise.core.privacy import Privacy
+from leastnoise.errors import InvalidParameter
+from leastnoise.ledger import Receipt
+from leastnoise.mechanism import Answer, Mechanism, farthest, half_width
+from leastnoise.tables.answers.rounding import (
+    float_above,
+    float_below,
+    float_near,
+    format_down,
+    format_error,
+    format_nearest,
+    format_up,
+    place_for,
+)
+
+USUAL = Fraction(19, 20)
+NONE = "–"
+Ratio = tuple[int, int]
+# The figures of one answer, in the order of its columns; None for an error without a maximum.
+Figures = tuple[Ratio | None, ...]
+
+
+class TableAnswer(Protocol):
+    """What every answer from a table has.
+
+    A class other than :class:`Answer` also has ``layout``, its :class:`Layout`.
+    """
+
+    @property
+    def value(self) -> Fraction:
+        """The released value."""
+
+    @property
+    def bound(self) -> Fraction | float:
+        """The maximum error; infinite for unbounded noise."""
+
+    @property
+    def privacy(self) -> Privacy:
+        """The guarantee."""
+
+    @property
+    def receipt(self) -> Receipt | None:
+        """The ledger's receipt, if there is one."""
+
+    def interval(self, confidence: Number = 0.95) -> tuple[Fraction, Fraction]:
+        """Return a confidence interval."""
+
+    def __float__(self) -> float:
+        """Return the float nearest to the value."""
+
+
+One = TypeVar("One", bound=TableAnswer)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A column of figures.
+
+    Attributes:
+        name: The name of the column.
+        to_float: How a ratio becomes a float: to the nearest, down or up.
+        json: The name in the JSON of a command, if another; two of one name become a list.
+        confident: Whether the column holds with 95 % only.
+        widened: Whether it is an error of the value, so that an export must add by how much the
+            value was rounded.
+    """
+
+    name: str
+    to_float: Callable[[int, int], float] = float_above
+    json: str | None = None
+    confident: bool = False
+    widened: bool = False
+
+
+@dataclass(frozen=True)
+class Layout(Generic[One]):
+    """How answers of one kind are laid out.
+
+    Attributes:
+        columns: The columns; the first one is the value.
+        figures: Returns the figures of answers, one after another.
+        mechanisms: Returns what released an answer.
+        whole: Returns the names of the columns that hold integers, whatever was drawn.
+        header: What stands above the printed cells after the value.
+        cells: Prints an answer: from its figures, itself and whether its value is an integer.
+        released: What the printed notes call a released number.
+    """
+
+    columns: tuple[Figure, ...]
+    figures: Callable[[Sequence[One]], Iterator[Figures]]
+    mechanisms: Callable[[One], tuple[Mechanism, ...]]
+    whole: Callable[[Sequence[One]], set[str]]
+    header: tuple[str, ...]
+    cells: Callable[[Figures, One, bool], list[str]]
+    released: str = "each number"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+
+def layout_of(answers: Sequence[TableAnswer]) -> Layout[Any]:
+    """Return the layout of answers, which must be of one kind; of no answers, that of numbers."""
+    kinds = set(map(type, answers))
+    if not kinds:
+        return NUMBERS
+    layouts = [NUMBERS if kind is Answer else getattr(kind, "layout", None) for kind in kinds]
+    if len(kinds) > 1 or not isinstance(layouts[0], Layout):
+        raise InvalidParameter(
+            "the answers of a table must be numbers, or means, or quantiles; got "
+            f"{' and '.join(sorted(kind.__name__ for kind in kinds))}. Make a table for each kind."
+        )
+    return layouts[0]
+
+
+def mechanisms_of(answers: Sequence[TableAnswer]) -> list[Mechanism]:
+    """Return the mechanisms that released answers, each once."""
+    mechanisms = layout_of(answers).mechanisms
+    return list({id(one): one for answer in answers for one in mechanisms(answer)}.values())
+
+
+def confidence_of_each(confidence: Number, parts: int) -> Fraction:
+    """Return the confidence that each part needs for all to hold together (union bound)."""
+    level = parse_rational(confidence, "confidence")
+    if not 0 < level <= 1:
+        raise InvalidParameter(
+            f"confidence must be above 0 and at most 1; got {quote(confidence)}. "
+            "Give for instance 0.95."
+        )
+    return 1 - (1 - level) / parts if parts else level
+
+
+def interval_cells(
+    figures: Figures, *, whole: bool, within: tuple[Fraction, Fraction] | None = None
+) -> list[str]:
+    """Print a value, its 95 % interval and its maximum error, from the first four figures.
+
+    ``within`` is a range that both the true value and the released one lie in.
+    """
+    value, low, high = (Fraction(*figure) for figure in figures[:3] if figure is not None)
+    unit = Fraction(1) if whole else place_for(high - low, abs(value) or Fraction(1))
+    bound = figures[3]
+    always = f"± {format_error(Fraction(*bound), value, unit, within)}" if bound else NONE
+    return [
+        format_nearest(value, unit),
+        f"{format_down(low, unit)} to {format_up(high, unit)}",
+        always,
+    ]
+
+
+def _figures(answers: Sequence[Answer]) -> Iterator[Figures]:
+    known: dict[int, tuple[int, int, int, Ratio | None]] = {}
+    for answer in answers:
+        mechanism = answer.mechanism
+        errors = known.get(id(mechanism))
+        if errors is None:
+            errors = known[id(mechanism)] = _errors(mechanism)
+        step, scale, half, bound = errors
+        value = answer.index * step
+        yield (value, scale), (value - half, scale), (value + half, scale), bound
+
+
+def _errors(mechanism: Mechanism) -> tuple[int, int, int, Ratio | None]:
+    """Return step, scale and half width (step and half width times the scale), and the bound."""
+    step, half, bound = mechanism.drawn.step, half_width(mechanism, USUAL), farthest(mechanism)
+    scale = math.lcm(step.denominator, half.denominator)
+    always = None if isinstance(bound, float) else bound.as_integer_ratio()
+    return int(step * scale), scale, int(half * scale), always
+
+
+def _whole(answers: Sequence[Answer]) -> set[str]:
+    return set(NUMBERS.names) if all(one.integer for one in mechanisms_of(answers)) else set()
+
+
+# What counts and sums have, and means first of all.
+INTERVAL = (
+    Figure("value", float_near),
+    Figure("low", float_below, json="interval_95", confident=True),
+    Figure("high", json="interval_95", confident=True),
+    Figure("bound", widened=True),
+)
+NUMBERS: Layout[Answer] = Layout(
+    columns=INTERVAL,
+    figures=_figures,
+    mechanisms=lambda answer: (answer.mechanism,),
+    whole=_whole,
+    header=("95 %", "always"),
+    cells=lambda figures, _, whole: interval_cells(figures, whole=whole),
+)

@@ -1,0 +1,134 @@
+"""``Histogram``: how many rows there are in each range of a column."""
+
+from dataclasses import dataclass, field, replace
+from decimal import Context, Decimal, Inexact, localcontext
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import Any, ClassVar
+
+from leastnoise.core.exact import format_exact, format_ratio, parse_rational, quote
+from leastnoise.errors import InvalidParameter, Words
+from leastnoise.tables.keys import Key
+from leastnoise.tables.queries.query import Query, Rows, check_numeric
+from leastnoise.tables.queries.question import Question, make_title, parse_column
+from leastnoise.tables.sources import Source
+from leastnoise.tables.where import Comparison, Literal, truth
+
+_MOST_EDGES = 1_001
+_LONGEST_EDGE = 40
+
+
+@dataclass(frozen=True)
+class Histogram(Question):
+    """How many rows there are in each of several ranges of a column.
+
+    Args:
+        column: The column.
+        edges: Where the ranges begin and end, in rising order. Each range includes its lower edge,
+            the last one both. Rows outside of all ranges, or without a value, are left out.
+    """
+
+    keys_in_order: ClassVar[bool] = False
+    groups_itself: ClassVar[bool] = True
+
+    column: Any
+    edges: Any = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Parse the question."""
+        super().__post_init__()
+        self._set("column", parse_column(self.column, "the column of a histogram"))
+        self._set("edges", _parse_edges(self.edges))
+        if self.column in self.by:
+            raise InvalidParameter(
+                "a histogram must be of a column that it is not grouped by; got the same. "
+                "Leave it out of by."
+            )
+        if self.by and self.keys is None:
+            raise InvalidParameter(
+                "a histogram by group must be for given groups",
+                got=Words("by without keys", "--by without --group"),
+                fix=Words("Give keys=.", "Give --group."),
+            )
+
+    @property
+    def title(self) -> str:
+        """What is asked, in a few words."""
+        return make_title(f"histogram of {self.column}", self.by)
+
+    @property
+    def ranges(self) -> list[str]:
+        """The names of the ranges."""
+        ends = [format_exact(Fraction(edge)) for edge in self.edges]
+        last = len(ends) - 2
+        return [f"[{ends[i]}, {ends[i + 1]}{']' if i == last else ')'}" for i in range(last + 1)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the question as JSON."""
+        edges = [format_ratio(Fraction(edge)) for edge in self.edges]
+        return super().to_dict() | {"column": self.column, "edges": edges}
+
+    def check(self, source: Source) -> None:
+        """Reject columns that the table does not have, or of another kind."""
+        super().check(source)
+        check_numeric(source, self.column, booleans=False)
+
+    def query(self, rows: Rows) -> Query:
+        """Count the rows of each group and range."""
+        rows = rows.among(self.by, self.keys)
+        query = self.make_query(
+            rows, numbers=(self.group_count(rows.unit),), cell=self._range(rows)
+        )
+        cells = range(len(self.edges) - 1)
+        keys = tuple((*key, cell) for key, cell in product(self.groups or ((),), cells))
+        return replace(query, names=(*self.by, self.column), keys=keys)
+
+    def _range(self, rows: Rows) -> Any:
+        """Return the number of a row's range, NULL if there is none; compared as ``where`` does."""
+        import ibis
+
+        def compare(sign: str, edge: Decimal) -> Any:
+            comparison = Comparison(self.column, sign, Literal("number", edge))
+            return truth(comparison, rows.source, rows.table)
+
+        *starts, end = self.edges
+        cases = [(compare(">", end), ibis.null("int64"))]
+        cases += [
+            (compare(">=", start), ibis.literal(place, "int64"))
+            for place, start in reversed(list(enumerate(starts)))
+        ]
+        return ibis.cases(*cases, else_=ibis.null("int64"))
+
+    def name_keys(self, keys: tuple[Key, ...]) -> tuple[Key, ...]:
+        """Return the keys with the names of their ranges."""
+        ranges = self.ranges
+        return tuple((*key[:-1], ranges[int(str(key[-1]))]) for key in keys)
+
+
+def _parse_edges(edges: object) -> tuple[Decimal, ...]:
+    edges = edges.tolist() if hasattr(edges, "tolist") else edges  # of an array
+    if not isinstance(edges, tuple | list | range) or not 2 <= len(edges) <= _MOST_EDGES:
+        raise InvalidParameter(
+            f"edges must be a list of 2 to {_MOST_EDGES} rising numbers",
+            got=quote(edges),
+            fix="Give for instance " + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120") + ".",
+        )
+    read = tuple(_to_decimal(parse_rational(edge, "an edge")) for edge in edges)
+    if any(a >= b for a, b in pairwise(read)):
+        raise InvalidParameter(
+            "edges must rise; got one that is not above the one before. Sort them, and leave out "
+            "what is there twice."
+        )
+    return read
+
+
+def _to_decimal(edge: Fraction) -> Decimal:
+    """Return an edge as an exact decimal, with which conditions compare columns."""
+    with localcontext(Context(prec=_LONGEST_EDGE, traps=[Inexact])):
+        try:
+            return Decimal(edge.numerator) / Decimal(edge.denominator)
+        except Inexact:
+            raise InvalidParameter(
+                f"an edge must be a decimal of at most {_LONGEST_EDGE} digits; got "
+                f"{format_exact(edge)}. Round it."
+            ) from None

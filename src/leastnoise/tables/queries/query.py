@@ -1,0 +1,200 @@
+"""A query that is not yet asked: which rows it is about, and the numbers it releases.
+
+Everything here is public: columns are looked up in the table's schema, and no row is read.
+"""
+
+import hashlib
+import json
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from leastnoise.errors import InvalidParameter
+from leastnoise.tables.bounding import Bounding, Contribution, Summed, among
+from leastnoise.tables.budget import ReleasedNumber
+from leastnoise.tables.keys import Key
+from leastnoise.tables.sources import Source
+from leastnoise.tables.where import Missing, truth
+
+if TYPE_CHECKING:
+    from leastnoise.tables.queries.question import Question
+
+_GROUPABLE = ("integer", "text", "boolean", "date")
+_NUMBERS = ("integer", "real", "decimal")
+# More keys than this are not written into a query; other groups are left out of its result.
+_MOST_WRITTEN = 1000
+# What the columns of a query are called: nothing that a table has.
+_GROUP, _CELL = "leastnoise_g", "leastnoise_c"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The privacy unit, and how much of a unit counts.
+
+    Attributes:
+        column: The column that names units; None where a row is a unit.
+        max_rows: How many rows of a unit count in a group.
+        neighbours: Whether neighboring tables have one unit more or less, or another one.
+    """
+
+    column: str | None
+    max_rows: int
+    neighbours: str
+
+
+@dataclass(frozen=True, repr=False)  # Ibis expressions might show records
+class Rows:
+    """The rows of a table that a question is about.
+
+    Attributes:
+        source: The table.
+        unit: The privacy unit.
+        table: The rows, as an Ibis expression.
+    """
+
+    source: Source
+    unit: Unit
+    table: Any
+
+    def known(self, column: str) -> "Rows":
+        """Leave out the rows without a value: NULL, NaN, and texts that are no number."""
+        if not self.source.text:
+            return self.filter(truth(Missing(column, negated=True), self.source, self.table))
+        value = self.source.number(column)
+        return self.filter(value.notnull() & ~value.isnan())
+
+    def among(self, by: tuple[str, ...], keys: tuple[Key, ...] | None) -> "Rows":
+        """Leave out the rows of groups that were not asked for."""
+        written = _written(keys)
+        if written is None:
+            return self
+        return self.filter(among([self.table[name] for name in by], written))
+
+    def filter(self, condition: Any) -> "Rows":
+        """Leave out the rows for which an Ibis condition is not true."""
+        return replace(self, table=self.table.filter(condition))
+
+
+@dataclass(frozen=True, repr=False)
+class Selection:
+    """Which rows count, and by which groups: queries with the same selection are asked together.
+
+    Attributes:
+        bounding: How much of a unit counts.
+        table: The rows, as an Ibis expression.
+        by: What makes a group, by the names of the result's columns.
+        keys: The groups that the engine returns; None for all.
+    """
+
+    bounding: Bounding
+    table: Any
+    by: dict[str, Any]
+    keys: tuple[Key, ...] | None
+
+    @property
+    def identity(self) -> tuple[Hashable, ...]:
+        """What is equal for equal selections: Ibis compares the structure of expressions."""
+        by = tuple((name, part.op()) for name, part in self.by.items())
+        return self.bounding, self.table.op(), by, self.keys
+
+    def expression(self, *, count: bool, sums: Sequence[Summed]) -> Any:
+        """Return an Ibis query with a row for each group: its key, then integers."""
+        return self.bounding.query(
+            self.table, self.by, keys=self.keys, count=count, sums=list(sums)
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Query:
+    """A question with its query, not yet asked.
+
+    Attributes:
+        question: The question.
+        selection: Which rows count, and by which groups.
+        counted: Whether the engine counts rows: the first integer of a group.
+        summed: What the engine adds up, if anything: the next integer of a group.
+        names: The names of the columns of keys in the answer.
+        keys: The groups to answer for, one empty key without ``by``; None if they are discovered.
+        numbers: The numbers that are released. If groups are discovered, the first one is the count
+            that decides which are shown.
+        max_rows: The largest count that one unit alone can make.
+    """
+
+    question: "Question"
+    selection: Selection
+    counted: bool
+    summed: Summed | None
+    names: tuple[str, ...]
+    keys: tuple[Key, ...] | None
+    numbers: tuple[ReleasedNumber, ...]
+    max_rows: int
+
+    def __repr__(self) -> str:
+        """Print what is asked, and no data: Ibis might show records."""
+        return f"Query({self.question.title})"
+
+    @property
+    def expression(self) -> Any:
+        """The Ibis query of this question alone."""
+        sums = [] if self.summed is None else [self.summed]
+        return self.selection.expression(count=self.counted, sums=sums)
+
+    @property
+    def discovered(self) -> bool:
+        """Whether groups are discovered."""
+        return self.keys is None
+
+
+def select(question: "Question", rows: Rows, cell: Any = None) -> Selection:
+    """Return the selection of a question; ``cell`` is a part of a group that no column names.
+
+    Which groups of a unit count is chosen by a hash with a salt. It is made of what the question
+    selects, so that a sum and a count of the same rows count the same groups.
+    """
+    words = json.dumps(question.selection_words(), sort_keys=True)
+    bounding = Bounding(
+        unit=rows.unit.column,
+        rows=rows.unit.max_rows,
+        groups=question.max_groups,
+        salt=hashlib.sha256(words.encode()).hexdigest()[:32],
+        engine=rows.source.engine,
+    )
+    by = {f"{_GROUP}{i}": rows.table[name] for i, name in enumerate(question.by)}
+    if cell is None:
+        return Selection(bounding, rows.table, by, _written(question.keys))
+    return Selection(bounding, rows.table, by | {_CELL: cell}, None)
+
+
+def contribution(question: "Question", unit: Unit, *, grouped: bool = False) -> Contribution:
+    """Return what one unit can change, in groups by ``by`` or by the question itself."""
+    return Contribution(
+        rows=unit.max_rows,
+        neighbours=unit.neighbours,
+        groups=question.max_groups if unit.column is not None else 1,
+        grouped=bool(question.by) or grouped,
+    )
+
+
+def check_groupable(name: str, kind: str, what: str) -> None:
+    """Reject a column whose values do not name a unit or a group the same way on all engines."""
+    if kind not in _GROUPABLE:
+        raise InvalidParameter(
+            f"{what} must hold whole numbers, texts, truth values or dates; got {name!r}, of kind "
+            f"{kind}. Choose another, or convert it: times to dates, numbers to integers, objects "
+            'of pandas by astype("string").'
+        )
+
+
+def check_numeric(source: Source, column: str, *, booleans: bool) -> None:
+    """Reject a column that is missing, or holds something else than numbers (or booleans)."""
+    kind = source.kind(column, "a column of numbers")
+    if kind not in _NUMBERS and not (booleans and kind == "boolean") and not source.text:
+        raise InvalidParameter(
+            "a column of numbers must hold integers, floats or decimals, or truth values to be "
+            f"added up; got {column!r}, of kind {kind}. Choose another, or convert "
+            'it: objects of pandas by astype("Float64").'
+        )
+
+
+def _written(keys: tuple[Key, ...] | None) -> tuple[Key, ...] | None:
+    return keys if keys is not None and len(keys) <= _MOST_WRITTEN else None

@@ -1,0 +1,306 @@
+"""``Question``: what all table queries have, and the parts that each one must define.
+
+A question is public, all of it: bounds, edges, keys and limits are the caller's knowledge of the
+world, never taken from the data. It is checked completely when it is made.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from leastnoise.core.exact import format_ratio, parse_count, quote
+from leastnoise.core.privacy import Privacy
+from leastnoise.errors import InvalidParameter, QueryFailed, Words
+from leastnoise.ledger import Receipt
+from leastnoise.mechanism import Answer, Mechanism
+from leastnoise.tables.answers import TableAnswer
+from leastnoise.tables.bounding import Summed, parse_bounds
+from leastnoise.tables.budget import ReleasedNumber
+from leastnoise.tables.keys import Key, check_keys, keys_to_json, parse_keys
+from leastnoise.tables.queries.query import (
+    Query,
+    Rows,
+    Unit,
+    check_groupable,
+    check_numeric,
+    contribution,
+    select,
+)
+from leastnoise.tables.sources import Source
+from leastnoise.tables.where import Condition, parse_condition
+
+# A result of the engine: for each group its key, then integers.
+Result = Sequence[tuple[Any, ...]]
+# Adds noise to true numbers of one kind.
+AddNoise = Callable[[Sequence[int]], list[int]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(ABC):
+    """What all questions have.
+
+    Args:
+        by: The columns to group by: a name, or several.
+        keys: The groups to answer for, whether the table has them or not; with several columns
+            tuples. Default: groups are discovered, and only those that many units share are shown.
+        where: Which rows count, in the grammar of docs/tables.md: ``"age >= 18 and region = 'n'"``.
+        max_groups: In how many groups a unit counts; a hash chooses which.
+    """
+
+    # The order of keys is that of the groups, which could reveal something in no other order.
+    keys_in_order: ClassVar[bool] = True
+    # Whether the question makes groups of its own, without ``by``.
+    groups_itself: ClassVar[bool] = False
+
+    by: Any = ()
+    keys: Any = None
+    where: Any = None
+    max_groups: Any = 1
+
+    def __post_init__(self) -> None:
+        """Parse what all questions have."""
+        self._set("by", _parse_columns(self.by))
+        if self.keys is not None:
+            self._set("keys", parse_keys(self.keys, len(self.by)))
+        if self.where is not None and not isinstance(self.where, Condition):
+            self._set("where", parse_condition(self.where))
+        self._set("max_groups", parse_count(self.max_groups, "max_groups", least=1))
+        if self.max_groups != 1 and not self.by and not self.groups_itself:
+            raise InvalidParameter(
+                "max_groups is for answers by group",
+                got="it without " + Words("by", "--by"),
+                fix="Give " + Words("by=", "--by") + ", or leave it out.",
+            )
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What is asked, in a few words. Stored in ledgers: it must never change."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the question as JSON. Stored in ledgers: it must never change."""
+        written: dict[str, Any] = {"ask": type(self).__name__.lower()}
+        if self.by:
+            written |= {"by": list(self.by), "keys": keys_to_json(self.keys)}
+        if self.where is not None:
+            written["where"] = self.where.text
+        if self.max_groups != 1:
+            written["max_groups"] = self.max_groups
+        return written
+
+    def selection_words(self) -> dict[str, Any]:
+        """Return which rows and groups it is about: two questions that agree share one query."""
+        return self.to_dict()
+
+    def check(self, source: Source) -> None:
+        """Reject columns that the table does not have, or of another kind."""
+        kinds = tuple(source.kind(name, "a group") for name in self.by)
+        for name, kind in zip(self.by, kinds, strict=True):
+            check_groupable(name, kind, "a column to group by")
+        if self.keys is not None:
+            check_keys(self.keys, self.by, kinds)
+        if self.where is not None:
+            self.where.check(source)
+
+    @abstractmethod
+    def query(self, rows: Rows) -> Query:
+        """Return the query: which rows count, the sums, and the numbers that are released."""
+
+    def add_noise(
+        self,
+        result: Result,
+        keys: Sequence[Key],
+        noise: Sequence[AddNoise],
+        threshold: int | None,
+    ) -> list[tuple[int, ...]]:
+        """Return the noisy numbers of each group; none for a group that must not be shown.
+
+        True numbers must be released through ``noise`` alone, each through its own. A question
+        overrides this if it releases other numbers than those that the engine returns.
+
+        Args:
+            result: The rows of the groups: the key, then an integer for each number.
+            keys: The groups.
+            noise: For each number of the query, what adds its noise.
+            threshold: A group is shown if its noisy count is above; None if all are shown.
+        """
+        columns = len(keys[0]) if keys else 0
+        groups = {row[:columns]: row[columns:] for row in result}
+        if len(groups) != len(result):
+            raise QueryFailed("a group must have one row in a result; got several. Mend its names.")
+        missing = (0,) * len(noise)
+        figures = zip(*[groups.get(key, missing) for key in keys], strict=True)
+        noisy = [add(column) for add, column in zip(noise, figures, strict=bool(keys))]
+        numbers = list(zip(*noisy, strict=True))
+        if threshold is None:
+            return numbers
+        return [own if own[0] > threshold else () for own in numbers]
+
+    def answers(
+        self,
+        numbers: Sequence[tuple[int, ...]],
+        mechanisms: Sequence[Mechanism],
+        privacy: Privacy,  # noqa: ARG002 -- of answers that consist of several numbers
+        receipt: Receipt | None,
+    ) -> Sequence[TableAnswer]:
+        """Return an answer for each group: its one number, the last if a count decides.
+
+        A question overrides this if its answer consists of several numbers, or is another kind.
+
+        Args:
+            numbers: What :meth:`add_noise` returned for each group.
+            mechanisms: What released each number.
+            privacy: The total guarantee.
+            receipt: The ledger's receipt.
+        """
+        last = mechanisms[-1]
+        return [Answer(own[-1], last, receipt) for own in numbers]
+
+    def name_keys(self, keys: tuple[Key, ...]) -> tuple[Key, ...]:
+        """Return the keys as they are printed."""
+        return keys
+
+    # ------------------------------------------------------------------- for query()
+
+    @property
+    def discovered(self) -> bool:
+        """Whether groups are discovered: then a count decides which are shown."""
+        return bool(self.by) and self.keys is None
+
+    @property
+    def groups(self) -> tuple[Key, ...] | None:
+        """The groups to answer for: one without ``by``, the given ones, or None."""
+        groups: tuple[Key, ...] | None = self.keys if self.by else ((),)
+        return groups
+
+    def group_count(self, unit: Unit) -> ReleasedNumber:
+        """Return the count of a group; its noise is bounded if it decides what is shown."""
+        unit_can = contribution(self, unit, grouped=self.groups_itself)
+        return ReleasedNumber(
+            name="count",
+            shift=unit_can.count,
+            step=Fraction(1),
+            touched=unit_can.touched,
+            integer=True,
+            family="canonical" if self.discovered else None,
+        )
+
+    def deciding_count(self, unit: Unit) -> tuple[ReleasedNumber, ...]:
+        """Return the count that decides which groups are shown; nothing if they were given."""
+        return (self.group_count(unit),) if self.discovered else ()
+
+    def make_query(
+        self,
+        rows: Rows,
+        *,
+        numbers: tuple[ReleasedNumber, ...],
+        counted: bool = True,
+        summed: Summed | None = None,
+        cell: Any = None,
+    ) -> Query:
+        """Return a query of these rows; ``cell`` is a part of a group that no column names."""
+        return Query(
+            question=self,
+            selection=select(self, rows, cell),
+            counted=counted,
+            summed=summed,
+            names=self.by,
+            keys=self.groups,
+            numbers=numbers,
+            max_rows=rows.unit.max_rows,
+        )
+
+
+@dataclass(frozen=True)
+class BoundedQuestion(Question):
+    """A question about the values of a column between bounds.
+
+    Args:
+        column: The column.
+        bounds: The clipping bounds, the lower one first.
+    """
+
+    column: Any
+    bounds: Any = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Parse the question."""
+        super().__post_init__()
+        self._set("column", parse_column(self.column, "the column to add up"))
+        self._set("bounds", parse_bounds(self.bounds))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the question as JSON."""
+        low, high = self.bounds
+        return super().to_dict() | {
+            "column": self.column,
+            "bounds": [format_ratio(low), format_ratio(high)],
+        }
+
+    def check(self, source: Source) -> None:
+        """Reject columns that the table does not have, or of another kind."""
+        super().check(source)
+        check_numeric(source, self.column, booleans=True)
+
+
+def build_query(question: Question, source: Source, unit: Unit) -> Query:
+    """Return the query of a question: what is asked, and what one unit can change in it."""
+    if not isinstance(question, Question):
+        raise InvalidParameter(
+            "a question must be a Count, Sum, Mean, Histogram or Quantile; got one of type "
+            f"{type(question).__name__}. Make one, or call count, sum, mean, …"
+        )
+    question.check(source)
+    table = source.table
+    if question.where is not None:
+        table = table.filter(question.where.expression(source, table))
+    query = question.query(Rows(source, unit, table))
+    _check_parts(query)
+    return query
+
+
+def _check_parts(query: Query) -> None:
+    """Raise a TypeError for a query that the parts its question inherits do not fit.
+
+    They would release a wrong number, or show groups by one; and not before it is charged.
+    """
+    kind, numbers = type(query.question), query.numbers
+    returned = query.counted + (query.summed is not None)
+    if kind.add_noise is Question.add_noise and returned != len(numbers):
+        raise TypeError(f"{kind.__name__} lacks add_noise: its numbers are not those of a result")
+    if kind.answers is Question.answers and len(numbers) > 1 + query.discovered:
+        raise TypeError(f"{kind.__name__} lacks answers: it releases several numbers")
+    if query.discovered and (numbers[0].step != 1 or numbers[0].shift != query.max_rows):
+        raise TypeError(f"{kind.__name__} lacks deciding_count, the first number of its query")
+
+
+def make_title(what: str, by: tuple[str, ...]) -> str:
+    """Return a title with its groups."""
+    return f"{what} by {', '.join(by)}" if by else what
+
+
+def parse_column(name: object, what: str) -> str:
+    """Return the name of a column; ``what`` says in an error what it is for."""
+    if isinstance(name, str) and name:
+        return name
+    raise InvalidParameter(f"{what} must be a name; got {quote(name)}. Give a text.")
+
+
+def _parse_columns(by: object) -> tuple[str, ...]:
+    names = (by,) if isinstance(by, str) else by
+    if not isinstance(names, tuple | list):
+        raise InvalidParameter(
+            f"by must be the name of a column, or a list of names; got {quote(by)}. "
+            'Give for instance by="region".'
+        )
+    read = tuple(parse_column(name, "a column to group by") for name in names)
+    if len(set(read)) != len(read):
+        raise InvalidParameter(
+            "the columns to group by must be different; got one twice. Leave one out."
+        )
+    return read

@@ -1,0 +1,58 @@
+"""``Sum``: the sum of a column."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from leastnoise.tables.bounding import Lattice, Summed
+from leastnoise.tables.budget import ReleasedNumber
+from leastnoise.tables.queries.query import Query, Rows, contribution
+from leastnoise.tables.queries.question import BoundedQuestion, make_title
+
+# So fine that the roundings of 10¹² rows add up to far less than the noise.
+_STEPS = 1 << 40
+# Integer sums up to this sensitivity get noise on the integers; beyond it, continuous noise costs
+# no more.
+_LARGEST_INTEGER = 64
+
+
+@dataclass(frozen=True)
+class Sum(BoundedQuestion):
+    """The sum of a column.
+
+    Args:
+        column: The column.
+        bounds: The clipping bounds, the lower one first: values beyond count as the nearest bound.
+            Missing values count as the number between the bounds that is nearest to 0.
+    """
+
+    @property
+    def title(self) -> str:
+        """What is asked, in a few words."""
+        return make_title(f"sum of {self.column}", self.by)
+
+    def selection_words(self) -> dict[str, Any]:
+        """Return what a count of the same rows returns, too."""
+        own = ("ask", "column", "bounds")
+        return {name: word for name, word in self.to_dict().items() if name not in own}
+
+    def query(self, rows: Rows) -> Query:
+        """Add up indices on a lattice; an integer column between integer bounds has step 1."""
+        source = rows.source
+        whole = source.kind(self.column, "a column of numbers") in ("integer", "boolean")
+        lattice = Lattice.between(self.bounds, whole=whole, steps=_STEPS)
+        index = lattice.index(source.number(self.column), source.engine)
+        unit_can = contribution(self, rows.unit)
+        shift = unit_can.sum(lattice.low, lattice.high)
+        total = ReleasedNumber(
+            name="sum",
+            shift=shift,
+            step=lattice.step,
+            touched=unit_can.touched,
+            integer=lattice.step == 1 and shift <= _LARGEST_INTEGER,
+        )
+        return self.make_query(
+            rows,
+            counted=self.discovered,
+            summed=Summed(index, lattice.low, lattice.high),
+            numbers=(*self.deciding_count(rows.unit), total),
+        )
