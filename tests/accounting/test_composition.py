@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -403,6 +404,11 @@ def test_it_is_compared_with_the_sum_at_the_same_delta() -> None:
         (3, r"compose takes a list of releases; got 3\. Give"),
         ("mechanism", r"compose takes a list of releases; got 'mechanism'\. Give"),
         ([3], r"what is composed must be a mechanism.* got 3\. Give"),
+        # Only what the library releases counts, not whatever has the attribute.
+        (
+            [SimpleNamespace(composed_as=ln.Privacy(1), privacy=ln.Privacy(1))],
+            r"what is composed must be .*; got an object of type SimpleNamespace\. Give",
+        ),
         ([ln.Gaussian(1)], r"got an object of type Gaussian\. Give"),
         ([(ln.Privacy(1), 0)], r"must be a whole number of at least 1; got 0\. Give"),
         ([(ln.Privacy(1), "x")], r"how often a part is released must be a finite number"),

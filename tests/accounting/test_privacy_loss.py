@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ from hypothesis import strategies as st
 import leastnoise as ln
 from leastnoise.accounting.curves import LossCurve, Table
 from leastnoise.accounting.discretise import law_above, law_below
+from leastnoise.accounting.joint import joint_loss
 from leastnoise.accounting.parts import noise_losses
 from leastnoise.accounting.privacy_loss import Losses, LossGrid
-from leastnoise.accounting.smooth_curves import Decaying, Normal
+from leastnoise.accounting.smooth_curves import Decaying, Evaluated, Normal
 from leastnoise.core.exact import Interval, exponential
 from leastnoise.core.exact.polynomials import product
 from leastnoise.noise import DiscreteSteps, Run
@@ -245,3 +247,28 @@ def test_trimming_moves_losses_to_the_stated_side(
         slack = Fraction(20, grid.one)  # of rounding
         assert after >= before - slack if above else after <= before + slack
         assert abs(after - before) <= Fraction(2 * spared, grid.one) + slack
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [ln.Gaussian(2), ln.Laplace(2), ln.TruncatedLaplace(2, 7)],
+    ids=repr,
+)
+def test_the_profile_of_any_smooth_noise_gives_the_curve_of_its_formula(noise: Any) -> None:
+    move, formula = ONE, noise_losses(noise, ONE).above
+    found = Evaluated(noise, move)
+    grid = LossGrid(Fraction(1, 20), BITS)
+    for (low, high), (least, most) in zip(
+        found.heights(grid, 30), formula.heights(grid, 30), strict=True
+    ):
+        assert least <= high
+        assert low <= most
+        assert high - low <= 1 << (BITS - 60)
+    assert found.impossible.lower <= formula.impossible.upper
+    assert formula.impossible.lower <= found.impossible.upper
+    # Composed, both bounds hold whichever curve they come from.
+    above = joint_loss([(found, 3)], above=True).delta(Fraction(1, 2))
+    below = joint_loss([(found, 3)], above=False).delta(Fraction(1, 2))
+    assert joint_loss([(formula, 3)], above=False).delta(Fraction(1, 2)) <= above
+    assert below <= joint_loss([(formula, 3)], above=True).delta(Fraction(1, 2))
+    assert 0 < above - below < Fraction(1, 1000)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from leastnoise.accounting.profile import Profile
 from leastnoise.core.exact import Interval, exponential
+from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.noise.steps import Steps
 from leastnoise.core.noise.uniform import DiscreteUniform, Uniform
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import check_privacy, total_variation
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.noise import (
     DiscreteStaircase,
@@ -454,7 +454,7 @@ def test_at_its_period_a_staircase_has_one_ratio(
     assert profile.at_factor(factor) == max(Fraction(0), 1 - factor * ratio) * told
     less = 1 / factor
     assert profile.at_factor(less) == 1 - less + less * profile.at_factor(factor)
-    assert profile.advantage == total_variation(noise, Fraction(3))
+    assert profile.advantage == noise.total_variation(Fraction(3))
     assert profile.impossible == 0
 
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import leastnoise as ln
-from leastnoise.calibration.line import least_comb
+from leastnoise.calibration.comb import least_comb
 from leastnoise.certificate.evidence import CombBound
 from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter, NotPrivate

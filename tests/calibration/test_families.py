@@ -12,7 +12,6 @@ from leastnoise.calibration.problem import Effort
 from leastnoise.certificate import CanonicalBound, Certificate, canonical_bound
 from leastnoise.core.noise.steps import Steps
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import is_unimodal
 from leastnoise.costs.cost import Cost
 from leastnoise.costs.piecewise import threshold
 from leastnoise.costs.power import l1, l2, lp
@@ -417,8 +416,8 @@ def test_only_decreasing_noise_is_returned_where_only_that_was_asked_for() -> No
     privacy = Privacy("0.5", "0.9")
     plain = calibrate(privacy, sensitivity=1, cost=l2, solve=False)
     free = calibrate(privacy, sensitivity=1, cost=l2, solve=False, among="any")
-    assert is_unimodal(plain.noise)
-    assert not is_unimodal(free.noise)
+    assert plain.noise.is_unimodal
+    assert not free.noise.is_unimodal
     assert free.cost < plain.cost
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 import leastnoise as ln
-from leastnoise.calibration.integers import canonical
+from leastnoise.calibration.canonical import canonical
 from leastnoise.core.exact import exponential
 from leastnoise.noise import DiscreteStaircase, DiscreteUniform, Run, Staircase
 

@@ -14,7 +14,7 @@ import leastnoise as ln
 from leastnoise.accounting.profile import Profile
 from leastnoise.calibration.repair import blocks
 from leastnoise.certificate import CanonicalBound, Frame
-from leastnoise.core.profile import check_privacy, is_unimodal
+from leastnoise.core.guarantee import check_privacy
 from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter
 
@@ -63,9 +63,7 @@ def test_the_gap_is_reached_and_the_noise_is_of_its_class(
         certificate.lower_bound / 1000, Fraction(1, 10**9)
     )
     noise = mechanism.noise
-    assert (
-        is_unimodal(noise) if among == "decreasing" else noise.mass(Fraction(0)) >= Fraction(1, 2)
-    )
+    assert noise.is_unimodal if among == "decreasing" else noise.mass(Fraction(0)) >= Fraction(1, 2)
     assert mechanism.drawn.cost <= mechanism.cost * Fraction(1001, 1000)
 
 

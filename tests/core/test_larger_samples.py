@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 
 import leastnoise as ln
-from leastnoise.core.profile import total_variation
 from leastnoise.core.sampling.uniform_integer import accepted
 from tests.support.confidence_intervals import FALSE_ALARM
 
@@ -49,7 +48,7 @@ def test_two_neighbouring_values_differ_by_no_more_than_delta(
     assert low - high <= float(mechanism.privacy.delta)
     # The attack is not blind: it sees nearly the whole of the distance that the law has.
     seen = (beyond[1] - beyond[0]) / n
-    assert seen > float(total_variation(mechanism.drawn.noise, mechanism.protected)) - 0.002
+    assert seen > float(mechanism.drawn.noise.total_variation(mechanism.protected)) - 0.002
 
 
 def test_a_promise_that_is_broken_by_a_hundredth_is_seen() -> None:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leastnoise.core.noise.uniform import DiscreteUniform, Uniform
+from leastnoise.core.guarantee import check_privacy
+from leastnoise.core.noise import DiscreteSteps, DiscreteUniform, FiniteLatticeNoise, Run, Uniform
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import check_privacy, total_variation
-from leastnoise.errors import NotPrivate
+from leastnoise.errors import InvalidParameter, NotPrivate
 
 laws = st.builds(
     lambda reach, level, rim, atom: DiscreteUniform(
@@ -22,9 +22,14 @@ laws = st.builds(
 )
 
 
-def distance(law: DiscreteUniform, move: int) -> Fraction:
+falling = st.lists(st.integers(1, 9), min_size=1, max_size=8).map(
+    lambda weights: sorted(weights, reverse=True)
+)
+
+
+def distance(law: FiniteLatticeNoise, move: int) -> Fraction:
     """Total variation between a law and itself moved, point by point."""
-    points = range(-law.reach - 2, law.reach + move + 3)
+    points = range(-law.farthest - 2, law.farthest + move + 3)
     more = sum(max(0, law.weight(j) - law.weight(j - move)) for j in points)
     return Fraction(more, law.total)
 
@@ -32,7 +37,25 @@ def distance(law: DiscreteUniform, move: int) -> Fraction:
 @given(laws, st.integers(1, 25))
 def test_the_worst_distance_is_the_largest_over_all_moves(law: DiscreteUniform, moved: int) -> None:
     brute = max(distance(law, d) for d in range(1, moved + 1))
-    assert total_variation(law, Fraction(moved)) == brute
+    assert law.total_variation(Fraction(moved)) == brute
+
+
+@given(falling, st.integers(1, 20))
+def test_so_it_is_for_points_of_any_weights_that_fall(weights: list[int], moved: int) -> None:
+    sides = [Run(sign * k, 1, w) for k, w in enumerate(weights) for sign in (-1, 1) if k]
+    runs = sorted([*sides, Run(0, 1, weights[0])], key=lambda run: run.first)
+    law = DiscreteSteps(Fraction(1, 3), tuple(runs))
+    brute = max(distance(law, d) for d in range(1, moved + 1))
+    assert law.is_unimodal
+    assert law.total_variation(Fraction(moved, 3)) == brute
+    assert law.curve(Fraction(moved, 3)).at_factor(Fraction(1)) == brute
+
+
+def test_points_that_rise_have_no_theorem() -> None:
+    law = DiscreteSteps(Fraction(1), (Run(-1, 1, 2), Run(0, 1, 1), Run(1, 1, 2)))
+    assert not law.is_unimodal
+    with pytest.raises(InvalidParameter, match="got DiscreteSteps, moved by 1, which has none"):
+        law.total_variation(Fraction(1))
 
 
 @given(
@@ -50,7 +73,7 @@ def test_on_the_line_too(radius: Fraction, atom: Fraction, moved: Fraction) -> N
     for steps in {1, int(moved / cell) // 2, int(moved / cell)} - {0}:
         overlap = max(0, len(edges) - 1 - steps) * level
         brute = max(brute, 1 - overlap)
-    assert total_variation(noise, moved) == brute
+    assert noise.total_variation(moved) == brute
 
 
 def test_keeps_raises_with_the_distance_and_the_move() -> None:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import leastnoise as ln
+from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.lattice import CELLS, Grid
-from leastnoise.core.profile import check_privacy
 from leastnoise.core.release import Releaser
 from leastnoise.errors import NotPrivate
 from leastnoise.mechanism import Drawn

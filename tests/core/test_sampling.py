@@ -21,7 +21,6 @@ from leastnoise.core.arrays import prepare_array
 from leastnoise.core.lattice import Grid, Run
 from leastnoise.core.noise import DiscreteSteps, Laplace, LatticeNoise, Rounded
 from leastnoise.core.noise.uniform import DiscreteUniform
-from leastnoise.core.profile import total_variation
 from leastnoise.core.release import Releaser
 from leastnoise.core.sampling.entropy import CipherTape, SystemTape, Tape
 from leastnoise.core.sampling.uniform_integer import accepted, uniform_below, word_bits
@@ -250,7 +249,7 @@ def test_the_mass_of_the_central_points_is_delta(delta: str) -> None:
     values = mechanism.release(np.zeros(trials), allow_exact=True).values
     half = float(mechanism.protected) / 2
     low, high = clopper_pearson(int((abs(values) < half).sum()), trials, FALSE_ALARM)
-    claimed = float(total_variation(mechanism.drawn.noise, mechanism.protected))
+    claimed = float(mechanism.drawn.noise.total_variation(mechanism.protected))
     assert low <= claimed <= high
     # The control: noise narrower by one part in a hundred is caught by the same interval.
     narrow = np.random.default_rng(5).uniform(-0.99, 0.99, trials) * float(mechanism.noise.radius)

@@ -15,14 +15,14 @@ from scipy.integrate import quad
 
 import leastnoise as ln
 from leastnoise.accounting.profile import Profile
-from leastnoise.calibration.lattice import staircase_on_lattice
 from leastnoise.core.arrays import draw as bulk
 from leastnoise.core.arrays.lookup import DigitLookup
 from leastnoise.core.arrays.words import WordReader
 from leastnoise.core.exact import exponential
 from leastnoise.core.exact.series import falls_to, fixed_power, power_sums
+from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.lattice import CELLS, Grid
-from leastnoise.core.profile import check_privacy, total_variation
+from leastnoise.core.noise import power_series_bound
 from leastnoise.core.sampling.entropy import CipherTape
 from leastnoise.core.sampling.geometric import (
     BASE,
@@ -32,7 +32,6 @@ from leastnoise.core.sampling.geometric import (
     both_sides,
     geometric,
 )
-from leastnoise.costs.expectation import power_rest
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.noise import DiscreteStaircase, DiscreteSteps, Run, Staircase
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
@@ -83,7 +82,7 @@ def test_sums_of_powers_are_their_terms_added_up(ratio: Fraction, shift: Fractio
     for degree in range(5):
         terms = math.fsum(float(ratio) ** n * float(n + shift) ** degree for n in range(3000))
         assert float(sums[degree]) == pytest.approx(terms, rel=1e-12)
-    rest = power_rest(ratio, 40 + shift, Fraction(5, 2))
+    rest = power_series_bound(ratio, 40 + shift, Fraction(5, 2))
     if rest is not None:
         terms = math.fsum(float(ratio) ** n * (1 + n / (40 + shift)) ** 2.5 for n in range(3000))
         assert float(rest) >= terms * (1 - 1e-12)
@@ -289,7 +288,7 @@ def test_the_lattice_law_is_the_line_rounded(steps: int, edge: int, ratio: str) 
 @pytest.mark.parametrize("moved", ["1", "0.7", "1e-300", "355/113"])
 def test_what_is_drawn_is_nearly_the_line_and_keeps_the_promise(gamma: str, moved: str) -> None:
     noise = private("1", gamma, moved)
-    law = staircase_on_lattice(noise, Fraction(moved))
+    law = noise.discretize(Fraction(moved))
     protected = (-(-Fraction(moved) // law.step) + 1) * law.step
     assert law.period >= protected
     check_privacy(law, ln.Privacy(1), sensitivity=protected)
@@ -332,13 +331,13 @@ def test_a_ratio_a_hair_smaller_is_not_private(epsilon: str) -> None:
 
 
 def on_grid(noise: Staircase) -> DiscreteStaircase:
-    return staircase_on_lattice(noise, noise.period)
+    return noise.discretize(noise.period)
 
 
 @given(lines, lengths)
 def test_at_epsilon_0_it_is_theorem_1(noise: Staircase, moved: Fraction) -> None:
     """δ is the mass within half a move; checked against the sum over the period of a lattice."""
-    distance = total_variation(noise, moved)
+    distance = noise.total_variation(moved)
     assert distance == noise.mass(moved / 2) - noise.mass(-moved / 2)
     check_privacy(noise, ln.Privacy(delta=distance), sensitivity=moved)
     with pytest.raises(NotPrivate, match=r"at a move of \S+ it needs δ = \S+\. Use wider"):
@@ -352,7 +351,7 @@ def test_at_epsilon_0_on_the_lattice_too(noise: DiscreteStaircase, moved: int) -
     direct = sum(
         max(0.0, float(noise.weight(j) - noise.weight(j - moved))) for j in range(-far, far)
     )
-    distance = total_variation(noise, moved * noise.step)
+    distance = noise.total_variation(moved * noise.step)
     assert float(distance) == pytest.approx(direct / float(noise.total), rel=1e-6, abs=1e-9)
 
 
@@ -776,16 +775,14 @@ def test_what_has_no_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_picture_of_a_staircase_is_its_density() -> None:
     pytest.importorskip("altair")
     from leastnoise import plots
-    from leastnoise.plots.density import outlined
+    from leastnoise.plots.density import outline
 
     for gamma in (0, Fraction(1, 3)):
         noise = Staircase(2, gamma, "1/2")
-        outline = outlined(noise)
-        for low, high, height in zip(
-            outline.breaks, outline.breaks[1:], outline.heights, strict=False
-        ):
+        drawn = outline(noise)
+        for low, high, height in zip(drawn.breaks, drawn.breaks[1:], drawn.heights, strict=False):
             assert noise._pdf((low + high) / 2) == height
-        assert noise.mass(outline.breaks[0]) < Fraction(1, 500)
+        assert noise.mass(drawn.breaks[0]) < Fraction(1, 500)
     assert plots.laws({"staircase": noise}, "a staircase").to_dict()
     with pytest.raises(Unsupported, match=r"at most 1000 periods; got \d+\. Give a ratio further"):
         plots.laws({"staircase": private("0.001")}, "too long")

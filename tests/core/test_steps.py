@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import leastnoise as ln
 from leastnoise.accounting.profile import Profile
-from leastnoise.core.profile import total_variation
 from leastnoise.errors import InvalidParameter, NotPrivate
 from leastnoise.noise import DiscreteUniform, Steps, Uniform
 from tests.support.random_noise import steps
@@ -63,7 +62,7 @@ def test_theorem_1_and_the_general_route_agree(drops: list[int], atom: int, move
     )
     assert noise.is_decreasing
     sensitivity = Fraction(moved, 3)
-    assert total_variation(noise, sensitivity) == Profile(noise, sensitivity=sensitivity).advantage
+    assert noise.total_variation(sensitivity) == Profile(noise, sensitivity=sensitivity).advantage
 
 
 def test_the_papers_noise_has_a_flat_profile() -> None:
@@ -79,7 +78,7 @@ def test_the_papers_noise_has_a_flat_profile() -> None:
 def test_a_lattice_noise_agrees_with_its_own_weights() -> None:
     law = DiscreteUniform(reach=3, level=4, rim=1, atom=2)
     profile = Profile(law, sensitivity=3)
-    assert profile.advantage == total_variation(law, Fraction(3))
+    assert profile.advantage == law.total_variation(Fraction(3))
     weights = range(-9, 10)
     for factor in (Fraction(1), Fraction(5, 4), Fraction(7)):
         direct = max(
@@ -197,7 +196,7 @@ def test_a_skew_interval_is_not_symmetric(ends: tuple[int, int]) -> None:
     assert not skew.is_symmetric
     assert not skew.is_decreasing
     with pytest.raises(InvalidParameter, match="it is not symmetric: the density at"):
-        total_variation(skew, Fraction(1))
+        skew.total_variation(Fraction(1))
 
 
 @settings(max_examples=200)

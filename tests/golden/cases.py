@@ -17,8 +17,6 @@ from uuid import UUID
 import numpy as np
 
 import leastnoise as ln
-from leastnoise.calibration import Problem
-from leastnoise.calibration.lattice import lattice_law
 from leastnoise.core.sampling import entropy
 from leastnoise.mechanism.mechanism import Drawn
 from leastnoise.mechanism.storage import description
@@ -78,8 +76,7 @@ def mechanisms() -> Iterator[tuple[str, ln.Mechanism]]:
 def certified(certificate: ln.Certificate) -> ln.Mechanism:
     """Build the mechanism that calibrate built from this certificate's noise."""
     privacy, moved, cost = certificate.privacy, certificate.sensitivity, certificate.objective
-    problem = Problem(privacy, moved, cost, certificate.integer, certificate.among)
-    drawn = Drawn(lattice_law(certificate.noise, problem), cost)
+    drawn = Drawn(certificate.noise.discretize(moved), cost)
     return ln.Mechanism(privacy, moved, certificate.noise, certificate, drawn, certificate.integer)
 
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 import leastnoise as ln
 from leastnoise.accounting.profile import Profile
-from leastnoise.calibration import rounded
 from leastnoise.core.arrays import draw as bulk
-from leastnoise.core.profile import check_privacy
+from leastnoise.core.guarantee import check_privacy
 from leastnoise.errors import InvalidParameter, NotPrivate
 from leastnoise.noise import Steps
 from tests.support.random_noise import steps
@@ -24,7 +23,7 @@ COMB = Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3",
 @settings(max_examples=60)
 @given(steps(), st.sampled_from([Fraction(1, 12), Fraction(1, 5), Fraction(3, 4), Fraction(7)]))
 def test_a_rounded_law_is_the_mass_of_every_cell(noise: Steps, step: Fraction) -> None:
-    law = rounded(noise, step)
+    law = noise.rounded(step)
     low, high = noise.ends
     total = Fraction(0)
     for index in range(int(low / step) - 2, int(high / step) + 3):
@@ -46,7 +45,7 @@ def test_a_rounded_law_is_the_mass_of_every_cell(noise: Steps, step: Fraction) -
 @settings(max_examples=30)
 @given(steps())
 def test_every_ticket_is_held_by_its_point(noise: Steps) -> None:
-    law = rounded(noise, Fraction(1, 3))
+    law = noise.rounded(Fraction(1, 3))
     held = Counter(law.index_of(ticket) for ticket in range(law.total))
     assert held == {
         j: law.weight(j) for j in range(-law.farthest, law.farthest + 1) if law.weight(j)
@@ -57,7 +56,7 @@ def test_every_ticket_is_held_by_its_point(noise: Steps) -> None:
 @given(steps(), st.lists(st.integers(0, (1 << 64) - 1), min_size=1, max_size=50))
 def test_both_routes_draw_the_same(noise: Steps, words: list[int]) -> None:
     """Words that need another one are left out: bulk reads that one after the block."""
-    law = rounded(noise, Fraction(1, 64))
+    law = noise.rounded(Fraction(1, 64))
     kept = [w for w in words if law.scheme.index_if_certain(w, 64) is not None]
     if not kept:
         return

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 import leastnoise as ln
 from leastnoise.accounting.profile import Profile
-from leastnoise.core.profile import total_variation
 from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter, NotPrivate
 from leastnoise.noise import Steps
@@ -36,7 +35,7 @@ def test_every_stage_is_private_and_none_of_the_last_three_costs_more(
     noise: Steps, cost: Cost, moved: int, slack: int, data: st.DataObject
 ) -> None:
     sensitivity = Fraction(moved, 3)
-    tight = total_variation(noise, sensitivity)
+    tight = noise.total_variation(sensitivity)
     delta = tight + (1 - tight) * Fraction(slack, 5)
     if delta == 1:
         return

@@ -178,8 +178,8 @@ PROOFS = [
     ),
     Mutant(
         "width × 0.99",
-        "leastnoise.calibration.lattice:on_lattice",
-        replace("noise.radius", "noise.radius * Fraction(99, 100)"),
+        "leastnoise.core.noise.uniform:Uniform.discretize",
+        replace("self.width", "self.width * Fraction(99, 100)"),
         THEOREM_3,
     ),
     Mutant(
@@ -193,22 +193,22 @@ PROOFS = [
     ),
     Mutant(
         "atom off by one unit",
-        "leastnoise.calibration.lattice:on_lattice",
+        "leastnoise.core.noise.uniform:Uniform.discretize",
         replace("floor(spare)", "floor(spare) + 1"),
         THEOREM_3,
     ),
     Mutant(
         "k - 1 for k in the distance",
-        "leastnoise.core.profile.promise:_",
+        "leastnoise.core.noise.piecewise:FiniteLatticeNoise.total_variation",
         replace(
-            "noise.central(sensitivity // noise.step)",
-            "noise.central(sensitivity // noise.step - 1)",
+            "self.central(sensitivity // self.step)",
+            "self.central(sensitivity // self.step - 1)",
         ),
         DISTANCE,
     ),
     Mutant(
         "e^ε rounded up for a staircase",
-        "leastnoise.core.profile.promise:_falls_slowly",
+        "leastnoise.core.guarantee:_falls_slowly",
         replace(
             "noise.ratio * exponential(privacy.epsilon / periods).lower >= 1",
             "noise.ratio * exponential(privacy.epsilon / periods).upper"

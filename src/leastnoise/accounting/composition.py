@@ -1,18 +1,14 @@
-"""What several releases reveal together.
-
-What several releases about the same people tell together.
-
-What can be composed: how each part is read, what it promises and what it can lose.
-"""
+"""What several releases about the same people reveal together."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import Protocol, TypeAlias
 
 from leastnoise.accounting.curves import LossCurve
 from leastnoise.accounting.joint import JointLoss, joint_loss
@@ -33,17 +29,38 @@ from leastnoise.core.exact import (
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from leastnoise.mechanism import Mechanism
-
-    Part: TypeAlias = Mechanism | Privacy | Profile
-
-
 # Beyond this ε nothing is looked for.
 _LARGEST = Fraction(1 << 16)
 _SHOWN = Fraction(1, 10**6)
+_BITS = 320
+# How near the ε that is found is to the smallest that suffices, relative to it, or absolutely.
+_NEAR_BITS, _LEAST_BITS = 40, 60
+
+
+class Released(Protocol):
+    """A mechanism, as far as composition needs it."""
+
+    @property
+    def privacy(self) -> Privacy:
+        """The guarantee it satisfies."""
+        ...
+
+    @property
+    def profile(self) -> Profile:
+        """The profile of the noise that it samples."""
+        ...
+
+
+Part: TypeAlias = Released | Privacy | Profile
+
+
+class Releasing(ABC):
+    """A mechanism or an answer: the packages above register the classes that can be composed."""
+
+    @property
+    @abstractmethod
+    def composed_as(self) -> Part:
+        """The mechanism that was released from, or the guarantee that counts instead of it."""
 
 
 def compose(parts: Iterable[object]) -> Composition:
@@ -71,8 +88,9 @@ def compose(parts: Iterable[object]) -> Composition:
     """
     if isinstance(parts, str | bytes) or not isinstance(parts, Iterable):
         raise InvalidParameter(
-            f"compose takes a list of releases; got {quote(parts)}. "
-            "Give for instance [mechanism, (other, 10)]."
+            "compose takes a list of releases",
+            got=quote(parts),
+            fix="Give for instance [mechanism, (other, 10)].",
         )
     found: list[tuple[Part, int]] = []
     for part in parts:
@@ -139,15 +157,17 @@ class Composition:
         allowed = parse_rational(delta, "δ")
         if not 0 <= allowed < 1:
             raise InvalidParameter(
-                f"δ must be at least 0 and less than 1; got {quote(delta)}. "
-                "Give a probability such as '1e-6'."
+                "δ must be at least 0 and less than 1",
+                got=quote(delta),
+                fix="Give a probability such as '1e-6'.",
             )
         high = self._added if allowed >= self._failing else _LARGEST
         least = self.delta(high)
         if least > allowed:
             raise InvalidParameter(
                 f"no ε is proved to suffice at δ = {format_exact(allowed)}: these releases need at "
-                f"least {_up(least)} whatever ε is. Allow a larger δ."
+                f"least {_up(least)} whatever ε is",
+                fix="Allow a larger δ.",
             )
         if self.delta(0) <= allowed:
             return Fraction(0)
@@ -273,8 +293,9 @@ class Composition:
         """Return (Σεᵢ, δ), or refuse where it would promise nothing."""
         if failing >= 1:
             raise InvalidParameter(
-                "a promise needs δ < 1; got releases whose δ add up to 1 or more. Ask delta(ε) for "
-                "what they keep together, or release less."
+                "a promise needs δ < 1",
+                got="releases whose δ add up to 1 or more",
+                fix="Ask delta(ε) for what they keep together, or release less.",
             )
         return Privacy(self._added, round_up(failing) if failing else 0)
 
@@ -282,7 +303,11 @@ class Composition:
 def _epsilon(epsilon: Number) -> Fraction:
     exact = parse_rational(epsilon, "ε")
     if exact < 0:
-        raise InvalidParameter(f"ε must be 0 or more; got {quote(epsilon)}. Give one.")
+        raise InvalidParameter(
+            "ε must be 0 or more",
+            got=quote(epsilon),
+            fix="Give one.",
+        )
     return exact
 
 
@@ -294,9 +319,6 @@ def _short(number: Fraction, width: Fraction) -> Fraction:
 
 def _up(number: Fraction) -> str:
     return format_rounded(number, 6, ROUND_CEILING)
-
-
-_BITS = 320
 
 
 def parts_read(part: object) -> tuple[Part, int]:
@@ -311,27 +333,15 @@ def parts_read(part: object) -> tuple[Part, int]:
 
 
 def _read(part: object) -> Part:
-    from leastnoise.mechanism import (
-        Answer,  # SPLIT 5
-        Answers,  # SPLIT 5
-        Mechanism,  # SPLIT 5
-        PairAnswer,  # SPLIT 5
-        PairMechanism,  # SPLIT 5
-    )
-
-    if isinstance(part, Mechanism | Privacy | Profile):
+    if isinstance(part, Privacy | Profile):
         return part
-    if isinstance(part, Answer):
-        return part.mechanism
-    if isinstance(part, Answers):  # priced for several touches, it is no longer one release
-        alone = part.privacy == part.mechanism.privacy
-        return part.mechanism if alone else part.privacy
-    if isinstance(part, PairMechanism | PairAnswer):
-        return part.privacy
+    if isinstance(part, Releasing):
+        return part.composed_as
     raise InvalidParameter(
         "what is composed must be a mechanism, an answer, a promise, a profile or a composition, "
-        f"or a pair of one and how often; got {quote(part)}. "
-        "Give for instance [mechanism, (Privacy(epsilon=1), 10)]."
+        "or a pair of one and how often",
+        got=quote(part),
+        fix="Give for instance [mechanism, (Privacy(epsilon=1), 10)].",
     )
 
 
@@ -365,12 +375,6 @@ def part_delta(part: Part, epsilon: Fraction) -> Interval:
     return Interval(share(most.lower, level.upper), share(most.upper, level.lower))
 
 
-def part_profile(part: Mechanism | Profile) -> Profile:
-    """Return the profile of what a part draws."""
-    if isinstance(part, Profile):
-        return part
-    return Profile(part.drawn.noise, sensitivity=part.protected)
-
-
-# How near the ε that is found is to the smallest that suffices, relative to it, or absolutely.
-_NEAR_BITS, _LEAST_BITS = 40, 60
+def part_profile(part: Released | Profile) -> Profile:
+    """Return the profile of the noise that a part samples."""
+    return part if isinstance(part, Profile) else part.profile

@@ -255,25 +255,16 @@ class Envelope(LossCurve):
 
 
 def shape_table(shape: Shape, move: int) -> Table:
-    """Return the likelihood ratios of a piecewise constant noise and itself moved so far."""
-    found: dict[Fraction, int] = {}
+    """Return the likelihood ratios of piecewise constant noise and itself shifted so far."""
+    masses: dict[Fraction, int] = {}
     impossible = 0
-    others = [(a + move, b + move, h) for a, b, h in shape.pieces]
-    first = 0
-    for a, b, h in shape.pieces:
-        while first < len(others) and others[first][1] <= a:
-            first += 1
-        covered, place = 0, first
-        while place < len(others) and others[place][0] < b:
-            low, high, g = others[place]
-            shared = min(b, high) - max(a, low)
-            covered += shared
-            if h > g:
-                ratio = Fraction(h, g)
-                found[ratio] = found.get(ratio, 0) + shared * h
-            place += 1
-        impossible += h * (b - a - covered)
-    ratios = tuple((ratio, Fraction(mass, shape.total)) for ratio, mass in sorted(found.items()))
+    for height, other, length in shape.overlaps(move):
+        if not other:
+            impossible += height * length
+        elif height > other:
+            ratio = Fraction(height, other)
+            masses[ratio] = masses.get(ratio, 0) + height * length
+    ratios = tuple((ratio, Fraction(mass, shape.total)) for ratio, mass in sorted(masses.items()))
     return Table(ratios, Fraction(impossible, shape.total) + shape.atoms)
 
 

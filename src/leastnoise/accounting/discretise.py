@@ -1,8 +1,4 @@
-"""From a curve to a law of losses that lies above or below it.
-
-The grid for the losses of several releases, and the law of their sum on it.
-
-From a curve to a law of losses on a grid whose curve lies above it, or below it.
+"""From a curve to losses on a grid whose curve lies above it, or below it.
 
 Above: the chords between the values at e^(ih) ("connect the dots": Doroshenko, Ghazi, Kamath, Kumar
 and Manurangsi 2022). Below: the values less what chords can lie above the curve, and of these the
@@ -33,6 +29,9 @@ _COMMON = 64
 _NEAR = 1e-12
 _GUARD_BITS = 56
 _HAIR_BITS = 32
+# The curve from below is lowered by so many units before slopes are rounded.
+_MARGIN_BITS = 24
+_FEW = 16
 
 
 @dataclass(frozen=True)
@@ -119,11 +118,6 @@ def _common(marks: list[Fraction]) -> Fraction | None:
             return None
         parts = lcm(parts, near.denominator)
     return marks[0] / parts if parts <= _COMMON**2 else None
-
-
-# The curve from below is lowered by so many units before slopes are rounded.
-_MARGIN_BITS = 24
-_FEW = 16
 
 
 def law_above(curve: LossCurve, grid: LossGrid, top: int) -> Losses:

@@ -5,19 +5,22 @@ from fractions import Fraction
 from functools import singledispatch
 
 from leastnoise.accounting.curves import Envelope, LossCurve, Table, shape_table
-from leastnoise.accounting.smooth_curves import Decaying, Normal
-from leastnoise.core.exact import Interval, exponential
+from leastnoise.accounting.smooth_curves import Decaying, Evaluated, Normal
+from leastnoise.core.exact import Interval, exponential, format_exact
 from leastnoise.core.noise import (
-    DiscreteStaircase,
+    FiniteLatticeNoise,
     Gaussian,
     Laplace,
     Noise,
+    PiecewiseNoise,
     Rounded,
-    Staircase,
+    Smooth,
+    StaircaseNoise,
     TruncatedLaplace,
 )
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import Shape, StaircaseCurve, lattice_ratios, line_ratios, shape_of
+from leastnoise.core.profile import Shape
+from leastnoise.errors import Unsupported
 
 _BITS = 320
 # A curve that falls by less than 2^−18 of itself is taken for level.
@@ -49,9 +52,23 @@ def promise_losses(privacy: Privacy) -> PartLosses:
 
 @singledispatch
 def noise_losses(noise: Noise, sensitivity: Fraction) -> PartLosses:
-    """Return the curves of a noise, for moves up to ``sensitivity``."""
-    shape = _joined(shape_of(noise, sensitivity))
-    longest = shape_table(shape, shape.moved)
+    """Return the curves of noise, for shifts up to ``sensitivity``: by its kind."""
+    raise Unsupported(
+        "what noise loses is known of the noises of leastnoise",
+        got=f"{noise!r} at a sensitivity of {format_exact(sensitivity)}",
+        fix="Give one of them.",
+    )
+
+
+def has_loss_curve(noise: type[Noise]) -> bool:
+    """Tell whether privacy losses are known for a class of noise, by its kind or its own."""
+    return noise_losses.dispatch(noise) is not noise_losses.dispatch(object)
+
+
+@noise_losses.register
+def _(noise: PiecewiseNoise | FiniteLatticeNoise, sensitivity: Fraction) -> PartLosses:
+    shape = _joined(noise.curve(sensitivity).shape)
+    longest = shape_table(shape, shape.longest)
     if shape.falls:
         return _flattened(longest)
     mirrored = shape.mirrored()
@@ -88,18 +105,15 @@ def _placed(shape: Shape) -> list[tuple[int, int, int]]:
 
 
 @noise_losses.register
-def _(noise: Staircase, sensitivity: Fraction) -> PartLosses:
-    return _ratio_losses(line_ratios(noise, sensitivity))
+def _(noise: StaircaseNoise, sensitivity: Fraction) -> PartLosses:
+    table = Table(tuple(sorted(noise.curve(sensitivity).higher.items())), Fraction(0))
+    return PartLosses(table, table)
 
 
 @noise_losses.register
-def _(noise: DiscreteStaircase, sensitivity: Fraction) -> PartLosses:
-    return _ratio_losses(lattice_ratios(noise, sensitivity))
-
-
-def _ratio_losses(ratios: StaircaseCurve) -> PartLosses:
-    table = Table(tuple(sorted(ratios.higher.items())), Fraction(0))
-    return PartLosses(table, table)
+def _(noise: Smooth, sensitivity: Fraction) -> PartLosses:
+    curve = Evaluated(noise, sensitivity)  # families with a formula have it below
+    return PartLosses(curve, curve)
 
 
 @noise_losses.register

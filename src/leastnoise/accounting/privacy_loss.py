@@ -1,10 +1,6 @@
-"""Privacy losses on a grid, in whole numbers.
+"""The distribution of privacy losses 0, ±h, ±2h, … on a grid, in integers.
 
-The losses 0, ±h, ±2h, …, and e to their power, in whole numbers.
-
-A law of privacy losses on a grid, in whole numbers: what releases add up to.
-
-The loss of an output is ln p(x)/q(x). Of a pair of laws (P, Q) only the law of the loss under P
+The loss of an output is ln p(x)/q(x). Of a pair (P, Q) only the distribution of the loss under P
 matters: δ(ε) is the mass at infinity and the sum of mass·(1 − e^(ε − loss)) over the losses above
 ε. The loss of two independent outputs is the sum of theirs. docs/theory/composition.md has the
 proofs; all rounding here is to the stated side, so nothing is lost to floating point.

@@ -8,7 +8,7 @@ from leastnoise.accounting.renyi import renyi
 from leastnoise.accounting.tradeoff import impossible, tradeoff
 from leastnoise.core.exact import Interval, Number, parse_positive, parse_rational, quote
 from leastnoise.core.noise import Noise
-from leastnoise.core.profile import Curve, Level, curve_of
+from leastnoise.core.profile import Curve, Level
 from leastnoise.errors import InvalidParameter
 
 
@@ -31,7 +31,9 @@ class Profile:
         """Keep the noise; nothing is computed yet."""
         if not isinstance(noise, Noise):
             raise InvalidParameter(
-                f"a profile is of a noise; got {quote(noise)}. Give for instance Uniform(5)."
+                "a profile is of a noise",
+                got=quote(noise),
+                fix="Give for instance Uniform(5).",
             )
         object.__setattr__(self, "noise", noise)
         object.__setattr__(self, "sensitivity", parse_positive(sensitivity, "sensitivity"))
@@ -44,7 +46,11 @@ class Profile:
         """Enclose δ(ε)."""
         exact = parse_rational(epsilon, "ε")
         if exact < 0:
-            raise InvalidParameter(f"ε must be 0 or more; got {quote(epsilon)}. Give one.")
+            raise InvalidParameter(
+                "ε must be 0 or more",
+                got=quote(epsilon),
+                fix="Give one.",
+            )
         return self._curve.worst(Level.at(exact))[0]
 
     def at_factor(self, factor: Fraction) -> Fraction:
@@ -56,7 +62,9 @@ class Profile:
         exact = parse_rational(factor, "a factor")
         if exact < 0:
             raise InvalidParameter(
-                f"a factor must be at least 0; got {quote(factor)}. Give e^ε as a rational."
+                "a factor must be at least 0",
+                got=quote(factor),
+                fix="Give e^ε as a rational.",
             )
         reached, move = self._curve.worst(Level.of(exact))
         return reached.upper, move
@@ -90,8 +98,9 @@ class Profile:
         rate = parse_rational(fpr, "a false positive rate")
         if not 0 <= rate <= 1:
             raise InvalidParameter(
-                f"a false positive rate must lie between 0 and 1; got {quote(fpr)}. "
-                "Give a probability."
+                "a false positive rate must lie between 0 and 1",
+                got=quote(fpr),
+                fix="Give a probability.",
             )
         return tradeoff(self._curve, rate)
 
@@ -105,11 +114,12 @@ class Profile:
         exact = parse_rational(order, "an order")
         if exact <= 1:
             raise InvalidParameter(
-                f"the order of a Rényi divergence must be greater than 1; got {quote(order)}. "
-                "Give for instance 2."
+                "the order of a Rényi divergence must be greater than 1",
+                got=quote(order),
+                fix="Give for instance 2.",
             )
         return renyi(self._curve, exact)
 
     @cached_property
     def _curve(self) -> Curve:
-        return curve_of(self.noise, self.sensitivity)
+        return self.noise.curve(self.sensitivity)

@@ -1,4 +1,4 @@
-"""Rényi divergences of a noise from itself moved, from above."""
+"""Rényi divergences of noise from itself shifted, from above."""
 
 import math
 from collections.abc import Callable
@@ -7,8 +7,15 @@ from functools import singledispatch
 
 from leastnoise.accounting.tradeoff import impossible
 from leastnoise.core.exact import Interval, exponential, format_exact, logarithm
-from leastnoise.core.noise import Gaussian, Laplace, Smooth
-from leastnoise.core.profile import Curve, LogConcaveCurve, PiecewiseCurve, StaircaseCurve, refine
+from leastnoise.core.noise import Gaussian, Laplace
+from leastnoise.core.profile import (
+    Curve,
+    LogConcave,
+    LogConcaveCurve,
+    PiecewiseCurve,
+    StaircaseCurve,
+    refine,
+)
 from leastnoise.errors import Unsupported
 
 
@@ -19,25 +26,25 @@ def renyi(curve: Curve, order: Fraction) -> Fraction | float:
 
 
 @renyi.register
-def finite_renyi(curve: PiecewiseCurve, order: Fraction) -> Fraction | float:
+def _renyi_of_pieces(curve: PiecewiseCurve, order: Fraction) -> Fraction | float:
     """Return infinity, for some output is impossible for a neighbour; 0 if nothing moves."""
-    return math.inf if impossible(curve) else ratios_renyi({Fraction(1): Fraction(1)}, order)
+    return math.inf if impossible(curve) else _renyi_of_ratios({Fraction(1): Fraction(1)}, order)
 
 
 @renyi.register
-def renyi_of_ratios(curve: StaircaseCurve, order: Fraction) -> Fraction | float:
+def _renyi_of_staircase(curve: StaircaseCurve, order: Fraction) -> Fraction | float:
     """Return a bound from above of the divergence, from the ratios."""
-    return ratios_renyi(curve.masses, order)
+    return _renyi_of_ratios(curve.masses, order)
 
 
 @renyi.register
-def half_lines_renyi(curve: LogConcaveCurve, order: Fraction) -> Fraction | float:
+def _renyi_of_log_concave(curve: LogConcaveCurve, order: Fraction) -> Fraction | float:
     """Return the divergence of the noise on the line: rounding can only make it less."""
-    return smooth_renyi(curve.noise, curve.move, order) if curve.move else Fraction(0)
+    return _smooth_renyi(curve.noise, curve.move, order) if curve.move else Fraction(0)
 
 
 @singledispatch
-def smooth_renyi(noise: Smooth, move: Fraction, order: Fraction) -> Fraction | float:
+def _smooth_renyi(noise: LogConcave, move: Fraction, order: Fraction) -> Fraction | float:
     """Return D(P moved, P) of an order > 1: exact or from above; infinite for a largest size.
 
     D = ln E (p(X)/p(X − d))^(order − 1) / (order − 1), X drawn from p (Mironov 2017, Definition 3).
@@ -45,19 +52,19 @@ def smooth_renyi(noise: Smooth, move: Fraction, order: Fraction) -> Fraction | f
     if not isinstance(noise.radius, float):
         return math.inf  # some outputs of each are impossible for the other
     raise Unsupported(
-        "a Rényi divergence is known for Laplace, Gaussian and staircase noise; "
-        f"got {noise!r}, a move of {format_exact(move)} and the order {format_exact(order)}. "
-        "Ask its profile for δ(ε) instead."
+        "a Rényi divergence is known for Laplace, Gaussian and staircase noise",
+        got=f"{noise!r}, a move of {format_exact(move)} and the order {format_exact(order)}",
+        fix="Ask its profile for δ(ε) instead.",
     )
 
 
-@smooth_renyi.register
+@_smooth_renyi.register
 def _(noise: Gaussian, move: Fraction, order: Fraction) -> Fraction | float:
     # Mironov 2017, Proposition 7.
     return order * (move / noise.sigma) ** 2 / 2
 
 
-@smooth_renyi.register
+@_smooth_renyi.register
 def _(noise: Laplace, move: Fraction, order: Fraction) -> Fraction | float:
     # Mironov 2017, Proposition 6, divided by its larger exponential.
     apart, twice = move / noise.scale, 2 * order - 1
@@ -66,10 +73,10 @@ def _(noise: Laplace, move: Fraction, order: Fraction) -> Fraction | float:
         small = _small_power(Interval.exact(-twice * apart), bits)
         return (Interval.exact(order) + small.scaled(order - 1)).scaled(1 / twice)
 
-    return renyi_of(lambda _: Interval.exact(apart), mean, order)
+    return _renyi_from(lambda _: Interval.exact(apart), mean, order)
 
 
-def ratios_renyi(masses: dict[Fraction, Fraction], order: Fraction) -> Fraction:
+def _renyi_of_ratios(masses: dict[Fraction, Fraction], order: Fraction) -> Fraction:
     """Return the divergence for finitely many likelihood ratios > 0 and the masses that have them.
 
     ln of the sum of mass·ratio^(order − 1), over order − 1; divided by its largest power.
@@ -83,10 +90,10 @@ def ratios_renyi(masses: dict[Fraction, Fraction], order: Fraction) -> Fraction:
             total += _small_power(power, bits).scaled(mass)
         return total
 
-    return renyi_of(lambda bits: logarithm(largest, bits), mean, order)
+    return _renyi_from(lambda bits: logarithm(largest, bits), mean, order)
 
 
-def renyi_of(
+def _renyi_from(
     largest: Callable[[int], Interval], mean: Callable[[int], Interval], order: Fraction
 ) -> Fraction:
     """Return L + ln(M) / (order − 1) from above, for the largest log-ratio L and a mean M ≤ 1."""

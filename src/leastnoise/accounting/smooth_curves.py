@@ -1,4 +1,4 @@
-"""The loss curves of smooth noise: Laplace, cut off or not, and Gaussian, by their formulas."""
+"""The loss curves of smooth noise: by the formula of its family, or by its profile."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,8 @@ from functools import cached_property
 from leastnoise.accounting.curves import LossCurve
 from leastnoise.accounting.privacy_loss import Bracket, LossGrid
 from leastnoise.core.exact import Interval, as_float, decay, exponential, normal_excess
-from leastnoise.core.noise import Laplace, TruncatedLaplace
+from leastnoise.core.noise import Laplace, Smooth, TruncatedLaplace
+from leastnoise.core.profile import Level
 
 _ZERO = Fraction(0)
 _BITS = 320
@@ -32,10 +33,10 @@ class Decaying(LossCurve):
     @cached_property
     def level(self) -> Fraction:
         """The largest finite loss; 0 if there is none."""
-        steep = self.move / self.noise.scale
-        if isinstance(self.noise, Laplace):
+        steep, radius = self.move / self.noise.scale, self.noise.radius
+        if isinstance(radius, float):
             return steep
-        return max(_ZERO, min(steep, 2 * self.noise.width / self.noise.scale - steep))
+        return max(_ZERO, min(steep, 2 * radius / self.noise.scale - steep))
 
     def heights(self, grid: LossGrid, top: int) -> list[Bracket]:
         """Enclose the formula."""
@@ -86,18 +87,17 @@ class Decaying(LossCurve):
         """Enclose c₀ and c₁."""
         bits = grid.bits + _GUARD_BITS
         fallen = decay(self.move / (2 * self.noise.scale), bits)
-        if isinstance(self.noise, Laplace):
+        radius = self.noise.radius
+        if isinstance(radius, float):
             return (0, 0), grid.scaled(fallen)
-        cut = decay(self.noise.width / self.noise.scale, bits)
+        cut = decay(radius / self.noise.scale, bits)
         kept = (Interval.exact(1) - cut).inverted()
         return grid.scaled((cut * kept).scaled(Fraction(1, 2))), grid.scaled(fallen * kept)
 
     @cached_property
     def impossible(self) -> Interval:
         """P(X < d − A), or 0 without a cut."""
-        if isinstance(self.noise, Laplace):
-            return Interval.exact(0)
-        return self.noise.below(self.move - self.noise.width, _BITS)
+        return _impossible(self.noise, self.move)
 
     @property
     def is_level(self) -> bool:
@@ -158,3 +158,55 @@ class Normal(LossCurve):
     def spread(self) -> float:
         """μ²: the loss is normal about μ²/2."""
         return as_float(self.squared.upper)
+
+
+@dataclass(frozen=True)
+class Evaluated(LossCurve):
+    """Smooth noise shifted by d, its profile computed at each loss of the grid.
+
+    Slower than a formula, and of the curve nothing but its convexity is used.
+    """
+
+    noise: Smooth
+    move: Fraction
+
+    def heights(self, grid: LossGrid, top: int) -> list[Bracket]:
+        """Enclose δ at each loss."""
+        curve = self.noise.curve(self.move)
+        return [grid.scaled(curve.worst(Level.at(i * grid.step))[0]) for i in range(top + 1)]
+
+    @cached_property
+    def impossible(self) -> Interval:
+        """P(X < d − A) for a maximum size A, or 0 without one."""
+        return _impossible(self.noise, self.move)
+
+    @property
+    def is_level(self) -> bool:
+        """Never known."""
+        return False
+
+    @property
+    def farthest(self) -> float:
+        """Infinite, for all that is known."""
+        return math.inf
+
+    @cached_property
+    def spread(self) -> float:
+        """The variance of the finite losses, from the densities at evenly spaced quantiles."""
+        places = [self.noise.quantile(Fraction(2 * i + 1, 2 * _CELLS)) for i in range(_CELLS)]
+        pairs = [[self.noise.density(abs(x), 64) for x in (at, at - self.move)] for at in places]
+        losses = [_log_ratio(*pair) for pair in pairs if pair[1].lower]
+        mean = math.fsum(losses) / max(1, len(losses))
+        return math.fsum((loss - mean) ** 2 for loss in losses) / max(1, len(losses))
+
+
+def _impossible(noise: Smooth, move: Fraction) -> Interval:
+    radius = noise.radius
+    if isinstance(radius, float):
+        return Interval.exact(0)
+    return noise.below(move - radius, _BITS)
+
+
+def _log_ratio(first: Interval, second: Interval) -> float:
+    ratio = first.middle / second.middle
+    return math.log(ratio.numerator) - math.log(ratio.denominator)

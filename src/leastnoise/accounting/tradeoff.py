@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from fractions import Fraction
 from functools import singledispatch
+from math import ceil
 
 from leastnoise.core.exact import Interval
-from leastnoise.core.noise import Rounded
 from leastnoise.core.profile import (
     Curve,
     LogConcaveCurve,
@@ -32,40 +32,39 @@ def impossible(curve: Curve) -> Fraction:
     raise TypeError(f"what is impossible is not known of {type(curve).__name__}")
 
 
-def shape_ratios(shape: Shape) -> list[Fraction]:
-    """The likelihood ratios of two heights: where H, as a function of e^ε, has its kinks."""
+def _height_ratios(shape: Shape) -> list[Fraction]:
+    """Return the likelihood ratios of two heights: where H, as a function of e^ε, has its kinks."""
     heights = {h for _, _, h in shape.pieces}
     if len(heights) ** 2 > _MOST_RATIOS:
         raise InvalidParameter(
-            f"a trade-off may compare at most {_MOST_RATIOS} pairs of heights; got "
-            f"{len(heights)} different heights. Give fewer."
+            f"a trade-off may compare at most {_MOST_RATIOS} pairs of heights",
+            got=f"{len(heights)} different heights",
+            fix="Give fewer.",
         )
     return sorted({Fraction(h, g) for h in heights for g in heights})
 
 
 @tradeoff.register
-def finite_tradeoff(curve: PiecewiseCurve, rate: Fraction) -> Fraction:
+def _tradeoff_of_pieces(curve: PiecewiseCurve, rate: Fraction) -> Fraction:
     """Return the best bound that the profile gives: sup of 1 − δ(ε) − e^ε·rate, exactly."""
-    kinks = [Fraction(0), *shape_ratios(curve.shape)]
+    kinks = [Fraction(0), *_height_ratios(curve.shape)]
 
     def value(i: int) -> Fraction:
         return 1 - curve.at_factor(kinks[i]) - kinks[i] * rate
 
     best = _peak(len(kinks), value)
     spans = [(kinks[i], kinks[i + 1]) for i in (best - 1, best) if 0 <= i < len(kinks) - 1]
-    return max([value(best), *(_finite_peak_between(curve, a, b, rate) for a, b in spans)])
+    return max([value(best), *(_peak_between(curve, a, b, rate) for a, b in spans)])
 
 
 @impossible.register
-def finite_impossible(curve: PiecewiseCurve) -> Fraction:
+def _impossible_of_pieces(curve: PiecewiseCurve) -> Fraction:
     """δ at the largest likelihood ratio of two heights: beyond, only the impossible counts."""
     heights = [h for _, _, h in curve.shape.pieces] or [1]
     return curve.at_factor(Fraction(max(heights), min(heights)))
 
 
-def _finite_peak_between(
-    curve: PiecewiseCurve, low: Fraction, high: Fraction, rate: Fraction
-) -> Fraction:
+def _peak_between(curve: PiecewiseCurve, low: Fraction, high: Fraction, rate: Fraction) -> Fraction:
     """Return the largest 1 − δ − e^ε·rate between two kinks, where every move gives a line.
 
     The least of these lines is concave; its peak is found by crossing the line that rises with
@@ -74,8 +73,8 @@ def _finite_peak_between(
 
     def least(factor: Fraction) -> tuple[Fraction, Fraction]:
         """Return the value at a factor and the slope of a line that passes through it."""
-        excess, move, sign = curve._largest_excess(factor)
-        shape = curve._shapes[sign]
+        excess, move, sign = curve.largest_excess(factor)
+        shape = curve.shapes[sign]
         rise = (shape.excess(move, high) - shape.excess(move, low)) / (high - low)
         return 1 - shape.atoms - excess - factor * rate, -rise - rate
 
@@ -107,7 +106,7 @@ def _peak(count: int, value: Callable[[int], Fraction]) -> int:
 
 
 @tradeoff.register
-def ratios_tradeoff(curve: StaircaseCurve, rate: Fraction) -> Fraction:
+def _tradeoff_of_staircase(curve: StaircaseCurve, rate: Fraction) -> Fraction:
     """Return the false negatives of the best test, exactly: the highest ratios come first."""
     left, missed = rate, Fraction(1)
     for ratio, mass in sorted(curve.masses.items(), reverse=True):
@@ -118,13 +117,13 @@ def ratios_tradeoff(curve: StaircaseCurve, rate: Fraction) -> Fraction:
 
 
 @impossible.register
-def ratios_impossible(_curve: StaircaseCurve) -> Fraction:
+def _impossible_of_staircase(_curve: StaircaseCurve) -> Fraction:
     """0: what one puts out so does the other."""
     return Fraction(0)
 
 
 @tradeoff.register
-def half_lines_tradeoff(curve: LogConcaveCurve, rate: Fraction) -> Fraction:
+def _tradeoff_of_log_concave(curve: LogConcaveCurve, rate: Fraction) -> Fraction:
     """Return P(X > d + q) from below, q the place with P(X < q) = rate.
 
     The best test that takes a neighbour's output for one's own at this rate is x < d + q
@@ -134,21 +133,21 @@ def half_lines_tradeoff(curve: LogConcaveCurve, rate: Fraction) -> Fraction:
         return 1 - rate
     if rate in (0, 1):
         return (1 - rate) * (1 - impossible(curve))
-    return 1 - curve.noise.below(curve.move + _half_lines_quantile(curve, rate)).upper
+    return 1 - curve.noise.below(curve.move + _quantile(curve, rate)).upper
 
 
 @tradeoff.register
-def rounded_half_lines_tradeoff(curve: RoundedLogConcaveCurve, rate: Fraction) -> Fraction:
+def _tradeoff_of_rounded(curve: RoundedLogConcaveCurve, rate: Fraction) -> Fraction:
     """Return the line's bound, or a better one from the tests that the lattice has.
 
     These are the thresholds, mixed at random: a polygon. Its edge at this rate falls by some
     factor f, and 1 − δ − f·rate at e^ε = f is a bound whatever f is.
     """
-    line = half_lines_tradeoff(curve, rate)
+    line = _tradeoff_of_log_concave(curve, rate)
     if not curve.move or rate in (0, 1):
         return line
-    first = curve._before(curve.move + _half_lines_quantile(curve, rate))
-    ends = [curve._threshold(i) for i in (first, first + 1)]
+    first = curve.last_threshold(curve.move + _quantile(curve, rate))
+    ends = [curve.threshold(i) for i in (first, first + 1)]
     missed = curve.noise.below(ends[1]).middle - curve.noise.below(ends[0]).middle
     far = [curve.noise.below(end - curve.move).middle for end in ends]
     if missed <= 0 or far[1] <= far[0]:
@@ -157,14 +156,14 @@ def rounded_half_lines_tradeoff(curve: RoundedLogConcaveCurve, rate: Fraction) -
     return max(line, 1 - curve.at_factor(factor) - factor * rate)
 
 
-def _half_lines_quantile(curve: LogConcaveCurve, rate: Fraction) -> Fraction:
+def _quantile(curve: LogConcaveCurve, rate: Fraction) -> Fraction:
     """Return the place with P(X < place) = rate, from above."""
     size = curve.noise.series(min(rate, 1 - rate), 1)[0]
     return -size.lower if rate < _HALF else size.upper
 
 
 @impossible.register
-def half_lines_impossible(curve: LogConcaveCurve) -> Fraction:
+def _impossible_of_log_concave(curve: LogConcaveCurve) -> Fraction:
     """P(X < d − A) for a largest size A, from above; 0 without one."""
     radius = curve.noise.radius
     if isinstance(radius, float) or not curve.move:
@@ -173,9 +172,10 @@ def half_lines_impossible(curve: LogConcaveCurve) -> Fraction:
 
 
 @impossible.register
-def rounded_half_lines_impossible(curve: RoundedLogConcaveCurve) -> Fraction:
+def _impossible_of_rounded(curve: RoundedLogConcaveCurve) -> Fraction:
     """The probability of the points that lie beyond all of the moved ones, from above."""
-    farthest = Rounded(curve.step, curve.noise).farthest
-    if isinstance(farthest, float) or not curve.move:
+    radius = curve.noise.radius
+    if isinstance(radius, float) or not curve.move:
         return Fraction(0)
-    return curve.noise.below(curve.move - curve._threshold(farthest)).upper
+    farthest = ceil(radius / curve.step - _HALF)
+    return curve.noise.below(curve.move - curve.threshold(farthest)).upper

@@ -1,47 +1,145 @@
-"""The noises of the literature by name, each at the parameters its theorem gives for a promise."""
+"""The noise of the literature by name, each at the parameters its theorem gives for a guarantee."""
 
+import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
+from enum import Enum
 from fractions import Fraction
 from types import MappingProxyType
 
-from leastnoise.calibration.integers import canonical, least_on_integers
-from leastnoise.calibration.lattice import rounded
-from leastnoise.calibration.line import least_comb, least_on_line
-from leastnoise.calibration.problem import Problem, outside
-from leastnoise.calibration.smooth import classic_gaussian, gaussian, laplace, truncated_laplace
-from leastnoise.calibration.staircase import (
-    LONGEST_ON_LINE,
-    cheapest_staircase,
-    cut_staircase,
-    geometric,
+from leastnoise.accounting import has_loss_curve
+from leastnoise.calibration.canonical import find_canonical
+from leastnoise.calibration.comb import find_comb, prove_comb
+from leastnoise.calibration.integers import find_uniform, prove_uniform
+from leastnoise.calibration.problem import Problem
+from leastnoise.calibration.smooth import (
+    classic_gaussian,
+    find_smooth,
+    gaussian,
+    laplace,
+    truncated_laplace,
 )
-from leastnoise.certificate import Certificate, at_epsilon_0
-from leastnoise.core.exact import exponential, quote
-from leastnoise.core.noise import Noise, Rounded, Smooth, Staircase, Steps
-from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import is_unimodal
+from leastnoise.calibration.staircase import cheapest_staircase, find_cut_staircase, geometric
+from leastnoise.certificate import Certificate, store_noise
+from leastnoise.core.exact import quote
+from leastnoise.core.noise import (
+    DiscreteStaircase,
+    DiscreteSteps,
+    DiscreteUniform,
+    Gaussian,
+    Laplace,
+    Noise,
+    Rounded,
+    Staircase,
+    Steps,
+    TruncatedLaplace,
+    Uniform,
+)
+from leastnoise.costs import has_expectation
 from leastnoise.errors import InvalidParameter, LeastnoiseError, NotPrivate, Unsupported
 
 # An ε smaller than δ by this factor is as good as none: the noise for ε = 0 is within 0.1 %.
 _MUCH_LESS = 10_000
 
 
+class Approximation(Enum):
+    """The distribution that plans take for a family's while they search: in floats, at Δ = 1."""
+
+    UNIFORM = "uniform: needs no ε"
+    EXPONENTIAL = "falls at the rate ε: makes no use of δ"
+    LAPLACE = "falls at the rate ε − 2·ln(1−δ)"
+    TRUNCATED = "falls at the rate ε, cut off where δ pays for it"
+    GAUSSIAN = "normal"
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A kind of noise: what it is in a few words, where it is from, and how it is found."""
+    """A kind of noise: what it is, where it is from, how it is found, and what plans need.
+
+    Attributes:
+        about: What it is, in a few words.
+        source: The result that its parameters are from.
+        find: Returns the noise for a problem, or raises what the theorem asks for instead.
+        noise: Every class that ``find`` returns, or that its noise is discretized to.
+        approximation: How a search approximates it.
+        stairs: Whether it falls in steps of Δ, which makes it cheaper than its approximation.
+        many_steps: Whether it takes long where ε is small, when another family is as good.
+        prove_least: Returns the noise with a proof that it is optimal, or None where it is not.
+    """
 
     about: str
     source: str
     find: Callable[[Problem], Noise]
+    noise: tuple[type[Noise], ...]
+    approximation: Approximation
+    stairs: bool = False
+    many_steps: bool = False
+    prove_least: Callable[[Problem], tuple[Noise, Certificate] | None] | None = None
+
+    @property
+    def needs_epsilon(self) -> bool:
+        """Whether it needs an ε > 0."""
+        return self.approximation is not Approximation.UNIFORM
+
+    @property
+    def uses_delta(self) -> bool:
+        """Whether a δ > 0 makes it cheaper."""
+        return self.approximation is not Approximation.EXPONENTIAL
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether k releases together are one release of the same noise shifted by √k·Δ."""
+        return self.approximation is Approximation.GAUSSIAN
+
+
+_FAMILIES: dict[str, Family] = {}
+FAMILIES: Mapping[str, Family] = MappingProxyType(_FAMILIES)
+
+
+def register(name: str, family: Family) -> None:
+    """Add a family under its name; the last of the steps in docs/architecture.md.
+
+    Raises:
+        TypeError: If a part of it is missing, naming which.
+    """
+    if name in _FAMILIES:
+        raise TypeError(f"there is a family {name} already")
+    if not family.noise:
+        raise TypeError(f"the family {name} must name the classes of its noise; it names none")
+    if not isinstance(family.approximation, Approximation):
+        raise TypeError(
+            f"the family {name} must have an approximation; got {family.approximation!r}"
+        )
+    for noise in family.noise:
+        _check_class(name, noise)
+    for noise in family.noise:
+        store_noise(noise)
+    _FAMILIES[name] = family
+
+
+def _check_class(name: str, noise: type[Noise]) -> None:
+    """Reject a class of noise that something cannot be computed of, naming what."""
+    missing = []
+    if inspect.isabstract(noise):
+        missing += sorted(noise.__abstractmethods__)
+    if not has_expectation(noise):
+        missing.append("an expected cost (leastnoise.costs.expectation)")
+    if not has_loss_curve(noise):
+        missing.append("a privacy loss curve (leastnoise.accounting.parts)")
+    if not getattr(noise, "stored", None):
+        missing.append("the fields that a certificate stores (Noise.stored)")
+    if missing:
+        raise TypeError(
+            f"{noise.__name__} of the family {name} is not complete; it lacks {', '.join(missing)}"
+        )
 
 
 def noise_of_family(name: object, problem: Problem) -> tuple[Noise, str]:
-    """Return the noise of a family that keeps the promise, and the result it rests on.
+    """Return the noise of a family for a problem, and the result it rests on.
 
     Raises:
-        InvalidParameter: If there is no such family, or the promise is outside its theorem, which
+        InvalidParameter: If there is no such family, or the guarantee is outside its theorem, which
             is then named.
     """
     if not isinstance(name, str) or name not in FAMILIES:
@@ -60,131 +158,132 @@ def _meant(name: object) -> str:
 
 
 def cheapest_known(problem: Problem) -> tuple[Noise, str]:
-    """Return the cheapest noise of all families that keep the promise, and its family's name."""
+    """Return the cheapest noise of all families for a problem, and its family's name."""
     best: tuple[Fraction, Noise, str] | None = None
     refused: list[LeastnoiseError] = []
-    for name in FAMILIES:
+    for name, family in FAMILIES.items():
         if best and problem.privacy.epsilon * _MUCH_LESS <= problem.privacy.delta:
             break  # the first, uniform noise, is near enough
         try:
-            noise = FAMILIES[name].find(problem)
+            noise = family.find(problem)
             cost = noise.expected(problem.cost)
-            if problem.among == "decreasing" and not is_unimodal(noise):
+            if problem.among == "decreasing" and not noise.is_unimodal:
                 continue
         except (InvalidParameter, NotPrivate, Unsupported) as error:
             refused.append(error)
             continue
         if best is None or cost < best[0]:
             best = cost, noise, name
-    if best is None:  # rather why a noise that keeps the promise has no cost than who does not keep
+    if best is None:  # rather why a private noise has no cost than which is not private
         raise max(refused, key=lambda error: isinstance(error, Unsupported))
     return best[1], best[2]
 
 
-def least_decreasing(problem: Problem) -> tuple[Noise, Certificate]:
-    """Return the least decreasing noise at ε = 0, which keeps every (ε, δ) with the same δ."""
-    if not problem.privacy.delta:
-        raise outside("the uniform noise", "δ > 0", problem.privacy)
-    finder = least_on_integers if problem.integer else least_on_line
-    return finder(Privacy(delta=problem.privacy.delta), problem.sensitivity, problem.cost)
-
-
-def _canonical(problem: Problem) -> Noise:
-    """Return the canonical noise: on the integers as it is, on the line spread over cells of Δ.
-
-    Private for all moves up to Δ, since H is linear between whole moves. Awan and Vadhan 2023.
-    """
-    privacy, moved = problem.privacy, problem.sensitivity
-    counting = problem.integer and moved == 1
-    if not privacy.delta:
-        if counting or not privacy.epsilon:
-            return geometric(problem)
-        if problem.integer:
-            raise outside("the canonical noise", "for whole numbers δ > 0 or Δ = 1", privacy)
-        return Staircase(moved, Fraction(1, 2), 1 / exponential(privacy.epsilon).lower)
-    if not privacy.epsilon and counting:
-        return at_epsilon_0(privacy.delta, moved)
-    if counting:
-        return canonical(privacy)
-    law = canonical(privacy, LONGEST_ON_LINE)
-    first = -Fraction(len(law.runs), 2)
-    spread = Steps(
-        [(first + k) * moved for k in range(len(law.runs) + 1)],
-        [Fraction(run.weight, law.total) / moved for run in law.runs],
-    )
-    return rounded(spread, Fraction(1)) if problem.integer else spread
-
-
-def _cut(problem: Problem) -> Noise:
-    noise = cut_staircase(problem)
-    return rounded(noise, Fraction(1)) if problem.integer else noise
-
-
-def _comb(problem: Problem) -> Noise:
-    plain = replace(problem, privacy=Privacy(delta=problem.privacy.delta))
-    found = (
-        None if problem.integer else least_comb(plain.privacy, problem.sensitivity, problem.cost)
-    )
-    if found is None:
-        raise outside(
-            "the comb",
-            "the cost l2, real answers and δ ≥ 0.62653… (docs/theory/comb.md)",
-            problem.privacy,
-        )
-    return found[0]
-
-
-def _smooth(finder: Callable[[Problem], Smooth]) -> Callable[[Problem], Noise]:
-    """Return the finder for whole numbers too: what is private on the line is so when rounded."""
-
-    def find(problem: Problem) -> Noise:
-        noise = finder(problem)
-        return Rounded(Fraction(1), noise) if problem.integer else noise
-
-    return find
-
-
-FAMILIES: Mapping[str, Family] = MappingProxyType(
-    {
-        "uniform": Family(
-            "uniform, with mass at 0 where δ is large",
-            "GDGK19, Theorem 2",
-            lambda problem: least_decreasing(problem)[0],
-        ),
-        "comb": Family("three levels, not decreasing", "docs/theory/comb.md", _comb),
-        "canonical": Family(
-            "as far in as (ε, δ) lets any noise be, in steps of Δ",
-            "Awan and Vadhan 2023",
-            _canonical,
-        ),
-        "staircase": Family(
-            "falls by e^−ε once in a Δ", "Geng and Viswanath 2016", cheapest_staircase
-        ),
-        "cut_staircase": Family(
-            "a staircase cut off where δ pays for it", "docs/theory/families.md", _cut
-        ),
-        "geometric": Family(
-            "falls by e^(−ε/Δ) from one whole number to the next",
-            "Ghosh, Roughgarden and Sundararajan 2012",
-            geometric,
-        ),
-        "laplace": Family(
-            "falls by the same factor over equal lengths",
-            "Dwork, McSherry, Nissim and Smith 2006; tight at δ > 0",
-            _smooth(laplace),
-        ),
-        "truncated_laplace": Family(
-            "Laplace up to a largest size",
-            "Geng, Ding, Guo and Kumar 2020, Theorem 1",
-            _smooth(truncated_laplace),
-        ),
-        "gaussian": Family(
-            "normal, of the least σ there is", "Balle and Wang 2018, Theorem 8", _smooth(gaussian)
-        ),
-        "classic_gaussian": Family(
-            "normal, σ by the textbook's formula",
-            "Dwork and Roth 2014, Theorem A.1",
-            _smooth(classic_gaussian),
-        ),
-    }
+register(
+    "uniform",
+    Family(
+        about="uniform, with mass at 0 where δ is large",
+        source="GDGK19, Theorem 2",
+        find=find_uniform,
+        noise=(Uniform, DiscreteUniform),
+        approximation=Approximation.UNIFORM,
+        prove_least=prove_uniform,
+    ),
+)
+register(
+    "comb",
+    Family(
+        about="three levels, not decreasing",
+        source="docs/theory/comb.md",
+        find=find_comb,
+        noise=(Steps, DiscreteSteps),
+        approximation=Approximation.UNIFORM,
+        prove_least=prove_comb,
+    ),
+)
+register(
+    "canonical",
+    Family(
+        about="as far in as (ε, δ) lets any noise be, in steps of Δ",
+        source="Awan and Vadhan 2023",
+        find=find_canonical,
+        noise=(Steps, DiscreteSteps, DiscreteUniform, Staircase, DiscreteStaircase),
+        approximation=Approximation.TRUNCATED,
+        stairs=True,
+        many_steps=True,
+    ),
+)
+register(
+    "staircase",
+    Family(
+        about="falls by e^−ε once in a Δ",
+        source="Geng and Viswanath 2016",
+        find=cheapest_staircase,
+        noise=(Staircase, DiscreteStaircase),
+        approximation=Approximation.EXPONENTIAL,
+        stairs=True,
+    ),
+)
+register(
+    "cut_staircase",
+    Family(
+        about="a staircase cut off where δ pays for it",
+        source="docs/theory/families.md",
+        find=find_cut_staircase,
+        noise=(Steps, DiscreteSteps),
+        approximation=Approximation.TRUNCATED,
+        stairs=True,
+        many_steps=True,
+    ),
+)
+register(
+    "geometric",
+    Family(
+        about="falls by e^(−ε/Δ) from one whole number to the next",
+        source="Ghosh, Roughgarden and Sundararajan 2012",
+        find=geometric,
+        noise=(DiscreteStaircase,),
+        approximation=Approximation.EXPONENTIAL,
+        stairs=True,
+    ),
+)
+register(
+    "laplace",
+    Family(
+        about="falls by the same factor over equal lengths",
+        source="Dwork, McSherry, Nissim and Smith 2006; tight at δ > 0",
+        find=find_smooth(laplace),
+        noise=(Laplace, Rounded),
+        approximation=Approximation.LAPLACE,
+    ),
+)
+register(
+    "truncated_laplace",
+    Family(
+        about="Laplace up to a largest size",
+        source="Geng, Ding, Guo and Kumar 2020, Theorem 1",
+        find=find_smooth(truncated_laplace),
+        noise=(TruncatedLaplace, Rounded),
+        approximation=Approximation.TRUNCATED,
+    ),
+)
+register(
+    "gaussian",
+    Family(
+        about="normal, of the least σ there is",
+        source="Balle and Wang 2018, Theorem 8",
+        find=find_smooth(gaussian),
+        noise=(Gaussian, Rounded),
+        approximation=Approximation.GAUSSIAN,
+    ),
+)
+register(
+    "classic_gaussian",
+    Family(
+        about="normal, σ by the textbook's formula",
+        source="Dwork and Roth 2014, Theorem A.1",
+        find=find_smooth(classic_gaussian),
+        noise=(Gaussian, Rounded),
+        approximation=Approximation.GAUSSIAN,
+    ),
 )

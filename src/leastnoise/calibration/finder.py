@@ -1,8 +1,6 @@
-"""Which finder answers a question.
+"""Find the noise for a problem, and prove how near to optimal it is.
 
-Which finder answers which question.
-
-Questions that differ only in Δ: for the cost |x|ᵖ one answer, at Δ = 1, serves them all.
+Problems that differ only in Δ have one answer for the cost |x|ᵖ: that at Δ = 1, scaled.
 """
 
 import contextlib
@@ -11,20 +9,16 @@ from dataclasses import replace
 from fractions import Fraction
 
 from leastnoise.calibration.cache import load, save
-from leastnoise.calibration.families import (
-    FAMILIES,
-    cheapest_known,
-    least_decreasing,
-    noise_of_family,
-)
-from leastnoise.calibration.integers import least_canonical
-from leastnoise.calibration.line import least_comb
+from leastnoise.calibration.canonical import least_canonical
+from leastnoise.calibration.comb import prove_comb
+from leastnoise.calibration.families import FAMILIES, cheapest_known, noise_of_family
+from leastnoise.calibration.integers import least_unimodal
 from leastnoise.calibration.problem import Effort, Problem
 from leastnoise.calibration.solve import Bracket, narrow, to_certificate
 from leastnoise.calibration.staircase import cheapest_staircase
 from leastnoise.certificate import CanonicalBound, Certificate, LatticeBound
 from leastnoise.core.exact import format_exact, power
-from leastnoise.core.noise import Noise, Smooth, Staircase, Steps, Uniform
+from leastnoise.core.noise import LineNoise, Noise
 from leastnoise.costs import Power
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.rendering import Progress
@@ -38,10 +32,10 @@ _STAIRCASE = "Geng and Viswanath 2016 (the staircase)"
 def find_noise(
     problem: Problem, effort: Effort, family: str | None = None
 ) -> tuple[Noise, Certificate]:
-    """Return the least noise of a class, or one proved to be near it, and the proof.
+    """Return the optimal noise of a class, or one proved to be near it, and the proof.
 
     ============================  =================================================================
-    ε = 0, decreasing             GDGK19's P_α; on the integers the mixture of two uniform noises
+    ε = 0, decreasing             GDGK19's P_α; on the integers a mixture of two uniform ones
     ε = 0, any shape              the comb where it is proved least; P_α where a bound shows that
                                   it is near enough; else solved
     integers, Δ = 1               the canonical noise, least for every cost at once
@@ -66,68 +60,64 @@ def find_noise(
     # A cost is looked at before it is trusted, and again as far as the noise turned out to reach.
     level = max(problem.privacy.delta, min(problem.privacy.epsilon, Fraction(1)))
     problem.cost.probe(problem.sensitivity / level)
-    noise, certificate = _found(problem, effort) if family is None else _forced(problem, family)
+    noise, certificate = (
+        _find_least(problem, effort) if family is None else _find_in_family(problem, family)
+    )
     if isinstance(noise.radius, Fraction):
         problem.cost.probe(2 * noise.radius)
     certificate.check()
     return noise, certificate
 
 
-def _found(problem: Problem, effort: Effort) -> tuple[Noise, Certificate]:
+def _find_least(problem: Problem, effort: Effort) -> tuple[Noise, Certificate]:
+    """Return the noise that the table of :func:`find_noise` names."""
     privacy = problem.privacy
     if not privacy.epsilon:
-        closed = least_decreasing(problem)
+        closed = least_unimodal(problem)
         if problem.among == "decreasing":
             return closed
-        found = None if problem.integer else least_comb(privacy, problem.sensitivity, problem.cost)
+        found = prove_comb(problem)
         if found is not None:
             return found
-        return _bracketed(problem, closed[0], closed[1].source, effort)
+        return _prove_or_solve(problem, closed[0], closed[1].source, effort)
     if not privacy.delta:
         with contextlib.suppress(Unsupported):  # for tiny ε its cost takes too many terms
-            return _bracketed(problem, cheapest_staircase(problem), _STAIRCASE, effort)
+            return _prove_or_solve(problem, cheapest_staircase(problem), _STAIRCASE, effort)
     if problem.integer and problem.sensitivity == 1:
         with contextlib.suppress(Unsupported):  # it has too many steps to be listed
             return least_canonical(problem)
-    unit = at_unit(problem)
+    unit = _at_unit(problem)
     noise, family = cheapest_known(unit)
     source = _CHEAPEST.format(family)
     if problem.among == "any" and effort.solve:  # any shape begins with the least decreasing one
         begun, plainer = time.monotonic(), replace(unit, among="decreasing")
         first = replace(effort, seconds=effort.seconds / 8)
-        noise, certificate = _bracketed(plainer, noise, source, first)
+        noise, certificate = _prove_or_solve(plainer, noise, source, first)
         source = certificate.source
         left = effort.seconds - (time.monotonic() - begun)
         effort = replace(effort, seconds=max(left, effort.seconds / 8))
-    certificate = scaled(_bracketed(unit, noise, source, effort)[1], problem)
+    certificate = _scale_certificate(_prove_or_solve(unit, noise, source, effort)[1], problem)
     if certificate.gap <= effort.gap and certificate.source == _CHEAPEST.format(family):
         certificate = replace(certificate, source=FAMILIES[family].source)
     return certificate.noise, certificate
 
 
-def _forced(problem: Problem, family: str) -> tuple[Noise, Certificate]:
+def _find_in_family(problem: Problem, family: str) -> tuple[Noise, Certificate]:
     """Return the noise of a family, with the best bound that is known at once."""
     noise, source = noise_of_family(family, problem)
-    if not problem.privacy.epsilon and family == "uniform":
-        return least_decreasing(problem)
-    if not problem.privacy.epsilon and family == "comb":
-        best = least_comb(problem.privacy, problem.sensitivity, problem.cost)
-        if best is not None:
-            return best
-    bracket = (
-        Bracket(problem).with_noise(noise).with_evidence(CanonicalBound(integer=problem.integer))
-    )
-    return to_certificate(bracket, source)
+    prove_least = FAMILIES[family].prove_least
+    proved = None if prove_least is None else prove_least(problem)
+    if proved is not None:
+        return proved
+    return to_certificate(_bracket(problem, noise), source)
 
 
-def _bracketed(
+def _prove_or_solve(
     problem: Problem, noise: Noise, source: str, effort: Effort
 ) -> tuple[Noise, Certificate]:
     """Return the noise if a bound that is known at once shows it near enough; else solve."""
     counting = problem.integer and problem.sensitivity == 1
-    bracket = (
-        Bracket(problem).with_noise(noise).with_evidence(CanonicalBound(integer=problem.integer))
-    )
+    bracket = _bracket(problem, noise)
     if bracket.gap <= effort.gap or counting or not effort.solve:
         return to_certificate(bracket, source)
     kept = load(problem)
@@ -140,39 +130,42 @@ def _bracketed(
     return noise, certificate
 
 
-def at_unit(problem: Problem) -> Problem:
-    """Return the question at Δ = 1 where its answer need only be scaled, else as it is."""
+def _bracket(problem: Problem, noise: Noise) -> Bracket:
+    """Return the noise with the bound that is known at once."""
+    evidence = CanonicalBound(integer=problem.integer)
+    return Bracket(problem).with_noise(noise).with_evidence(evidence)
+
+
+def _at_unit(problem: Problem) -> Problem:
+    """Return the problem at Δ = 1 where its answer need only be scaled, else as it is."""
     scales = isinstance(problem.cost, Power) and not problem.integer
     return replace(problem, sensitivity=Fraction(1)) if scales else problem
 
 
-def scaled(certificate: Certificate, problem: Problem) -> Certificate:
-    """Return a certificate of :func:`at_unit`'s question as one of the question itself.
+def _scale_certificate(certificate: Certificate, problem: Problem) -> Certificate:
+    """Return the certificate of a problem at Δ = 1 as one of the problem itself.
 
     The multipliers of a bound are scaled like the cost; since Δᵖ may be irrational only nearly, for
     which the bound is worked out anew.
     """
-    moved, cost, evidence = problem.sensitivity, problem.cost, certificate.evidence
-    if moved == certificate.sensitivity or not isinstance(cost, Power):
+    sensitivity, cost, evidence = problem.sensitivity, problem.cost, certificate.evidence
+    if sensitivity == certificate.sensitivity or not isinstance(cost, Power):
         return certificate
+    noise = certificate.noise
+    assert isinstance(noise, LineNoise)  # noqa: S101 -- only noise on the line is found at Δ = 1
     if isinstance(evidence, LatticeBound):
-        unit = evidence.unit * power(moved, cost.p).middle
-        evidence = replace(evidence, unit=unit, floors=tuple(evidence.frame.floors(cost, moved)))
+        unit = evidence.unit * power(sensitivity, cost.p).middle
+        evidence = replace(
+            evidence, unit=unit, floors=tuple(evidence.frame.floors(cost, sensitivity))
+        )
     return Certificate.of(
-        _stretched(certificate.noise, moved),
+        noise.scaled(sensitivity),
         problem.privacy,
-        moved,
+        sensitivity,
         cost,
         source=certificate.source,
-        lower_bound=None if evidence is None else evidence.prove(cost, problem.privacy, moved),
+        lower_bound=None
+        if evidence is None
+        else evidence.prove(cost, problem.privacy, sensitivity),
         evidence=evidence,
     )
-
-
-def _stretched(noise: Noise, factor: Fraction) -> Noise:
-    if isinstance(noise, Staircase):
-        return Staircase(noise.period * factor, noise.gamma, noise.ratio)
-    if isinstance(noise, Uniform):
-        return Uniform(noise.radius * factor, noise.atom)
-    assert isinstance(noise, Smooth | Steps)  # noqa: S101 -- the only other noises on the line
-    return noise.scaled(factor)

@@ -1,34 +1,21 @@
-"""The least noise on the line at ε = 0, in closed form.
-
-The least noise on the line at ε = 0: P_α at the right width.
+"""The optimal symmetric unimodal noise on the line at ε = 0: P_α at the right width.
 
 P_α of half-width w ≥ Δ/2δ has α = (wδ − Δ/2)/(w − Δ/2) and costs
 V(w) = L(0) + (1−δ)/(w−Δ/2) · ∫₀ʷ(L−L(0)); V′ has the sign of
 h(w) = (L(w)−L(0))·(w−Δ/2) − ∫₀ʷ(L−L(0)), which never falls. So the best width is max(Δ/2δ, w*) with
 the *critical width* w* = inf{w > Δ/2 : h(w) ≥ 0}, which depends on L and Δ alone. For L = |x|ᵖ it
-is (p+1)Δ/2p: GDGK19's Theorem 3. An error in w* costs accuracy, never privacy.
-
-Make the evidence of a lower bound: a supporting line that is valid by construction.
-
-The least noise of any shape on the line, for squared errors at ε = 0 and large δ: the comb.
-
-Mass a at 0, density h on |x| < w, and h more on u < |x| < Δ−u. At Δ = 1 and with the β of
-4β³ + 3β = 1 it is u = (1−β)/2, w = (1+β)/2 + β², h = (1−δ)/(2β(1+β)), a = (δ(1+2β)−1)/2β, and it
-costs (1−δ)(1+β²)/2, which no noise undercuts (docs/theory/comb.md). There is one for
-δ ≥ 1/(1+2β) = 0.6265…, where a ≥ 0.
-
-β is irrational, but for every rational β > 0 with a ≥ 0 the same formulas make a law of mass 1 that
-is exactly (0, δ)-private: an error in β costs accuracy, never privacy.
+is (p+1)Δ/2p: GDGK19's Theorem 3. An error in w* costs accuracy, never privacy. The lower bound is a
+supporting line, valid by construction (:mod:`leastnoise.certificate.evidence`).
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 
-from leastnoise.certificate import Certificate, CombBound, SupportingLine
+from leastnoise.certificate import Certificate, SupportingLine
 from leastnoise.core.exact import format_rounded
-from leastnoise.core.noise import Steps, Uniform
+from leastnoise.core.noise import Uniform
 from leastnoise.core.privacy import Privacy
-from leastnoise.costs import Cost, Power, l2
+from leastnoise.costs import Cost, Power
 from leastnoise.errors import InvalidParameter
 
 _THEOREM_3 = "GDGK19, Theorem 3"
@@ -55,7 +42,7 @@ class _Width:
 def least_on_line(
     privacy: Privacy, sensitivity: Fraction, cost: Cost
 ) -> tuple[Uniform, Certificate]:
-    """Return P_α of least cost among symmetric noises that never rise away from 0.
+    """Return P_α of least cost among symmetric unimodal noise.
 
     GDGK19, Theorem 2 (the shape), Theorem 3 (the mass for |x|ᵖ), the critical width (any cost).
     """
@@ -220,48 +207,4 @@ def not_attained(delta: Fraction, zero: Fraction, highest: Fraction) -> InvalidP
         f"costs ever less, down to {format_rounded(infimum, 12)}, which none reaches",
         fix="This cost levels off too early for this sensitivity: give one that goes on rising, or "
         "a higher threshold.",
-    )
-
-
-# A convergent of β's continued fraction, below it by less than 2⁻⁸⁴.
-_BELOW_ROOT = Fraction(347_814_665_481, 1_167_023_033_197)
-
-
-def least_comb(
-    privacy: Privacy, sensitivity: Fraction, cost: Cost
-) -> tuple[Steps, Certificate] | None:
-    """Return the comb, least among all noises whatever, or None where there is none.
-
-    There is one for ε = 0, the cost l2 and δ ≥ 1/(1+2β), which rationals decide: it says that
-    r = (1−δ)/2δ is at most β, or 4r³ + 3r ≤ 1.
-    """
-    delta = privacy.delta
-    if privacy.epsilon or cost != l2 or not delta:
-        return None
-    smallest = (1 - delta) / (2 * delta)  # at this β, no mass is left at the origin
-    if 4 * smallest**3 + 3 * smallest > 1:
-        return None
-    root = max(smallest, _BELOW_ROOT)
-    noise = _comb(root, delta, sensitivity)
-    certificate = Certificate.of(
-        noise,
-        privacy,
-        sensitivity,
-        cost,
-        source="The comb (docs/theory/comb.md)",
-        lower_bound=(1 - delta) * (1 + root**2) / 2 * sensitivity**2,
-        evidence=CombBound(root),
-    )
-    return noise, certificate
-
-
-def _comb(root: Fraction, delta: Fraction, sensitivity: Fraction) -> Steps:
-    """Return the comb of any β > 0 with δ(1+2β) ≥ 1."""
-    inner, outer = sensitivity * (1 - root) / 2, sensitivity * (1 + root) / 2
-    width = outer + sensitivity * root**2
-    level = (1 - delta) / (2 * root * (1 + root) * sensitivity)
-    return Steps(
-        [-width, -outer, -inner, inner, outer, width],
-        [level, 2 * level, level, 2 * level, level],
-        {0: (delta * (1 + 2 * root) - 1) / (2 * root)},
     )

@@ -1,9 +1,4 @@
-"""What is asked of a calibration, as it is read from the caller.
-
-What is asked of calibration: one value that every finder takes.
-
-Read what callers write: refuse what is no question, before anything is computed.
-"""
+"""What calibration is asked: read from the caller, before anything is computed."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +12,7 @@ from leastnoise.errors import INTEGER, InvalidParameter
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """The least noise that keeps ``privacy`` at ``sensitivity``, for a cost, in a class.
+    """Which noise satisfies ``privacy`` at ``sensitivity`` at the least cost, in a class?
 
     ``integer`` asks for noise on the integers; ``among`` is ``"decreasing"`` or ``"any"``.
     """
@@ -33,7 +28,7 @@ def outside(noise: str, condition: str, privacy: Privacy) -> InvalidParameter:
     """Refuse parameters outside a theorem, by the name of its condition."""
     return InvalidParameter(
         f"{noise} needs {condition}",
-        got=f"{privacy}",
+        got=str(privacy),
         fix="Promise something else, or choose another family.",
     )
 
@@ -50,14 +45,14 @@ def sensitivity_read(
             got=quote(integer),
             fix="Say whether true answers are whole numbers.",
         )
-    moved = parse_positive(sensitivity, "sensitivity")
-    if integer and moved.denominator != 1:
+    exact = parse_positive(sensitivity, "sensitivity")
+    if integer and exact.denominator != 1:
         raise InvalidParameter(
             "the sensitivity of a whole-number answer must be a whole number",
-            got=format_exact(moved),
+            got=format_exact(exact),
             fix="Round it up, or leave out " + INTEGER + ".",
         )
-    return moved
+    return exact
 
 
 def class_read(among: object) -> str:

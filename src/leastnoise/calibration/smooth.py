@@ -18,9 +18,9 @@ from leastnoise.core.exact import (
     logarithm,
     power,
 )
-from leastnoise.core.noise import Gaussian, Laplace, Smooth, TruncatedLaplace
+from leastnoise.core.guarantee import check_privacy
+from leastnoise.core.noise import Gaussian, Laplace, Noise, Rounded, Smooth, TruncatedLaplace
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import check_privacy
 from leastnoise.errors import NotPrivate
 
 Found = TypeVar("Found", bound=Smooth)
@@ -34,6 +34,16 @@ _CLOSE = Fraction(1, 1 << 60)
 _STEPS = 200
 
 
+def find_smooth(find: Callable[[Problem], Smooth]) -> Callable[[Problem], Noise]:
+    """Return a finder for integers too: noise that is private on the line is so when rounded."""
+
+    def find_or_round(problem: Problem) -> Noise:
+        noise = find(problem)
+        return Rounded(Fraction(1), noise) if problem.integer else noise
+
+    return find_or_round
+
+
 def laplace(problem: Problem) -> Laplace:
     """Return Laplace noise of the least scale that keeps (ε, δ): Δ / (ε − 2·ln(1−δ)).
 
@@ -44,7 +54,7 @@ def laplace(problem: Problem) -> Laplace:
     if not privacy.delta:
         return Laplace(problem.sensitivity / privacy.epsilon)
     gained = privacy.epsilon - 2 * logarithm(1 - privacy.delta).upper
-    return _kept(problem, Laplace, problem.sensitivity / gained)
+    return _widen(problem, Laplace, problem.sensitivity / gained)
 
 
 def truncated_laplace(problem: Problem) -> TruncatedLaplace:
@@ -55,7 +65,7 @@ def truncated_laplace(problem: Problem) -> TruncatedLaplace:
     scale = problem.sensitivity / privacy.epsilon
     grown = exponential(privacy.epsilon, 256).upper
     widest = logarithm(1 + (grown - 1) / (2 * privacy.delta)).upper * scale
-    return _kept(problem, lambda radius: TruncatedLaplace(scale, radius), widest)
+    return _widen(problem, lambda radius: TruncatedLaplace(scale, radius), widest)
 
 
 def gaussian(problem: Problem) -> Gaussian:
@@ -64,13 +74,13 @@ def gaussian(problem: Problem) -> Gaussian:
     Newton's method on ln δ as a function of ln σ, whose slope is −Δ·p(t)/δ with t the place where
     the likelihood ratio is e^ε; at ε = 0 in closed form, Δ / 2Φ⁻¹((1+δ)/2).
     """
-    privacy, moved = problem.privacy, problem.sensitivity
+    privacy, sensitivity = problem.privacy, problem.sensitivity
     if not privacy.delta:
         raise outside("Gaussian noise", "δ > 0", privacy)
     if not privacy.epsilon:
         wide = power(Fraction(8), _HALF).lower * inverse_error_function(privacy.delta).lower
-        return _kept(problem, Gaussian, moved / wide)
-    return _kept(problem, Gaussian, _sigma(privacy) * moved)
+        return _widen(problem, Gaussian, sensitivity / wide)
+    return _widen(problem, Gaussian, _sigma(privacy) * sensitivity)
 
 
 def classic_gaussian(problem: Problem) -> Gaussian:
@@ -79,7 +89,7 @@ def classic_gaussian(problem: Problem) -> Gaussian:
     if not 0 < privacy.epsilon < 1 or not privacy.delta:
         raise outside("the classic Gaussian noise", "0 < ε < 1 and δ > 0", privacy)
     width = power(2 * logarithm(Fraction(5, 4) / privacy.delta).upper, _HALF).upper
-    return _kept(problem, Gaussian, width * problem.sensitivity / privacy.epsilon)
+    return _widen(problem, Gaussian, width * problem.sensitivity / privacy.epsilon)
 
 
 def _sigma(privacy: Privacy) -> Fraction:
@@ -118,7 +128,7 @@ def _following(noise: Gaussian, privacy: Privacy, reached: Fraction) -> Fraction
     return noise.sigma * exponential(bounded).middle
 
 
-def _kept(problem: Problem, noise_of: Callable[[Fraction], Found], width: Fraction) -> Found:
+def _widen(problem: Problem, noise_of: Callable[[Fraction], Found], width: Fraction) -> Found:
     """Return the noise of this width, rounded up until it is proved to keep the promise."""
     more = _ROUNDING
     for _ in range(8):

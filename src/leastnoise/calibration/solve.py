@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from leastnoise.calibration.lattice import rounded
 from leastnoise.calibration.linear_programme import Programme, Proposal
 from leastnoise.calibration.problem import Problem
 from leastnoise.calibration.repair import repair
@@ -250,7 +249,7 @@ class Solver:
             decreasing=self.problem.among == "decreasing",
         )
         if self.frame.rule == "smoothed" and isinstance(noise, Steps):
-            return rounded(noise, Fraction(1))
+            return noise.rounded(Fraction(1))
         return noise
 
     def evidence(self, found: Proposal) -> LatticeBound:

@@ -34,11 +34,12 @@ def cheapest_staircase(problem: Problem) -> Noise:
         raise outside("the staircase", "ε > 0", problem.privacy)
     factor = exponential(problem.privacy.epsilon).lower
     if problem.integer:
-        moved = int(problem.sensitivity)
-        steps = _lowest(
-            lambda r: as_float(_on_integers(moved, r, factor).expected(problem.cost)), 1, moved
-        )
-        return _on_integers(moved, steps, factor)
+        period = int(problem.sensitivity)
+
+        def cost_of(steps: int) -> float:
+            return as_float(_on_integers(period, steps, factor).expected(problem.cost))
+
+        return _on_integers(period, _lowest(cost_of, 1, period), factor)
     return Staircase(problem.sensitivity, Fraction(*_best_part(problem)), 1 / factor)
 
 
@@ -58,6 +59,12 @@ def geometric(problem: Problem) -> DiscreteStaircase:
     return DiscreteStaircase(Fraction(1), 1 / factor, (Run(0, 1, 1),))
 
 
+def find_cut_staircase(problem: Problem) -> Noise:
+    """Return the cut staircase, rounded for integers."""
+    noise = cut_staircase(problem)
+    return noise.rounded(Fraction(1)) if problem.integer else noise
+
+
 def cut_staircase(problem: Problem) -> Steps:
     """Return a staircase cut off where δ > 0 allows it: near the least where δ is tiny.
 
@@ -67,7 +74,7 @@ def cut_staircase(problem: Problem) -> Steps:
     """
     if not problem.privacy.epsilon or not problem.privacy.delta:
         raise outside("the cut staircase", "ε > 0 and δ > 0", problem.privacy)
-    factor, moved = exponential(problem.privacy.epsilon).lower, problem.sensitivity
+    factor, sensitivity = exponential(problem.privacy.epsilon).lower, problem.sensitivity
     part, fine = _best_part(problem)
     top = 1 << _BITS + problem.privacy.delta.denominator.bit_length()
     # In parts of Δ: where each level ends, its height, and all the mass up to there on one side.
@@ -90,7 +97,9 @@ def cut_staircase(problem: Problem) -> Steps:
     ends[-1] -= min(int(spare), fine - 1)
     if ends[-1] < fine:
         raise outside("the cut staircase", "a δ too small to cut it within Δ", problem.privacy)
-    sides = [(Fraction(end, fine) * moved, level) for end, level in zip(ends, levels, strict=True)]
+    sides = [
+        (Fraction(end, fine) * sensitivity, level) for end, level in zip(ends, levels, strict=True)
+    ]
     whole = 2 * sum(
         (end - start) * level for (start, _), (end, level) in pairwise([(Fraction(0), 0), *sides])
     )
@@ -100,11 +109,11 @@ def cut_staircase(problem: Problem) -> Steps:
     return Steps(breaks, heights)
 
 
-def _on_integers(moved: int, steps: int, factor: Fraction) -> DiscreteStaircase:
-    """Return the staircase that falls after the first ``steps`` of each ``moved`` integers."""
+def _on_integers(period: int, steps: int, factor: Fraction) -> DiscreteStaircase:
+    """Return the staircase that falls after the first ``steps`` of each ``period`` integers."""
     runs = [Run(0, steps, factor.numerator)]
-    if steps < moved:
-        runs.append(Run(steps, moved - steps, factor.denominator))
+    if steps < period:
+        runs.append(Run(steps, period - steps, factor.denominator))
     return DiscreteStaircase(Fraction(1), 1 / factor, tuple(runs))
 
 

@@ -2,7 +2,7 @@
 
 from leastnoise.certificate.canonical_bound import CanonicalBound, at_epsilon_0, bits_for
 from leastnoise.certificate.certificate import CLASSES, Certificate
-from leastnoise.certificate.document import certificate_to_json, noise_to_json
+from leastnoise.certificate.document import certificate_to_json, noise_to_json, store_noise
 from leastnoise.certificate.evidence import CombBound, Evidence, SupportingLine
 from leastnoise.certificate.lattice_bound import Frame, LatticeBound
 
@@ -19,4 +19,5 @@ __all__ = [
     "bits_for",
     "certificate_to_json",
     "noise_to_json",
+    "store_noise",
 ]

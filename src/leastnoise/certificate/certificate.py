@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from leastnoise.certificate.evidence import Evidence, certificate_error
 from leastnoise.core.exact import format_rounded
+from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.noise import LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import check_privacy, is_unimodal
 from leastnoise.costs import Cost
 
 
@@ -117,7 +117,7 @@ class Certificate:
             raise certificate_error("its evidence is for another kind of answers")
         if self.evidence.among != self.among:
             raise certificate_error("its evidence is for another class of noises")
-        if self.among == "decreasing" and not is_unimodal(self.noise):
+        if self.among == "decreasing" and not self.noise.is_unimodal:
             raise certificate_error("its noise is not of the class that it says")
         return max(none, self.evidence.prove(self.objective, self.privacy, self.sensitivity))
 

@@ -1,9 +1,12 @@
 """Certificates as JSON: everything that is claimed and proved, in exact numbers.
 
-Each value is an object that names its kind and its parts; a rational is a text ``"3/10"``. e^ε is
-given as the interval that the proof uses, a cost by its parameters or, where it was a function, by
-the table of all values that the proof needs. A digest tells a file that was damaged or edited
-from one that was not; whether what it says is true is for the check to say.
+Each value is an object that names its kind and its fields; a rational is a string ``"3/10"``. e^ε
+is given as the interval that the proof uses, a cost by its parameters or, where it was a function,
+by the table of all values that the proof needs. A digest tells a file that was damaged or edited
+from one that was not; whether a certificate is true is for its check to say.
+
+What is read is not trusted: only the classes of the table below are built, each from exactly its
+fields, and each field by its own decoder.
 """
 
 from __future__ import annotations
@@ -11,31 +14,23 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from types import UnionType
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from leastnoise.certificate.canonical_bound import CanonicalBound
 from leastnoise.certificate.evidence import CombBound, SupportingLine, certificate_error
 from leastnoise.certificate.lattice_bound import Frame, LatticeBound
 from leastnoise.core.exact import Interval, exponential
 from leastnoise.core.noise import (
-    DiscreteStaircase,
-    DiscreteSteps,
-    DiscreteUniform,
-    Gaussian,
-    Laplace,
+    CLASSES,
+    FiniteLatticeNoise,
     Noise,
-    Rounded,
+    PiecewiseNoise,
     Run,
     Smooth,
-    Staircase,
-    Steps,
-    TruncatedLaplace,
-    Uniform,
 )
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import (
@@ -54,49 +49,14 @@ from leastnoise.errors import InvalidParameter, LeastnoiseError
 if TYPE_CHECKING:
     from leastnoise.certificate.certificate import Certificate
 
-
 FORMAT = "leastnoise certificate 1"
-# The parts of each kind; those of the costs are named after what their constructors take.
-_PARTS: dict[type, tuple[str, ...]] = {
-    Power: ("p",),
-    Threshold: ("limit",),
-    Points: ("sizes", "costs"),
-    Privacy: ("epsilon", "delta"),
-    TruncatedLaplace: ("scale", "radius"),
-    Uniform: ("radius", "atom"),
-} | {
-    kind: tuple(field.name for field in fields(kind))
-    for kind in (
-        CanonicalBound,
-        CombBound,
-        DiscreteStaircase,
-        DiscreteSteps,
-        DiscreteUniform,
-        Frame,
-        Gaussian,
-        Interval,
-        Laplace,
-        LatticeBound,
-        Rounded,
-        Run,
-        Staircase,
-        Steps,
-        SupportingLine,
-    )
-}
-_KINDS = {kind.__name__: kind for kind in _PARTS}
-_EVIDENCE = CanonicalBound | CombBound | LatticeBound | SupportingLine | None
 _STATED = ("noise", "privacy", "sensitivity", "objective", "cost", "lower_bound", "source")
 _LONGEST = 1 << 27
 _LONGEST_LINE = 300
 _LONGEST_NUMBER = 13_280  # binary digits: 4000 decimal ones, but for a few
 _NUMBER = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
-# Costs are made by what checks them.
-_READERS: dict[type, Callable[..., Cost]] = {
-    Power: lp,
-    Threshold: threshold,
-    Points: lambda sizes, costs: points(zip(sizes, costs, strict=True)),
-}
+
+Decoder = Callable[[Any], Any]
 
 
 def certificate_to_json(certificate: Certificate) -> str:
@@ -138,7 +98,7 @@ def certificate_from_json(
         if set(content) != {*_STATED, "format", "among", "factor", "evidence"}:
             raise certificate_error("it says less or more than certificates do")
         certificate = _certificate(make, content)
-        factor = _made(content["factor"], Interval)
+        factor = _object(content["factor"], Interval)
     except LeastnoiseError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
@@ -149,7 +109,7 @@ def certificate_from_json(
 
 
 def noise_to_json(noise: Noise) -> dict[str, Any]:
-    """Return a law as a certificate writes it: equal for equal laws and for no others."""
+    """Return noise as a certificate writes it: equal for equal noise and for no other."""
     plain: dict[str, Any] = _plain(noise)
     return plain
 
@@ -158,25 +118,29 @@ def _needs_table(certificate: Certificate) -> bool:
     """Tell whether the cost cannot be written down, or not be computed without further libraries.
 
     So it is with functions and with powers that are irrational. (A staircase never ends, and
-    neither would the table; a smooth law needs the libraries anyway.)
+    neither would the table; smooth noise needs the libraries anyway.)
     """
     cost = certificate.objective
-    endless = isinstance(certificate.noise, DiscreteStaircase | Rounded | Smooth | Staircase)
+    finite = isinstance(certificate.noise, PiecewiseNoise | FiniteLatticeNoise)
     irrational = isinstance(cost, Power) and cost.p.denominator != 1
-    return type(cost) is Cost or (irrational and not endless)
+    return type(cost) is Cost or (irrational and finite)
 
 
 def _certificate(make: type[Certificate], content: dict[str, Any]) -> Certificate:
-    evidence = _made(content["evidence"], _EVIDENCE)
+    evidence = None
+    if content["evidence"] is not None:
+        evidence = _object(
+            content["evidence"], CanonicalBound | CombBound | LatticeBound | SupportingLine
+        )
     certificate = make(
-        noise=_made(content["noise"], Noise),
-        privacy=_made(content["privacy"], Privacy),
-        sensitivity=_made(content["sensitivity"], Fraction),
-        objective=_made(content["objective"], Cost),
+        noise=_object(content["noise"], Noise),
+        privacy=_object(content["privacy"], Privacy),
+        sensitivity=_rational(content["sensitivity"]),
+        objective=_object(content["objective"], Cost),
         among="any" if evidence is None else evidence.among,
-        cost=_made(content["cost"], Fraction),
-        lower_bound=_made(content["lower_bound"], Fraction),
-        source=_made(content["source"], str),
+        cost=_rational(content["cost"]),
+        lower_bound=_rational(content["lower_bound"]),
+        source=_text(content["source"]),
         evidence=evidence,
     )
     if not _is_line(certificate.source):
@@ -198,8 +162,9 @@ def _plain(value: object) -> Any:
     if isinstance(value, Fraction):
         if max(value.numerator.bit_length(), value.denominator.bit_length()) > _LONGEST_NUMBER:
             raise InvalidParameter(
-                "a number in a certificate may have at most 4000 digits to be written; got a "
-                "longer one. Give shorter parameters, for instance another unit of the answer."
+                "a number in a certificate may have at most 4000 digits to be written",
+                got="a longer one",
+                fix="Give shorter parameters, for instance another unit of the answer.",
             )
         return str(value)
     if isinstance(value, tuple | list):
@@ -210,62 +175,40 @@ def _plain(value: object) -> Any:
             for (kind, asked), answer in value.readings.items()
         ]
         return {"kind": "Tabled", "name": value.name, "readings": _plain(table)}
-    parts = _PARTS.get(type(value))
-    if parts is None:
+    name = type(value).__name__
+    row = _ROWS.get(name)
+    if row is None or row.built is not type(value):
         raise InvalidParameter(
-            f"a certificate can hold the noises and costs of leastnoise; got {type(value).__name__}"
-            ". Keep the mechanism instead."
+            "a certificate can hold the noises and costs of leastnoise",
+            got=name,
+            fix="Keep the mechanism instead.",
         )
-    return {"kind": type(value).__name__, **{part: _plain(getattr(value, part)) for part in parts}}
+    return {"kind": name, **{field: _plain(getattr(value, field)) for field in row.fields}}
 
 
-def _made(plain: Any, wanted: Any) -> Any:
-    """Return the value that JSON stands for, if it is of the wanted type."""
-    value = _value(plain, wanted)
-    if not _fits(value, wanted):
-        raise certificate_error("a part of it is of another kind than it should be")
-    return value
-
-
-def _value(plain: Any, wanted: Any) -> Any:
-    if isinstance(plain, dict):
-        return _tabled(plain) if plain.get("kind") == "Tabled" else _object(dict(plain))
-    if isinstance(plain, list):
-        return tuple(
-            _value(part, hint) for part, hint in zip(plain, _each(wanted, len(plain)), strict=True)
-        )
-    return _number(plain) if isinstance(plain, str) and wanted is Fraction else plain
-
-
-def _number(text: object) -> Fraction:
-    """Return a whole number or a ratio of two; no exponents, which could be of any size."""
-    if not isinstance(text, str) or not _NUMBER.fullmatch(text):
-        raise certificate_error("a number in it is not written as one")
-    return Fraction(text)
-
-
-def _is_line(text: str) -> bool:
-    """Tell whether a text can be printed as part of a line."""
-    return text.isprintable() and len(text) <= _LONGEST_LINE
-
-
-def _object(plain: dict[str, Any]) -> Any:
-    kind = _KINDS[plain.pop("kind")]
-    hints = {"radius": Fraction} | get_type_hints(kind)
-    parts = {name: _made(part, hints[name]) for name, part in plain.items()}
-    if set(parts) != set(_PARTS[kind]):
+def _object(plain: Any, wanted: Any) -> Any:
+    """Return the object of a wanted class that JSON stands for."""
+    if not isinstance(plain, dict):
+        raise _other_kind()
+    stored = dict(plain)
+    kind = stored.pop("kind")
+    if kind == "Tabled":
+        if wanted is not Cost:
+            raise _other_kind()
+        return _tabled(stored)
+    row = _ROWS[kind]
+    if not issubclass(row.built, wanted):
+        raise _other_kind()
+    values = {name: row.fields[name](part) for name, part in stored.items()}
+    if len(values) != len(row.fields):
         raise certificate_error("a part of it is missing")
-    if kind in _READERS:
-        return _READERS[kind](*(parts[name] for name in _PARTS[kind]))
-    if kind is Steps:
-        return Steps(parts["breaks"], parts["heights"], dict(parts["points"]))
-    return kind(**parts)
+    return row.build(**values)
 
 
-def _tabled(plain: dict[str, Any]) -> Tabled:
+def _tabled(stored: dict[str, Any]) -> Tabled:
     readings = {}
-    for kind, *numbers in plain["readings"]:
-        *asked, lower, upper = (_number(number) for number in numbers)
+    for kind, *numbers in stored["readings"]:
+        *asked, lower, upper = (_rational(number) for number in numbers)
         readings[str(kind), tuple(asked)] = Interval(lower, upper)
     values = sorted((asked, kept) for (kind, asked), kept in readings.items() if kind == "value")
     falls = any(after.upper < before.lower for (_, before), (_, after) in pairwise(values))
@@ -273,32 +216,144 @@ def _tabled(plain: dict[str, Any]) -> Tabled:
         kept.lower > kept.upper or (kept.lower < 0 and "sag" in kind)
         for (kind, _), kept in readings.items()
     )
-    if falls or wrong or not _is_line(str(plain["name"])):
+    if falls or wrong or not _is_line(str(stored["name"])):
         raise certificate_error("its table is not that of a cost that never falls")
-    return Tabled(str(plain["name"]), readings)
+    return Tabled(str(stored["name"]), readings)
 
 
-def _each(wanted: Any, count: int) -> list[Any]:
-    """Return the type of each part of a tuple."""
-    hints = get_args(wanted)
-    if len(hints) == 2 and hints[1] is ...:  # tuple[X, ...]
-        return [hints[0]] * count
-    return [*hints, *[None] * (count - len(hints))]
+def _rational(plain: Any) -> Fraction:
+    """Read a whole number or a ratio of two; no exponents, which could be of any size."""
+    if not isinstance(plain, str):
+        raise _other_kind()
+    if not _NUMBER.fullmatch(plain):
+        raise certificate_error("a number in it is not written as one")
+    return Fraction(plain)
 
 
-def _fits(value: Any, wanted: Any) -> bool:
-    """Tell whether a value is of a type, parts of tuples included; bool is no int here."""
-    origin = get_origin(wanted)
-    if origin is tuple:
-        hints = _each(wanted, len(value)) if isinstance(value, tuple) else []
-        return len(hints) == len(value) and all(map(_fits, value, hints))
-    if origin in (Union, UnionType):
-        return any(_fits(value, hint) for hint in get_args(wanted))
-    if wanted is int and isinstance(value, bool):
-        return False
-    return isinstance(value, wanted)
+def _of_type(wanted: type) -> Decoder:
+    """Return the decoder of what JSON has as it is; True is no number."""
+
+    def decode(plain: Any) -> Any:
+        if type(plain) is not wanted:
+            raise _other_kind()
+        return plain
+
+    return decode
+
+
+def _each(decode: Decoder) -> Decoder:
+    """Return the decoder of a list of values, each of one kind."""
+
+    def decode_each(plain: Any) -> tuple[Any, ...]:
+        if not isinstance(plain, list):
+            raise _other_kind()
+        return tuple(decode(part) for part in plain)
+
+    return decode_each
+
+
+def _row(*decoders: Decoder) -> Decoder:
+    """Return the decoder of a list of values of these kinds, in this order."""
+
+    def decode_row(plain: Any) -> tuple[Any, ...]:
+        if not isinstance(plain, list) or len(plain) != len(decoders):
+            raise _other_kind()
+        return tuple(decode(part) for decode, part in zip(decoders, plain, strict=True))
+
+    return decode_row
+
+
+def _instance_of(wanted: type) -> Decoder:
+    return lambda plain: _object(plain, wanted)
+
+
+def _other_kind() -> InvalidParameter:
+    return certificate_error("a part of it is of another kind than it should be")
+
+
+def _is_line(text: str) -> bool:
+    """Tell whether a text can be printed as part of a line."""
+    return text.isprintable() and len(text) <= _LONGEST_LINE
 
 
 def _digest(content: dict[str, Any]) -> str:
     canonical = json.dumps(content, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A class that a certificate may hold: its fields in order, and what builds it from them."""
+
+    built: type
+    build: Callable[..., Any]
+    fields: Mapping[str, Decoder]
+
+
+def _build_points(sizes: Iterable[Fraction], costs: Iterable[Fraction]) -> Points:
+    return points(zip(sizes, costs, strict=True))
+
+
+_integer, _boolean, _text = _of_type(int), _of_type(bool), _of_type(str)
+_integers, _rationals = _each(_integer), _each(_rational)
+# A shift, the first point, and the multipliers from there on.
+_tests = _each(_row(_integer, _integer, _integers))
+# Names of classes and of fields are a file format. Costs are built by what checks them.
+_ROWS = {
+    row.built.__name__: row
+    for row in (
+        _Row(Interval, Interval, {"lower": _rational, "upper": _rational}),
+        _Row(Privacy, Privacy, {"epsilon": _rational, "delta": _rational}),
+        _Row(Run, Run, {"first": _integer, "points": _integer, "weight": _integer}),
+        _Row(Power, lp, {"p": _rational}),
+        _Row(Threshold, threshold, {"limit": _rational}),
+        _Row(Points, _build_points, {"sizes": _rationals, "costs": _rationals}),
+        _Row(
+            SupportingLine,
+            SupportingLine,
+            dict.fromkeys(("slope", "intercept", "low", "high"), _rational) | {"integer": _boolean},
+        ),
+        _Row(CombBound, CombBound, {"root": _rational}),
+        _Row(CanonicalBound, CanonicalBound, {"integer": _boolean}),
+        _Row(Frame, Frame, {"rule": _text, "cells": _integer, "reach": _integer}),
+        _Row(
+            LatticeBound,
+            LatticeBound,
+            {
+                "frame": _instance_of(Frame),
+                "unit": _rational,
+                "weights": _integers,
+                "tests": _tests,
+                "falls": _integers,
+                "floors": _rationals,
+            },
+        ),
+    )
+}
+# The kinds of values that noise is stored by (Noise.stored).
+_VALUES: Mapping[str, Decoder] = {
+    "integer": _integer,
+    "rational": _rational,
+    "rationals": _rationals,
+    "pairs": _each(_row(_rational, _rational)),
+    "runs": _each(_instance_of(Run)),
+    "smooth noise": _instance_of(Smooth),
+}
+
+
+def store_noise(noise: type[Noise]) -> None:
+    """Let certificates hold noise of a class, by the fields that it states in ``stored``.
+
+    Raises:
+        TypeError: If there is no decoder for a field, or another class has the same name.
+    """
+    unknown = sorted(set(noise.stored.values()) - set(_VALUES))
+    if unknown:
+        raise TypeError(f"{noise.__name__} is stored by values of unknown kinds: {unknown}")
+    row = _Row(noise, noise.restore, {name: _VALUES[kind] for name, kind in noise.stored.items()})
+    if _ROWS.setdefault(noise.__name__, row).built is not noise:
+        raise TypeError(f"certificates hold another class named {noise.__name__}")
+
+
+for _noise in CLASSES:
+    store_noise(_noise)

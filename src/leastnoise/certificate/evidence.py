@@ -1,34 +1,4 @@
-"""Why nothing costs less.
-
-What a lower bound rests on, and how its check refuses.
-
-The supporting line: why no decreasing noise costs less, at ε = 0.
-
-Every symmetric noise that never rises away from 0 is a mixture
-of uniform noises U_w (and of the mass at 0, w = 0). U_w costs c(w) = (1/w)·∫₀ʷL and is at distance
-s(w) = min(1, Δ/2w) from itself moved by Δ; both are linear in the mixture. So for any numbers β and
-λ ≥ 0 with c(w) + λ·s(w) ≥ β for every w ≥ 0, any such noise with distance at most δ costs at least
-β − λδ: a *supporting line* of the curve w ↦ (s, c).
-
-That it supports the curve everywhere follows from three comparisons at one place:
-
-1. L(0) + λ ≥ β, which settles all w ≤ Δ/2, where s = 1;
-2. L(low) ≤ β ≤ L(high) for some low ≤ high: since L never falls, ∫₀ʷL − βw falls up to ``low`` and
-   rises from ``high`` on, so that its least value lies between;
-3. ∫₀ˡᵒʷL + (high − low)·L(low) + λΔ/2 ≥ β·high, a lower bound of that least value.
-
-On the integers the same holds with sums for integrals: U_M on −M … M, S(M) = L(0) + 2·(L(1) + … +
-L(M)) and S(M) − β(2M+1) + λΔ ≥ 0 at the M with L(M) ≤ β ≤ L(M+1).
-
-The comb's bound: why no noise of any shape costs less, for squared errors at ε = 0.
-
-Theorem (docs/theory/comb.md, Proposition 7). Let β ≥ 0 satisfy 4β³ + 3β ≤ 1. Then every noise that
-is (0, δ)-private at sensitivity Δ, of whatever shape and at whatever δ, has
-E X² ≥ (1−δ)·(1+β²)/2·Δ².
-
-The largest such β, sinh(⅓ arsinh 1) = 0.298…, is irrational; for δ ≥ 1/(1+2β) = 0.6265… the comb
-attains its bound. A rational below it proves as much, but for what it is too small by.
-"""
+"""What a lower bound rests on: evidence that no noise of a class costs less."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -72,7 +42,22 @@ def certificate_error(reason: str) -> InvalidParameter:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SupportingLine:
-    """Cost + slope·distance ≥ intercept for every noise of the class, on the line or the integers.
+    """Cost + slope·distance ≥ intercept for all unimodal noise at ε = 0, on the line or integers.
+
+    Symmetric unimodal noise is a mixture of uniform noise U_w (and of the mass at 0, w = 0). U_w
+    costs c(w) = (1/w)·∫₀ʷL and is at distance s(w) = min(1, Δ/2w) from itself shifted by Δ; both
+    are linear in the mixture. So for any β and λ ≥ 0 with c(w) + λ·s(w) ≥ β for every w ≥ 0, such
+    noise with distance at most δ costs at least β − λδ: a *supporting line* of w ↦ (s, c).
+
+    That it supports the curve everywhere follows from three comparisons at one place:
+
+    1. L(0) + λ ≥ β, which settles all w ≤ Δ/2, where s = 1;
+    2. L(low) ≤ β ≤ L(high) for some low ≤ high: since L never falls, ∫₀ʷL − βw falls up to ``low``
+       and rises from ``high`` on, so that its least value lies between;
+    3. ∫₀ˡᵒʷL + (high − low)·L(low) + λΔ/2 ≥ β·high, a lower bound of that least value.
+
+    On the integers the same holds with sums for integrals: U_M on −M … M, S(M) = L(0) + 2·(L(1) + …
+    + L(M)) and S(M) − β(2M+1) + λΔ ≥ 0 at the M with L(M) ≤ β ≤ L(M+1).
 
     ``low`` and ``high`` are where the cost of an error crosses ``intercept``; with ``integer`` they
     are whole numbers and equal, and the cost crosses between ``low`` and ``low + 1``.
@@ -97,7 +82,7 @@ class SupportingLine:
         )
 
     def prove(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
-        """Return β − λδ if the three comparisons of this module hold; raise if one does not."""
+        """Return β − λδ if the three comparisons above hold; raise if one does not."""
         if privacy.epsilon:
             raise certificate_error("a supporting line is for ε = 0")
         start = cost.value(Fraction(0))
@@ -127,7 +112,15 @@ class SupportingLine:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CombBound:
-    """E X² ≥ (1−δ)(1+β²)/2·Δ² for all noises whatever, with β = ``root``, 4β³ + 3β ≤ 1."""
+    """Why no noise of any shape costs less, for squared errors at ε = 0; β is ``root``.
+
+    Theorem (docs/theory/comb.md, Proposition 7). Let β ≥ 0 satisfy 4β³ + 3β ≤ 1. Then every noise
+    that is (0, δ)-private at sensitivity Δ, of whatever shape and at whatever δ, has E X² ≥
+    (1−δ)·(1+β²)/2·Δ².
+
+    The largest such β, sinh(⅓ arsinh 1) = 0.298…, is irrational; for δ ≥ 1/(1+2β) = 0.6265… the
+    comb attains its bound. A rational below it proves as much, but for what it is too small by.
+    """
 
     @property
     def among(self) -> str:

@@ -1,7 +1,4 @@
-"""What several releases promise together, by theorems that need no curve.
-
-The promise of several equal releases.
-"""
+"""What several releases guarantee together, by theorems that need no curve."""
 
 import math
 from collections.abc import Iterable
@@ -19,18 +16,23 @@ from leastnoise.core.exact import (
 )
 from leastnoise.core.noise import Gaussian
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import Level, curve_of
+from leastnoise.core.profile import Level
 from leastnoise.errors import InvalidParameter
 
 _BITS = 96
 _HALF = Fraction(1, 2)
-
-# After so many expected failures the joint promise is none: 1 − δ < e⁻¹⁰⁰.
+_DIGITS = 12
+# After so many expected failures the joint guarantee is none: 1 − δ < e⁻¹⁰⁰.
 _MANY = 100
+# A product of probabilities is written out up to so many binary digits; else kept to so many.
+_LONGEST_EXACT = 1 << 14
+_KEPT_BITS = 1 << 10
+# No smaller δ is stated: it would be of thousands of digits.
+LEAST_DELTA = Fraction(1, 10**1000)
 
 
 def compose_equal(privacy: Privacy, releases: int) -> Privacy:
-    """Return the promise of several releases: (kε, 1 − (1−δ)ᵏ).
+    """Return the guarantee of k equal releases: (kε, 1 − (1−δ)ᵏ).
 
     Kairouz, Oh and Viswanath 2015, Theorem 3.3 with i = 0; at ε = 0: couple each pair of outputs so
     that they agree with probability 1 − δ, independently.
@@ -42,14 +44,9 @@ def compose_equal(privacy: Privacy, releases: int) -> Privacy:
         return Privacy(releases * privacy.epsilon, round_up(failing) if failing else 0)
     raise InvalidParameter(
         "so many releases would promise nothing: δ would be 1 but for a hair after "
-        f"{quote(releases)} of them. Release less, or promise a smaller δ for each."
+        f"{quote(releases)} of them",
+        fix="Release less, or promise a smaller δ for each.",
     )
-
-
-# A product of probabilities is written out up to so many binary digits; else kept to so many.
-_LONGEST_EXACT = 1 << 14
-_KEPT_BITS = 1 << 10
-_ONE = Fraction(1)
 
 
 def joint_failure(chances: Iterable[tuple[Fraction, int]]) -> Interval:
@@ -57,7 +54,9 @@ def joint_failure(chances: Iterable[tuple[Fraction, int]]) -> Interval:
     kept = [(1 - chance, count) for chance, count in chances if chance]
     length = sum(count * stays.denominator.bit_length() for stays, count in kept)
     if length <= _LONGEST_EXACT:
-        return Interval.exact(1 - math.prod((stays**count for stays, count in kept), start=_ONE))
+        return Interval.exact(
+            1 - math.prod((stays**count for stays, count in kept), start=Fraction(1))
+        )
     low = high = 1 << _KEPT_BITS
     for stays, count in kept:
         least, most = fixed_power(stays, count, _KEPT_BITS)
@@ -65,11 +64,8 @@ def joint_failure(chances: Iterable[tuple[Fraction, int]]) -> Interval:
     return Interval(1 - Fraction(high, 1 << _KEPT_BITS), 1 - Fraction(low, 1 << _KEPT_BITS))
 
 
-_DIGITS = 12
-
-
 def split_evenly(privacy: Privacy, releases: int) -> Privacy:
-    """Return what each of k releases must promise so that all of them keep ``privacy`` together.
+    """Return the guarantee of each of k releases that together satisfy ``privacy``.
 
     (ε/k, 1 − (1−δ)^(1/k)), rounded down: k releases of (ε₀, δ₀) keep (kε₀, 1 − (1−δ₀)ᵏ), also where
     each may depend on the answers before it (Kairouz, Oh and Viswanath 2015, Theorem 3.3 with
@@ -87,10 +83,10 @@ def split_evenly(privacy: Privacy, releases: int) -> Privacy:
 
 
 def joint_sensitivity(sensitivity: Fraction, releases: int) -> Fraction:
-    """Return √k·Δ, rounded up: how far k answers that move by Δ each move together.
+    """Return √k·Δ, rounded up: how far k answers that shift by Δ each shift together.
 
-    Turn the k axes so that one of them points along the move: there is one Gaussian noise moved by
-    √k·Δ, and others of the same σ that do not move. So k Gaussian noises together are exactly as
+    Turn the k axes so that one of them points along the shift: there is one Gaussian noise shifted
+    by √k·Δ, and others of the same σ that are not. So k Gaussian releases together are exactly as
     private as one at √k·Δ (Dong, Roth and Su 2022, Corollary 3.3, also for adaptive releases).
     """
     if releases == 1:
@@ -99,26 +95,22 @@ def joint_sensitivity(sensitivity: Fraction, releases: int) -> Fraction:
     return sensitivity * (root if root.is_exact else root.shortened(_BITS)).upper
 
 
-# No smaller δ is stated: it would be of thousands of digits.
-LEAST_DELTA = Fraction(1, 10**1000)
-
-
 def compose_gaussians(parts: Iterable[tuple[Fraction, Fraction]], epsilon: Fraction) -> Privacy:
-    """Return what Gaussian noises keep together, of pairs (Δᵢ, σᵢ): δ at the move √Σ(Δᵢ/σᵢ)²."""
-    moved = sum(((move / sigma) ** 2 for move, sigma in parts), Fraction(0))
-    move = Interval.exact(power(moved, _HALF).upper).shortened(_BITS).upper
-    curve = curve_of(Gaussian(1), parse_positive(move, "sensitivity"))
+    """Return the guarantee of Gaussian releases (Δᵢ, σᵢ) together: δ at the shift √Σ(Δᵢ/σᵢ)²."""
+    squares = sum(((move / sigma) ** 2 for move, sigma in parts), Fraction(0))
+    move = Interval.exact(power(squares, _HALF).upper).shortened(_BITS).upper
+    curve = Gaussian(1).curve(parse_positive(move, "sensitivity"))
     reached = curve.worst(Level.at(epsilon))[0].upper
     return Privacy(epsilon, max(Interval.exact(reached).shortened(_BITS).upper, LEAST_DELTA))
 
 
 def compose_basic(parts: Iterable[Privacy], most: Fraction = Fraction(1)) -> Privacy:
-    """Return what answers keep together that keep these promises: (Σεᵢ, 1 − Π(1−δᵢ)).
+    """Return what releases of these guarantees satisfy together: (Σεᵢ, 1 − Π(1−δᵢ)).
 
-    Whatever keeps (εᵢ, δᵢ) can be had from an answer that with probability δᵢ tells all, and else
-    changes the odds by at most e^εᵢ (Kairouz, Oh and Viswanath 2015, Theorem 3.5 with their
-    ε̃ = Σεᵢ; of equal promises, Theorem 3.3). With probability Π(1−δᵢ) none of them tells all, and
-    then the odds change by at most e^Σεᵢ; adaptively too, as the promises are fixed beforehand.
+    Whatever satisfies (εᵢ, δᵢ) can be computed from a release that with probability δᵢ reveals all,
+    and else changes the odds by at most e^εᵢ (Kairouz, Oh and Viswanath 2015, Theorem 3.5 with
+    their ε̃ = Σεᵢ; of equal guarantees, Theorem 3.3). With probability Π(1−δᵢ) none reveals all, and
+    then the odds change by at most e^Σεᵢ; adaptively too, as the guarantees are fixed beforehand.
     A δ of very many digits is rounded up, but not beyond ``most`` if it is no more than that.
 
     >>> compose_basic([Privacy("0.5"), Privacy("0.25", "0.1"), Privacy(delta="0.1")])

@@ -10,10 +10,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import exact_ratio, format_exact
+from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.lattice import Grid, effective_sensitivity
 from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import check_privacy
 from leastnoise.core.sampling import SYSTEM, CipherTape, Tape
 from leastnoise.errors import INTEGER, InvalidParameter
 

@@ -1,6 +1,6 @@
 """What an error costs, and what a noise costs on average."""
 
-from leastnoise.costs.cost import Cost, as_cost
+from leastnoise.costs.cost import Cost, as_cost, has_expectation
 from leastnoise.costs.piecewise import Points, Threshold, points, threshold
 from leastnoise.costs.power import Power, l1, l2, lp
 from leastnoise.costs.recorded import Recording, Tabled
@@ -13,6 +13,7 @@ __all__ = [
     "Tabled",
     "Threshold",
     "as_cost",
+    "has_expectation",
     "l1",
     "l2",
     "lp",

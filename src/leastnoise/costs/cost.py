@@ -1,8 +1,8 @@
-"""What an error of some size costs.
+"""What an error costs: any function of its size that never falls; the base of the exact kinds.
 
-A cost given as any function of the size of an error; the base of the exact kinds.
-
-What a function is at evenly spaced sizes, and its sums: each size is called once.
+A cost L never falls as the size |x| of an error grows (GDGK19, Property 1). Each kind of cost
+states its values and its integral; expected costs, optimal noise and certificates are computed from
+those two.
 """
 
 import math
@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from leastnoise.core.exact import Interval, Number, as_float, format_rounded, parse_rational, quote
-from leastnoise.errors import InvalidParameter
+from leastnoise.core.expected_cost import ExpectedCost, not_a_cost
+from leastnoise.errors import InvalidParameter, Unsupported
 
 if TYPE_CHECKING:
     from leastnoise.core.noise import Noise
@@ -31,7 +32,7 @@ _TERMS = 256
 _PARTS = 32
 
 
-class Cost:
+class Cost(ExpectedCost["Noise"]):
     """What an error x costs: L(|x|), for a function L that never falls.
 
     Args:
@@ -90,8 +91,8 @@ class Cost:
         return as_float(self.value(abs(parse_rational(error, "an error"))).middle)
 
     def expectation(self, noise: "Noise") -> Interval:
-        """Enclose the expected cost E L(X) of a noise, by the way of its family."""
-        from leastnoise.costs.expectation import expectation  # it knows all costs
+        """Enclose the expected cost E L(X) of a noise."""
+        from leastnoise.costs.expectation import expectation  # which knows every kind of cost
 
         return expectation(noise, self)
 
@@ -172,6 +173,15 @@ class Cost:
                     fix="Give a function that never falls.",
                 )
 
+    def unbounded(self) -> Unsupported:
+        """Return the refusal of unbounded noise, where nobody knows how fast the cost grows."""
+        return Unsupported(
+            "the expected cost of noise without a largest size needs a cost that is known at "
+            "every size",
+            got=f"{self!r}, a function that can only be called",
+            fix="Use l1, l2, lp, threshold or points.",
+        )
+
     def _total_one_by_one(self, step: Fraction, terms: int) -> Interval:
         """Enclose the sum by calling L at each place; fsum rounds once."""
         places = [_within_floats(j * step) for j in range(1, terms + 1)]
@@ -234,21 +244,24 @@ class Cost:
         if number is not None:
             return number
         raise InvalidParameter(
-            f"a cost must be a finite number at every size; {self!r} gave {quote(cost)} "
-            f"at {size!r}",
+            f"a cost must be a finite number at every size; {self!r} gave {quote(cost)} at "
+            f"{size!r}",
             fix="Give a function that is finite for all sizes ≥ 0.",
         )
 
 
 def as_cost(cost: object) -> Cost:
-    """Return a cost as it is, or refuse what is none."""
+    """Return a cost as it is, or reject what is none."""
     if isinstance(cost, Cost):
         return cost
-    raise InvalidParameter(
-        "cost must be a Cost",
-        got=quote(cost),
-        fix="Give l1, l2, lp(p), threshold(t), points([…]) or Cost(function).",
-    )
+    raise not_a_cost(cost)
+
+
+def has_expectation(noise: "type[Noise]") -> bool:
+    """Tell whether expected costs are known for a class of noise, by its kind or its own."""
+    from leastnoise.costs.expectation import expectation  # which knows every kind of cost
+
+    return expectation.dispatch(noise) is not expectation.dispatch(object)
 
 
 def sum_intervals(terms: Iterable[Interval]) -> Interval:

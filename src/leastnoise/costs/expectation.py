@@ -1,4 +1,4 @@
-"""What noise of each family costs on average."""
+"""What noise costs on average, for each kind of noise and each kind of cost."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -6,36 +6,220 @@ from functools import singledispatch
 from itertools import pairwise
 from math import isqrt
 
-from leastnoise.core.exact import Interval, fixed_power, power
+from leastnoise.core.exact import Interval, fixed_power
 from leastnoise.core.noise import (
     DiscreteStaircase,
-    DiscreteSteps,
     DiscreteUniform,
+    FiniteLatticeNoise,
     Noise,
+    PiecewiseNoise,
     Rounded,
     Smooth,
     Staircase,
     Steps,
     Uniform,
+    power_series_bound,
 )
 from leastnoise.costs.cost import Cost, sum_intervals
 from leastnoise.costs.piecewise import Points, Threshold
 from leastnoise.costs.power import Power
+from leastnoise.costs.rounded import enclose_rounded
 from leastnoise.errors import Unsupported
 
-_BITS = 256
-
-# Up to this exponent the expected |X|ᵖ is a closed form; beyond, it is added up.
+# Up to this exponent the expected |X|ᵖ of a staircase is a closed form; beyond, it is added up.
 _LARGEST_CLOSED = 64
 # So many terms more are added to a known sum one by one.
 _NEAR = 256
-# The most terms that are added up one by one, and the digits of the powers while they are.
-_TERMS = 1 << 13
+# The most periods that are added up one by one, and the digits of the powers while they are.
+_TERMS, _BITS = 1 << 13, 256
 _NARROW = Fraction(1, 1 << 80)
 _SEEN_BITS = 40
+# A cost that can only be called is read at so many sizes.
+_CELLS = 1 << 12
+# An empty piece: what lies before and after all others.
+_NOTHING = (Fraction(0), Fraction(0), Fraction(0))
 
 
-def series(
+@singledispatch
+def expectation(law: Noise, cost: Cost) -> Interval:
+    """Enclose the expected cost E L(X), by the kind of the noise."""
+    raise Unsupported(
+        "an expected cost is known of the noises of leastnoise",
+        got=f"{law!r} and {cost!r}",
+        fix="Give one of them.",
+    )
+
+
+@expectation.register
+def _(law: Uniform, cost: Cost) -> Interval:
+    # α·L(0) + (1−α)/w · ∫₀ʷ L
+    spread = cost.integral(law.width).scaled(2 * law.density)
+    return spread + cost.value(Fraction(0)).scaled(law.atom)
+
+
+@expectation.register
+def _(law: Steps, cost: Cost) -> Interval:
+    if not isinstance(cost, Power | Threshold | Points):
+        return _enclose_pieces(law, cost)
+    if cost not in law.known_costs:
+        law.known_costs[cost] = _enclose_pieces(law, cost)
+    return law.known_costs[cost]
+
+
+@expectation.register(PiecewiseNoise)
+def _enclose_pieces(law: PiecewiseNoise, cost: Cost) -> Interval:
+    """Enclose E L(X): by the jumps of the density, and piece by piece; the tighter of the two.
+
+    A sum over the jumps never cancels where the density falls; L at the ends of each piece is
+    tighter for a function far from 0.
+    """
+    atoms = sum_intervals(cost.value(abs(x)).scaled(m) for x, m in law.atoms.items())
+    jumps = sum_intervals(
+        cost.integral(abs(edge)).scaled(jump if edge > 0 else -jump)
+        for edge, jump in _jumps(law)
+        if edge and jump
+    )
+    if jumps.is_exact:
+        return atoms + jumps
+    ends = sum_intervals(
+        _between_ends(cost, abs(a), abs(b)).scaled(h * (b - a)) for a, b, h in _cut_at_zero(law)
+    )
+    return atoms + Interval(max(jumps.lower, ends.lower), min(jumps.upper, ends.upper))
+
+
+def _jumps(law: PiecewiseNoise) -> list[tuple[Fraction, Fraction]]:
+    """Return by how much the density falls at each place where it may change."""
+    found: list[tuple[Fraction, Fraction]] = []
+    for (_, end, before), (start, _, after) in pairwise([_NOTHING, *law.pieces, _NOTHING]):
+        if start == end:
+            found.append((start, before - after))
+        else:  # the density is 0 in between
+            found += [(end, before), (start, -after)]
+    return found
+
+
+def _cut_at_zero(law: PiecewiseNoise) -> list[tuple[Fraction, Fraction, Fraction]]:
+    """Return the pieces, cut at 0."""
+    zero = Fraction(0)
+    cut = [[(a, zero, h), (zero, b, h)] if a < 0 < b else [(a, b, h)] for a, b, h in law.pieces]
+    return [piece for pieces in cut for piece in pieces]
+
+
+def _between_ends(cost: Cost, one: Fraction, other: Fraction) -> Interval:
+    """Enclose the mean of L between two sizes by L at either."""
+    low, high = sorted((one, other))
+    return Interval(cost.value(low).lower, cost.value(high).upper)
+
+
+@expectation.register
+def _(law: DiscreteUniform, cost: Cost) -> Interval:
+    # The sum of L over the lattice, weighted.
+    spread = cost.total(law.step, law.reach).scaled(2 * law.level)
+    spread += cost.value(Fraction(0)).scaled(law.level + law.atom)
+    if law.rim:
+        spread += cost.value((law.reach + 1) * law.step).scaled(2 * law.rim)
+    return spread.scaled(Fraction(1, law.total))
+
+
+@expectation.register
+def _(law: FiniteLatticeNoise, cost: Cost) -> Interval:
+    # On each side of 0 a run is a difference of two sums of L.
+    total = cost.value(Fraction(0)).scaled(law.weight(0))
+    for run in law.equal_runs:
+        last = run.first + run.points - 1
+        for near, far in ((max(run.first, 1), last), (max(-last, 1), -run.first)):
+            if far >= near:
+                terms = cost.total(law.step, far) - cost.total(law.step, near - 1)
+                total += terms.scaled(run.weight)
+    return total.scaled(Fraction(1, law.total))
+
+
+@expectation.register
+def _enclose_staircase(law: Staircase, cost: Cost) -> Interval:
+    """Enclose E L(X): by its closed form for whole powers, else added up period by period."""
+    if isinstance(cost, Power) and cost.p.denominator == 1 and cost.p <= _LARGEST_CLOSED:
+        return Interval.exact(law.moment(int(cost.p)))
+
+    def area(n: int) -> Interval:
+        return cost.integral((n + law.gamma) * law.period)
+
+    def rest(n: int) -> Interval | None:
+        here, keep = area(n), 1 - law.ratio
+        if cost.constant_beyond is not None:  # beyond, the area grows by the same in each period
+            if (n + law.gamma) * law.period < cost.constant_beyond:
+                return None
+            grown = cost.value(cost.constant_beyond + 1).scaled(law.period)
+            return here.scaled(1 / keep) + grown.scaled(law.ratio / keep**2)
+        if not isinstance(cost, Power):
+            raise cost.unbounded()
+        bound = power_series_bound(law.ratio, n + law.gamma, cost.p + 1)
+        return None if bound is None else Interval(here.lower, here.upper * bound)
+
+    return _enclose_series(law.ratio, area, rest).scaled(2 * law.height * (1 - law.ratio))
+
+
+@expectation.register
+def _enclose_discrete_staircase(law: DiscreteStaircase, cost: Cost) -> Interval:
+    """Enclose E L(X): by its closed form for whole powers, else added up period by period.
+
+    With T(m) = L(step) + … + L(m·step), each point where the weights fall adds its drop times
+    T: a sum in which nothing cancels.
+    """
+    if isinstance(cost, Power) and cost.p.denominator == 1 and cost.p <= _LARGEST_CLOSED:
+        return Interval.exact(law.moment(int(cost.p)))
+    upto = _totals(cost, law.step)
+
+    def dropped(periods: int) -> Interval:
+        """Enclose the sum of drop · T over the falls of one period, without its factor bⁿ."""
+        first = periods * law.steps
+        return sum_intervals(upto(first + last).scaled(drop) for last, drop in law.drops)
+
+    half = _enclose_series(law.ratio, dropped, _rest_of_staircase(law, cost, dropped))
+    centre = cost.value(Fraction(0)).scaled(law.runs[0].weight)
+    return (centre + half.scaled(2)).scaled(1 / law.total)
+
+
+def _rest_of_staircase(
+    law: DiscreteStaircase, cost: Cost, dropped: Callable[[int], Interval]
+) -> Callable[[int], Interval | None]:
+    """Return an enclosure of all that follows a period, for :func:`_enclose_series`."""
+    all_drops = sum((drop for _, drop in law.drops), Fraction(0))
+    keep, width = 1 - law.ratio, law.steps * law.step
+
+    def rest(n: int) -> Interval | None:
+        if cost.constant_beyond is not None:  # beyond, T grows by the same in each period
+            if n * width <= cost.constant_beyond:
+                return None
+            grown = cost.value(cost.constant_beyond + 1).scaled(law.steps * all_drops)
+            return dropped(n).scaled(1 / keep) + grown.scaled(law.ratio / keep**2)
+        if not isinstance(cost, Power):
+            raise cost.unbounded()
+        # T(m) is at most m·L(m·step), and no point of a period lies beyond its end.
+        bound = power_series_bound(law.ratio, Fraction(n + 1), cost.p + 1)
+        if bound is None:
+            return None
+        end = cost.value((n + 1) * width).scaled((n + 1) * law.steps * all_drops)
+        return Interval(Fraction(0), end.upper * bound)
+
+    return rest
+
+
+def _totals(cost: Cost, step: Fraction) -> Callable[[int], Interval]:
+    """Return T(m) = L(step) + … + L(m·step) as a function that goes on from the last m it had."""
+    known = [(0, Interval.exact(0))]
+
+    def upto(terms: int) -> Interval:
+        last, total = known[-1]
+        if not 0 <= terms - last <= _NEAR:
+            return cost.total(step, terms)
+        total += sum_intervals(cost.value(j * step) for j in range(last + 1, terms + 1))
+        known[-1] = (terms, total)
+        return total
+
+    return upto
+
+
+def _enclose_series(
     ratio: Fraction,
     term: Callable[[int], Interval],
     rest: Callable[[int], Interval | None],
@@ -71,216 +255,8 @@ def series(
     )
 
 
-def power_rest(ratio: Fraction, start: Fraction, exponent: Fraction) -> Fraction | None:
-    """Return an upper bound of Σ ratioⁿ·((start + n)/start)^exponent over n ≥ 0, start > 0.
-
-    (start + n + 1)/(start + n) falls with n, so all terms fall at least as fast as the second does:
-    a geometric series. None where that does not fall.
-    """
-    if start <= 0:
-        return None
-    fall = ratio * power((start + 1) / start, exponent).upper
-    return 1 / (1 - fall) if fall < 1 else None
-
-
-def unbounded(cost: Cost) -> Unsupported:
-    """Return the refusal of a cost of which nobody knows how fast it grows."""
-    return Unsupported(
-        "the expected cost of noise without a largest size needs a cost that is known at every "
-        "size",
-        got=f"{cost!r}, a function that can only be called",
-        fix="Use l1, l2, lp, threshold or points.",
-    )
-
-
-@singledispatch
-def expectation(law: Noise, cost: Cost) -> Interval:
-    """Enclose the expected cost E L(X)."""
-    raise Unsupported(
-        "an expected cost is known of the noises of leastnoise",
-        got=f"{law!r} and {cost!r}",
-        fix="Give one of them.",
-    )
-
-
 @expectation.register
-def _(law: Rounded, cost: Cost) -> Interval:
-    from leastnoise.costs.rounded import rounded_enclose  # it needs this file
-
-    return rounded_enclose(law, cost)
-
-
-@expectation.register
-def uniform_enclose(law: Uniform, cost: Cost) -> Interval:
-    """Enclose α·L(0) + (1−α)/w · ∫₀ʷ L."""
-    spread = cost.integral(law.width).scaled(2 * law.density)
-    return spread + cost.value(Fraction(0)).scaled(law.atom)
-
-
-@expectation.register
-def discrete_uniform_enclose(law: DiscreteUniform, cost: Cost) -> Interval:
-    """Enclose the expected cost: the sum of L over the lattice, weighted."""
-    spread = cost.total(law.step, law.reach).scaled(2 * law.level)
-    spread += cost.value(Fraction(0)).scaled(law.level + law.atom)
-    if law.rim:
-        spread += cost.value((law.reach + 1) * law.step).scaled(2 * law.rim)
-    return spread.scaled(Fraction(1, law.total))
-
-
-@expectation.register
-def steps_enclose(law: Steps, cost: Cost) -> Interval:
-    """Enclose E L(X): by the jumps of the density, and piece by piece; the tighter of the two.
-
-    A sum over the jumps never cancels where the density falls; L at the ends of each piece is
-    tighter for a function far from 0.
-    """
-    if not isinstance(cost, Power | Threshold | Points):
-        return _steps_enclosed(law, cost)
-    if cost not in law._costs:  # asked for again and again
-        law._costs[cost] = _steps_enclosed(law, cost)
-    return law._costs[cost]
-
-
-def _steps_enclosed(law: Steps, cost: Cost) -> Interval:
-    atoms = sum_intervals(cost.value(abs(x)).scaled(m) for x, m in law.points)
-    jumps = sum_intervals(
-        cost.integral(abs(edge)).scaled(jump if edge > 0 else -jump)
-        for edge, jump in _steps_jumps(law)
-        if edge and jump
-    )
-    if jumps.is_exact:
-        return atoms + jumps
-    ends = sum_intervals(
-        _between_ends(cost, abs(a), abs(b)).scaled(h * (b - a)) for a, b, h in _steps_one_sided(law)
-    )
-    return atoms + Interval(max(jumps.lower, ends.lower), min(jumps.upper, ends.upper))
-
-
-def _steps_jumps(law: Steps) -> list[tuple[Fraction, Fraction]]:
-    """Return by how much the density falls at each break."""
-    padded = [Fraction(0), *law.heights, Fraction(0)]
-    return [
-        (x, left - right) for x, (left, right) in zip(law.breaks, pairwise(padded), strict=False)
-    ]
-
-
-def _steps_one_sided(law: Steps) -> list[tuple[Fraction, Fraction, Fraction]]:
-    """Return the pieces, cut at 0."""
-    zero = Fraction(0)
-    cut = [[(a, zero, h), (zero, b, h)] if a < 0 < b else [(a, b, h)] for a, b, h in law.pieces]
-    return [piece for pieces in cut for piece in pieces]
-
-
-def _between_ends(cost: Cost, one: Fraction, other: Fraction) -> Interval:
-    """Enclose the mean of L between two sizes by L at either."""
-    low, high = sorted((one, other))
-    return Interval(cost.value(low).lower, cost.value(high).upper)
-
-
-@expectation.register
-def discrete_steps_enclose(law: DiscreteSteps, cost: Cost) -> Interval:
-    """Enclose the expected cost: a difference of two sums of L for each run."""
-    total = cost.value(Fraction(0)).scaled(law.weight(0))
-    for run in law.runs:
-        last = run.first + run.points - 1
-        for near, far in ((max(run.first, 1), last), (max(-last, 1), -run.first)):
-            if far >= near:
-                terms = cost.total(law.step, far) - cost.total(law.step, near - 1)
-                total += terms.scaled(run.weight)
-    return total.scaled(Fraction(1, law.total))
-
-
-@expectation.register
-def staircase_enclose(law: Staircase, cost: Cost) -> Interval:
-    """Enclose E L(X): by its closed form for whole powers, else added up period by period."""
-    if isinstance(cost, Power) and cost.p.denominator == 1 and cost.p <= _LARGEST_CLOSED:
-        return Interval.exact(law._moment(int(cost.p)))
-
-    def area(n: int) -> Interval:
-        return cost.integral((n + law.gamma) * law.period)
-
-    def rest(n: int) -> Interval | None:
-        here, keep = area(n), 1 - law.ratio
-        if cost.constant_beyond is not None:  # beyond, the area grows by the same in each period
-            if (n + law.gamma) * law.period < cost.constant_beyond:
-                return None
-            grown = cost.value(cost.constant_beyond + 1).scaled(law.period)
-            return here.scaled(1 / keep) + grown.scaled(law.ratio / keep**2)
-        if not isinstance(cost, Power):
-            raise unbounded(cost)
-        bound = power_rest(law.ratio, n + law.gamma, cost.p + 1)
-        return None if bound is None else Interval(here.lower, here.upper * bound)
-
-    return series(law.ratio, area, rest).scaled(2 * law.height * (1 - law.ratio))
-
-
-@expectation.register
-def discrete_staircase_enclose(law: DiscreteStaircase, cost: Cost) -> Interval:
-    """Enclose E L(X): by its closed form for whole powers, else added up period by period.
-
-    With T(m) = L(step) + … + L(m·step), each point where the weights fall adds its drop times
-    T: a sum in which nothing cancels.
-    """
-    if isinstance(cost, Power) and cost.p.denominator == 1 and cost.p <= _LARGEST_CLOSED:
-        return Interval.exact(law._moment(int(cost.p)))
-    upto = _totals(cost, law.step)
-
-    def dropped(periods: int) -> Interval:
-        """Enclose the sum of drop · T over the falls of one period, without its factor bⁿ."""
-        first = periods * law.steps
-        return sum_intervals(upto(first + last).scaled(drop) for last, drop in law._drops)
-
-    half = series(law.ratio, dropped, _discrete_staircase_rest(law, cost, dropped))
-    centre = cost.value(Fraction(0)).scaled(law.runs[0].weight)
-    return (centre + half.scaled(2)).scaled(1 / law.total)
-
-
-def _discrete_staircase_rest(
-    law: DiscreteStaircase, cost: Cost, dropped: Callable[[int], Interval]
-) -> Callable[[int], Interval | None]:
-    """Return an enclosure of all that follows a period, for :func:`series`."""
-    all_drops = sum((drop for _, drop in law._drops), Fraction(0))
-    keep, width = 1 - law.ratio, law.steps * law.step
-
-    def rest(n: int) -> Interval | None:
-        if cost.constant_beyond is not None:  # beyond, T grows by the same in each period
-            if n * width <= cost.constant_beyond:
-                return None
-            grown = cost.value(cost.constant_beyond + 1).scaled(law.steps * all_drops)
-            return dropped(n).scaled(1 / keep) + grown.scaled(law.ratio / keep**2)
-        if not isinstance(cost, Power):
-            raise unbounded(cost)
-        # T(m) is at most m·L(m·step), and no point of a period lies beyond its end.
-        bound = power_rest(law.ratio, Fraction(n + 1), cost.p + 1)
-        if bound is None:
-            return None
-        end = cost.value((n + 1) * width).scaled((n + 1) * law.steps * all_drops)
-        return Interval(Fraction(0), end.upper * bound)
-
-    return rest
-
-
-def _totals(cost: Cost, step: Fraction) -> Callable[[int], Interval]:
-    """Return T(m) = L(step) + … + L(m·step) as a function that goes on from the last m it had."""
-    known = [(0, Interval.exact(0))]
-
-    def upto(terms: int) -> Interval:
-        last, total = known[-1]
-        if not 0 <= terms - last <= _NEAR:
-            return cost.total(step, terms)
-        total += sum_intervals(cost.value(j * step) for j in range(last + 1, terms + 1))
-        known[-1] = (terms, total)
-        return total
-
-    return upto
-
-
-# A cost that can only be called is read at so many sizes.
-_CELLS = 1 << 12
-
-
-@expectation.register
-def smooth_enclose(law: Smooth, cost: Cost) -> Interval:
+def _enclose_smooth(law: Smooth, cost: Cost) -> Interval:
     """Enclose E L(X): by moments for powers, by tails for costs that level off.
 
     A function that can only be called is read cell by cell, which needs a largest size.
@@ -290,13 +266,13 @@ def smooth_enclose(law: Smooth, cost: Cost) -> Interval:
     if isinstance(cost, Threshold):
         return law.tail(cost.limit).scaled(2)
     if isinstance(cost, Points):
-        return _smooth_along(law, cost)
+        return _enclose_lines(law, cost)
     if isinstance(law.radius, float):
-        raise unbounded(cost)
-    return _smooth_by_cells(law, cost, law.radius)
+        raise cost.unbounded()
+    return _enclose_by_cells(law, cost, law.radius)
 
 
-def _smooth_along(law: Smooth, cost: Points) -> Interval:
+def _enclose_lines(law: Smooth, cost: Points) -> Interval:
     """Enclose E L(X) for straight pieces: each slope times the tails that lie beyond it."""
     total = Interval.exact(cost.costs[0])
     for (a, low), (b, high) in pairwise(zip(cost.sizes, cost.costs, strict=True)):
@@ -305,7 +281,7 @@ def _smooth_along(law: Smooth, cost: Points) -> Interval:
     return total
 
 
-def _smooth_by_cells(law: Smooth, cost: Cost, radius: Fraction) -> Interval:
+def _enclose_by_cells(law: Smooth, cost: Cost, radius: Fraction) -> Interval:
     """Enclose E L(X) for a function that never falls: in each cell by L at its two ends."""
     edges = [radius * i / _CELLS for i in range(_CELLS + 1)]
     # Short enclosures of the tails make an outer bound that is quick to add up.
@@ -319,3 +295,6 @@ def _smooth_by_cells(law: Smooth, cost: Cost, radius: Fraction) -> Interval:
         for (near, far), (low, high) in zip(pairwise(tails), pairwise(values), strict=True)
     )
     return sum_intervals(cells).scaled(2)
+
+
+expectation.register(Rounded, enclose_rounded)

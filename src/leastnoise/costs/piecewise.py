@@ -1,9 +1,4 @@
-"""Costs that are known piece by piece.
-
-A cost drawn through points: straight between them, level after the last.
-
-L(x) = 1 if |x| > t, else 0: an error counts only when it is too large.
-"""
+"""Costs that are known piece by piece: through points, or a threshold."""
 
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -106,21 +101,22 @@ def points(pairs: Iterable[tuple[Number, Number]]) -> Points:
     sizes, costs = _read(pairs)
     if not sizes or sizes[0] != 0:
         raise InvalidParameter(
-            "the first point of a cost must have size 0: say what no error costs. "
-            "Begin with a point such as (0, 0)."
+            "the first point of a cost must have size 0: say what no error costs",
+            fix="Begin with a point such as (0, 0).",
         )
     for (x, y), (x_next, y_next) in pairwise(zip(sizes, costs, strict=True)):
         if x_next <= x:
             raise InvalidParameter(
-                f"the sizes of a cost's points must rise; got {format_exact(x_next)} after "
-                f"{format_exact(x)}. Give the points in order, each size once."
+                "the sizes of a cost's points must rise",
+                got=f"{format_exact(x_next)} after {format_exact(x)}",
+                fix="Give the points in order, each size once.",
             )
         if y_next < y:
             raise InvalidParameter(
-                "a cost must never fall as the error grows; "
-                f"got {format_exact(y)} at {format_exact(x)}, then {format_exact(y_next)} at "
-                f"{format_exact(x_next)}. "
-                "Give costs that never fall."
+                "a cost must never fall as the error grows",
+                got=f"{format_exact(y)} at {format_exact(x)}, then {format_exact(y_next)} at "
+                f"{format_exact(x_next)}",
+                fix="Give costs that never fall.",
             )
     return Points(tuple(sizes), tuple(costs))
 
@@ -130,8 +126,9 @@ def _read(pairs: Iterable[tuple[Number, Number]]) -> tuple[list[Fraction], list[
         split = [(x, y) for x, y in pairs]
     except (TypeError, ValueError) as error:
         raise InvalidParameter(
-            "the points of a cost must be pairs (size, cost); "
-            f"got {quote(pairs)}. Give for instance [(0, 0), (1, 2), (5, 3)]."
+            "the points of a cost must be pairs (size, cost)",
+            got=quote(pairs),
+            fix="Give for instance [(0, 0), (1, 2), (5, 3)].",
         ) from error
     return (
         [parse_rational(x, "the size of a cost's point") for x, _ in split],
@@ -200,6 +197,8 @@ def threshold(limit: Number) -> Threshold:
     exact = parse_rational(limit, "a threshold")
     if exact < 0:
         raise InvalidParameter(
-            f"a threshold must be 0 or more; got {quote(limit)}. Give the largest harmless error."
+            "a threshold must be 0 or more",
+            got=quote(limit),
+            fix="Give the largest harmless error.",
         )
     return Threshold(exact)

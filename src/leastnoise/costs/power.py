@@ -1,18 +1,17 @@
-"""L(x) = |x|ᵖ.
-
-What an error costs: ``l1``, ``l2``, ``lp``, ``threshold``, ``points``, or any function.
-
-A cost L is a function of the size |x| of an error x that never falls as the size grows
-(GDGK19, Property 1). Each file states one kind of cost by its values and its integral; everything
-else (expected costs, least noise, certificates) is computed from those two.
-"""
+"""The costs L(x) = |x|ᵖ: ``l1``, ``l2``, ``lp`` (GDGK19, Theorem 3)."""
 
 from fractions import Fraction
 from functools import lru_cache
-from math import comb
 from typing import Final
 
-from leastnoise.core.exact import Interval, Number, format_exact, parse_positive, power
+from leastnoise.core.exact import (
+    Interval,
+    Number,
+    format_exact,
+    parse_positive,
+    power,
+    sum_of_powers,
+)
 from leastnoise.costs.cost import Cost, sum_intervals
 
 # Up to this exponent, sums of powers over the lattice are exact by their polynomial.
@@ -47,7 +46,7 @@ class Power(Cost):
     def total(self, step: Fraction, terms: int) -> Interval:
         """Enclose stepᵖ·(1ᵖ + … + termsᵖ); exact for whole p up to 32."""
         if self.p.denominator == 1 and self.p <= _LARGEST_EXACT_SUM:
-            sums = _power_sums(int(self.p), terms)
+            sums = sum_of_powers(int(self.p), terms)
             return power(step, self.p).scaled(sums)
         return super().total(step, terms)
 
@@ -106,15 +105,6 @@ def lp(p: Number) -> Power:
     (lp(3), lp('0.5'))
     """
     return Power(parse_positive(p, "p"))
-
-
-def _power_sums(p: int, terms: int) -> int:
-    """Return 1ᵖ + … + termsᵖ by Pascal's recursion over the smaller exponents."""
-    sums = [terms]
-    for q in range(1, p + 1):
-        rest = sum(comb(q + 1, i) * sums[i] for i in range(q))
-        sums.append(((terms + 1) ** (q + 1) - 1 - rest) // (q + 1))
-    return sums[p]
 
 
 l1: Final = Power(Fraction(1))

@@ -69,7 +69,8 @@ class Tabled(Cost):
         if found is None:
             raise InvalidParameter(
                 f"a cost known by a table must be asked only what is in it; this {kind} of "
-                f"{self._name} is not. Give the function itself: pass cost=."
+                f"{self._name} is not",
+                fix="Give the function itself: pass cost=.",
             )
         return found
 

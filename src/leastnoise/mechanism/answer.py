@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from leastnoise.accounting import Releasing
 from leastnoise.core.exact import (
     Number,
     as_float,
@@ -32,6 +33,7 @@ _ENDLESS = "there is no largest error"
 _NEARLY_ALL = Fraction(999, 1000)
 
 
+@Releasing.register
 class Answer:
     """A released number; immutable.
 
@@ -55,6 +57,11 @@ class Answer:
     @property
     def mechanism(self) -> Mechanism:
         """The mechanism that released it."""
+        return self._mechanism
+
+    @property
+    def composed_as(self) -> Mechanism:
+        """What :func:`leastnoise.compose` counts: its mechanism."""
         return self._mechanism
 
     @property
@@ -131,6 +138,7 @@ class Answer:
         return self._index, self._mechanism, self._receipt
 
 
+@Releasing.register
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
     """Released numbers in the shape of the array or column that was given.
@@ -150,6 +158,14 @@ class Answers:
     privacy: Privacy
     form: SeriesKind | None = None
     receipt: Receipt | None = None
+
+    @property
+    def composed_as(self) -> Mechanism | Privacy:
+        """What :func:`leastnoise.compose` counts: priced for several touches, the stated promise.
+
+        Then it is no longer one release of the mechanism.
+        """
+        return self.mechanism if self.privacy == self.mechanism.privacy else self.privacy
 
     @property
     def column(self) -> Any:

@@ -7,12 +7,11 @@ from leastnoise.calibration import (
     class_read,
     effort_read,
     find_noise,
-    lattice_law,
     sensitivity_read,
 )
 from leastnoise.certificate import Certificate
 from leastnoise.core.exact import Number, quote
-from leastnoise.core.noise import Smooth, Staircase, Steps
+from leastnoise.core.noise import LineNoise, Uniform
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1
 from leastnoise.errors import InvalidParameter
@@ -67,13 +66,11 @@ def calibrate(
     delta = sensitivity_read(privacy, sensitivity, cost, integer=integer)
     problem = Problem(privacy, delta, cost, integer, class_read(among))
     noise, certificate = find_noise(problem, effort_read(solve, gap, seconds), family)
-    drawn = Drawn(lattice_law(noise, problem), cost)
+    drawn = Drawn(noise.discretize(delta), cost)
     return Mechanism(privacy, delta, noise, certificate, drawn, integer)
 
 
-def hold(
-    noise: Steps | Staircase | Smooth, privacy: Privacy, *, sensitivity: Number, cost: Cost = l1
-) -> Mechanism:
+def hold(noise: LineNoise, privacy: Privacy, *, sensitivity: Number, cost: Cost = l1) -> Mechanism:
     """Build a mechanism from your own noise, after verifying its guarantee for every shift up to Δ.
 
     Args:
@@ -86,19 +83,20 @@ def hold(
     Raises:
         NotPrivate: If the noise does not satisfy the guarantee, with the worst shift.
 
+    >>> from leastnoise import Steps
     >>> comb = Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])
     >>> hold(comb, Privacy(delta="1/2"), sensitivity=1, cost=l1).cost
     Fraction(1, 2)
     """
-    if not isinstance(noise, Steps | Staircase | Smooth):
+    # Callers without a type checker can pass anything.
+    if not isinstance(noise, LineNoise) or isinstance(noise, Uniform):  # type: ignore[redundant-expr]
         raise InvalidParameter(
-            "a noise of your own must be Steps, a Staircase, Laplace, TruncatedLaplace or "
-            f"Gaussian; got {quote(noise)}. Give for instance Steps(breaks, heights), or "
-            "calibrate."
+            "a noise of your own must be Steps, a Staircase, Laplace, TruncatedLaplace or Gaussian",
+            got=quote(noise),
+            fix="Give for instance Steps(breaks, heights), or calibrate.",
         )
     delta = sensitivity_read(privacy, sensitivity, cost, integer=False)
     certificate = Certificate.of(noise, privacy, delta, cost, source="given, not found")
     certificate.check()
-    problem = Problem(privacy, delta, cost, integer=False, among="any")
-    drawn = Drawn(lattice_law(noise, problem), cost)
+    drawn = Drawn(noise.discretize(delta), cost)
     return Mechanism(privacy, delta, noise, certificate, drawn, integer=False)

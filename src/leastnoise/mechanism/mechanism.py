@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, overload
 
-from leastnoise.accounting import Profile
+from leastnoise.accounting import Profile, Releasing
 from leastnoise.calibration import Effort, Problem, class_read, effort_read, find_noise
 from leastnoise.certificate import Certificate
 from leastnoise.core.basic_composition import compose_equal
@@ -68,6 +68,7 @@ class Drawn:
         return self.noise.expected(self.objective)
 
 
+@Releasing.register
 @dataclass(frozen=True, repr=False)
 class Mechanism:
     """Noise with the guarantee that it satisfies; built by :func:`calibrate`.
@@ -129,6 +130,16 @@ class Mechanism:
         be an ulp off the number it stands for.
         """
         return self.releaser.effective_sensitivity
+
+    @property
+    def profile(self) -> Profile:
+        """The privacy profile of the drawn noise."""
+        return Profile(self.drawn.noise, sensitivity=self.protected)
+
+    @property
+    def composed_as(self) -> "Mechanism":
+        """What :func:`leastnoise.compose` counts: the mechanism itself."""
+        return self
 
     def __repr__(self) -> str:
         """Print the noise and the guarantee."""

@@ -7,14 +7,15 @@ from itertools import pairwise
 from leastnoise.core.exact import (
     Interval,
     Number,
+    format_exact,
     format_rounded,
     parse_count,
     parse_positive,
     quote,
 )
+from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.noise import LatticeNoise, Noise, Steps, Uniform
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import check_privacy, total_variation
 from leastnoise.costs import Cost, as_cost
 from leastnoise.errors import InvalidParameter
 
@@ -32,7 +33,9 @@ def symmetrised(noise: Steps) -> Steps:
     """
     if not isinstance(noise, Steps):
         raise InvalidParameter(
-            f"only Steps are symmetrised; got {quote(noise)}. Give Steps(breaks, heights)."
+            "only Steps are symmetrised",
+            got=quote(noise),
+            fix="Give Steps(breaks, heights).",
         )
     breaks = sorted({*noise.breaks, *(-x for x in noise.breaks)})
     heights = [
@@ -100,11 +103,33 @@ def rearrange(
     # Callers without a type checker can pass anything.
     if not isinstance(privacy, Privacy) or privacy.epsilon:  # type: ignore[redundant-expr]
         raise InvalidParameter(
-            f"Theorem 2 is about promises (0, δ); got {privacy!r}. Give Privacy(delta=…)."
+            "Theorem 2 is about promises (0, δ)",
+            got=f"{privacy!r}",
+            fix="Give Privacy(delta=…).",
         )
     half = parse_positive(sensitivity, "sensitivity") / 2
     parts = parse_count(cells, "cells", least=1)
-    radius = _radius(noise, half, parts)
+    if isinstance(noise, LatticeNoise):
+        raise InvalidParameter(
+            "a noise to rearrange must be decreasing on the line",
+            got="one on a lattice, whose atoms away from 0 forbid that (GDGK19, Lemma 2)",
+            fix="Give a Uniform or Steps.",
+        )
+    _check_noise(noise, 2 * half)
+    noise.total_variation(2 * half)  # rejects what is not symmetric and decreasing
+    radius = noise.radius
+    if isinstance(radius, float):
+        raise InvalidParameter(
+            "a noise to rearrange must have a largest size",
+            got=f"{type(noise).__name__}, which has none",
+            fix="Give a Uniform or Steps.",
+        )
+    if radius / half * parts > _MOST_CELLS:
+        raise InvalidParameter(
+            f"a noise may be cut into at most {_MOST_CELLS} cells on each side",
+            got="more",
+            fix="Give fewer cells, or a narrower noise.",
+        )
     check_privacy(noise, privacy, sensitivity=2 * half)
     stages = []
 
@@ -125,28 +150,6 @@ def rearrange(
     atom = 1 - 2 * level * reach
     record("3 the mass within half of Δ to δ", _hat(reach, level, atom))
     return Rearrangement(noise.enclose(cost), tuple(stages), Uniform(reach, atom))
-
-
-def _radius(noise: Noise, half: Fraction, parts: int) -> Fraction:
-    """Return the radius of a noise that can be rearranged; reject any other."""
-    if isinstance(noise, LatticeNoise):
-        raise InvalidParameter(
-            "a noise to rearrange must be decreasing on the line; got one on a lattice, whose "
-            "atoms away from 0 forbid that (GDGK19, Lemma 2). Give a Uniform or Steps."
-        )
-    total_variation(noise, 2 * half)  # refuses what is not symmetric and decreasing
-    radius = noise.radius
-    if isinstance(radius, float):
-        raise InvalidParameter(
-            "a noise to rearrange must have a largest size; "
-            f"got {type(noise).__name__}, which has none. Give a Uniform or Steps."
-        )
-    if radius / half * parts > _MOST_CELLS:
-        raise InvalidParameter(
-            f"a noise may be cut into at most {_MOST_CELLS} cells on each side; got more. "
-            "Give fewer cells, or a narrower noise."
-        )
-    return radius
 
 
 def _in_cells(noise: Noise, radius: Fraction, cell: Fraction) -> Steps:
@@ -174,3 +177,14 @@ def _levelled_outside(noise: Steps, half: Fraction, level: Fraction, reach: Frac
 def _hat(reach: Fraction, level: Fraction, atom: Fraction) -> Steps:
     """Return P_α as Steps (stages 2 and 3)."""
     return Steps([-reach, reach], [level], {0: atom} if atom else None)
+
+
+def _check_noise(noise: object, sensitivity: Fraction) -> None:
+    """Reject what is no noise: callers without a type checker can pass anything."""
+    if not isinstance(noise, Noise):
+        raise InvalidParameter(
+            "Theorem 1 is read from a family's own law",
+            got=f"{type(noise).__name__}, moved by {format_exact(sensitivity)}, which has none "
+            "here",
+            fix="Ask its Profile instead.",
+        )

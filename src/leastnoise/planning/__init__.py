@@ -1,7 +1,7 @@
 """Many mechanisms: side by side, together, planned, or the promise that an accuracy needs."""
 
 from leastnoise.planning.accuracy import privacy_for
-from leastnoise.planning.closed_forms import STEPPED, closed_cost
+from leastnoise.planning.closed_forms import closed_cost
 from leastnoise.planning.comparison import Comparison, compare
 from leastnoise.planning.contenders import Contender
 from leastnoise.planning.options import Option
@@ -9,7 +9,6 @@ from leastnoise.planning.plans import Plan, plan
 from leastnoise.planning.wanted import Wanted
 
 __all__ = [
-    "STEPPED",
     "Comparison",
     "Contender",
     "Option",

@@ -15,12 +15,11 @@ from leastnoise.errors import InvalidParameter, Unsupported
 # Noise of many steps is left out of the search over many releases below this ε of one release:
 # it then costs as much as truncated Laplace noise, within a thousandth, and takes long.
 _MANY_STEPS = Fraction(1, 16)
-STEPPED = ("canonical", "cut_staircase")
 
 
 def one_of(problem: Problem, releases: int, family: str | None = None) -> Problem:
     """Return the question for one of several releases; a Gaussian's is for all of them."""
-    if family in SHARED:
+    if family is not None and FAMILIES[family].is_gaussian:
         return replace(problem, sensitivity=joint_sensitivity(problem.sensitivity, releases))
     return replace(problem, privacy=split_evenly(problem.privacy, releases))
 
@@ -30,9 +29,11 @@ def gaussian_ahead(problem: Problem, releases: int) -> bool:
     cost = closed_cost("gaussian", problem, releases)
     if cost is None:
         return False
-    others = [name for name in FAMILIES if name not in (*SHARED, *STEPPED)]
+    rivals = {name: family for name, family in FAMILIES.items() if not family.is_gaussian}
+    others = [name for name, family in rivals.items() if not family.many_steps]
     if problem.privacy.epsilon / releases >= _MANY_STEPS:
-        others += STEPPED  # last, for they take longest and one that is ahead is enough
+        # Last, because they take longest and one that is ahead is enough.
+        others += [name for name, family in rivals.items() if family.many_steps]
     for name in others:
         other = closed_cost(name, problem, releases)
         if other is not None and other <= cost:
@@ -44,7 +45,7 @@ def closed_cost(family: str, problem: Problem, releases: int) -> Fraction | None
     """Return what a family costs in each of so many releases; None where it cannot keep it."""
     one = one_of(problem, releases, family)
     try:
-        if family in SHARED and problem.integer:
+        if FAMILIES[family].is_gaussian and problem.integer:
             return Rounded(Fraction(1), on_line(family, one)).expected(problem.cost)
         return FAMILIES[family].find(one).expected(problem.cost)
     except (InvalidParameter, Unsupported):
@@ -62,8 +63,6 @@ def on_line(family: str, problem: Problem) -> Smooth:
     return noise
 
 
-# Noises whose k releases together are one release of the same noise moved by √k·Δ.
-SHARED = ("gaussian", "classic_gaussian")
 # From which number of releases on the Gaussian is the cheapest is looked for up to here.
 MOST_RELEASES = 10_000
 

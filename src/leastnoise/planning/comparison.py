@@ -21,13 +21,11 @@ from leastnoise.core.exact import (
 )
 from leastnoise.core.noise import Smooth
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import is_unimodal
 from leastnoise.costs import Cost, l1
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.mechanism import Mechanism, calibrate
 from leastnoise.planning.closed_forms import (
     MOST_RELEASES,
-    SHARED,
     first_release,
     gaussian_ahead,
     on_line,
@@ -275,14 +273,14 @@ def _by_family(
     for name in FAMILIES:
         one = one_of(problem, releases, name)
         try:
-            if name in SHARED and releases > 1:
+            if FAMILIES[name].is_gaussian and releases > 1:
                 found[name] = on_line(name, one)
                 continue
             mechanism = _calibrated(one, name, {})
         except (InvalidParameter, Unsupported) as error:
             refused[name] = error.rule
             continue
-        if problem.among == "decreasing" and not is_unimodal(mechanism.noise):
+        if problem.among == "decreasing" and not mechanism.noise.is_unimodal:
             refused[name] = "it rises away from 0, and only noises that never do were asked for"
         else:
             found[name] = mechanism

@@ -6,7 +6,7 @@ from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import Any
 
-from leastnoise.calibration import Problem, smooth_on_lattice
+from leastnoise.calibration import Problem
 from leastnoise.core.exact import as_float, format_ratio, format_rounded
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.noise import Noise, Rounded, Smooth
@@ -70,7 +70,7 @@ class Contender:
         if problem.integer:
             law = drawn = Rounded(Fraction(1), noise)
         else:
-            drawn = smooth_on_lattice(noise, problem.sensitivity)
+            drawn = noise.discretize(problem.sensitivity)
         cost = law.expected(problem.cost)
         rounding = rounding_error(drawn.step, integer=problem.integer)
         return cls(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from leastnoise.calibration import FAMILIES, Problem, lattice_law
+from leastnoise.calibration import FAMILIES, Problem
 from leastnoise.core.exact import format_ratio
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.noise import LatticeNoise
@@ -157,7 +157,9 @@ class Laws:
         """Return what a family draws; it raises where it cannot keep the promise."""
         problem = Problem(privacy, one.sensitivity, one.objective, one.integer, AMONG)
         if (family, problem) not in self._found:
-            self._found[family, problem] = lattice_law(FAMILIES[family].find(problem), problem)
+            self._found[family, problem] = (
+                FAMILIES[family].find(problem).discretize(problem.sensitivity)
+            )
         return self._found[family, problem]
 
     def cost(self, family: str, one: Wanted, privacy: Privacy) -> Fraction:

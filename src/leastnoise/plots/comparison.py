@@ -13,9 +13,9 @@ from leastnoise.core.exact import as_float, format_exact, format_rounded
 from leastnoise.core.noise import LatticeNoise, Smooth
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported
-from leastnoise.planning import STEPPED, closed_cost
+from leastnoise.planning import closed_cost
 from leastnoise.plots.canvas import Row, finished, library, save
-from leastnoise.plots.density import outlined, pointed
+from leastnoise.plots.density import outline, pointed
 
 if TYPE_CHECKING:
     from leastnoise.planning import Comparison, Contender
@@ -36,6 +36,7 @@ _COLOURS = {
     "classic_gaussian": "#8c6d31",
     "lower bound": "#7f7f7f",
 }
+_ANOTHER = "#333333"
 # Noise that is this many times as wide as the cheapest would flatten all others, and what costs so
 # many times the cheapest would flatten all curves.
 _TOO_WIDE = 12
@@ -175,7 +176,7 @@ def _subtitle(comparison: "Comparison", costs: list[dict[str, Fraction]], beyond
     absent = [name for name in families if not any(name in there for there in costs)]
     if absent:
         words.append(f"not drawn: {', '.join(absent)}")
-    elif any(name not in there for name in STEPPED for there in costs):
+    elif any(name not in there for name in _many_steps() for there in costs):
         words.append("noise in steps of Δ only where it has few of them")
     return "; ".join(words)
 
@@ -207,13 +208,18 @@ def _from_below(names: list[str]) -> list[str]:
     return sorted(names, key=lambda name: (name != _LEAST, name in _DASHES, -names.index(name)))
 
 
+def _many_steps() -> list[str]:
+    """Return the families that take long where ε is small."""
+    return [name for name, family in FAMILIES.items() if family.many_steps]
+
+
 def _costs(problem: Problem, comparison: "Comparison") -> dict[str, Fraction]:
     """Return what each closed form costs, and the bound for one release under the whole promise."""
     epsilon, releases = problem.privacy.epsilon, comparison.releases
     few = not epsilon or epsilon / releases >= _FEW_STEPS
     found = {}
     for name in FAMILIES:
-        if few or name not in (*STEPPED, "staircase"):
+        if few or name not in (*_many_steps(), "staircase"):
             cost = closed_cost(name, problem, releases)
             if cost is not None:
                 found[name] = cost
@@ -229,12 +235,10 @@ def _corners(row: "Contender", reach: Fraction) -> list[Row]:
     if isinstance(noise, Smooth):
         corners = _along(noise, reach)
     else:
-        outline = (
-            pointed(noise, ceil(reach)) if isinstance(noise, LatticeNoise) else outlined(noise)
-        )
-        ends = zip(outline.breaks, outline.breaks[1:], outline.heights, strict=False)
+        drawn = pointed(noise, ceil(reach)) if isinstance(noise, LatticeNoise) else outline(noise)
+        ends = zip(drawn.breaks, drawn.breaks[1:], drawn.heights, strict=False)
         corners = [(x, height) for low, high, height in ends for x in (low, high)]
-        corners = [(outline.breaks[0], Fraction(0)), *corners, (outline.breaks[-1], Fraction(0))]
+        corners = [(drawn.breaks[0], Fraction(0)), *corners, (drawn.breaks[-1], Fraction(0))]
     return [
         {"error": as_float(x), "density": as_float(y), "curve": row.family, "place": place}
         for place, (x, y) in enumerate(corners)
@@ -278,7 +282,7 @@ def _looks(names: list[str]) -> dict[str, Any]:
     """Return how each curve is drawn: its colour, its dashes, and the least noise as a band."""
     alt = library()
     legend = alt.Legend(symbolType="stroke", symbolSize=300)
-    colours = alt.Scale(domain=names, range=[_COLOURS[name] for name in names])
+    colours = alt.Scale(domain=names, range=[_COLOURS.get(name, _ANOTHER) for name in names])
     dashes = alt.Scale(domain=names, range=[_DASHES.get(name, [1, 0]) for name in names])
     thick = [7 if name == _LEAST else 2 for name in names]
     widths = alt.Scale(type="ordinal", domain=names, range=thick)

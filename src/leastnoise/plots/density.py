@@ -1,24 +1,32 @@
-"""Densities, curves and outlines.
-
-Curves: a number against another, one line for each of several names.
-
-Densities of noises, over one another or side by side.
-
-The outline of a law: what is drawn of its density and its atoms.
-"""
+"""Plots of densities, and of curves: a number against another."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leastnoise.core.exact import as_float, format_exact, format_rounded
-from leastnoise.core.noise import LatticeNoise, Noise, Smooth, Staircase, Steps, Uniform
+from leastnoise.core.noise import (
+    LatticeNoise,
+    Noise,
+    PiecewiseNoise,
+    Smooth,
+    Staircase,
+    Steps,
+    Uniform,
+)
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.plots.canvas import COLOURS, Row, finished, library, scale
 
 if TYPE_CHECKING:
     from leastnoise.mechanism import Mechanism
+
+
+_MOST_PERIODS = 1000
+_NEARLY_ALL = Fraction(1999, 2000)
+# Smooth density is drawn as so many columns on each side, hard to tell apart.
+_COLUMNS = 160
 
 
 @dataclass(frozen=True)
@@ -87,9 +95,13 @@ def _laws(
 ) -> Any:
     """Draw densities as areas and atoms as labelled bars; no legend for a law without a name."""
     alt = library()
-    drawn = [(name, outlined(noise), at) for name, noise, at in laws]
+    drawn = [(name, outline(noise), at) for name, noise, at in laws]
     if not drawn:
-        raise InvalidParameter("there must be a noise to draw; got none. Give at least one.")
+        raise InvalidParameter(
+            "there must be a noise to draw",
+            got="none",
+            fix="Give at least one.",
+        )
     names = [name for name, _, _ in drawn]
     colour = alt.Color(
         "law:N",
@@ -152,12 +164,6 @@ def _bars(drawn: list[tuple[str, "Outline", float]], top: float, colour: Any) ->
     )
 
 
-_MOST_PERIODS = 1000
-_NEARLY_ALL = Fraction(1999, 2000)
-# What is smooth, or nearly so, is drawn as so many columns on each side, hard to tell apart.
-_COLUMNS = 160
-
-
 class Outline(NamedTuple):
     """What is drawn of a law: where its density may change, its density between, its atoms."""
 
@@ -166,31 +172,44 @@ class Outline(NamedTuple):
     points: Sequence[tuple[Fraction, Fraction]]
 
 
-def outlined(noise: Noise) -> Outline:
-    """Return the outline of a noise on the line; where it has no end, of nearly all of it."""
-    if isinstance(noise, Uniform):
-        ends = (-noise.radius, noise.radius)
-        return Outline(ends, (noise.density,), tuple(noise.atoms.items()))
-    if isinstance(noise, Steps) and noise.heights:
-        return Outline(noise.breaks, noise.heights, noise.points)
-    if isinstance(noise, Staircase):
-        return _cut(noise)
-    if isinstance(noise, Smooth):
-        return _sampled(noise)
+@singledispatch
+def outline(noise: Noise) -> Outline:
+    """Return the outline of noise on the line; where it is unbounded, of nearly all of it."""
     raise Unsupported(
-        f"only noise with a density on the line is drawn; got {type(noise).__name__}. "
-        "Calibrate without integer=True."
+        "only noise with a density on the line is drawn",
+        got=type(noise).__name__,
+        fix="Calibrate without integer=True.",
     )
 
 
-def _cut(noise: Staircase) -> Outline:
-    """Return a staircase as far as all but a thousandth of it goes."""
+@outline.register
+def _(noise: PiecewiseNoise) -> Outline:
+    breaks, heights = [noise.pieces[0][0]], []
+    for start, end, height in noise.pieces:
+        if start != breaks[-1]:  # the density is 0 in between
+            breaks.append(start)
+            heights.append(Fraction(0))
+        breaks.append(end)
+        heights.append(height)
+    return Outline(breaks, heights, tuple(noise.atoms.items()))
+
+
+@outline.register
+def _(noise: Steps) -> Outline:
+    if not noise.heights:
+        return outline.dispatch(Noise)(noise)  # which rejects atoms alone
+    return Outline(noise.breaks, noise.heights, noise.points)
+
+
+@outline.register
+def _(noise: Staircase) -> Outline:
+    # As far as all but a thousandth of it goes.
     periods = -(-noise.quantile(_NEARLY_ALL) // noise.period)
     if periods > _MOST_PERIODS:
         raise Unsupported(
-            f"a staircase is drawn with at most {_MOST_PERIODS} periods; got "
-            f"{format_exact(periods)}. "
-            "Give a ratio further from 1."
+            f"a staircase is drawn with at most {_MOST_PERIODS} periods",
+            got=format_exact(periods),
+            fix="Give a ratio further from 1.",
         )
     falls = [(n + (noise.gamma or 1)) * noise.period for n in range(periods)]
     heights = [noise.height * noise.ratio ** (n + (not noise.gamma)) for n in range(periods)]
@@ -198,8 +217,9 @@ def _cut(noise: Staircase) -> Outline:
     return Outline(breaks, [*reversed(heights), *heights[1:]], ())
 
 
-def _sampled(noise: Smooth) -> Outline:
-    """Return a smooth density as narrow columns, as far as all but a thousandth of it goes."""
+@outline.register
+def _(noise: Smooth) -> Outline:
+    # Narrow columns, as far as all but a thousandth of it goes.
     far = noise.radius if isinstance(noise.radius, Fraction) else noise.quantile(_NEARLY_ALL)
     breaks = [far * i / _COLUMNS for i in range(-_COLUMNS, _COLUMNS + 1)]
     side = [noise.density(far * (2 * i + 1) / (2 * _COLUMNS), 40).middle for i in range(_COLUMNS)]

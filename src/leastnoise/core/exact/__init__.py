@@ -1,4 +1,4 @@
-"""Exact numbers: rationals at the door, the lattice, rigorous enclosures, and how they print.
+"""Exact numbers: how they are read, enclosed and printed.
 
 Every number a guarantee rests on is a :class:`fractions.Fraction` or an integer. This package is
 where numbers become exact, and the only place where irrational ones are enclosed.
@@ -25,7 +25,6 @@ from leastnoise.core.exact.functions import (
     logarithm,
     lower_gamma,
     normal_density,
-    normal_quantile,
     normal_quantile_series,
     normal_tail,
     pi,
@@ -49,6 +48,7 @@ from leastnoise.core.exact.series import (
     fixed_power,
     power_bounds,
     power_sums,
+    sum_of_powers,
 )
 
 __all__ = [
@@ -77,7 +77,6 @@ __all__ = [
     "magnitude",
     "normal_density",
     "normal_excess",
-    "normal_quantile",
     "normal_quantile_series",
     "normal_tail",
     "parse_confidence",
@@ -91,4 +90,5 @@ __all__ = [
     "product",
     "quote",
     "round_up",
+    "sum_of_powers",
 ]

@@ -1,15 +1,9 @@
-"""Functions of exact numbers, enclosed between rationals.
-
-Rigorous enclosures of irrational functions: Arb's balls, turned into rationals here alone.
-
-python-flint is loaded on first use. Each function takes how many binary digits its value must be
-known to, relative to it, and works with as many as that takes.
-
-Rigorous enclosures of powers, as pairs of rationals.
+"""Irrational functions of exact numbers, enclosed between rationals.
 
 e^ε is rounded outward from the standard library's decimal arithmetic, so that certificates can be
-checked where nothing else is installed. Irrational powers are Arb's
-(:mod:`leastnoise.core.exact.functions`).
+checked where nothing else is installed. All else is computed in Arb's balls by python-flint, which
+is loaded on first use, and turned into rationals here alone. Each function takes how many binary
+digits its value must be known to, relative to it, and works with as many as that takes.
 """
 
 from collections.abc import Callable
@@ -86,11 +80,6 @@ def normal_density(size: Fraction, bits: int = _BITS) -> Interval:
     if size > _FARTHEST:
         return Interval(Fraction(0), normal_density(_FARTHEST, bits).upper)
     return _narrow(lambda: (-_ball(size * size / 2)).exp() / (2 * _pi()).sqrt(), bits)
-
-
-def normal_quantile(tail: Fraction, bits: int = _BITS) -> Interval:
-    """Enclose the size x ≥ 0 with P(Z > x) = tail, for 0 < tail ≤ 1/2; exactly 0 at 1/2."""
-    return _narrow(lambda: _normal_quantile(tail), bits)
 
 
 def normal_quantile_series(

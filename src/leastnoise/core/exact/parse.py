@@ -1,4 +1,4 @@
-"""The door: what callers write becomes an exact rational here, once, or is refused."""
+"""Read what callers write as an exact rational, once, or reject it."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -50,7 +50,7 @@ def parse_rational(value: object, name: str) -> Fraction:
 
 
 def parse_positive(value: object, name: str) -> Fraction:
-    """Return ``value`` as an exact rational greater than zero, or refuse it."""
+    """Return ``value`` as an exact rational greater than zero, or reject it."""
     exact = parse_rational(value, name)
     if exact <= 0:
         raise InvalidParameter(
@@ -62,7 +62,7 @@ def parse_positive(value: object, name: str) -> Fraction:
 
 
 def parse_count(value: object, name: str, *, least: int) -> int:
-    """Return ``value`` as an integer of at least ``least``, or refuse it."""
+    """Return ``value`` as an integer of at least ``least``, or reject it."""
     exact = parse_rational(value, name)
     if exact.denominator != 1 or exact < least:
         raise InvalidParameter(
@@ -184,4 +184,4 @@ def _a(noun: str) -> str:
 
 
 class _TooLongError(Exception):
-    """A number that would take more room than any promise needs."""
+    """A number that would take more room than any guarantee needs."""

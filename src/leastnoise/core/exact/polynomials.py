@@ -1,9 +1,4 @@
-"""Polynomials with whole coefficients, and normal curves at many levels.
-
-How far two normal laws are apart, at many levels at once: Arb's balls, turned into integers.
-
-Products of polynomials with whole coefficients: how laws of sums are computed, exactly.
-"""
+"""Integer polynomials and the curves of Gaussian noise at many levels: for privacy losses."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -25,8 +20,8 @@ def normal_excess(
 ) -> list[tuple[int, int]]:
     """Enclose Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) at ε = 0, step, … count·step, times 2^bits.
 
-    μ² > 0 lies in an interval. That is δ(ε) of a Gaussian noise of standard deviation 1 moved by μ
-    (Balle and Wang 2018, Theorem 8). The ends are whole numbers, at most a few units apart where
+    μ² > 0 lies in an interval. That is δ(ε) of a Gaussian noise of standard deviation 1 shifted by
+    μ (Balle and Wang 2018, Theorem 8). The ends are whole numbers, at most a few units apart where
     the interval is narrow enough.
     """
     import flint

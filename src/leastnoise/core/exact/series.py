@@ -1,4 +1,4 @@
-"""Powers of a ratio 0 < b < 1 and sums over them: what laws without a largest size are made of."""
+"""Powers of a ratio 0 < b < 1 and sums of powers, exactly."""
 
 from fractions import Fraction
 from math import comb
@@ -11,7 +11,7 @@ _BITS = 256
 
 
 def exact_power(ratio: Fraction, exponent: int) -> Fraction:
-    """Return ratio^exponent, or refuse it where it has very many digits."""
+    """Return ratio^exponent, or reject it where it has very many digits."""
     if exponent * ratio.denominator.bit_length() > _LONGEST_POWER:
         raise Unsupported(
             f"an exact probability may have at most {_LONGEST_POWER} binary digits",
@@ -84,3 +84,12 @@ def power_sums(ratio: Fraction, shift: Fraction, degree: int) -> list[Fraction]:
         lower = sum((comb(j, i) * sums[i] for i in range(j)), Fraction(0))
         sums.append((shift**j + ratio * lower) / (1 - ratio))
     return sums
+
+
+def sum_of_powers(p: int, terms: int) -> int:
+    """Return 1ᵖ + … + termsᵖ, exactly, by Pascal's recursion over the smaller exponents."""
+    sums = [terms]
+    for q in range(1, p + 1):
+        rest = sum(comb(q + 1, i) * sums[i] for i in range(q))
+        sums.append(((terms + 1) ** (q + 1) - 1 - rest) // (q + 1))
+    return sums[p]

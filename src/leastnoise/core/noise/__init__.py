@@ -1,16 +1,41 @@
-"""The families of noise: on the line, and on the lattice where they are drawn."""
+"""The families of noise: on the line, and on the lattice where they are sampled.
+
+A family states its distributions here, one file each, as classes of a few kinds:
+:class:`PiecewiseNoise`, :class:`Smooth` and :class:`StaircaseNoise` on the line,
+:class:`FiniteLatticeNoise`, :class:`Rounded` and :class:`StaircaseNoise` on a lattice. Expected
+costs, privacy losses and plots are computed by kind.
+"""
 
 from leastnoise.core.lattice import Run
-from leastnoise.core.noise.base import FiniteLatticeNoise, LatticeNoise, Noise, Stairs
+from leastnoise.core.noise.base import LatticeNoise, LineNoise, Noise
 from leastnoise.core.noise.gaussian import Gaussian
 from leastnoise.core.noise.laplace import Laplace, TruncatedLaplace
+from leastnoise.core.noise.piecewise import FiniteLatticeNoise, PiecewiseNoise
 from leastnoise.core.noise.rounded import Rounded
 from leastnoise.core.noise.smooth import Smooth
 from leastnoise.core.noise.staircase import DiscreteStaircase, Staircase
+from leastnoise.core.noise.stairs import StaircaseNoise, Stairs
 from leastnoise.core.noise.steps import DiscreteSteps, Steps
+from leastnoise.core.noise.tail_sum import BITS, Tails, Terms, power_series_bound
 from leastnoise.core.noise.uniform import DiscreteUniform, Uniform
 
+# Every class whose noise a certificate may hold.
+CLASSES: tuple[type[Noise], ...] = (
+    DiscreteStaircase,
+    DiscreteSteps,
+    DiscreteUniform,
+    Gaussian,
+    Laplace,
+    Rounded,
+    Staircase,
+    Steps,
+    TruncatedLaplace,
+    Uniform,
+)
+
 __all__ = [
+    "BITS",
+    "CLASSES",
     "DiscreteStaircase",
     "DiscreteSteps",
     "DiscreteUniform",
@@ -18,13 +43,19 @@ __all__ = [
     "Gaussian",
     "Laplace",
     "LatticeNoise",
+    "LineNoise",
     "Noise",
+    "PiecewiseNoise",
     "Rounded",
     "Run",
     "Smooth",
     "Staircase",
+    "StaircaseNoise",
     "Stairs",
     "Steps",
+    "Tails",
+    "Terms",
     "TruncatedLaplace",
     "Uniform",
+    "power_series_bound",
 ]

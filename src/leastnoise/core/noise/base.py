@@ -1,154 +1,107 @@
-"""What every noise can be asked, in scipy's words."""
+"""What every noise distribution states, on the line and on a lattice."""
 
 from __future__ import annotations
 
-import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from abc import abstractmethod
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from leastnoise.core.exact import (
-    Interval,
-    Number,
-    format_exact,
-    parse_positive,
-    parse_rational,
-    quote,
-)
-from leastnoise.core.noise.scipy_api import evaluate
-from leastnoise.core.sampling import RunScheme, Scheme, TicketScheme
-from leastnoise.costs import Cost
+from leastnoise.core.exact import Interval, Number, format_exact
+from leastnoise.core.expected_cost import ExpectedCost, not_a_cost
+from leastnoise.core.noise.scipy_api import ScipyMethods, evaluate
+from leastnoise.core.sampling import Scheme
 from leastnoise.errors import InvalidParameter
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-class Noise(ABC):
+    from leastnoise.core.profile import Curve
+
+
+class Noise(ScipyMethods):
     """A distribution on the line.
 
     The calls are scipy's: ``cdf sf ppf mean var std support interval``. They take a number or a
-    numpy array and return floats: a number is worked out in exact rationals and rounded once, an
-    array in floats. What guarantees rest on is exact: :meth:`mass`, :meth:`enclose`.
+    numpy array and return floats. Guarantees rest on exact calls: :meth:`mass`, :meth:`curve`,
+    :meth:`enclose`.
     """
 
-    @abstractmethod
-    def mass(self, upto: Fraction) -> Fraction:
-        """Return P(X ≤ upto): exactly, but for laws that are irrational."""
+    # The fields that a certificate stores, each with its kind of value (certificate/document.py).
+    # They are a file format: neither a class nor a field of it is ever renamed.
+    stored: ClassVar[Mapping[str, str]]
+
+    @classmethod
+    def restore(cls, **fields: Any) -> Self:
+        """Return the noise that was stored as these fields."""
+        return cls(**fields)
 
     @abstractmethod
-    def quantile(self, probability: Fraction) -> Fraction:
-        """Return the smallest x with P(X ≤ x) ≥ probability (0: the support's start).
-
-        Exactly, but for laws that are irrational. Noise without a largest size has none at 0 and
-        1, and refuses them.
-        """
-
-    @abstractmethod
-    def variance(self) -> Fraction:
-        """Return the variance: exact where it is rational, else a proved upper bound."""
+    def curve(self, sensitivity: Fraction) -> Curve:
+        """Return how private the noise is against shifts up to ``sensitivity``."""
 
     @property
     @abstractmethod
-    def radius(self) -> Fraction | float:
-        """The largest size this noise can have: a Fraction, or ``math.inf`` if there is none."""
+    def is_unimodal(self) -> bool:
+        """Whether the noise is symmetric about 0 and never rises away from it."""
 
     @abstractmethod
-    def _masses(self, places: Any) -> Any:
-        """Return P(X ≤ x) for an array of floats."""
+    def discretize(self, sensitivity: Fraction) -> LatticeNoise:
+        """Return the lattice noise that is sampled for this noise.
 
-    @abstractmethod
-    def _quantiles(self, probabilities: Any) -> Any:
-        """Return quantiles for an array of floats."""
+        If this noise satisfies a guarantee at ``sensitivity`` Δ, the lattice noise satisfies it at
+        ⌈Δ/g⌉ + 1 steps of its lattice (docs/theory/rounding.md).
+        """
 
-    def enclose(self, cost: Cost) -> Interval:
+    def total_variation(self, sensitivity: Fraction) -> Fraction:
+        """Return the largest distance in total variation over all shifts |d| ≤ Δ, exactly.
+
+        Unimodal noise shifted by d > 0 is at distance P([−d/2, d/2)) from itself, which grows with
+        d, so the worst shift is the longest (GDGK19, Theorem 1). On a lattice shifted by j steps it
+        is the mass of the j points in the middle.
+
+        Raises:
+            InvalidParameter: If the theorem does not apply, or is not used for this noise.
+        """
+        raise InvalidParameter(
+            "Theorem 1 is read from a family's own law",
+            got=f"{type(self).__name__}, moved by {format_exact(sensitivity)}, which has none here",
+            fix="Ask its Profile instead.",
+        )
+
+    def enclose(self, cost: ExpectedCost[Noise]) -> Interval:
         """Enclose the expected cost E L(X)."""
         return cost.expectation(self)
 
-    def expected(self, cost: Cost) -> Fraction:
+    def expected(self, cost: ExpectedCost[Noise]) -> Fraction:
         """Return E L(X): exact where it is rational, else a proved upper bound."""
-        from leastnoise.costs import as_cost  # SPLIT 1b
+        if not isinstance(cost, ExpectedCost):
+            raise not_a_cost(cost)
+        return self.enclose(cost).upper
 
-        return self.enclose(as_cost(cost)).upper
 
-    def cdf(self, x: Any) -> Any:
-        """Return P(X ≤ x)."""
-        from leastnoise.core.noise.scipy_api import noise_cdf  # SPLIT 8
+class LineNoise(Noise):
+    """Noise on the line: a density and atoms."""
 
-        return noise_cdf(self, x)
+    @property
+    @abstractmethod
+    def atoms(self) -> dict[Fraction, Fraction]:
+        """The places with a probability of their own."""
 
-    def sf(self, x: Any) -> Any:
-        """Return P(X > x)."""
-        from leastnoise.core.noise.scipy_api import noise_sf  # SPLIT 8
+    @abstractmethod
+    def scaled(self, factor: Number) -> Self:
+        """Return the distribution of ``factor`` times this noise, factor > 0."""
 
-        return noise_sf(self, x)
+    @abstractmethod
+    def _pdf(self, place: Fraction | float) -> Fraction:
+        """Return the density at a place; only infinities arrive as floats."""
 
-    def ppf(self, q: Any) -> Any:
-        """Return the smallest x with P(X ≤ x) ≥ q, for 0 ≤ q ≤ 1."""
-        from leastnoise.core.noise.scipy_api import noise_ppf  # SPLIT 8
-
-        return noise_ppf(self, q)
-
-    def mean(self) -> float:
-        """Return the mean: 0 for every noise that is symmetric."""
-        from leastnoise.core.noise.scipy_api import noise_mean  # SPLIT 8
-
-        return noise_mean(self)
-
-    def var(self) -> float:
-        """Return the variance."""
-        from leastnoise.core.noise.scipy_api import noise_var  # SPLIT 8
-
-        return noise_var(self)
-
-    def std(self) -> float:
-        """Return the standard deviation."""
-        from leastnoise.core.noise.scipy_api import noise_std  # SPLIT 8
-
-        return noise_std(self)
-
-    def support(self) -> tuple[float, float]:
-        """Return the smallest and the largest value the noise can take."""
-        from leastnoise.core.noise.scipy_api import noise_support  # SPLIT 8
-
-        return noise_support(self)
-
-    def interval(self, confidence: Any) -> tuple[float, float]:
-        """Return the interval about 0 that leaves (1 − confidence)/2 on each side."""
-        from leastnoise.core.noise.scipy_api import noise_interval  # SPLIT 8
-
-        return noise_interval(self, confidence)
-
-    def _repr_html_(self) -> str:
-        """Show the law in a notebook: what it is, how far it reaches, its spread."""
-        from leastnoise.core.noise.scipy_api import _noise_repr_html  # SPLIT 8
-
-        return _noise_repr_html(self)
-
-    def _each(self, places: Any, one: Callable[[Any], Fraction | float]) -> Any:
-        """Apply an exact function to each element of an array of floats."""
-        from leastnoise.core.noise.scipy_api import _noise_each  # SPLIT 8
-
-        return _noise_each(self, places, one)
-
-    def _cdf(self, place: Fraction | float) -> Fraction:
-        from leastnoise.core.noise.scipy_api import _noise_cdf  # SPLIT 8
-
-        return _noise_cdf(self, place)
-
-    def _quantile(self, level: Fraction) -> Fraction | float:
-        """Return a quantile; noise without a largest size has infinite ones at 0 and 1."""
-        from leastnoise.core.noise.scipy_api import _noise_quantile  # SPLIT 8
-
-        return _noise_quantile(self, level)
-
-    def _checked_quantiles(self, probabilities: Any) -> Any:
-        from leastnoise.core.noise.scipy_api import _noise_checked_quantiles  # SPLIT 8
-
-        return _noise_checked_quantiles(self, probabilities)
+    def pdf(self, x: Any) -> Any:
+        """Return the density, that of one side where it jumps; atoms are in :attr:`atoms`."""
+        return evaluate(x, self._pdf)
 
 
 class LatticeNoise(Noise):
-    """A law on the whole multiples of ``step``: the point index·step has weight(index) of total."""
+    """Noise on the multiples of ``step``: the point index·step has weight(index) of total."""
 
     step: Fraction
 
@@ -165,7 +118,7 @@ class LatticeNoise(Noise):
     @property
     @abstractmethod
     def farthest(self) -> int | float:
-        """The largest size of an index the noise can have: ``math.inf`` if there is none."""
+        """The largest size of an index the noise can have: ``math.inf`` if it is unbounded."""
 
     @abstractmethod
     def weight(self, index: int) -> Fraction | int:
@@ -177,17 +130,21 @@ class LatticeNoise(Noise):
 
     @property
     def peaked(self) -> bool:
-        """Whether 0 weighs more than its neighbours: then the exact value leaves more often."""
+        """Whether 0 weighs more than its neighbors: then the exact value is more likely."""
         return self.weight(0) > max(self.weight(1), self.weight(-1))
 
     @property
     def isolated_weight(self) -> Fraction | int:
-        """The weight of single points that weigh more than both their neighbours."""
+        """The weight of single points that weigh more than both their neighbors."""
         return self.weight(0) if self.peaked else 0
+
+    def discretize(self, sensitivity: Fraction) -> LatticeNoise:  # noqa: ARG002 -- it is on one
+        """Return the noise itself."""
+        return self
 
     def pmf(self, x: Any) -> Any:
         """Return P(X = x)."""
-        return evaluate(x, self._pmf, lambda places: self._each(places, self._pmf))
+        return evaluate(x, self._pmf)
 
     def _pmf(self, place: Fraction | float) -> Fraction:
         if isinstance(place, float):  # only infinities arrive as floats
@@ -200,111 +157,20 @@ class LatticeNoise(Noise):
         """Leave out the scheme, which holds tables and locks and is built again."""
         return {name: part for name, part in vars(self).items() if name != "scheme"}
 
-    def _masses(self, places: Any) -> Any:
-        return self._each(places, self._cdf)  # on a lattice a rounded place is another point
-
-    def _quantiles(self, probabilities: Any) -> Any:
-        return self._each(probabilities, self._quantile)
-
-
-class FiniteLatticeNoise(LatticeNoise):
-    """A law on a lattice in whole weights, finitely many: what one uniform integer draws.
-
-    Of ``total`` equal tickets, the point index·step holds ``weight(index)``.
-    """
-
-    @property
-    @abstractmethod
-    def total(self) -> int:
-        """The number of tickets: all weights together."""
-
-    @property
-    @abstractmethod
-    def farthest(self) -> int:
-        """The largest size of an index the noise can have."""
-
-    @abstractmethod
-    def weight(self, index: int) -> int:
-        """Return the tickets that the point index·step holds."""
-
-    @property
-    @abstractmethod
-    def scheme(self) -> TicketScheme | RunScheme:
-        """The exact sampler of this noise."""
-
-    def index_of(self, ticket: int) -> int:
-        """Return the index that holds a ticket, 0 ≤ ticket < total."""
-        return self.scheme.index_of(ticket)
-
-    @property
-    def radius(self) -> Fraction:
-        """The largest size this noise can have."""
-        return self.farthest * self.step
-
-    @property
-    def excess(self) -> int:
-        """By how many tickets 0 stands out above its neighbours, if it does."""
-        return max(0, self.weight(0) - max(self.weight(1), self.weight(-1)))
-
-    def __repr__(self) -> str:
-        """Print the law by its step, its radius and the probability of 0 if it stands out."""
-        odd = f", atom={format_exact(Fraction(self.excess, self.total))}" if self.excess else ""
-        points = format_exact(2 * self.farthest + 1)
-        return (
-            f"{type(self).__name__}(step={format_exact(self.step)}, "
-            f"radius={format_exact(self.radius)}, "
-            f"points={points}{odd})"
-        )
-
-
-@dataclass(frozen=True, init=False, repr=False)
-class Stairs:
-    """What a density that falls by one factor b once in each period Δ is stated by.
-
-    Args:
-        period: Δ > 0.
-        gamma: γ, 0 ≤ γ ≤ 1: where in its period the density falls.
-        ratio: b, 0 < b < 1.
-    """
-
-    period: Fraction
-    gamma: Fraction
-    ratio: Fraction
-
-    def __init__(self, period: Number, gamma: Number, ratio: Number) -> None:
-        """Read the three numbers exactly."""
-        share, fall = parse_rational(gamma, "γ"), parse_rational(ratio, "ratio")
-        if not 0 <= share <= 1:
-            raise InvalidParameter(
-                f"γ must lie between 0 and 1; got {quote(gamma)}. "
-                "Give the share of a period before the density falls."
-            )
-        if not 0 < fall < 1:
-            raise InvalidParameter(
-                f"ratio must lie between 0 and 1; got {quote(ratio)}. "
-                "Give the factor by which the density falls, a little above e^−ε."
-            )
-        object.__setattr__(self, "period", parse_positive(period, "period"))
-        object.__setattr__(self, "gamma", share)
-        object.__setattr__(self, "ratio", fall)
-
-    def __repr__(self) -> str:
-        """Print the law the way it is written."""
-        return (
-            f"{type(self).__name__}(period={format_exact(self.period)}, "
-            f"gamma={format_exact(self.gamma)}, "
-            f"ratio={format_exact(self.ratio)})"
-        )
-
-    @property
-    def radius(self) -> float:
-        """Infinite: there is no largest size."""
-        return math.inf
-
 
 def no_ends(probability: Fraction) -> InvalidParameter:
-    """Return the refusal of a quantile at 0 or 1 where there is none."""
+    """Return the refusal of a quantile at 0 or 1 of unbounded noise."""
     return InvalidParameter(
-        "noise without a largest size has quantiles strictly between 0 and 1 only; "
-        f"got {format_exact(probability)}. Give a level such as 0.999."
+        "noise without a largest size has quantiles strictly between 0 and 1 only",
+        got=format_exact(probability),
+        fix="Give a level such as 0.999.",
+    )
+
+
+def no_bound(confidence: Fraction) -> InvalidParameter:
+    """Return the refusal of a bound that unbounded noise stays within for certain."""
+    return InvalidParameter(
+        "noise without a largest size stays within no bound for certain",
+        got=f"a confidence of {format_exact(confidence)}",
+        fix="Give one below 1, such as 0.999.",
     )

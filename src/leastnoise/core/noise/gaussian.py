@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from leastnoise.core.exact import (
     Interval,
@@ -19,16 +20,16 @@ from leastnoise.core.exact import (
 from leastnoise.core.noise.smooth import Smooth
 
 _HALF = Fraction(1, 2)
-# Up to this exponent even moments are written out as the product they are.
+# Up to this exponent even moments are computed as the product they are.
 _LARGEST_EXACT = 1 << 10
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Gaussian(Smooth):
-    """The normal law of standard deviation σ, with no largest size.
+    """The normal distribution of standard deviation σ, which is unbounded.
 
-    At sensitivity Δ it is (ε, δ)-private just for Φ(Δ/2σ − εσ/Δ) − e^ε·Φ(−Δ/2σ − εσ/Δ) ≤ δ (Balle
-    and Wang 2018, Theorem 8), at every ε ≥ 0.
+    At sensitivity Δ it is (ε, δ)-private exactly for Φ(Δ/2σ − εσ/Δ) − e^ε·Φ(−Δ/2σ − εσ/Δ) ≤ δ,
+    at every ε ≥ 0 (Balle and Wang 2018, Theorem 8).
 
     ============ ==========================================
     P(X > x)     Φ(−x/σ)
@@ -44,21 +45,23 @@ class Gaussian(Smooth):
 
     sigma: Fraction
 
+    stored: ClassVar = {"sigma": "rational"}
+
     def __init__(self, sigma: Number) -> None:
         """Read σ exactly."""
         object.__setattr__(self, "sigma", parse_positive(sigma, "σ"))
 
     def __repr__(self) -> str:
-        """Print the law the way it is written."""
+        """Print the noise the way it is written."""
         return f"Gaussian(sigma={format_exact(self.sigma)})"
 
     @property
     def radius(self) -> float:
-        """Infinite: there is no largest size."""
+        """Infinite: the noise is unbounded."""
         return math.inf
 
     def scaled(self, factor: Number) -> "Gaussian":
-        """Return the law of ``factor`` times this noise, factor > 0."""
+        """Return the distribution of ``factor`` times this noise, factor > 0."""
         return Gaussian(parse_positive(factor, "factor") * self.sigma)
 
     def density(self, size: Fraction, bits: int = 128) -> Interval:

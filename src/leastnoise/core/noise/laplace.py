@@ -1,14 +1,10 @@
-"""Laplace noise, whole and cut off.
-
-Laplace noise: a density that falls by the same factor over equal lengths.
-
-Laplace noise cut off at a largest size.
-"""
+"""Laplace noise, whole and cut off at a maximum size."""
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 from leastnoise.core.exact import (
     Interval,
@@ -27,15 +23,18 @@ from leastnoise.core.exact import (
 from leastnoise.core.noise.smooth import Smooth
 from leastnoise.errors import InvalidParameter
 
-# Further out than so many scales the tail is below 2^-250000 and only said to be.
+_HALF = Fraction(1, 2)
+# Further out than so many scales the tail is below 2^-250000 and only known to be.
 _FARTHEST = 1 << 18
+# A radius of more scales would cut off nothing that anyone could ever sample.
+_WIDEST = 1 << 17
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Laplace(Smooth):
-    """The density e^(−|x|/b) / 2b, with no largest size (Dwork, McSherry, Nissim and Smith 2006).
+    """The density e^(−|x|/b) / 2b, unbounded (Dwork, McSherry, Nissim and Smith 2006).
 
-    At sensitivity Δ it is (ε, δ)-private just for b ≥ Δ / (ε − 2·ln(1−δ)).
+    At sensitivity Δ it is (ε, δ)-private exactly for b ≥ Δ / (ε − 2·ln(1−δ)).
 
     ============ ===========================
     P(X > x)     e^(−x/b) / 2, for x ≥ 0
@@ -51,21 +50,23 @@ class Laplace(Smooth):
 
     scale: Fraction
 
+    stored: ClassVar = {"scale": "rational"}
+
     def __init__(self, scale: Number) -> None:
         """Read the scale exactly."""
         object.__setattr__(self, "scale", parse_positive(scale, "scale"))
 
     def __repr__(self) -> str:
-        """Print the law the way it is written."""
+        """Print the noise the way it is written."""
         return f"Laplace(scale={format_exact(self.scale)})"
 
     @property
     def radius(self) -> float:
-        """Infinite: there is no largest size."""
+        """Infinite: the noise is unbounded."""
         return math.inf
 
     def scaled(self, factor: Number) -> "Laplace":
-        """Return the law of ``factor`` times this noise, factor > 0."""
+        """Return the distribution of ``factor`` times this noise, factor > 0."""
         return Laplace(parse_positive(factor, "factor") * self.scale)
 
     def density(self, size: Fraction, bits: int = 128) -> Interval:
@@ -76,7 +77,7 @@ class Laplace(Smooth):
         """Enclose e^(−size/b) / 2."""
         if size > _FARTHEST * self.scale:
             return Interval(Fraction(0), self.tail(_FARTHEST * self.scale, bits).upper)
-        return decay(size / self.scale, bits).scaled(Fraction(1, 2))
+        return decay(size / self.scale, bits).scaled(_HALF)
 
     def tail_area(self, size: Fraction, bits: int = 128) -> Interval:
         """Enclose b·e^(−size/b) / 2."""
@@ -94,12 +95,7 @@ class Laplace(Smooth):
         """Enclose (d − εb)/2: the ratio is e^((d − 2x)/b) between 0 and d, and e^(d/b) before 0."""
         if epsilon.lower * self.scale >= move:
             return None
-        return (Interval.exact(move) - epsilon.scaled(self.scale)).scaled(Fraction(1, 2))
-
-
-# A radius of more scales would cut off nothing that anyone could ever draw.
-_WIDEST = 1 << 17
-_HALF = Fraction(1, 2)
+        return (Interval.exact(move) - epsilon.scaled(self.scale)).scaled(_HALF)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -118,7 +114,7 @@ class TruncatedLaplace(Smooth):
 
     Args:
         scale: b > 0.
-        radius: A > 0, the largest size.
+        radius: A > 0, the maximum size.
 
     >>> TruncatedLaplace(1, 2).support()
     (-2.0, 2.0)
@@ -126,6 +122,8 @@ class TruncatedLaplace(Smooth):
 
     scale: Fraction
     width: Fraction
+
+    stored: ClassVar = {"scale": "rational", "radius": "rational"}
 
     def __init__(self, scale: Number, radius: Number) -> None:
         """Read both numbers exactly."""
@@ -140,18 +138,18 @@ class TruncatedLaplace(Smooth):
             )
 
     def __repr__(self) -> str:
-        """Print the law the way it is written."""
+        """Print the noise the way it is written."""
         return (
             f"TruncatedLaplace(scale={format_exact(self.scale)}, radius={format_exact(self.width)})"
         )
 
     @property
     def radius(self) -> Fraction:
-        """The largest size this noise can have, A."""
+        """The maximum size of this noise, A."""
         return self.width
 
     def scaled(self, factor: Number) -> "TruncatedLaplace":
-        """Return the law of ``factor`` times this noise, factor > 0."""
+        """Return the distribution of ``factor`` times this noise, factor > 0."""
         by = parse_positive(factor, "factor")
         return TruncatedLaplace(by * self.scale, by * self.width)
 
@@ -188,7 +186,7 @@ class TruncatedLaplace(Smooth):
         edge = min(move - self.width, self.width)
         if epsilon.lower * self.scale >= move:
             return Interval.exact(edge)
-        inner = (Interval.exact(move) - epsilon.scaled(self.scale)).scaled(Fraction(1, 2))
+        inner = (Interval.exact(move) - epsilon.scaled(self.scale)).scaled(_HALF)
         return Interval(max(edge, inner.lower), max(edge, inner.upper))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""A smooth noise rounded to a lattice: what is drawn for it."""
+"""Smooth noise rounded to a lattice: what is sampled for it."""
 
 from __future__ import annotations
 
@@ -6,37 +6,50 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
+from typing import TYPE_CHECKING, ClassVar
 
-from leastnoise.core.exact import Interval, format_exact
-from leastnoise.core.noise.base import LatticeNoise, no_ends
-from leastnoise.core.noise.smooth import Smooth
+from leastnoise.core.exact import Interval, format_exact, power
+from leastnoise.core.noise.base import LatticeNoise, no_bound, no_ends
+from leastnoise.core.noise.tail_sum import BITS, PowerTerms, Terms, enclose_tail_sum
+from leastnoise.core.profile import RoundedLogConcaveCurve
 from leastnoise.core.sampling import QuantileScheme, quantile_scheme
 from leastnoise.errors import InvalidParameter
 
+if TYPE_CHECKING:
+    from leastnoise.core.noise.smooth import Smooth
+
 _HALF = Fraction(1, 2)
+# An expectation is known well enough when its enclosure is this narrow, relative to it.
+NARROW = Fraction(1, 1 << 15)
+# Unbounded noise adds hardly anything where one step is less likely than this.
+_UNLIKELY = Fraction(1, 1 << 100000)
 
 
 @dataclass(frozen=True, repr=False)
 class Rounded(LatticeNoise):
-    """The law of ⌊X/step + 1/2⌋ steps, for X of the law ``noise``.
+    """The distribution of ⌊X/step + 1/2⌋ steps, for X of the distribution ``noise``.
 
-    As private as X against moves by whole steps, for rounding what has left is post-processing
-    (docs/theory/rounding.md). Its weights are probabilities and irrational: what is returned as a
-    rational is within 2⁻¹²⁰ of them, from above.
+    As private as X against shifts by whole steps, because rounding an output is post-processing
+    (docs/theory/rounding.md). Its weights are probabilities and irrational: those returned as
+    rationals are within 2⁻¹²⁰ of them, from above.
     """
 
     step: Fraction
     noise: Smooth
 
+    stored: ClassVar = {"step": "rational", "noise": "smooth noise"}
+
     def __post_init__(self) -> None:
-        """Refuse a step that is none."""
+        """Reject a step that is none."""
         if self.step <= 0:
             raise InvalidParameter(
-                f"a lattice needs a step above 0; got {format_exact(self.step)}. Give such a step."
+                "a lattice needs a step above 0",
+                got=format_exact(self.step),
+                fix="Give such a step.",
             )
 
     def __repr__(self) -> str:
-        """Print the law by its step and what was rounded."""
+        """Print the noise by its step and what was rounded."""
         return f"Rounded(step={format_exact(self.step)}, {self.noise!r})"
 
     @cached_property
@@ -53,29 +66,42 @@ class Rounded(LatticeNoise):
 
     @property
     def farthest(self) -> int | float:
-        """The largest size of an index the noise can have: ``math.inf`` if there is none."""
+        """The largest size of an index the noise can have: ``math.inf`` if it is unbounded."""
         radius = self.noise.radius
         return radius if isinstance(radius, float) else ceil(radius / self.step - _HALF)
 
     @property
     def radius(self) -> Fraction | float:
-        """The largest size this noise can have, or ``math.inf``."""
+        """The maximum size of this noise, or ``math.inf``."""
         farthest = self.farthest
         return farthest if isinstance(farthest, float) else farthest * self.step
 
     @property
     def isolated_weight(self) -> int:
-        """0: a smooth noise has no point that stands out, though 0 is the likeliest."""
+        """0: in smooth noise no point stands out, though 0 is the likeliest."""
         return 0
+
+    @property
+    def is_unimodal(self) -> bool:
+        """Always, because the density is."""
+        return True
+
+    def curve(self, sensitivity: Fraction) -> RoundedLogConcaveCurve:
+        """Return how private the noise is against shifts by whole steps: enclosed."""
+        return RoundedLogConcaveCurve(self.noise, sensitivity // self.step * self.step, self.step)
 
     def beyond(self, index: int, bits: int = 128) -> Interval:
         """Enclose the probability of all points beyond an index ≥ 0, on one side."""
         return self.noise.tail((index + _HALF) * self.step, bits)
 
+    def first_below(self, tail: Fraction) -> int:
+        """Return an index ≥ 1 beyond which at most the probability ``tail`` lies, on one side."""
+        return max(1, ceil(self.noise.series(tail, 1, BITS)[0].upper / self.step))
+
     def weight(self, index: int) -> Fraction:
         """Return the probability of the point index·step, from above.
 
-        Neighbours of a very wide law differ by little, even relative to their small weights: they
+        Neighbors of very wide noise differ by little, even relative to their small weights: they
         are to be told apart.
         """
         size = abs(index)
@@ -101,11 +127,7 @@ class Rounded(LatticeNoise):
         """Return the smallest j ≥ 0 that is proved to have P(|X| ≤ j·step) ≥ confidence."""
         if confidence >= 1:
             if isinstance(self.farthest, float):
-                raise InvalidParameter(
-                    "noise without a largest size stays within no bound for certain; "
-                    f"got a confidence of {format_exact(confidence)}. Give one below 1, such as "
-                    "0.999."
-                )
+                raise no_bound(confidence)
             return int(self.farthest)
         outside = (1 - confidence) / 2
         size = self.noise.series(min(outside, _HALF), 1)[0].lower
@@ -120,6 +142,68 @@ class Rounded(LatticeNoise):
 
     def variance(self) -> Fraction:
         """Return an upper bound of the variance."""
-        from leastnoise.costs import Power  # SPLIT 1b
+        return self.moment(Fraction(2)).upper
 
-        return self.enclose(Power(Fraction(2))).upper
+    def moment(self, p: Fraction) -> Interval:
+        """Enclose E |Rg|ᵖ for p > 0, R the index and g the step.
+
+        On a fine lattice by E |X|ᵖ, from which it differs little; else by the sum over the tails.
+        """
+        near, off = self.noise.moment(p), _rounding_difference(self, p)
+        # For p = 1 rounding can only lower it.
+        upper = near.upper + (off if p != 1 else 0)
+        near = Interval(max(Fraction(0), near.lower - off), upper)
+        return self.refine_by_tails(near, PowerTerms(p, self.step))
+
+    def refine_by_tails(self, near: Interval, terms: Terms) -> Interval:
+        """Enclose E L(|R|g) by the sum over the tails, unless ``near`` is narrow enough."""
+        if near.upper - near.lower <= NARROW * near.lower:
+            return near
+        wider = self._wider()
+        if wider is self:
+            summed = enclose_tail_sum(self, terms, near.lower)
+        else:  # wider noise costs no less: larger |R| are likelier then
+            summed = Interval(terms.value(0).lower, enclose_tail_sum(wider, terms).upper)
+        return Interval(max(summed.lower, near.lower), min(summed.upper, near.upper))
+
+    def _wider(self) -> Rounded:
+        """Return this noise, or a wider one if its first steps are too unlikely to be computed."""
+        if not isinstance(self.radius, float):
+            return self
+        size = self.noise.series(_UNLIKELY, 1, BITS)[0].upper
+        factor = Fraction(3, 2) * self.step / size
+        return self if factor <= 1 else Rounded(self.step, self.noise.scaled(factor))
+
+
+def _rounding_difference(law: Rounded, p: Fraction) -> Fraction:
+    """Return by how much E |Rg|ᵖ differs from E |X|ᵖ at most; for p = 1 it is below.
+
+    For p < 1 by (g/2)ᵖ, because |x + y|ᵖ ≤ |x|ᵖ + |y|ᵖ. For p ≥ 1 by g²B/4 with f the density and
+    B = f(0)·L′(g) + Σ f(kg)·(L′(kg + g) − L′(kg)) over k ≥ 1. Proof: the difference is twice
+    the sum over all cells from kg to kg + g, with s the middle, of ∫ L′(x)·(T(s) − T(x)) dx.
+    T(s) − T(x) is f(s)·(x − s) less what the convex T lies above its tangent. The first part
+    gives at most f(s)·g²/8 times the rise of L′, and nothing if L′ is level; the second
+    L′(kg + g)·g²/8 times the rise of T′ = −f at most (Peano), added up by parts.
+    """
+    density, g = law.noise.density(Fraction(0), BITS).upper, law.step
+    if p < 1:
+        return power(g / 2, p).upper
+    if p >= 2:
+        # L″ never falls, and g·f(kg) is at most ∫ f over the cell before kg.
+        start, rest = g, _shifted_moment(law, p - 2, 2 * g)
+    else:
+        # Up to ``start`` f is at most f(0); from there on L″ is at most what it is there.
+        start = ceil(law.noise.moment(Fraction(1)).upper / g) * g
+        rest = power(1 / start, 2 - p).upper
+    slope = power(start, p - 1).upper if p > 1 else 1
+    return g**2 / 4 * p * (density * slope + (p - 1) * rest / 2)
+
+
+def _shifted_moment(law: Rounded, q: Fraction, shift: Fraction) -> Fraction:
+    """Return an upper bound of E (|X| + shift)^q, q ≥ 0: by Minkowski from q = 1 on."""
+    if not q:
+        return Fraction(1)
+    moment = law.noise.moment(q).upper
+    if q < 1:
+        return moment + power(shift, q).upper
+    return power(power(moment, 1 / q).upper + shift, q).upper

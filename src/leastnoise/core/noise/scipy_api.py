@@ -1,132 +1,164 @@
-"""What a noise tells in floats, under the names that scipy uses."""
-
-from __future__ import annotations
+"""What noise is asked under scipy's names: in floats, for people, not for guarantees."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from leastnoise.core.exact import as_float, format_exact, parse_rational, power, quote
 from leastnoise.errors import InvalidParameter
 from leastnoise.rendering import table
 
-if TYPE_CHECKING:
-    from leastnoise.core.noise.base import Noise
+
+class ScipyMethods(ABC):
+    """scipy's calls ``cdf sf ppf mean var std support interval``, from four exact ones.
+
+    A number is computed in exact rationals and rounded once, an array in floats.
+    """
+
+    @abstractmethod
+    def mass(self, upto: Fraction) -> Fraction:
+        """Return P(X ≤ upto): exactly, except for noise that is irrational."""
+
+    @abstractmethod
+    def quantile(self, probability: Fraction) -> Fraction:
+        """Return the smallest x with P(X ≤ x) ≥ probability (0: the support's start).
+
+        Exactly, except for noise that is irrational. Unbounded noise has none at 0 and 1 and
+        rejects them.
+        """
+
+    @abstractmethod
+    def variance(self) -> Fraction:
+        """Return the variance: exact where it is rational, else a proved upper bound."""
+
+    @property
+    @abstractmethod
+    def radius(self) -> Fraction | float:
+        """The maximum size of this noise: a Fraction, or ``math.inf`` if it is unbounded."""
+
+    def cdf(self, x: Any) -> Any:
+        """Return P(X ≤ x)."""
+        return evaluate(x, self._cdf, self._masses)
+
+    def sf(self, x: Any) -> Any:
+        """Return P(X > x)."""
+        return evaluate(
+            x, lambda place: 1 - self._cdf(place), lambda places: 1 - self._masses(places)
+        )
+
+    def ppf(self, q: Any) -> Any:
+        """Return the smallest x with P(X ≤ x) ≥ q, for 0 ≤ q ≤ 1."""
+        return evaluate(q, lambda level: self._quantile(_probability(level)), self._checked)
+
+    def mean(self) -> float:
+        """Return the mean: 0 for all symmetric noise."""
+        return 0.0
+
+    def var(self) -> float:
+        """Return the variance."""
+        return as_float(self.variance())
+
+    def std(self) -> float:
+        """Return the standard deviation."""
+        return as_float(power(self.variance(), Fraction(1, 2)).middle)
+
+    def support(self) -> tuple[float, float]:
+        """Return the smallest and the largest value the noise can take."""
+        return -as_float(self.radius), as_float(self.radius)
+
+    def interval(self, confidence: Any) -> tuple[float, float]:
+        """Return the interval about 0 that leaves (1 − confidence)/2 on each side."""
+        level = _probability(parse_rational(confidence, "confidence"))
+        return (
+            as_float(self._quantile((1 - level) / 2)),
+            as_float(self._quantile((1 + level) / 2)),
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the noise in a notebook: what it is, its maximum size, its spread."""
+        rows = {
+            "largest size": "none" if isinstance(self.radius, float) else format_exact(self.radius),
+            "standard deviation": f"{self.std():.6g}",
+            "95 % within": " … ".join(f"{end:.6g}" for end in self.interval(0.95)),
+        }
+        return table(repr(self), rows)
+
+    def _masses(self, places: Any) -> Any:
+        """Return P(X ≤ x) for an array of floats."""
+        return evaluate_each(places, self._cdf)
+
+    def _quantiles(self, probabilities: Any) -> Any:
+        """Return quantiles for an array of floats."""
+        return evaluate_each(probabilities, self._quantile)
+
+    def _cdf(self, place: Fraction | float) -> Fraction:
+        if isinstance(place, float):  # only infinities arrive as floats
+            return Fraction(int(place > 0))
+        return self.mass(place)
+
+    def _quantile(self, level: Fraction) -> Fraction | float:
+        """Return a quantile; unbounded noise has infinite ones at 0 and 1."""
+        if level in (0, 1) and isinstance(self.radius, float):
+            return self.radius if level else -self.radius
+        return self.quantile(level)
+
+    def _checked(self, probabilities: Any) -> Any:
+        if ((probabilities < 0) | (probabilities > 1)).any():
+            raise InvalidParameter(
+                "a probability must lie between 0 and 1",
+                got="an array with one outside",
+                fix="Give levels within [0, 1].",
+            )
+        return self._quantiles(probabilities)
 
 
-def noise_cdf(law: Noise, x: Any) -> Any:
-    """Return P(X ≤ x)."""
-    return evaluate(x, law._cdf, law._masses)
+def evaluate(
+    x: Any,
+    one: Callable[[Any], Fraction | float],
+    many: Callable[[Any], Any] | None = None,
+) -> Any:
+    """Apply ``one`` to a number, exactly, or ``many`` to a numpy array of them, in floats.
+
+    Without ``many``, ``one`` is applied to each element.
+    """
+    if getattr(x, "ndim", 0):
+        import numpy as np
+
+        if isinstance(x, np.ma.MaskedArray):
+            raise InvalidParameter(
+                "an array of places must not be masked",
+                got="a masked array",
+                fix="Fill it first.",
+            )
+        places = np.asarray(x)
+        if places.dtype.kind not in "fiu" or np.isnan(places).any():
+            raise InvalidParameter(
+                "an array of places must hold numbers and no NaN",
+                got=f"one of type {places.dtype.type.__name__}",
+                fix="Give floats or integers.",
+            )
+        floats = places.astype(np.float64)
+        return evaluate_each(floats, one) if many is None else many(floats)
+    if isinstance(x, float) and math.isinf(x):
+        return as_float(one(x))
+    if isinstance(x, list | tuple):
+        raise InvalidParameter(
+            "a place must be a number or a numpy array",
+            got=quote(x),
+            fix="Wrap it in numpy.asarray.",
+        )
+    return as_float(one(_place(x)))
 
 
-def noise_sf(law: Noise, x: Any) -> Any:
-    """Return P(X > x)."""
-    return evaluate(x, lambda place: 1 - law._cdf(place), lambda places: 1 - law._masses(places))
-
-
-def noise_ppf(law: Noise, q: Any) -> Any:
-    """Return the smallest x with P(X ≤ x) ≥ q, for 0 ≤ q ≤ 1."""
-    return evaluate(q, lambda level: law._quantile(_probability(level)), law._checked_quantiles)
-
-
-def noise_mean(_law: Noise) -> float:
-    """Return the mean: 0 for every noise that is symmetric."""
-    return 0.0
-
-
-def noise_var(law: Noise) -> float:
-    """Return the variance."""
-    return as_float(law.variance())
-
-
-def noise_std(law: Noise) -> float:
-    """Return the standard deviation."""
-    return as_float(power(law.variance(), Fraction(1, 2)).middle)
-
-
-def noise_support(law: Noise) -> tuple[float, float]:
-    """Return the smallest and the largest value the noise can take."""
-    return -as_float(law.radius), as_float(law.radius)
-
-
-def noise_interval(law: Noise, confidence: Any) -> tuple[float, float]:
-    """Return the interval about 0 that leaves (1 − confidence)/2 on each side."""
-    level = _probability(parse_rational(confidence, "confidence"))
-    return (
-        as_float(law._quantile((1 - level) / 2)),
-        as_float(law._quantile((1 + level) / 2)),
-    )
-
-
-def _noise_repr_html(law: Noise) -> str:
-    """Show the law in a notebook: what it is, how far it reaches, its spread."""
-    rows = {
-        "largest size": "none" if isinstance(law.radius, float) else format_exact(law.radius),
-        "standard deviation": f"{law.std():.6g}",
-        "95 % within": " … ".join(f"{end:.6g}" for end in law.interval(0.95)),
-    }
-    return table(repr(law), rows)
-
-
-def _noise_each(_law: Noise, places: Any, one: Callable[[Any], Fraction | float]) -> Any:
+def evaluate_each(places: Any, one: Callable[[Any], Fraction | float]) -> Any:
     """Apply an exact function to each element of an array of floats."""
     import numpy as np
 
     exact = (x if math.isinf(x) else Fraction(x) for x in places.ravel().tolist())
     results = (as_float(one(x)) for x in exact)
     return np.fromiter(results, np.float64, places.size).reshape(places.shape)
-
-
-def _noise_cdf(law: Noise, place: Fraction | float) -> Fraction:
-    if isinstance(place, float):  # only infinities arrive as floats
-        return Fraction(int(place > 0))
-    return law.mass(place)
-
-
-def _noise_quantile(law: Noise, level: Fraction) -> Fraction | float:
-    """Return a quantile; noise without a largest size has infinite ones at 0 and 1."""
-    if level in (0, 1) and isinstance(law.radius, float):
-        return law.radius if level else -law.radius
-    return law.quantile(level)
-
-
-def _noise_checked_quantiles(law: Noise, probabilities: Any) -> Any:
-    if ((probabilities < 0) | (probabilities > 1)).any():
-        raise InvalidParameter(
-            "a probability must lie between 0 and 1; got an array with one outside. "
-            "Give levels within [0, 1]."
-        )
-    return law._quantiles(probabilities)
-
-
-def evaluate(
-    x: Any,
-    one: Callable[[Any], Fraction | float],
-    many: Callable[[Any], Any],
-) -> Any:
-    """Apply ``one`` to a number, exactly, or ``many`` to a numpy array of them, in floats."""
-    if getattr(x, "ndim", 0):
-        import numpy as np
-
-        if isinstance(x, np.ma.MaskedArray):
-            raise InvalidParameter(
-                "an array of places must not be masked; got a masked array. Fill it first."
-            )
-        places = np.asarray(x)
-        if places.dtype.kind not in "fiu" or np.isnan(places).any():
-            raise InvalidParameter(
-                "an array of places must hold numbers and no NaN; "
-                f"got one of type {places.dtype.type.__name__}. Give floats or integers."
-            )
-        return many(places.astype(np.float64))
-    if isinstance(x, float) and math.isinf(x):
-        return as_float(one(x))
-    if isinstance(x, list | tuple):
-        raise InvalidParameter(
-            f"a place must be a number or a numpy array; got {quote(x)}. Wrap it in numpy.asarray."
-        )
-    return as_float(one(_place(x)))
 
 
 def _place(x: Any) -> Fraction:
@@ -138,6 +170,8 @@ def _place(x: Any) -> Fraction:
 def _probability(level: Fraction | float) -> Fraction:
     if isinstance(level, float) or not 0 <= level <= 1:
         raise InvalidParameter(
-            f"a probability must lie between 0 and 1; got {quote(level)}. Give for instance 0.95."
+            "a probability must lie between 0 and 1",
+            got=quote(level),
+            fix="Give for instance 0.95.",
         )
     return level

@@ -1,31 +1,26 @@
-"""What noises with a smooth density have in common: an irrational law, enclosed in rationals."""
-
-from __future__ import annotations
+"""Smooth noise: what every family with a log-concave density states."""
 
 from abc import abstractmethod
 from fractions import Fraction
-from typing import Any, Self
 
-from leastnoise.core.exact import Interval, Number
-from leastnoise.core.noise.base import Noise, no_ends
-from leastnoise.core.noise.scipy_api import evaluate
+from leastnoise.core.exact import Interval
+from leastnoise.core.lattice import lattice_for
+from leastnoise.core.noise.base import LineNoise, no_ends
+from leastnoise.core.noise.rounded import Rounded
+from leastnoise.core.profile import LogConcaveCurve
 
 
-class Smooth(Noise):
-    """A law symmetric about 0 whose density is log-concave: it falls ever faster away from 0.
+class Smooth(LineNoise):
+    """Noise symmetric about 0 with a log-concave density: it falls ever faster away from 0.
 
     Each family states the functions below. All of them are enclosures in rationals, narrower than
-    2^−bits of their value, so that profiles and draws can be had to any accuracy. What is a
-    rational elsewhere (:meth:`mass`, :meth:`quantile`) is one within about 2⁻¹²⁰ here.
+    2^−bits of their value, so that profiles and samples can be computed to any accuracy. Numbers
+    that are exact for other kinds (:meth:`mass`, :meth:`quantile`) are within about 2⁻¹²⁰ here.
 
     Log-concave means that p(x)/p(x − d) never rises with x: so of all sets the half-lines x < t
-    tell two neighbours apart the best (Neyman and Pearson), and since p falls away from 0 the
-    longest move is the worst (docs/theory/profile.md).
+    distinguish two neighbors best (Neyman and Pearson), and since p falls away from 0 the longest
+    shift is the worst (docs/theory/profile.md).
     """
-
-    @abstractmethod
-    def scaled(self, factor: Number) -> Self:
-        """Return the law of ``factor`` times this noise, factor > 0."""
 
     @abstractmethod
     def density(self, size: Fraction, bits: int = 128) -> Interval:
@@ -35,7 +30,7 @@ class Smooth(Noise):
     def tail(self, size: Fraction, bits: int = 128) -> Interval:
         """Enclose P(X > size), size ≥ 0.
 
-        Where it is below 2^−250000 it is only said to lie between 0 and that.
+        Where it is below 2^−250000 it is only enclosed between 0 and that.
         """
 
     @abstractmethod
@@ -57,7 +52,7 @@ class Smooth(Noise):
 
     @abstractmethod
     def crossing(self, move: Fraction, epsilon: Interval) -> Interval | None:
-        """Enclose the t such that p(x) > e^ε·p(x − move) just for x < t; None if for no x.
+        """Enclose the t with p(x) > e^ε·p(x − move) exactly for x < t; None if for no x.
 
         For move > 0 and ε ≥ 0.
         """
@@ -67,9 +62,22 @@ class Smooth(Noise):
         """The places with a probability of their own: none."""
         return {}
 
-    def pdf(self, x: Any) -> Any:
-        """Return the density."""
-        return evaluate(x, self._pdf, lambda places: self._each(places, self._pdf))
+    @property
+    def is_unimodal(self) -> bool:
+        """Always: symmetric and log-concave."""
+        return True
+
+    def curve(self, sensitivity: Fraction) -> LogConcaveCurve:
+        """Return how private the noise is against shifts up to ``sensitivity``: enclosed."""
+        return LogConcaveCurve(self, sensitivity)
+
+    def discretize(self, sensitivity: Fraction) -> Rounded:
+        """Return the noise stretched to whole steps, and one more than Δ, and rounded.
+
+        Rounding an output is post-processing, so it stays private.
+        """
+        step, protected = lattice_for(sensitivity)
+        return Rounded(step, self.scaled(protected * step / sensitivity))
 
     def below(self, place: Fraction, bits: int = 128) -> Interval:
         """Enclose P(X < place) = P(X ≤ place)."""
@@ -98,9 +106,3 @@ class Smooth(Noise):
         if isinstance(place, float):  # only infinities arrive as floats
             return Fraction(0)
         return self.density(abs(place), 64).middle
-
-    def _masses(self, places: Any) -> Any:
-        return self._each(places, self._cdf)
-
-    def _quantiles(self, probabilities: Any) -> Any:
-        return self._each(probabilities, self._quantile)

@@ -1,33 +1,37 @@
-"""Staircase noise, on the line and on the lattice.
-
-The staircase: a density that falls by one and the same factor from each period to the next.
-
-A staircase on a lattice: what a rounded Staircase is, and what is drawn.
-"""
-
-from __future__ import annotations
+"""Staircase noise, on the line and on the lattice."""
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any
+from math import ceil, floor
+from typing import ClassVar
 
-from leastnoise.core.exact import exact_power, falls_to, fixed_power, format_exact, power_sums
-from leastnoise.core.lattice import Run
-from leastnoise.core.noise.base import LatticeNoise, Noise, Stairs, no_ends
-from leastnoise.core.noise.scipy_api import evaluate
+from leastnoise.core.exact import (
+    Number,
+    exact_power,
+    falls_to,
+    fixed_power,
+    format_exact,
+    parse_positive,
+    power_sums,
+    sum_of_powers,
+)
+from leastnoise.core.lattice import Run, lattice_for
+from leastnoise.core.noise.base import LatticeNoise, LineNoise, no_bound, no_ends
+from leastnoise.core.noise.stairs import StaircaseNoise, Stairs
+from leastnoise.core.profile import StaircaseCurve, check_periods
 from leastnoise.core.sampling import StaircaseScheme, staircase_scheme
 from leastnoise.errors import InvalidParameter
 
-# Up to this exponent the expected |X|ᵖ is a closed form; beyond, it is added up.
-_LARGEST_CLOSED = 64
+_BITS = 256
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Staircase(Stairs, Noise):
+class Staircase(Stairs, StaircaseNoise, LineNoise):
     """The staircase noise of Geng and Viswanath (2016), with no largest size.
 
     For |x| between nΔ and (n+γ)Δ the density is a·bⁿ, from there to (n+1)Δ it is a·bⁿ⁺¹: it falls
@@ -50,6 +54,8 @@ class Staircase(Stairs, Noise):
     Fraction(17, 12)
     """
 
+    stored: ClassVar = {"period": "rational", "gamma": "rational", "ratio": "rational"}
+
     @property
     def atoms(self) -> dict[Fraction, Fraction]:
         """The places with a probability of their own: none."""
@@ -61,9 +67,58 @@ class Staircase(Stairs, Noise):
         fall = self.ratio
         return (1 - fall) / (2 * self.period * (self.gamma + fall * (1 - self.gamma)))
 
-    def pdf(self, x: Any) -> Any:
-        """Return the density, that on the outer side where it falls."""
-        return evaluate(x, self._pdf, lambda places: self._each(places, self._pdf))
+    def scaled(self, factor: Number) -> "Staircase":
+        """Return the distribution of ``factor`` times this noise, factor > 0."""
+        return Staircase(parse_positive(factor, "factor") * self.period, self.gamma, self.ratio)
+
+    def discretize(self, sensitivity: Fraction) -> "DiscreteStaircase":
+        """Return the lattice noise for a staircase that is private at ``sensitivity``.
+
+        Stretched to whole steps, and one more than Δ, its periods end on lattice points. There the
+        density does not fall, and where it falls is moved to the nearest end of a cell: then every
+        cell is level, and rounding gives weight 1 to the first points of a period and b to the
+        others. The cell at 0 keeps the height that it has; so a fall nearer to 0 than half a step
+        leaves a point that stands out. γ = 0 and γ = 1 are the same noise.
+        """
+        step, protected = lattice_for(sensitivity)
+        period = ceil(self.period / sensitivity * protected)
+        edge = min(max(1, floor((self.gamma or 1) * period + 1)), period)
+        high, low = self.ratio.denominator, self.ratio.numerator
+        runs = [Run(0, edge, high), Run(edge, period - edge, low)]
+        return DiscreteStaircase(step, self.ratio, tuple(run for run in runs if run.points))
+
+    def total_variation(self, sensitivity: Fraction) -> Fraction:
+        """Return P([−Δ/2, Δ/2)) (Theorem 1)."""
+        return self.mass(sensitivity / 2) - self.mass(-sensitivity / 2)
+
+    def curve(self, sensitivity: Fraction) -> StaircaseCurve:
+        """Return the likelihood ratios at the longest shift.
+
+        The density is a·bⁿ after n falls, and these are at (n + γ)Δ: between two places where a
+        fall of p or of p shifted lies, the ratio is one power of 1/b.
+        """
+        period, move, first = self.period, sensitivity, self.gamma * self.period
+        check_periods(move, period)
+
+        def falls(size: Fraction) -> int:
+            return floor(size / period - self.gamma) + 1
+
+        def ratios(
+            breaks: set[Fraction], end: Fraction, other: Callable[[Fraction], Fraction]
+        ) -> Iterable[tuple[Fraction, Fraction]]:
+            cuts = sorted({Fraction(0), end, *(x for x in breaks if 0 < x < end)})
+            for a, b in pairwise(cuts):
+                middle = (a + b) / 2
+                more = falls(other(middle)) - falls(middle)
+                yield self.ratio**-more, self.mass(b) - self.mass(a)
+
+        # On the far side of 0, x = −y, the ratios repeat with the period; all further periods
+        # together hold b times as much in each.
+        beyond = ratios({first, (first - move) % period}, period, lambda y: y + move)
+        places = [first + n * period for n in range(ceil(move / period) + 1)]
+        between = ratios({*places, *(move - x for x in places)}, move / 2, lambda x: move - x)
+        repeated = [(ratio, mass / (1 - self.ratio)) for ratio, mass in beyond]
+        return StaircaseCurve.of(move, [*repeated, *between])
 
     def mass(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), exactly."""
@@ -79,9 +134,9 @@ class Staircase(Stairs, Noise):
 
     def variance(self) -> Fraction:
         """Return E X², exactly."""
-        return self._moment(2)
+        return self.moment(2)
 
-    def _moment(self, p: int) -> Fraction:
+    def moment(self, p: int) -> Fraction:
         """Return E |X|ᵖ = Δᵖ·(1−b)² / ((p+1)(γ + b(1−γ))) · Σ bⁿ(n+γ)ᵖ⁺¹."""
         sums = power_sums(self.ratio, self.gamma, p + 1)[-1]
         scale = 2 * self.height * (1 - self.ratio)
@@ -110,20 +165,9 @@ class Staircase(Stairs, Noise):
         periods, part = divmod(abs(place) / self.period, 1)
         return self.height * exact_power(self.ratio, int(periods) + (part >= self.gamma))
 
-    def _masses(self, places: Any) -> Any:
-        return self._each(places, self._cdf)
-
-    def _quantiles(self, probabilities: Any) -> Any:
-        return self._each(probabilities, self._quantile)
-
-
-_BITS = 256
-# So many terms more are added to a known sum one by one.
-_NEAR = 256
-
 
 @dataclass(frozen=True, repr=False)
-class DiscreteStaircase(LatticeNoise):
+class DiscreteStaircase(StaircaseNoise, LatticeNoise):
     """Weight bⁿ·w_r for the two points at ±(nP + r) steps, 0 ≤ r < P; and w_0 for 0.
 
     ``runs`` state w over one period, from 0 to P − 1, in whole weights; b is ``ratio``. The weights
@@ -139,6 +183,8 @@ class DiscreteStaircase(LatticeNoise):
     ratio: Fraction
     runs: tuple[Run, ...]
 
+    stored: ClassVar = {"step": "rational", "ratio": "rational", "runs": "runs"}
+
     def __post_init__(self) -> None:
         """Check that the weights make a staircase that never rises."""
         weights = [run.weight for run in self.runs]
@@ -146,19 +192,23 @@ class DiscreteStaircase(LatticeNoise):
         joined = [run.first for run in self.runs] == [0, *ends[:-1]] and ends == sorted(set(ends))
         if not weights or not joined or ends[0] < 1:
             raise InvalidParameter(
-                f"the runs of a period must follow one another from 0; got {len(weights)} that do "
-                "not. Give each where the one before it ends."
+                "the runs of a period must follow one another from 0",
+                got=f"{len(weights)} that do not",
+                fix="Give each where the one before it ends.",
             )
         if not (0 < self.ratio < 1 and self.step > 0):
             raise InvalidParameter(
-                "a staircase needs a step above 0 and a ratio between 0 and 1; "
-                f"got {format_exact(self.step)} and {format_exact(self.ratio)}. Give such numbers."
+                "a staircase needs a step above 0 and a ratio between 0 and 1",
+                got=f"{format_exact(self.step)} and {format_exact(self.ratio)}",
+                fix="Give such numbers.",
             )
         falling = all(before >= after for before, after in pairwise(weights))
         if not falling or weights[-1] < self.ratio * weights[0] or weights[-1] < 1:
             raise InvalidParameter(
                 "the weights of a period must never rise, and the last must be at least the ratio "
-                f"times the first; got {len(weights)} that break this. Give weights that fall."
+                "times the first",
+                got=f"{len(weights)} that break this",
+                fix="Give weights that fall.",
             )
 
     def __repr__(self) -> str:
@@ -178,8 +228,8 @@ class DiscreteStaircase(LatticeNoise):
         """The period P, in steps."""
         return self.runs[-1].first + self.runs[-1].points
 
-    @property
-    def period(self) -> Fraction:
+    @cached_property
+    def period(self) -> Fraction:  # type: ignore[override]  # computed, where Staircase stores it
         """The length of a period."""
         return self.steps * self.step
 
@@ -216,6 +266,33 @@ class DiscreteStaircase(LatticeNoise):
             return Fraction(0)
         return 1 - self._tail(right - 1) - self._tail(left)
 
+    def total_variation(self, sensitivity: Fraction) -> Fraction:
+        """Return the mass of the points in the middle; shifts are whole steps (Theorem 1)."""
+        return self.central(sensitivity // self.step)
+
+    def curve(self, sensitivity: Fraction) -> StaircaseCurve:
+        """Return the likelihood ratios at the longest shift by whole steps."""
+        period, move = self.steps, sensitivity // self.step
+        check_periods(Fraction(move), Fraction(period))
+
+        def ratios(
+            breaks: set[int], first: int, end: int, other: Callable[[int], int]
+        ) -> Iterable[tuple[Fraction, Fraction]]:
+            for a, b in pairwise(sorted({first, end, *(i for i in breaks if first < i < end)})):
+                ratio = Fraction(self.weight(a)) / self.weight(other(a))
+                yield ratio, self.mass((b - 1) * self.step) - self.mass((a - 1) * self.step)
+
+        starts = [run.first for run in self.runs]
+        repeats = {*starts, *((s - move) % period for s in starts)}
+        beyond = ratios(repeats, 0, period, lambda i: i + move)
+        places = [n * period + s for n in range(move // period + 2) for s in starts]
+        mirrored = {move - s + 1 for s in places}
+        # Among the points strictly between 0 and d/2; that at d/2 has ratio 1.
+        last = max(1, (move + 1) // 2)
+        between = ratios({*places, *mirrored}, 1, last, lambda i: move - i)
+        repeated = [(ratio, mass / (1 - self.ratio)) for ratio, mass in beyond]
+        return StaircaseCurve.of(move * self.step, [*repeated, *between])
+
     def quantile(self, probability: Fraction) -> Fraction:
         """Return the smallest lattice point x with P(X ≤ x) ≥ probability, exactly."""
         if probability in (0, 1):
@@ -227,15 +304,31 @@ class DiscreteStaircase(LatticeNoise):
     def within(self, confidence: Fraction) -> int:
         """Return the smallest j ≥ 0 with P(|X| ≤ j·step) ≥ confidence."""
         if confidence >= 1:
-            raise InvalidParameter(
-                "noise without a largest size stays within no bound for certain; "
-                f"got a confidence of {format_exact(confidence)}. Give one below 1, such as 0.999."
-            )
+            raise no_bound(confidence)
         return self._exceeded((1 - confidence) / 2)
 
     def variance(self) -> Fraction:
         """Return E X², exactly."""
-        return self._moment(2)
+        return self.moment(2)
+
+    def moment(self, p: int) -> Fraction:
+        """Return E |X|ᵖ, exactly: Σ bⁿ·w_r·(nP + r)ᵖ by the binomial theorem."""
+        periods = power_sums(self.ratio, Fraction(0), p)
+        places = [self._place_sum(i) for i in range(p + 1)]
+        terms = (math.comb(p, j) * self.steps**j * places[p - j] * periods[j] for j in range(p + 1))
+        half = sum(terms, Fraction(0))
+        return 2 * self.step**p * half / self.total
+
+    @cached_property
+    def drops(self) -> list[tuple[int, Fraction]]:
+        """The last point of each run of a period and by how much the weight falls after it."""
+        weights = [*(Fraction(run.weight) for run in self.runs), self.ratio * self.runs[0].weight]
+        falls = (before - after for before, after in pairwise(weights))
+        return [
+            (run.first + run.points - 1, fall)
+            for run, fall in zip(self.runs, falls, strict=True)
+            if fall
+        ]
 
     @cached_property
     def _weights(self) -> list[int]:
@@ -247,38 +340,15 @@ class DiscreteStaircase(LatticeNoise):
         """The weight of all points from 0 on to one side."""
         return self._weights[-1] / (1 - self.ratio)
 
-    @cached_property
-    def _drops(self) -> list[tuple[int, Fraction]]:
-        """The last point of each run of a period and by how much the weight falls after it."""
-        weights = [*(Fraction(run.weight) for run in self.runs), self.ratio * self.runs[0].weight]
-        falls = (before - after for before, after in pairwise(weights))
-        return [
-            (run.first + run.points - 1, fall)
-            for run, fall in zip(self.runs, falls, strict=True)
-            if fall
-        ]
-
-    def _moment(self, p: int) -> Fraction:
-        """Return E |X|ᵖ, exactly: Σ bⁿ·w_r·(nP + r)ᵖ by the binomial theorem."""
-        periods = power_sums(self.ratio, Fraction(0), p)
-        places = [self._place_sum(i) for i in range(p + 1)]
-        terms = (math.comb(p, j) * self.steps**j * places[p - j] * periods[j] for j in range(p + 1))
-        half = sum(terms, Fraction(0))
-        return 2 * self.step**p * half / self.total
-
     def _place_sum(self, p: int) -> int:
         """Return Σ w_r·rᵖ over one period."""
-        from leastnoise.costs import Power  # SPLIT 1b
-
         if not p:
             return self._weights[-1]
-        sums = Power(Fraction(p))
-
-        def upto(place: int) -> Fraction:
-            return sums.total(Fraction(1), place).upper if place > 0 else Fraction(0)
-
-        runs = ((run.first, run.first + run.points - 1, run.weight) for run in self.runs)
-        return int(sum(weight * (upto(last) - upto(first - 1)) for first, last, weight in runs))
+        runs = ((run.first - 1, run.first + run.points - 1, run.weight) for run in self.runs)
+        return sum(
+            weight * (sum_of_powers(p, last) - sum_of_powers(p, max(before, 0)))
+            for before, last, weight in runs
+        )
 
     def _tail(self, index: int) -> Fraction:
         """Return P(X > index·step) for index ≥ 0."""

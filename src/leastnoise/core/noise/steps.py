@@ -1,20 +1,13 @@
-"""Noise of a density in steps, on the line and on the lattice.
-
-Any piecewise constant density with finitely many atoms: the laws one can write down.
-
-A piecewise constant law on a lattice, in whole weights: what a rounded Steps is.
-"""
-
-from __future__ import annotations
+"""Noise of a density in steps, with atoms: on the line and on the lattice."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, islice, pairwise
-from math import floor
-from typing import Any
+from itertools import accumulate, pairwise
+from math import ceil, floor, lcm
+from typing import Any, ClassVar
 
 from leastnoise.core.exact import (
     Interval,
@@ -22,21 +15,20 @@ from leastnoise.core.exact import (
     as_float,
     format_exact,
     parse_positive,
-    parse_rational,
-    quote,
+    sum_of_powers,
 )
-from leastnoise.core.lattice import Run
-from leastnoise.core.noise.base import FiniteLatticeNoise, Noise
-from leastnoise.core.noise.scipy_api import evaluate
+from leastnoise.core.lattice import Run, lattice_for
+from leastnoise.core.noise.parse_steps import check_distribution, parse_atoms, parse_list
+from leastnoise.core.noise.piecewise import FiniteLatticeNoise, PiecewiseNoise
 from leastnoise.core.sampling import RunScheme, run_scheme
 from leastnoise.errors import InvalidParameter
 
-# A law of more pieces is better given as cells of a lattice.
-_LONGEST = 100_000
+# Breaks at whole multiples of Δ over at most this count as a coarse lattice.
+_COARSE = 256
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Steps(Noise):
+class Steps(PiecewiseNoise):
     """Density ``heights[i]`` between ``breaks[i]`` and ``breaks[i+1]``, and atoms.
 
     Symmetric or not, decreasing or not. Everything about it is exact.
@@ -55,20 +47,27 @@ class Steps(Noise):
     heights: tuple[Fraction, ...]
     points: tuple[tuple[Fraction, Fraction], ...]
 
+    stored: ClassVar = {"breaks": "rationals", "heights": "rationals", "points": "pairs"}
+
     def __init__(
         self,
         breaks: Iterable[Number],
         heights: Iterable[Number],
         atoms: Mapping[Any, Number] | None = None,
     ) -> None:
-        """Read everything exactly and refuse what is no probability law."""
-        object.__setattr__(self, "breaks", _listed(breaks, "breaks", "a break"))
-        object.__setattr__(self, "heights", _listed(heights, "heights", "a height"))
-        object.__setattr__(self, "points", _atoms(atoms))
-        _check(self.breaks, self.heights, self.points)
+        """Read everything exactly and reject what is no probability distribution."""
+        object.__setattr__(self, "breaks", parse_list(breaks, "breaks", "a break"))
+        object.__setattr__(self, "heights", parse_list(heights, "heights", "a height"))
+        object.__setattr__(self, "points", parse_atoms(atoms))
+        check_distribution(self.breaks, self.heights, self.points)
+
+    @classmethod
+    def restore(cls, **fields: Any) -> "Steps":
+        """Return the noise that was stored as these fields."""
+        return cls(fields["breaks"], fields["heights"], dict(fields["points"]))
 
     def __repr__(self) -> str:
-        """Print the law by its number of pieces, its support and its atoms."""
+        """Print the noise by its number of pieces, its support and its atoms."""
         low, high = self.ends
         odd = ", ".join(f"{format_exact(x)}: {format_exact(m)}" for x, m in self.points[:3])
         more = ", …" if len(self.points) > 3 else ""
@@ -95,13 +94,13 @@ class Steps(Noise):
 
     @property
     def ends(self) -> tuple[Fraction, Fraction]:
-        """The smallest and the largest place that noise can take."""
+        """The smallest and the largest value the noise can take."""
         places = [x for a, b, _ in self.pieces for x in (a, b)] + [x for x, _ in self.points]
         return min(places), max(places)
 
     @property
     def radius(self) -> Fraction:
-        """The largest size this noise can have."""
+        """The maximum size of this noise."""
         low, high = self.ends
         return max(-low, high)
 
@@ -115,14 +114,19 @@ class Steps(Noise):
         """Whether it is symmetric and never rises away from 0 (GDGK19, Property 2)."""
         return self.rise() is None
 
+    @property
+    def is_unimodal(self) -> bool:
+        """Whether it is symmetric about 0 and never rises away from it: :attr:`is_decreasing`."""
+        return self.is_decreasing
+
     def asymmetry(self) -> str | None:
-        """Say where the law differs from its mirror image, or return None."""
+        """Say where the noise differs from its mirror image, or return None."""
         atoms = self.atoms
         for x, mass in self.points:
             if atoms.get(-x, 0) != mass:
                 where = f"at {format_exact(x)} has no equal twin at {format_exact(-x)}"
                 return f"an atom of {format_exact(mass)} {where}"
-        # Between neighbouring places of this list both the density and its mirror image are level.
+        # Between neighboring places of this list both the density and its mirror image are level.
         for a, b in pairwise(sorted({*self.breaks, *(-x for x in self.breaks)})):
             middle = (a + b) / 2
             if self._pdf(middle) != self._pdf(-middle):
@@ -132,7 +136,7 @@ class Steps(Noise):
         return None
 
     def rise(self) -> str | None:
-        """Say why the law is not symmetric and decreasing, or return None.
+        """Say why the noise is not symmetric and unimodal, or return None.
 
         An atom anywhere but at 0 is enough (GDGK19, Lemma 2): every point nearer to 0 would need as
         large an atom, and there are infinitely many.
@@ -147,23 +151,65 @@ class Steps(Noise):
                     "every point "
                     "nearer to 0 would need as large a one (GDGK19, Lemma 2)"
                 )
-        for edge, height in self._right_of_each_break():
+        for edge, height in zip(self.breaks, (*self.heights, Fraction(0)), strict=False):
             if edge > 0 and height > self.pdf_before(edge):
                 return f"its density rises at {format_exact(edge)}"
         return None
 
-    def scaled(self, factor: Number) -> Steps:
-        """Return the law of ``factor`` times this noise, factor > 0."""
+    def total_variation(self, sensitivity: Fraction) -> Fraction:
+        """Return P([−Δ/2, Δ/2)) of unimodal noise (Theorem 1)."""
+        why = self.rise()
+        if why is not None:
+            raise InvalidParameter(
+                "Theorem 1 is for symmetric noise that never rises away from 0",
+                got=f"{self!r}, but {why}",
+                fix="Ask its Profile instead.",
+            )
+        return self.between(-sensitivity / 2, sensitivity / 2)
+
+    def discretize(self, sensitivity: Fraction) -> "DiscreteSteps":
+        """Return the lattice noise for noise that is private at ``sensitivity``.
+
+        Stretched to one step more than Δ it is private there, and rounding keeps that, because it
+        is post-processing. Where its breaks lie on a coarse lattice of their own, they are moved to
+        ends of cells, at most a few parts in ten thousand further: then there are few different
+        weights and few shifts to be checked.
+        """
+        step, protected = lattice_for(sensitivity)
+        parts = lcm(*((x / sensitivity).denominator for x in self.breaks))
+        if parts <= _COARSE:
+            halves = (
+                ceil(Fraction(2 * protected, parts)) | 1
+            )  # half steps to a part; odd: cell ends
+            return self.scaled(halves * parts * step / (2 * sensitivity)).rounded(step)
+        return self.scaled(protected * step / sensitivity).rounded(step)
+
+    def rounded(self, step: Fraction) -> "DiscreteSteps":
+        """Return the distribution of ⌊X/step + 1/2⌋ steps, exactly.
+
+        Cells that lie whole within a piece weigh the same; only those with an end of a piece or an
+        atom in them are computed one by one.
+        """
+        half = step / 2
+        odd = sorted({floor(x / step + Fraction(1, 2)) for x in (*self.breaks, *self._atoms)})
+        masses = []
+        for index, following in pairwise([*odd, odd[-1] + 1]):
+            masses.append((index, 1, self.between(index * step - half, index * step + half)))
+            if following > index + 1:
+                level = self.pdf_before((index + 1) * step) * step
+                masses.append((index + 1, following - index - 1, level))
+        whole = lcm(*(mass.denominator for _, _, mass in masses))
+        runs = (Run(first, points, int(mass * whole)) for first, points, mass in masses if mass)
+        return DiscreteSteps(step, tuple(runs))
+
+    def scaled(self, factor: Number) -> "Steps":
+        """Return the distribution of ``factor`` times this noise, factor > 0."""
         by = parse_positive(factor, "factor")
         return Steps(
             [by * x for x in self.breaks],
             [h / by for h in self.heights],
             {by * x: m for x, m in self.points},
         )
-
-    def pdf(self, x: Any) -> Any:
-        """Return the density, that on the right where it jumps; atoms are in :attr:`atoms`."""
-        return evaluate(x, self._pdf, lambda places: self._each(places, self._pdf))
 
     def pdf_before(self, place: Fraction) -> Fraction:
         """Return the density just left of a place, exactly."""
@@ -216,7 +262,8 @@ class Steps(Noise):
         return place - excess / height if height and excess >= 0 else place
 
     @cached_property
-    def _costs(self) -> dict[object, Interval]:
+    def known_costs(self) -> dict[object, Interval]:
+        """Expected costs that were asked for before: solvers ask for them again and again."""
         return {}
 
     @cached_property
@@ -227,106 +274,25 @@ class Steps(Noise):
         )
         return [*accumulate(masses, initial=Fraction(0))]
 
-    def _right_of_each_break(self) -> list[tuple[Fraction, Fraction]]:
-        return [*zip(self.breaks, (*self.heights, Fraction(0)), strict=False)]
-
     def _pdf(self, place: Fraction | float) -> Fraction:
         piece = bisect_right(self.breaks, place) - 1
         return self.heights[piece] if 0 <= piece < len(self.heights) else Fraction(0)
-
-    def _masses(self, places: Any) -> Any:
-        return self._each(places, self._cdf)
-
-    def _quantiles(self, probabilities: Any) -> Any:
-        return self._each(probabilities, self.quantile)
-
-
-def _listed(numbers: Iterable[Number], name: str, each: str) -> tuple[Fraction, ...]:
-    if isinstance(numbers, str | bytes) or not isinstance(numbers, Iterable):
-        raise InvalidParameter(
-            f"{name} must be a list of numbers; got {quote(numbers)}. Give for instance [-1, 1]."
-        )
-    read = tuple(parse_rational(number, each) for number in islice(numbers, _LONGEST + 1))
-    if len(read) > _LONGEST:
-        raise InvalidParameter(
-            f"there can be at most {_LONGEST} {name}; got more. Give a coarser law."
-        )
-    return read
-
-
-def _atoms(atoms: Mapping[Any, Number] | None) -> tuple[tuple[Fraction, Fraction], ...]:
-    if not isinstance(atoms, Mapping | None):
-        raise InvalidParameter(
-            f"atoms must be a dictionary from places to probabilities; got {quote(atoms)}. "
-            "Give for instance {0: '0.25'}."
-        )
-    read: dict[Fraction, Fraction] = {}
-    for place, mass in (atoms or {}).items():
-        where, weight = (
-            parse_rational(place, "the place of an atom"),
-            parse_rational(mass, "an atom"),
-        )
-        if not 0 <= weight <= 1:
-            raise InvalidParameter(
-                f"an atom must be a probability; got {quote(mass)} at {format_exact(where)}. "
-                "Give a number from 0 to 1."
-            )
-        if where in read:
-            raise InvalidParameter(
-                f"each place can have one atom; got two at {format_exact(where)}. Add them up."
-            )
-        read[where] = weight
-    return tuple(sorted((x, m) for x, m in read.items() if m))
-
-
-def _check(
-    breaks: tuple[Fraction, ...],
-    heights: tuple[Fraction, ...],
-    points: tuple[tuple[Fraction, Fraction], ...],
-) -> None:
-    """Refuse breaks, heights and atoms that do not make a probability law, naming which."""
-    if len(breaks) != len(heights) + 1 and (breaks or heights):
-        raise InvalidParameter(
-            "there must be one break more than heights; "
-            f"got {len(breaks)} breaks and {len(heights)} heights. Give both ends of every piece."
-        )
-    for before, after in pairwise(breaks):
-        if after <= before:
-            how = "repeated" if after == before else "not in order"
-            raise InvalidParameter(
-                f"breaks must rise; got {format_exact(after)} after {format_exact(before)}, which "
-                f"is {how}. "
-                "Sort them and give each once."
-            )
-    for (a, b), height in zip(pairwise(breaks), heights, strict=True):
-        if height < 0:
-            raise InvalidParameter(
-                f"a density must not be negative; got {format_exact(height)} between "
-                f"{format_exact(a)} and "
-                f"{format_exact(b)}. Give heights of at least 0."
-            )
-    total = sum(
-        (h * (b - a) for (a, b), h in zip(pairwise(breaks), heights, strict=True)), Fraction(0)
-    ) + sum(m for _, m in points)
-    if total != 1:
-        raise InvalidParameter(
-            f"the masses of a law must add up to exactly 1; got {format_exact(total)}. "
-            "Write thirds as '1/3', for 0.333 is another number."
-        )
 
 
 @dataclass(frozen=True, repr=False)
 class DiscreteSteps(FiniteLatticeNoise):
     """Runs of lattice points of equal weight, from left to right without overlap.
 
-    Made by rounding a :class:`~leastnoise.core.noise.Steps` to a lattice; drawn by one ticket.
+    Made by rounding a :class:`Steps` to a lattice; sampled by one ticket.
     """
 
     step: Fraction
     runs: tuple[Run, ...]
 
+    stored: ClassVar = {"step": "rational", "runs": "runs"}
+
     def __post_init__(self) -> None:
-        """Refuse what is no law: nothing is drawn from, or proved of, weights that are not."""
+        """Reject what is no distribution: nothing is sampled from it, or proved of it."""
         ends = [run.first + run.points for run in self.runs]
         apart = all(end <= run.first for end, run in zip(ends, self.runs[1:], strict=False))
         if not (self.runs and apart and self.step > 0) or any(
@@ -334,13 +300,20 @@ class DiscreteSteps(FiniteLatticeNoise):
         ):
             raise InvalidParameter(
                 "a law on a lattice must have runs of positive weights from left to right, and a "
-                f"positive step; got {len(self.runs)} runs that are not. Give such runs."
+                "positive step",
+                got=f"{len(self.runs)} runs that are not",
+                fix="Give such runs.",
             )
 
     @cached_property
     def scheme(self) -> RunScheme:
         """Inversion of the runs."""
         return run_scheme(self.runs)
+
+    @property
+    def equal_runs(self) -> tuple[Run, ...]:
+        """The runs as they are given."""
+        return self.runs
 
     @property
     def total(self) -> int:
@@ -355,7 +328,7 @@ class DiscreteSteps(FiniteLatticeNoise):
 
     @property
     def isolated_weight(self) -> int:
-        """The tickets of single points that weigh more than both their neighbours."""
+        """The tickets of single points that weigh more than both their neighbors."""
         return sum(
             run.weight
             for run in self.runs
@@ -393,8 +366,8 @@ class DiscreteSteps(FiniteLatticeNoise):
         return high
 
     def moment(self, p: int) -> Fraction:
-        """Return E Xᵖ for p = 1 or 2, exactly."""
-        sums = sum(run.weight * _powers(run, p) for run in self.runs)
+        """Return E Xᵖ for p ≥ 1, exactly."""
+        sums = sum(run.weight * _power_sum(run, p) for run in self.runs)
         return self.step**p * Fraction(sums, self.total)
 
     def variance(self) -> Fraction:
@@ -418,11 +391,11 @@ class DiscreteSteps(FiniteLatticeNoise):
         return before + min(index - run.first + 1, run.points) * run.weight
 
 
-def _powers(run: Run, p: int) -> int:
-    """Return the sum of jᵖ over a run, for p = 1 or 2."""
+def _power_sum(run: Run, p: int) -> int:
+    """Return the sum of jᵖ over a run."""
 
     def upto(n: int) -> int:
-        return n * (n + 1) // 2 if p == 1 else n * (n + 1) * (2 * n + 1) // 6
+        # Below 0 the polynomial of the sum continues it downwards: it is 0 at −1 and at 0.
+        return sum_of_powers(p, n) if n >= 0 else -((-1) ** p) * sum_of_powers(p, -n - 1)
 
-    # The polynomials hold for negative n too, where they continue the sum downwards.
     return upto(run.first + run.points - 1) - upto(run.first - 1)

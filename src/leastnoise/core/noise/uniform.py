@@ -1,18 +1,11 @@
-"""Uniform noise, on the line and on the lattice.
-
-Uniform noise with a probability mass at the origin: the paper's P_α.
-
-Uniform noise on a lattice, with extra mass at 0 and less at the two ends: what is drawn.
-"""
-
-from __future__ import annotations
+"""Uniform noise with a point mass at 0, the paper's P_α: on the line and on the lattice."""
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
-from typing import Any
+from typing import Any, ClassVar
 
 from leastnoise.core.exact import (
     Number,
@@ -23,18 +16,19 @@ from leastnoise.core.exact import (
     parse_rational,
     quote,
 )
-from leastnoise.core.noise.base import FiniteLatticeNoise, Noise
-from leastnoise.core.noise.scipy_api import evaluate
+from leastnoise.core.lattice import Run, lattice_for
+from leastnoise.core.noise.piecewise import FiniteLatticeNoise, PiecewiseNoise
+from leastnoise.core.noise.scipy_api import evaluate, evaluate_each
 from leastnoise.core.sampling import TicketScheme
 from leastnoise.errors import InvalidParameter
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Uniform(Noise):
+class Uniform(PiecewiseNoise):
     """P_α of GDGK19: mass ``atom`` at 0, the rest spread evenly over [−radius, radius].
 
     With radius w = (1−α)Δ / (2(δ−α)) and atom α it is (0, δ)-private at sensitivity Δ, and for the
-    right α it costs least among all symmetric noises that never rise away from 0 (Theorem 2).
+    right α it costs least among symmetric unimodal noise (Theorem 2).
 
     ============ ==========================================
     support      [−w, w]
@@ -49,24 +43,27 @@ class Uniform(Noise):
     width: Fraction
     atom: Fraction
 
+    stored: ClassVar = {"radius": "rational", "atom": "rational"}
+
     def __init__(self, radius: Number, atom: Number = 0) -> None:
         """Read both numbers exactly: radius > 0, 0 ≤ atom < 1."""
         exact = parse_rational(atom, "atom")
         if not 0 <= exact < 1:
             raise InvalidParameter(
-                f"the mass at the origin must be at least 0 and less than 1; got {quote(atom)}."
-                " Give a probability below 1."
+                "the mass at the origin must be at least 0 and less than 1",
+                got=quote(atom),
+                fix="Give a probability below 1.",
             )
         object.__setattr__(self, "width", parse_positive(radius, "radius"))
         object.__setattr__(self, "atom", exact)
 
     def __repr__(self) -> str:
-        """Print the law the way it is written."""
+        """Print the noise the way it is written."""
         return f"Uniform(radius={format_exact(self.width)}, atom={format_exact(self.atom)})"
 
     @property
     def radius(self) -> Fraction:
-        """The half-width w: the largest size this noise can have."""
+        """The half-width w: the maximum size of this noise."""
         return self.width
 
     @property
@@ -78,6 +75,41 @@ class Uniform(Noise):
     def density(self) -> Fraction:
         """The density beside the atom, (1−α)/2w."""
         return (1 - self.atom) / (2 * self.width)
+
+    @property
+    def pieces(self) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:
+        """The one piece of positive density."""
+        return ((-self.width, self.width, self.density),)
+
+    @property
+    def is_unimodal(self) -> bool:
+        """Always."""
+        return True
+
+    def total_variation(self, sensitivity: Fraction) -> Fraction:
+        """Return α + (1−α)·min(1, Δ/2w) (Theorem 1)."""
+        spread = min(Fraction(1), sensitivity / (2 * self.width))
+        return self.atom + (1 - self.atom) * spread
+
+    def scaled(self, factor: Number) -> "Uniform":
+        """Return the distribution of ``factor`` times this noise, factor > 0."""
+        return Uniform(parse_positive(factor, "factor") * self.width, self.atom)
+
+    def discretize(self, sensitivity: Fraction) -> "DiscreteUniform":
+        """Return P_α rounded to the lattice, as private there as this noise is at ``sensitivity``.
+
+        Its radius is (M + 1/2)·g, so that all n = 2M + 1 cells are whole and it is sampled by one
+        uniform integer below A + n, A of them for the mass at 0. At k + 1 steps, where k = ⌈Δ/g⌉,
+        its distance in total variation is (A + k + 1)/(A + n): A is the largest number for which
+        that does not exceed the distance δ of this noise at Δ.
+        """
+        step, protected = lattice_for(sensitivity)
+        reach = ceil(self.width / sensitivity * protected - Fraction(1, 2))
+        if not self.atom:
+            return DiscreteUniform(step=step, reach=reach)
+        delta = self.total_variation(sensitivity)
+        spare = (delta * (2 * reach + 1) - protected) / (1 - delta)
+        return DiscreteUniform(step=step, reach=reach, atom=floor(spare))
 
     def pdf(self, x: Any) -> Any:
         """Return the density of the spread part; the mass at 0 is in :attr:`atoms`."""
@@ -114,7 +146,7 @@ class Uniform(Noise):
 
         width = as_float(self.width)
         if not 0 < width < math.inf:
-            return self._each(places, self._cdf)
+            return evaluate_each(places, self._cdf)
         # Clipped and divided before anything else: then nothing overflows.
         spread = (np.clip(places, -width, width) / width + 1) / 2
         return spread * as_float(1 - self.atom) + np.where(places >= 0, as_float(self.atom), 0)
@@ -123,7 +155,7 @@ class Uniform(Noise):
         import numpy as np
 
         if not 0 < as_float(self.width) < math.inf:
-            return self._each(probabilities, self.quantile)
+            return evaluate_each(probabilities, self.quantile)
         atom = as_float(self.atom)
         scale = 2 / as_float(1 - self.atom)
         left = probabilities * scale - 1
@@ -133,11 +165,11 @@ class Uniform(Noise):
 
 @dataclass(frozen=True, init=False, repr=False)
 class DiscreteUniform(FiniteLatticeNoise):
-    """The lattice's P_α, in whole weights: a law that one uniform integer draws.
+    """The lattice's P_α, in integer weights: one uniform integer samples it.
 
     Of ``total`` equal tickets, each point j·step with |j| ≤ ``reach`` holds ``level``, the points
-    ±(reach+1)·step hold ``rim`` ≤ level each, and 0 holds ``atom`` more. Among symmetric noises on
-    the integers that never rise away from 0 and are (0, δ)-private, the cheapest has this shape
+    ±(reach+1)·step hold ``rim`` ≤ level each, and 0 holds ``atom`` more. Among symmetric unimodal
+    noise on the integers that is (0, δ)-private, the cheapest has this shape
     (docs/theory/supporting-line.md); a rounded :class:`Uniform` has it too.
 
     >>> DiscreteUniform(reach=4, level=2, rim=1).pmf(5)
@@ -150,6 +182,14 @@ class DiscreteUniform(FiniteLatticeNoise):
     rim: int
     atom: int
 
+    stored: ClassVar = {
+        "step": "rational",
+        "reach": "integer",
+        "level": "integer",
+        "rim": "integer",
+        "atom": "integer",
+    }
+
     def __init__(
         self, *, reach: int, level: int = 1, rim: int = 0, atom: int = 0, step: Number = 1
     ) -> None:
@@ -161,9 +201,9 @@ class DiscreteUniform(FiniteLatticeNoise):
         object.__setattr__(self, "atom", parse_count(atom, "atom", least=0))
         if self.rim > self.level:
             raise InvalidParameter(
-                "the weight of the rim must be at most the level; "
-                f"got {quote(rim)} above {quote(level)}. "
-                "Give weights that never rise away from 0."
+                "the weight of the rim must be at most the level",
+                got=f"{quote(rim)} above {quote(level)}",
+                fix="Give weights that never rise away from 0.",
             )
 
     @cached_property
@@ -188,12 +228,26 @@ class DiscreteUniform(FiniteLatticeNoise):
             return self.rim if size == self.reach + 1 else 0
         return self.level + (self.atom if size == 0 else 0)
 
-    def central(self, points: int) -> Fraction:
-        """Return the mass of that many points in the middle.
+    @property
+    def equal_runs(self) -> tuple[Run, ...]:
+        """The rim, the level, 0 with its atom, the level and the rim."""
+        side = self.reach
+        runs = (
+            Run(-side - 1, 1, self.rim),
+            Run(-side, side, self.level),
+            Run(0, 1, self.weight(0)),
+            Run(1, side, self.level),
+            Run(side + 1, 1, self.rim),
+        )
+        return tuple(run for run in runs if run.points and run.weight)
 
-        A symmetric law that never rises away from 0 is at this distance in total variation from
-        itself moved by ``points`` steps (docs/theory/theorem-1.md).
-        """
+    @property
+    def is_unimodal(self) -> bool:
+        """Always."""
+        return True
+
+    def central(self, points: int) -> Fraction:
+        """Return the mass of that many points in the middle (docs/theory/theorem-1.md)."""
         full = min(points, 2 * self.reach + 1)
         rims = min(points - full, 2)
         tickets = full * self.level + rims * self.rim + (self.atom if points else 0)

@@ -1,25 +1,23 @@
-"""How private a noise is: δ as a function of ε, over every move of the true answer up to Δ."""
+"""How private noise is: δ as a function of ε, over every shift of the true answer up to Δ.
+
+Each kind of noise has one curve here. The curves know noise by what it states (pieces, likelihood
+ratios, tails), not by its family: a family builds its curve in :meth:`Noise.curve`.
+"""
 
 from leastnoise.core.profile.curve import Curve, Level, refine
-from leastnoise.core.profile.piecewise import PiecewiseCurve, Shape, shape_of
-from leastnoise.core.profile.promise import check_privacy, curve_of, is_unimodal, total_variation
-from leastnoise.core.profile.smooth import LogConcaveCurve, RoundedLogConcaveCurve
-from leastnoise.core.profile.staircase import StaircaseCurve, lattice_ratios, line_ratios
+from leastnoise.core.profile.log_concave import LogConcave, LogConcaveCurve, RoundedLogConcaveCurve
+from leastnoise.core.profile.piecewise import PiecewiseCurve, Shape
+from leastnoise.core.profile.staircase import StaircaseCurve, check_periods
 
 __all__ = [
     "Curve",
     "Level",
+    "LogConcave",
     "LogConcaveCurve",
     "PiecewiseCurve",
     "RoundedLogConcaveCurve",
     "Shape",
     "StaircaseCurve",
-    "check_privacy",
-    "curve_of",
-    "is_unimodal",
-    "lattice_ratios",
-    "line_ratios",
+    "check_periods",
     "refine",
-    "shape_of",
-    "total_variation",
 ]

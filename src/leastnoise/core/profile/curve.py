@@ -8,15 +8,16 @@ from fractions import Fraction
 from leastnoise.core.exact import Interval, exponential, logarithm
 from leastnoise.errors import Unsupported
 
-# Enclosures are to be narrower than 2^-70 of their value; so many binary digits are tried for it.
+_FEWEST_BITS, _MOST_BITS = 128, 1 << 14
+# Enclosures are to be narrower than 2^-70 of their value.
 _NARROW = 70
-# Probabilities that are smaller are only said to be.
+# A smaller probability is only known to be that small.
 _NEGLIGIBLE = Fraction(1, 1 << 200_000)
 
 
 @dataclass(frozen=True)
 class Level:
-    """A number e^ε, known by ε ≥ 0 or by itself: both enclosed to as many digits as asked."""
+    """A number e^ε, given by ε ≥ 0 or by itself: both enclosed to as many digits as asked for."""
 
     factor: Callable[[int], Interval]
     epsilon: Callable[[int], Interval]
@@ -33,29 +34,37 @@ class Level:
 
 
 class Curve(ABC):
-    """How well the best attacker tells two true answers apart that are up to Δ from each other."""
+    """How well the best attacker distinguishes two true answers up to Δ from each other."""
 
     @abstractmethod
     def worst(self, level: Level) -> tuple[Interval, Fraction]:
-        """Enclose δ(ε) and return the move that reaches it (nearly, where atoms meet)."""
+        """Enclose δ(ε) and return the shift that reaches it (nearly, where atoms meet)."""
 
     def at_factor(self, factor: Fraction) -> Fraction:
         """Return δ at a rational e^ε, from above."""
         return self.worst(Level.of(factor))[0].upper
 
+    def delta_above(self, epsilon: Fraction) -> tuple[Fraction, Fraction]:
+        """Return an upper bound of δ(ε) and the shift that reaches it.
 
-def refine(enclosed: Callable[[int], Interval]) -> Interval:
-    """Enclose a number ≥ 0 with ever more binary digits until it is known to 70 of its own.
+        e^ε is replaced by a rational just below it, which can only make δ larger.
+        """
+        reached, shift = self.worst(Level.of(exponential(epsilon).lower))
+        return reached.upper, shift
 
-    Near 1 to 70 of those by which it differs from 1, where the digits suffice for that. What is
-    proved to be below 2^−200000 is only said to lie between 0 and that.
+
+def refine(enclose: Callable[[int], Interval]) -> Interval:
+    """Enclose a number ≥ 0 with ever more binary digits until 70 of its own are known.
+
+    Near 1, until 70 digits of its distance from 1 are known, if the digits suffice. A number
+    proved to be below 2^−200000 is only enclosed between 0 and that.
 
     Raises:
         Unsupported: If the digits do not suffice to tell it from 0.
     """
     bits = _FEWEST_BITS
     while bits <= _MOST_BITS:
-        found = enclosed(bits)
+        found = enclose(bits)
         found = Interval(max(Fraction(0), found.lower), max(Fraction(0), found.upper))
         if found.upper <= _NEGLIGIBLE:
             return found.shortened(_FEWEST_BITS)
@@ -69,6 +78,3 @@ def refine(enclosed: Callable[[int], Interval]) -> Interval:
         got="a noise and a move that need more to be told from perfect privacy",
         fix="Give a longer move or less noise.",
     )
-
-
-_FEWEST_BITS, _MOST_BITS = 128, 1 << 14

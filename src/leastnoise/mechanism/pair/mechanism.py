@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from leastnoise.accounting import Releasing
 from leastnoise.calibration import sensitivity_read
 from leastnoise.core.exact import (
     Number,
@@ -73,6 +74,7 @@ def calibrate_pair(privacy: Privacy, *, sensitivity: Number) -> "PairMechanism":
     return PairMechanism(privacy, moved, noise, planar_on_lattice(noise, moved))
 
 
+@Releasing.register
 @dataclass(frozen=True, repr=False)
 class PairMechanism:
     """Noise for two answers with its guarantee; built by :func:`calibrate_pair`.
@@ -101,6 +103,11 @@ class PairMechanism:
                     f"{format_exact(noise.period)}. Calibrate again instead of putting one "
                     "together."
                 )
+
+    @property
+    def composed_as(self) -> Privacy:
+        """What :func:`leastnoise.compose` counts: the promise."""
+        return self.privacy
 
     @property
     def protected(self) -> Fraction:
@@ -188,6 +195,7 @@ class PairMechanism:
         return f"PairMechanism({self.noise!r}, {self.privacy!r}, sensitivity={delta})"
 
 
+@Releasing.register
 @dataclass(frozen=True, slots=True)
 class PairAnswer:
     """Two released numbers.
@@ -209,6 +217,11 @@ class PairAnswer:
     def privacy(self) -> Privacy:
         """The guarantee of this release, for both numbers together."""
         return self.mechanism.privacy
+
+    @property
+    def composed_as(self) -> Privacy:
+        """What :func:`leastnoise.compose` counts: the promise."""
+        return self.privacy
 
     @property
     def bound(self) -> float:

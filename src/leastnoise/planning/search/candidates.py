@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from leastnoise.calibration import Effort
+from leastnoise.calibration import FAMILIES, Effort
 from leastnoise.core.privacy import Privacy
 from leastnoise.mechanism import Mechanism, half_width
-from leastnoise.planning.closed_forms import STEPPED
 from leastnoise.planning.options import (
     COMPOSED,
     EACH,
@@ -21,8 +20,9 @@ from leastnoise.planning.options import (
     option_of,
 )
 from leastnoise.planning.search.composed import MOST_COMPOSED, NARROWED, Narrowing
+from leastnoise.planning.search.estimates import LEAST
 from leastnoise.planning.search.gaussian import Sharing
-from leastnoise.planning.search.split import LEAST, PARTED, Parting
+from leastnoise.planning.search.split import Parting, parted
 from leastnoise.planning.wanted import Wanted
 
 AS_ASKED = "as asked"
@@ -97,12 +97,12 @@ def _narrowed(parting: Parting, found: list[Candidate], effort: Effort) -> Itera
 def _by_family(parting: Parting) -> Iterator[Candidate]:
     """Go through the families, but for those that cannot gain by estimate."""
     least, many = parting.estimate(LEAST), len(parting.asked.wanted)
-    for family in PARTED:
+    for family in parted():
         times = parting.estimate(family) / least if least else 1.0
         why = None
         if _FAR < times < math.inf and not parting.asked.targets:
             why = f"by estimate {times:.3g} times as dear as the least"
-        elif family in STEPPED and many > _FEW and parting.hardly_cut:
+        elif FAMILIES[family].many_steps and many > _FEW and parting.hardly_cut:
             why = "by estimate within 0.01 % of the staircase, or dearer"
         if why is None:
             yield parting.candidate(family)

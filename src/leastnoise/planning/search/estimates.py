@@ -11,20 +11,33 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from statistics import NormalDist
 
+from leastnoise.calibration import FAMILIES, Approximation
 from leastnoise.core.exact import as_float
 from leastnoise.costs import Cost, Points, Power, Threshold
-from leastnoise.planning.closed_forms import SHARED
 from leastnoise.planning.wanted import Wanted
 
-# Families that need no ε, and those that make no use of δ.
-WITHOUT_EPSILON = ("uniform", "comb")
-WITHOUT_DELTA = ("staircase", "geometric")
-_STAIRS = ("least", "canonical", "staircase", "cut_staircase", "geometric")
-# Families of the same estimate.
-ALIKE = {"canonical": "least", "cut_staircase": "least", "geometric": "staircase"}
+# The name, among those of families, of the least noise that is found by solving.
+LEAST = "least"
 _NODES = 24
 # A cost that can only be called is sampled at so many sizes from one to twice as much.
 _SAMPLES = 64
+
+
+def approximation_of(family: str) -> tuple[Approximation, bool]:
+    """Return what a family is taken for, and whether it falls in stairs."""
+    if family == LEAST:
+        return Approximation.TRUNCATED, True
+    return FAMILIES[family].approximation, FAMILIES[family].stairs
+
+
+def needs_epsilon(family: str) -> bool:
+    """Tell whether a family, or the least noise, needs an ε > 0."""
+    return family == LEAST or FAMILIES[family].needs_epsilon
+
+
+def uses_delta(family: str) -> bool:
+    """Tell whether a δ > 0 makes a family, or the least noise, cheaper."""
+    return family == LEAST or FAMILIES[family].uses_delta
 
 
 @dataclass(frozen=True)
@@ -40,15 +53,17 @@ class Spread:
     level: float = 0.0
 
     @classmethod
-    def of(cls, family: str, epsilon: float, spent: float) -> "Spread":
-        """Return about the law of a family at (ε, 1 − e^−spent), but for Gaussian noise."""
+    def of(cls, shape: Approximation, epsilon: float, spent: float) -> "Spread":
+        """Return the approximation of a family at (ε, 1 − e^−spent), but for Gaussian noise."""
         delta = -math.expm1(-spent)
-        if family == "laplace":
+        if shape is Approximation.LAPLACE:
             return cls(epsilon + 2 * spent)
-        if family in WITHOUT_EPSILON or not epsilon:
+        if shape is Approximation.UNIFORM or not epsilon:
             return cls(0.0, level=2 * delta)
-        if family in WITHOUT_DELTA or not delta:
+        if shape is Approximation.EXPONENTIAL or not delta:
             return cls(epsilon)
+        if shape is not Approximation.TRUNCATED:
+            raise TypeError(f"{shape} has no spread")
         ratio = math.expm1(min(epsilon, 600.0)) / (2 * delta)
         return cls(epsilon, ratio / (1 + ratio))
 
@@ -91,8 +106,9 @@ class Estimate:
 
     def cost(self, family: str, epsilon: float, spent: float) -> float:
         """Return about what a family costs at (ε, 1 − e^−spent), times the answer's weight."""
-        plain = self._cost(_law(family, epsilon, spent), rounds=family not in _STAIRS)
-        return plain * self._stairs(epsilon) if family in _STAIRS else plain
+        _, stairs = approximation_of(family)
+        plain = self._cost(_law(family, epsilon, spent), rounds=not stairs)
+        return plain * self._stairs(epsilon) if stairs else plain
 
     def shared(self, sigma: float) -> float:
         """Return about what Gaussian noise of a σ costs, times the answer's weight."""
@@ -150,8 +166,9 @@ class Estimate:
 
 def _law(family: str, epsilon: float, spent: float) -> Spread | Bell:
     """Return about the law of a family; of a Gaussian by the textbook's σ, or its own at ε = 0."""
-    if family not in SHARED:
-        return Spread.of(family, epsilon, spent)
+    shape, _ = approximation_of(family)
+    if shape is not Approximation.GAUSSIAN:
+        return Spread.of(shape, epsilon, spent)
     delta = -math.expm1(-spent)
     if not epsilon:
         return Bell(0.5 / NormalDist().inv_cdf((1 + delta) / 2))

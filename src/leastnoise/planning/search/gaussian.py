@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from leastnoise.accounting import Profile
-from leastnoise.calibration import Problem, smooth_on_lattice
+from leastnoise.calibration import Problem
 from leastnoise.certificate import Certificate
 from leastnoise.core.basic_composition import LEAST_DELTA
 from leastnoise.core.exact import Interval, as_float, format_rounded, power
@@ -178,7 +178,7 @@ def drawn_for(one: Wanted, sigma: Fraction) -> LatticeNoise:
     noise = Gaussian(sigma)
     if one.integer:
         return Rounded(Fraction(1), noise)
-    return smooth_on_lattice(noise, one.sensitivity)
+    return noise.discretize(one.sensitivity)
 
 
 def alone(epsilon: Fraction, one: Wanted, sigma: Fraction) -> Privacy:

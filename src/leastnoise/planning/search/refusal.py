@@ -10,8 +10,9 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.planning.options import SHARED, Asked, Candidate, Laws, OutOfTime
 from leastnoise.planning.search.allocation import TooLittle, smallest
+from leastnoise.planning.search.estimates import LEAST
 from leastnoise.planning.search.gaussian import Sharing
-from leastnoise.planning.search.split import LEAST, Parting
+from leastnoise.planning.search.split import Parting
 from leastnoise.planning.wanted import Wanted
 
 _MORE = Fraction(101, 100)

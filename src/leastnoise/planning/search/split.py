@@ -8,13 +8,12 @@ from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import cached_property
 
-from leastnoise.calibration import FAMILIES
+from leastnoise.calibration import FAMILIES, Approximation
 from leastnoise.core.exact import as_float, format_rounded
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Points, Power, Threshold
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.mechanism import Mechanism
-from leastnoise.planning import closed_forms
 from leastnoise.planning.options import (
     EACH,
     Asked,
@@ -33,12 +32,15 @@ from leastnoise.planning.search.allocation import (
     promises,
     smallest,
 )
-from leastnoise.planning.search.estimates import ALIKE, WITHOUT_DELTA, WITHOUT_EPSILON, Estimate
+from leastnoise.planning.search.estimates import (
+    LEAST,
+    Estimate,
+    approximation_of,
+    needs_epsilon,
+    uses_delta,
+)
 from leastnoise.planning.wanted import Wanted
 
-LEAST = "least"
-# Kinds of noise that a promise is parted for; Gaussian noise is shared instead.
-PARTED = tuple(name for name in FAMILIES if name not in (*closed_forms.SHARED, "comb"))
 # What the least noise of an answer is chosen from where nothing is solved, if near by estimate.
 _CLOSED = ("staircase", "truncated_laplace", "canonical", "cut_staircase", "uniform")
 _NEAR = 1.3
@@ -56,13 +58,18 @@ _BEYOND_FLOATS = (ArithmeticError, ValueError)
 Shares = tuple[list[float], list[float]]
 
 
+def parted() -> tuple[str, ...]:
+    """Return the families that a promise is parted for; Gaussian noise is shared instead."""
+    return tuple(n for n, family in FAMILIES.items() if not family.is_gaussian and n != "comb")
+
+
 @dataclass(frozen=True)
 class Parting:
     """All ways to part one promise over the wanted answers, a family each."""
 
     asked: Asked
     laws: Laws
-    _proposed: dict[tuple[str, ...], Shares] = field(default_factory=dict)
+    _proposed: dict[tuple[tuple[Approximation, bool], ...], Shares] = field(default_factory=dict)
 
     def candidate(self, family: str) -> Candidate:
         """Return the cheapest found split for a family: the searched one, or an even one."""
@@ -181,7 +188,7 @@ class Parting:
             return ["truncated_laplace", "cut_staircase"] if _only_called(one) else ["staircase"]
         estimate, costs = Estimate(one), {}
         for name in _CLOSED:
-            if (epsilon or name not in WITHOUT_DELTA) and (spent or name not in WITHOUT_EPSILON):
+            if (epsilon or uses_delta(name)) and (spent or needs_epsilon(name)):
                 known = one.cost is not None
                 figure = estimate.cost if known else estimate.width
                 costs[name] = figure(name, epsilon, spent)
@@ -205,8 +212,8 @@ class Parting:
         """Return which answers make use of ε, and which of δ."""
         privacy, numbers = self.asked.privacy, range(len(names))
         return (
-            [i for i in numbers if privacy.epsilon and names[i] not in WITHOUT_EPSILON],
-            [i for i in numbers if privacy.delta and names[i] not in WITHOUT_DELTA],
+            [i for i in numbers if privacy.epsilon and needs_epsilon(names[i])],
+            [i for i in numbers if privacy.delta and uses_delta(names[i])],
         )
 
     def _even(self, names: Sequence[str]) -> Shares:
@@ -226,7 +233,7 @@ class Parting:
         level = self._even(names)
         if len(names) == 1:
             return level
-        alike = tuple(ALIKE.get(name, name) for name in names)
+        alike = tuple(approximation_of(name) for name in names)
         if alike in self._proposed:
             return self._proposed[alike]
         least = self._least(names, level)

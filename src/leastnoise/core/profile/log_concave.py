@@ -1,33 +1,54 @@
-"""How private a log-concave noise is, on the line or rounded to a lattice: half-lines tell best."""
+"""How private log-concave noise is, on the line or rounded to a lattice: by half-lines."""
 
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
+from typing import Protocol
 
 from leastnoise.core.exact import Interval
-from leastnoise.core.noise import Smooth
 from leastnoise.core.profile.curve import Curve, Level, refine
 
 _HALF = Fraction(1, 2)
-# So many neighbouring thresholds are compared; where more are in doubt, more digits come first.
+# So many neighboring thresholds are compared; where more are in doubt, more digits come first.
 _MOST_THRESHOLDS = 4
+
+
+class LogConcave(Protocol):
+    """What a curve needs of noise that is symmetric about 0 with a log-concave density p."""
+
+    @property
+    def radius(self) -> Fraction | float:
+        """The maximum size of the noise, or ``math.inf``."""
+        ...
+
+    def below(self, place: Fraction, bits: int = 128) -> Interval:
+        """Enclose P(X < place)."""
+        ...
+
+    def series(self, tail: Fraction, terms: int, bits: int = 128) -> tuple[Interval, ...]:
+        """Enclose the first Taylor coefficients of the size Q with P(X > Q) = tail."""
+        ...
+
+    def crossing(self, move: Fraction, epsilon: Interval) -> Interval | None:
+        """Enclose the t with p(x) > e^ε·p(x − move) exactly for x < t; None if for no x."""
+        ...
 
 
 @dataclass(frozen=True)
 class LogConcaveCurve(Curve):
-    """δ(ε) = P(X < t) − e^ε·P(X < t − d) at the longest move d, t where the densities cross.
+    """δ(ε) = P(X < t) − e^ε·P(X < t − d) at the longest shift d, t where the densities cross.
 
-    The ratio p(x)/p(x − d) of a log-concave noise never rises with x, so of all sets a half-line
-    x < t is the best; and as it is symmetric too, the longest move is the worst
+    The ratio p(x)/p(x − d) of log-concave noise never rises with x, so of all sets a half-line
+    x < t is the best; and because the noise is symmetric, the longest shift is the worst
     (docs/theory/profile.md; Balle and Wang 2018, Theorem 8 for the Gaussian). All of it is
     enclosed: narrower than 2⁻⁷⁰ of its value.
     """
 
-    noise: Smooth
+    noise: LogConcave
     move: Fraction
 
     def worst(self, level: Level) -> tuple[Interval, Fraction]:
-        """Enclose δ(ε) at the longest move; below a factor of 1 by exchanging the neighbours."""
+        """Enclose δ(ε) at the longest shift; below a factor of 1 by exchanging the neighbors."""
         factor = level.factor(64)
         if factor.upper >= 1:
             return self._best(level), self.move
@@ -35,6 +56,10 @@ class LogConcaveCurve(Curve):
         below = factor.upper
         other = self._best(Level.of(1 / below)) if below else Interval.exact(0)
         return Interval.exact(1 - below) + other.scaled(below), self.move
+
+    def delta_above(self, epsilon: Fraction) -> tuple[Fraction, Fraction]:
+        """Return an upper bound of δ(ε), where ε itself is exact, and the longest shift."""
+        return self.worst(Level.at(epsilon))[0].upper, self.move
 
     def _best(self, level: Level) -> Interval:
         """Enclose δ for a factor of at least 1."""
@@ -59,7 +84,7 @@ class LogConcaveCurve(Curve):
 
 @dataclass(frozen=True)
 class RoundedLogConcaveCurve(LogConcaveCurve):
-    """The same on a lattice, where t lies half-way between two points and moves are whole steps.
+    """The same on a lattice, where t lies half-way between two points and shifts are whole steps.
 
     P(X < t) − e^ε·P(X < t − d) rises with t up to where the densities cross and falls from there,
     so the best of these t is one of the two next to it. Never more than on the line.
@@ -67,24 +92,24 @@ class RoundedLogConcaveCurve(LogConcaveCurve):
 
     step: Fraction
 
+    def last_threshold(self, place: Fraction) -> int:
+        """Return the index of the last threshold that is not beyond a place."""
+        return floor(place / self.step - _HALF)
+
+    def threshold(self, index: int) -> Fraction:
+        """Return the place half-way between two lattice points."""
+        return (index + _HALF) * self.step
+
     def _gain(self, level: Level, bits: int) -> Interval:
         """Enclose the largest gain among the thresholds beside the place where densities cross."""
         place = self.noise.crossing(self.move, level.epsilon(bits))
         if place is None:
             return Interval.exact(0)
         line = self._gain_at(place, level, bits)
-        first, last = self._before(place.lower), self._before(place.upper) + 1
+        first, last = self.last_threshold(place.lower), self.last_threshold(place.upper) + 1
         if last - first >= _MOST_THRESHOLDS:
             return Interval(Fraction(0), line.upper)
-        places = (Interval.exact(self._threshold(i)) for i in range(first, last + 1))
-        found = [self._gain_at(threshold, level, bits) for threshold in places]
-        upper = min(line.upper, max(gain.upper for gain in found))
-        return Interval(max(gain.lower for gain in found), upper)
-
-    def _before(self, place: Fraction) -> int:
-        """Return the index of the last threshold that is not beyond a place."""
-        return floor(place / self.step - _HALF)
-
-    def _threshold(self, index: int) -> Fraction:
-        """Return the place half-way between two lattice points."""
-        return (index + _HALF) * self.step
+        places = (Interval.exact(self.threshold(i)) for i in range(first, last + 1))
+        gains = [self._gain_at(threshold, level, bits) for threshold in places]
+        upper = min(line.upper, max(gain.upper for gain in gains))
+        return Interval(max(gain.lower for gain in gains), upper)

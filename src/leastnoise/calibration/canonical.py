@@ -1,0 +1,99 @@
+"""The optimal noise on the integers at Δ = 1, whatever the cost: the canonical noise.
+
+p_0 = (e^ε−1+2δ)/(e^ε+1), p_k = p_0·e^(−εk) as far as the mass lasts, the remainder on the next two
+points (Awan and Vadhan 2023; Awan and Ramasethu 2023): the tails of
+:mod:`leastnoise.certificate.canonical_bound` with equality. At ε = 0 it is uniform with a rim, at
+δ = 0 the geometric noise.
+"""
+
+from fractions import Fraction
+from itertools import count
+
+from leastnoise.accounting import Profile
+from leastnoise.calibration.problem import Problem, outside
+from leastnoise.calibration.staircase import LONGEST_ON_LINE, geometric
+from leastnoise.certificate import CanonicalBound, Certificate, at_epsilon_0, bits_for
+from leastnoise.core.exact import exponential
+from leastnoise.core.noise import DiscreteSteps, Noise, Run, Staircase, Steps
+from leastnoise.core.privacy import Privacy
+from leastnoise.errors import Unsupported
+
+# How many steps the noise may have on each side. Beyond, other noise costs hardly more (the
+# certificate says how much), and has a closed form.
+LONGEST = 1_000
+
+
+def least_canonical(problem: Problem) -> tuple[Noise, Certificate]:
+    """Return the canonical noise for ε > 0 and δ > 0, and its certificate: least for every cost."""
+    noise = canonical(problem.privacy)
+    evidence = CanonicalBound(integer=True)
+    certificate = Certificate.of(
+        noise,
+        problem.privacy,
+        problem.sensitivity,
+        problem.cost,
+        source="the canonical noise (Awan and Vadhan 2023)",
+        lower_bound=evidence.prove(problem.cost, problem.privacy, problem.sensitivity),
+        evidence=evidence,
+    )
+    return noise, certificate
+
+
+def find_canonical(problem: Problem) -> Noise:
+    """Return the canonical noise: on the integers as it is, on the line spread over cells of Δ.
+
+    Private for all shifts up to Δ, since H is linear between whole ones. Awan and Vadhan 2023.
+    """
+    privacy, sensitivity = problem.privacy, problem.sensitivity
+    counting = problem.integer and sensitivity == 1
+    if not privacy.delta:
+        if counting or not privacy.epsilon:
+            return geometric(problem)
+        if problem.integer:
+            raise outside("the canonical noise", "for whole numbers δ > 0 or Δ = 1", privacy)
+        return Staircase(sensitivity, Fraction(1, 2), 1 / exponential(privacy.epsilon).lower)
+    if not privacy.epsilon and counting:
+        return at_epsilon_0(privacy.delta, sensitivity)
+    if counting:
+        return canonical(privacy)
+    law = canonical(privacy, LONGEST_ON_LINE)
+    first = -Fraction(len(law.runs), 2)
+    spread = Steps(
+        [(first + k) * sensitivity for k in range(len(law.runs) + 1)],
+        [Fraction(run.weight, law.total) / sensitivity for run in law.runs],
+    )
+    return spread.rounded(Fraction(1)) if problem.integer else spread
+
+
+def canonical(privacy: Privacy, longest: int = LONGEST) -> DiscreteSteps:
+    """Return the canonical noise in whole weights, rounded so that the promise holds.
+
+    Each weight is at least e^−ε of the one before, so that only the rim falls short. The middle is
+    made smaller by a few units until the shortfall fits into δ.
+    """
+    factor, total = exponential(privacy.epsilon).lower, 1 << bits_for(privacy)
+    middle = (factor - 1 + 2 * privacy.delta) / (factor + 1) * total // 1
+    for attempt in count():
+        noise = _from_middle(middle - (middle & 1) - ((1 << attempt) & ~1), factor, total, longest)
+        if Profile(noise, sensitivity=1).at_factor(factor) <= privacy.delta:
+            return noise
+    raise AssertionError  # count never ends; the middle meets the promise long before it is empty
+
+
+def _from_middle(middle: int, factor: Fraction, total: int, longest: int) -> DiscreteSteps:
+    """Return the law that begins with this even weight at 0 and falls as slowly as it may."""
+    sides, left = [], (total - middle) // 2
+    weight = middle
+    while left:
+        weight = min(left, -(-weight * factor.denominator // factor.numerator))
+        sides.append(weight)
+        left -= weight
+        if len(sides) > longest:
+            raise Unsupported(
+                f"the canonical noise may have at most {longest} steps on each side",
+                got="a promise that asks for more",
+                fix="Leave the family out: other noises cost hardly more there.",
+            )
+    runs = [Run(-k, 1, sides[k - 1]) for k in range(len(sides), 0, -1)]
+    runs += [Run(0, 1, middle), *(Run(k, 1, w) for k, w in enumerate(sides, start=1))]
+    return DiscreteSteps(Fraction(1), tuple(runs))

@@ -1,0 +1,113 @@
+"""Two kinds of noise of which everything is exact: finitely many pieces, finitely many points."""
+
+from abc import abstractmethod
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+
+from leastnoise.core.exact import format_exact
+from leastnoise.core.lattice import Run
+from leastnoise.core.noise.base import LatticeNoise, LineNoise
+from leastnoise.core.profile import PiecewiseCurve, Shape
+from leastnoise.core.sampling import RunScheme, TicketScheme, run_scheme
+
+
+class PiecewiseNoise(LineNoise):
+    """Noise on the line of piecewise constant density, with finitely many pieces and atoms."""
+
+    @property
+    @abstractmethod
+    def pieces(self) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:
+        """The pieces of positive density as (start, end, height), rising, without overlap."""
+
+    @property
+    @abstractmethod
+    def radius(self) -> Fraction:
+        """The maximum size of this noise."""
+
+    def curve(self, sensitivity: Fraction) -> PiecewiseCurve:
+        """Return how private the noise is against shifts up to ``sensitivity``: exactly."""
+        atoms = sum(self.atoms.values(), Fraction(0))
+        return PiecewiseCurve(Shape.of_pieces(self.pieces, atoms, sensitivity))
+
+
+class FiniteLatticeNoise(LatticeNoise):
+    """Lattice noise with finitely many points of integer weight: one uniform integer samples it.
+
+    Of ``total`` equal tickets, the point index·step holds ``weight(index)``.
+    """
+
+    @property
+    @abstractmethod
+    def equal_runs(self) -> tuple[Run, ...]:
+        """The points of positive weight from left to right, in runs of equal weight."""
+
+    @property
+    @abstractmethod
+    def total(self) -> int:
+        """The number of tickets: all weights together."""
+
+    @property
+    @abstractmethod
+    def farthest(self) -> int:
+        """The largest size of an index the noise can have."""
+
+    @abstractmethod
+    def weight(self, index: int) -> int:
+        """Return the tickets that the point index·step holds."""
+
+    @cached_property
+    def scheme(self) -> TicketScheme | RunScheme:
+        """Inversion of the runs, unless a family has a faster scheme."""
+        return run_scheme(self.equal_runs)
+
+    def index_of(self, ticket: int) -> int:
+        """Return the index that holds a ticket, 0 ≤ ticket < total."""
+        return self.scheme.index_of(ticket)
+
+    @property
+    def radius(self) -> Fraction:
+        """The maximum size of this noise."""
+        return self.farthest * self.step
+
+    @property
+    def excess(self) -> int:
+        """By how many tickets 0 stands out above its neighbors, if it does."""
+        return max(0, self.weight(0) - max(self.weight(1), self.weight(-1)))
+
+    def __repr__(self) -> str:
+        """Print the noise by its step, its radius and the probability of 0 if it stands out."""
+        odd = f", atom={format_exact(Fraction(self.excess, self.total))}" if self.excess else ""
+        points = format_exact(2 * self.farthest + 1)
+        return (
+            f"{type(self).__name__}(step={format_exact(self.step)}, "
+            f"radius={format_exact(self.radius)}, points={points}{odd})"
+        )
+
+    def curve(self, sensitivity: Fraction) -> PiecewiseCurve:
+        """Return how private the noise is against shifts by whole steps: exactly."""
+        runs = ((run.first, run.points, run.weight) for run in self.equal_runs)
+        return PiecewiseCurve(Shape.of_runs(runs, self.total, self.step, sensitivity))
+
+    @property
+    def is_unimodal(self) -> bool:
+        """Whether the noise is symmetric about 0 and never rises away from it."""
+        ends = [(run.first, run.first + run.points, run.weight) for run in self.equal_runs]
+        mirrored = [(1 - end, 1 - first, weight) for first, end, weight in reversed(ends)]
+        joined = all(before[1] == after[0] for before, after in pairwise(ends))
+        rising = [weight for first, _, weight in ends if first <= 0]
+        return ends == mirrored and joined and rising == sorted(rising)
+
+    def total_variation(self, sensitivity: Fraction) -> Fraction:
+        """Return the distance of unimodal noise from itself shifted by up to Δ (Theorem 1).
+
+        The noise lives on the lattice and so do the true answers: shifts are whole steps.
+        """
+        if not self.is_unimodal:
+            return super().total_variation(sensitivity)  # which rejects it
+        return self.central(sensitivity // self.step)
+
+    def central(self, points: int) -> Fraction:
+        """Return the mass of that many points in the middle (docs/theory/theorem-1.md)."""
+        right, left = (points + 1) // 2, points // 2  # how many at 0 or more, and below 0
+        return self.mass((right - 1) * self.step) - self.mass((-left - 1) * self.step)
