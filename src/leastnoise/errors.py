@@ -16,9 +16,71 @@ are public; it never holds anything read from data: of a value to be released it
 and nothing else.
 """
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A phrase that names something which Python and the command line write differently.
+
+    Concatenate it with strings; the result is worded for both.
+
+    >>> "Leave out " + Words("integer=True", "--integer") + "."
+    Words(python='Leave out integer=True.', command='Leave out --integer.')
+    """
+
+    python: str
+    command: str
+
+    def __add__(self, after: Text) -> Words:
+        """Return the phrase with more words after it."""
+        return Words(self.python + _python(after), self.command + _command(after))
+
+    def __radd__(self, before: str) -> Words:
+        """Return the phrase with more words before it."""
+        return Words(before + self.python, before + self.command)
+
+
+Text = str | Words
+
+ALLOW_EXACT = Words("allow_exact=True", "--allow-exact")
+INTEGER = Words("integer=True", "--integer")
+
 
 class LeastnoiseError(Exception):
-    """The root of the tree: catch it to catch everything leastnoise raises on purpose."""
+    """The root of the tree: catch it to catch everything leastnoise raises on purpose.
+
+    ``str(error)`` is the message for Python. An error that is raised with its parts reads "rule;
+    got …. fix"; one that is raised with a text alone reads like that text.
+
+    Attributes:
+        rule: The rule that was broken, without what was got and what to do.
+        got: What was got instead.
+        fix: What to do.
+        command: The message for the command line, which names options instead of arguments.
+    """
+
+    def __init__(self, rule: Text = "", *, got: Text = "", fix: Text = "") -> None:
+        message = rule
+        if got:
+            message = message + "; got " + got
+        if got or fix:
+            message = message + "."
+        if fix:
+            message = message + " " + fix
+        super().__init__(_python(message))
+        self.rule, self.got, self.fix = _python(rule), _python(got), _python(fix)
+        self.command = _command(message)
+
+
+def _python(text: Text) -> str:
+    return text if isinstance(text, str) else text.python
+
+
+def _command(text: Text) -> str:
+    return text if isinstance(text, str) else text.command
 
 
 class InvalidParameter(LeastnoiseError, ValueError):

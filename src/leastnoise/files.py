@@ -1,11 +1,4 @@
-"""The only writer of files: whole or not at all, and never over a ledger or a witness.
-
-Files that tables are written to: over another only if asked, and whole or not at all.
-
-What a command must not write over: a ledger, a witness, or the table that it reads.
-"""
-
-from __future__ import annotations
+"""Write files: whole or not at all, and never over a ledger or a witness."""
 
 import contextlib
 import os
@@ -16,23 +9,22 @@ from pathlib import Path
 from typing import IO
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 
-# How every SQLite file begins, and what SQLite keeps beside one.
+# The first bytes of every SQLite file, and the endings of the files that SQLite keeps beside it.
 _SQLITE = b"SQLite format 3\0"
 _BESIDE = ("-wal", "-shm", "-journal")
-# Longer than a head, and the time that stands beside it in a witness.
+# Longer than a line of a witness, which is a head and a time.
 _LINE = 200
+# A file that must not be written over is one of these.
+_DATABASE, _WITNESS = "a database of SQLite", "a witness"
 
 
-def written(path: object, write: Callable[[IO[bytes]], object], *, overwrite: bool) -> Path:
-    """Write a file beside its place, then put it there; return its path.
-
-    A ledger or a witness is not written over even where ``overwrite`` says so: what was spent
-    cannot be written again.
+def write_table(path: object, write: Callable[[IO[bytes]], object], *, overwrite: bool) -> Path:
+    """Write a table to a file and return its path; never over a ledger or a witness.
 
     Raises:
-        InvalidParameter: If there is a file and ``overwrite`` is not given, or none can be written.
+        InvalidParameter: If a file exists and ``overwrite`` is not given, or none can be written.
     """
     if not isinstance(path, str | os.PathLike):
         raise InvalidParameter(
@@ -41,12 +33,30 @@ def written(path: object, write: Callable[[IO[bytes]], object], *, overwrite: bo
     target = Path(path)
     try:
         if overwrite:
-            _refuse_ledgers(target)
+            _refuse_kept(target)
         elif os.path.lexists(target):
-            raise _there()
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+            raise _exists()
+        write_atomically(target, write, overwrite=overwrite)
+    except FileExistsError:
+        raise _exists() from None
     except OSError as error:
-        raise _cannot(target, error) from None
+        raise InvalidParameter(
+            f"a table must be written where files can be; {quote(target.name)} could not "
+            f"({type(error).__name__}). Give a path in a folder of your own."
+        ) from None
+    return target
+
+
+def write_atomically(
+    target: Path, write: Callable[[IO[bytes]], object], *, overwrite: bool = True
+) -> None:
+    """Write a file beside its place, flush it to the disk, then give it its name.
+
+    Raises:
+        FileExistsError: If there is a file, even one made meanwhile, and ``overwrite`` is False.
+        OSError: If the file cannot be written; there is none then, or the old one.
+    """
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     made = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -54,100 +64,64 @@ def written(path: object, write: Callable[[IO[bytes]], object], *, overwrite: bo
             file.flush()
             os.fsync(file.fileno())
         _open_to_others(made)
-        _put(made, target, overwrite=overwrite)
-    except OSError as error:
-        raise _cannot(target, error) from None
+        if overwrite:
+            made.replace(target)
+        else:
+            _link(made, target)
     finally:
         with contextlib.suppress(FileNotFoundError):
             made.unlink()
-    return target
 
 
-def _put(made: Path, target: Path, *, overwrite: bool) -> None:
-    """Give a finished file its name; if not ``overwrite``, only if nobody took it meanwhile."""
-    if overwrite:
-        made.replace(target)
-        return
+def write_text(target: Path, text: str) -> None:
+    """Write a text to a file; to a device or a pipe directly, because it has no place to keep.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    if target.exists() and not target.is_file() and not target.is_dir():
+        target.write_text(text, encoding="utf-8")
+    else:
+        write_atomically(Path(os.path.realpath(target)), lambda file: file.write(text.encode()))
+
+
+def _link(made: Path, target: Path) -> None:
+    """Give a finished file its name, unless that is taken."""
     try:
         os.link(made, target)
     except FileExistsError:
-        raise _there() from None
+        raise
     except OSError:  # a file system without links: look, then move
         if os.path.lexists(target):
-            raise _there() from None
+            raise FileExistsError from None
         made.rename(target)
 
 
 def _open_to_others(made: Path) -> None:
-    """Give a file the rights that a new one has: temporary ones are for their owner alone."""
+    """Give a file the rights of a new one: temporary files are for their owner alone."""
     mask = os.umask(0)
     os.umask(mask)
     made.chmod(0o666 & ~mask)
 
 
-def _refuse_ledgers(target: Path) -> None:
-    from leastnoise.ledger import is_head
+def refuse_overwriting(
+    out: str, *, ledger: str | None = None, witness: str | None = None, option: str = "--out"
+) -> None:
+    """Refuse an option's file that is a ledger, a witness, or one of this ledger's own files.
 
-    begins = _beginning(target)
-    databases = [target, *(Path(str(target).removesuffix(end)) for end in _BESIDE)]
-    if any(_beginning(file).startswith(_SQLITE) for file in databases):
-        raise _kept("a database of SQLite, or a file that belongs to one")
-    if is_head(begins.decode("ascii", "replace").split(" ")[0]):
-        raise _kept("a witness")
-
-
-def _beginning(path: Path) -> bytes:
-    """Return how a file begins; nothing, where there is no file yet."""
-    if not path.is_file():
-        return b""
-    with path.open("rb") as file:
-        return file.read(_LINE)
-
-
-def _there() -> InvalidParameter:
-    return InvalidParameter(
-        "a table must not be written over another file; got the name of one that is there. "
-        "Choose another name, or give overwrite=True."
-    )
-
-
-def _kept(what: str) -> InvalidParameter:
-    return InvalidParameter(
-        "a table must not be written over a ledger or a witness, which cannot be made again; got "
-        f"{what}. Choose another name."
-    )
-
-
-def _cannot(target: Path, error: OSError) -> InvalidParameter:
-    return InvalidParameter(
-        f"a table must be written where files can be; {quote(target.name)} could not "
-        f"({type(error).__name__}). Give a path in a folder of your own."
-    )
-
-
-_ITSELF_AND_BESIDE = ("", "-wal", "-shm", "-journal")
-
-
-def refuse_overwriting(out: str, *, ledger: str | None, witness: str | None) -> None:
-    """Refuse to write over the ledger, what SQLite keeps beside it, its witness, or another's.
-
-    What was spent cannot be written again. Before anything is opened or written.
+    Spending cannot be recorded again. Call it before anything is opened or written.
     """
-    from leastnoise.ledger import is_head  # only where something is written
-
     target = Path(out)
-    # SQLite follows a link before it puts its files beside the ledger.
-    paths = () if ledger is None else (ledger, os.path.realpath(ledger))
-    files = [Path(f"{path}{end}") for path in paths for end in _ITSELF_AND_BESIDE]
-    if witness is not None and not is_head(witness):
-        files.append(Path(witness))
-    if any(_same(target, file) for file in files):
-        raise _kept_from_out("one of this ledger's own files")
-    begins = _beginning_for_out(target)
-    if begins.startswith(_SQLITE):
-        raise _kept_from_out("a database of SQLite")
-    if is_head(begins.decode("ascii", "replace").split(" ")[0]):
-        raise _kept_from_out("a witness")
+    if any(_same(target, file) for file in _own_files(ledger, witness)):
+        raise _kept(f"{option} must not write", "one of this ledger's own files")
+    try:
+        kind = _kind_kept(target)
+    except OSError:
+        raise _kept(
+            f"{option} must not write", "a file that cannot be read, and could be one"
+        ) from None
+    if kind is not None:
+        raise _kept(f"{option} must not write", kind)
 
 
 def refuse_overwriting_read(out: str, *read: str | None) -> None:
@@ -162,26 +136,60 @@ def refuse_overwriting_read(out: str, *read: str | None) -> None:
         )
 
 
-def _beginning_for_out(path: Path) -> bytes:
-    """Return how a file begins; nothing, where there is no file yet."""
+def _refuse_kept(target: Path) -> None:
+    kind = _kind_kept(target)
+    if kind is not None:
+        more = ", or a file that belongs to one" if kind == _DATABASE else ""
+        raise _kept("a table must not be written", kind + more)
+
+
+def _kind_kept(target: Path) -> str | None:
+    """Return the kind of a file that must not be written over; None for any other file."""
+    from leastnoise.ledger import is_head  # only where something is written
+
+    databases = [target, *(Path(str(target).removesuffix(end)) for end in _BESIDE)]
+    if any(_first_bytes(file).startswith(_SQLITE) for file in databases):
+        return _DATABASE
+    first = _first_bytes(target).decode("ascii", "replace").split(" ")[0]
+    return _WITNESS if is_head(first) else None
+
+
+def _own_files(ledger: str | None, witness: str | None) -> list[Path]:
+    """Return the files of a ledger and its witness, whether they exist or not."""
+    from leastnoise.ledger import is_head
+
+    # SQLite follows a link before it puts its files beside the ledger.
+    paths = () if ledger is None else (ledger, os.path.realpath(ledger))
+    files = [Path(f"{path}{end}") for path in paths for end in ("", *_BESIDE)]
+    return files if witness is None or is_head(witness) else [*files, Path(witness)]
+
+
+def _first_bytes(path: Path) -> bytes:
+    """Return the first bytes of a file; none if there is no file."""
     if not path.is_file():
         return b""
-    try:
-        with path.open("rb") as file:
-            return file.read(_LINE)
-    except OSError:
-        raise _kept_from_out("a file that cannot be read, and could be one") from None
+    with path.open("rb") as file:
+        return file.read(_LINE)
 
 
 def _same(one: Path, two: Path) -> bool:
-    """Whether two paths lead to one file, be it there yet or not."""
+    """Return whether two paths lead to one file, whether it exists or not."""
     if one.exists() and two.exists():
         return one.samefile(two)
     return os.path.realpath(one) == os.path.realpath(two)
 
 
-def _kept_from_out(what: str) -> InvalidParameter:
+def _exists() -> InvalidParameter:
     return InvalidParameter(
-        "--out must not write over a ledger or a witness, which cannot be made again; got "
-        f"{what}. Choose another name."
+        "a table must not be written over another file",
+        got="the name of one that is there",
+        fix="Choose another name, or give " + Words("overwrite=True", "--overwrite") + ".",
+    )
+
+
+def _kept(what: str, kind: str) -> InvalidParameter:
+    return InvalidParameter(
+        f"{what} over a ledger or a witness, which cannot be made again",
+        got=kind,
+        fix="Choose another name.",
     )

@@ -218,7 +218,8 @@ def test_multipliers_of_a_window_too_small_prove_no_more_than_the_truth() -> Non
     problem = Problem(privacy, Fraction(1), cost, integer=False, among="any")
     solver = Solver(problem, Frame("chords", 8, 16), time.monotonic() + 60, None)
     prices = [float(floor / solver.scale) for floor in solver.floors[:-1]]
-    found = solver.programme.minimise(prices, beyond=None, atom=None)
+    found = solver.programme.minimize(prices, beyond=None, atom=None)
+    assert found is not None
     said = prices[0] * found.masses[0] + 2 * sum(
         price * mass for price, mass in zip(prices[1:], found.masses[1:], strict=True)
     )

@@ -388,3 +388,27 @@ def test_no_heavy_library_is_loaded_for_the_common_case(command: list[str]) -> N
         [sys.executable, "-c", script], capture_output=True, check=True, encoding="utf-8"
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_certificate_is_not_saved_over_a_ledger(tmp_path: Path) -> None:
+    file = tmp_path / "people.ledger"
+    ln.Ledger(file, limit=ln.Privacy(1)).close()
+    before = file.read_bytes()
+    result = CliRunner().invoke(
+        main, ["calibrate", "--delta", "0.1", "--sensitivity", "1", "--save", str(file)]
+    )
+    assert result.exit_code == 2
+    assert "--save must not write over a ledger or a witness" in result.stderr
+    assert file.read_bytes() == before
+
+
+def test_a_certificate_is_saved_where_a_link_leads(tmp_path: Path) -> None:
+    kept, link = tmp_path / "kept.json", tmp_path / "link.json"
+    kept.touch()
+    link.symlink_to(kept)
+    asked = ["calibrate", "--delta", "0.1", "--sensitivity", "1", "--save"]
+    assert CliRunner().invoke(main, [*asked, str(link)]).exit_code == 0
+    assert link.is_symlink()
+    ln.Certificate.from_json(kept.read_text(encoding="utf-8")).check()
+    assert CliRunner().invoke(main, [*asked, "/dev/null"]).exit_code == 0
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []

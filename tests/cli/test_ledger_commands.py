@@ -150,7 +150,7 @@ def test_long_sums_are_rounded_to_the_side_of_caution(file: str) -> None:
 def test_what_somebody_put_into_the_file_cannot_steer_the_terminal(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leastnoise.ledger.ledger.named", lambda text, _: text)
+    monkeypatch.setattr("leastnoise.ledger.ledger.check_name", lambda text, _: text)
     with ln.Ledger(file, limit=ln.Privacy(1), dataset="a\x1b[2J") as ledger:
         ln.calibrate(ln.Privacy("0.1"), sensitivity=1).release(1, ledger=ledger, fresh=True)
     printed = call("ledger", file).stdout

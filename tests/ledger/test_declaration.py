@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import leastnoise as ln
 from leastnoise.errors import BudgetExceeded, InvalidParameter, LedgerDamaged
 from leastnoise.ledger import Release
-from leastnoise.ledger.declaration import ARITHMETIC, FORMAT, _number, declared
+from leastnoise.ledger.declaration import ARITHMETIC, FORMAT, _number, declare
 
 # The sections of the public registry's entries and the fields in them that people fill in or read.
 REGISTRY = {
@@ -222,13 +222,13 @@ def test_pairs_and_arrays_are_in_it_without_their_numbers(ledger: ln.Ledger) -> 
 def test_rows_that_form_no_chain_are_not_declared(ledger: ln.Ledger) -> None:
     COUNT.release(5, ledger=ledger, key="a")
     rows = list(ledger.rows())
-    assert declared(rows, "people")
+    assert declare(rows, "people")
     for place, row in enumerate(rows):
         changed = [*rows[:place], row._replace(at="2001-01-01"), *rows[place + 1 :]]
         with pytest.raises(LedgerDamaged, match="does not have the hash that it must"):
-            declared(changed, "people")
+            declare(changed, "people")
     with pytest.raises(LedgerDamaged, match="row 2 is missing"):
-        declared([rows[0], *rows[2:]], "people")
+        declare([rows[0], *rows[2:]], "people")
 
 
 def test_a_unit_is_a_line_of_text(ledger: ln.Ledger) -> None:

@@ -23,7 +23,7 @@ from leastnoise.errors import (
 )
 from leastnoise.ledger.ledger import Ledger
 from leastnoise.ledger.rows import CHARGE, Row
-from leastnoise.ledger.stores import opened
+from leastnoise.ledger.stores import open_store
 from leastnoise.ledger.stores import postgres as store_module
 from leastnoise.ledger.stores.postgres import PostgresStore
 from leastnoise.ledger.stores.sqlite import SqliteStore
@@ -123,7 +123,7 @@ def test_what_was_edited_releases_nothing(database: str, edit: list[str]) -> Non
 def test_both_stores_keep_the_same_rows(database: str, tmp_path: Path) -> None:
     kept = []
     for where in (database, str(tmp_path / "file")):
-        store = opened(where, timeout=10, create=True)
+        store = open_store(where, timeout=10, create=True)
         with store.writing() as page:
             first = Row(
                 1, 1, CHARGE, "ключ \x1f" + "€" * 1500, "then", '{"ε":"1/10"}', b"\0\xff", "h1"
@@ -537,7 +537,9 @@ def test_psycopg_is_imported_on_first_use() -> None:
 
 
 def test_the_choice_of_a_store_is_by_the_address(database: str, tmp_path: Path) -> None:
-    stores = [opened(where, timeout=1, create=True) for where in (database, str(tmp_path / "a"))]
+    stores = [
+        open_store(where, timeout=1, create=True) for where in (database, str(tmp_path / "a"))
+    ]
     assert [type(store) for store in stores] == [PostgresStore, SqliteStore]
     for store in stores:
         store.close()

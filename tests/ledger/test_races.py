@@ -23,7 +23,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.errors import BudgetExceeded, LedgerUnavailable
 from leastnoise.ledger.ledger import Ledger
 from leastnoise.ledger.rows import CHARGE
-from leastnoise.ledger.stores import opened
+from leastnoise.ledger.stores import open_store
 from tests.support.ledger_files import PRICE, counting
 from tests.support.postgres_servers import Server
 from tests.support.processes import Outlet, apart, forked, killed, waited
@@ -49,7 +49,7 @@ def holding(place: str) -> int:
     def hold() -> None:
         with Ledger(place) as ledger:
             ledger.verify()
-            with opened(place, timeout=PATIENT, create=False).writing() as page:
+            with open_store(place, timeout=PATIENT, create=False).writing() as page:
                 last = next(page.rows(page.head().seq - 1))
                 page.append(last.after(last.head, CHARGE, "unfinished", {}))
                 os.write(tell, b".")

@@ -268,7 +268,7 @@ LEDGERS = [
         "drawn before it is charged",
         "leastnoise.ledger.recording:Place.released",
         insert_before(
-            "receipt, stored = ledger.asked(spending(), self.key, fresh=self.fresh)",
+            "receipt, stored = ledger.charge_or_recall(spending(), self.key, fresh=self.fresh)",
             "drawn = release(); release = lambda: drawn",
         ),
         CHARGED_FIRST,
@@ -314,7 +314,7 @@ LEDGERS = [
     ),
     Mutant(
         "any promise under a key",
-        "leastnoise.ledger.ledger:Ledger.asked",
+        "leastnoise.ledger.ledger:Ledger.charge_or_recall",
         delete("_same_question(key, row.content, body)"),
         ONE_QUESTION,
     ),

@@ -765,7 +765,7 @@ def test_a_file_that_fails_midway_leaves_the_old_one(tmp_path: Path) -> None:
         raise OSError("no room")
 
     with pytest.raises(InvalidParameter, match=r"could not \(OSError\)"):
-        import_module("leastnoise.files").written(path, fails, overwrite=True)
+        import_module("leastnoise.files").write_table(path, fails, overwrite=True)
     assert path.read_text() == "mine"
     assert os.listdir(tmp_path) == ["a"]
 

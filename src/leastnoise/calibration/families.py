@@ -46,8 +46,9 @@ def noise_of_family(name: object, problem: Problem) -> tuple[Noise, str]:
     """
     if not isinstance(name, str) or name not in FAMILIES:
         raise InvalidParameter(
-            f"family must be one of {', '.join(FAMILIES)}; got {quote(name)}. {_meant(name)}"
-            "Choose one, or leave it out for the least noise."
+            f"family must be one of {', '.join(FAMILIES)}",
+            got=quote(name),
+            fix=f"{_meant(name)}Choose one, or leave it out for the least noise.",
         )
     family = FAMILIES[name]
     return family.find(problem), family.source

@@ -53,13 +53,15 @@ def find_noise(
     """
     if not problem.privacy.delta and not problem.privacy.epsilon:
         raise InvalidParameter(
-            "at ε = 0 no noise keeps δ = 0: the answer would have to be the same for all data; "
-            "got (0, 0). Give δ > 0."
+            "at ε = 0 no noise keeps δ = 0: the answer would have to be the same for all data",
+            got="(0, 0)",
+            fix="Give δ > 0.",
         )
     if problem.privacy.epsilon > _LARGEST_EPSILON:
         raise Unsupported(
-            f"an ε above {_LARGEST_EPSILON} protects nobody, and e^ε is not computed for it; got "
-            f"ε = {format_exact(problem.privacy.epsilon)}. Promise less."
+            f"an ε above {_LARGEST_EPSILON} protects nobody, and e^ε is not computed for it",
+            got=f"ε = {format_exact(problem.privacy.epsilon)}",
+            fix="Promise less.",
         )
     # A cost is looked at before it is trusted, and again as far as the noise turned out to reach.
     level = max(problem.privacy.delta, min(problem.privacy.epsilon, Fraction(1)))

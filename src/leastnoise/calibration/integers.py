@@ -159,8 +159,9 @@ def _from_middle(middle: int, factor: Fraction, total: int, longest: int) -> Dis
         left -= weight
         if len(sides) > longest:
             raise Unsupported(
-                f"the canonical noise may have at most {longest} steps on each side; got a promise "
-                "that asks for more. Leave the family out: other noises cost hardly more there."
+                f"the canonical noise may have at most {longest} steps on each side",
+                got="a promise that asks for more",
+                fix="Leave the family out: other noises cost hardly more there.",
             )
     runs = [Run(-k, 1, sides[k - 1]) for k in range(len(sides), 0, -1)]
     runs += [Run(0, 1, middle), *(Run(k, 1, w) for k, w in enumerate(sides, start=1))]

@@ -217,9 +217,9 @@ def not_attained(delta: Fraction, zero: Fraction, highest: Fraction) -> InvalidP
     infimum = zero + (1 - delta) * (highest - zero)
     return InvalidParameter(
         "no noise has the least cost here: ever wider noise with ever more mass at the origin "
-        f"costs ever less, down to {format_rounded(infimum, 12)}, which none reaches. This cost "
-        "levels off too early for this sensitivity: give one that goes on rising, or a higher "
-        "threshold."
+        f"costs ever less, down to {format_rounded(infimum, 12)}, which none reaches",
+        fix="This cost levels off too early for this sensitivity: give one that goes on rising, or "
+        "a higher threshold.",
     )
 
 

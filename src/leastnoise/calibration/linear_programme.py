@@ -1,15 +1,15 @@
-"""The linear programme of the least noise on a lattice, in floats: it proposes, nothing more.
+"""Pose the linear program of the least noise on a lattice, in floats: nothing here is trusted.
 
 Columns: p_k, the mass of each point (a point and its mirror image share one), the mass t beyond the
 lattice and the mass a at 0. Rows: all mass is 1; for each shift j, H_j ≤ δ; and for a pair of
-points (i, i−j) the excess s ≥ p_i − e^ε·p_(i−j). Pairs are taken in only when they matter: most
-never do, and the programme stays small.
+points (i, i−j) the excess s ≥ p_i − e^ε·p_(i−j). A pair is taken in only when its row would be
+violated: most never are, and the program stays small.
 
-HiGHS solves it, without presolve, which calls feasible programmes infeasible at δ = 1e-9.
+HiGHS solves it, without presolve, which calls feasible programs infeasible at δ = 1e-9.
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.certificate import Frame
@@ -29,9 +29,10 @@ _NEARLY = 1e-6
 
 @dataclass(frozen=True)
 class Proposal:
-    """What the solver says: masses of the points by side, and multipliers (certificate's ν, y, μ).
+    """A solution in floats: masses of the points by side, and multipliers (certificate's ν, y, μ).
 
-    ``pairs`` are (shift, point, y).
+    ``pairs`` are (shift, point, y). ``finished`` is False where some pairs that matter are missing:
+    with fewer pairs the program costs too little, so its multipliers still prove a bound.
     """
 
     masses: "Floats"
@@ -40,26 +41,16 @@ class Proposal:
     weights: "Floats"
     pairs: tuple["Floats", "Floats", "Floats"]
     falls: "Floats"
-
-
-class OutOfTime(Exception):
-    """The solver was stopped before it was done; ``last`` is what it said of fewer pairs.
-
-    With fewer pairs a programme is too cheap, so its multipliers prove a bound all the same.
-    """
-
-    def __init__(self, last: Proposal | None = None) -> None:
-        super().__init__()
-        self.last = last
+    finished: bool
 
 
 class Programme:
-    """The programme of one frame, with e^ε and δ as floats; solved again for other prices."""
+    """The linear program of one lattice, with e^ε and δ as floats, for any prices."""
 
     def __init__(
         self, frame: Frame, factor: float, delta: float, *, decreasing: bool, until: float
     ) -> None:
-        """Set up columns and the rows of mass, shifts and falling; no pairs yet."""
+        """Pose the program, with the pairs of the largest shift alone."""
         import highspy
         import numpy as np
 
@@ -82,9 +73,21 @@ class Programme:
         self._tail, self._atom = frame.reach + 1, frame.reach + 2
         self._pairs: list[tuple[Any, Any]] = []
         self._has = np.zeros((frame.cells + 1, frame.points), bool)
-        columns = frame.reach + 3
+        self._fall_rows = frame.reach if decreasing else 0
+        self._add_columns()
+        self._add_rows()
+        points = np.arange(frame.cells, frame.points)
+        if decreasing:  # to the right of half a move, a decreasing noise never exceeds its image
+            points = points[2 * (points - frame.reach) - frame.edged < frame.cells]
+        self._take_in(np.full(len(points), frame.cells), points)
+
+    def _add_columns(self) -> None:
+        """Add the masses of the points, the mass beyond the lattice and the mass at 0."""
+        import numpy as np
+
+        columns = self.frame.reach + 3
         none = np.zeros(0, np.int32)
-        solver.addCols(
+        self._solver.addCols(
             columns,
             np.zeros(columns),
             np.zeros(columns),
@@ -94,31 +97,35 @@ class Programme:
             none,
             none.astype(float),
         )
+
+    def _add_rows(self) -> None:
+        """Add the rows of all mass, of each shift, and of masses that fall; no pairs yet."""
+        import numpy as np
+
+        frame, columns = self.frame, self.frame.reach + 3
         self._add_row(1.0, 1.0, np.concatenate([self._count, [1.0, 1.0]]))
         for shift in range(1, frame.cells + 1):
             row = np.zeros(columns)
-            if shift == frame.cells or not decreasing:
+            if shift == frame.cells or not self.decreasing:
                 np.add.at(row, self._side[:shift], 1.0)
-                row[self._tail], row[self._atom] = (1 - factor) / 2, 1.0
-            self._add_row(-self._infinity, delta, row)
-        self._fall_rows = frame.reach if decreasing else 0
+                row[self._tail], row[self._atom] = (1 - self.factor) / 2, 1.0
+            self._add_row(-self._infinity, self.delta, row)
         for k in range(self._fall_rows):
             row = np.zeros(columns)
             row[k], row[k + 1] = 1.0, -1.0
             self._add_row(0.0, self._infinity, row)
-        points = np.arange(frame.cells, frame.points)
-        if decreasing:  # to the right of half a move, a decreasing noise never exceeds its image
-            points = points[2 * (points - frame.reach) - frame.edged < frame.cells]
-        self._take_in(np.full(len(points), frame.cells), points)
 
     def seed(self, masses: "Floats", atom: float) -> None:
-        """Take in the pairs that a solution on a coarser lattice, spread to this one, needs."""
+        """Take in the pairs that masses of a coarser lattice, spread to this one, need."""
         self._take_in(*self._needed(masses[self._side], atom, 0.9 * self.delta, -_NEARLY))
 
-    def minimise(
+    def minimize(
         self, prices: list[float], *, beyond: float | None, atom: float | None
-    ) -> Proposal:
-        """Return the least cost at these prices of the points; None forbids a column."""
+    ) -> Proposal | None:
+        """Return the least cost at these prices of the points; None forbids a column.
+
+        If the solver stops early, the proposal is its last with fewer pairs; None if it has none.
+        """
         import numpy as np
 
         solver = self._solver
@@ -129,33 +136,32 @@ class Programme:
             solver.changeColBounds(column, 0.0, 0.0 if price is None else self._infinity)
         last: Proposal | None = None
         while True:
-            try:
-                values = self._run()
-            except OutOfTime:
-                raise OutOfTime(last) from None
+            values = self._run()
+            if values is None:
+                return last
             last = self._read(values)
             extra = (1 - self.factor) / 2 * values[self._tail] + values[self._atom]
             if self.decreasing:
-                break
+                return replace(last, finished=True)
             shifts, points = self._needed(
                 values[self._side], extra, self.delta * (1 + _SLACK) + 1e-13, 0.0
             )
             if not len(shifts):
-                break
+                return replace(last, finished=True)
             self._take_in(shifts, points)
-        return last
 
-    def _run(self) -> "Floats":
+    def _run(self) -> "Floats | None":
+        """Return the values of the columns; None if time is over, or rounding misled the solver."""
         import highspy
         import numpy as np
 
         left = self.until - time.monotonic()
         if left <= 0:
-            raise OutOfTime
+            return None
         self._solver.setOptionValue("time_limit", self._solver.getRunTime() + left)
         self._solver.run()
         if self._solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            raise OutOfTime  # or lost in rounding: either way, this lattice gives nothing
+            return None
         values: Floats = np.array(self._solver.getSolution().col_value)
         return np.maximum(values, 0.0)
 
@@ -225,6 +231,7 @@ class Programme:
         self._solver.addRow(low, high, len(places), places, row[places])
 
     def _read(self, values: "Floats") -> Proposal:
+        """Return the solver's values and multipliers by their meaning."""
         import numpy as np
 
         duals = np.array(self._solver.getSolution().row_dual)
@@ -239,4 +246,5 @@ class Programme:
             weights=np.maximum(-duals[1 : 1 + cells], 0.0),
             pairs=(shifts, points, np.maximum(duals[start:], 0.0)),
             falls=np.maximum(duals[1 + cells : start], 0.0),
+            finished=False,
         )

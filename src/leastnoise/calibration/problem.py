@@ -12,7 +12,7 @@ from leastnoise.certificate import CLASSES
 from leastnoise.core.exact import Number, as_float, format_exact, parse_positive, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, as_cost
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import INTEGER, InvalidParameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,9 @@ class Problem:
 def outside(noise: str, condition: str, privacy: Privacy) -> InvalidParameter:
     """Refuse parameters outside a theorem, by the name of its condition."""
     return InvalidParameter(
-        f"{noise} needs {condition}; got {privacy}. Promise something else, or choose another "
-        "family."
+        f"{noise} needs {condition}",
+        got=f"{privacy}",
+        fix="Promise something else, or choose another family.",
     )
 
 
@@ -43,19 +44,23 @@ def sensitivity_read(
     """Refuse what is no question; return the sensitivity, exactly."""
     if not isinstance(privacy, Privacy):
         raise InvalidParameter(
-            f"privacy must be a Privacy; got {quote(privacy)}. Write Privacy(delta=0.1)."
+            "privacy must be a Privacy",
+            got=quote(privacy),
+            fix="Write Privacy(delta=0.1).",
         )
     as_cost(cost)
     if not isinstance(integer, bool):
         raise InvalidParameter(
-            f"integer must be True or False; got {quote(integer)}. "
-            "Say whether true answers are whole numbers."
+            "integer must be True or False",
+            got=quote(integer),
+            fix="Say whether true answers are whole numbers.",
         )
     moved = parse_positive(sensitivity, "sensitivity")
     if integer and moved.denominator != 1:
         raise InvalidParameter(
-            "the sensitivity of a whole-number answer must be a whole number; "
-            f"got {format_exact(moved)}. Round it up, or leave out integer=True."
+            "the sensitivity of a whole-number answer must be a whole number",
+            got=format_exact(moved),
+            fix="Round it up, or leave out " + INTEGER + ".",
         )
     return moved
 
@@ -65,8 +70,9 @@ def class_read(among: object) -> str:
     if isinstance(among, str) and among in CLASSES:
         return among
     raise InvalidParameter(
-        f'among must be "decreasing" or "any"; got {quote(among)}. '
-        "Say in which class of noises to look."
+        'among must be "decreasing" or "any"',
+        got=quote(among),
+        fix="Say in which class of noises to look.",
     )
 
 
@@ -83,8 +89,9 @@ def effort_read(solve: object, gap: Number, seconds: Number) -> Effort:
     """Refuse an effort that makes no sense."""
     if not isinstance(solve, bool):
         raise InvalidParameter(
-            f"solve must be True or False; got {quote(solve)}. "
-            "Say whether a programme may be solved where no closed form is known."
+            "solve must be True or False",
+            got=quote(solve),
+            fix="Say whether a programme may be solved where no closed form is known.",
         )
     wanted = parse_positive(gap, "gap")
     return Effort(solve, wanted, as_float(parse_positive(seconds, "seconds")))

@@ -1,8 +1,8 @@
-"""From a solver's floats to a noise that keeps the promise exactly: whole weights, repaired.
+"""Turn a solver's floats into a noise that satisfies the guarantee exactly.
 
-The floats are rounded to whole weights. If these break the promise by a hair, a little of a noise
-that keeps it with room to spare is mixed in: H is convex, so (1−λ)·P + λ·Q keeps δ as soon as
-(1−λ)·H(P) + λ·H(Q) ≤ δ. What counts is decided on the result, by the exact profile.
+The floats are rounded to integer weights. If these exceed δ by a little, some of a noise that
+stays well below δ is mixed in: H is convex, so (1−λ)·P + λ·Q satisfies δ as soon as
+(1−λ)·H(P) + λ·H(Q) ≤ δ. The exact profile of the result decides.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _PARTS = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Whole weights of the points of a frame by side, and of the mass at 0."""
+    """Integer weights of the points of a frame by side, and of the mass at 0."""
 
     frame: Frame
     sides: tuple[int, ...]
@@ -31,7 +31,7 @@ class Weights:
 
     @property
     def total(self) -> int:
-        """All weights together: each side counts twice but a point at 0."""
+        """The sum of all weights: each side counts twice, but for a point at 0."""
         twice = 2 * sum(self.sides)
         return twice + self.atom - (0 if self.frame.edged else self.sides[0])
 
@@ -55,7 +55,7 @@ class Weights:
             breaks, heights = breaks[1:-1], heights[1:-1]
         return Steps(breaks, heights, {0: Fraction(self.atom, self.total)} if self.atom else {})
 
-    def mixed(self, other: "Weights", parts: int) -> "Weights":
+    def mix(self, other: "Weights", parts: int) -> "Weights":
         """Return this law with ``parts`` of 2⁻⁴⁰ of another on the same lattice mixed in."""
         mine, theirs = (_PARTS - parts) * other.total, parts * self.total
         length = max(len(self.sides), len(other.sides))
@@ -74,10 +74,9 @@ def repair(
     *,
     decreasing: bool,
 ) -> Noise:
-    """Return a noise that keeps the promise exactly, as near to the floats as that allows.
+    """Return a noise that satisfies the guarantee exactly, as near to the floats as that allows.
 
-    ``decreasing`` makes it one that never rises away from 0: rises within the solver's tolerance
-    are cut off.
+    ``decreasing`` makes it symmetric unimodal: rises within the solver's tolerance are cut off.
     """
     bits = _ROUNDING_BITS + ceil(log2(frame.points)) + ceil(log2(1 / privacy.delta))
     unit = 1 << bits
@@ -85,19 +84,19 @@ def repair(
     if decreasing:
         sides = [*accumulate(sides, min)]
     proposed = Weights(frame, tuple(sides), int(atom * unit))
-    noise, excess = _measured(proposed, privacy, sensitivity)
+    noise, excess = _measure(proposed, privacy, sensitivity)
     if excess <= 0:
         return noise
     safe = blocks(frame, privacy.epsilon, privacy.delta / 2)
     parts = ceil(excess / (excess + privacy.delta / 2) * _PARTS) + 1
     while excess > 0:
-        noise, excess = _measured(proposed.mixed(safe, min(parts, _PARTS)), privacy, sensitivity)
+        noise, excess = _measure(proposed.mix(safe, min(parts, _PARTS)), privacy, sensitivity)
         parts *= 2
     return noise
 
 
 def blocks(frame: Frame, epsilon: Fraction, delta: Fraction) -> Weights:
-    """Return a noise of steps Δ wide that keeps (ε, δ): a geometric one cut where δ allows it.
+    """Return a noise of steps Δ wide that satisfies (ε, δ): geometric, cut where δ allows it.
 
     Each block weighs at least e^−ε of the one before, so only the last one falls short, by its
     own mass. On a finer lattice it is the same noise, rounded.
@@ -122,7 +121,7 @@ def blocks(frame: Frame, epsilon: Fraction, delta: Fraction) -> Weights:
     return Weights(Frame(frame.rule, cells, len(doubled) - 1), tuple(doubled), 0)
 
 
-def _measured(weights: Weights, privacy: Privacy, sensitivity: Fraction) -> tuple[Noise, Fraction]:
+def _measure(weights: Weights, privacy: Privacy, sensitivity: Fraction) -> tuple[Noise, Fraction]:
     """Return the law and by how much it exceeds δ."""
     noise = weights.noise(sensitivity)
     factor = exponential(privacy.epsilon).lower

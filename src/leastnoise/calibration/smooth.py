@@ -131,8 +131,8 @@ def _kept(problem: Problem, noise_of: Callable[[Fraction], Found], width: Fracti
             return noise
     raise NotPrivate(
         f"the noise of a theorem must keep {problem.privacy} at Δ = "
-        f"{format_exact(problem.sensitivity)}, and {noise!r} does not. "
-        "Please report this; use another family meanwhile."
+        f"{format_exact(problem.sensitivity)}, and {noise!r} does not",
+        fix="Please report this; use another family meanwhile.",
     )
 
 

@@ -1,13 +1,14 @@
-"""The least noise for any (ε, δ) and any cost: a programme on ever finer lattices, proved exactly.
+"""Narrow the bracket around the least cost: linear programs on ever finer lattices, proved exactly.
 
-On each lattice the programme is solved twice: for charges below the cost, whose multipliers prove a
-lower bound, and for the average cost of each cell, whose masses make a noise. Both are turned into
-whole numbers and proved from these alone (:mod:`leastnoise.calibration.repair`,
-:mod:`leastnoise.certificate.lattice_bound`). The lattice is made finer until the two meet within
-the gap asked for, or the time is over; the best of each is kept.
+On each lattice two linear programs are solved. One charges less than the cost, and its multipliers
+prove a lower bound. The other charges the average cost of each cell, and its masses make a noise.
+Both results are turned into integers and proved from those alone
+(:mod:`leastnoise.calibration.repair`, :mod:`leastnoise.certificate.lattice_bound`). The lattice is
+refined until lower bound and cost meet within the gap, or the time is over; the best of each is
+kept.
 
-One solve takes m·R·m pairs in the worst case, m cells to a Δ and R the radius of the noise in Δ;
-mostly a fifth of them matters. The gap falls like 1/m².
+One solve takes m·R·m pairs in the worst case, with m cells to a Δ and R the radius of the noise in
+Δ; a fifth of them usually matters. The gap falls like 1/m².
 """
 
 import math
@@ -18,7 +19,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from leastnoise.calibration.lattice import rounded
-from leastnoise.calibration.linear_programme import OutOfTime, Programme, Proposal
+from leastnoise.calibration.linear_programme import Programme, Proposal
 from leastnoise.calibration.problem import Problem
 from leastnoise.calibration.repair import repair
 from leastnoise.certificate import Certificate, Evidence, Frame, LatticeBound
@@ -26,25 +27,28 @@ from leastnoise.core.exact import as_float, exponential
 from leastnoise.core.noise import Noise, Steps
 from leastnoise.costs import Cost
 
-# Multipliers are kept in this part of the cost; programmes of more pairs than this are not begun.
+# Multipliers are stored as integers in this unit of the cost's scale.
 _UNIT = Fraction(1, 1 << 44)
-_MOST_PAIRS = 400_000
-_MOST_POINTS = 20_000
-# Beyond this e^ε spans more than floats can weigh against one another.
+_MOST_PAIRS, _MOST_POINTS = 400_000, 20_000  # larger linear programs are not solved
+# Above this ε, e^ε spans more than floats can weigh against one another.
 _LARGEST_EPSILON = 16
-# A smaller δ is none to the solver: then only bounds are looked for, which hold for every δ.
+# The solver cannot tell a smaller δ from 0. Then only bounds are sought, which hold for every δ.
 _SMALLEST_DELTA = Fraction(1, 10**20)
-# Kinks of a cost are put on the lattice if it need not be finer than this for their sake.
+# The lattice is made up to this fine to put the kinks of a cost on it.
 _FINEST_KINK = 48
-# On the integers programmes are posed point by point up to this Δ; beyond, as on the line.
+# Up to this Δ a linear program on the integers has a column per integer; above, as on the line.
 _LARGEST_POINTWISE = 64
-# A bound below this part of the cost counts as none.
-SMALL = Fraction(1, 10**9)
+# The window may grow to so many times the radius of the canonical noise.
+_WIDEST = 4
+# More mass than this beyond the window is charged too little: the window must grow.
+_MASS_BEYOND = 1e-9
+# A lower bound below this part of the cost counts as none.
+_SMALL = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True)
 class Bracket:
-    """The cheapest noise found, and the highest bound proved, with what proves it."""
+    """The cheapest noise found, and the highest lower bound with the evidence that proves it."""
 
     problem: Problem
     noise: Noise | None = None
@@ -54,16 +58,16 @@ class Bracket:
 
     @property
     def gap(self) -> float:
-        """How far the cost may be above the least, relative to the bound."""
+        """How far the cost may be above the least cost, relative to the lower bound."""
         if self.cost is None or self.bound is None:
             return math.inf
         excess = self.cost - self.bound
         if excess <= 0:
             return 0.0
-        return as_float(excess / self.bound) if self.bound > SMALL * self.cost else math.inf
+        return as_float(excess / self.bound) if self.bound > _SMALL * self.cost else math.inf
 
     def with_noise(self, noise: Noise) -> "Bracket":
-        """Return the bracket with this noise, if it is cheaper."""
+        """Return the bracket with ``noise``, if that is cheaper."""
         cost = noise.expected(self.problem.cost)
         return (
             self
@@ -72,68 +76,103 @@ class Bracket:
         )
 
     def with_evidence(self, evidence: Evidence) -> "Bracket":
-        """Return the bracket with this evidence, if it proves more."""
+        """Return the bracket with ``evidence``, if that proves a higher bound."""
         problem = self.problem
         bound = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
         better = self.bound is None or bound > self.bound
         return replace(self, bound=bound, evidence=evidence) if better else self
 
+    def tightened_by(self, solution: "Solution") -> "Bracket":
+        """Return the bracket with whatever a lattice's solution improves in it."""
+        bracket = self
+        for evidence in solution.evidence:
+            bracket = bracket.with_evidence(evidence)
+        return bracket if solution.noise is None else bracket.with_noise(solution.noise)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The result of one lattice: lower bounds, and a noise with the masses it was made of."""
+
+    frame: Frame
+    started: float  # by the monotonic clock
+    evidence: tuple[LatticeBound, ...]
+    masses: Proposal | None = None
+    noise: Noise | None = None
+    beyond: float = 0.0  # mass that the lower bound's program put beyond the window
+    finished: bool = True  # False if the solver stopped before it was done
+
 
 def narrow(
-    bracket: Bracket,
-    *,
-    gap: Fraction,
-    seconds: float,
-    progress: Callable[[str], None],
+    bracket: Bracket, *, gap: Fraction, seconds: float, progress: Callable[[str], None]
 ) -> Bracket:
-    """Return a bracket with a gap at most ``gap``, or the best there is after ``seconds``."""
-    until = time.monotonic() + seconds
-    problem = bracket.problem
-    window, cells, before = _radius(problem), _first_cells(problem), None
-    while True:
-        frame = _frame(problem, cells, window)
-        pairs = frame.cells * frame.points * (problem.among == "any")
-        if pairs > _MOST_PAIRS or frame.points > _MOST_POINTS:
-            return bracket
-        if problem.privacy.epsilon > _LARGEST_EPSILON:
-            return bracket
-        progress(f"{cells} cells to a Δ, gap so far {bracket.gap:.2%}")
-        begun = time.monotonic()
-        solver = Solver(problem, frame, until, before)
-        try:
-            lower = solver.lower()
-            bracket = bracket.with_evidence(solver.evidence(lower))
-            upper = solver.upper() if problem.privacy.delta >= _SMALLEST_DELTA else None
-        except OutOfTime as stopped:
-            if stopped.last is not None:
-                bracket = bracket.with_evidence(solver.evidence(stopped.last))
-            if window > 4 * _radius(problem) or time.monotonic() > until:
-                return bracket
-            window += 1 + window // 4
-            continue
-        if upper is not None:
-            noise = repair(
-                frame,
-                upper.masses.tolist(),
-                upper.atom,
-                problem.privacy,
-                problem.sensitivity,
-                decreasing=problem.among == "decreasing",
-            )
-            if frame.rule == "smoothed" and isinstance(noise, Steps):
-                noise = rounded(noise, Fraction(1))
-            bracket = bracket.with_noise(noise)
-            before = (frame, upper)
-        if bracket.gap <= gap:
-            return bracket
-        if lower.beyond > 1e-9 and window <= 4 * _radius(problem):
-            window += 1 + window // 4  # mass beyond the window is charged too little: look further
-        elif frame.rule == "points":
-            return bracket
-        else:
-            now = time.monotonic()
-            finest = (max(until - now, 0.0) / max(now - begun, 1e-3)) ** 0.25
-            cells = _finer(problem, cells, bracket.gap / as_float(gap), finest)
+    """Return a bracket with a gap of at most ``gap``, or the best one found in ``seconds``."""
+    search = Search(bracket.problem, gap, time.monotonic() + seconds)
+    frame: Frame | None = search.first_frame()
+    coarser: Solution | None = None
+    while frame is not None and search.can_solve(frame):
+        progress(f"{frame.cells} cells to a Δ, gap so far {bracket.gap:.2%}")
+        solution = solve(search.problem, frame, search.until, coarser)
+        bracket = bracket.tightened_by(solution)
+        coarser = solution if solution.masses is not None else coarser
+        frame = search.next_frame(solution, bracket.gap)
+    return bracket
+
+
+class Search:
+    """Which lattices are solved: the first, the next after each, and when to stop."""
+
+    def __init__(self, problem: Problem, gap: Fraction, until: float) -> None:
+        self.problem, self.gap, self.until = problem, gap, until
+        self._radius = _radius(problem)
+
+    def first_frame(self) -> Frame:
+        """Return the first lattice: fine enough for ε, and as wide as the canonical noise."""
+        return _frame(self.problem, _first_cells(self.problem), self._radius)
+
+    def can_solve(self, frame: Frame) -> bool:
+        """Return whether a lattice's linear program is within the reach of solver and floats."""
+        pairs = frame.cells * frame.points * (self.problem.among == "any")
+        small = pairs <= _MOST_PAIRS and frame.points <= _MOST_POINTS
+        return small and self.problem.privacy.epsilon <= _LARGEST_EPSILON
+
+    def next_frame(self, solution: Solution, gap: float) -> Frame | None:
+        """Return the lattice to solve after one that left this gap; None to stop."""
+        frame, left = solution.frame, self.until - time.monotonic()
+        window = frame.reach // frame.cells
+        may_widen = window <= _WIDEST * self._radius
+        wider = _frame(self.problem, frame.cells, window + 1 + window // 4)
+        if not solution.finished:  # the solver may also be lost in rounding; then a wider one helps
+            return wider if may_widen and left >= 0 else None
+        if gap <= self.gap:
+            return None
+        if solution.beyond > _MASS_BEYOND and may_widen:
+            return wider
+        if frame.rule == "points":  # it has no finer lattice
+            return None
+        took = self.until - left - solution.started
+        finest = (max(left, 0.0) / max(took, 1e-3)) ** 0.25
+        cells = _finer(self.problem, frame.cells, gap / as_float(self.gap), finest)
+        return _frame(self.problem, cells, window)
+
+
+def solve(problem: Problem, frame: Frame, until: float, coarser: Solution | None) -> Solution:
+    """Solve both linear programs of a lattice, or as much of them as there is time for.
+
+    ``coarser`` is the solution of a coarser lattice, if there is one: the pairs that it needs are
+    taken in from the start.
+    """
+    started = time.monotonic()
+    solver = Solver(problem, frame, until, coarser)
+    only_bounds = problem.privacy.delta < _SMALLEST_DELTA
+    lower = solver.lower()
+    upper = None if lower is None or not lower.finished or only_bounds else solver.upper()
+    if lower is not None and lower.finished and (only_bounds or (upper and upper.finished)):
+        noise = None if upper is None else solver.noise(upper)
+        return Solution(frame, started, (solver.evidence(lower),), upper, noise, lower.beyond)
+    # What the solver had when it stopped proves a bound, too (Programme.minimize).
+    evidence = tuple(solver.evidence(found) for found in (lower, upper) if found is not None)
+    return Solution(frame, started, evidence, finished=False)
 
 
 def to_certificate(bracket: Bracket, source: str) -> tuple[Noise, Certificate]:
@@ -153,53 +192,69 @@ def to_certificate(bracket: Bracket, source: str) -> tuple[Noise, Certificate]:
 
 
 class Solver:
-    """One frame: its prices, its programme, and what comes of them."""
+    """The linear program of one lattice, with the prices of both of its solutions."""
 
     def __init__(
-        self, problem: Problem, frame: Frame, until: float, before: tuple[Frame, Proposal] | None
+        self, problem: Problem, frame: Frame, until: float, coarser: Solution | None
     ) -> None:
-        import numpy as np
-
         self.problem, self.frame = problem, frame
         self.floors = frame.floors(problem.cost, problem.sensitivity)
         self.scale = _scale(problem)
-        self.factor = exponential(problem.privacy.epsilon)
         self.programme = Programme(
             frame,
-            as_float(self.factor.middle),
+            as_float(exponential(problem.privacy.epsilon).middle),
             as_float(problem.privacy.delta) if problem.privacy.delta >= _SMALLEST_DELTA else 0.0,
             decreasing=problem.among == "decreasing",
             until=until,
         )
-        if before is not None:
-            coarse, found = before
-            offset = frame.edged / 2
-            places = (np.arange(frame.reach + 1) + offset) * coarse.cells / frame.cells
-            sides = np.minimum(np.floor(places + (0.5 - offset)), coarse.reach).astype(int)
-            ratio = coarse.cells / frame.cells
-            self.programme.seed(found.masses[sides] * ratio, found.atom)
+        if coarser is not None and coarser.masses is not None:
+            self._seed(coarser.frame, coarser.masses)
 
-    def lower(self) -> Proposal:
+    def _seed(self, coarse: Frame, found: Proposal) -> None:
+        """Take in the pairs that a coarser lattice's masses, spread to this one, need."""
+        import numpy as np
+
+        offset = self.frame.edged / 2
+        places = (np.arange(self.frame.reach + 1) + offset) * coarse.cells / self.frame.cells
+        sides = np.minimum(np.floor(places + (0.5 - offset)), coarse.reach).astype(int)
+        ratio = coarse.cells / self.frame.cells
+        self.programme.seed(found.masses[sides] * ratio, found.atom)
+
+    def lower(self) -> Proposal | None:
         """Solve for charges below the cost."""
         *inside, beyond = (as_float(floor / self.scale) for floor in self.floors)
-        return self.programme.minimise(
+        return self.programme.minimize(
             inside, beyond=beyond, atom=self._zero() if self.frame.edged else None
         )
 
-    def upper(self) -> Proposal:
-        """Solve for what the cells cost on average, without mass beyond."""
-        return self.programme.minimise(
+    def upper(self) -> Proposal | None:
+        """Solve for the average costs of the cells, without mass beyond the window."""
+        return self.programme.minimize(
             [as_float(cost / self.scale) for cost in self._averages()],
             beyond=None,
             atom=None if self.frame.rule == "points" else self._zero(),
         )
 
     def _zero(self) -> float:
-        """Return what no error costs."""
+        """Return the cost of no error."""
         return as_float(self.problem.cost.value(Fraction(0)).lower / self.scale)
 
+    def noise(self, found: Proposal) -> Noise:
+        """Return a noise that satisfies the guarantee exactly, near the masses of a proposal."""
+        noise = repair(
+            self.frame,
+            found.masses.tolist(),
+            found.atom,
+            self.problem.privacy,
+            self.problem.sensitivity,
+            decreasing=self.problem.among == "decreasing",
+        )
+        if self.frame.rule == "smoothed" and isinstance(noise, Steps):
+            return rounded(noise, Fraction(1))
+        return noise
+
     def evidence(self, found: Proposal) -> LatticeBound:
-        """Return the multipliers in whole numbers."""
+        """Return the multipliers of a proposal, in integers."""
         import numpy as np
 
         whole = float(1 / _UNIT)
@@ -227,13 +282,13 @@ class Solver:
         )
 
     def _averages(self) -> list[Fraction]:
-        """Return the mean cost of an error in each cell; on the integers, of each point."""
+        """Return the average cost of an error in each cell; on the integers, of each point."""
         cost, step = self.problem.cost, self.problem.sensitivity / self.frame.cells
         if self.frame.rule == "points":
             return [cost.value(k * step).middle for k in range(self.frame.reach + 1)]
         half = Fraction(1 + self.frame.edged, 2)
         edges = [step * (k + half) for k in range(self.frame.reach + 1)]
-        if type(cost) is Cost:  # a proposal needs no proof, and a function's integral takes long
+        if type(cost) is Cost:  # Simpson's rule: a proposal needs no proof, an integral takes long
             values = [cost.value(x).middle for edge in edges for x in (edge - step / 2, edge)]
             starts = [cost.value(Fraction(0)).middle, *values[1::2]]
             middles = [values[0] if self.frame.edged else starts[0], *values[2::2]]
@@ -246,7 +301,7 @@ class Solver:
 
 
 def _runs(rows: Iterator[tuple[int, int, int]]) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-    """Join (shift, point, value) with neighbouring points to runs."""
+    """Join (shift, point, value) of neighboring points to runs."""
     shift, first = 0, 0
     values: list[int] = []
     for j, i, value in rows:
@@ -261,6 +316,7 @@ def _runs(rows: Iterator[tuple[int, int, int]]) -> Iterator[tuple[int, int, tupl
 
 
 def _frame(problem: Problem, cells: int, window: int) -> Frame:
+    """Return the lattice of so many cells to a Δ that reaches ``window`` Δ to each side."""
     if problem.integer:
         rule = "points" if cells == problem.sensitivity else "smoothed"
     else:
@@ -269,12 +325,12 @@ def _frame(problem: Problem, cells: int, window: int) -> Frame:
 
 
 def _jumps(cost: Cost) -> bool:
-    """Whether a cost jumps where it has a kink: its cells must then begin there."""
+    """Return whether a cost jumps at a kink: cells must then begin there."""
     return any(cost.beyond(kink) > cost.value(kink).upper for kink in cost.kinks)
 
 
 def _first_cells(problem: Problem) -> int:
-    """Return how fine the first lattice is: finer for a larger ε, and with room for kinks."""
+    """Return how many cells to a Δ the first lattice has: more for a larger ε."""
     if problem.integer and problem.sensitivity <= _LARGEST_POINTWISE:
         return int(problem.sensitivity)
     epsilon = as_float(problem.privacy.epsilon)
@@ -283,9 +339,10 @@ def _first_cells(problem: Problem) -> int:
 
 
 def _finer(problem: Problem, cells: int, excess: float, finest: float) -> int:
-    """Return the next lattice: as the gap falls like 1/m², but not in too large a stride.
+    """Return the cells to a Δ of the next lattice.
 
-    Nor in one that takes longer than there is time: a solve takes about m⁴.
+    The gap falls like 1/m², so m grows like √excess; but not in too large a stride, nor in one
+    that takes longer than there is time: a solve takes about m⁴.
     """
     stride = min(2.0, max(1.25, 1.08 * math.sqrt(excess)), max(1.1, finest))
     return _aligned(problem, math.ceil(cells * stride))
@@ -299,9 +356,9 @@ def _aligned(problem: Problem, cells: int) -> int:
 
 
 def _radius(problem: Problem) -> int:
-    """Return how many Δ the canonical noise of this promise reaches, and one more.
+    """Return how many Δ the canonical noise of this guarantee reaches, and one more.
 
-    For δ = 0, where it never ends: as far as a millionth of its cost comes from.
+    For δ = 0 it is unbounded; then as far as a millionth of its cost comes from.
     """
     delta, factor = as_float(problem.privacy.delta), _factor(problem)
     settled = problem.cost.constant_beyond
@@ -311,11 +368,8 @@ def _radius(problem: Problem) -> int:
         cost += tail * here
         if not delta and tail * here * steps < 1e-7 * cost:
             break
-        if (
-            not problem.privacy.epsilon
-            and settled is not None
-            and steps * problem.sensitivity > settled
-        ):
+        constant = settled is not None and steps * problem.sensitivity > settled
+        if not problem.privacy.epsilon and constant:
             break
         tail = (tail - delta) / factor
         steps += 1
@@ -323,7 +377,7 @@ def _radius(problem: Problem) -> int:
 
 
 def _scale(problem: Problem) -> Fraction:
-    """Return about what the noise will cost: the solver should see numbers near 1."""
+    """Return about the cost of the noise: the solver should see numbers near 1."""
     delta, factor = as_float(problem.privacy.delta), _factor(problem)
     tail, total, step = (1 - delta) / (1 + factor), 0.0, 1
     for step in range(1, _radius(problem) + 1):

@@ -15,7 +15,7 @@ from leastnoise.calibration.problem import Problem, outside
 from leastnoise.core.exact import as_float, exponential
 from leastnoise.core.noise import DiscreteStaircase, Noise, Run, Staircase, Steps
 from leastnoise.costs import Cost, Power
-from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.errors import INTEGER, InvalidParameter, Unsupported
 
 _PERIODS = 2000
 # Below this ε the stairs are so low that γ no longer matters much: it is then that of the cost |x|.
@@ -50,8 +50,9 @@ def geometric(problem: Problem) -> DiscreteStaircase:
     if not problem.integer or not problem.privacy.epsilon:
         kind = "whole-number" if problem.integer else "real-valued"
         raise InvalidParameter(
-            "geometric noise needs whole-number answers and ε > 0; "
-            f"got {kind} ones and {problem.privacy}. Pass integer=True, or choose another family."
+            "geometric noise needs whole-number answers and ε > 0",
+            got=f"{kind} ones and {problem.privacy}",
+            fix="Pass " + INTEGER + ", or choose another family.",
         )
     factor = exponential(problem.privacy.epsilon / problem.sensitivity).lower
     return DiscreteStaircase(Fraction(1), 1 / factor, (Run(0, 1, 1),))
@@ -80,8 +81,9 @@ def cut_staircase(problem: Problem) -> Steps:
             break
     if short > 0:
         raise Unsupported(
-            f"a cut staircase may have at most {LONGEST_ON_LINE} steps on each side; got a promise "
-            "that asks for more. Choose the truncated Laplace noise, which is near it."
+            f"a cut staircase may have at most {LONGEST_ON_LINE} steps on each side",
+            got="a promise that asks for more",
+            fix="Choose the truncated Laplace noise, which is near it.",
         )
     # Here the last level may end earlier: each part less lets the outermost Δ reach further in.
     spare = -short / (levels[-2] - levels[-1] + 2 * problem.privacy.delta * levels[-1])

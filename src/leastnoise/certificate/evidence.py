@@ -65,7 +65,8 @@ class Evidence(Protocol):
 def certificate_error(reason: str) -> InvalidParameter:
     """Say why a certificate is refused."""
     return InvalidParameter(
-        f"a certificate must prove what it says; this one does not: {reason}. Calibrate again."
+        f"a certificate must prove what it says; this one does not: {reason}",
+        fix="Calibrate again.",
     )
 
 

@@ -1,6 +1,6 @@
 """The command line: each command parses, makes one library call and prints.
 
-A command is a file named after it, which is loaded when the command is first asked for.
+A command is loaded when it is first used.
 """
 
 from leastnoise.cli.app import main

@@ -1,6 +1,6 @@
-"""``main``: the commands by name, and what becomes of errors.
+"""``main``: the commands by name, and how errors end them.
 
-Exit codes: 0 done · 1 our fault · 2 the caller's mistake · 3 budget refused · 4 a check failed.
+Exit codes: 0 success · 1 engine failure · 2 usage error · 3 budget exceeded · 4 a check failed.
 """
 
 import io
@@ -24,55 +24,22 @@ from leastnoise.errors import (
 if TYPE_CHECKING:
     from leastnoise.tables import TableQuery
 
-# Each name is that of a file in this folder, and of the command in it, with - for _. The commands
-# that query tables are registered in leastnoise.tables.
-_COMMANDS = ("calibrate", "check", "compare", "ledger", "paper", "privacy-for", "release")
-
-# The file of a command that has none of its own name.
-_FILES = dict.fromkeys(("calibrate", "compare", "privacy-for", "release"), "noise")
-
-# Every other error of ours is the caller's to mend, also a ledger that cannot be reached now.
-_EXIT_CODES = {QueryFailed: 1, BudgetExceeded: 3, NotPrivate: 4, LedgerDamaged: 4}
-
-
-# What our messages call by the library's names, and what it is called here.
-_OPTIONS = {
-    "allow_exact=True": "--allow-exact",
-    "integer=True": "--integer",
-    "fresh=True": "--fresh",
-    "ledger=Ledger(…)": "--ledger FILE",
-    "Give limit=Privacy(epsilon=…, delta=…) to begin": (
-        "Use leastnoise ledger FILE new --epsilon … --delta … to begin"
-    ),
-    "begin it with limit=Privacy(epsilon=…, delta=…)": (
-        "begin it with leastnoise ledger FILE new --dataset … --epsilon … --delta …"
-    ),
-    "ask again with key=": "ask again with --key ",
-    "set another with allow()": "set another with leastnoise ledger FILE allow",
-    "overwrite=True": "--overwrite",
-    # There is no option for it.
-    "; or give formulas=True, and tell who reads the file": "",
-    "Use rows(), which are exact": "Use --json, which is exact",
-    "Give keys=": "Give --group",
-    "leave keys out": "leave --group and --groups-file out",
-    "got keys without by": "got --group without --by",
-    "got by without keys": "got --by without --group",
-    "got it without by": "got it without --by",
-    "Give by=": "Give --by",
-    "Give unit=": "Give --unit",
-    "Give max_rows=1": "Give --max-rows 1",
-    "Give for instance edges=[0, 18, 65, 120]": "Give for instance --edges 0,18,65,120",
-    "Give for instance table='people'": "Give for instance --table people",
-    "said by table=; got None": "said by --table; got none",
-    "table= must come": "--table must come",
+# The module of each command, in which the command has its own name, with _ for -. The commands that
+# query tables are registered in leastnoise.tables.
+_MODULES = {
+    **dict.fromkeys(("calibrate", "compare", "privacy-for", "release"), "noise"),
+    **{name: name for name in ("check", "ledger", "paper")},
 }
+
+# Every other error is the caller's to fix, also a ledger that cannot be reached now.
+_EXIT_CODES = {QueryFailed: 1, BudgetExceeded: 3, NotPrivate: 4, LedgerDamaged: 4}
 
 
 class Group(click.Group):
     """A group whose library errors, in whichever command, become one line and an exit code."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run, on a terminal of any encoding: what it cannot show becomes a question mark."""
+        """Run on a terminal of any encoding: characters it cannot show become question marks."""
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace")
@@ -87,13 +54,12 @@ class Group(click.Group):
 
 
 class Once(click.Command):
-    """A command that refuses an option given twice: of two limits, neither is surely meant.
+    """A command that rejects an option given twice, unless the option may be repeated.
 
-    Unless it is one that may be repeated.
+    Click would take the last one; of two limits, neither is surely meant.
 
     Args:
-        on_more: What to say where there are more arguments than the command has, if that is known
-            better than click knows it.
+        on_more: The message for more arguments than the command has. Default: click's own.
     """
 
     def __init__(self, *args: Any, on_more: str | None = None, **kwargs: Any) -> None:
@@ -124,18 +90,18 @@ class Once(click.Command):
 
 
 class Refused(click.ClickException):
-    """One of our errors, as one line on the error stream."""
+    """An error of the library, as one line on the error stream, in the command line's words."""
 
     def __init__(self, error: LeastnoiseError, exit_code: int | None = None) -> None:
-        super().__init__(_in_options(str(error)))
+        super().__init__(error.command)
         self.exit_code = exit_code or _EXIT_CODES.get(type(error), 2)  # type: ignore[misc]  # click's own way
 
 
 class _OnFirstUse(MutableMapping[str, click.Command]):
-    """Commands by name, each loaded when it is first asked for, so that each starts quickly."""
+    """Commands by name, each loaded on first use, so that every command starts quickly."""
 
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self._loaded: dict[str, click.Command | None] = dict.fromkeys(names)
+    def __init__(self) -> None:
+        self._loaded: dict[str, click.Command | None] = dict.fromkeys(sorted(_MODULES))
 
     def __getitem__(self, name: str) -> click.Command:
         if name not in self._loaded:
@@ -144,7 +110,7 @@ class _OnFirstUse(MutableMapping[str, click.Command]):
             return command_of(_table_queries()[name])
         command = self._loaded[name]
         if command is None:
-            home = import_module(f"leastnoise.cli.{_FILES.get(name, name)}")
+            home = import_module(f"leastnoise.cli.{_MODULES[name]}")
             command = getattr(home, name.replace("-", "_"))
             self._loaded[name] = command
         return command
@@ -171,16 +137,9 @@ def _table_queries() -> "dict[str, TableQuery]":
     return {query.command: query for query in QUERIES.values()}
 
 
-def _in_options(message: str) -> str:
-    """Say what to do in the words of the command line."""
-    for keyword, option in _OPTIONS.items():
-        message = message.replace(keyword, option)
-    return message
-
-
 @click.group(
     cls=Group,
-    commands=_OnFirstUse(_COMMANDS),
+    commands=_OnFirstUse(),
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="leastnoise")

@@ -1,9 +1,4 @@
-"""The commands below ``leastnoise ledger``.
-
-``leastnoise ledger``: what has been spent, and what may be.
-
-How ``leastnoise ledger`` shows a ledger: its accounts, its last releases and its head.
-"""
+"""``leastnoise ledger``: create, show, change, verify, export and plot a ledger."""
 
 from __future__ import annotations
 
@@ -23,9 +18,9 @@ from leastnoise.cli.app import Once
 from leastnoise.cli.output import print_json, print_table, print_words, waiting
 from leastnoise.cli.recording import begin_witness, heads_of, refuse_silent
 from leastnoise.core.exact import format_exact, format_rounded
-from leastnoise.core.privacy import Privacy
+from leastnoise.core.privacy import Privacy, meaning_of
 from leastnoise.errors import InvalidParameter
-from leastnoise.files import refuse_overwriting
+from leastnoise.files import refuse_overwriting, write_text
 
 if TYPE_CHECKING:
     from leastnoise.ledger import (
@@ -46,7 +41,7 @@ _ACTIONS = {
     "plot": {"out"},
 }
 _SPELLED = {"as_json": "json"}
-# What an action does with a ledger, and the printing that is left for when it is closed.
+# An action returns what it prints once the ledger is closed.
 Printing = Callable[[], None]
 
 
@@ -113,13 +108,13 @@ def ledger(
             tell = _new(file, which, given)
         else:
             refuse_silent(witness)
-            with options.opened(file, **which) as found:
+            with options.open_ledger(file, **which) as found:
                 tell = _ACTS[action](found, {**given, **which, "now": now})
     tell()
 
 
 def _check(action: str, given: dict[str, Any]) -> None:
-    """Refuse options that an action would pass over."""
+    """Reject options that an action would ignore."""
     for name, value in given.items():
         if value not in (None, False) and name not in _ACTIONS[action]:
             raise InvalidParameter(
@@ -140,10 +135,10 @@ def _unsaid() -> InvalidParameter:
 
 
 def _new(file: str, which: dict[str, str | None], given: dict[str, Any]) -> Printing:
-    """Begin what is not there yet; what is there may be begun again with the same limit."""
+    """Create the ledger, dataset or witness that does not exist; the same limit may be repeated."""
     limit, witness = _first_limit(given, which["witness"]), which["witness"]
     there = _there(file, which["dataset"])
-    with options.opened(file, limit=limit, **which) as found:
+    with options.open_ledger(file, limit=limit, **which) as found:
         watched = witness is not None and begin_witness(witness, found)
         shown = _show(found, {**given, "explain": True})
     if given["as_json"]:
@@ -177,17 +172,15 @@ def _first_limit(given: dict[str, Any], witness: str | None) -> Privacy | None:
 
 
 def _there(file: str, dataset: str | None) -> bool:
-    """Whether a ledger has the data set already; what is wrong with it, opening it will say."""
+    """Return whether a ledger has the dataset; opening it reports anything that is wrong."""
     try:
-        with options.opened(file, dataset=dataset):
+        with options.open_ledger(file, dataset=dataset):
             return True
     except InvalidParameter:
         return False
 
 
 def _show(found: Ledger, given: dict[str, Any]) -> Printing:
-    pass
-
     seen = overview(found)
     if given["as_json"]:
         return partial(print_json, overview_data(seen))
@@ -195,7 +188,7 @@ def _show(found: Ledger, given: dict[str, Any]) -> Printing:
 
 
 def _allow(found: Ledger, given: dict[str, Any]) -> Printing:
-    """Set a limit, of which what is not given stays as it is."""
+    """Set a limit; a part that is not given stays as it is."""
     said, name = _said(given), (found.dataset, given["analyst"])
     if not said:
         raise _unsaid()
@@ -239,7 +232,7 @@ def _export(found: Ledger, given: dict[str, Any]) -> Printing:
         return partial(print_json, declaration)
     text = json.dumps(declaration, ensure_ascii=False, indent=1) + "\n"
     try:
-        Path(given["out"]).write_text(text, encoding="utf-8")
+        write_text(Path(given["out"]), text)
     except OSError as error:
         raise InvalidParameter(
             f"a declaration must be written where files can be; {error.strerror}. "
@@ -263,10 +256,7 @@ def _empty(part: dict[str, Any]) -> list[str]:
 
 
 def _plot(found: Ledger, given: dict[str, Any]) -> Printing:
-    from leastnoise.plots import (
-        budget,
-        save,  # the pictures' libraries, on first use
-    )
+    from leastnoise.plots import budget, save  # they load Altair
 
     if given["out"] is None:
         raise InvalidParameter(
@@ -287,7 +277,7 @@ _LONGEST_KEY = 40
 
 @dataclass(frozen=True)
 class Overview:
-    """What a ledger comes to, read at one time; the data set that it was begun with is first."""
+    """The state of a ledger at one time; the dataset that it was created with is first."""
 
     account: Account
     accounts: list[Account]
@@ -296,7 +286,7 @@ class Overview:
 
 
 def overview(ledger: Ledger) -> Overview:
-    """Read what a ledger comes to."""
+    """Read the state of a ledger."""
     from leastnoise.ledger import LIMIT
 
     accounts, head = ledger.accounts, ledger.head
@@ -306,21 +296,21 @@ def overview(ledger: Ledger) -> Overview:
 
 
 def overview_data(found: Overview) -> dict[str, Any]:
-    """Return what a ledger comes to, for JSON."""
-    from leastnoise.ledger import account_written, release_written
+    """Return the state of a ledger, for JSON."""
+    from leastnoise.ledger import account_to_json, release_to_json
 
     last = found.releases[-_LAST:]
     return {
-        "accounts": [account_written(account) for account in found.accounts],
+        "accounts": [account_to_json(account) for account in found.accounts],
         "releases": len(found.releases),
-        "last": [{"dataset": one.dataset, **release_written(one)} for one in last],
+        "last": [{"dataset": one.dataset, **release_to_json(one)} for one in last],
         "head": str(found.head),
         "means": _promise(found.account, explained=True),
     }
 
 
 def print_overview(found: Overview, *, explained: bool) -> None:
-    """Print what a ledger comes to; what its promise means, if that is to be explained."""
+    """Print the state of a ledger, with the meaning of its guarantee if ``explained``."""
     several = len({account.dataset for account in found.accounts}) > 1
     _print_columns(
         ("data set", "analyst", *(f"{what} {part}" for what in _WHAT for part in "εδ")),
@@ -346,7 +336,7 @@ def _which(count: int) -> str:
 
 
 def _account(account: Account) -> list[str]:
-    """Return the cells of an account; rounded, where they are long, to the side of caution."""
+    """Return the cells of an account; long numbers are rounded to the safe side."""
     cells = [account.dataset, account.analyst or "(all)"]
     for what in _WHAT:
         promise: Privacy | None = getattr(account, what)
@@ -377,7 +367,7 @@ def _short(number: Fraction, rounding: str) -> str:
 
 
 def _print_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; what is no character of a line, somebody put into the file by hand."""
+    """Print a table, without control characters that somebody may have put into the file."""
     cells = [[_printable(cell) for cell in row] for row in (names, *rows)]
     widths = [max(len(row[place]) for row in cells) for place in range(len(names))]
     for row in cells:
@@ -390,12 +380,10 @@ def _printable(text: str) -> str:
 
 
 def _promise(account: Account, *, explained: bool) -> str:
-    """Say what holds of all that was released from the data set."""
+    """Return the guarantee of everything released from a dataset, in words."""
     limit, spent = account.limit or account.spent, account.spent
     kept = Privacy(max(limit.epsilon, spent.epsilon), max(limit.delta, spent.delta))
     said = "" if kept == limit else "More was spent than the limit is now. "
     name = repr(_printable(account.dataset))
-    words = f"{kept} (show --explain says what that means)."
-    if explained:
-        words = kept.explain().removesuffix("Several answers about the same people add up.")
-    return f"{said}All that is released from {name} keeps one promise together: {words.rstrip()}"
+    words = meaning_of(kept) if explained else f"{kept} (show --explain says what that means)."
+    return f"{said}All that is released from {name} keeps one promise together: {words}"

@@ -1,13 +1,4 @@
-"""The commands calibrate, release, compare and privacy-for.
-
-``leastnoise calibrate``: find the least noise.
-
-``leastnoise release``: add the least noise to a value.
-
-``leastnoise compare``: all noises that keep a promise, side by side.
-
-``leastnoise privacy-for``: the smallest promise that allows an accuracy.
-"""
+"""The commands calibrate, release, compare and privacy-for."""
 
 from __future__ import annotations
 
@@ -18,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leastnoise.cli.app import Once
-from leastnoise.cli.options import asked, cost, family, question, setting, which_ledger
+from leastnoise.cli.options import cost, family, problem, problem_arguments, setting, which_ledger
 from leastnoise.cli.output import (
     certificate_data,
     finite,
@@ -39,13 +30,14 @@ from leastnoise.core.exact import (
     parse_rational,
 )
 from leastnoise.errors import InvalidParameter
+from leastnoise.files import refuse_overwriting, write_text
 
 if TYPE_CHECKING:
     from leastnoise.mechanism import Answer, Mechanism
 
 
 @click.command()
-@question
+@problem
 @family
 @click.option("--save", type=click.Path(dir_okay=False), help="Write the certificate to a file.")
 def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
@@ -59,8 +51,9 @@ def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
     """  # noqa: D301 -- click reads the control character
     from leastnoise.mechanism import calibrate as find_mechanism
 
-    mechanism = find_mechanism(**asked(**asking))
+    mechanism = find_mechanism(**problem_arguments(**asking))
     if save is not None:
+        refuse_overwriting(save, option="--save")
         _write(save, mechanism.certificate.to_json())
     if as_json:
         print_json(_mechanism_data(mechanism))
@@ -80,7 +73,7 @@ def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
 
 def _write(path: str, text: str) -> None:
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        write_text(Path(path), text)
     except OSError as error:
         raise InvalidParameter(
             f"the certificate must be saved to a file that can be written; {error.strerror}. "
@@ -112,7 +105,7 @@ def _mechanism_data(mechanism: Mechanism) -> dict[str, Any]:
 
 @click.command(cls=Once, context_settings={"ignore_unknown_options": True})
 @click.argument("values", nargs=-1, required=True, metavar="VALUE")
-@question
+@problem
 @family
 @click.option("--allow-exact", is_flag=True, help="Accept that the exact value may leave.")
 @click.option("--ledger", metavar="FILE", help="Charge and store it there; begun by ledger new.")
@@ -147,7 +140,7 @@ def release(
 
     value = _value(values)
     with recording(ledger, dataset=dataset, analyst=analyst, witness=witness) as found:
-        mechanism = find_mechanism(**asked(**asking))
+        mechanism = find_mechanism(**problem_arguments(**asking))
         with waiting("checking the ledger"):
             if isinstance(found, Ledger):
                 refuse_late(witness, found)
@@ -192,7 +185,7 @@ def _answer_data(answer: Answer) -> dict[str, Any]:
 
 
 @click.command()
-@question
+@problem
 @click.option("--releases", default="1", show_default=True, help="Answers under one promise.")
 @click.option("--plot", "folder", metavar="FOLDER", help="Write three pictures into a folder.")
 def compare(*, releases: str, folder: str | None, as_json: bool, **asking: Any) -> None:
@@ -205,7 +198,7 @@ def compare(*, releases: str, folder: str | None, as_json: bool, **asking: Any) 
     """  # noqa: D301 -- click reads the control character
     from leastnoise.planning import compare as compare_noises
 
-    comparison = compare_noises(releases=releases, **asked(**asking))
+    comparison = compare_noises(releases=releases, **problem_arguments(**asking))
     pictures: list[str] = []
     if folder is not None:
         from leastnoise.plots import save_comparison  # the pictures' libraries, on first use

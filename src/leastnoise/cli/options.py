@@ -1,4 +1,4 @@
-"""The options that commands share, and the arguments of the library that they spell."""
+"""Options that commands share, and the library's arguments that they stand for."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -24,8 +24,8 @@ _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-def question(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that every question about a noise that keeps a promise has."""
+def problem(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a calibration problem: the guarantee and its setting."""
     options = [
         click.option("--epsilon", default="0", help="ε of the promise.", show_default=True),
         click.option("--delta", default="0", help="δ of the promise.", show_default=True),
@@ -34,7 +34,7 @@ def question(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def setting(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say what is asked, but for the promise."""
+    """Add the options of a calibration problem, but for the guarantee."""
     options = [
         click.option("--sensitivity", required=True, help="Δ: how much one person can change."),
         click.option("--cost", "cost_text", default="l1", show_default=True, help=_COSTS),
@@ -55,7 +55,7 @@ def setting(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def family(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the option that asks for one kind of noise."""
+    """Add the option for one family of noise."""
     from leastnoise.calibration import FAMILIES  # only where a noise is sought anyway
 
     kinds = ", ".join(FAMILIES)
@@ -63,7 +63,7 @@ def family(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def which_ledger(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say of which data set in a ledger, and for whom."""
+    """Add the options for a ledger's dataset, analyst and witness."""
     options = [
         click.option("--dataset", help=DATASET),
         click.option("--analyst", help="Who asks."),
@@ -72,8 +72,8 @@ def which_ledger(command: Callable[..., None]) -> Callable[..., None]:
     return _with_options(options, command)
 
 
-def opened(file: str, **which: Any) -> "Ledger":
-    """Open the ledger that is meant."""
+def open_ledger(file: str, **which: Any) -> "Ledger":
+    """Open a ledger; reject an address of another kind without quoting it."""
     from leastnoise.ledger import Ledger  # only where one is used
 
     scheme = _ADDRESS.match(file)
@@ -86,10 +86,10 @@ def opened(file: str, **which: Any) -> "Ledger":
     return Ledger(file, **which)
 
 
-def asked(
+def problem_arguments(
     *, epsilon: str, delta: str, cost_text: str, no_solve: bool, **rest: Any
 ) -> dict[str, Any]:
-    """Return the arguments of the library that the options of a question spell."""
+    """Return the library's arguments for the options of a calibration problem."""
     privacy = Privacy(epsilon, delta)
     return {"privacy": privacy, "cost": cost(cost_text), "solve": not no_solve, **rest}
 

@@ -1,10 +1,6 @@
-"""How commands print, write files and tell that they work.
+"""Print and write the results of commands, and report progress on the terminal.
 
-How commands print: tables and words for people, one line of strict JSON for programs.
-
-How answers from tables are printed, and written to a file.
-
-A line on the terminal while a command waits for one long call.
+People get tables and sentences, programs one line of strict JSON.
 """
 
 import json
@@ -13,7 +9,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from fractions import Fraction
@@ -32,7 +28,6 @@ if TYPE_CHECKING:
     from leastnoise.certificate import Certificate
     from leastnoise.ledger import Receipt
     from leastnoise.tables import GroupedAnswers
-    from leastnoise.tables.answers import Figures, Layout
 
 _NO_BREAK = "\u00a0"
 # The blanks in "ε = 1" and "50 %", and that in "(ε, δ)".
@@ -41,7 +36,7 @@ _PAIR = re.compile(r"\([^\s()]+, [^\s()]+\)")
 
 
 def print_json(data: object) -> None:
-    """Print data as JSON, on one line, as itself in any encoding: JSON can spell what it lacks."""
+    """Print data as one line of JSON, with escapes for what the terminal cannot show."""
     text = json.dumps(data, ensure_ascii=False)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
@@ -51,7 +46,7 @@ def print_json(data: object) -> None:
 
 
 def print_table(*rows: tuple[str, str]) -> None:
-    """Print rows of a name and a text, the texts below one another."""
+    """Print rows of a name and a text, the texts aligned."""
     width = max(len(name) for name, _ in rows)
     for name, text in rows:
         click.echo(f"{name:<{width}}  {text}")
@@ -73,12 +68,12 @@ def _held(found: re.Match[str]) -> str:
 
 
 def privacy_data(privacy: Privacy) -> dict[str, str]:
-    """Return a promise as JSON has it: exact ratios."""
+    """Return a guarantee for JSON, as exact ratios."""
     return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
 def certificate_data(certificate: "Certificate") -> dict[str, Any]:
-    """Return what a certificate says as JSON has it, without its proof."""
+    """Return the statement of a certificate for JSON, without its proof."""
     return {
         "among": certificate.among,
         "objective": repr(certificate.objective),
@@ -96,7 +91,7 @@ def length(size: Fraction | float) -> str | None:
 
 
 def finite(number: float) -> float | None:
-    """JSON has no infinities; the exact number stands beside it."""
+    """Return a number that JSON can hold: None for infinity, which stands beside an exact one."""
     return number if math.isfinite(number) else None
 
 
@@ -106,7 +101,7 @@ _ENDINGS = (".csv", ".parquet", ".json")
 def refuse_out(
     out: str, *, overwrite: bool, ledger: str | None, witness: str | None, read: list[str | None]
 ) -> None:
-    """Refuse a file that could not be written, before anything is charged for what is to be in it.
+    """Reject a file that could not be written, before anything is charged for its content.
 
     Args:
         out: The file.
@@ -186,7 +181,7 @@ def _answer_data(found: Any, title: str) -> dict[str, Any]:
 
     table = as_table(found, title)
     layout = layout_of(table.answers)
-    each = [_figures(layout, figures) for figures in layout.figures(table.answers)]
+    each = [_figures(layout.json_names, figures) for figures in layout.figures(table.answers)]
     data: dict[str, Any] = {"asked": title}
     if _grouped(found):
         keys = [[_key(part) for part in key] for key in table.keys]
@@ -202,15 +197,15 @@ def _answer_data(found: Any, title: str) -> dict[str, Any]:
     }
 
 
-def _figures(layout: "Layout[Any]", figures: "Figures") -> dict[str, Any]:
-    """Return the figures of one answer; two of one name in JSON are a list."""
+def _figures(names: Sequence[str], figures: Sequence[tuple[int, int] | None]) -> dict[str, Any]:
+    """Return the figures of one answer, the value also as a float; those of one name as a list."""
     data: dict[str, Any] = {}
-    for column, figure in zip(layout.columns, figures, strict=True):
-        name, number = column.json or column.name, figure and Fraction(*figure)
+    for name, figure in zip(names, figures, strict=True):
+        number = figure and Fraction(*figure)
         text = None if number is None else format_ratio(number)
         data[name] = [data[name], text] if name in data else text
-        if column is layout.columns[0]:
-            data[f"{name}_float"] = finite(as_float(number or 0))
+        if name == "value":
+            data["value_float"] = finite(as_float(number or 0))
     return data
 
 
@@ -223,10 +218,10 @@ _PATIENCE = 2
 
 @contextmanager
 def waiting(doing: str) -> Iterator[Callable[[str], None]]:
-    """Say on the error stream what is being done once it takes long, and only on a terminal.
+    """Report on a terminal's error stream what is being done, once it takes long.
 
-    The block gets a function by which it can say that it does something else from now on. It prints
-    nothing itself: the line is wiped when it has ended.
+    The block gets a function to report its next task. It must not print: the line is wiped at the
+    end.
     """
     now = [doing]
     if sys.stderr is None or not sys.stderr.isatty():
@@ -243,7 +238,7 @@ def waiting(doing: str) -> Iterator[Callable[[str], None]]:
 
 
 def _tell(now: list[str], ended: Event) -> None:
-    """Write the seconds that have passed until it has ended; then wipe the line."""
+    """Write the seconds that have passed until the block ends; then wipe the line."""
     longest, seconds = 0, _PATIENCE
     if not ended.wait(_PATIENCE):
         while True:
@@ -258,7 +253,7 @@ def _tell(now: list[str], ended: Event) -> None:
 
 
 def receipt_data(receipt: "Receipt | None") -> dict[str, Any] | bool:
-    """Return where a release is recorded; false if it is nowhere."""
+    """Return where a release is recorded, for JSON; False if it is nowhere."""
     if receipt is None:
         return False
     return {

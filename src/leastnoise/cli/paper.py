@@ -18,10 +18,7 @@ def paper(*, folder: str, as_json: bool) -> None:
     Example:
       leastnoise paper paper-recomputed/
     """  # noqa: D301 -- click reads the control character
-    from leastnoise.paper import (
-        claims,
-        write,  # the pictures' libraries, on first use
-    )
+    from leastnoise.paper import claims, write  # they load Altair
 
     if sys.stderr.isatty():
         click.echo("recomputing tables, figures and claims …", err=True)

@@ -1,14 +1,9 @@
-"""The ledger that a command charges, and its witness.
-
-Where commands record a release, and how they say where it is.
-
-What commands ask of a witness: one that is named must have something to tell.
-"""
+"""Open the ledger that a command charges, and check its witness."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
-from leastnoise.cli.options import opened
+from leastnoise.cli.options import open_ledger
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
 
@@ -19,11 +14,11 @@ if TYPE_CHECKING:
 def recording(
     ledger: str | None, **which: str | None
 ) -> "AbstractContextManager[Ledger | Unrecorded]":
-    """Open the ledger that is meant, before anything is worked out for it."""
+    """Open the ledger to charge, or stand for none; reject options that need one."""
     from leastnoise.ledger import UNRECORDED  # only where something is released
 
     if ledger is not None:
-        return opened(ledger, **which)
+        return open_ledger(ledger, **which)
     for option, text in which.items():
         if text is not None:
             raise InvalidParameter(
@@ -34,7 +29,7 @@ def recording(
 
 
 def of_dataset(ledger: "Ledger | Unrecorded") -> str:
-    """Name the data set, where a ledger has several."""
+    """Return a phrase that names the dataset; empty unless the ledger has several."""
     from leastnoise.ledger import Unrecorded
 
     if isinstance(ledger, Unrecorded) or len({one.dataset for one in ledger.accounts}) == 1:
@@ -43,15 +38,15 @@ def of_dataset(ledger: "Ledger | Unrecorded") -> str:
 
 
 def heads_of(witness: str | None) -> int:
-    """Return how many heads a witness holds for the chain to be checked against."""
-    from leastnoise.ledger import witness_read  # only where a ledger is used
+    """Return how many heads a witness holds."""
+    from leastnoise.ledger import read_witness  # only where a ledger is used
 
-    found = witness_read(witness)
+    found = read_witness(witness)
     return 0 if found is None else len(found.heads())
 
 
 def refuse_silent(witness: str | None) -> None:
-    """Refuse a witness without heads: a misspelt name would vouch for any ledger."""
+    """Reject a witness without heads: a misspelled name would vouch for any ledger."""
     if witness is not None and not heads_of(witness):
         raise InvalidParameter(
             "a witness must exist and hold heads of the ledger; got "
@@ -61,21 +56,22 @@ def refuse_silent(witness: str | None) -> None:
 
 
 def refuse_late(witness: str | None, ledger: "Ledger") -> None:
-    """Refuse a witness without heads for a ledger with releases: it was there, or is begun aloud.
+    """Reject a witness without heads for a ledger that has releases.
 
-    With the first release of a ledger a witness may begin by itself: there is nothing to forget.
+    Such a witness is lost or must be begun by ``ledger new``. Before the first release there is
+    nothing that an older copy could have forgotten.
     """
     if witness is not None and any(one.spent.epsilon or one.spent.delta for one in ledger.accounts):
         refuse_silent(witness)
 
 
 def begin_witness(witness: str, ledger: "Ledger") -> bool:
-    """Check the whole ledger and have the witness begin with its head; false if it had begun."""
-    from leastnoise.ledger import witness_read
+    """Verify the ledger and note its head in a new witness; return False if it has heads."""
+    from leastnoise.ledger import read_witness
 
     begun = heads_of(witness)
     head = ledger.verify()
-    found = witness_read(witness)
+    found = read_witness(witness)
     if begun or found is None:
         return False
     found.note(head)

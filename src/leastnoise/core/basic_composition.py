@@ -75,7 +75,7 @@ def split_evenly(privacy: Privacy, releases: int) -> Privacy:
     each may depend on the answers before it (Kairouz, Oh and Viswanath 2015, Theorem 3.3 with
     i = 0). For uniform noise at ε = 0 nothing is lost by it; for ε > 0 something may be.
 
-    >>> split(Privacy(delta="0.19"), 2), split(Privacy(1, "1e-6"), 4)
+    >>> split_evenly(Privacy(delta="0.19"), 2), split_evenly(Privacy(1, "1e-6"), 4)
     (Privacy(epsilon=0, delta=0.1), Privacy(epsilon=0.25, delta=0.00000025000009375))
     """
     if releases == 1:
@@ -100,7 +100,7 @@ def joint_sensitivity(sensitivity: Fraction, releases: int) -> Fraction:
 
 
 # No smaller δ is stated: it would be of thousands of digits.
-_LEAST_DELTA = Fraction(1, 10**1000)
+LEAST_DELTA = Fraction(1, 10**1000)
 
 
 def compose_gaussians(parts: Iterable[tuple[Fraction, Fraction]], epsilon: Fraction) -> Privacy:
@@ -109,7 +109,7 @@ def compose_gaussians(parts: Iterable[tuple[Fraction, Fraction]], epsilon: Fract
     move = Interval.exact(power(moved, _HALF).upper).shortened(_BITS).upper
     curve = curve_of(Gaussian(1), parse_positive(move, "sensitivity"))
     reached = curve.worst(Level.at(epsilon))[0].upper
-    return Privacy(epsilon, max(Interval.exact(reached).shortened(_BITS).upper, _LEAST_DELTA))
+    return Privacy(epsilon, max(Interval.exact(reached).shortened(_BITS).upper, LEAST_DELTA))
 
 
 def compose_basic(parts: Iterable[Privacy], most: Fraction = Fraction(1)) -> Privacy:
@@ -121,7 +121,7 @@ def compose_basic(parts: Iterable[Privacy], most: Fraction = Fraction(1)) -> Pri
     then the odds change by at most e^Σεᵢ; adaptively too, as the promises are fixed beforehand.
     A δ of very many digits is rounded up, but not beyond ``most`` if it is no more than that.
 
-    >>> all_together([Privacy("0.5"), Privacy("0.25", "0.1"), Privacy(delta="0.1")])
+    >>> compose_basic([Privacy("0.5"), Privacy("0.25", "0.1"), Privacy(delta="0.1")])
     Privacy(epsilon=0.75, delta=0.19)
     """
     whole = list(parts)

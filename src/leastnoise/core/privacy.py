@@ -79,32 +79,38 @@ class Privacy:
             people: How many people the data is about, where that is public: to say what δ comes to
                 among them.
         """
-        guess = _percent((1 + self.advantage) / 2)
-        words = [
-            f"{self} means: someone who knows everything about the data but whether one person is "
-            f"in it, and sees the answer, guesses that right at most {guess} % of the time "
-            "(50 % is blind guessing).",
-            self._worst(),
-        ]
-        if self.delta and self.advantage < 1:
-            words.append(
-                f"Guessing alone is bounded as by ε = {_equal_guessing(self.advantage)} at δ = 0, "
-                "a stronger promise that this one does not make."
-            )
-        if people is not None:
-            words.append(_among(parse_count(people, "people", least=1), self.delta))
-        return " ".join([*words, "Several answers about the same people add up."])
+        return f"{meaning_of(self, people=people)} Several answers about the same people add up."
 
-    def _worst(self) -> str:
-        """Say what the worst answer is like that keeps the promise."""
-        odds = f"changes the odds by a factor of at most {_up(exponential(self.epsilon).upper)}"
-        if not self.delta:
-            return f"The answer {odds if self.epsilon else 'tells nothing at all'}."
-        return (
-            "It does not mean that nobody can ever be sure: at the worst, with probability up to "
-            f"{_percent(self.delta)} % the answer proves outright whether that person is in the "
-            f"data, and else it {odds if self.epsilon else 'tells nothing'}."
+
+def meaning_of(privacy: Privacy, *, people: int | None = None) -> str:
+    """Say what :meth:`Privacy.explain` says, but for what holds of several answers."""
+    guess = _percent((1 + privacy.advantage) / 2)
+    words = [
+        f"{privacy} means: someone who knows everything about the data but whether one person is "
+        f"in it, and sees the answer, guesses that right at most {guess} % of the time "
+        "(50 % is blind guessing).",
+        _worst(privacy),
+    ]
+    if privacy.delta and privacy.advantage < 1:
+        words.append(
+            f"Guessing alone is bounded as by ε = {_equal_guessing(privacy.advantage)} at δ = 0, "
+            "a stronger promise that this one does not make."
         )
+    if people is not None:
+        words.append(_among(parse_count(people, "people", least=1), privacy.delta))
+    return " ".join(words)
+
+
+def _worst(privacy: Privacy) -> str:
+    """Say what the worst answer is like that keeps the promise."""
+    odds = f"changes the odds by a factor of at most {_up(exponential(privacy.epsilon).upper)}"
+    if not privacy.delta:
+        return f"The answer {odds if privacy.epsilon else 'tells nothing at all'}."
+    return (
+        "It does not mean that nobody can ever be sure: at the worst, with probability up to "
+        f"{_percent(privacy.delta)} % the answer proves outright whether that person is in the "
+        f"data, and else it {odds if privacy.epsilon else 'tells nothing'}."
+    )
 
 
 def _equal_guessing(advantage: Fraction) -> str:

@@ -17,7 +17,7 @@ from leastnoise.core.exact import exact_ratio
 from leastnoise.core.lattice import Grid
 from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.sampling import SYSTEM, CipherTape, way
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import INTEGER, InvalidParameter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,8 +81,9 @@ def releasing_many(
 
 def _not_whole(value: object) -> InvalidParameter:
     return InvalidParameter(
-        "with integer=True the value to release must be a whole number; "
-        f"got one of type {type(value).__name__} that is not. Leave out integer=True."
+        "with " + INTEGER + " the value to release must be a whole number",
+        got=f"one of type {type(value).__name__} that is not",
+        fix="Leave out " + INTEGER + ".",
     )
 
 

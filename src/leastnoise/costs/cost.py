@@ -52,12 +52,15 @@ class Cost:
         """Keep the function; nothing is called yet."""
         if not callable(function):
             raise InvalidParameter(
-                f"a cost must be a function of the size of an error; got {quote(function)}. "
-                "Give for instance Cost(math.log1p), or one of l1, l2, lp, threshold, points."
+                "a cost must be a function of the size of an error",
+                got=quote(function),
+                fix="Give for instance Cost(math.log1p), or one of l1, l2, lp, threshold, points.",
             )
         if not isinstance(name, str | None):
             raise InvalidParameter(
-                f"the name of a cost must be a text; got {quote(name)}. Give one or leave it out."
+                "the name of a cost must be a text",
+                got=quote(name),
+                fix="Give one or leave it out.",
             )
         object.__setattr__(self, "_function", function)
         named = name or f"Cost({getattr(function, '__name__', type(function).__name__)})"
@@ -164,8 +167,9 @@ class Cost:
             if after < before:
                 start, end = (format_rounded(width * i, 9) for i in (place, place + 1))
                 raise InvalidParameter(
-                    f"a cost must never fall as the error grows; {self!r} falls from {before!r} "
-                    f"at {start} to {after!r} at {end}. Give a function that never falls."
+                    f"a cost must never fall as the error grows; {self!r} falls from {before!r} at "
+                    f"{start} to {after!r} at {end}",
+                    fix="Give a function that never falls.",
                 )
 
     def _total_one_by_one(self, step: Fraction, terms: int) -> Interval:
@@ -203,8 +207,8 @@ class Cost:
 
     def _too_large(self) -> InvalidParameter:
         return InvalidParameter(
-            f"the costs of a function must add up within the floats; those of {self!r} do not. "
-            "Give a smaller function, for instance a thousandth of it."
+            f"the costs of a function must add up within the floats; those of {self!r} do not",
+            fix="Give a smaller function, for instance a thousandth of it.",
         )
 
     def _called_at(self, sizes: list[float]) -> list[float]:
@@ -222,15 +226,17 @@ class Cost:
             cost: object = self._function(size)
         except Exception as error:
             raise InvalidParameter(
-                f"a cost must be a number at every size; {self!r} raised "
-                f"{type(error).__name__} at {size!r}. Give a function defined for all sizes ≥ 0."
+                f"a cost must be a number at every size; {self!r} raised {type(error).__name__} at "
+                f"{size!r}",
+                fix="Give a function defined for all sizes ≥ 0.",
             ) from error
         number = _as_finite(cost)
         if number is not None:
             return number
         raise InvalidParameter(
             f"a cost must be a finite number at every size; {self!r} gave {quote(cost)} "
-            f"at {size!r}. Give a function that is finite for all sizes ≥ 0."
+            f"at {size!r}",
+            fix="Give a function that is finite for all sizes ≥ 0.",
         )
 
 
@@ -239,8 +245,9 @@ def as_cost(cost: object) -> Cost:
     if isinstance(cost, Cost):
         return cost
     raise InvalidParameter(
-        f"cost must be a Cost; got {quote(cost)}. "
-        "Give l1, l2, lp(p), threshold(t), points([…]) or Cost(function)."
+        "cost must be a Cost",
+        got=quote(cost),
+        fix="Give l1, l2, lp(p), threshold(t), points([…]) or Cost(function).",
     )
 
 
@@ -268,8 +275,9 @@ def _within_floats(size: Fraction) -> float:
     number = as_float(size)
     if math.isinf(number) or 0 < number < _SMALLEST_SIZE:
         raise InvalidParameter(
-            f"a cost given as a function is called with floats from {_SMALLEST_SIZE} up; got a "
-            f"size of about {format_rounded(size)}. Use l1, l2, lp, threshold or points."
+            f"a cost given as a function is called with floats from {_SMALLEST_SIZE} up",
+            got=f"a size of about {format_rounded(size)}",
+            fix="Use l1, l2, lp, threshold or points.",
         )
     return number
 

@@ -65,8 +65,9 @@ def series(
         low = low * ratio.numerator // ratio.denominator
         high = -(-high * ratio.numerator // ratio.denominator)
     raise Unsupported(
-        f"an expected cost is added up over at most {_TERMS} periods of a noise; got one that "
-        "needs more, with a ratio so near to 1 or a cost that grows so fast. Ask for l1 or l2."
+        f"an expected cost is added up over at most {_TERMS} periods of a noise",
+        got="one that needs more, with a ratio so near to 1 or a cost that grows so fast",
+        fix="Ask for l1 or l2.",
     )
 
 
@@ -86,8 +87,9 @@ def unbounded(cost: Cost) -> Unsupported:
     """Return the refusal of a cost of which nobody knows how fast it grows."""
     return Unsupported(
         "the expected cost of noise without a largest size needs a cost that is known at every "
-        f"size; got {cost!r}, a function that can only be called. Use l1, l2, lp, threshold or "
-        "points."
+        "size",
+        got=f"{cost!r}, a function that can only be called",
+        fix="Use l1, l2, lp, threshold or points.",
     )
 
 
@@ -95,8 +97,9 @@ def unbounded(cost: Cost) -> Unsupported:
 def expectation(law: Noise, cost: Cost) -> Interval:
     """Enclose the expected cost E L(X)."""
     raise Unsupported(
-        "an expected cost is known of the noises of leastnoise; "
-        f"got {law!r} and {cost!r}. Give one of them."
+        "an expected cost is known of the noises of leastnoise",
+        got=f"{law!r} and {cost!r}",
+        fix="Give one of them.",
     )
 
 

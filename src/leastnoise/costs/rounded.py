@@ -209,8 +209,9 @@ class _Sum:
             return end, rest
         raise Unsupported(
             "an expected cost is added up as far as a noise has a probability of "
-            f"2^-{_FEWEST_HALVINGS << (_DOUBLINGS - 1)}; got a cost that is not small by then. "
-            "Give a smaller power."
+            f"2^-{_FEWEST_HALVINGS << _DOUBLINGS - 1}",
+            got="a cost that is not small by then",
+            fix="Give a smaller power.",
         )
 
     def _rest(self, end: int) -> Fraction | None:

@@ -1,12 +1,12 @@
 """What has been spent, on disk: a ledger that cannot be overspent."""
 
 from leastnoise.ledger.accounts import Account, Accounts
-from leastnoise.ledger.declaration import account_written, release_written
+from leastnoise.ledger.declaration import account_to_json, release_to_json
 from leastnoise.ledger.entries import UNRECORDED, Receipt, Release, Spending, Stored, Unrecorded
 from leastnoise.ledger.ledger import Ledger
 from leastnoise.ledger.recording import Form, Place, Written
 from leastnoise.ledger.rows import CHARGE, LIMIT, Head, Json, Row, canonical
-from leastnoise.ledger.witness import is_head, witness_read
+from leastnoise.ledger.witness import is_head, read_witness
 
 __all__ = [
     "CHARGE",
@@ -26,9 +26,9 @@ __all__ = [
     "Stored",
     "Unrecorded",
     "Written",
-    "account_written",
+    "account_to_json",
     "canonical",
     "is_head",
-    "release_written",
-    "witness_read",
+    "read_witness",
+    "release_to_json",
 ]

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from importlib import import_module
 
-from leastnoise.core.exact import as_float, format_exact, format_ratio, power, round_up
+from leastnoise.core.exact import as_float, format_exact, format_ratio
 from leastnoise.core.privacy import Privacy
+from leastnoise.errors import InvalidParameter
 from leastnoise.ledger.accounts import Account, Accounts
 from leastnoise.ledger.entries import Release, releases_of
 from leastnoise.ledger.rows import MECHANISM, OPENED, VERSION, Json, Row, amount, mechanism_key
@@ -35,7 +36,7 @@ _JUSTIFICATION = (
 )
 
 
-def declared(rows: Iterable[Row], dataset: str, unit: str | None = None) -> Json:
+def declare(rows: Iterable[Row], dataset: str, unit: str | None = None) -> Json:
     """Return the declaration of a data set, for JSON.
 
     Args:
@@ -131,12 +132,12 @@ def _evidence(
     return {
         "head": str(known.head),
         "versions": {"leastnoise": _version(), "ledger": VERSION},
-        "accounts": [account_written(account) for account in accounts],
+        "accounts": [account_to_json(account) for account in accounts],
         "mechanisms": {
             digest: {"arithmetic": ARITHMETIC, **content} for digest, content in mechanisms.items()
         },
         "releases": [
-            {**release_written(release), "certified": _certified(release, mechanisms)}
+            {**release_to_json(release), "certified": _certified(release, mechanisms)}
             for release in releases
         ],
     }
@@ -148,7 +149,7 @@ def _version() -> str:
     return version
 
 
-def account_written(account: Account) -> Json:
+def account_to_json(account: Account) -> Json:
     """Return an account as JSON has it."""
     return {
         "dataset": account.dataset,
@@ -159,7 +160,7 @@ def account_written(account: Account) -> Json:
     }
 
 
-def release_written(release: Release) -> Json:
+def release_to_json(release: Release) -> Json:
     """Return a release as JSON has it."""
     return {
         "row": release.row,
@@ -178,19 +179,21 @@ def _certified(release: Release, mechanisms: dict[str, Json]) -> bool | None:
 
     A noise is kept once, with the certificate that it came with first: that may be for a weaker
     promise. None where there is no certificate, only a theorem, and for the answers of a plan,
-    which keep their promise together. Of an array, t elements that one
-    person can change keep (tε, 1 − (1−δ)ᵗ), as the release was charged.
+    which keep their promise together. The elements of an array that one person can change are
+    composed, as when the release was charged.
     """
+    from leastnoise.core.basic_composition import compose_equal  # it loads the noise families
+
     certificate = mechanisms[release.mechanisms[0]].get("certificate")
     if certificate is None or release.asked.get("answer") == "plan":
         return None
     proved = Privacy(*(amount(certificate["privacy"][part]) for part in ("epsilon", "delta")))
-    touches = release.asked.get("touches", 1)
-    failing = proved.delta
-    if failing and touches > 1:
-        failing = round_up(1 - power(1 - failing, Fraction(touches)).lower)
+    try:
+        proved = compose_equal(proved, release.asked.get("touches", 1))
+    except InvalidParameter:  # together they promise nothing
+        return False
     promise = release.privacy
-    return touches * proved.epsilon <= promise.epsilon and failing <= promise.delta
+    return proved.epsilon <= promise.epsilon and proved.delta <= promise.delta
 
 
 def _kept(account: Account) -> Privacy:

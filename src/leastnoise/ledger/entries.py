@@ -1,11 +1,4 @@
-"""What a ledger is asked and what it hands out.
-
-What goes into a ledger for a release, and what comes back.
-
-The spelled-out way to go without a ledger.
-
-The releases that a ledger holds, one by one.
-"""
+"""What a ledger is given for a release, and what it returns."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,7 +13,7 @@ from leastnoise.ledger.rows import ANSWER, CHARGE, Head, Json, Row, amount
 _LONGEST_TEXT = 1000
 
 
-def named(text: object, what: str) -> str:
+def check_name(text: object, what: str) -> str:
     """Return a name or a key, or refuse what cannot be one."""
     if isinstance(text, str) and 0 < len(text) <= _LONGEST_TEXT and text.isprintable():
         return text

@@ -1,7 +1,4 @@
-"""``Ledger``: what has been spent, so that it cannot be overspent.
-
-What a ledger was begun with, for those who open one and do not know.
-"""
+"""``Ledger``: a durable privacy budget that processes share and cannot overspend."""
 
 import os
 from collections.abc import Iterator
@@ -11,11 +8,11 @@ from uuid import uuid4
 
 from leastnoise.core.exact import Number, format_ratio, parse_positive, quote
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger.accounts import Account, Accounts, Name
 from leastnoise.ledger.chain import Chain, Draft, keyed
-from leastnoise.ledger.declaration import declared
-from leastnoise.ledger.entries import Receipt, Release, Spending, Stored, named, releases_of
+from leastnoise.ledger.declaration import declare
+from leastnoise.ledger.entries import Receipt, Release, Spending, Stored, check_name, releases_of
 from leastnoise.ledger.rows import (
     ANSWER,
     CHARGE,
@@ -29,8 +26,8 @@ from leastnoise.ledger.rows import (
     limit_key,
     mechanism_key,
 )
-from leastnoise.ledger.stores import Page, checked_address, opened
-from leastnoise.ledger.witness import read_head, witness_read
+from leastnoise.ledger.stores import Page, check_address, open_store
+from leastnoise.ledger.witness import read_head, read_witness
 
 _USUAL = "data"
 # What a key stands for, and where a charge says it.
@@ -39,6 +36,10 @@ _QUESTION = {
     "mechanism": ("mechanisms",),
     "question": ("asked",),
 }
+_BEGIN_DATASET = Words(
+    "limit=Privacy(epsilon=…, delta=…)",
+    "leastnoise ledger FILE new --dataset … --epsilon … --delta …",
+)
 _LONGEST_WAIT = Fraction(10**6)  # seconds: databases count milliseconds in 32 bits
 
 
@@ -87,17 +88,17 @@ class Ledger:
         timeout: Number = 10,
     ) -> None:
         """Open a ledger, or begin one."""
-        self.where = checked_address(where)
-        self.analyst = None if analyst is None else named(analyst, "an analyst")
+        self.where = check_address(where)
+        self.analyst = None if analyst is None else check_name(analyst, "an analyst")
         if analyst_limit is not None and analyst is None:
             raise InvalidParameter(
                 "an analyst's limit must be somebody's; got one without a name. Give analyst=, too."
             )
-        chosen = None if dataset is None else named(dataset, "a data set")
+        chosen = None if dataset is None else check_name(dataset, "a data set")
         whole, own = _limit(limit), _limit(analyst_limit)
-        witnessed = witness_read(witness)
+        witnessed = read_witness(witness)
         waiting = float(min(parse_positive(timeout, "timeout"), _LONGEST_WAIT))
-        store = opened(self.where, timeout=waiting, create=whole is not None)
+        store = open_store(self.where, timeout=waiting, create=whole is not None)
         self._chain = Chain(store, witnessed)
         try:
             self.dataset = self._open(chosen, whole, own)
@@ -174,8 +175,8 @@ class Ledger:
         Args:
             unit: Whose presence is protected, such as ``"person"``: the ledger does not know it.
         """
-        said = None if unit is None else named(unit, "a unit of privacy")
-        return declared(self.rows(), self.dataset, said)
+        said = None if unit is None else check_name(unit, "a unit of privacy")
+        return declare(self.rows(), self.dataset, said)
 
     # ------------------------------------------------------------------ to be written
 
@@ -183,7 +184,7 @@ class Ledger:
         """Set a new limit, of the data set or of one analyst of it; the old one stays on record."""
         if not isinstance(limit, Privacy):
             raise _no_limit(limit)
-        name = self.dataset, None if analyst is None else named(analyst, "an analyst")
+        name = self.dataset, None if analyst is None else check_name(analyst, "an analyst")
         with self._chain.writing() as page:
             page.write(LIMIT, limit_key(*name), _limit_body(name, limit))
 
@@ -198,13 +199,13 @@ class Ledger:
             BudgetExceeded: If a limit would be passed; nothing is charged.
             InvalidParameter: If the key was used for something else.
         """
-        return self.asked(spending, key, fresh=fresh)[0]
+        return self.charge_or_recall(spending, key, fresh=fresh)[0]
 
-    def asked(
+    def charge_or_recall(
         self, spending: Spending, key: str | None = None, *, fresh: bool = False
     ) -> tuple[Receipt, Stored | None]:
         """Charge as :meth:`charge` does; return the answer, too, if the charge has one already."""
-        key = uuid4().hex if key is None else named(key, "a key")
+        key = uuid4().hex if key is None else check_name(key, "a key")
         body = {
             "dataset": self.dataset,
             "analyst": self.analyst,
@@ -285,9 +286,10 @@ class Ledger:
         if had[dataset, None] is None and whole is None:
             there = "" if first is None else f" (the ledger was begun with {first!r})"
             raise InvalidParameter(
-                f"a data set in a ledger must have a limit; got {dataset!r}, which has none{there}."
-                " Look at its name; only for other people than those of the data sets there are, "
-                "begin it with limit=Privacy(epsilon=…, delta=…)."
+                "a data set in a ledger must have a limit",
+                got=f"{dataset!r}, which has none{there}",
+                fix="Look at its name; only for other people than those of the data sets there "
+                "are, begin it with " + _BEGIN_DATASET + ".",
             )
         new = {name: limit for name, limit in limits.items() if limit and had[name] is None}
         if new:
@@ -345,8 +347,11 @@ def _same(wanted: Privacy | None, had: Privacy | None) -> None:
     """Refuse a limit that is not the one on record."""
     if wanted is not None and had is not None and wanted != had:
         raise InvalidParameter(
-            f"a ledger's limit stays as it is; got {wanted} where it is {had}. "
-            "Leave it out, or set another with allow()."
+            "a ledger's limit stays as it is",
+            got=f"{wanted} where it is {had}",
+            fix="Leave it out, or set another with "
+            + Words("allow()", "leastnoise ledger FILE allow")
+            + ".",
         )
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter, LedgerUnavailable
-from leastnoise.ledger.entries import Receipt, Spending, Unrecorded, named
+from leastnoise.errors import InvalidParameter, LedgerUnavailable, Words
+from leastnoise.ledger.entries import Receipt, Spending, Unrecorded, check_name
 from leastnoise.ledger.ledger import Ledger
 from leastnoise.ledger.rows import Json
 
@@ -47,8 +47,11 @@ class Place:
         if isinstance(self.ledger, Unrecorded):
             if self.key is not None or self.fresh:
                 raise InvalidParameter(
-                    "a key is kept by a ledger; got one, or fresh=True, without a ledger. "
-                    "Give ledger=Ledger(…), or leave both out."
+                    "a key is kept by a ledger",
+                    got="one, or " + Words("fresh=True", "--fresh") + ", without a ledger",
+                    fix="Give "
+                    + Words("ledger=Ledger(…)", "--ledger FILE")
+                    + ", or leave both out.",
                 )
         elif not isinstance(self.ledger, Ledger):
             raise InvalidParameter(
@@ -56,7 +59,7 @@ class Place:
                 f"{quote(self.ledger)}. Open one with Ledger('people.ledger', limit=…)."
             )
         elif self.key is not None:
-            named(self.key, "a key")
+            check_name(self.key, "a key")
 
     def released(
         self, spending: Callable[[], Spending], release: Callable[[], T], form: Form[T]
@@ -68,14 +71,16 @@ class Place:
         ledger = self.ledger
         if isinstance(ledger, Unrecorded):
             return release(), None
-        receipt, stored = ledger.asked(spending(), self.key, fresh=self.fresh)
+        receipt, stored = ledger.charge_or_recall(spending(), self.key, fresh=self.fresh)
         if stored is None:
             answer = form.written(release())
             try:
                 stored = ledger.store(receipt, *answer)
             except LedgerUnavailable as error:
+                again = Words(f"key={receipt.key!r}", f"--key {receipt.key!r}")
                 raise LedgerUnavailable(
-                    f"{error} What was charged stays charged: ask again with key={receipt.key!r}, "
-                    "and it is not charged twice."
+                    f"{error} What was charged stays charged: ask again with "
+                    + again
+                    + ", and it is not charged twice."
                 ) from None
         return form.read(stored.content, stored.payload), stored.receipt

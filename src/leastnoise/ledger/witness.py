@@ -111,7 +111,7 @@ class Log:
 Witness = Fixed | Log
 
 
-def witness_read(witness: object) -> Witness | None:
+def read_witness(witness: object) -> Witness | None:
     """Return the witness that is meant: a head, or the path of a log of heads."""
     if witness is None:
         return None

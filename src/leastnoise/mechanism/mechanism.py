@@ -31,7 +31,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.core.profile import check_privacy
 from leastnoise.core.release import releaser, releasing_many, releasing_one
 from leastnoise.costs import Cost
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import ALLOW_EXACT, InvalidParameter
 from leastnoise.ledger import UNRECORDED, Json, Ledger, Place, Spending, Unrecorded
 from leastnoise.mechanism.answer import Answer, Answers
 from leastnoise.mechanism.columns import Column, form_of, releasing_column
@@ -285,8 +285,8 @@ class Mechanism:
         if self.needs_allowance and not allow_exact:
             raise InvalidParameter(
                 f"the noise for this promise adds {self._known} with probability "
-                f"{_up(self.exact_probability)}: the exact value leaves. Pass allow_exact=True to "
-                "accept that, or promise a smaller ε or δ."
+                f"{_up(self.exact_probability)}: the exact value leaves",
+                fix="Pass " + ALLOW_EXACT + " to accept that, or promise a smaller ε or δ.",
             )
 
     def _release_each(

@@ -1,9 +1,4 @@
-"""The paper's tables and curves.
-
-The numbers that the paper compares, each by its own formula, at Δ = 1.
-
-The paper's tables and curves as rows of numbers: the data behind every picture and CSV.
-"""
+"""The numbers that the paper compares at Δ = 1, each by its own formula; its tables and curves."""
 
 from fractions import Fraction
 from typing import Any

@@ -1,6 +1,7 @@
 """Write the paper's tables, figures and claims into a folder: PNG, SVG, CSV and one page."""
 
 import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from leastnoise import plots
 from leastnoise.core.exact import as_float, format_rounded
 from leastnoise.costs import l1, l2
 from leastnoise.errors import InvalidParameter
+from leastnoise.files import write_text
 from leastnoise.paper import numbers
 from leastnoise.paper.statements import Claim, claims
 from leastnoise.plots import _laws, library, styled, titled
@@ -70,7 +72,7 @@ def write(folder: str | Path) -> Path:
             _write_csv(target / f"{name}.csv", rows)
         parts.append(f"![{words}]({name}.png)\n\n{words}\n")
     page = target / "paper.md"
-    page.write_text("\n".join(parts), encoding="utf-8")
+    write_text(page, "\n".join(parts))
     return page
 
 
@@ -157,7 +159,8 @@ def _markdown(rows: Sequence[numbers.Row]) -> str:
 
 
 def _write_csv(path: Path, rows: Sequence[numbers.Row]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    lines = io.StringIO(newline="")
+    writer = csv.DictWriter(lines, fieldnames=list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(path, lines.getvalue())

@@ -104,23 +104,7 @@ def rearrange(
         )
     half = parse_positive(sensitivity, "sensitivity") / 2
     parts = parse_count(cells, "cells", least=1)
-    if isinstance(noise, LatticeNoise):
-        raise InvalidParameter(
-            "a noise to rearrange must be decreasing on the line; got one on a lattice, whose "
-            "atoms away from 0 forbid that (GDGK19, Lemma 2). Give a Uniform or Steps."
-        )
-    total_variation(noise, 2 * half)  # refuses what is not symmetric and decreasing
-    radius = noise.radius
-    if isinstance(radius, float):
-        raise InvalidParameter(
-            "a noise to rearrange must have a largest size; "
-            f"got {type(noise).__name__}, which has none. Give a Uniform or Steps."
-        )
-    if radius / half * parts > _MOST_CELLS:
-        raise InvalidParameter(
-            f"a noise may be cut into at most {_MOST_CELLS} cells on each side; got more. "
-            "Give fewer cells, or a narrower noise."
-        )
+    radius = _radius(noise, half, parts)
     check_privacy(noise, privacy, sensitivity=2 * half)
     stages = []
 
@@ -141,6 +125,28 @@ def rearrange(
     atom = 1 - 2 * level * reach
     record("3 the mass within half of Δ to δ", _hat(reach, level, atom))
     return Rearrangement(noise.enclose(cost), tuple(stages), Uniform(reach, atom))
+
+
+def _radius(noise: Noise, half: Fraction, parts: int) -> Fraction:
+    """Return the radius of a noise that can be rearranged; reject any other."""
+    if isinstance(noise, LatticeNoise):
+        raise InvalidParameter(
+            "a noise to rearrange must be decreasing on the line; got one on a lattice, whose "
+            "atoms away from 0 forbid that (GDGK19, Lemma 2). Give a Uniform or Steps."
+        )
+    total_variation(noise, 2 * half)  # refuses what is not symmetric and decreasing
+    radius = noise.radius
+    if isinstance(radius, float):
+        raise InvalidParameter(
+            "a noise to rearrange must have a largest size; "
+            f"got {type(noise).__name__}, which has none. Give a Uniform or Steps."
+        )
+    if radius / half * parts > _MOST_CELLS:
+        raise InvalidParameter(
+            f"a noise may be cut into at most {_MOST_CELLS} cells on each side; got more. "
+            "Give fewer cells, or a narrower noise."
+        )
+    return radius
 
 
 def _in_cells(noise: Noise, radius: Fraction, cell: Fraction) -> Steps:

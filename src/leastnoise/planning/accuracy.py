@@ -19,7 +19,7 @@ from leastnoise.core.exact import (
 )
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import INTEGER, InvalidParameter
 from leastnoise.mechanism import Mechanism, calibrate, half_width
 from leastnoise.rendering import Progress
 
@@ -203,8 +203,9 @@ def _read(error: Number, confidence: Number, *, integer: bool) -> _Accuracy:
     size = parse_positive(error, "error")
     if integer and size.denominator != 1:
         raise InvalidParameter(
-            "the error of a whole-number answer must be a whole number; "
-            f"got {quote(error)}. Give {max(1, math.floor(size))}, or leave out integer=True."
+            "the error of a whole-number answer must be a whole number",
+            got=quote(error),
+            fix=f"Give {max(1, math.floor(size))}, or leave out " + INTEGER + ".",
         )
     level = parse_rational(confidence, "confidence")
     if not 0 < level < 1:

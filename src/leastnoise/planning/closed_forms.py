@@ -1,10 +1,6 @@
-"""What families cost by formula.
+"""What families of noise cost by formula, for one of several equal releases; without a certificate.
 
-What families of noise cost by their formulas, without a certificate: for searches and curves.
-
-A noise that is to be drawn is calibrated, which proves that it keeps its promise.
-
-What one of several equal releases may do under one promise for all of them together.
+For searches and curves only: noise that is to be drawn is calibrated, which proves its guarantee.
 """
 
 from collections.abc import Callable
@@ -59,7 +55,10 @@ def on_line(family: str, problem: Problem) -> Smooth:
     """Return the smooth noise of a family for a question that is taken to be of real answers."""
     noise = FAMILIES[family].find(replace(problem, integer=False))
     if not isinstance(noise, Smooth):
-        raise Unsupported(f"releases share a promise under smooth noise only; got {noise!r}.")
+        raise Unsupported(
+            "releases share a promise under smooth noise only",
+            got=f"{noise!r}",
+        )
     return noise
 
 

@@ -3,22 +3,39 @@
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from leastnoise.calibration import FAMILIES, Problem, class_read, effort_read, sensitivity_read
-from leastnoise.certificate import CanonicalBound
+from leastnoise.certificate import CLASSES, CanonicalBound
 from leastnoise.core.basic_composition import split_evenly
-from leastnoise.core.exact import Number, format_ratio, parse_count, quote
+from leastnoise.core.exact import (
+    Number,
+    format_exact,
+    format_ratio,
+    format_rounded,
+    parse_count,
+    quote,
+)
 from leastnoise.core.noise import Smooth
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.profile import is_unimodal
 from leastnoise.costs import Cost, l1
-from leastnoise.errors import InvalidParameter, LeastnoiseError, Unsupported
+from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.mechanism import Mechanism, calibrate
-from leastnoise.planning.closed_forms import SHARED, first_release, gaussian_ahead, on_line, one_of
-from leastnoise.planning.contenders import Contender, as_html, as_text
+from leastnoise.planning.closed_forms import (
+    MOST_RELEASES,
+    SHARED,
+    first_release,
+    gaussian_ahead,
+    on_line,
+    one_of,
+)
+from leastnoise.planning.contenders import COLUMNS, Contender, cells_of
+from leastnoise.planning.options import privacy_to_dict
+from leastnoise.rendering import as_text, html_notes, html_table
 
 LEAST = "least"
 
@@ -75,7 +92,7 @@ def compare(
         except (InvalidParameter, Unsupported) as error:
             if not found:
                 raise
-            refused[LEAST] = _reason(error)
+            refused[LEAST] = error.rule
     bound = max(bounds)
     rows = [
         Contender.of(name, law, bound)
@@ -156,13 +173,13 @@ class Comparison:
         problem = self.asked
         many = {"gaussian_overtakes_at": self.overtaking} if self.releases > 1 else {}
         return {
-            "privacy": _promise(self.privacy),
+            "privacy": privacy_to_dict(self.privacy),
             "sensitivity": format_ratio(problem.sensitivity),
             "objective": repr(problem.cost),
             "integer": problem.integer,
             "among": problem.among,
             "releases": self.releases,
-            "each": _promise(self.each),
+            "each": privacy_to_dict(self.each),
             "lower_bound": format_ratio(self.lower_bound),
             **many,
             "rows": [row.to_dict() for row in self.rows],
@@ -172,11 +189,15 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Show the table in a notebook."""
-        return as_html(self)
+        notes = html_notes(_notes(self), self.explain())
+        return html_table(self._cells(), _title(self), COLUMNS) + notes
 
     def __str__(self) -> str:
         """Print the table: costs rounded up, the lower bound down."""
-        return as_text(self)
+        return as_text(_title(self), [self._cells()], _notes(self), left=[0])
+
+    def _cells(self) -> list[list[str]]:
+        return [list(COLUMNS), *map(cells_of, self.rows)]
 
     def __repr__(self) -> str:
         """Say what is compared."""
@@ -184,8 +205,53 @@ class Comparison:
         return f"Comparison({self.privacy!r}: {names})"
 
 
-def _promise(privacy: Privacy) -> dict[str, str]:
-    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
+def _title(comparison: Comparison) -> str:
+    problem = comparison.asked
+    kind = "whole-number answer" if problem.integer else "answer"
+    many = comparison.releases
+    words = (
+        f"{many} {kind}s, each of which"
+        if many > 1
+        else f"{'a' if problem.integer else 'an'} {kind} that"
+    )
+    return (
+        f"Noises that keep {problem.privacy} for {words} one person moves by up to "
+        f"{format_exact(problem.sensitivity)}; cost {problem.cost!r}"
+    )
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    """Return the bound, what columns mean, how the guarantee is split, and who is left out."""
+    problem, many = comparison.asked, comparison.releases
+    bound = format_rounded(comparison.lower_bound, 6, ROUND_FLOOR)
+    notes = [f"bound: of {CLASSES[problem.among]}, none costs less than {bound}."]
+    if many > 1:
+        notes[0] = notes[0][:-1] + " in any one release, even under the whole promise."
+    notes += [f"{name}: {meaning}." for name, meaning in COLUMNS.items() if name in _TOLD]
+    if many > 1:
+        shared = f"; Gaussian noises share it exactly, as one moved by √{many}·Δ"
+        shared = shared if problem.privacy.delta else ""
+        notes.append(
+            f"{many} releases: each promises {comparison.each}, and all of them together "
+            f"{problem.privacy}{shared}. What an answer proves, and its errors, are of one answer."
+        )
+        notes.append(_overtaking(comparison.overtaking))
+    return [*notes, *(f"not {name}: {why}." for name, why in comparison.refused.items())]
+
+
+# Columns that a note explains.
+_TOLD = ("proves", "exact")
+
+
+def _overtaking(first: int | None) -> str:
+    if first is None:
+        return (
+            "many releases: the Gaussian is the cheapest closed form for no number of them up to "
+            f"{MOST_RELEASES}."
+        )
+    if first == 1:
+        return "many releases: the Gaussian is the cheapest closed form already for one."
+    return f"many releases: the Gaussian overtakes the other closed forms at k = {first}."
 
 
 def _calibrated(problem: Problem, family: str | None, effort: Mapping[str, Any]) -> Mechanism:
@@ -214,18 +280,13 @@ def _by_family(
                 continue
             mechanism = _calibrated(one, name, {})
         except (InvalidParameter, Unsupported) as error:
-            refused[name] = _reason(error)
+            refused[name] = error.rule
             continue
         if problem.among == "decreasing" and not is_unimodal(mechanism.noise):
             refused[name] = "it rises away from 0, and only noises that never do were asked for"
         else:
             found[name] = mechanism
     return found, refused
-
-
-def _reason(error: LeastnoiseError) -> str:
-    """Return the rule that an error states, without what was got and what to do."""
-    return str(error).partition("; got")[0].partition(". ")[0]
 
 
 def _bound(problem: Problem) -> Fraction:

@@ -1,9 +1,4 @@
-"""Ways to keep one promise, what each draws and what it costs.
-
-One way to release all the answers of a plan: what it costs, or why it was refused.
-
-The laws that families have for wanted answers: what is drawn, its cost and its width.
-"""
+"""The ways to release the answers of a plan: what each draws and costs, or why it was refused."""
 
 import math
 import time
@@ -16,9 +11,14 @@ from leastnoise.calibration import FAMILIES, Problem, lattice_law
 from leastnoise.core.exact import format_ratio
 from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import InvalidParameter, LeastnoiseError
+from leastnoise.errors import InvalidParameter
 from leastnoise.mechanism import Mechanism, calibrate, half_width
 from leastnoise.planning.wanted import Wanted
+
+# How all answers satisfy the guarantee together, as a plan prints it.
+EACH, SHARED, COMPOSED = "split", "shared", "composed"
+# The class of noise that plans search in.
+AMONG = "decreasing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,16 @@ class Option:
             "family": self.family,
             "how": self.how,
             "cost": None if self.cost is None else format_ratio(self.cost),
-            "promises": [
-                {"epsilon": format_ratio(part.epsilon), "delta": format_ratio(part.delta)}
-                for part in self.promises
-            ],
+            "promises": [privacy_to_dict(part) for part in self.promises],
             "costs": [format_ratio(cost) for cost in self.costs],
             "half_widths": [format_ratio(width) for width in self.half_widths],
             "refused": self.refused,
         }
+
+
+def privacy_to_dict(privacy: Privacy) -> dict[str, str]:
+    """Return a guarantee for JSON, as exact ratios."""
+    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
 class OutOfTime(InvalidParameter):
@@ -123,9 +125,6 @@ class Asked:
     def missed(self, widths: tuple[Fraction, ...]) -> bool:
         """Tell whether some target is not met."""
         return any(share > 1 for share in self.shares_of_targets(widths))
-
-
-AMONG = "decreasing"
 
 
 @dataclass(frozen=True)
@@ -212,12 +211,3 @@ def option_of(family: str, how: str, asked: Asked, mechanisms: tuple[Mechanism, 
     )
     parts = tuple(mechanism.privacy for mechanism in mechanisms)
     return Option(family, how, asked.score(costs, widths), parts, costs, widths)
-
-
-def reason(error: LeastnoiseError) -> str:
-    """Return the rule that an error states, without what was got and what to do."""
-    return str(error).partition("; got")[0].partition(". ")[0]
-
-
-# How a promise is kept by all answers together, and what a plan says of it.
-EACH, SHARED, COMPOSED = "split", "shared", "composed"

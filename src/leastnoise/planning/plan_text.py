@@ -1,51 +1,21 @@
-"""A plan as tables of plain text, or of HTML: costs and errors rounded up."""
+"""The cells and notes of a plan, for text and HTML: costs and errors rounded up."""
 
-import textwrap
+from collections.abc import Sequence
 from decimal import ROUND_CEILING
 from fractions import Fraction
-from html import escape
-from typing import TYPE_CHECKING
 
 from leastnoise.core.exact import format_exact, format_rounded
+from leastnoise.core.privacy import Privacy
 from leastnoise.planning.options import COMPOSED, SHARED, Option
-from leastnoise.planning.wanted import USUAL
+from leastnoise.planning.wanted import USUAL, Wanted
 
-if TYPE_CHECKING:
-    from leastnoise.planning.plans import Plan
-
-
-_WIDTH = 88
 _NONE = "–"
-# Of so many answers the errors are shown for what was considered.
+# The errors of so many answers are shown for each way that was considered.
 _FEW = 4
 
 
-def as_text(plan: "Plan") -> str:
-    """Return what each answer gets, what was considered, and the notes."""
-    notes = [line for note in _notes(plan) for line in _wrapped(note)]
-    parts = [
-        *_wrapped(_title(plan)),
-        "",
-        *_aligned(_answers(plan)),
-        "",
-        *_aligned(_options(plan)),
-        "",
-        *notes,
-    ]
-    return "\n".join(parts)
-
-
-def as_html(plan: "Plan") -> str:
-    """Return the same as HTML; everything in it is escaped."""
-    notes = "".join(f"<div>{escape(note)}</div>" for note in _notes(plan))
-    answers = _html(_answers(plan), _title(plan))
-    means = f"<p>{escape(plan.explain())}</p>"
-    return f"{answers}{_html(_options(plan), 'What was considered')}{notes}{means}"
-
-
-def how_kept(plan: "Plan") -> str:
+def how_kept(how: str, answers: int) -> str:
     """Say how the answers keep the promise together."""
-    how = plan.rows[0].how
     if how == SHARED:
         return (
             "All answers share it: together their Gaussian noises are one, and what each promises "
@@ -56,24 +26,23 @@ def how_kept(plan: "Plan") -> str:
             "What all answers tell together was worked out; it is less than the sum of what each "
             "promises by itself."
         )
-    if len(plan.wanted) == 1:
+    if answers == 1:
         return "There is one answer."
     return "Each answer keeps a part of it: the ε add up, and so do the δ but for a hair."
 
 
-def _title(plan: "Plan") -> str:
-    many = len(plan.wanted)
-    words = f"{many} answers" if many > 1 else "One answer"
-    return f"{words} about the same people under {plan.privacy}, noise: {plan.rows[0].name}"
+def title(privacy: Privacy, answers: int, chosen: Option) -> str:
+    """Return what stands above the tables."""
+    words = f"{answers} answers" if answers > 1 else "One answer"
+    return f"{words} about the same people under {privacy}, noise: {chosen.name}"
 
 
-def _answers(plan: "Plan") -> list[list[str]]:
-    """Return a line for each answer."""
-    chosen = plan.rows[0]
+def answer_cells(wanted: Sequence[Wanted], chosen: Option) -> list[list[str]]:
+    """Return the names of the columns, then a line for each answer."""
     lines = [["answer", "moves by", "weight", "ε", "δ", "cost", "errors within"]]
-    for i, (one, part) in enumerate(zip(plan.wanted, chosen.promises, strict=True)):
+    for i, (one, part) in enumerate(zip(wanted, chosen.promises, strict=True)):
         often = "" if one.confidence == USUAL else f" ({format_exact(one.confidence * 100)} %)"
-        asked = "" if one.error is None else f" of ± {format_exact(one.error)}"
+        target = "" if one.error is None else f" of ± {format_exact(one.error)}"
         lines.append(
             [
                 one.name,
@@ -82,23 +51,24 @@ def _answers(plan: "Plan") -> list[list[str]]:
                 _up(part.epsilon, 5),
                 _up(part.delta, 3),
                 _up(chosen.costs[i], 6) if one.cost is not None else _NONE,
-                f"± {_up(chosen.half_widths[i], 4)}{asked}{often}",
+                f"± {_up(chosen.half_widths[i], 4)}{target}{often}",
             ]
         )
     return lines
 
 
-def _options(plan: "Plan") -> list[list[str]]:
-    """Return a line for each way that was worked out."""
-    lines = [["noise", _cost_name(plan), "× chosen", "errors within"]]
+def option_cells(wanted: Sequence[Wanted], rows: Sequence[Option]) -> list[list[str]]:
+    """Return the names of the columns, then a line for each way that was worked out."""
+    chosen = rows[0].cost
+    lines = [["noise", _cost_name(wanted), "× chosen", "errors within"]]
     lines += [
         [
             row.name,
             _up(row.cost, 6),
-            _up(row.cost / plan.cost, 5) if plan.cost else _NONE,
+            _up(row.cost / chosen, 5) if chosen else _NONE,
             _widths(row),
         ]
-        for row in plan.rows
+        for row in rows
         if row.cost is not None
     ]
     return lines
@@ -110,45 +80,18 @@ def _widths(row: Option) -> str:
     return ", ".join([*first, *(["…"] if len(row.half_widths) > _FEW else [])])
 
 
-def _cost_name(plan: "Plan") -> str:
-    alone = all(one.cost is None for one in plan.wanted)
+def _cost_name(wanted: Sequence[Wanted]) -> str:
+    alone = all(one.cost is None for one in wanted)
     return "error/target" if alone else "cost of all"
 
 
-def _notes(plan: "Plan") -> list[str]:
-    notes = [
-        f"together: {plan.together}. {how_kept(plan)}",
-        "errors within: 95 % of them, as drawn, where nothing else is said.",
-    ]
-    return [*notes, *(_refusal(row) for row in plan.rows if row.refused is not None)]
-
-
-def _refusal(row: Option) -> str:
-    return f"not {row.name}: {row.refused}."
-
-
-def _aligned(cells: list[list[str]]) -> list[str]:
-    widths = [max(len(line[i]) for line in cells) for i in range(len(cells[0]))]
+def notes(together: Privacy, rows: Sequence[Option], answers: int) -> list[str]:
+    """Return what holds of all answers together, and why other ways were refused."""
     return [
-        "  ".join(
-            cell.rjust(width) if i and i + 1 < len(widths) else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in cells
+        f"together: {together}. {how_kept(rows[0].how, answers)}",
+        "errors within: 95 % of them, as drawn, where nothing else is said.",
+        *(f"not {row.name}: {row.refused}." for row in rows if row.refused is not None),
     ]
-
-
-def _html(cells: list[list[str]], title: str) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in cells[0])
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>"
-        for line in cells[1:]
-    )
-    return f"<table><caption>{escape(title)}</caption><tr>{head}</tr>{body}</table>"
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, subsequent_indent="    ", break_long_words=False)
 
 
 def _up(number: Fraction, digits: int) -> str:

@@ -1,8 +1,7 @@
-"""Many answers under one promise, and the proof of what they keep together.
+"""``plan``: several answers about the same people under one guarantee, and the proof of it.
 
-``plan``: several answers about the same people under one promise, as cheaply as can be.
-
-What answers keep together, proved from what is drawn for them.
+The search (:mod:`leastnoise.planning.search`) only proposes. What all answers satisfy together is
+proved here, from the noise that is drawn for them.
 """
 
 import time
@@ -19,15 +18,18 @@ from leastnoise.core.exact import Number, format_exact, format_ratio, format_rou
 from leastnoise.core.noise import Gaussian, Rounded
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import releasing_one
-from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
+from leastnoise.errors import ALLOW_EXACT, InvalidParameter, NotPrivate, Unsupported
 from leastnoise.ledger import UNRECORDED, Ledger, Place, Spending, Unrecorded
 from leastnoise.mechanism import NUMBERS, Answer, Mechanism
-from leastnoise.planning.options import COMPOSED, SHARED, Asked, Option, option_of
-from leastnoise.planning.plan_text import as_html, as_text, how_kept
+from leastnoise.planning import plan_text
+from leastnoise.planning.options import COMPOSED, SHARED, Asked, Option, option_of, privacy_to_dict
 from leastnoise.planning.search import considered, impossible
 from leastnoise.planning.wanted import Wanted
+from leastnoise.rendering import as_text, html_notes, html_table
 
 _LARGEST_EPSILON = 5_000
+# The stated δ of all answers together has so many digits.
+_DIGITS = 9
 
 Value = int | float | Fraction | Decimal
 
@@ -236,25 +238,26 @@ class Plan:
         if peaked and not allow_exact:
             raise InvalidParameter(
                 f"the noise of {', '.join(peaked)} gives the exact value away with some "
-                "probability (exact_probability). Pass allow_exact=True to accept that, or promise "
-                "a smaller ε or δ."
+                "probability (exact_probability)",
+                fix="Pass " + ALLOW_EXACT + " to accept that, or promise a smaller ε or δ.",
             )
 
     def explain(self, *, people: int | None = None) -> str:
         """Say in plain words what is promised of all answers together, and how it is kept."""
-        return f"{self.together.explain(people=people)} {how_kept(self)}"
+        how = plan_text.how_kept(self.rows[0].how, len(self))
+        return f"{self.together.explain(people=people)} {how}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan for JSON: exact numbers as texts."""
         return {
-            "privacy": _promise(self.privacy),
-            "together": _promise(self.together),
+            "privacy": privacy_to_dict(self.privacy),
+            "together": privacy_to_dict(self.together),
             "family": self.family,
             "how": self.rows[0].how,
             "cost": format_ratio(self.cost),
             "wanted": [one.to_dict() for one in self.wanted],
             "mechanisms": {
-                name: {"noise": repr(made.noise), "privacy": _promise(made.privacy)}
+                name: {"noise": repr(made.noise), "privacy": privacy_to_dict(made.privacy)}
                 for name, made in self.mechanisms.items()
             },
             "rows": [row.to_dict() for row in self.rows],
@@ -263,11 +266,23 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """Show the tables in a notebook."""
-        return as_html(self)
+        answers, options = self._tables()
+        tables = html_table(answers, self._title()) + html_table(options, "What was considered")
+        return tables + html_notes(self._notes(), self.explain())
 
     def __str__(self) -> str:
         """Print the answers and what was considered: costs and errors rounded up."""
-        return as_text(self)
+        return as_text(self._title(), self._tables(), self._notes(), left=[0, -1])
+
+    def _title(self) -> str:
+        return plan_text.title(self.privacy, len(self), self.rows[0])
+
+    def _tables(self) -> tuple[list[list[str]], list[list[str]]]:
+        answers = plan_text.answer_cells(self.wanted, self.rows[0])
+        return answers, plan_text.option_cells(self.wanted, self.rows)
+
+    def _notes(self) -> list[str]:
+        return plan_text.notes(self.together, self.rows, len(self))
 
     def __repr__(self) -> str:
         """Say what is planned."""
@@ -324,17 +339,10 @@ def _names(wanted: Iterable[Wanted]) -> str:
     return ", ".join(one.name for one in wanted)
 
 
-def _promise(privacy: Privacy) -> dict[str, str]:
-    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
-
-
 def _unproved(what: str) -> InvalidParameter:
     return InvalidParameter(
         f"a plan must prove what it says; {what}. Plan again instead of putting one together."
     )
-
-
-_DIGITS = 9
 
 
 def _gaussian(mechanism: Mechanism) -> tuple[Fraction, Fraction]:
@@ -352,8 +360,8 @@ def _gaussian(mechanism: Mechanism) -> tuple[Fraction, Fraction]:
 def proved(how: str, mechanisms: tuple[Mechanism, ...], asked: Privacy) -> Privacy:
     """Return what the mechanisms keep together, no more than was asked; raise if it is more.
 
-    By their own promises (``splitting.together``), as one Gaussian noise (``sharing.together``), or
-    by composing what they draw (:func:`leastnoise.compose`). The δ is rounded up where it is long.
+    By their own guarantees, as one Gaussian noise (both :mod:`leastnoise.core.basic_composition`),
+    or by composing what they draw (:func:`leastnoise.compose`). A long δ is rounded up.
 
     Raises:
         NotPrivate: If they do not keep the promise that was asked for.

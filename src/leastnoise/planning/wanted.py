@@ -14,7 +14,7 @@ from leastnoise.core.exact import (
     quote,
 )
 from leastnoise.costs import Cost, as_cost, l1
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import INTEGER, InvalidParameter
 
 USUAL = Fraction(19, 20)
 
@@ -154,8 +154,9 @@ def _sensitivity(sensitivity: Number, integer: bool) -> Fraction:
     moved = parse_positive(sensitivity, "sensitivity")
     if integer and moved.denominator != 1:
         raise InvalidParameter(
-            "the sensitivity of a whole-number answer must be a whole number; "
-            f"got {format_exact(moved)}. Round it up, or leave out integer=True."
+            "the sensitivity of a whole-number answer must be a whole number",
+            got=format_exact(moved),
+            fix="Round it up, or leave out " + INTEGER + ".",
         )
     return moved
 

@@ -1,9 +1,11 @@
-"""What all pictures have in common: Altair on first use, one style, and how they are saved."""
+"""What all figures share: Altair on first use, one style, and saving."""
 
+import io
 from pathlib import Path
 from typing import Any
 
 from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.files import write_atomically
 
 _INK = "#1f4e79"
 _NEIGHBOUR = "#d1853a"
@@ -22,13 +24,21 @@ def save(chart: Any, path: str | Path) -> Path:
             "Choose one of them."
         )
     try:
-        chart.save(str(target), **({"ppi": 144} if target.suffix == ".png" else {}))
+        write_atomically(target, lambda file: file.write(_drawn(chart, target.suffix[1:])))
     except OSError as error:
         raise InvalidParameter(
             f"a picture must be written where files can be; {target.name!r} could not "
             f"({type(error).__name__}). Give a path in a folder of your own."
         ) from error
     return target
+
+
+def _drawn(chart: Any, kind: str) -> bytes:
+    """Return the bytes of a chart's file."""
+    file: io.BytesIO | io.StringIO = io.BytesIO() if kind in ("png", "pdf") else io.StringIO()
+    chart.save(file, format=kind, **({"ppi": 144} if kind == "png" else {}))
+    content = file.getvalue()
+    return content if isinstance(content, bytes) else content.encode()
 
 
 def finished(chart: Any, title: str, subtitle: str) -> Any:

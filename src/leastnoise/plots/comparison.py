@@ -139,16 +139,7 @@ def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> Any:
     }
     shown, low, high = _within(costs)
     drawn = [curve for curve in _by_cost(costs[middle]) if curve in shown]
-    subtitle = f"Δ = {format_exact(problem.sensitivity)}, cost {problem.cost!r}"
     beyond = [curve for curve in _COLOURS if curve not in shown and curve in costs[middle]]
-    if beyond:
-        subtitle += f"; far above the picture: {', '.join(beyond)}"
-    absent = [row.family for row in comparison if not any(row.family in c for c in costs.values())]
-    absent = [name for name in absent if name != _LEAST]
-    if absent:
-        subtitle += f"; not drawn: {', '.join(absent)}"
-    elif any(name not in there for name in STEPPED for there in costs.values()):
-        subtitle += "; noise in steps of Δ only where it has few of them"
     rows = [
         {"x": as_float(place), "value": as_float(there[curve]), "curve": curve}
         for curve in _from_below(drawn)
@@ -171,7 +162,22 @@ def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> Any:
     there = alt.Chart(alt.Data(values=[{"x": as_float(middle)}]))
     rule = there.mark_rule(color="#cccccc", strokeWidth=1).encode(x="x:Q")
     title = f"What each noise costs against {symbol}, at {fixed}{_of(comparison)}"
-    return finished(rule + lines, title, subtitle)
+    return finished(rule + lines, title, _subtitle(comparison, list(costs.values()), beyond))
+
+
+def _subtitle(comparison: "Comparison", costs: list[dict[str, Fraction]], beyond: list[str]) -> str:
+    """Return what is drawn, and which curves are missing and why."""
+    problem = comparison.asked
+    words = [f"Δ = {format_exact(problem.sensitivity)}, cost {problem.cost!r}"]
+    if beyond:
+        words.append(f"far above the picture: {', '.join(beyond)}")
+    families = [row.family for row in comparison if row.family != _LEAST]
+    absent = [name for name in families if not any(name in there for there in costs)]
+    if absent:
+        words.append(f"not drawn: {', '.join(absent)}")
+    elif any(name not in there for name in STEPPED for there in costs):
+        words.append("noise in steps of Δ only where it has few of them")
+    return "; ".join(words)
 
 
 def _within(costs: dict[Fraction, dict[str, Fraction]]) -> tuple[set[str], Fraction, Fraction]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from leastnoise.core.release import releaser_of_steps
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 from leastnoise.mechanism import Mechanism
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
@@ -57,8 +57,9 @@ def show_above(query: Query, numbers: Numbers) -> int:
     radius = mechanism.drawn.radius
     if not isinstance(radius, Fraction | int):
         raise InvalidParameter(
-            "groups can be discovered only by noise of a largest size, which needs δ > 0; got a "
-            "promise with δ = 0. Give keys=, the groups to answer for, or promise a δ."
+            "groups can be discovered only by noise of a largest size, which needs δ > 0",
+            got="a promise with δ = 0",
+            fix="Give " + Words("keys=", "--group") + ", the groups to answer for, or promise a δ.",
         )
     return query.max_rows + int(radius)
 

@@ -5,7 +5,7 @@ from numbers import Integral
 from typing import Any
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 
 Part = int | str | bool | date
 Key = tuple[Part, ...]
@@ -17,7 +17,9 @@ def parse_keys(keys: object, columns: int) -> tuple[Key, ...]:
     """Return the groups that a caller gave, sorted; reject an empty list and repeated groups."""
     if not columns:
         raise InvalidParameter(
-            "keys are the groups to answer for; got keys without by. Give by=, or leave them out."
+            "keys are the groups to answer for",
+            got=Words("keys without by", "--group without --by"),
+            fix="Give " + Words("by=", "--by") + ", or leave them out.",
         )
     if isinstance(keys, str | bytes) or not hasattr(keys, "__iter__"):
         raise InvalidParameter(
@@ -27,8 +29,11 @@ def parse_keys(keys: object, columns: int) -> tuple[Key, ...]:
     read = tuple(_parse_key(key, columns) for key in keys)
     if not read:
         raise InvalidParameter(
-            "there must be at least one group to answer for; got an empty list of keys. "
-            "Give some, or leave keys out to have groups discovered."
+            "there must be at least one group to answer for",
+            got="an empty list of keys",
+            fix="Give some, or leave "
+            + Words("keys", "--group and --groups-file")
+            + " out to have groups discovered.",
         )
     # True equals 1 in Python, but a column never holds both: its keys are of one type, below.
     if len(set(read)) != len(read):

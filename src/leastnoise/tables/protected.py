@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from leastnoise.core.exact import Number, parse_count, quote
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger import Ledger, Unrecorded
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE
 from leastnoise.tables.queries import Question, Unit, check_groupable
@@ -209,8 +209,9 @@ def _parse_max_rows(unit: object, max_rows: int | None) -> int:
     if unit is None:
         if max_rows not in (None, 1):
             raise InvalidParameter(
-                "where every row is a unit, one row of it counts; got max_rows without a column of "
-                "units. Give unit=, or leave it out."
+                "where every row is a unit, one row of it counts",
+                got="max_rows without a column of units",
+                fix="Give " + Words("unit=", "--unit") + ", or leave it out.",
             )
         return 1
     if not isinstance(unit, str):
@@ -220,8 +221,11 @@ def _parse_max_rows(unit: object, max_rows: int | None) -> int:
         )
     if max_rows is None:
         raise InvalidParameter(
-            "max_rows must say how many rows of a unit count in a group; got none. Give "
-            "max_rows=1 if everyone has one row, or as many as most have: more means more noise."
+            "max_rows must say how many rows of a unit count in a group",
+            got="none",
+            fix="Give "
+            + Words("max_rows=1", "--max-rows 1")
+            + " if everyone has one row, or as many as most have: more means more noise.",
         )
     return parse_count(max_rows, "max_rows", least=1)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from leastnoise.core.exact import format_exact, format_ratio
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import ALLOW_EXACT, InvalidParameter
 from leastnoise.ledger import Form, Ledger, Place, Receipt, Spending, Unrecorded, canonical
 from leastnoise.mechanism import Mechanism
 from leastnoise.tables.add_noise import NoisyResult, Numbers, add_noise, show_above
@@ -153,8 +153,8 @@ def _check_allowed(mechanisms: Sequence[Mechanism], allow_exact: object) -> None
         )
     if not allow_exact and any(mechanism.needs_allowance for mechanism in mechanisms):
         raise InvalidParameter(
-            "the noise for this promise gives exact values away with some probability. Pass "
-            "allow_exact=True to accept that, or promise a smaller ε or δ."
+            "the noise for this promise gives exact values away with some probability",
+            fix="Pass " + ALLOW_EXACT + " to accept that, or promise a smaller ε or δ.",
         )
 
 

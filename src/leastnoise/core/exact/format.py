@@ -10,7 +10,7 @@ _LONGEST_QUOTE = 40
 def format_exact(number: Fraction | int) -> str:
     """Print a rational exactly where that is short, else rounded with a leading ``≈``.
 
-    >>> exactly(Fraction(1, 10)), exactly(Fraction(1, 3)), exactly(Fraction(1, 10**6))
+    >>> tuple(map(format_exact, [Fraction(1, 10), Fraction(1, 3), Fraction(1, 10**6)]))
     ('0.1', '1/3', '0.000001')
     """
     number = Fraction(number)

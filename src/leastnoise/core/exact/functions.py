@@ -64,8 +64,9 @@ def lower_gamma(argument: Fraction, upto: Fraction, bits: int = _BITS) -> Interv
     """Enclose ∫₀^upto t^(argument−1)·e^−t dt, for an argument > 0 that is not huge."""
     if argument > _LARGEST_ARGUMENT:
         raise Unsupported(
-            f"an incomplete gamma function is computed up to {_LARGEST_ARGUMENT}; got a larger "
-            "argument. Choose a smaller exponent."
+            f"an incomplete gamma function is computed up to {_LARGEST_ARGUMENT}",
+            got="a larger argument",
+            fix="Choose a smaller exponent.",
         )
     return _narrow(lambda: _ball(upto).gamma_lower(_ball(argument)), bits)
 
@@ -207,8 +208,9 @@ def _all_narrow(values: "Callable[[], list[flint.arb]]", bits: int) -> tuple[Int
                 return tuple(Interval(_dyadic(b.lower()), _dyadic(b.upper())) for b in balls)
         digits *= 2
     raise Unsupported(
-        f"a number is computed with at most {_MOST_BITS} binary digits; got one that needs more to "
-        "be told from 0. Give parameters that are less extreme."
+        f"a number is computed with at most {_MOST_BITS} binary digits",
+        got="one that needs more to be told from 0",
+        fix="Give parameters that are less extreme.",
     )
 
 
@@ -217,7 +219,9 @@ def _check_magnitudes(balls: "list[flint.arb]") -> None:
     if any(abs(int(ball.mid().man_exp()[1])) > _LARGEST_MAGNITUDE for ball in balls):
         raise Unsupported(
             f"a number must lie between 2^-{_LARGEST_MAGNITUDE} and 2^{_LARGEST_MAGNITUDE} to be "
-            "written out; got one beyond that. Give parameters that are less extreme."
+            "written out",
+            got="one beyond that",
+            fix="Give parameters that are less extreme.",
         )
 
 
@@ -285,7 +289,9 @@ def power(base: Fraction, exponent: Fraction) -> Interval:
     if abs(_magnitude(base)) * exponent > _LARGEST_EXPONENT:
         raise InvalidParameter(
             f"a power must lie between 2^-{_LARGEST_EXPONENT} and 2^{_LARGEST_EXPONENT} to be "
-            "computed; got one beyond that. Choose a smaller exponent."
+            "computed",
+            got="one beyond that",
+            fix="Choose a smaller exponent.",
         )
     return enclosed_power(base, exponent)
 
@@ -300,7 +306,9 @@ def exponential(exponent: Fraction, bits: int = _BITS) -> Interval:
     if abs(exponent) > _LARGEST_EXPONENT:
         raise InvalidParameter(
             f"an exponent must lie between -{_LARGEST_EXPONENT} and {_LARGEST_EXPONENT} for e to "
-            "its power to be computed; got one beyond that. Choose a smaller ε."
+            "its power to be computed",
+            got="one beyond that",
+            fix="Choose a smaller ε.",
         )
     bits += max(0, -_magnitude(exponent) - _BITS // 2)
     return Interval(

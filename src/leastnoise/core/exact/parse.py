@@ -26,7 +26,7 @@ def parse_rational(value: object, name: str) -> Fraction:
     Raises:
         InvalidParameter: For anything else, naming the rule and what was got.
 
-    >>> rational(0.1, "delta"), rational("1e-6", "delta")
+    >>> parse_rational(0.1, "delta"), parse_rational("1e-6", "delta")
     (Fraction(1, 10), Fraction(1, 1000000))
     """
     try:
@@ -35,13 +35,16 @@ def parse_rational(value: object, name: str) -> Fraction:
         exact = Fraction(1 << _LARGEST_BITS)
     if exact is None:
         raise InvalidParameter(
-            f"{name} must be a finite number; got {quote(value)}. "
-            "Give an int, float, Fraction, Decimal or a text like '0.1', '1e-6' or '1/3'."
+            f"{name} must be a finite number",
+            got=quote(value),
+            fix="Give an int, float, Fraction, Decimal or a text like '0.1', '1e-6' or '1/3'.",
         )
     if max(abs(exact.numerator).bit_length(), exact.denominator.bit_length()) > _LARGEST_BITS:
         raise InvalidParameter(
             f"{name} must lie between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT} and have at "
-            f"most {_LARGEST_BITS} binary digits; got one beyond that. Give a shorter number."
+            f"most {_LARGEST_BITS} binary digits",
+            got="one beyond that",
+            fix="Give a shorter number.",
         )
     return exact
 
@@ -51,7 +54,9 @@ def parse_positive(value: object, name: str) -> Fraction:
     exact = parse_rational(value, name)
     if exact <= 0:
         raise InvalidParameter(
-            f"{name} must be greater than 0; got {quote(value)}. Give a positive number."
+            f"{name} must be greater than 0",
+            got=quote(value),
+            fix="Give a positive number.",
         )
     return exact
 
@@ -61,8 +66,9 @@ def parse_count(value: object, name: str, *, least: int) -> int:
     exact = parse_rational(value, name)
     if exact.denominator != 1 or exact < least:
         raise InvalidParameter(
-            f"{name} must be a whole number of at least {least}; got {quote(value)}. "
-            "Give such an integer."
+            f"{name} must be a whole number of at least {least}",
+            got=quote(value),
+            fix="Give such an integer.",
         )
     return exact.numerator
 
@@ -84,9 +90,9 @@ def exact_ratio(value: object) -> tuple[int, int]:
     if ratio is not None and max(abs(ratio[0]), ratio[1]).bit_length() <= _LARGEST_VALUE_BITS:
         return ratio
     raise InvalidParameter(
-        f"the value to release must be a finite number of at most {_LARGEST_VALUE_BITS} bits; "
-        f"got {_a(type(value).__name__)} that is not one. "
-        "Give an int, float, Fraction or Decimal, or a numpy array of floats or integers."
+        f"the value to release must be a finite number of at most {_LARGEST_VALUE_BITS} bits",
+        got=f"{_a(type(value).__name__)} that is not one",
+        fix="Give an int, float, Fraction or Decimal, or a numpy array of floats or integers.",
     )
 
 

@@ -36,8 +36,9 @@ def normal_excess(
     digits += int(Fraction(3, 2) * count * step) + 8
     if digits > _MOST_BITS:
         raise Unsupported(
-            f"losses are computed with at most {_MOST_BITS} binary digits; got levels that need "
-            "more. Give less extreme parameters."
+            f"losses are computed with at most {_MOST_BITS} binary digits",
+            got="levels that need more",
+            fix="Give less extreme parameters.",
         )
     with flint.ctx.workprec(digits):
         ends = [

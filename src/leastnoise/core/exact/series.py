@@ -14,8 +14,9 @@ def exact_power(ratio: Fraction, exponent: int) -> Fraction:
     """Return ratio^exponent, or refuse it where it has very many digits."""
     if exponent * ratio.denominator.bit_length() > _LONGEST_POWER:
         raise Unsupported(
-            f"an exact probability may have at most {_LONGEST_POWER} binary digits; got one with "
-            "more, so far out or with a ratio so near to 1 does it lie. Ask nearer to 0."
+            f"an exact probability may have at most {_LONGEST_POWER} binary digits",
+            got="one with more, so far out or with a ratio so near to 1 does it lie",
+            fix="Ask nearer to 0.",
         )
     return ratio**exponent
 

@@ -134,8 +134,9 @@ class TruncatedLaplace(Smooth):
         if self.width > _WIDEST * self.scale:
             raise InvalidParameter(
                 f"the radius of a truncated Laplace noise must be at most {_WIDEST} times its "
-                f"scale; got {format_exact(self.width)} and {format_exact(self.scale)}. Use "
-                "Laplace."
+                "scale",
+                got=f"{format_exact(self.width)} and {format_exact(self.scale)}",
+                fix="Use Laplace.",
             )
 
     def __repr__(self) -> str:

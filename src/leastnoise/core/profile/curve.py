@@ -65,8 +65,9 @@ def refine(enclosed: Callable[[int], Interval]) -> Interval:
             return found.shortened(bits + near)
         bits *= 2
     raise Unsupported(
-        f"a profile is computed with at most {_MOST_BITS} binary digits; got a noise and a move "
-        "that need more to be told from perfect privacy. Give a longer move or less noise."
+        f"a profile is computed with at most {_MOST_BITS} binary digits",
+        got="a noise and a move that need more to be told from perfect privacy",
+        fix="Give a longer move or less noise.",
     )
 
 

@@ -68,9 +68,9 @@ class Shape:
             found.update(y - x for y in ends[i + 1 :] if y - x <= self.moved)
             if len(found) * len(self.pieces) > LARGEST_WORK:
                 raise InvalidParameter(
-                    f"a profile may compare at most {LARGEST_WORK} pieces; got {len(self.pieces)} "
-                    f"pieces at {len(found)} moves or more. Give fewer pieces, or breaks on a "
-                    "common lattice."
+                    f"a profile may compare at most {LARGEST_WORK} pieces",
+                    got=f"{len(self.pieces)} pieces at {len(found)} moves or more",
+                    fix="Give fewer pieces, or breaks on a common lattice.",
                 )
         return sorted(found)
 
@@ -98,10 +98,9 @@ class Shape:
 def shape_of(noise: Noise, sensitivity: Fraction) -> Shape:
     """Return a noise as whole numbers, for moves up to ``sensitivity``."""
     raise InvalidParameter(
-        "an exact profile is for piecewise constant noise of finitely many pieces; "
-        f"got {type(noise).__name__} at a sensitivity of {format_exact(sensitivity)}. Give a "
-        "Uniform, "
-        "Steps or such a noise on a lattice."
+        "an exact profile is for piecewise constant noise of finitely many pieces",
+        got=f"{type(noise).__name__} at a sensitivity of {format_exact(sensitivity)}",
+        fix="Give a Uniform, Steps or such a noise on a lattice.",
     )
 
 

@@ -58,7 +58,8 @@ def check_privacy(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> N
         raise NotPrivate(
             f"this noise must keep {privacy} when the true answer moves by up to "
             f"{format_exact(sensitivity)}; at a move {where} {format_exact(move)} it needs δ = "
-            f"{format_rounded(reached, 17)}. Use wider noise, for instance what calibrate finds."
+            f"{format_rounded(reached, 17)}",
+            fix="Use wider noise, for instance what calibrate finds.",
         )
 
 
@@ -85,9 +86,8 @@ def _falls_slowly(noise: Noise, privacy: Privacy, sensitivity: Fraction) -> bool
         raise NotPrivate(
             f"this noise must keep {privacy} when the true answer moves by up to "
             f"{format_exact(sensitivity)}, {format_exact(periods)} of its periods of "
-            f"{format_exact(noise.period)} "
-            f"rounded up; it needs ε = {needed}. Use a ratio nearer to 1, for instance what "
-            "calibrate finds."
+            f"{format_exact(noise.period)} rounded up; it needs ε = {needed}",
+            fix="Use a ratio nearer to 1, for instance what calibrate finds.",
         )
     return slow
 
@@ -108,8 +108,9 @@ def total_variation(noise: Noise, sensitivity: Fraction) -> Fraction:
     moved by j steps it is the mass of the j points in the middle.
     """
     raise InvalidParameter(
-        f"Theorem 1 is read from a family's own law; got {type(noise).__name__}, moved by "
-        f"{format_exact(sensitivity)}, which has none here. Ask its Profile instead."
+        "Theorem 1 is read from a family's own law",
+        got=f"{type(noise).__name__}, moved by {format_exact(sensitivity)}, which has none here",
+        fix="Ask its Profile instead.",
     )
 
 
@@ -124,8 +125,9 @@ def _(noise: Steps, sensitivity: Fraction) -> Fraction:
     why = noise.rise()
     if why is not None:
         raise InvalidParameter(
-            f"Theorem 1 is for symmetric noise that never rises away from 0; got {noise!r}, but "
-            f"{why}. Ask its Profile instead."
+            "Theorem 1 is for symmetric noise that never rises away from 0",
+            got=f"{noise!r}, but {why}",
+            fix="Ask its Profile instead.",
         )
     return noise.between(-sensitivity / 2, sensitivity / 2)
 

@@ -114,7 +114,7 @@ def _gathered(pieces: Iterable[tuple[Fraction, Fraction]]) -> dict[Fraction, Fra
 def _refuse_long(move: Fraction, period: Fraction) -> None:
     if move > _MOST_PERIODS * period:
         raise InvalidParameter(
-            f"the profile of a staircase is for moves of up to {_MOST_PERIODS} of its periods; got "
-            f"a sensitivity of {format_exact(move / period)} of them. Give a staircase of a longer "
-            "period, for instance what calibrate finds."
+            f"the profile of a staircase is for moves of up to {_MOST_PERIODS} of its periods",
+            got=f"a sensitivity of {format_exact(move / period)} of them",
+            fix="Give a staircase of a longer period, for instance what calibrate finds.",
         )

@@ -11,8 +11,8 @@ from leastnoise.ledger.stores.base import POSTGRES, Page, Store, unavailable
 __all__ = [
     "Page",
     "Store",
-    "checked_address",
-    "opened",
+    "check_address",
+    "open_store",
     "unavailable",
 ]
 
@@ -21,7 +21,7 @@ __all__ = [
 _CONNECTION = re.compile(r"://|\b(password|user|host|dbname)\s*=", re.IGNORECASE)
 
 
-def checked_address(where: object) -> str:
+def check_address(where: object) -> str:
     """Return a path or a connection string as a text; refuse what is neither."""
     text = os.fspath(where) if isinstance(where, str | os.PathLike) else ""
     connects = isinstance(text, str) and bool(_CONNECTION.search(text))
@@ -36,7 +36,7 @@ def checked_address(where: object) -> str:
     )
 
 
-def opened(where: str, *, timeout: float, create: bool) -> Store:
+def open_store(where: str, *, timeout: float, create: bool) -> Store:
     """Return the store at an address: a path, or a PostgreSQL connection string."""
     if where.startswith(POSTGRES):
         from leastnoise.ledger.stores.postgres import PostgresStore

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from leastnoise.errors import LedgerUnavailable
+from leastnoise.errors import LedgerUnavailable, Words
 from leastnoise.ledger.rows import Head, Row
 
 POSTGRES = ("postgresql://", "postgres://")
@@ -53,6 +53,16 @@ class Store(Protocol):
     def close(self) -> None:
         """Let go of the database."""
         ...
+
+
+# What to do where there is no ledger yet.
+BEGIN_LEDGER = (
+    Words(
+        "Give limit=Privacy(epsilon=…, delta=…)",
+        "Use leastnoise ledger FILE new --epsilon … --delta …",
+    )
+    + " to begin one."
+)
 
 
 def unavailable(what: str, advice: str) -> LedgerUnavailable:

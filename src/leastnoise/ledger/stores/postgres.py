@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.ledger.rows import BEGINNING, Head, Row
-from leastnoise.ledger.stores.base import unavailable
+from leastnoise.ledger.stores.base import BEGIN_LEDGER, unavailable
 from leastnoise.ledger.stores.postgres_errors import broken, translated, unreadable
 
 if TYPE_CHECKING:
@@ -220,8 +220,9 @@ class PostgresStore:
             if self._create:
                 return False
             raise InvalidParameter(
-                "a ledger must exist, or be begun with a limit; got a database without one. "
-                "Give limit=Privacy(epsilon=…, delta=…) to begin one."
+                "a ledger must exist, or be begun with a limit",
+                got="a database without one",
+                fix=BEGIN_LEDGER,
             )
         if mark is None or not mark.startswith(_MARKED):
             raise _something_else()

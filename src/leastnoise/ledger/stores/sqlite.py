@@ -23,7 +23,7 @@ from leastnoise.errors import (
     Unsupported,
 )
 from leastnoise.ledger.rows import BEGINNING, Head, Row
-from leastnoise.ledger.stores.base import unavailable
+from leastnoise.ledger.stores.base import BEGIN_LEDGER, unavailable
 
 APPLICATION = 0x6C6E4C67  # "lnLg", in the file's header: this is a ledger and nothing else
 SCHEMA = 1
@@ -69,8 +69,9 @@ class SqliteStore:
         """Open the file, or make it; refuse one that is something else."""
         if not create and not _there(path):
             raise InvalidParameter(
-                f"a ledger must exist, or be begun with a limit; got {str(path)!r}, which is not "
-                "there. Give limit=Privacy(epsilon=…, delta=…) to begin one."
+                "a ledger must exist, or be begun with a limit",
+                got=f"{str(path)!r}, which is not there",
+                fix=BEGIN_LEDGER,
             )
         self._path, self._timeout, self._create = path, timeout, create
         self._path_now = Path(os.path.realpath(path))  # wherever the process goes

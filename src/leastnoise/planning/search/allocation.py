@@ -1,10 +1,6 @@
-"""How a promise is shared out: in floats first, then exactly.
+"""Share a guarantee among answers: in floats first, then in exact parts.
 
-How much of what is there each answer gets: a search in floats, which proposes and no more.
-
-A promise cut into parts, exactly: what each answer may promise so that all keep the whole.
-
-How much of a promise a target error takes: floats propose, what is drawn decides.
+The search in floats only proposes. What is stated is computed from the exact parts.
 """
 
 import math

@@ -18,7 +18,7 @@ from leastnoise.core.exact import as_float, format_rounded
 from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
-from leastnoise.planning.options import COMPOSED, Asked, Candidate, Laws, Option, calibrated, reason
+from leastnoise.planning.options import COMPOSED, Asked, Candidate, Laws, Option, calibrated
 from leastnoise.planning.wanted import Wanted
 
 # Noises that keep a promise of δ = 0, so that no output proves anything outright.
@@ -45,7 +45,7 @@ class Narrowing:
             factor = largest(lambda times: self._delta(split, times), self.asked.privacy.delta)
             return self._at(split.family, self._promises(split, factor))
         except (InvalidParameter, NotPrivate, Unsupported) as error:
-            return Candidate(Option(split.family, COMPOSED, refused=reason(error)))
+            return Candidate(Option(split.family, COMPOSED, refused=error.rule))
 
     def _promises(self, split: Option, factor: float) -> tuple[Privacy, ...]:
         """Return what each answer then promises by itself."""

@@ -20,6 +20,7 @@ from functools import cached_property
 from leastnoise.accounting import Profile
 from leastnoise.calibration import Problem, smooth_on_lattice
 from leastnoise.certificate import Certificate
+from leastnoise.core.basic_composition import LEAST_DELTA
 from leastnoise.core.exact import Interval, as_float, format_rounded, power
 from leastnoise.core.noise import Gaussian, LatticeNoise, Noise, Rounded
 from leastnoise.core.privacy import Privacy
@@ -27,13 +28,10 @@ from leastnoise.costs import Power, l2
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.mechanism import Drawn, Mechanism
 from leastnoise.planning.closed_forms import on_line
-from leastnoise.planning.options import AMONG, SHARED, Asked, Candidate, Option, reach, reason
+from leastnoise.planning.options import AMONG, SHARED, Asked, Candidate, Option, reach
 from leastnoise.planning.search.allocation import TooLittle, apportioned, balanced, smallest
 from leastnoise.planning.search.estimates import Estimate
 from leastnoise.planning.wanted import Wanted
-
-# No smaller δ is stated: it would be of thousands of digits.
-_LEAST_DELTA = Fraction(1, 10**1000)
 
 GAUSSIAN = "gaussian"
 _SOURCE = "Gaussian noise shared by several answers (Balle and Wang 2018; Dong, Roth and Su 2022)"
@@ -60,9 +58,9 @@ class Sharing:
             sigmas = self._sigmas(apportioned(Fraction(1), self.shares()))
             return self._at(sigmas)
         except TooLittle as error:
-            return replace(_refused(reason(error)), needs=error.needs)
+            return replace(_refused(error.rule), needs=error.needs)
         except (InvalidParameter, NotPrivate, Unsupported) as error:
-            return _refused(reason(error))
+            return _refused(error.rule)
 
     def shares(self) -> list[float]:
         """Return the shares xᵢ of the answers: in closed form, or searched for."""
@@ -95,7 +93,7 @@ class Sharing:
             GAUSSIAN, Problem(self.asked.privacy, Fraction(1), l2, integer=False, among=AMONG)
         )
         if not isinstance(found, Gaussian):
-            raise Unsupported(f"Gaussian noise is shared; got {found!r}.")
+            raise Unsupported("Gaussian noise is shared", got=f"{found!r}")
         return found
 
     def _sigmas(self, shares: tuple[Fraction, ...]) -> list[Fraction]:
@@ -186,7 +184,7 @@ def drawn_for(one: Wanted, sigma: Fraction) -> LatticeNoise:
 def alone(epsilon: Fraction, one: Wanted, sigma: Fraction) -> Privacy:
     """Return what one answer keeps by itself: the ε of all, and its own δ there, rounded up."""
     own = Profile(Gaussian(sigma), sensitivity=one.sensitivity).delta(epsilon)
-    return Privacy(epsilon, max(Fraction(format_rounded(own, 6, ROUND_CEILING)), _LEAST_DELTA))
+    return Privacy(epsilon, max(Fraction(format_rounded(own, 6, ROUND_CEILING)), LEAST_DELTA))
 
 
 def made(one: Wanted, sigma: Fraction, privacy: Privacy) -> Mechanism:

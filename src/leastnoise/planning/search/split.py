@@ -24,7 +24,6 @@ from leastnoise.planning.options import (
     Option,
     OutOfTime,
     calibrated,
-    reason,
 )
 from leastnoise.planning.search.allocation import (
     Curve,
@@ -71,9 +70,9 @@ class Parting:
         try:
             return self._cheapest(family, names)
         except TooLittle as error:
-            return Candidate(Option(family, EACH, refused=reason(error)), needs=error.needs)
+            return Candidate(Option(family, EACH, refused=error.rule), needs=error.needs)
         except (InvalidParameter, NotPrivate, Unsupported) as error:
-            return Candidate(Option(family, EACH, refused=reason(error)))
+            return Candidate(Option(family, EACH, refused=error.rule))
 
     def estimate(self, family: str) -> float:
         """Return about what a family costs under an even split; infinite where it has none."""

@@ -1,6 +1,5 @@
 """The answers of tables: laid out, printed and exported."""
 
-from leastnoise.tables.answers import rounding
 from leastnoise.tables.answers.grouped import GroupedAnswers
 from leastnoise.tables.answers.layout import (
     INTERVAL,
@@ -31,5 +30,4 @@ __all__ = [
     "interval_cells",
     "layout_of",
     "mechanisms_of",
-    "rounding",
 ]

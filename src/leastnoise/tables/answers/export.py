@@ -23,9 +23,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from leastnoise.core.exact import format_ratio
-from leastnoise.errors import InvalidParameter, Unsupported
-from leastnoise.files import written
+from leastnoise.errors import InvalidParameter, Unsupported, Words
+from leastnoise.files import write_table
 from leastnoise.tables.answers.layout import Figure, layout_of
+from leastnoise.tables.answers.rounding import USE_ROWS
 
 if TYPE_CHECKING:
     from leastnoise.tables.answers.grouped import GroupedAnswers
@@ -107,8 +108,9 @@ def _integers(name: str, values: list[Any]) -> Column:
     least, most = min(numbers, default=0), max(numbers, default=0)
     if max(-least, most) >= _LONGEST:
         raise Unsupported(
-            "exported whole numbers must have at most 38 digits; got one that has more. "
-            "Use rows(), which are exact."
+            "exported whole numbers must have at most 38 digits",
+            got="one that has more",
+            fix=USE_ROWS,
         )
     long = least < -_SHORTEST or most >= _SHORTEST
     return Column(name, INTEGER, values, long=long, nulls=len(numbers) < len(values))
@@ -203,8 +205,12 @@ def to_csv(
         if any(text.startswith(_FORMULAS) for source in (texts, found) for text in source):
             raise InvalidParameter(
                 "texts in a CSV file must not begin with = + - @ or a space that is not one, which "
-                "spreadsheets run as formulas; got one that does. Write Parquet or JSON; or give "
-                "formulas=True, and tell who reads the file."
+                "spreadsheets run as formulas",
+                got="one that does",
+                # No option of the command line writes formulas.
+                fix="Write Parquet or JSON"
+                + Words("; or give formulas=True, and tell who reads the file", "")
+                + ".",
             )
 
     def write(file: IO[bytes]) -> None:
@@ -214,7 +220,7 @@ def to_csv(
         writer.writerows(zip(*map(_plain, columns), strict=True))
         lines.detach()
 
-    return written(path, write, overwrite=overwrite)
+    return write_table(path, write, overwrite=overwrite)
 
 
 def to_parquet(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = False) -> Path:
@@ -227,7 +233,7 @@ def to_parquet(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool =
     """
     table = to_arrow(answers)
     parquet = import_module("pyarrow.parquet")
-    return written(path, lambda file: parquet.write_table(table, file), overwrite=overwrite)
+    return write_table(path, lambda file: parquet.write_table(table, file), overwrite=overwrite)
 
 
 def to_json(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = False) -> Path:
@@ -257,7 +263,7 @@ def to_json(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = Fa
             gap = between
         file.write(b"\n ]\n}\n")
 
-    return written(path, write, overwrite=overwrite)
+    return write_table(path, write, overwrite=overwrite)
 
 
 def _about(answers: "GroupedAnswers") -> dict[str, Any]:

@@ -5,8 +5,11 @@ from decimal import ROUND_CEILING
 from fractions import Fraction
 
 from leastnoise.core.exact import format_rounded, format_to_place, magnitude
-from leastnoise.errors import Unsupported
+from leastnoise.errors import Unsupported, Words
 from leastnoise.mechanism import Mechanism
+
+# What to do where a number does not fit what it is exported to.
+USE_ROWS = "Use " + Words("rows(), which are", "--json, which is") + " exact."
 
 
 def place_for(width: Fraction, otherwise: Fraction) -> Fraction:
@@ -81,8 +84,9 @@ def float_near(upper: int, lower: int) -> float:
         return upper / lower
     except OverflowError:
         raise Unsupported(
-            "exported real numbers must lie within the range of floats; got one beyond it. "
-            "Use rows(), which are exact."
+            "exported real numbers must lie within the range of floats",
+            got="one beyond it",
+            fix=USE_ROWS,
         ) from None
 
 

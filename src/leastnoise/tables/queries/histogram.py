@@ -7,7 +7,7 @@ from itertools import pairwise, product
 from typing import Any, ClassVar
 
 from leastnoise.core.exact import format_exact, format_ratio, parse_rational, quote
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 from leastnoise.tables.keys import Key
 from leastnoise.tables.queries.query import Query, Rows, check_numeric
 from leastnoise.tables.queries.question import Question, make_title, parse_column
@@ -46,7 +46,9 @@ class Histogram(Question):
             )
         if self.by and self.keys is None:
             raise InvalidParameter(
-                "a histogram by group must be for given groups; got by without keys. Give keys=."
+                "a histogram by group must be for given groups",
+                got=Words("by without keys", "--by without --group"),
+                fix=Words("Give keys=.", "Give --group."),
             )
 
     @property
@@ -107,8 +109,9 @@ def _parse_edges(edges: object) -> tuple[Decimal, ...]:
     edges = edges.tolist() if hasattr(edges, "tolist") else edges  # of an array
     if not isinstance(edges, tuple | list | range) or not 2 <= len(edges) <= _MOST_EDGES:
         raise InvalidParameter(
-            f"edges must be a list of 2 to {_MOST_EDGES} rising numbers; got {quote(edges)}. "
-            "Give for instance edges=[0, 18, 65, 120]."
+            f"edges must be a list of 2 to {_MOST_EDGES} rising numbers",
+            got=quote(edges),
+            fix="Give for instance " + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120") + ".",
         )
     read = tuple(_to_decimal(parse_rational(edge, "an edge")) for edge in edges)
     if any(a >= b for a, b in pairwise(read)):

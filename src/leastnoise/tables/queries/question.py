@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from leastnoise.core.exact import format_ratio, parse_count, quote
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import InvalidParameter, QueryFailed
+from leastnoise.errors import InvalidParameter, QueryFailed, Words
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import Answer, Mechanism
 from leastnoise.tables.answers import TableAnswer
@@ -69,7 +69,9 @@ class Question(ABC):
         self._set("max_groups", parse_count(self.max_groups, "max_groups", least=1))
         if self.max_groups != 1 and not self.by and not self.groups_itself:
             raise InvalidParameter(
-                "max_groups is for answers by group; got it without by. Give by=, or leave it out."
+                "max_groups is for answers by group",
+                got="it without " + Words("by", "--by"),
+                fix="Give " + Words("by=", "--by") + ", or leave it out.",
             )
 
     def _set(self, name: str, value: object) -> None:

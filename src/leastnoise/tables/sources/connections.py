@@ -11,7 +11,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.errors import InvalidParameter, Unsupported, Words
 from leastnoise.tables.sources.engine import without_details
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ def connect(address: str, table: str | None) -> tuple["ir.Table", str]:
     if not isinstance(table, str) or not table:
         raise InvalidParameter(
             "a connection string leads to a database; which of its tables is meant must be said by "
-            f"table=; got {quote(table)}. Give for instance table='people'."
+            + Words("table=", "--table"),
+            got=Words("None", "none") if table is None else quote(table),
+            fix="Give for instance " + Words("table='people'", "--table people") + ".",
         )
     backend = _postgres(address)
     schema, _, name = table.rpartition(".")

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 from leastnoise.tables.sources.connections import ADDRESS, check_rowwise, connect, engine_of
 from leastnoise.tables.sources.engine import without_details
 from leastnoise.tables.sources.files import read
@@ -147,8 +147,10 @@ def open_source(source: object, table: str | None = None) -> Source:
         return _source(found, "postgres", name)
     if table is not None:
         raise InvalidParameter(
-            "table= must come with a connection string, of whose database it names a table; got it "
-            "with another source. Leave it out."
+            Words("table=", "--table")
+            + " must come with a connection string, of whose database it names a table",
+            got="it with another source",
+            fix="Leave it out.",
         )
     if isinstance(source, str | PathLike):
         read_table, text = read(fspath(source))
