@@ -21,8 +21,14 @@ from leastnoise.tables.answers import (
     Layout,
     Ratio,
     confidence_of_each,
+    exact_words,
+    float_near,
+    format_down,
+    format_error,
+    format_nearest,
+    format_up,
     interval_cells,
-    rounding,
+    place_for,
 )
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
@@ -181,12 +187,12 @@ class MeanAnswer:
         decimal place of a thousandth of the interval.
         """
         low, high = self.interval(USUAL)
-        unit = rounding.place_for(high - low, self.bounds[1] - self.bounds[0])
-        always = rounding.format_error(self.bound, self.value, unit, self.bounds)
+        unit = place_for(high - low, self.bounds[1] - self.bounds[0])
+        always = format_error(self.bound, self.value, unit, self.bounds)
         return (
-            rounding.format_nearest(self.value, unit),
-            rounding.format_down(low, unit),
-            rounding.format_up(high, unit),
+            format_nearest(self.value, unit),
+            format_down(low, unit),
+            format_up(high, unit),
             always,
         )
 
@@ -196,7 +202,7 @@ class MeanAnswer:
         facts = {
             "95 %": f"{low} to {high}",
             "always": f"± {always}",
-            "rows": f"about {rounding.format_nearest(self.count.value, Fraction(1))}",
+            "rows": f"about {format_nearest(self.count.value, Fraction(1))}",
             "promise": f"{self.privacy}{self._exact()}",
             "recorded": recorded_as(self.receipt),
         }
@@ -204,7 +210,7 @@ class MeanAnswer:
 
     def _exact(self) -> str:
         parts = (("count", self.count.mechanism), ("sum", self.sum.mechanism))
-        return "".join(rounding.exact_words(name, mechanism) for name, mechanism in parts)
+        return "".join(exact_words(name, mechanism) for name, mechanism in parts)
 
     def __float__(self) -> float:
         """Return the float nearest to the mean."""
@@ -213,7 +219,7 @@ class MeanAnswer:
     def __str__(self) -> str:
         """Print one line: the interval is rounded outward, the error up."""
         value, low, high, always = self._shown()
-        count = rounding.format_nearest(self.count.value, Fraction(1))
+        count = format_nearest(self.count.value, Fraction(1))
         rows = f"{count} row{'s' * (self.count.index != 1)}"
         return (
             f"{value} ({low} to {high} with 95 %, ± {always} always; of about {rows}), "
@@ -349,7 +355,7 @@ def _whole(answers: Sequence[MeanAnswer]) -> set[str]:
 
 
 def _cells(figures: Figures, one: MeanAnswer, whole: bool) -> list[str]:
-    rows = rounding.format_nearest(one.count.value, Fraction(1))
+    rows = format_nearest(one.count.value, Fraction(1))
     return [*interval_cells(figures, whole=whole, within=one.bounds), rows]
 
 
@@ -358,8 +364,8 @@ MeanAnswer.layout = Layout(
     columns=(
         *INTERVAL,
         Figure("count"),
-        Figure("sum_from_middle", rounding.float_near),
-        Figure("middle", rounding.float_near),
+        Figure("sum_from_middle", float_near),
+        Figure("middle", float_near),
     ),
     figures=_figures,
     mechanisms=lambda answer: (answer.count.mechanism, answer.sum.mechanism),

@@ -29,7 +29,11 @@ from leastnoise.tables.answers import (
     Layout,
     Ratio,
     confidence_of_each,
-    rounding,
+    exact_words,
+    float_below,
+    float_near,
+    format_cell,
+    format_rows,
 )
 from leastnoise.tables.bounding import Lattice
 from leastnoise.tables.budget import ReleasedNumber
@@ -311,20 +315,20 @@ class QuantileAnswer:
         """Return the printed rank errors at 95 % and at most; None if there is no maximum."""
         always = self.bound
         return (
-            rounding.format_rows(self.rank_error(USUAL)),
-            None if isinstance(always, float) else rounding.format_rows(always),
+            format_rows(self.rank_error(USUAL)),
+            None if isinstance(always, float) else format_rows(always),
         )
 
     def _repr_html_(self) -> str:
         """Show the answer in a notebook."""
-        value, cell = rounding.format_cell(*self.cell_bounds)
+        value, cell = format_cell(*self.cell_bounds)
         usual, always = self._errors()
         facts = {
             "cell": cell,
             "share below": format_exact(self.q),
             "rank, 95 %": usual,
             "rank, always": always or _ENDLESS,
-            "promise": f"{self.privacy}{rounding.exact_words('rank', self.mechanism)}",
+            "promise": f"{self.privacy}{exact_words('rank', self.mechanism)}",
             "recorded": recorded_as(self.receipt),
         }
         return table(value, facts)
@@ -335,10 +339,10 @@ class QuantileAnswer:
 
     def __str__(self) -> str:
         """Print one line: the cell is rounded outward, errors of the rank up."""
-        value, cell = rounding.format_cell(*self.cell_bounds)
+        value, cell = format_cell(*self.cell_bounds)
         usual, always = self._errors()
         sure = f"{always} (always)" if always else _ENDLESS
-        exact = rounding.exact_words("rank", self.mechanism)
+        exact = exact_words("rank", self.mechanism)
         return (
             f"{value} (cell {cell}; rank within {usual} (95 %), {sure}), "
             f"{self.privacy}{exact}; {recorded_as(self.receipt)}"
@@ -346,7 +350,7 @@ class QuantileAnswer:
 
     def __repr__(self) -> str:
         """Print the middle of the cell and the guarantee."""
-        return f"QuantileAnswer({rounding.format_cell(*self.cell_bounds)[0]}, {self.privacy!r})"
+        return f"QuantileAnswer({format_cell(*self.cell_bounds)[0]}, {self.privacy!r})"
 
 
 def _figures(answers: Sequence[QuantileAnswer]) -> Iterator[Figures]:
@@ -367,17 +371,17 @@ def _cells(figures: Figures, _: QuantileAnswer, __: bool) -> list[str]:
     low, high, usual = (Fraction(*figure) for figure in figures[1:4] if figure is not None)
     always = figures[4]
     return [
-        *rounding.format_cell(low, high),
-        rounding.format_rows(usual),
-        NONE if always is None else rounding.format_rows(Fraction(*always)),
+        *format_cell(low, high),
+        format_rows(usual),
+        NONE if always is None else format_rows(Fraction(*always)),
     ]
 
 
 QuantileAnswer.layout = Layout(
     # A cell is no interval of 95 %, so it is not called low and high. Errors are in rows.
     columns=(
-        Figure("value", rounding.float_near),
-        Figure("cell_low", rounding.float_below, json="cell"),
+        Figure("value", float_near),
+        Figure("cell_low", float_below, json="cell"),
         Figure("cell_high", json="cell"),
         Figure("rank_error", json="rank_error_95", confident=True),
         Figure("bound"),
