@@ -7,7 +7,7 @@ import pytest
 
 import leastnoise as ln
 from leastnoise.core.exact import exponential
-from leastnoise.core.noise.base import Run
+from leastnoise.core.lattice import Run
 from leastnoise.noise import DiscreteSteps
 
 WEIGHTS = (7, 1, 1, 7)

@@ -27,7 +27,6 @@ from leastnoise.core.noise import (
     StaircaseNoise,
 )
 from leastnoise.core.profile import Curve, LogConcaveCurve
-from leastnoise.core.release import several
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.planning.search.estimates import Estimate
 
@@ -345,13 +344,14 @@ def test_noise_of_no_kind_is_taken_for_nothing_else() -> None:
         outline(noise)
 
 
-def test_a_lattice_form_of_no_kind_cannot_be_sampled() -> None:
-    class Other(LatticeNoise):
-        pass
+def test_a_lattice_form_without_a_sampler_cannot_be_made() -> None:
+    class Unsampled(DiscreteTwoLevel):
+        scheme = LatticeNoise.scheme  # type: ignore[assignment]  # which is abstract
 
-    Other.__abstractmethods__ = frozenset()
-    with pytest.raises((Unsupported, TypeError), match="Other"):
-        several(Other(), 3)  # type: ignore[abstract]
+    with pytest.raises(TypeError, match=r"abstract class Unsampled.*scheme"):
+        Unsampled(Fraction(1), (Run(0, 1, 1),))
+    with pytest.raises(TypeError, match=r"Unsampled of the family toy is not complete.*scheme"):
+        register("toy", replace(TOY, noise=(TwoLevel, Unsampled)))
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections import Counter
 from fractions import Fraction
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leastnoise.core.arrays import draw as bulk
-from leastnoise.core.arrays.lookup import RunsTable, runs_table
+from leastnoise.core.arrays.lookup import RunLookup, run_lookup
 from leastnoise.core.sampling.entropy import CipherTape
-from leastnoise.core.sampling.inversion import FloatRuns, decided, float_runs, inverted
-from leastnoise.core.sampling.sampler import draw
+from leastnoise.core.sampling.inversion import RunScheme, draw_exactly, run_scheme
 from leastnoise.noise import DiscreteSteps, DiscreteUniform, Run
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 from tests.support.tapes import Replay
@@ -52,7 +52,7 @@ def brute(law: DiscreteSteps, word: int, bits: int) -> int | None:
 @pytest.mark.parametrize("bits", range(1, 10))
 def test_every_word_of_every_length_is_decided_iff_it_can_be(law: DiscreteSteps, bits: int) -> None:
     for word in range(1 << bits):
-        assert decided(law, word, bits) == brute(law, word, bits)
+        assert law.scheme.index_if_certain(word, bits) == brute(law, word, bits)
 
 
 @pytest.mark.parametrize("law", SMALL, ids=repr)
@@ -62,7 +62,7 @@ def test_every_tape_enumerated_gives_the_claimed_law(law: DiscreteSteps) -> None
     undecided = [0]
     for bits in (3, 6, 9, 12):
         words = [(word << 3) | more for word in undecided for more in range(8)]
-        found = {word: decided(law, word, bits) for word in words}
+        found = {word: law.scheme.index_if_certain(word, bits) for word in words}
         undecided = [word for word, index in found.items() if index is None]
         for index in found.values():
             if index is not None:
@@ -80,10 +80,14 @@ def test_every_tape_enumerated_gives_the_claimed_law(law: DiscreteSteps) -> None
 def test_an_undecided_word_reads_on_until_it_is_decided() -> None:
     law = small(1, 1, 1)  # thirds, in binary 0.010101…: the edge is within every word of fives
     fives = int("01" * 32, 2)
-    sides = [inverted(law, fives, Replay([fives, fives, word])) for word in (fives - 1, fives + 1)]
+    certain = law.scheme.index_if_certain
+    sides = [
+        draw_exactly(certain, fives, Replay([fives, fives, word]))
+        for word in (fives - 1, fives + 1)
+    ]
     assert len(set(sides)) == 2
     with pytest.raises(AssertionError, match="the tape has run out"):
-        inverted(law, fives, Replay([fives, fives]))
+        draw_exactly(certain, fives, Replay([fives, fives]))
 
 
 # ------------------------------------------------------------------- many at once
@@ -167,10 +171,10 @@ def test_adversarial_words_land_where_exact_inversion_puts_them(name: str) -> No
     law = LARGE[name]
     words = adversarial(law, 600)
     more = [random.Random(9).getrandbits(64) for _ in range(4000)]
-    blocks = bulk.blocks(law, len(words), Replay(words + more), np.empty(len(words)))
-    assert [index for block, _ in blocks for index in block.tolist()] == oracle(law, words, more)
+    blocks = bulk.blocks(law.scheme, len(words), Replay(words + more))
+    assert [index for block, _, _ in blocks for index in block.tolist()] == oracle(law, words, more)
     tape = Replay(more)
-    assert [float_runs(law).index(word, tape) for word in words] == oracle(law, words, more)
+    assert [law.scheme.index(word, tape) for word in words] == oracle(law, words, more)
 
 
 @pytest.mark.parametrize(
@@ -179,22 +183,26 @@ def test_adversarial_words_land_where_exact_inversion_puts_them(name: str) -> No
 def test_without_flagging_the_same_words_would_catch_it(name: str) -> None:
     """The control: floats that decide everything are wrong on the same words."""
     law = LARGE[name]
-    table, words = RunsTable(law), adversarial(law, 600)
-    stored = np.array([word - (1 << 63) for word in words])
-    found, room = np.empty(len(words)), np.empty(len(words))
+    table, words = RunLookup(law.scheme), adversarial(law, 600)
     more = [random.Random(9).getrandbits(64) for _ in range(4000)]
     exact = oracle(law, words, more)
-    table.indices(stored, Replay(more), room, found)
-    assert found.tolist() == exact
+
+    def indices() -> list[float]:
+        proposed, tape = np.empty(len(words)), Replay(more)
+        stored = np.array([word - (1 << 63) for word in words])
+        doubtful = table.propose(stored, proposed, np.empty(len(words)))
+        for at in doubtful.tolist():
+            proposed[at] = draw_exactly(law.scheme.index_if_certain, words[at], tape)
+        return [float(index) for index in proposed]
+
+    assert indices() == exact
     # Only what is exactly at an edge is flagged: in the buckets, then among the thresholds.
     right, table._doubt = table._doubt, 1e-300
-    table.indices(stored, Replay(more), room, found)
-    assert found.tolist() != exact
+    assert indices() != exact
     table._doubt, table._doubts = right, np.full_like(table._doubts, 1e-300)
-    table.indices(stored, Replay(more), room, found)
-    assert found.tolist() != exact
-    singly = FloatRuns(law)
-    singly._runs = [(begin, scale, 1e-300, first) for begin, scale, _, first in singly._runs]
+    assert indices() != exact
+    singly = RunScheme(law.runs)
+    singly._rows = [(begin, scale, 1e-300, first) for begin, scale, _, first in singly._rows]
     assert [singly.index(word, Replay(more)) for word in words] != exact
 
 
@@ -203,19 +211,19 @@ def test_noise_wider_than_any_float_is_inverted_exactly() -> None:
     words = [*range(7), END // 3, END - 1]
     more = [random.Random(9).getrandbits(64) for _ in range(400)]
     tape = Replay(more)
-    assert [float_runs(law).index(word, tape) for word in words] == oracle(law, words, more)
+    assert [law.scheme.index(word, tape) for word in words] == oracle(law, words, more)
 
 
 def test_hardly_any_word_is_settled_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
 
-    def counted(law: DiscreteSteps, word: int, tape: CipherTape) -> int:
+    def counted(certain: Any, word: int, tape: CipherTape) -> int:
         calls.append(word)
-        return inverted(law, word, tape)
+        return draw_exactly(certain, word, tape)
 
-    monkeypatch.setattr("leastnoise.core.arrays.lookup.inverted", counted)
+    monkeypatch.setattr(bulk, "draw_exactly", counted)
     for name in ("20 runs", "200 runs", "2000 runs"):
-        for _ in bulk.blocks(LARGE[name], 100_000, CipherTape(), np.empty(100_000)):
+        for _ in bulk.blocks(LARGE[name].scheme, 100_000, CipherTape()):
             pass
     assert len(calls) <= 3  # expected: fewer than 1e-3
 
@@ -238,13 +246,13 @@ def test_single_and_bulk_draws_are_one_inversion(
         first += gap + points
     law = DiscreteSteps(ONE, tuple(runs))
     more = [END // 3] * 40
-    kept = [word for word in words if decided(law, word, 64) is not None]
-    assert [draw(law, Replay([word, *more])) for word in words] == [
+    kept = [word for word in words if law.scheme.index_if_certain(word, 64) is not None]
+    assert [law.scheme.draw(Replay([word, *more])) for word in words] == [
         oracle(law, [word], more)[0] for word in words
     ]
     if kept:
-        blocks = bulk.blocks(law, len(kept), Replay(kept), np.empty(len(kept)))
-        assert [x for block, _ in blocks for x in block.tolist()] == oracle(law, kept, [])
+        blocks = bulk.blocks(law.scheme, len(kept), Replay(kept))
+        assert [x for block, _, _ in blocks for x in block.tolist()] == oracle(law, kept, [])
 
 
 @pytest.mark.parametrize(
@@ -257,10 +265,10 @@ def test_single_and_bulk_draws_are_one_inversion(
 )
 def test_weights_beyond_a_word_are_drawn_in_bulk(law: DiscreteSteps | DiscreteUniform) -> None:
     """Every point's count lies in its Clopper–Pearson interval; false alarms at most 1e-9 a law."""
-    assert bulk.fits(law)
+    assert bulk.fits(law.scheme)
     trials, points = 200_000, range(-law.farthest, law.farthest + 1)
     found: Counter[float] = Counter()
-    for block, far in bulk.blocks(law, trials, CipherTape(), np.empty(trials)):
+    for block, far, _ in bulk.blocks(law.scheme, trials, CipherTape()):
         assert not far
         found.update(block.tolist())
     for index in points:
@@ -271,4 +279,6 @@ def test_weights_beyond_a_word_are_drawn_in_bulk(law: DiscreteSteps | DiscreteUn
 
 def test_a_table_is_made_once() -> None:
     law = LARGE["20 runs"]
-    assert runs_table(law) is runs_table(DiscreteSteps(law.step, law.runs))
+    again = DiscreteSteps(law.step, law.runs)
+    assert run_lookup(law.scheme) is run_lookup(again.scheme)
+    assert run_scheme(law.runs) is again.scheme

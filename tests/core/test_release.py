@@ -2,8 +2,10 @@
 
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from math import nextafter
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -15,8 +17,9 @@ from scipy import stats
 import leastnoise as ln
 from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.lattice import CELLS, Grid
-from leastnoise.core.sampling.sampler import draw
+from leastnoise.core.release import Releaser
 from leastnoise.errors import NotPrivate
+from leastnoise.mechanism import Drawn
 from leastnoise.noise import DiscreteUniform
 from tests.support.confidence_intervals import FALSE_ALARM
 from tests.support.tapes import released
@@ -145,7 +148,7 @@ def test_both_routes_release_the_same_from_one_tape(
     grid, law = mechanism.grid, mechanism.drawn.noise
     tape = replay(words)
     singles = [
-        grid.nearest_float(grid.index(*x.as_integer_ratio()) + draw(law, tape))  # type: ignore[arg-type]
+        grid.nearest_float(grid.index(*x.as_integer_ratio()) + law.scheme.draw(tape))  # type: ignore[arg-type]
         for x in inputs.tolist()
     ]
     together = released(inputs, grid, law, lambda: replay(words), integer=False)
@@ -262,3 +265,43 @@ def test_released_arrays_carry_nothing_else_with_them() -> None:
             base = base.base
         assert base.size >= size
         assert not (base == true).any()
+
+
+def test_a_mechanism_whose_sampled_noise_fails_the_proof_cannot_exist() -> None:
+    """Neither built, nor copied with other noise, nor read from a pickle that somebody changed."""
+    good = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1)
+    noise = good.drawn.noise
+    assert isinstance(noise, DiscreteUniform)
+    narrow = DiscreteUniform(reach=noise.reach - 1, step=noise.step)
+    with pytest.raises(NotPrivate, match=r"must keep \(ε, δ\) = \(0, 0\.1\) when the true"):
+        Releaser(narrow, good.privacy, good.sensitivity, integer=False)
+    with pytest.raises(NotPrivate, match="must keep"):
+        replace(good, drawn=Drawn(narrow, good.drawn.objective))
+    state = good.__getstate__() | {"drawn": Drawn(narrow, good.drawn.objective)}
+    with pytest.raises(NotPrivate, match="must keep"):
+        object.__new__(ln.Mechanism).__setstate__(state)
+    copied = pickle.loads(pickle.dumps(good))
+    assert copied == good
+    assert copied.release(1).mechanism == good
+
+
+def test_preparing_reads_no_bits_and_checks_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise AssertionError("bits were read")
+
+    releaser = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1, integer=True).releaser
+    with monkeypatch.context() as broken:
+        broken.setattr("leastnoise.core.sampling.entropy.urandom", fail)
+        one, many = releaser.prepare(5), releaser.prepare_array(np.arange(3))
+        for wrong, kind in ((2.5, "float"), (Fraction(1, 3), "Fraction")):
+            message = f"must be a whole number; got one of type {kind} that is not"
+            with pytest.raises(ln.errors.InvalidParameter, match=message):
+                releaser.prepare(wrong)
+            with pytest.raises(ln.errors.InvalidParameter, match=message):
+                releaser.add_noise(wrong)
+        with pytest.raises(ln.errors.InvalidParameter, match="must hold integers of at most 64"):
+            releaser.prepare_array(np.ones(3))
+        with pytest.raises(AssertionError, match="bits were read"):
+            one()
+    assert abs(one() - 5) <= releaser.noise.radius
+    assert many().shape == (3,)

@@ -2,9 +2,11 @@
 
 import multiprocessing
 import os
+import pickle
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -15,11 +17,15 @@ from scipy import stats
 
 import leastnoise as ln
 from leastnoise.core.arrays import draw as bulk
+from leastnoise.core.arrays import prepare_array
+from leastnoise.core.lattice import Grid, Run
+from leastnoise.core.noise import DiscreteSteps, Laplace, LatticeNoise, Rounded
 from leastnoise.core.noise.uniform import DiscreteUniform
-from leastnoise.core.release import several
-from leastnoise.core.sampling.entropy import CipherTape, SystemTape, Tape, words
-from leastnoise.core.sampling.sampler import accepted, draw, ticket, word_bits
+from leastnoise.core.release import Releaser
+from leastnoise.core.sampling.entropy import CipherTape, SystemTape, Tape
+from leastnoise.core.sampling.uniform_integer import accepted, uniform_below, word_bits
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
+from tests.support.tapes import Replay
 
 LAWS = [
     DiscreteUniform(reach=0),
@@ -101,10 +107,10 @@ def test_bulk_and_single_draws_agree_on_one_tape(
     words = [*edge_words(law.total), *rng.integers(0, 1 << 64, 4000, dtype=np.uint64).tolist()]
     kept = [w for w in words if accepted(w, 64, law.total) is not None]
     tape = replay(words)
-    singles = [draw(law, tape) for _ in kept]
+    singles = [law.scheme.draw(tape) for _ in kept]
     spare = words + [1 << 63] * (len(words) - len(kept))  # for the words that are refused
     drawn: list[float] = []
-    for block, _ in bulk.blocks(law, len(kept), replay(spare), np.empty(bulk.BLOCK)):
+    for block, _, _ in bulk.blocks(law.scheme, len(kept), replay(spare)):
         drawn += block.tolist()
     assert np.array_equal(drawn, singles)
     assert len(kept) < len(words) or law.total & (law.total - 1) == 0
@@ -114,11 +120,12 @@ def test_bulk_and_single_draws_agree_on_one_tape(
 def test_several_are_drawn_by_the_law_and_each_anew(count: int) -> None:
     """Few one by one, many in blocks of which the last is short: as often as the law says."""
     law = DiscreteUniform(reach=2, atom=3)
+    releaser = Releaser(law, ln.Privacy(delta="1/2"), Fraction(1), integer=True)
     drawn = Counter[int]()
     for _ in range(-(-20_000 // count)):
-        found = several(law, count)
+        found = releaser.add_noise_to_steps([7] * count, Fraction(3))
         assert len(found) == count
-        drawn.update(found)
+        drawn.update(number - 21 for number in found)
 
     def likely(weights: dict[int, int]) -> bool:
         """Whether each point came up as often as it should, wrongly not at a rate of 1e-9."""
@@ -154,7 +161,7 @@ def test_both_production_tapes_read_whole_words() -> None:
         buffer = bytearray(4096)
         tape.fill(buffer)
         assert len(set(buffer)) > 200
-        assert 0 <= ticket(10**40, tape) < 10**40
+        assert 0 <= uniform_below(10**40, tape) < 10**40
 
 
 @pytest.mark.parametrize("tape", [SystemTape, CipherTape])
@@ -173,7 +180,7 @@ def test_words_are_what_arrays_read_and_what_is_read_at_once(
 
     one = replayed()
     singles = [one.word(64) for _ in range(5)]
-    joined = words(replayed(), 5)
+    joined = replayed().words(5)
     assert [(joined >> 64 * i) % (1 << 64) for i in range(5)] == singles
     assert joined >> 64 * 5 == 0
     buffer = bytearray(40)
@@ -198,15 +205,40 @@ def test_what_is_in_a_buffer_is_hidden_by_bits_that_nothing_else_was_hidden_by(
     assert other == bytes(a ^ ord("x") for a in stream[:64])
 
 
-def test_laws_that_come_and_go_are_each_drawn_in_their_own_way(
-    replay: Callable[[list[int]], CipherTape],
-) -> None:
-    """How a law is drawn is kept by its identity, which a later law can have."""
-    for reach in range(300):
-        assert draw(DiscreteUniform(reach=reach), replay([(1 << 64) - 1])) == reach
-    kept = [DiscreteUniform(reach=reach) for reach in range(300)]
-    for _ in range(2):
-        assert [draw(law, replay([(1 << 64) - 1])) for law in kept] == list(range(300))
+def test_equal_noise_shares_a_scheme_and_pickling_leaves_it_out() -> None:
+    """Tables are built once for all noise that is equal; a copy is sampled like the original."""
+    runs = (Run(-1, 3, 2), Run(2, 1, 5))
+    pairs: list[tuple[LatticeNoise, LatticeNoise]] = [
+        (DiscreteSteps(Fraction(1), runs), DiscreteSteps(Fraction(1, 2), runs)),
+        (Rounded(Fraction(1), Laplace(3)), Rounded(Fraction(1), Laplace(3))),
+    ]
+    for noise, same in pairs:
+        assert noise.scheme is same.scheme
+        copied = pickle.loads(pickle.dumps(noise))
+        assert copied == noise
+        assert "scheme" not in vars(copied)
+        assert copied.scheme is noise.scheme
+
+
+def test_a_scheme_without_an_array_sampler_is_sampled_one_by_one() -> None:
+    """Exactly, element by element: the same integers as of one draw after the other."""
+
+    class Coin:
+        reach = 1
+
+        def draw(self, tape: Tape) -> int:
+            return tape.word(64) >> 63
+
+    words = np.random.default_rng(2).integers(0, 1 << 64, 300, dtype=np.uint64).tolist()
+    bits = [word >> 63 for word in words]
+    assert not bulk.fits(Coin())
+    assert bulk.draw_integers(Coin(), 300, Replay(words)) == bits
+    values = np.arange(300)
+    for integer in (True, False):
+        draw = prepare_array(
+            values, Grid(Fraction(1)), Coin(), partial(Replay, words), integer=integer
+        )
+        assert draw().tolist() == (values + bits).tolist()
 
 
 @pytest.mark.parametrize("delta", ["0.1", "0.3", "0.75"])
@@ -231,7 +263,7 @@ def test_single_draws_follow_the_law(law: DiscreteUniform) -> None:
     """Every point's count lies in its Clopper–Pearson interval; false alarms at most 1e-9 a law."""
     trials, points = 40_000, 2 * law.farthest + 1
     tape = CipherTape()
-    found = Counter(draw(law, tape) for _ in range(trials))
+    found = Counter(law.scheme.draw(tape) for _ in range(trials))
     for j in range(-law.farthest, law.farthest + 1):
         low, high = clopper_pearson(found[j], trials, FALSE_ALARM / points)
         assert low <= law.weight(j) / law.total <= high

@@ -14,11 +14,10 @@ import pytest
 from scipy import stats
 
 from leastnoise.core.arrays import draw as bulk
-from leastnoise.core.arrays.lookup import QuantileTable, quantile_table
+from leastnoise.core.arrays.lookup import QuantileLookup, quantile_lookup
 from leastnoise.core.lattice import Grid
 from leastnoise.core.sampling.entropy import CipherTape, Tape
-from leastnoise.core.sampling.quantile import Polynomials, Prepared, decided, planned, rounded
-from leastnoise.core.sampling.sampler import draw
+from leastnoise.core.sampling.quantile import PolynomialCache, Polynomials, plan_polynomials
 from leastnoise.noise import Gaussian, Laplace, Rounded, Smooth, TruncatedLaplace
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 from tests.support.tapes import Replay, released
@@ -143,14 +142,15 @@ def spare(count: int) -> list[int]:
 @pytest.mark.parametrize("bits", range(1, 10))
 def test_every_word_of_every_length_is_decided_iff_it_can_be(name: str, bits: int) -> None:
     for word in range(1 << bits):
-        assert decided(COARSE[name], word, bits) == expected(COARSE[name], word, bits)
+        certain = COARSE[name].scheme.index_if_certain(word, bits)
+        assert certain == expected(COARSE[name], word, bits)
 
 
 @pytest.mark.parametrize("name", COARSE)
 def test_every_tape_enumerated_gives_the_claimed_law(name: str) -> None:
     """Twelve bits deep: what is undecided by then is squeezed between the edges."""
     law, bits = COARSE[name], 12
-    found = Counter(decided(law, word, bits) for word in range(1 << bits))
+    found = Counter(law.scheme.index_if_certain(word, bits) for word in range(1 << bits))
     undecided = found.pop(None, 0)
     assert undecided <= 2 * len(found) + 2
     sizes = [abs(index) for index in found if index is not None]
@@ -168,18 +168,18 @@ def test_an_undecided_word_reads_on_until_it_is_decided(name: str) -> None:
     *same, last = [(digits >> shift) % END for shift in (192, 128, 64, 0)]
     for other in (last - END // 8, last + END // 8):
         tape = Replay([*same, other % END])
-        assert draw(law, tape) == (0 if other % END > last else -1)
+        assert law.scheme.draw(tape) == (0 if other % END > last else -1)
         assert tape.read == 32
         # Its mirror image: every bit flipped.
         mirrored = Replay([END - 1 - word for word in (*same, other % END)])
-        assert draw(law, mirrored) == (0 if other % END > last else 1)
+        assert law.scheme.draw(mirrored) == (0 if other % END > last else 1)
     with pytest.raises(AssertionError, match="the tape has run out"):
-        draw(law, Replay(same))
+        law.scheme.draw(Replay(same))
 
 
 def test_noise_within_a_cell_is_always_0_and_reads_one_word() -> None:
     law = COARSE["cut off within a cell"]
-    assert [draw(law, Replay([word])) for word in (0, 1, END // 2, END - 1)] == [0, 0, 0, 0]
+    assert [law.scheme.draw(Replay([word])) for word in (0, 1, END // 2, END - 1)] == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("scale", ["1e-300", 1, "1e300"])
@@ -188,7 +188,7 @@ def test_tails_of_any_depth_and_scales_of_any_size(scale: str | int, first: list
     """The index is where tails enclosed on their own say it is, down to about 2^−100000."""
     for noise in (Laplace(scale), Gaussian(scale)):
         law, tape = Rounded(FINE, noise), Replay([*first, *spare(40)])
-        size = -draw(law, tape)
+        size = -law.scheme.draw(tape)
         assert size >= 0
         word, bits = 0, 8 * tape.read
         for part in [*first, *spare(40)][: tape.read // 8]:
@@ -197,7 +197,7 @@ def test_tails_of_any_depth_and_scales_of_any_size(scale: str | int, first: list
         assert law.beyond(size, fine).upper * (1 << bits) <= word
         assert not size or law.beyond(size - 1, fine).lower * (1 << bits) >= word + 1
         # One word fewer leaves it open.
-        assert bits == 64 or decided(law, word >> 64, bits - 64) is None
+        assert bits == 64 or law.scheme.index_if_certain(word >> 64, bits - 64) is None
 
 
 # ------------------------------------------------------------------- many at once
@@ -222,13 +222,20 @@ def adversarial(law: Rounded, count: int) -> list[int]:
     return dice.sample(words, len(words)) + [dice.getrandbits(64) for _ in range(count)]
 
 
+def built(law: Rounded) -> QuantileLookup:
+    """Return the table of a law, built."""
+    polynomials = law.scheme.polynomials.after(ENOUGH)
+    assert polynomials is not None
+    return quantile_lookup(polynomials)
+
+
 def drawn(law: Rounded, size: int, tape: Tape) -> list[int]:
     """Indices in bulk, as integers; none of the floats is −0."""
     found: list[int] = []
-    for block, far in bulk.blocks(law, size, tape, np.empty(min(size, bulk.BLOCK))):
+    for block, far, _ in bulk.blocks(law.scheme, size, tape):
         assert not np.signbit(block[block == 0]).any()
-        assert not far or min(map(abs, far.values())) > bulk.reach(law)
-        assert max(abs(block)) <= bulk.reach(law)
+        assert not far or min(map(abs, far.values())) > law.scheme.reach
+        assert max(abs(block)) <= law.scheme.reach
         found += [far.get(at, int(index)) for at, index in enumerate(block.tolist())]
     return found
 
@@ -236,47 +243,46 @@ def drawn(law: Rounded, size: int, tape: Tape) -> list[int]:
 @pytest.mark.parametrize("name", LAWS)
 def test_adversarial_words_land_where_exact_inversion_puts_them(name: str) -> None:
     law = LAWS[name]
-    assert bulk.fits(law)
+    assert bulk.fits(law.scheme)
     words, more = adversarial(law, 30), spare(2000)
     right = oracle(law, words, unread := iter(more))
-    assert quantile_table(law, ENOUGH) is not None
+    built(law)
     tape = Replay(words + more)
     assert drawn(law, len(words), tape) == right
     # Not a word more was read than it took.
     assert tape.read == 8 * (len(words) + len(more) - len(list(unread)))
     assert max(map(abs, right)) <= law.farthest
     for word in words[::5]:
-        assert draw(law, Replay([word, *more])) == oracle(law, [word], iter(more))[0]
+        assert law.scheme.draw(Replay([word, *more])) == oracle(law, [word], iter(more))[0]
 
 
 def proposals(
     law: Rounded, polynomials: Polynomials, words: list[int]
 ) -> tuple[list[int], list[int]]:
     """The indices in bulk, and where floats left them in doubt."""
-    table = QuantileTable(polynomials)
-    stored = np.array([word - END // 2 for word in words])
-    found, room = np.empty(len(words)), np.empty(len(words))
-    near = table.propose(stored, room, found)
-    for at in near:
-        found[at] = rounded(law, words[at], Replay(spare(9)))
-    return [int(index) for index in found], near
+    table = QuantileLookup(polynomials)
+    found, stored = np.empty(len(words)), np.array([word - END // 2 for word in words])
+    near = table.propose(stored, found, np.empty(len(words)))
+    for at in near.tolist():
+        found[at] = law.scheme.exact_index(words[at], Replay(spare(9)))
+    return [int(index) for index in found], near.tolist()
 
 
 @pytest.mark.parametrize("name", ["fine gaussian", "fine laplace", "wide gaussian"])
 def test_without_the_doubt_the_same_words_would_catch_it(name: str) -> None:
     """The controls: floats that decide everything, and too low a degree, are wrong on them."""
     law = LAWS[name]
-    plan = planned(law)
+    plan = plan_polynomials(law.scheme)
     all_words = adversarial(law, 30)
     sure = {word: index for word in all_words if (index := expected(law, word, 64)) is not None}
     words, exact = list(sure), list(sure.values())
-    found, near = proposals(law, Polynomials(law, plan), words)
+    found, near = proposals(law, Polynomials(law.scheme, plan), words)
     assert found == exact
     assert 0 < len(near) < len(words)
     # In wide noise it is the length of a word that makes up the doubt.
     lower = replace(plan, degree=plan.degree - (3 if "wide" in name else 1))
     for wrong in (replace(plan, doubt=1e-300), lower):
-        made = Polynomials(law, wrong)
+        made = Polynomials(law.scheme, wrong)
         assert proposals(law, made, words)[0] != exact
         assert any(made.index(word) not in (None, right) for word, right in sure.items())
 
@@ -284,7 +290,7 @@ def test_without_the_doubt_the_same_words_would_catch_it(name: str) -> None:
 @pytest.mark.parametrize("name", LAWS)
 def test_one_by_one_and_together_polynomials_leave_the_same_words_in_doubt(name: str) -> None:
     law = LAWS[name]
-    made, words = Polynomials(law, planned(law)), adversarial(law, 30)
+    made, words = Polynomials(law.scheme, plan_polynomials(law.scheme)), adversarial(law, 30)
     found, near = proposals(law, made, words)
     singly = [made.index(word) for word in words]
     assert [at for at, index in enumerate(singly) if index is None] == near
@@ -294,7 +300,7 @@ def test_one_by_one_and_together_polynomials_leave_the_same_words_in_doubt(name:
 
 def test_all_first_bits_of_a_word() -> None:
     law = COARSE["gaussian"]
-    assert quantile_table(law, ENOUGH) is not None
+    built(law)
     rest = 0x5A5A_5A5A_5A5A
     words = [(top << 48) | rest for top in range(1 << 16)]
     with mpmath.workdps(DIGITS):
@@ -307,16 +313,16 @@ def test_all_first_bits_of_a_word() -> None:
         size = sum(end > count for end in ends)
         exact.append(size if word >= END // 2 else -size)
     assert drawn(law, len(words), Replay(words)) == exact
-    assert [rounded(law, word, Replay([])) for word in words[::64]] == exact[::64]
+    assert [law.scheme.exact_index(word, Replay([])) for word in words[::64]] == exact[::64]
 
 
 def test_few_draws_make_no_table_and_are_the_same() -> None:
     law = Rounded(FINE, Gaussian("1.2345"))
     words = [random.Random(2).getrandbits(64) for _ in range(300)]
     singly = drawn(law, len(words), Replay(words))
-    assert quantile_table(law, 1) is None
-    table = quantile_table(law, ENOUGH)
-    assert table is quantile_table(Rounded(FINE, Gaussian("1.2345")), 1) is not None
+    assert law.scheme.polynomials.after(1) is None
+    table = built(law)
+    assert table is built(Rounded(FINE, Gaussian("1.2345")))
     assert drawn(law, len(words), Replay(words)) == singly
 
 
@@ -324,32 +330,32 @@ def test_after_many_draws_single_ones_are_the_same_by_polynomials() -> None:
     """Which draw makes them is its number's doing alone, whether arrays or single numbers came."""
     law = Rounded(FINE, Gaussian("1.5432"))
     words = [random.Random(3).getrandbits(64) for _ in range(100)]
-    exactly = [rounded(law, word, Replay([])) for word in words]
+    exactly = [law.scheme.exact_index(word, Replay([])) for word in words]
     for rest in ([0] * 8, spare(8)):
-        polynomials = Prepared(law)
+        polynomials = PolynomialCache(law.scheme)
         assert [polynomials.after(1) for _ in range(1000)] == [None] * 1000
         assert polynomials.after(499) is None
         assert polynomials.after(1) is polynomials.after(1) is not None
-        assert [draw(law, Replay([word, *rest])) for word in words] == exactly
-        assert quantile_table(law, ENOUGH) is not None  # from now on, by polynomials
+        assert [law.scheme.draw(Replay([word, *rest])) for word in words] == exactly
+        built(law)  # from now on, by polynomials
 
 
 @pytest.mark.parametrize("name", ["fine gaussian", "fine laplace", "fine cut off", "gaussian"])
 def test_hardly_any_word_is_settled_one_by_one(name: str) -> None:
     law = LAWS[name]
-    table, size = quantile_table(law, ENOUGH), 200_000
-    assert table is not None
+    table, size = built(law), 200_000
     dice = np.random.default_rng(3)
     words = dice.integers(-END // 2, END // 2, size, dtype=np.int64)
     assert len(table.propose(words, np.empty(size), np.empty(size))) <= 20  # expected: 3 at most
 
 
 def test_noise_too_wide_for_floats_is_left_to_the_exact_route() -> None:
-    assert not bulk.fits(Rounded(FINE, Gaussian(10**9)))
-    assert not bulk.fits(Rounded(Fraction(1), Laplace(10**300)))
-    assert not bulk.fits(Rounded(FINE, TruncatedLaplace(10**9, 10**9)))
-    assert Prepared(Rounded(Fraction(1), Laplace(10**300))).after(10**9) is None
-    assert bulk.fits(Rounded(FINE, TruncatedLaplace(1, 10**5)))  # cut off where nobody sees it
+    assert not bulk.fits(Rounded(FINE, Gaussian(10**9)).scheme)
+    assert not bulk.fits(Rounded(Fraction(1), Laplace(10**300)).scheme)
+    assert not bulk.fits(Rounded(FINE, TruncatedLaplace(10**9, 10**9)).scheme)
+    assert Rounded(Fraction(1), Laplace(10**300)).scheme.polynomials.after(10**9) is None
+    # Cut off where nobody sees it.
+    assert bulk.fits(Rounded(FINE, TruncatedLaplace(1, 10**5)).scheme)
 
 
 @pytest.mark.parametrize("size", [4, ENOUGH])
@@ -363,7 +369,7 @@ def test_arrays_leave_as_their_lattice_points_plus_what_one_by_one_gives(size: i
         values = np.arange(size) if integer else np.arange(size) / 7
         # The far ones are at the very ends; each of them reads the words that follow the block.
         singly = oracle(law, words, iter(more := [5, END - 6, *spare(9)]))
-        assert max(singly) > bulk.reach(law) > max(singly[2:])
+        assert max(singly) > law.scheme.reach > max(singly[2:])
         grid = Grid(law.step)
         found = released(values, grid, law, partial(Replay, words + more), integer=integer)
         moved = [
@@ -388,9 +394,9 @@ def cells_fit(law: Rounded, indices: "np.ndarray[tuple[int], np.dtype[np.float64
 def test_a_million_draws_follow_the_law(name: str) -> None:
     """False alarms at most 1e-9 a law."""
     law, size = COARSE[name], 1_000_000
-    assert quantile_table(law, size) is not None
-    blocks = bulk.blocks(law, size, CipherTape(), np.empty(bulk.BLOCK))
-    indices = np.concatenate([block.copy() for block, _ in blocks])
+    built(law)
+    blocks = bulk.blocks(law.scheme, size, CipherTape())
+    indices = np.concatenate([block.copy() for block, _, _ in blocks])
     assert len(indices) == size
     assert cells_fit(law, indices)
     # The controls: noise a little wider, and an edge of cells a little off.

@@ -16,17 +16,24 @@ from scipy.integrate import quad
 import leastnoise as ln
 from leastnoise.accounting.profile import Profile
 from leastnoise.core.arrays import draw as bulk
-from leastnoise.core.arrays.lookup import DigitTable
+from leastnoise.core.arrays.lookup import DigitLookup
+from leastnoise.core.arrays.words import WordReader
 from leastnoise.core.exact import exponential
 from leastnoise.core.exact.series import falls_to, fixed_power, power_sums
 from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.lattice import CELLS, Grid
 from leastnoise.core.noise import power_series_bound
 from leastnoise.core.sampling.entropy import CipherTape
-from leastnoise.core.sampling.geometric import BASE, Digit, geometric
-from leastnoise.core.sampling.sampler import both_sides, draw
+from leastnoise.core.sampling.geometric import (
+    BASE,
+    Digit,
+    DigitTable,
+    Geometric,
+    both_sides,
+    geometric,
+)
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
-from leastnoise.noise import DiscreteStaircase, LatticeNoise, Run, Staircase
+from leastnoise.noise import DiscreteStaircase, DiscreteSteps, Run, Staircase
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 from tests.support.tapes import Replay, released
 
@@ -385,14 +392,14 @@ def test_every_word_of_a_digit_is_decided_iff_it_can_be(digit: Digit, bits: int)
         low, high = Fraction(word, 1 << bits), Fraction(word + 1, 1 << bits)
         first = next(k for k, edge in enumerate(edges) if edge > low)
         last = next((k for k, edge in enumerate(edges) if edge >= high), None)
-        assert digit.decided(word, bits) == (first if first == last else None)
+        assert digit.index_if_certain(word, bits) == (first if first == last else None)
 
 
 @pytest.mark.parametrize("digit", DIGITS[3:5], ids=repr)
 def test_long_digits_are_decided_rightly(digit: Digit) -> None:
     found = []
     for word in range(0, 1 << 24, 311_111):
-        value = digit.decided(word, 24)
+        value = digit.index_if_certain(word, 24)
         if value is not None:
             found.append(value)
             assert below(digit, value) <= Fraction(word, 1 << 24)
@@ -403,7 +410,7 @@ def test_long_digits_are_decided_rightly(digit: Digit) -> None:
 
 @pytest.mark.parametrize("digit", DIGITS, ids=repr)
 def test_the_thresholds_are_where_the_digits_begin(digit: Digit) -> None:
-    found = digit.thresholds
+    found = digit.thresholds()
     assert found[0] == 0
     assert found == sorted(found)
     assert len(found) == BASE or found[-1] >= END - 2 - 4 * (END - found[-2])
@@ -418,20 +425,23 @@ def test_the_thresholds_are_where_the_digits_begin(digit: Digit) -> None:
 @pytest.mark.parametrize("digit", DIGITS, ids=repr)
 def test_digits_one_by_one_and_together_are_the_same(digit: Digit) -> None:
     rng = np.random.default_rng(4)
-    picked = [digit.thresholds[k] for k in rng.integers(0, len(digit.thresholds), 200).tolist()]
+    table = DigitTable(digit)
+    picked = [table.thresholds[k] for k in rng.integers(0, len(table.thresholds), 200).tolist()]
     words = [t + shift for t in picked for shift in range(-3, 4) if 0 <= t + shift < END]
     words += [*rng.integers(0, END, 2000, dtype=np.uint64).tolist(), 0, END - 1]
     more = rng.integers(0, END, 40, dtype=np.uint64).tolist()
     singles = []
     for word in words:
         tape = Replay(more)
-        singles.append((digit.drawn(word, tape), 1 + tape.read // 8))
+        value = table.draw(word, tape)
+        singles.append((value, 1 + tape.read // 8))
+        assert value == digit.exact_digit(word, Replay(more))
     further = [more[: read - 1] for _, read in singles]
-    stored = np.array([word - (1 << 63) for word in words])
-    out = np.empty(len(words))
-    tape = Replay([word for own in further for word in own])
-    DigitTable(digit).digits(stored, tape, out)
-    assert out.tolist() == [value for value, _ in singles]
+    tape = Replay([*words, *(word for own in further for word in own)])
+    sampler = bulk.InversionSampler(DigitLookup(table), digit.index_if_certain, WordReader())
+    proposed = np.empty(len(words))
+    sampler.write(tape, proposed, proposed)
+    assert proposed.tolist() == [value for value, _ in singles]
     assert any(further)  # some did need more than a word
     for word, (value, read) in zip(words[:300], singles, strict=False):
         if read == 1 and value < 300 and digit.last and digit.exponent == 1:
@@ -442,13 +452,13 @@ def test_digits_one_by_one_and_together_are_the_same(digit: Digit) -> None:
 def test_without_flagging_digits_would_differ() -> None:
     """The control: the same words by thresholds alone, at the very edges."""
     digit = DIGITS[1]
-    wrong = [t for t in digit.thresholds[1:30] if below_word(digit, t) != t]
+    wrong = [t for t in digit.thresholds()[1:30] if below_word(digit, t) != t]
     assert wrong
 
 
 def below_word(digit: Digit, threshold: int) -> int:
     """Return the first word whose every U has at least the digit that begins at a threshold."""
-    place = digit.thresholds.index(threshold)
+    place = digit.thresholds().index(threshold)
     return math.ceil(below(digit, place) * END)
 
 
@@ -464,17 +474,17 @@ def test_digits_make_up_the_number(epsilon: str) -> None:
     assert 0 <= low <= high < 1 << (400 - 60)
     # One tape, every digit read: as many words as digits where the words are ordinary ones.
     tape = Replay([END // 3] * 40)
-    found.drawn(tape)
+    found.draw(tape)
     assert tape.read == 8 * len(found.digits)
 
 
 def test_few_draws_make_no_tables() -> None:
     """They would take longer than the draws; a number is found where enclosures put it."""
     ratio = 1 / exponential(Fraction(1, 10**80)).lower
-    found = geometric(ratio)
+    found = Geometric(ratio)
     for _ in range(3):
-        number = found.drawn(Replay([END // 3] * len(found.digits)))
-        assert not any("thresholds" in vars(digit) for digit in found.digits)
+        number = found.draw(Replay([END // 3] * len(found.digits)))
+        assert "tables" not in vars(found)
         # U = 1/3 picks the last digit, to which the others add less than one: a third lies below.
         last = found.digits[-1].exponent
         low, high = (number // last * last + shift for shift in (0, last))
@@ -486,7 +496,7 @@ def test_few_draws_make_no_tables() -> None:
 def test_geometric_numbers_follow_their_law(ratio: Fraction) -> None:
     """Clopper–Pearson at 20 levels; false alarms at most 1e-9 a ratio."""
     trials, tape, found = 20_000, CipherTape(), geometric(ratio)
-    drawn = np.array([found.drawn(tape) for _ in range(trials)])
+    drawn = np.array([found.draw(tape) for _ in range(trials)])
     for share in range(1, 21):
         level = falls_to(ratio, Fraction(share, 21))
         low, high = clopper_pearson(int((drawn >= level).sum()), trials, FALSE_ALARM / 20)
@@ -501,10 +511,15 @@ LAW = DiscreteStaircase(Fraction(1), Fraction(2, 3), (Run(0, 2, 9), Run(2, 1, 7)
 
 def words_for(law: DiscreteStaircase, place: int, periods: int) -> tuple[int, int]:
     """Return words in the middle of where a place, and a number of periods, are picked out."""
-    period = both_sides(law)
+    period = one_period(law)
     ticket = period._upto(place - 1) + Fraction(period.weight(place), 2)
-    (digit,) = geometric(law.ratio).digits
-    return int(ticket * END / period.total), sum(digit.thresholds[periods : periods + 2]) // 2
+    (table,) = geometric(law.ratio).tables
+    return int(ticket * END / period.total), sum(table.thresholds[periods : periods + 2]) // 2
+
+
+def one_period(law: DiscreteStaircase) -> DiscreteSteps:
+    """Return the law of the place in a period, to either side."""
+    return DiscreteSteps(law.step, both_sides(law.runs, law.ratio))
 
 
 def test_every_pair_of_parts_gives_one_index_of_their_weight() -> None:
@@ -513,10 +528,10 @@ def test_every_pair_of_parts_gives_one_index_of_their_weight() -> None:
     for place in range(-LAW.steps, LAW.steps):
         for periods in range(6):
             tape = Replay([*words_for(LAW, place, periods), 0, 0])
-            index = draw(LAW, tape)
+            index = LAW.scheme.draw(tape)
             assert tape.read == 16  # always both words and no other
             assert index not in found
-            found[index] = both_sides(LAW).weight(place) * LAW.ratio**periods
+            found[index] = one_period(LAW).weight(place) * LAW.ratio**periods
     indices = range(-6 * LAW.steps, 6 * LAW.steps)
     assert found == {j: LAW.ratio.denominator * LAW.weight(j) for j in indices}
 
@@ -524,8 +539,9 @@ def test_every_pair_of_parts_gives_one_index_of_their_weight() -> None:
 def test_a_period_of_one_point_has_a_side_for_0() -> None:
     """The geometric law: 0 or −1, the latter weighing as much as it should, and periods of 1."""
     law = DiscreteStaircase(Fraction(1), Fraction(2, 3), (Run(0, 1, 1),))
-    assert [both_sides(law).weight(place) for place in (-2, -1, 0, 1)] == [0, 2, 3, 0]
-    drawn = {draw(law, Replay(words_for(law, place, n))) for place in (-1, 0) for n in range(5)}
+    assert [one_period(law).weight(place) for place in (-2, -1, 0, 1)] == [0, 2, 3, 0]
+    words = [words_for(law, place, n) for place in (-1, 0) for n in range(5)]
+    drawn = {law.scheme.draw(Replay(pair)) for pair in words}
     assert drawn == set(range(-5, 5))
 
 
@@ -534,10 +550,10 @@ def test_bulk_and_single_draws_agree_on_the_same_words() -> None:
     law = on_grid(private("0.3"))
     pairs = rng.integers(0, END, (3000, 2), dtype=np.uint64).tolist()
     pairs += [words_for(law, place, n) for place in (-law.steps, -2, -1, 0, 1) for n in (0, 1, 2)]
-    singles = [draw(law, Replay(pair)) for pair in pairs]
+    singles = [law.scheme.draw(Replay(pair)) for pair in pairs]
     first, second = zip(*pairs, strict=True)
     found = []
-    for block, far in bulk.blocks(law, len(pairs), Replay([*first, *second]), np.empty(len(pairs))):
+    for block, far, _ in bulk.blocks(law.scheme, len(pairs), Replay([*first, *second])):
         assert not far
         assert not np.signbit(block[block == 0]).any()
         found += block.tolist()
@@ -554,7 +570,7 @@ def test_bulk_draws_follow_the_law(law: DiscreteStaircase) -> None:
     """Every point's count, and that of all beyond: false alarms at most 1e-9 a law."""
     trials, far = 100_000, 12
     drawn: Counter[float] = Counter()
-    for block, _ in bulk.blocks(law, trials, CipherTape(), np.empty(trials)):
+    for block, _, _ in bulk.blocks(law.scheme, trials, CipherTape()):
         drawn.update(block.tolist())
     inside = 0
     for index in range(-far, far + 1):
@@ -580,11 +596,11 @@ def far_tape(law: DiscreteStaircase, place: int, size: int) -> Replay:
 @pytest.mark.parametrize("place", [-3, -1, 0, 2])
 def test_an_index_beyond_the_tables_is_kept_as_an_integer(place: int) -> None:
     law = DiscreteStaircase(Fraction(1), HALF, (Run(0, 3, 1),))
-    ((block, far),) = bulk.blocks(law, 2, far_tape(law, place, 2), np.empty(2))
+    ((block, far, _),) = bulk.blocks(law.scheme, 2, far_tape(law, place, 2))
     assert len(block) == 2
     index = place + 128 * 3 if place >= 0 else place - 128 * 3
     assert far == {0: index, 1: index}
-    assert bulk.whole(law, 2, far_tape(law, place, 2)) == [index, index]
+    assert bulk.draw_integers(law.scheme, 2, far_tape(law, place, 2)) == [index, index]
     values = np.array([5.25, -(2.0**30)])
     floats = released(
         values, Grid(Fraction(1, 4)), law, partial(far_tape, law, place, 2), integer=False
@@ -597,14 +613,14 @@ def test_an_index_beyond_the_tables_is_kept_as_an_integer(place: int) -> None:
 
 def test_indices_beyond_64_bits_stop_at_the_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     law = DiscreteStaircase(Fraction(1), HALF, (Run(0, 1 << 45, 1),))
-    monkeypatch.setattr(Digit, "resolved", lambda *_: 1 << 40)
+    monkeypatch.setattr(Digit, "index_if_certain", lambda *_: 1 << 40)
     ends = np.iinfo(np.int64)
     for place, end in ((-1, ends.min), (0, ends.max)):
         tape = partial(far_tape, law, place, 1)
         whole = released(np.array([3]), Grid(law.step), law, tape, integer=True)
         assert whole.tolist() == [end]
-    assert draw(law, far_tape(law, 0, 1)) >= 1 << 85
-    monkeypatch.setattr(Digit, "resolved", lambda *_: 1 << 2000)
+    assert law.scheme.draw(far_tape(law, 0, 1)) >= 1 << 85
+    monkeypatch.setattr(Digit, "index_if_certain", lambda *_: 1 << 2000)
     floats = released(
         np.array([3.0]), Grid(law.step), law, partial(far_tape, law, -1, 1), integer=False
     )
@@ -656,7 +672,7 @@ def test_every_kind_of_array_is_released() -> None:
     tiny = ln.hold(private("1", None, "1e-300"), ln.Privacy(1), sensitivity="1e-300")
     assert (abs(tiny.release(np.zeros(50)).values) < 1e-297).all()
     slow = ln.hold(private("1e-9"), ln.Privacy("1e-9"), sensitivity=1)
-    assert not bulk.fits(slow.drawn.noise)
+    assert not bulk.fits(slow.drawn.noise.scheme)
     assert np.isfinite(slow.release(np.zeros(20)).values).all()
     low, high = slow.release(3).interval()
     assert high - low > 2 * 10**9
@@ -754,13 +770,6 @@ def test_what_has_no_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leastnoise.costs.expectation._TERMS", 500)
     with pytest.raises(Unsupported, match=r"at most 500 periods of a noise; got one that needs"):
         private("1e-3").expected(ln.lp("3/2"))
-
-    class Other(LatticeNoise):
-        pass
-
-    Other.__abstractmethods__ = frozenset()
-    with pytest.raises(Unsupported, match=r"drawn in a way of its own; got Other, which has none"):
-        draw(Other(), CipherTape())  # type: ignore[abstract]
 
 
 def test_a_picture_of_a_staircase_is_its_density() -> None:

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from leastnoise.errors import LedgerDamaged, LedgerUnavailable
-from leastnoise.ledger.recording import Place
+from leastnoise.ledger.recording import Recording
 from leastnoise.ledger.rows import ANSWER, CHARGE
 from leastnoise.ledger.stores.sqlite import SqliteStore
 from tests.support.ledger_files import Privacy, child, ln, mechanism, quick_folder
@@ -342,7 +342,7 @@ def test_a_full_disk_catches_a_release_in_the_wrong_order(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The test of full disks can fail."""
-    monkeypatch.setattr(Place, "released", drawn_first)
+    monkeypatch.setattr(Recording, "release", drawn_first)
     kept = InFile(folder)
     kept.begin(0, limit=Privacy(1))
     with pytest.raises(AssertionError, match="drawn without a charge"):
@@ -360,6 +360,6 @@ def test_the_dice_catch_a_release_in_the_wrong_order(
     kept: Kept, monkeypatch: pytest.MonkeyPatch, naive: Any, how: str
 ) -> None:
     """The tests above can fail."""
-    monkeypatch.setattr(Place, "released", naive)
+    monkeypatch.setattr(Recording, "release", naive)
     with pytest.raises(AssertionError, match=how):
         play(kept, range(100))

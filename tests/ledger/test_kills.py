@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from leastnoise.errors import LedgerUnavailable
-from leastnoise.ledger.recording import Place
+from leastnoise.ledger.recording import Recording
 from leastnoise.ledger.rows import CHARGE
 from tests.support.ledger_files import Privacy, child, ln, mechanism, quick_folder
 from tests.support.postgres_servers import Server
@@ -85,7 +85,7 @@ def test_killing_catches_a_release_in_the_wrong_order(
     kept: Kept, monkeypatch: pytest.MonkeyPatch, naive: Any, how: str
 ) -> None:
     """The tests above can fail."""
-    monkeypatch.setattr(Place, "released", naive)
+    monkeypatch.setattr(Recording, "release", naive)
     with pytest.raises(AssertionError, match=how):
         kill_everywhere(kept, 1)
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -57,18 +58,11 @@ def test_the_charge_is_on_disk_before_noise_is_drawn(
 ) -> None:
     seen: list[list[str]] = []
 
-    def way(law: Any) -> Callable[[Any], int]:
-        drawn = original(law)
+    def look(_: int) -> None:
+        with sqlite3.connect(path) as other:  # what another process would see
+            seen.append([kind for (kind,) in other.execute("SELECT kind FROM rows")])
 
-        def draw(tape: Any) -> int:
-            with sqlite3.connect(path) as other:  # what another process would see
-                seen.append([kind for (kind,) in other.execute("SELECT kind FROM rows")])
-            return int(drawn(tape))
-
-        return draw
-
-    original = release.way
-    monkeypatch.setattr(release, "way", way)
+    reading_bits(look, monkeypatch)
     ledger = ln.Ledger(path, limit=Privacy(1))
     mechanism().release(1, ledger=ledger, key="k")
     assert seen == [["opened", "limit", "mechanism", "charge"]]
@@ -110,13 +104,28 @@ def test_a_charge_without_an_answer_is_answered_once(
     """As after a crash between the two."""
     ledger = ln.Ledger(path, limit=Privacy("0.1"))
     with monkeypatch.context() as broken:
-        broken.setattr(release, "way", lambda _: fail)
+        reading_bits(fail, broken)
         with pytest.raises(ZeroDivisionError, match="drawn"):
             mechanism().release(1, ledger=ledger, key="k")
     assert ledger.left == Privacy(0, 0)
     answer = mechanism().release(1, ledger=ledger, key="k")
     assert mechanism().release(2, ledger=ledger, key="k").index == answer.index
     assert kinds(ledger).count(CHARGE) == kinds(ledger).count(ANSWER) == 1
+
+
+def reading_bits(done: Callable[[int], None], patch: pytest.MonkeyPatch) -> None:
+    """Have this done before a release reads bits."""
+    system = release.SYSTEM
+
+    def word(bits: int) -> int:
+        done(bits)
+        return int(system.word(bits))
+
+    def words(count: int) -> int:
+        done(count)
+        return int(system.words(count))
+
+    patch.setattr(release, "SYSTEM", SimpleNamespace(word=word, words=words))
 
 
 def fail(_: Any) -> NoReturn:
@@ -256,7 +265,7 @@ def test_an_error_after_the_charge_keeps_it(path: Path, monkeypatch: pytest.Monk
         def raising(_: Any, error: type[BaseException] = error) -> NoReturn:
             raise error("while drawing")
 
-        monkeypatch.setattr(release, "way", lambda _, draw=raising: draw)
+        reading_bits(raising, monkeypatch)
         with pytest.raises(error, match="while drawing"):
             mechanism().release(1, ledger=ledger)
         assert ledger.spent == Privacy(Fraction(nth, 10))
@@ -303,7 +312,7 @@ def test_a_ledger_that_cannot_be_written_answers_nothing(
     monkeypatch.setattr(
         sqlite3, "connect", lambda at, **how: connect(at.replace("mode=rw", "mode=ro"), **how)
     )
-    monkeypatch.setattr(release, "way", lambda _: fail)
+    reading_bits(fail, monkeypatch)
     with ln.Ledger(path) as ledger:
         for key in (None, "new"):
             with pytest.raises(LedgerUnavailable, match=r"read-only\. Nothing is released"):
@@ -642,7 +651,7 @@ def test_no_message_row_or_repr_holds_a_true_value(
 
     everything()
     with monkeypatch.context() as broken:
-        broken.setattr(release, "way", lambda _: fail)
+        reading_bits(fail, broken)
         tell(lambda: mechanism().release(CANARY, ledger=ledger))
     rows = list(ledger.rows())
     ledger.close()

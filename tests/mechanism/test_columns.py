@@ -23,7 +23,6 @@ import leastnoise
 from leastnoise.core import arrays, release
 from leastnoise.core.sampling.entropy import CipherTape, SystemTape
 from leastnoise.errors import InvalidParameter, LeastnoiseError
-from leastnoise.mechanism import columns
 
 ln: Any = leastnoise  # wrong types are given on purpose
 # Of these three only polars is typed for all that is used here, and reading it takes mypy longer
@@ -98,8 +97,7 @@ def listed(column: Any) -> list[Any]:
 def one_tape(monkeypatch: pytest.MonkeyPatch, replay: Callable[[list[int]], object]) -> None:
     """Let every release draw from the same words, of which none is refused."""
     words = [(i * 0x9E3779B97F4A7C15 + (1 << 61)) % (1 << 64) for i in range(64)]
-    for module in (release, columns):
-        monkeypatch.setattr(module, "CipherTape", lambda: replay(words))
+    monkeypatch.setattr(release, "CipherTape", lambda: replay(words))
 
 
 @pytest.fixture
@@ -232,11 +230,11 @@ def test_reading_makes_no_copy_where_the_library_gives_none(
 ) -> None:
     seen: list[Any] = []
 
-    def releasing(values: Any, *_: object, **__: object) -> Any:
+    def prepare_array(values: Any, *_: object, **__: object) -> Any:
         seen.append(values)
         return lambda: values
 
-    monkeypatch.setattr(arrays, "releasing", releasing)
+    monkeypatch.setattr(arrays, "prepare_array", prepare_array)
     array = np.arange(1000.0)
     for column in (pd.Series(array, copy=False), pa.array(array), pa.chunked_array([array])):
         LINE.release(column)

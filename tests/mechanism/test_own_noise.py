@@ -12,8 +12,6 @@ import leastnoise as ln
 from leastnoise.accounting.profile import Profile
 from leastnoise.core.arrays import draw as bulk
 from leastnoise.core.guarantee import check_privacy
-from leastnoise.core.sampling.inversion import decided
-from leastnoise.core.sampling.sampler import draw
 from leastnoise.errors import InvalidParameter, NotPrivate
 from leastnoise.noise import Steps
 from tests.support.random_noise import steps
@@ -52,8 +50,6 @@ def test_every_ticket_is_held_by_its_point(noise: Steps) -> None:
     assert held == {
         j: law.weight(j) for j in range(-law.farthest, law.farthest + 1) if law.weight(j)
     }
-    tickets = np.arange(law.total)
-    assert bulk.indices_of(law, tickets).tolist() == [law.index_of(t) for t in range(law.total)]
 
 
 @settings(max_examples=30)
@@ -61,13 +57,13 @@ def test_every_ticket_is_held_by_its_point(noise: Steps) -> None:
 def test_both_routes_draw_the_same(noise: Steps, words: list[int]) -> None:
     """Words that need another one are left out: bulk reads that one after the block."""
     law = noise.rounded(Fraction(1, 64))
-    kept = [w for w in words if decided(law, w, 64) is not None]
+    kept = [w for w in words if law.scheme.index_if_certain(w, 64) is not None]
     if not kept:
         return
     one, many = Replay(kept), Replay(kept)
-    singles = [draw(law, one) for _ in kept]
-    blocks = bulk.blocks(law, len(kept), many, np.empty(bulk.BLOCK))
-    assert [x for block, _ in blocks for x in block.tolist()] == singles
+    singles = [law.scheme.draw(one) for _ in kept]
+    blocks = bulk.blocks(law.scheme, len(kept), many)
+    assert [x for block, _, _ in blocks for x in block.tolist()] == singles
 
 
 @settings(max_examples=25)

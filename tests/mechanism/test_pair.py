@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 import leastnoise as ln
 from leastnoise.core.exact import exponential
-from leastnoise.core.lattice import Grid, lattice_for
+from leastnoise.core.lattice import Grid, effective_steps, lattice_for
 from leastnoise.core.sampling.entropy import CipherTape
-from leastnoise.core.sampling.sampler import draw
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.mechanism import PairAnswer, PairMechanism
 from leastnoise.mechanism.pair import sampler as planar
@@ -25,7 +24,6 @@ from leastnoise.mechanism.pair.calibrate import (
     _rises_for_good,
     best_gamma,
     planar_on_lattice,
-    protected_steps,
 )
 from leastnoise.mechanism.pair.sampler import draw_pair, mixture, point
 from leastnoise.mechanism.pair.staircase import DiscretePlanarStaircase, PlanarStaircase
@@ -310,7 +308,7 @@ class Choices:
     def ticket(self, total: int) -> int:
         return self.take([Fraction(1, total)] * total)
 
-    def drawn(self, tape: object) -> int:
+    def draw(self, tape: object) -> int:
         """A geometric number; the largest stands for all from there on."""
         chances = [(1 - self.ratio) * self.ratio**n for n in range(self.largest)]
         return self.take([*chances, self.ratio**self.largest])
@@ -348,7 +346,7 @@ def test_every_choice_enumerated_gives_the_claimed_law(monkeypatch: pytest.Monke
         radii.append(radius)
         return point(radius, index)
 
-    monkeypatch.setattr(planar, "ticket", lambda total, choices: choices.ticket(total))
+    monkeypatch.setattr(planar, "uniform_below", lambda total, choices: choices.ticket(total))
     monkeypatch.setattr(planar, "geometric", lambda ratio: tape)
     monkeypatch.setattr(planar, "point", noted)
 
@@ -383,9 +381,9 @@ def test_draws_follow_the_law(trials: int) -> None:
 
     assert misfits(Counter(draw_pair(law, tape) for _ in range(trials))) == 0
     # The controls: a staircase for each answer; and a distance by its weight without its points.
-    apart = Counter((draw(line, tape), draw(line, tape)) for _ in range(trials))
+    apart = Counter((line.scheme.draw(tape), line.scheme.draw(tape)) for _ in range(trials))
     assert misfits(apart) > 0
-    sizes = np.abs([draw(line, tape) for _ in range(trials)])
+    sizes = np.abs([line.scheme.draw(tape) for _ in range(trials)])
     ways = np.random.default_rng(3).integers(0, 4, trials)
     turned = np.stack(
         [sizes * np.array([1, 0, -1, 0])[ways], sizes * np.array([0, 1, 0, -1])[ways]]
@@ -446,7 +444,7 @@ def test_rounding_two_answers_moves_them_by_a_step_more_than_one(
     kept = [[p + e for p, e in zip(one, off, strict=False)]]
     kept += [[q + e for q, e in zip(other, off[2:], strict=True)]]
     if apart:
-        assert moved_by(grid, *kept) <= protected_steps(apart, step)
+        assert moved_by(grid, *kept) <= effective_steps(apart, step, answers=2)
 
 
 def test_one_step_less_would_not_do() -> None:
@@ -458,7 +456,7 @@ def test_one_step_less_would_not_do() -> None:
     assert moved_by(grid, [Fraction(1, 4)] * 2, [Fraction(3, 4)] * 2) == 2
     one, other = Fraction(-1, 8), Fraction(3, 8)  # 1/2 apart in each coordinate
     assert moved_by(grid, [one - HALF] * 2, [other + HALF] * 2) == 4
-    assert protected_steps(Fraction(1), Fraction(1)) == 4
+    assert effective_steps(Fraction(1), Fraction(1), answers=2) == 4
 
 
 def test_real_floats_need_more_than_exact_answers_do() -> None:
@@ -475,7 +473,7 @@ def test_real_floats_need_more_than_exact_answers_do() -> None:
         kept = [[Fraction(float(x)) for x in xs] for xs in (one, other)]
         worst = max(worst, moved_by(grid, *kept))
     assert math.ulp(float(1 << 29) - 1) < step
-    assert steps + 1 < worst <= protected_steps(delta, step)
+    assert steps + 1 < worst <= effective_steps(delta, step, answers=2)
 
 
 # ------------------------------------------------------------------- two answers released

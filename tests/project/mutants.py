@@ -5,6 +5,7 @@ from tests.support.mutation import Mutant, delete, insert_before, replace, swap
 WORDS = "tests/core/test_sampling.py::test_every_word_enumerated_gives_every_ticket_equally_often"
 LAW = "tests/core/test_sampling.py::test_every_tape_enumerated_gives_the_claimed_law"
 BULK = "tests/core/test_sampling.py::test_bulk_and_single_draws_agree_on_one_tape"
+MARGIN = "tests/core/test_lattice.py::test_floats_need_the_margin_and_no_more"
 ROUNDING = "tests/core/test_exact.py::test_rounding_moves_with_the_lattice"
 EDGES = "tests/core/test_exact.py::test_fast_rounding_is_exact_rounding_at_the_edges_of_cells"
 DISTANCE = (
@@ -54,6 +55,7 @@ OLDER = f"{CHAIN}::test_an_older_copy_is_told_by_a_head_or_a_log"
 WITNESSED = f"{CHAIN}::test_an_answer_that_was_stored_but_not_witnessed_is_witnessed_by_the_retry"
 FORKED = f"{SHARED}::test_a_ledger_can_be_used_on_both_sides_of_a_fork"
 ON_DISK = f"{SHARED}::test_a_commit_is_on_disk_when_it_returns"
+UNPROVED = f"{RELEASE}::test_a_mechanism_whose_sampled_noise_fails_the_proof_cannot_exist"
 ADD_NOISE = "tests/tables/test_add_noise.py"
 ALONE = f"{ADD_NOISE}::test_a_group_of_one_unit_is_never_shown_not_even_by_the_largest_noise"
 NEAR = f"{ADD_NOISE}::test_intervals_hold_the_truth_as_often_as_they_say_and_bounds_always"
@@ -65,56 +67,56 @@ SHARED_OUT = "tests/tables/test_budget.py::test_what_one_unit_can_move_adds_up_t
 SAMPLING = [
     Mutant(
         "<= for < when refusing a word",
-        "leastnoise.core.sampling.sampler:accepted",
+        "leastnoise.core.sampling.uniform_integer:accepted",
         replace("low < (1 << bits) % total", "low <= (1 << bits) % total"),
         WORDS,
     ),
     Mutant(
         "% instead of refusing words",
-        "leastnoise.core.sampling.sampler:accepted",
+        "leastnoise.core.sampling.uniform_integer:accepted",
         insert_before("product = word * total", "return word % total"),
         WORDS,
     ),
     Mutant(
         "no word refused in bulk",
-        "leastnoise.core.arrays.draw:_accepted",
+        "leastnoise.core.arrays.draw:_tickets",
         replace("(1 << 64) % total", "0"),
         BULK,
     ),
     Mutant(
         "> for >= at the atom",
-        "leastnoise.core.noise.uniform:DiscreteUniform.index_of",
+        "leastnoise.core.sampling.uniform_integer:TicketScheme.index_of",
         replace("ticket >= self.total - self.atom", "ticket > self.total - self.atom"),
         LAW,
     ),
     Mutant(
         "the first word decides, whatever it is",
-        "leastnoise.core.sampling.inversion:decided",
+        "leastnoise.core.sampling.inversion:RunScheme.index_if_certain",
         replace("lowest if lowest == highest else None", "lowest"),
         DECIDED,
     ),
     Mutant(
         "floats decide at the edges of points",
-        "leastnoise.core.arrays.lookup:RunsTable.indices",
+        "leastnoise.core.arrays.lookup:RunLookup.propose",
         replace("places < 2 * self._doubt", "places == 0"),
         RUNS,
     ),
     Mutant(
         "floats decide at the edges of runs",
-        "leastnoise.core.arrays.lookup:RunsTable._look_up",
+        "leastnoise.core.arrays.lookup:RunLookup._look_up",
         replace("place - index < 2 * self._doubts[run]", "place - index < 0"),
         RUNS,
     ),
     Mutant(
         "thresholds decide for digits",
-        "leastnoise.core.arrays.lookup:DigitTable.digits",
-        replace("(unsigned - self._thresholds[place] <= 1) & (place > 0)", "place < 0"),
+        "leastnoise.core.arrays.lookup:DigitLookup.propose",
+        replace("(single - self._thresholds[digit] <= 1) & (digit > 0)", "digit < 0"),
         DIGITS,
     ),
     Mutant(
         "the next period begun with its full weight",
-        "leastnoise.core.sampling.sampler:both_sides",
-        replace("fall * law.runs[0].weight", "whole * law.runs[0].weight"),
+        "leastnoise.core.sampling.geometric:both_sides",
+        replace("fall * runs[0].weight", "whole * runs[0].weight"),
         PARTS,
     ),
 ]
@@ -123,16 +125,16 @@ LATTICE = [
         "half-even rounding",
         "leastnoise.core.lattice:Grid.index",
         replace(
-            "(2 * numerator * self._under + lower) // (2 * lower)",
-            "round(Fraction(numerator * self._under, lower))",
+            "(numerator * self._twice_under + lower) // (2 * lower)",
+            "round(Fraction(numerator * self._twice_under, 2 * lower))",
         ),
         ROUNDING,
     ),
     Mutant(
         "k for k + 1",
-        "leastnoise.core.lattice:lattice_for",
-        replace("ceil(sensitivity / step) + 1", "ceil(sensitivity / step)"),
-        THEOREM_3,
+        "leastnoise.core.lattice:effective_steps",
+        replace("2 * answers", "answers"),
+        MARGIN,
     ),
     Mutant(
         "floats decide at cell edges",
@@ -148,24 +150,32 @@ LATTICE = [
     ),
     Mutant(
         "whole numbers wrap at the ends of 64 bits",
-        "leastnoise.core.arrays.release:added",
-        replace("total = whole + shift", "return whole + shift"),
+        "leastnoise.core.arrays.release:saturating_add",
+        insert_before("ends = np.iinfo(np.int64)", "return integers + shift"),
         SATURATED,
     ),
     Mutant(
         "half a step of rounding missing from intervals",
-        "leastnoise.mechanism.answer:_rounding",
-        replace("mechanism.drawn.step / 2", "Fraction(0)"),
+        "leastnoise.core.lattice:rounding_error",
+        replace("step / 2", "Fraction(0)"),
         COVERED,
     ),
     Mutant(
         "half a step of rounding missing from the largest error",
         "leastnoise.mechanism.answer:farthest",
-        replace("radius + _rounding(mechanism)", "radius"),
+        replace(
+            "drawn.radius + rounding_error(drawn.step, integer=mechanism.integer)", "drawn.radius"
+        ),
         WITHIN_BOUND,
     ),
 ]
 PROOFS = [
+    Mutant(
+        "a mechanism whose sampled noise is not proved",
+        "leastnoise.core.release:Releaser.__post_init__",
+        delete("check_privacy(self.noise, self.privacy, sensitivity=self.effective_sensitivity)"),
+        UNPROVED,
+    ),
     Mutant(
         "width × 0.99",
         "leastnoise.core.noise.uniform:Uniform.discretize",
@@ -266,17 +276,17 @@ PROOFS = [
 LEDGERS = [
     Mutant(
         "drawn before it is charged",
-        "leastnoise.ledger.recording:Place.released",
+        "leastnoise.ledger.recording:Recording.release",
         insert_before(
             "receipt, stored = ledger.charge_or_recall(spending(), self.key, fresh=self.fresh)",
-            "drawn = release(); release = lambda: drawn",
+            "drawn = draw(); draw = lambda: drawn",
         ),
         CHARGED_FIRST,
     ),
     Mutant(
         "returned without being stored",
-        "leastnoise.ledger.recording:Place.released",
-        replace("answer = form.written(release())", "return release(), receipt"),
+        "leastnoise.ledger.recording:Recording.release",
+        replace("answer = codec.encode(draw())", "return draw(), receipt"),
         STORED_FIRST,
     ),
     Mutant(

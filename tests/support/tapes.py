@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from leastnoise.core.arrays.release import releasing
+from leastnoise.core.arrays import prepare_array
+from leastnoise.core.lattice import Grid
+from leastnoise.core.noise import LatticeNoise
 
 
 class Replay:
@@ -27,14 +29,18 @@ class Replay:
         """Return the next word, as production tapes do."""
         return int.from_bytes(self._next(bits // 8), "little", signed=True) + (1 << (bits - 1))
 
+    def words(self, count: int) -> int:
+        """Return the next words, as production tapes do."""
+        return sum(self.word(64) << 64 * at for at in range(count))
+
     def fill(self, buffer: bytearray) -> None:
         """Fill a buffer with the next bytes, as production tapes do."""
         buffer[:] = self._next(len(buffer))
 
 
-def released(*arguments: Any, **options: Any) -> Any:
-    """Release an array with noise from a given tape; takes what ``releasing`` takes."""
-    return releasing(*arguments, **options)()
+def released(values: Any, grid: Grid, noise: LatticeNoise, tape: Any, *, integer: bool) -> Any:
+    """Release an array with noise from a given tape: checked, then drawn."""
+    return prepare_array(values, grid, noise.scheme, tape, integer=integer)()
 
 
 @pytest.fixture(scope="session")

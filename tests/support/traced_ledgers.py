@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from leastnoise.errors import LedgerDamaged, LedgerUnavailable
 from leastnoise.ledger import Unrecorded
-from leastnoise.ledger.recording import Place
+from leastnoise.ledger.recording import Recording
 from leastnoise.ledger.rows import ANSWER, CHARGE
 from tests.support.ledger_files import FILES, Privacy, child, copied, ln, mechanism
 from tests.support.processes import apart, on_one_core
@@ -188,26 +188,28 @@ def begun(where: Any, releases: int, limit: Any) -> None:
 @contextmanager
 def drawing(told: Callable[[], object]) -> Iterator[None]:
     """Have it told when noise is drawn: one number, or the tape for many."""
-    way, tape = release.way, release.CipherTape
+    system, tape = release.SYSTEM, release.CipherTape
 
-    def telling_way(law: Any) -> Callable[[Any], int]:
-        drawn = way(law)
+    class Telling:
+        """The system's tape, which has it told that a word is read."""
 
-        def draw(tape: Any) -> int:
+        def word(self, bits: int) -> int:
             told()
-            return int(drawn(tape))
+            return int(system.word(bits))
 
-        return draw
+        def words(self, count: int) -> int:
+            told()
+            return int(system.words(count))
 
     def telling_tape(*rest: Any) -> Any:
         told()
         return tape(*rest)
 
-    release.way, release.CipherTape = telling_way, telling_tape
+    release.SYSTEM, release.CipherTape = Telling(), telling_tape
     try:
         yield
     finally:
-        release.way, release.CipherTape = way, tape
+        release.SYSTEM, release.CipherTape = system, tape
 
 
 def charged_for(kept: Kept, key: str) -> None:
@@ -340,25 +342,25 @@ def wrong_everywhere(
 # ------------------------------------------------------------------ controls
 
 
-def drawn_first(self: Place, spending: Any, release: Any, form: Any) -> Any:
+def drawn_first(self: Recording, spending: Any, draw: Any, codec: Any) -> Any:
     """Release in the wrong order: what is drawn is charged and stored afterwards."""
     assert not isinstance(self.ledger, Unrecorded)
-    written = form.written(release())
+    written = codec.encode(draw())
     receipt = self.ledger.charge(spending(), self.key, fresh=self.fresh)
     stored = self.ledger.stored(receipt) or self.ledger.store(receipt, *written)
-    return form.read(stored.content, stored.payload), stored.receipt
+    return codec.decode(stored.content, stored.payload), stored.receipt
 
 
-def never_stored(self: Place, spending: Any, release: Any, form: Any) -> Any:
+def never_stored(self: Recording, spending: Any, draw: Any, codec: Any) -> Any:
     """Release without storing."""
     assert not isinstance(self.ledger, Unrecorded)
     receipt = self.ledger.charge(spending(), self.key, fresh=self.fresh)
-    return release(), receipt
+    return draw(), receipt
 
 
-def always_charged(self: Place, spending: Any, release: Any, form: Any) -> Any:
+def always_charged(self: Recording, spending: Any, draw: Any, codec: Any) -> Any:
     """Charge again whenever it is asked again."""
     assert not isinstance(self.ledger, Unrecorded)
     receipt = self.ledger.charge(spending(), self.key, fresh=True)
-    stored = self.ledger.store(receipt, *form.written(release()))
-    return form.read(stored.content, stored.payload), stored.receipt
+    stored = self.ledger.store(receipt, *codec.encode(draw()))
+    return codec.decode(stored.content, stored.payload), stored.receipt

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 import leastnoise as ln
+from leastnoise.core.release import Releaser
 from leastnoise.tables import Count, GroupedAnswers, Mean, Protected, Quantile, Sum
 from tests.support.confidence_intervals import FALSE_ALARM
 from tests.support.processes import forked, waited
@@ -138,15 +139,13 @@ def test_a_group_of_one_unit_is_never_shown_not_even_by_the_largest_noise(
     assert list(grouped(people, question).keys) == [("many",)]
     beyond = 0
 
-    def releaser(grid: Any, law: Any, step: Any) -> Any:
+    def largest(self: Releaser, numbers: Any, step: Any) -> Any:
         """Add the largest noise there is to whole numbers, as luck could have it."""
-        radius = law.radius if law.step == 1 else 0
+        radius = self.noise.radius if self.noise.step == 1 else 0
         more = beyond + (int(radius) if radius != math.inf else 0)
-        return lambda numbers: [
-            grid.index(*(one * step).as_integer_ratio()) + more for one in numbers
-        ]
+        return [self.grid.index(*(one * step).as_integer_ratio()) + more for one in numbers]
 
-    monkeypatch.setattr("leastnoise.tables.add_noise.releaser_of_steps", releaser)
+    monkeypatch.setattr(Releaser, "add_noise_to_steps", largest)
     assert list(grouped(people, question).keys) == [("many",)]
     # The control: by noise that is larger by one, the group of one unit would be shown.
     beyond = 1

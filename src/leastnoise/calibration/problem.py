@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from leastnoise.certificate import CLASSES
 from leastnoise.core.exact import Number, as_float, format_exact, parse_positive, quote
-from leastnoise.core.privacy import Privacy
+from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.costs import Cost, as_cost
 from leastnoise.errors import INTEGER, InvalidParameter
 
@@ -37,12 +37,7 @@ def sensitivity_read(
     privacy: Privacy, sensitivity: Number, cost: Cost, *, integer: bool
 ) -> Fraction:
     """Refuse what is no question; return the sensitivity, exactly."""
-    if not isinstance(privacy, Privacy):
-        raise InvalidParameter(
-            "privacy must be a Privacy",
-            got=quote(privacy),
-            fix="Write Privacy(delta=0.1).",
-        )
+    as_privacy(privacy, "Privacy(delta=0.1)")
     as_cost(cost)
     if not isinstance(integer, bool):
         raise InvalidParameter(

@@ -166,6 +166,13 @@ def _up(number: Fraction) -> str:
     return format_rounded(number, 8, ROUND_CEILING)
 
 
+def as_privacy(privacy: object, example: str) -> Privacy:
+    """Return a guarantee, or reject what is none; ``example`` is what the message suggests."""
+    if isinstance(privacy, Privacy):
+        return privacy
+    raise InvalidParameter("privacy must be a Privacy", got=quote(privacy), fix=f"Write {example}.")
+
+
 def _written(number: Fraction) -> str:
     text = format_exact(number)
     return f"'{text}'" if "/" in text else text

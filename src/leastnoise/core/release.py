@@ -1,92 +1,128 @@
-"""Where a true value meets noise.
+"""Add noise to a true value: the only place where the two meet.
 
-Several exact indices of one law: one by one, or with numpy where there are many.
-
-The one place where a true value meets noise.
-
-Everything is checked before a bit is drawn, and the true value is a local variable of the
-functions below: nothing else holds it, prints it or raises with it.
+Everything is checked before a bit is read, and the true value is a local variable of the functions
+below: nothing else holds it, prints it or raises with it.
 """
 
-import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.core.exact import exact_ratio
-from leastnoise.core.lattice import Grid
+from leastnoise.core.exact import exact_ratio, format_exact
+from leastnoise.core.guarantee import check_privacy
+from leastnoise.core.lattice import Grid, effective_sensitivity
 from leastnoise.core.noise import LatticeNoise
-from leastnoise.core.sampling import SYSTEM, CipherTape, way
+from leastnoise.core.privacy import Privacy
+from leastnoise.core.sampling import SYSTEM, CipherTape, Tape
 from leastnoise.errors import INTEGER, InvalidParameter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
-def several(law: LatticeNoise, count: int) -> list[int]:
-    """Return so many independent indices, each with exactly the probability the law gives it."""
-    if count >= (_MANY if "numpy" in sys.modules else _VERY_MANY):
-        from leastnoise.core.arrays import draw as bulk
-
-        if bulk.fits(law):
-            return bulk.whole(law, count, SYSTEM)
-    drawn = way(law)
-    return [drawn(SYSTEM) for _ in range(count)]
+# From so many numbers on, arrays take less time. Their bits are the system's, too: to load a cipher
+# for a few thousand would take more memory than the query that they come from.
+_MANY = 200
 
 
-def releaser(grid: Grid, law: LatticeNoise, *, integer: bool) -> Callable[[object], int]:
-    """Return what releases one value at once: the index of its lattice point plus noise."""
-    index, drawn = grid.index, way(law)
+@dataclass(frozen=True)
+class Releaser:
+    """Adds one noise to true values; it cannot exist unless that noise satisfies its guarantee.
 
-    def release(value: object) -> int:
+    Attributes:
+        noise: The discretized noise that is sampled.
+        privacy: The guarantee of one release.
+        sensitivity: Δ of the true values.
+        integer: Whether the true values are integers.
+        grid: The lattice that released values lie on.
+
+    Raises:
+        NotPrivate: If the noise does not satisfy the guarantee at the effective sensitivity.
+    """
+
+    noise: LatticeNoise
+    privacy: Privacy
+    sensitivity: Fraction
+    integer: bool
+    grid: Grid = field(init=False, repr=False, compare=False)
+    _draw: Callable[[Tape], int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Prove that the noise, as it is sampled, satisfies the guarantee."""
+        if self.integer and self.noise.step != 1:
+            raise InvalidParameter(
+                "whole-number answers must be drawn on the integers; "
+                f"got a step of {format_exact(self.noise.step)}. Calibrate again."
+            )
+        check_privacy(self.noise, self.privacy, sensitivity=self.effective_sensitivity)
+        object.__setattr__(self, "grid", Grid(self.noise.step))
+        object.__setattr__(self, "_draw", self.noise.scheme.draw)
+
+    @property
+    def effective_sensitivity(self) -> Fraction:
+        """The shift of the lattice point against which the noise protects."""
+        return effective_sensitivity(self.sensitivity, self.noise.step, integer=self.integer)
+
+    def add_noise(self, value: object) -> int:
+        """Return the lattice point of a value plus noise, as an index."""
+        return self._point(value) + self._draw(SYSTEM)
+
+    def prepare(self, value: object) -> Callable[[], int]:
+        """Check a value and read no bits; return what draws: :meth:`add_noise` of the value."""
+        point, draw = self._point(value), self._draw
+        return lambda: point + draw(SYSTEM)
+
+    def add_noise_to_steps(self, numbers: Sequence[int], step: Fraction) -> list[int]:
+        """Return :meth:`add_noise` of each number · step, with independent noise."""
+        points, draw = self.grid.indices(numbers, step), self._draw
+        if len(points) < _MANY:
+            return [point + draw(SYSTEM) for point in points]
+        from leastnoise.core.arrays import draw_integers  # numpy, on first use
+
+        noises = draw_integers(self.noise.scheme, len(points), SYSTEM)
+        return [point + noise for point, noise in zip(points, noises, strict=True)]
+
+    def prepare_array(
+        self, values: "NDArray[Any]", what: str = "an array"
+    ) -> "Callable[[], NDArray[Any]]":
+        """Check an array and read no bits; return what draws, element by element, in its shape.
+
+        ``what`` is what messages call it.
+        """
+        from leastnoise.core.arrays import prepare_array  # numpy, on first use
+
+        scheme = self.noise.scheme
+        return prepare_array(values, self.grid, scheme, CipherTape, integer=self.integer, what=what)
+
+    def _point(self, value: object) -> int:
+        """Return the lattice point of a value, or reject it."""
         numerator, denominator = exact_ratio(value)
-        if integer and denominator != 1:
-            raise _not_whole(value)
-        return index(numerator, denominator) + drawn(SYSTEM)
-
-    return release
-
-
-def releaser_of_steps(
-    grid: Grid, law: LatticeNoise, step: Fraction
-) -> Callable[[Sequence[int]], list[int]]:
-    """Return what releases whole numbers of steps, each as :func:`releaser` does a value."""
-
-    def release(numbers: Sequence[int]) -> list[int]:
-        points, drawn = grid.indices(numbers, step), several(law, len(numbers))
-        return [point + noise for point, noise in zip(points, drawn, strict=True)]
-
-    return release
+        if self.integer and denominator != 1:
+            raise InvalidParameter(
+                "with " + INTEGER + " the value to release must be a whole number",
+                got=f"one of type {type(value).__name__} that is not",
+                fix="Leave out " + INTEGER + ".",
+            )
+        return self.grid.index(numerator, denominator)
 
 
-def releasing_one(
-    value: object, grid: Grid, law: LatticeNoise, *, integer: bool
-) -> Callable[[], int]:
-    """Check one value; return what releases it, as the index of its lattice point plus noise."""
-    numerator, denominator = exact_ratio(value)
-    if integer and denominator != 1:
-        raise _not_whole(value)
-    point, drawn = grid.index(numerator, denominator), way(law)
-    return lambda: point + drawn(SYSTEM)
+def prepare_pair(
+    values: object, grid: Grid, draw_pair: Callable[[Tape], tuple[int, int]]
+) -> Callable[[], tuple[int, int]]:
+    """Check two values and read no bits; return what draws: their lattice points plus noise.
 
+    ``draw_pair`` samples the two noises. That they satisfy a guarantee is proved by whoever asks
+    (:class:`leastnoise.mechanism.PairMechanism`).
+    """
+    if not isinstance(values, tuple | list) or len(values) != 2:
+        raise InvalidParameter(
+            "a pair to release must be a tuple or a list of two numbers; "
+            f"got one of type {type(values).__name__} that is not. Give (x, y)."
+        )
+    first, second = (grid.index(*exact_ratio(value)) for value in values)
 
-def releasing_many(
-    values: "NDArray[Any]", grid: Grid, law: LatticeNoise, *, integer: bool
-) -> "Callable[[], NDArray[Any]]":
-    """Check an array; return what releases it, element by element, in its shape."""
-    from leastnoise.core.arrays import releasing  # numpy, on first use
+    def draw() -> tuple[int, int]:
+        one, other = draw_pair(SYSTEM)
+        return first + one, second + other
 
-    return releasing(values, grid, law, CipherTape, integer=integer)
-
-
-def _not_whole(value: object) -> InvalidParameter:
-    return InvalidParameter(
-        "with " + INTEGER + " the value to release must be a whole number",
-        got=f"one of type {type(value).__name__} that is not",
-        fix="Leave out " + INTEGER + ".",
-    )
-
-
-# From so many on arrays take less time; and from so many on even if numpy has to be loaded for it.
-# The bits are the system's in either case: to load a cipher would take more memory than a query.
-_MANY, _VERY_MANY = 200, 50_000
+    return draw

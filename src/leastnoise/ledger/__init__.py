@@ -4,7 +4,7 @@ from leastnoise.ledger.accounts import Account, Accounts
 from leastnoise.ledger.declaration import account_to_json, release_to_json
 from leastnoise.ledger.entries import UNRECORDED, Receipt, Release, Spending, Stored, Unrecorded
 from leastnoise.ledger.ledger import Ledger
-from leastnoise.ledger.recording import Form, Place, Written
+from leastnoise.ledger.recording import Codec, Encoded, Recording, check_ledger
 from leastnoise.ledger.rows import CHARGE, LIMIT, Head, Json, Row, canonical
 from leastnoise.ledger.witness import is_head, read_witness
 
@@ -14,20 +14,21 @@ __all__ = [
     "UNRECORDED",
     "Account",
     "Accounts",
-    "Form",
+    "Codec",
+    "Encoded",
     "Head",
     "Json",
     "Ledger",
-    "Place",
     "Receipt",
+    "Recording",
     "Release",
     "Row",
     "Spending",
     "Stored",
     "Unrecorded",
-    "Written",
     "account_to_json",
     "canonical",
+    "check_ledger",
     "is_head",
     "read_witness",
     "release_to_json",

@@ -1,4 +1,9 @@
-"""Charge, then draw, then store: the one order for every release."""
+"""Charge, then draw, then store: the one order for every release.
+
+The order is the guarantee. The charge is on disk before a bit is read, so that no crash and no
+error makes a release free; the answer is on disk before it is returned, so that whoever repeats the
+query under its key gets the same answer and learns nothing more.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,26 +16,28 @@ from leastnoise.ledger.ledger import Ledger
 from leastnoise.ledger.rows import Json
 
 T = TypeVar("T")
-Written = tuple[Json, bytes]
-
-
-class Form(Generic[T]):
-    """How a kind of answer is kept in a ledger."""
-
-    def __init__(self, written: Callable[[T], Written], read: Callable[[Json, bytes], T]) -> None:
-        """Keep both ways."""
-        self.written = written
-        self.read = read
+Encoded = tuple[Json, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a release is recorded, and under which key; refused if it makes no sense.
+class Codec(Generic[T]):
+    """How a kind of answer is kept in a ledger: as JSON and bytes."""
+
+    encode: Callable[[T], Encoded]
+    decode: Callable[[Json, bytes], T]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Where a release is recorded, and under which key.
 
     Attributes:
         ledger: The ledger, or UNRECORDED.
-        key: What the question is called; None for a key of its own.
-        fresh: Whether to charge and draw again under a key that has an answer.
+        key: The name of the query. Default: a key of its own.
+        fresh: Whether to charge again and draw new noise under a key that has an answer.
+
+    Raises:
+        InvalidParameter: If these do not go together.
     """
 
     ledger: Ledger | Unrecorded
@@ -38,42 +45,36 @@ class Place:
     fresh: bool
 
     def __post_init__(self) -> None:
-        """Refuse what is neither a ledger nor UNRECORDED, and keys that nobody would keep."""
+        """Reject what is neither a ledger nor UNRECORDED, and keys that nobody would keep."""
         if not isinstance(self.fresh, bool):
             raise InvalidParameter(
                 f"fresh must be True or False; got {quote(self.fresh)}. "
                 "Say whether to charge and draw again."
             )
-        if isinstance(self.ledger, Unrecorded):
-            if self.key is not None or self.fresh:
-                raise InvalidParameter(
-                    "a key is kept by a ledger",
-                    got="one, or " + Words("fresh=True", "--fresh") + ", without a ledger",
-                    fix="Give "
-                    + Words("ledger=Ledger(…)", "--ledger FILE")
-                    + ", or leave both out.",
-                )
-        elif not isinstance(self.ledger, Ledger):
+        check_ledger(self.ledger, "Open one with Ledger('people.ledger', limit=…).")
+        if isinstance(self.ledger, Ledger):
+            if self.key is not None:
+                check_name(self.key, "a key")
+        elif self.key is not None or self.fresh:
             raise InvalidParameter(
-                f"ledger must be a Ledger, or UNRECORDED to go without; got "
-                f"{quote(self.ledger)}. Open one with Ledger('people.ledger', limit=…)."
+                "a key is kept by a ledger",
+                got="one, or " + Words("fresh=True", "--fresh") + ", without a ledger",
+                fix="Give " + Words("ledger=Ledger(…)", "--ledger FILE") + ", or leave both out.",
             )
-        elif self.key is not None:
-            check_name(self.key, "a key")
 
-    def released(
-        self, spending: Callable[[], Spending], release: Callable[[], T], form: Form[T]
+    def release(
+        self, spending: Callable[[], Spending], draw: Callable[[], T], codec: Codec[T]
     ) -> tuple[T, Receipt | None]:
-        """Release what was released under the key before, or else something new.
+        """Return the answer that is stored under the key, or else charge, draw and store.
 
         An error after the charge leaves the charge as it is.
         """
         ledger = self.ledger
         if isinstance(ledger, Unrecorded):
-            return release(), None
+            return draw(), None
         receipt, stored = ledger.charge_or_recall(spending(), self.key, fresh=self.fresh)
         if stored is None:
-            answer = form.written(release())
+            answer = codec.encode(draw())
             try:
                 stored = ledger.store(receipt, *answer)
             except LedgerUnavailable as error:
@@ -83,4 +84,12 @@ class Place:
                     + again
                     + ", and it is not charged twice."
                 ) from None
-        return form.read(stored.content, stored.payload), stored.receipt
+        return codec.decode(stored.content, stored.payload), stored.receipt
+
+
+def check_ledger(ledger: object, advice: str) -> None:
+    """Reject what is neither a ledger nor UNRECORDED; ``advice`` ends the message."""
+    if not isinstance(ledger, Ledger | Unrecorded):
+        raise InvalidParameter(
+            f"ledger must be a Ledger, or UNRECORDED to go without; got {quote(ledger)}. {advice}"
+        )

@@ -1,4 +1,4 @@
-"""What leaves: a released number, or an array of them, with what is known about its error."""
+"""Released numbers, one or an array of them, with what is known about their errors."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ from leastnoise.core.exact import (
     format_rounded,
     format_to_place,
     magnitude,
-    parse_rational,
-    quote,
+    parse_confidence,
 )
+from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import UNRECORDED, Receipt
 from leastnoise.rendering import table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from leastnoise.mechanism.columns import Form
+    from leastnoise.mechanism.columns import SeriesKind
     from leastnoise.mechanism.mechanism import Mechanism
 
 
@@ -36,9 +35,9 @@ _NEARLY_ALL = Fraction(999, 1000)
 
 @Releasing.register
 class Answer:
-    """A released number, which cannot be changed.
+    """A released number; immutable.
 
-    Only the noisy lattice point is kept: the true value is nowhere in it.
+    It holds the noisy lattice point alone: the true value is nowhere in it.
     """
 
     # No frozen dataclass: to set its fields takes a tenth of a release.
@@ -57,7 +56,7 @@ class Answer:
 
     @property
     def mechanism(self) -> Mechanism:
-        """What released it."""
+        """The mechanism that released it."""
         return self._mechanism
 
     @property
@@ -67,7 +66,7 @@ class Answer:
 
     @property
     def receipt(self) -> Receipt | None:
-        """That it is in a ledger, with the chain's head; None if it is in none."""
+        """The proof of its ledger entry, with the chain's head; None if it is unrecorded."""
         return self._receipt
 
     @property
@@ -77,32 +76,32 @@ class Answer:
 
     @property
     def privacy(self) -> Privacy:
-        """The promise this release keeps."""
+        """The guarantee of this release."""
         return self.mechanism.privacy
 
     @property
     def bound(self) -> Fraction | float:
-        """The true value is never further away than this (100 %, not 99.9 %).
+        """Maximum error: ``value`` is always within this distance of the true value.
 
-        ``math.inf`` for noise without a largest size.
+        ``math.inf`` if the noise is unbounded.
         """
         return farthest(self.mechanism)
 
     @property
     def exact_probability(self) -> Fraction:
-        """The probability with which the exact value left (:attr:`Mechanism.exact_probability`)."""
+        """The probability of an exact release (:attr:`Mechanism.exact_probability`)."""
         return self.mechanism.exact_probability
 
     def interval(self, confidence: Number = 0.95) -> tuple[Fraction, Fraction]:
-        """Return an interval that holds the true value with at least this probability.
+        """Return an interval that contains the true value with at least this probability.
 
-        It is exact for what was drawn, rounding of the true value to the lattice included.
+        It is exact for the discretized noise, rounding of the true value to the lattice included.
         """
         reach = half_width(self.mechanism, confidence)
         return self.value - reach, self.value + reach
 
     def explain(self) -> str:
-        """Say in plain words what was released and what it promises."""
+        """Explain in plain words what was released and what it guarantees."""
         return f"{self}. {self.mechanism.explain()}"
 
     def _off(self) -> Fraction:
@@ -118,7 +117,7 @@ class Answer:
         return self.mechanism.grid.nearest_float(self.index)
 
     def __str__(self) -> str:
-        """Say it in one honest line: the errors are rounded up and include that of printing."""
+        """Print one line: the errors are rounded up and include that of printing."""
         return f"{_rounded(self)} {_error_line(self)}, {_promise(self)}"
 
     def __repr__(self) -> str:
@@ -126,7 +125,7 @@ class Answer:
         return f"Answer({_rounded(self)}, {self.privacy!r})"
 
     def __eq__(self, other: object) -> bool:
-        """Whether another is the same number by the same mechanism in the same place."""
+        """Tell whether another is the same number, mechanism and ledger entry."""
         if not isinstance(other, Answer):
             return NotImplemented
         return self._parts() == other._parts()
@@ -145,19 +144,19 @@ class Answers:
     """Released numbers in the shape of the array or column that was given.
 
     Attributes:
-        values: The released numbers: the floats nearest to lattice points, or whole numbers;
-            fractions or long integers (in an object array) where those do not reach.
-        mechanism: What released them.
-        privacy: The promise for one person, as asked with ``touches``.
-        form: What kind of column was given, with its index and name and none of its values; None
+        values: The released numbers: the floats nearest to lattice points, or integers; fractions
+            or long integers (in an object array) where those do not reach.
+        mechanism: The mechanism that released them.
+        privacy: The guarantee for one person who can change ``touches`` elements.
+        form: The kind of the given column, with its index and name and none of its values; None
             for an array.
-        receipt: That they are in a ledger, with the chain's head; None if they are in none.
+        receipt: The proof of their ledger entry, with the chain's head; None if unrecorded.
     """
 
     values: NDArray[Any]
     mechanism: Mechanism
     privacy: Privacy
-    form: Form | None = None
+    form: SeriesKind | None = None
     receipt: Receipt | None = None
 
     @property
@@ -170,12 +169,12 @@ class Answers:
 
     @property
     def column(self) -> Any:
-        """The released numbers as what was given: a pandas or polars Series, an Arrow array.
+        """The released numbers in the given kind: a pandas or polars Series, an Arrow array.
 
         A Series has the index and the name of the given one; a chunked Arrow array has one chunk.
-        It is made anew each time and shares no memory with :attr:`values`. Where those are
+        It is created anew each time and shares no memory with :attr:`values`. Where those are
         fractions or long integers, polars and Arrow columns hold the nearest numbers of their
-        widest types; :attr:`bound` is of the values. Of a numpy array, the array of values itself.
+        widest types; :attr:`bound` is about the values. For a numpy array, :attr:`values` itself.
         """
         if self.form is None:
             return self.values
@@ -183,9 +182,7 @@ class Answers:
 
     @property
     def bound(self) -> Fraction | float:
-        """No true value is further from its released one than this.
-
-        ``math.inf`` for noise without a largest size.
+        """Maximum error of every element; ``math.inf`` if the noise is unbounded.
 
         The released floats are the nearest to lattice points; how far they may be from them is
         included, so for large values this is a little more than :attr:`Answer.bound`.
@@ -194,15 +191,15 @@ class Answers:
 
     @property
     def exact_probability(self) -> Fraction:
-        """The probability, for each element, with which its exact value left."""
+        """The probability, for each element, that its release is exact."""
         return self.mechanism.exact_probability
 
     def interval(self, confidence: Number = 0.95) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return, for each element, an interval that holds its true value so often (one by one).
+        """Return, for each element, an interval that contains its true value that often.
 
-        The ends are rounded outward.
+        The confidence is that of each element by itself. The ends are rounded outward.
         """
-        from leastnoise.core.arrays import added
+        from leastnoise.core.arrays import saturating_add
 
         reach = half_width(self.mechanism, confidence) + self._off()
         if self.values.dtype == object:  # fractions or long integers, which are exact
@@ -210,7 +207,8 @@ class Answers:
         import numpy as np
 
         if self.mechanism.integer:
-            return added(self.values, -int(reach)), added(self.values, int(reach))
+            low, high = (saturating_add(self.values, shift) for shift in (-int(reach), int(reach)))
+            return low, high
 
         width = math.nextafter(as_float(reach), math.inf)
         with np.errstate(over="ignore"):  # beyond the largest float an end is infinite
@@ -218,7 +216,7 @@ class Answers:
         return np.nextafter(low, -math.inf), np.nextafter(high, math.inf)
 
     def _repr_html_(self) -> str:
-        """Show how many answers there are and what they promise."""
+        """Show how many answers there are and what they guarantee."""
         return table(repr(self), _facts(self))
 
     def _off(self) -> Fraction:
@@ -232,36 +230,28 @@ class Answers:
         return len(self.values)
 
     def __str__(self) -> str:
-        """Say it in one honest line."""
+        """Print one line: the errors are rounded up."""
         size = self.values.size
         return f"{size} answer{'s' * (size > 1)}, each {_error_line(self)}, {_promise(self)}"
 
     def __repr__(self) -> str:
-        """Print how many there are and what they promise."""
+        """Print how many there are and what they guarantee."""
         return f"Answers({self.values.size} values, {self.privacy!r})"
 
 
 def farthest(mechanism: Mechanism) -> Fraction | float:
-    """Return the largest error a release can have, rounding to the lattice included; or inf."""
-    radius = mechanism.drawn.radius
-    return radius if isinstance(radius, float) else radius + _rounding(mechanism)
+    """Return the maximum error of a release, rounding to the lattice included; or inf."""
+    drawn = mechanism.drawn
+    if isinstance(drawn.radius, float):
+        return drawn.radius
+    return drawn.radius + rounding_error(drawn.step, integer=mechanism.integer)
 
 
 def half_width(mechanism: Mechanism, confidence: Number) -> Fraction:
     """Return the smallest error that a release exceeds with probability at most 1 − confidence."""
-    level = parse_rational(confidence, "confidence")
-    if not 0 < level <= 1:
-        raise InvalidParameter(
-            f"confidence must be above 0 and at most 1; got {quote(confidence)}. "
-            "Give for instance 0.95."
-        )
-    law = mechanism.drawn.noise
-    return law.within(level) * law.step + _rounding(mechanism)
-
-
-def _rounding(mechanism: Mechanism) -> Fraction:
-    """Return how far the true value can be from its lattice point."""
-    return Fraction(0) if mechanism.integer else mechanism.drawn.step / 2
+    noise = mechanism.drawn.noise
+    steps = noise.within(parse_confidence(confidence))
+    return steps * noise.step + rounding_error(noise.step, integer=mechanism.integer)
 
 
 def _rounded(answer: Answer) -> str:
@@ -270,11 +260,11 @@ def _rounded(answer: Answer) -> str:
 
 
 def _place(mechanism: Mechanism) -> Fraction:
-    """Return the decimal place that values are printed to: 1 for whole numbers."""
+    """Return the decimal place that values are printed to: 1 for integers."""
     if mechanism.integer:
         return Fraction(1)
     error = farthest(mechanism)
-    if isinstance(error, float):  # noise without a largest size: by what nearly all stay within
+    if isinstance(error, float):  # unbounded noise: by what nearly all stay within
         error = half_width(mechanism, _NEARLY_ALL)
     return Fraction(10) ** magnitude(error / 1000)
 
@@ -299,7 +289,7 @@ def _errors(answer: Answer | Answers) -> tuple[str, str | None]:
 
 
 def _facts(answer: Answer | Answers) -> dict[str, str]:
-    """Return what a notebook shows beside a released number."""
+    """Return the rows that a notebook shows beside a released number."""
     usual, always = _errors(answer)
     facts = {
         "95 %": f"± {usual}",
@@ -314,7 +304,7 @@ def _facts(answer: Answer | Answers) -> dict[str, str]:
 
 
 def recorded_as(receipt: Receipt | None) -> str:
-    """Say where a release is recorded, if it is."""
+    """Print where a release is recorded, if it is."""
     if receipt is None:
         return str(UNRECORDED)
     again = "the stored answer, " if receipt.again else ""

@@ -1,15 +1,15 @@
-"""Columns in and out: pandas Series, polars Series, Arrow arrays and chunked arrays.
+"""Read and create columns: pandas Series, polars Series, Arrow arrays and chunked arrays.
 
 A column becomes a numpy array, without a copy where its library gives one, is released as such, and
 the released values become a column of the same kind. Nothing is imported here that the caller has
 not loaded: what is no loaded library's column is no column. (pyarrow itself loads pandas, where
-there is one, as soon as it makes or reads an array.)
+there is one, as soon as it creates or reads an array.)
 
-What a released column looks like is settled by the type of the given one and by the law alone:
-floats of 64 bits, or integers of 64 bits for whole numbers. Whole numbers released from unsigned
-64-bit columns, or with noise too wide for the fast routes, need more than that: they are Python's
-integers in pandas, Int128 in polars and decimal128(38, 0) in Arrow. The index of a pandas Series
-and the name of a Series leave as they are.
+The type of a released column depends on the type of the given one and on the noise alone: floats
+of 64 bits, or integers of 64 bits for integers. Integers released from unsigned 64-bit columns, or
+with noise too wide for the fast routes, need more than that: they are Python's integers in pandas,
+Int128 in polars and decimal128(38, 0) in Arrow. The index of a pandas Series and the name of a
+Series are released as they are.
 """
 
 import sys
@@ -22,9 +22,6 @@ from numbers import Number
 from typing import TYPE_CHECKING, Any, Protocol
 
 from leastnoise.core.exact import as_float
-from leastnoise.core.lattice import Grid
-from leastnoise.core.noise import LatticeNoise
-from leastnoise.core.sampling import CipherTape
 from leastnoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -38,7 +35,7 @@ _KINDS = {f"int{bits}": "i" for bits in (8, 16, 32, 64)}
 _KINDS |= {f"uint{bits}": "u" for bits in (8, 16, 32, 64)}
 _KINDS |= {f"float{bits}": "f" for bits in (16, 32, 64)}
 _ARROW_KINDS = _KINDS | {"halffloat": "f", "float": "f", "double": "f"}
-# The longest whole number that both Int128 and decimal128(38, 0) hold.
+# The longest integer that both Int128 and decimal128(38, 0) hold.
 _LONGEST = 10**38 - 1
 _LARGEST_FLOAT = sys.float_info.max
 
@@ -57,54 +54,60 @@ class Column(Protocol):
         """Return how many there are."""
 
 
-def form_of(value: object, *, integer: bool) -> "Form | None":
-    """Return the form of a column, or None for what is none; refuse columns of other things.
+def is_array(value: object) -> bool:
+    """Tell whether a value is a numpy array of elements; only if numpy is loaded can it be."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray) and value.ndim > 0
+
+
+def series_kind(value: object, *, integer: bool) -> "SeriesKind | None":
+    """Return the kind of a column, or None for what is none; reject columns of other things.
 
     Only types are looked at, and only they are named: not those of pandas' and polars' categories,
     which print what they hold, but the names of their classes.
     """
     if isinstance(value, Number):  # at once: single values are to be released quickly
         return None
-    form = next((form for found in _FOUND if (form := found(value)) is not None), None)
-    if form is None:
+    kind = next((kind for recognize in _LIBRARIES if (kind := recognize(value)) is not None), None)
+    if kind is None:
         return None
-    kinds, wanted = ("iu", "integers") if integer else ("iuf", "floats or integers")
-    if not form.kind or form.kind not in kinds:
+    letters, wanted = ("iu", "integers") if integer else ("iuf", "floats or integers")
+    if not kind.kind or kind.kind not in letters:
         raise InvalidParameter(
             f"a column to release must hold {wanted} of at most 64 bits; "
-            f"got one of type {form.type}. Convert it first."
+            f"got one of type {kind.type}. Convert it first."
         )
-    return form
+    return kind
 
 
-def numbers_of(column: Any, form: "Form") -> "Array":
-    """Return a column's values as a numpy array, or refuse missing ones."""
+def to_array(column: Any, kind: "SeriesKind") -> "Array":
+    """Return a column's values as a numpy array, or reject missing ones."""
     try:
-        missing = form.has_missing(column)
-        array = None if missing else form.numbers(column)
+        missing = kind.has_missing(column)
+        array = None if missing else kind.numbers(column)
     except MemoryError:
         raise
-    except Exception:  # noqa: BLE001 -- a library's own error could tell what the column holds
+    except Exception:  # noqa: BLE001 -- a library's own error could reveal what the column holds
         missing, array = False, None
     if missing:
         raise InvalidParameter(
             "a column to release must be free of missing values; "
-            f"got one of type {form.type} that is not. Fill them first, by a rule that does not "
+            f"got one of type {kind.type} that is not. Fill them first, by a rule that does not "
             "depend on the data."
         )
     import numpy as np  # on first use
 
-    if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind != form.kind:
+    if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind != kind.kind:
         raise InvalidParameter(
             "a column to release must be readable as a numpy array of its own type; "
-            f"got one of type {form.type} that is not. Give it as a numpy array."
+            f"got one of type {kind.type} that is not. Give it as a numpy array."
         )
     return array
 
 
 @dataclass(frozen=True, slots=True)
-class Form(ABC):
-    """A column without its values: what is needed to make another of the same kind.
+class SeriesKind(ABC):
+    """A column without its values: what is needed to create another of the same kind.
 
     It prints its type alone: an index or a name can be about people too.
 
@@ -118,7 +121,7 @@ class Form(ABC):
 
     @abstractmethod
     def has_missing(self, column: Any) -> bool:
-        """Whether the column has missing values that its type keeps apart from NaN."""
+        """Tell whether the column has missing values that its type keeps apart from NaN."""
 
     @abstractmethod
     def numbers(self, column: Any) -> "Array":
@@ -129,18 +132,8 @@ class Form(ABC):
         """Return released values as a column that shares no memory with them."""
 
 
-def releasing_column(
-    column: object, form: Form, grid: Grid, law: LatticeNoise, *, integer: bool
-) -> "Callable[[], NDArray[Any]]":
-    """Check a column; return what releases it, element by element, as an array."""
-    from leastnoise.core.arrays import releasing  # numpy, on first use
-
-    numbers = numbers_of(column, form)
-    return releasing(numbers, grid, law, CipherTape, integer=integer, what="a column")
-
-
 @dataclass(frozen=True, slots=True)
-class PandasForm(Form):
+class PandasSeries(SeriesKind):
     """A pandas Series: kept by numpy, by numpy with a mask (Int64, Float64), or by Arrow."""
 
     index: Any = field(repr=False)
@@ -148,11 +141,11 @@ class PandasForm(Form):
     kept_by: str
 
     def has_missing(self, column: Any) -> bool:
-        """See Form; in a Series kept by numpy a missing value is NaN, which arrays refuse."""
+        """See SeriesKind; in a Series kept by numpy a missing value is NaN, which arrays reject."""
         return self.kept_by != "numpy" and bool(column.isna().any())
 
     def numbers(self, column: Any) -> "Array":
-        """See Form."""
+        """See SeriesKind."""
         if self.kept_by == "arrow":
             arrow: Array = column.array.__arrow_array__().to_numpy()
             return arrow
@@ -161,7 +154,7 @@ class PandasForm(Form):
         return array
 
     def column(self, values: "Array", *, integer: bool) -> Any:  # noqa: ARG002 -- others need it
-        """See Form."""
+        """See SeriesKind."""
         pandas = import_module("pandas")
         dtype: Any = values.dtype
         if dtype.kind != "O" and self.kept_by == "masked":
@@ -173,22 +166,22 @@ class PandasForm(Form):
 
 
 @dataclass(frozen=True, slots=True)
-class PolarsForm(Form):
+class PolarsSeries(SeriesKind):
     """A polars Series."""
 
     name: str = field(repr=False)
 
     def has_missing(self, column: Any) -> bool:
-        """See Form."""
+        """See SeriesKind."""
         return bool(column.null_count())
 
     def numbers(self, column: Any) -> "Array":
-        """See Form."""
+        """See SeriesKind."""
         array: Array = column.to_numpy()
         return array
 
     def column(self, values: "Array", *, integer: bool) -> Any:
-        """See Form."""
+        """See SeriesKind."""
         polars = import_module("polars")
         if values.dtype.kind != "O":
             return polars.Series(self.name, values.copy())
@@ -197,22 +190,22 @@ class PolarsForm(Form):
 
 
 @dataclass(frozen=True, slots=True)
-class ArrowForm(Form):
-    """An Arrow array, or a chunked one: of its chunks, one is made."""
+class ArrowArray(SeriesKind):
+    """An Arrow array, or a chunked one: its chunks become one."""
 
     chunked: bool
 
     def has_missing(self, column: Any) -> bool:
-        """See Form."""
+        """See SeriesKind."""
         return bool(column.null_count)
 
     def numbers(self, column: Any) -> "Array":
-        """See Form."""
+        """See SeriesKind."""
         array: Array = column.to_numpy(zero_copy_only=False)
         return array
 
     def column(self, values: "Array", *, integer: bool) -> Any:
-        """See Form."""
+        """See SeriesKind."""
         arrow = import_module("pyarrow")
         if values.dtype.kind != "O":
             array = arrow.array(values.copy())
@@ -236,7 +229,7 @@ def _within(values: "Array", *, integer: bool) -> list[int] | list[float]:
 # ------------------------------------------------------------------- which library's it is
 
 
-def _pandas_form(value: Any) -> PandasForm | None:
+def _pandas_series(value: Any) -> PandasSeries | None:
     pandas = _loaded("pandas", value, ("DataFrame",))
     if pandas is None or not isinstance(value, pandas.Series):
         return None
@@ -250,30 +243,34 @@ def _pandas_form(value: Any) -> PandasForm | None:
         kind, kept_by = _ARROW_KINDS.get(name, ""), "arrow"
     else:
         kind, name, kept_by = "", type(dtype).__name__, ""
-    return PandasForm(kind, name, value.index, value.name, kept_by)
+    return PandasSeries(kind, name, value.index, value.name, kept_by)
 
 
-def _polars_form(value: Any) -> PolarsForm | None:
+def _polars_series(value: Any) -> PolarsSeries | None:
     polars = _loaded("polars", value, ("DataFrame", "LazyFrame"))
     if polars is None or not isinstance(value, polars.Series):
         return None
     name = value.dtype.base_type().__name__
-    return PolarsForm(_KINDS.get(name.lower(), ""), name, value.name)
+    return PolarsSeries(_KINDS.get(name.lower(), ""), name, value.name)
 
 
-def _arrow_form(value: Any) -> ArrowForm | None:
+def _arrow_array(value: Any) -> ArrowArray | None:
     arrow = _loaded("pyarrow", value, ("Table", "RecordBatch"))
     if arrow is None or not isinstance(value, arrow.Array | arrow.ChunkedArray):
         return None
     name = _arrow_name(value.type)
-    return ArrowForm(_ARROW_KINDS.get(name, ""), name, isinstance(value, arrow.ChunkedArray))
+    return ArrowArray(_ARROW_KINDS.get(name, ""), name, isinstance(value, arrow.ChunkedArray))
 
 
-_FOUND: tuple[Callable[[Any], Form | None], ...] = (_pandas_form, _polars_form, _arrow_form)
+_LIBRARIES: tuple[Callable[[Any], SeriesKind | None], ...] = (
+    _pandas_series,
+    _polars_series,
+    _arrow_array,
+)
 
 
 def _loaded(library: str, value: object, frames: tuple[str, ...]) -> Any:
-    """Return a library if the caller has loaded it, whole; refuse its frames."""
+    """Return a library if the caller has loaded it, whole; reject its frames."""
     module = sys.modules.get(library)
     if not all(hasattr(module, frame) for frame in frames):
         return None  # not loaded, being loaded, or another module of that name
@@ -286,5 +283,5 @@ def _loaded(library: str, value: object, frames: tuple[str, ...]) -> Any:
 
 
 def _arrow_name(dtype: Any) -> str:
-    """Return the name of an Arrow type; of one with parts, which can tell more, its class."""
+    """Return the name of an Arrow type; of one with parts, which can reveal more, its class."""
     return str(dtype) if type(dtype).__name__ == "DataType" else type(dtype).__name__

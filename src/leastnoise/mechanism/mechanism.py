@@ -1,13 +1,7 @@
-"""A noise with its promise, and what is said of it.
+"""A mechanism: noise with the guarantee that it satisfies, and how it is released."""
 
-``calibrate`` finds the least noise; a ``Mechanism`` adds it.
-
-What a mechanism is said to do, in plain words.
-"""
-
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import cached_property, partial
@@ -25,16 +19,15 @@ from leastnoise.core.exact import (
     parse_count,
     quote,
 )
-from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.lattice import Grid
 from leastnoise.core.noise import LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.release import releaser, releasing_many, releasing_one
+from leastnoise.core.release import Releaser
 from leastnoise.costs import Cost
 from leastnoise.errors import ALLOW_EXACT, InvalidParameter
-from leastnoise.ledger import UNRECORDED, Json, Ledger, Place, Spending, Unrecorded
+from leastnoise.ledger import UNRECORDED, Json, Ledger, Recording, Spending, Unrecorded
 from leastnoise.mechanism.answer import Answer, Answers
-from leastnoise.mechanism.columns import Column, form_of, releasing_column
+from leastnoise.mechanism.columns import Column, SeriesKind, is_array, series_kind, to_array
 from leastnoise.mechanism.storage import ARRAY, NUMBER, description
 
 if TYPE_CHECKING:
@@ -42,53 +35,52 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from leastnoise.mechanism.columns import Form
-
 
 @dataclass(frozen=True, repr=False)
 class Drawn:
-    """The lattice noise that release adds, whole multiples of a step.
+    """The discretized noise that release adds: integer multiples of a step.
 
     Attributes:
-        noise: Its law, in whole weights.
-        objective: What an error costs.
+        noise: Its distribution, on the lattice.
+        objective: The cost of an error.
     """
 
     noise: LatticeNoise
     objective: Cost
 
     def __repr__(self) -> str:
-        """Print the law."""
+        """Print the distribution."""
         return f"Drawn({self.noise!r})"
 
     @property
     def step(self) -> Fraction:
-        """The lattice's step: 1 for whole numbers, about Δ/2²⁰ for real ones."""
+        """The lattice's step: 1 for integers, about Δ/2²⁰ for real numbers."""
         return self.noise.step
 
     @property
     def radius(self) -> Fraction | float:
-        """The largest noise that can be drawn: ``math.inf`` if there is none."""
+        """The largest noise that can be sampled; ``math.inf`` if it is unbounded."""
         return self.noise.radius
 
     @cached_property
     def cost(self) -> Fraction:
-        """The expected cost of the drawn noise: exact or a proved upper bound."""
+        """The expected cost of the discretized noise: exact or a proved upper bound."""
         return self.noise.expected(self.objective)
 
 
 @Releasing.register
 @dataclass(frozen=True, repr=False)
 class Mechanism:
-    """A noise with the promise it keeps; made by :func:`calibrate`.
+    """Noise with the guarantee that it satisfies; built by :func:`calibrate`.
 
     Attributes:
-        privacy: The promise.
+        privacy: The guarantee.
         sensitivity: Δ.
-        noise: The law as the theorem has it: on the line, or on the integers.
-        certificate: The proof that it keeps the promise and how far from the least it is.
-        drawn: The lattice noise that :meth:`release` adds.
-        integer: Whether true answers are whole numbers.
+        noise: The noise of the theorem: on the line, or on the integers.
+        certificate: The proof that it satisfies the guarantee and how far from optimal it is.
+        drawn: The discretized noise that :meth:`release` adds.
+        integer: Whether true answers are integers.
+        releaser: What adds the noise; it cannot be built for noise that fails the proof.
     """
 
     privacy: Privacy
@@ -97,9 +89,10 @@ class Mechanism:
     certificate: Certificate
     drawn: Drawn
     integer: bool
+    releaser: Releaser = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse to exist with a noise, drawn or not, that does not keep the promise as stated."""
+        """Reject noise that is not certified, or does not satisfy the guarantee as sampled."""
         stated = (self.noise, self.privacy, self.sensitivity)
         certified = self.certificate
         if stated != (certified.noise, certified.privacy, certified.sensitivity):
@@ -107,42 +100,40 @@ class Mechanism:
                 "a mechanism's certificate must be for its own noise, promise and sensitivity; got "
                 "another's. Calibrate again instead of putting one together."
             )
-        if self.integer and self.drawn.step != 1:
-            raise InvalidParameter(
-                "whole-number answers must be drawn on the integers; "
-                f"got a step of {format_exact(self.drawn.step)}. Calibrate again."
-            )
-        check_privacy(self.drawn.noise, self.privacy, sensitivity=self.protected)
+        releaser = Releaser(self.drawn.noise, self.privacy, self.sensitivity, self.integer)
+        object.__setattr__(self, "releaser", releaser)
 
     def __getstate__(self) -> dict[str, object]:
-        """Keep what it is made of; what was worked out from that is worked out again."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        """Keep what a mechanism is built from."""
+        return {part.name: getattr(self, part.name) for part in fields(self) if part.init}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Build it again, with its proof."""
+        vars(self).update(state)
+        self.__post_init__()
 
     def check(self) -> None:
-        """Prove again that the noise keeps the promise, on the line and as drawn, and its cost.
+        """Verify again the cost, and that the noise satisfies the guarantee, ideal and discretized.
 
         Raises:
-            NotPrivate: If either law does not keep the promise.
+            NotPrivate: If either does not satisfy the guarantee.
             InvalidParameter: If the certificate does not prove what it says.
         """
         self.certificate.check()
-        self.__post_init__()
+        replace(self)  # building it proves the rest
 
     @property
     def protected(self) -> Fraction:
-        """The move of the true answer against which the drawn noise keeps the promise.
+        """The shift of the true answer against which the discretized noise protects.
 
-        Δ for whole numbers; for real ones Δ rounded up to whole steps and one more, for a float may
+        Δ for integers; for real numbers Δ rounded up to whole steps and one more, for a float may
         be an ulp off the number it stands for.
         """
-        if self.integer:
-            return self.sensitivity
-        step = self.drawn.step
-        return (-(-self.sensitivity // step) + 1) * step
+        return self.releaser.effective_sensitivity
 
     @property
     def profile(self) -> Profile:
-        """The privacy profile of the drawn noise."""
+        """The privacy profile of the discretized noise."""
         return Profile(self.drawn.noise, sensitivity=self.protected)
 
     @property
@@ -151,9 +142,9 @@ class Mechanism:
         return self
 
     def __repr__(self) -> str:
-        """Print the noise and the promise."""
-        moved = format_exact(self.sensitivity)
-        return f"Mechanism({self.noise!r}, {self.privacy!r}, sensitivity={moved})"
+        """Print the noise and the guarantee."""
+        delta = format_exact(self.sensitivity)
+        return f"Mechanism({self.noise!r}, {self.privacy!r}, sensitivity={delta})"
 
     @property
     def cost(self) -> Fraction:
@@ -161,58 +152,47 @@ class Mechanism:
         return self.certificate.cost
 
     def lower_bound(self, among: str = "any", *, seconds: Number = 10) -> Fraction:
-        """Return a cost below which no noise of a class can keep the same promise.
+        """Return a cost below which no noise of a class satisfies the same guarantee.
 
-        Of all noises, for instance: how much the shape of this one can have cost at the most.
-        Where no closed form gives it, a programme is solved for so many seconds at the most.
+        With ``among="any"`` it says how much the shape of this noise costs at the most. Where no
+        closed form gives it, a linear program is solved for at most so many seconds.
         """
         certificate = self.certificate
         if class_read(among) != certificate.among != "any" or certificate.evidence is None:
-            problem = Problem(
+            asked = Problem(
                 self.privacy, self.sensitivity, certificate.objective, self.integer, among
             )
-            certificate = find_noise(problem, effort_read(True, Effort().gap, seconds))[1]
+            certificate = find_noise(asked, effort_read(True, Effort().gap, seconds))[1]
         return certificate.lower_bound
 
-    @cached_property
+    @property
     def grid(self) -> Grid:
         """The lattice that answers lie on."""
-        return Grid(self.drawn.step)
-
-    @cached_property
-    def _release_one(self) -> Callable[[object], int]:
-        return releaser(self.grid, self.drawn.noise, integer=self.integer)
+        return self.releaser.grid
 
     @cached_property
     def exact_probability(self) -> Fraction:
-        """The probability that the noise gives the exact value away.
+        """The probability of an exact release.
 
-        For whole numbers, that no noise is added. For real ones, the mass of single points that
-        stand out from their neighbours, as atoms do: an output there is the true value, or the true
-        value and a number that anyone can know.
+        For integers, that no noise is added. For real numbers, the mass of single points that stand
+        out from their neighbors, as point masses do: an output there is the true value, or the true
+        value plus a number that anyone can know.
         """
-        law = self.drawn.noise
-        return Fraction(law.weight(0) if self.integer else law.isolated_weight, law.total)
+        noise = self.drawn.noise
+        return Fraction(noise.weight(0) if self.integer else noise.isolated_weight, noise.total)
 
     @cached_property
     def needs_allowance(self) -> bool:
-        """Whether release asks for ``allow_exact``: a single point stands out.
+        """Whether release requires ``allow_exact``: a single point stands out.
 
-        On the integers, 0 does if it is more likely than e^ε times its neighbours: up to that the
-        promise itself says how little the exact value can be told from others.
+        On the integers, 0 does if it is more likely than e^ε times its neighbors: up to that the
+        guarantee itself says how little the exact value differs from others.
         """
-        law = self.drawn.noise
+        noise = self.drawn.noise
         if not self.integer:
             return self.exact_probability > 0
         factor = exponential(self.privacy.epsilon).upper
-        return law.weight(0) > factor * max(law.weight(1), law.weight(-1))
-
-    @property
-    def _known(self) -> str:
-        """What is added where the exact value leaves."""
-        law = self.drawn.noise
-        only_zero = self.integer or law.isolated_weight == law.weight(0)
-        return "nothing" if only_zero else "one of a few known numbers"
+        return noise.weight(0) > factor * max(noise.weight(1), noise.weight(-1))
 
     @overload
     def release(
@@ -251,18 +231,19 @@ class Mechanism:
 
         Args:
             value: A number, taken exactly as it is; or floats or integers in a numpy array, a
-                pandas or polars Series or an Arrow array. The promise for these is for a person
-                who can change one element by at most Δ.
-            ledger: Where the release is charged before it is drawn, and stored before it leaves.
-                Without one it is recorded nowhere, and says so when printed.
-            key: What the question is called in the ledger. Under the same key the stored answer
-                comes back, whatever the value is now, and nothing is charged. Without a key every
-                release is a question of its own.
-            fresh: Whether to charge and draw again under a key that has an answer.
-            allow_exact: Say that the exact value may leave with the probability
-                :attr:`exact_probability`. Needed where :attr:`needs_allowance` says so.
+                pandas or polars Series or an Arrow array. Their guarantee is for a person who can
+                change one element by at most Δ.
+            ledger: The ledger that is charged before the noise is sampled, and that stores the
+                answer before it is returned. Default: the release is not recorded, and says so when
+                printed.
+            key: The name of the query in the ledger. If you repeat a key, the stored answer is
+                returned, whatever the value is now, and nothing is charged. Default: every release
+                is a query of its own.
+            fresh: Whether to charge again and draw new noise under a key that has an answer.
+            allow_exact: Accept that with the probability :attr:`exact_probability` the exact value
+                is released. Required where :attr:`needs_allowance` says so.
             touches: For an array or column: how many elements one person can change, each by at
-                most Δ. The promise is then that of so many releases together.
+                most Δ. The guarantee is then that of so many releases together.
 
         Raises:
             InvalidParameter: Before anything is charged or drawn, if the value is not a finite
@@ -270,55 +251,55 @@ class Mechanism:
             BudgetExceeded: If the ledger has not enough left; nothing is charged.
         """
         if allow_exact is not False or self.needs_allowance:
-            self._allow(allow_exact)
-        if type(value) is not float and type(value) is not int:
-            numpy = sys.modules.get("numpy")  # only if it is loaded can there be an array
-            many = numpy is not None and isinstance(value, numpy.ndarray) and value.ndim > 0
-            form = None if many else form_of(value, integer=self.integer)
-            if many or form is not None:
-                return self._release_each(value, form, touches, Place(ledger, key, fresh))
+            self._check_allow_exact(allow_exact)
+        if type(value) is not float and type(value) is not int:  # told from arrays at once
+            array = is_array(value)
+            kind = None if array else series_kind(value, integer=self.integer)
+            if array or kind is not None:
+                return self._release_each(value, kind, touches, Recording(ledger, key, fresh))
         if type(touches) is not int or touches != 1:
-            _alone(touches)
+            _reject_touches(touches)
         if ledger is UNRECORDED and key is None and fresh is False:
-            return Answer(self._release_one(value), self)
-        place = Place(ledger, key, fresh)
-        release = releasing_one(value, self.grid, self.drawn.noise, integer=self.integer)
-        index, receipt = place.released(self.spending, release, NUMBER)
+            # What Recording would do, in two thirds of the time.
+            return Answer(self.releaser.add_noise(value), self)
+        recording = Recording(ledger, key, fresh)
+        draw = self.releaser.prepare(value)
+        index, receipt = recording.release(self.spending, draw, NUMBER)
         return Answer(index, self, receipt)
 
-    def _allow(self, allow_exact: object) -> None:
-        """Refuse to release where the exact value could leave and nobody has allowed it."""
-        if not isinstance(allow_exact, bool):
-            raise InvalidParameter(
-                f"allow_exact must be True or False; got {quote(allow_exact)}. "
-                "Say whether the exact value may leave."
+    def _check_allow_exact(self, allow_exact: object) -> None:
+        """Reject a release that can be exact, unless the caller has accepted that."""
+
+        def refusal() -> str:
+            noise = self.drawn.noise
+            only_zero = self.integer or noise.isolated_weight == noise.weight(0)
+            known = "nothing" if only_zero else "one of a few known numbers"
+            return (
+                f"the noise for this promise adds {known} with probability "
+                f"{_up(self.exact_probability)}: the exact value leaves"
             )
-        if self.needs_allowance and not allow_exact:
-            raise InvalidParameter(
-                f"the noise for this promise adds {self._known} with probability "
-                f"{_up(self.exact_probability)}: the exact value leaves",
-                fix="Pass " + ALLOW_EXACT + " to accept that, or promise a smaller ε or δ.",
-            )
+
+        check_allow_exact(
+            allow_exact, needed=self.needs_allowance, what="the exact value", refusal=refusal
+        )
 
     def _release_each(
-        self, values: Any, form: "Form | None", touches: int, place: Place
+        self, values: Any, kind: SeriesKind | None, touches: int, recording: Recording
     ) -> Answers:
-        """Release an array, or a column of this form."""
+        """Release an array, or a column of this kind."""
         privacy = compose_equal(self.privacy, parse_count(touches, "touches", least=1))
-        grid, law = self.grid, self.drawn.noise
-        if form is None:
-            release = releasing_many(values, grid, law, integer=self.integer)
-            shape = list(values.shape)
+        if kind is None:
+            draw, shape = self.releaser.prepare_array(values), list(values.shape)
         else:
-            release = releasing_column(values, form, grid, law, integer=self.integer)
+            draw = self.releaser.prepare_array(to_array(values, kind), "a column")
             shape = [len(values)]
-        asked = {"answer": "many", "shape": shape, "touches": int(touches)}
-        charged = partial(self.spending, asked, privacy)
-        released, receipt = place.released(charged, release, ARRAY)
-        return Answers(released, self, privacy, form, receipt)
+        query = {"answer": "many", "shape": shape, "touches": int(touches)}
+        spending = partial(self.spending, query, privacy)
+        released, receipt = recording.release(spending, draw, ARRAY)
+        return Answers(released, self, privacy, kind, receipt)
 
     def spending(self, asked: Json | None = None, privacy: Privacy | None = None) -> Spending:
-        """Return what a ledger charges for one release, or for what is asked at another promise."""
+        """Return what a ledger charges for one release, or for another query at its guarantee."""
         mechanism, digest = self._description
         asked = asked or {"answer": "one"}
         return Spending(privacy or self.privacy, {digest: mechanism}, asked)
@@ -328,15 +309,38 @@ class Mechanism:
         return description(self)
 
     def explain(self, *, people: int | None = None) -> str:
-        """Say in plain words what is promised and what the noise does.
+        """Explain in plain words what is guaranteed and what the noise does.
 
         ``people`` is how many the data is about, where that is public (:meth:`Privacy.explain`).
         """
-        return explained(self, people)
+        return _explanation(self, people)
 
 
-def _alone(touches: object) -> None:
-    """Refuse several touches of a single value."""
+def check_allow_exact(
+    allow_exact: object,
+    *,
+    needed: bool,
+    what: str,
+    refusal: Callable[[], str],
+    got: str | None = None,
+) -> None:
+    """Reject an ``allow_exact`` that is no boolean, or False where True is needed.
+
+    ``what`` may be released exactly; ``refusal`` is the message where that was not allowed; ``got``
+    replaces the quoted argument.
+    """
+    if not isinstance(allow_exact, bool):
+        raise InvalidParameter(
+            f"allow_exact must be True or False; got {got or quote(allow_exact)}. "
+            f"Say whether {what} may leave."
+        )
+    if needed and not allow_exact:
+        fix = "Pass " + ALLOW_EXACT + " to accept that, or promise a smaller ε or δ."
+        raise InvalidParameter(refusal(), fix=fix)
+
+
+def _reject_touches(touches: object) -> None:
+    """Reject several touches of a single value."""
     if parse_count(touches, "touches", least=1) > 1:
         raise InvalidParameter(
             f"touches is for arrays; got {quote(touches)} with a single value. Leave it out."
@@ -347,8 +351,8 @@ def _up(probability: Fraction) -> str:
     return format_rounded(probability, 6, ROUND_CEILING)
 
 
-def explained(mechanism: "Mechanism", people: int | None) -> str:
-    """Say what is promised, then what the noise that is drawn does; chances are rounded up."""
+def _explanation(mechanism: Mechanism, people: int | None) -> str:
+    """Explain the guarantee, then what the sampled noise does; probabilities are rounded up."""
     words = [mechanism.privacy.explain(people=people)]
     proved = proving(mechanism)
     if proved:
@@ -364,18 +368,18 @@ def explained(mechanism: "Mechanism", people: int | None) -> str:
     return " ".join(words)
 
 
-def proving(mechanism: "Mechanism") -> Fraction:
-    """Return the probability, at the most, of an answer that is impossible for a neighbour.
+def proving(mechanism: Mechanism) -> Fraction:
+    """Return the probability, at the most, of an output that is impossible for a neighbor.
 
-    Of the noise on the line too: what stands out there, as an atom does, is on the fine lattice not
-    impossible for a neighbour, only a million times less likely. 0 for noise without a largest
-    size, which can reach every point from any other.
+    Of the ideal noise too: what stands out there, as a point mass does, is on the fine lattice not
+    impossible for a neighbor, only a million times less likely. 0 for unbounded noise, which can
+    reach every point from any other.
     """
     drawn = mechanism.drawn.noise
     if isinstance(drawn.radius, float):
         return Fraction(0)
-    laws = {mechanism.noise: mechanism.sensitivity, drawn: mechanism.protected}
-    return max(Profile(law, sensitivity=moved).impossible for law, moved in laws.items())
+    shifts = {mechanism.noise: mechanism.sensitivity, drawn: mechanism.protected}
+    return max(Profile(noise, sensitivity=shift).impossible for noise, shift in shifts.items())
 
 
 def _percent(chance: Fraction) -> str:

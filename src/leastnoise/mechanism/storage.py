@@ -1,8 +1,6 @@
-"""Releases that a ledger remembers: charged before they are drawn, stored before they leave.
+"""What a ledger stores: descriptions of mechanisms, and answers.
 
-The order is the guarantee. The charge is on disk before a bit is drawn, so that no crash and no
-error makes a release free; the answer is on disk before it is returned, so that whoever asks again
-under its key is given the same, and nothing more is learned.
+Indices are integers in hexadecimal, of any length; arrays are bytes.
 """
 
 import hashlib
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.certificate import certificate_to_json, noise_to_json
 from leastnoise.core.exact import format_ratio
-from leastnoise.ledger import Form, Json, Written, canonical
+from leastnoise.ledger import Codec, Encoded, Json, canonical
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,22 +19,21 @@ if TYPE_CHECKING:
 
 
 def description(mechanism: "Mechanism") -> tuple[Json, str]:
-    """Return what a ledger and its export say of a mechanism, and a digest of what it is.
+    """Describe a mechanism for a ledger and its export; return that with its digest.
 
-    The digest tells one law and one promise from others: a proof of the same may be another next
-    time.
+    The digest is of the noise and the guarantee alone: another proof of the same noise keeps it.
     """
-    law, privacy = mechanism.drawn, mechanism.privacy
+    noise, privacy = mechanism.drawn, mechanism.privacy
     drawn = {
         "privacy": {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)},
-        "drawn": noise_to_json(law.noise),
+        "drawn": noise_to_json(noise.noise),
         "sensitivity": format_ratio(mechanism.sensitivity),
         "integer": mechanism.integer,
     }
     facts = {
         "noise": repr(mechanism.noise),
-        "step": format_ratio(law.step),
-        "radius": format_ratio(law.radius),
+        "step": format_ratio(noise.step),
+        "radius": format_ratio(noise.radius),
         "exact_probability": format_ratio(mechanism.exact_probability),
         "cost": format_ratio(mechanism.cost),
         "certificate": json.loads(certificate_to_json(mechanism.certificate)),
@@ -45,41 +42,38 @@ def description(mechanism: "Mechanism") -> tuple[Json, str]:
 
 
 def digest(drawn: Json) -> str:
-    """Return the digest of a law with its promise."""
+    """Return the digest of a discretized noise with its guarantee."""
     return hashlib.sha256(canonical(drawn).encode()).hexdigest()
 
 
-# What answers are in a ledger: whole numbers in hexadecimal, of any length; arrays as bytes.
-
-
-def index_written(index: int) -> Written:
-    """Write one index."""
+def encode_index(index: int) -> Encoded:
+    """Encode one index."""
     return {"index": f"{index:x}"}, b""
 
 
-def index_of(content: Json, _: bytes) -> int:
-    """Read one index."""
+def decode_index(content: Json, _: bytes) -> int:
+    """Decode one index."""
     return int(content["index"], 16)
 
 
-def pair_of(content: Json, _: bytes) -> tuple[int, int]:
-    """Read two indices."""
+def decode_pair(content: Json, _: bytes) -> tuple[int, int]:
+    """Decode two indices."""
     first, second = (int(index, 16) for index in content["indices"])
     return first, second
 
 
-def numbers_written(indices: tuple[int, ...]) -> Written:
-    """Write the indices of several answers."""
+def encode_indices(indices: tuple[int, ...]) -> Encoded:
+    """Encode the indices of several answers."""
     return {"indices": [f"{index:x}" for index in indices]}, b""
 
 
-def numbers_of(content: Json, _: bytes) -> tuple[int, ...]:
-    """Read the indices of several answers."""
+def decode_indices(content: Json, _: bytes) -> tuple[int, ...]:
+    """Decode the indices of several answers."""
     return tuple(int(index, 16) for index in content["indices"])
 
 
-def array_written(values: "NDArray[Any]") -> Written:
-    """Write an array: numbers of 64 bits as they are, others as texts."""
+def encode_array(values: "NDArray[Any]") -> Encoded:
+    """Encode an array: numbers of 64 bits as they are, others as strings."""
     shape = list(values.shape)
     if values.dtype == object:
         texts = "\n".join(_hexadecimal(value) for value in values.ravel().tolist())
@@ -88,17 +82,17 @@ def array_written(values: "NDArray[Any]") -> Written:
     return {"dtype": little.dtype.str, "shape": shape}, little.tobytes()
 
 
-def array_of(content: Json, payload: bytes) -> "NDArray[Any]":
-    """Read an array."""
+def decode_array(content: Json, payload: bytes) -> "NDArray[Any]":
+    """Decode an array."""
     import numpy as np
 
     if content["dtype"] != "object":
         flat = np.frombuffer(payload, dtype=content["dtype"]).astype(content["dtype"][1:])
         return flat.reshape(content["shape"])
     texts = payload.decode().split("\n")
-    whole = np.empty(len(texts), dtype=object)
-    whole[:] = [_exact(text) for text in texts]
-    return whole.reshape(content["shape"])
+    values = np.empty(len(texts), dtype=object)
+    values[:] = [_exact(text) for text in texts]
+    return values.reshape(content["shape"])
 
 
 def _hexadecimal(value: int | Fraction) -> str:
@@ -110,7 +104,7 @@ def _exact(text: str) -> int | Fraction:
     return Fraction(int(over, 16), int(under, 16)) if under else int(over, 16)
 
 
-NUMBER: Form[int] = Form(index_written, index_of)
-PAIR: Form[tuple[int, int]] = Form(numbers_written, pair_of)
-NUMBERS: Form[tuple[int, ...]] = Form(numbers_written, numbers_of)
-ARRAY: "Form[NDArray[Any]]" = Form(array_written, array_of)
+NUMBER: Codec[int] = Codec(encode_index, decode_index)
+PAIR: Codec[tuple[int, int]] = Codec(encode_indices, decode_pair)
+NUMBERS: Codec[tuple[int, ...]] = Codec(encode_indices, decode_indices)
+ARRAY: "Codec[NDArray[Any]]" = Codec(encode_array, decode_array)

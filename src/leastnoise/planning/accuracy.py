@@ -13,8 +13,8 @@ from leastnoise.core.exact import (
     format_exact,
     format_rounded,
     magnitude,
+    parse_confidence,
     parse_positive,
-    parse_rational,
     quote,
 )
 from leastnoise.core.privacy import Privacy
@@ -207,13 +207,7 @@ def _read(error: Number, confidence: Number, *, integer: bool) -> _Accuracy:
             got=quote(error),
             fix=f"Give {max(1, math.floor(size))}, or leave out " + INTEGER + ".",
         )
-    level = parse_rational(confidence, "confidence")
-    if not 0 < level < 1:
-        raise InvalidParameter(
-            f"confidence must be above 0 and below 1; got {quote(confidence)}. "
-            "Give for instance 0.95."
-        )
-    return _Accuracy(size, level)
+    return _Accuracy(size, parse_confidence(confidence, below_one="and below 1"))
 
 
 def _given(epsilon: Number | None, delta: Number | None) -> Privacy:

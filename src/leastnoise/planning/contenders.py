@@ -8,6 +8,7 @@ from typing import Any
 
 from leastnoise.calibration import Problem
 from leastnoise.core.exact import as_float, format_ratio, format_rounded
+from leastnoise.core.lattice import rounding_error
 from leastnoise.core.noise import Noise, Rounded, Smooth
 from leastnoise.mechanism import Mechanism, farthest, half_width, proving
 from leastnoise.planning.wanted import USUAL
@@ -71,7 +72,7 @@ class Contender:
         else:
             drawn = noise.discretize(problem.sensitivity)
         cost = law.expected(problem.cost)
-        rounding = Fraction(0) if problem.integer else drawn.step / 2
+        rounding = rounding_error(drawn.step, integer=problem.integer)
         return cls(
             family=family,
             noise=law,

@@ -9,6 +9,7 @@ from typing import Any
 
 from leastnoise.calibration import FAMILIES, Problem
 from leastnoise.core.exact import format_ratio
+from leastnoise.core.lattice import rounding_error
 from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
@@ -179,8 +180,7 @@ class Laws:
 
 def reach(law: LatticeNoise, one: Wanted) -> Fraction:
     """Return how far errors of what is drawn reach, rounding of the true answer included."""
-    rounding = Fraction(0) if one.integer else law.step / 2
-    return law.within(one.confidence) * law.step + rounding
+    return law.within(one.confidence) * law.step + rounding_error(law.step, integer=one.integer)
 
 
 def calibrated(

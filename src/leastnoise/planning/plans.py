@@ -16,11 +16,10 @@ from leastnoise.calibration import Effort, effort_read
 from leastnoise.core import basic_composition
 from leastnoise.core.exact import Number, format_exact, format_ratio, format_rounded, quote
 from leastnoise.core.noise import Gaussian, Rounded
-from leastnoise.core.privacy import Privacy
-from leastnoise.core.release import releasing_one
-from leastnoise.errors import ALLOW_EXACT, InvalidParameter, NotPrivate, Unsupported
-from leastnoise.ledger import UNRECORDED, Ledger, Place, Spending, Unrecorded
-from leastnoise.mechanism import NUMBERS, Answer, Mechanism
+from leastnoise.core.privacy import Privacy, as_privacy
+from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
+from leastnoise.ledger import UNRECORDED, Ledger, Recording, Spending, Unrecorded
+from leastnoise.mechanism import NUMBERS, Answer, Mechanism, check_allow_exact
 from leastnoise.planning import plan_text
 from leastnoise.planning.options import COMPOSED, SHARED, Asked, Option, option_of, privacy_to_dict
 from leastnoise.planning.search import considered, impossible
@@ -183,14 +182,11 @@ class Plan:
                 number.
             BudgetExceeded: If the ledger has not enough left; nothing is charged.
         """
-        place = Place(ledger, key, fresh)
+        recording = Recording(ledger, key, fresh)
         self._complete(values)
         self._allow(allow_exact)
-        draws = [
-            releasing_one(values[name], made.grid, made.drawn.noise, integer=made.integer)
-            for name, made in self.mechanisms.items()
-        ]
-        indices, receipt = place.released(
+        draws = [made.releaser.prepare(values[name]) for name, made in self.mechanisms.items()]
+        indices, receipt = recording.release(
             self._spending, lambda: tuple(draw() for draw in draws), NUMBERS
         )
         made = zip(self.wanted, indices, self.ready, strict=True)
@@ -229,18 +225,16 @@ class Plan:
 
     def _allow(self, allow_exact: object) -> None:
         """Refuse to release where an exact value could leave and nobody has allowed it."""
-        if not isinstance(allow_exact, bool):
-            raise InvalidParameter(
-                f"allow_exact must be True or False; got {quote(allow_exact)}. "
-                "Say whether exact values may leave."
-            )
         peaked = [name for name, made in self.mechanisms.items() if made.needs_allowance]
-        if peaked and not allow_exact:
-            raise InvalidParameter(
+        check_allow_exact(
+            allow_exact,
+            needed=bool(peaked),
+            what="exact values",
+            refusal=lambda: (
                 f"the noise of {', '.join(peaked)} gives the exact value away with some "
-                "probability (exact_probability)",
-                fix="Pass " + ALLOW_EXACT + " to accept that, or promise a smaller ε or δ.",
-            )
+                "probability (exact_probability)"
+            ),
+        )
 
     def explain(self, *, people: int | None = None) -> str:
         """Say in plain words what is promised of all answers together, and how it is kept."""
@@ -291,10 +285,7 @@ class Plan:
 
 def _read(privacy: Privacy, wanted: object) -> Asked:
     """Refuse what is no question."""
-    if not isinstance(privacy, Privacy):
-        raise InvalidParameter(
-            f"privacy must be a Privacy; got {quote(privacy)}. Write Privacy(1, '1e-6')."
-        )
+    as_privacy(privacy, "Privacy(1, '1e-6')")
     if not privacy.epsilon and not privacy.delta:
         raise InvalidParameter(
             "at ε = 0 no noise keeps δ = 0: the answers would have to be the same for all data; "

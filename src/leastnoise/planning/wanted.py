@@ -9,8 +9,8 @@ from leastnoise.core.exact import (
     Number,
     format_exact,
     format_ratio,
+    parse_confidence,
     parse_positive,
-    parse_rational,
     quote,
 )
 from leastnoise.costs import Cost, as_cost, l1
@@ -75,7 +75,9 @@ class Wanted:
             "error": None
             if error is None
             else parse_positive(error, "the target error of an answer"),
-            "confidence": _confidence(USUAL if confidence is None else confidence),
+            "confidence": parse_confidence(
+                USUAL if confidence is None else confidence, below_one="and below 1"
+            ),
             "family": _family(family),
         }
         for field, value in read.items():
@@ -159,15 +161,6 @@ def _sensitivity(sensitivity: Number, integer: bool) -> Fraction:
             fix="Round it up, or leave out " + INTEGER + ".",
         )
     return moved
-
-
-def _confidence(confidence: Number) -> Fraction:
-    level = parse_rational(confidence, "confidence")
-    if 0 < level < 1:
-        return level
-    raise InvalidParameter(
-        f"confidence must be above 0 and below 1; got {quote(confidence)}. Give for instance 0.95."
-    )
 
 
 def _family(family: object) -> str | None:

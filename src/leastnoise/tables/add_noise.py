@@ -5,8 +5,8 @@ True numbers are local variables of the functions below and of :meth:`Question.a
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
-from leastnoise.core.release import releaser_of_steps
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.mechanism import Mechanism
 from leastnoise.tables.budget import ReleasedNumber
@@ -66,4 +66,4 @@ def show_above(query: Query, numbers: Numbers) -> int:
 
 def _adder(number: ReleasedNumber, mechanism: Mechanism) -> AddNoise:
     """Return what adds noise to true numbers, each so many of the number's own steps."""
-    return releaser_of_steps(mechanism.grid, mechanism.drawn.noise, number.step)
+    return partial(mechanism.releaser.add_noise_to_steps, step=number.step)

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from leastnoise.core.exact import quote
-from leastnoise.core.privacy import Privacy
-from leastnoise.errors import InvalidParameter
+from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.mechanism import Mechanism, calibrate
 from leastnoise.planning import Wanted, plan
 
@@ -74,10 +72,7 @@ def allocate(privacy: Privacy, numbers: Sequence[ReleasedNumber]) -> Allocation:
     released many times gets the same noise each time, because it is not known which of them a unit
     changes.
     """
-    if not isinstance(privacy, Privacy):
-        raise InvalidParameter(
-            f"privacy must be a Privacy; got {quote(privacy)}. Write Privacy(1, '1e-6')."
-        )
+    as_privacy(privacy, "Privacy(1, '1e-6')")
     return _allocate(privacy, tuple(numbers))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from leastnoise.core.exact import Number, parse_count, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Words
-from leastnoise.ledger import Ledger, Unrecorded
+from leastnoise.ledger import Ledger, Unrecorded, check_ledger
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE
 from leastnoise.tables.queries import Question, Unit, check_groupable
 from leastnoise.tables.registration import QUERIES, Bounds, Columns, QueryMethods
@@ -47,11 +47,9 @@ def protect(
             f"neighbours must be one of {', '.join(_NEIGHBOURS)}; got {quote(neighbours)}. "
             "Choose whether a unit is added or removed, or replaced."
         )
-    if not isinstance(ledger, Ledger | Unrecorded):
-        raise InvalidParameter(
-            f"ledger must be a Ledger, or UNRECORDED to go without; got {quote(ledger)}. "
-            "Open one with Ledger('people.ledger', limit=…), or give leastnoise.UNRECORDED."
-        )
+    check_ledger(
+        ledger, "Open one with Ledger('people.ledger', limit=…), or give leastnoise.UNRECORDED."
+    )
     rows = _parse_max_rows(unit, max_rows)
     opened = open_source(source, table)
     if unit is not None:

@@ -13,9 +13,9 @@ from typing import Any
 
 from leastnoise.core.exact import format_exact, format_ratio
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import ALLOW_EXACT, InvalidParameter
-from leastnoise.ledger import Form, Ledger, Place, Receipt, Spending, Unrecorded, canonical
-from leastnoise.mechanism import Mechanism
+from leastnoise.errors import InvalidParameter
+from leastnoise.ledger import Codec, Ledger, Receipt, Recording, Spending, Unrecorded, canonical
+from leastnoise.mechanism import Mechanism, check_allow_exact
 from leastnoise.tables.add_noise import NoisyResult, Numbers, add_noise, show_above
 from leastnoise.tables.answers import GroupedAnswers, TableAnswer
 from leastnoise.tables.bounding import REPLACE
@@ -128,7 +128,7 @@ def release(
     prepared.source.check_process()
     if key is None and isinstance(ledger, Ledger):
         key = prepared.key
-    place = Place(ledger, key, fresh)
+    recording = Recording(ledger, key, fresh)
 
     def draw() -> list[NoisyResult]:
         results = run(prepared.source, prepared.batches)
@@ -137,7 +137,7 @@ def release(
             for result, (query, numbers) in zip(results, prepared.queries, strict=True)
         ]
 
-    results, receipt = place.released(prepared.spending, draw, _STORED)
+    results, receipt = recording.release(prepared.spending, draw, _STORED)
     return [
         _answer(query, noisy, [mechanism for _, mechanism in numbers], prepared.together, receipt)
         for (query, numbers), noisy in zip(prepared.queries, results, strict=True)
@@ -146,16 +146,13 @@ def release(
 
 def _check_allowed(mechanisms: Sequence[Mechanism], allow_exact: object) -> None:
     """Reject noise that releases exact values with some probability, unless that is allowed."""
-    if not isinstance(allow_exact, bool):
-        raise InvalidParameter(
-            "allow_exact must be True or False; got something else. "
-            "Say whether exact values may leave."
-        )
-    if not allow_exact and any(mechanism.needs_allowance for mechanism in mechanisms):
-        raise InvalidParameter(
-            "the noise for this promise gives exact values away with some probability",
-            fix="Pass " + ALLOW_EXACT + " to accept that, or promise a smaller ε or δ.",
-        )
+    check_allow_exact(
+        allow_exact,
+        needed=any(mechanism.needs_allowance for mechanism in mechanisms),
+        what="exact values",
+        got="something else",
+        refusal=lambda: "the noise for this promise gives exact values away with some probability",
+    )
 
 
 def _answer(
@@ -202,7 +199,7 @@ def _from_json(_: dict[str, Any], payload: bytes) -> list[NoisyResult]:
     ]
 
 
-_STORED: Form[list[NoisyResult]] = Form(_to_json, _from_json)
+_STORED: Codec[list[NoisyResult]] = Codec(_to_json, _from_json)
 
 
 @dataclass(frozen=True, repr=False)

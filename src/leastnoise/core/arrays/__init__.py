@@ -1,9 +1,10 @@
 """The same indices for whole arrays: floats propose, exact numbers settle."""
 
-from leastnoise.core.arrays.release import FloatRounding, added, releasing
+from leastnoise.core.arrays.draw import draw_integers
+from leastnoise.core.arrays.release import prepare_array, saturating_add
 
 __all__ = [
-    "FloatRounding",
-    "added",
-    "releasing",
+    "draw_integers",
+    "prepare_array",
+    "saturating_add",
 ]

@@ -1,311 +1,296 @@
-"""Many indices of one law at once.
+"""Many exact indices at once, with numpy: of the same schemes that core.sampling has.
 
-Many exact indices from a tape of bits, with numpy: of the same laws that core.sampling gives.
-
-Four ways. A uniform law on its tickets: where all points weigh 1 the index is ⌊y + 1/2⌋ with
-y = s·total/2⁶⁴ + atom/2, s the word as a signed integer. Floats propose it; where y lies so near an
-edge between two indices that rounding could matter, or that the word could have to be refused,
-64-bit integers settle it; other weights go through the integers altogether. A law in runs by
-inversion (lookup.py). A staircase by inversion of its parts. A smooth noise, rounded, by
-polynomials of its quantiles (lookup.py too).
+Each scheme has an array sampler. Floats propose the indices; what they leave in doubt is settled
+one by one in exact numbers, reading further words of the same tape after the block. A scheme that
+has no array sampler is sampled one by one.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from leastnoise.core.arrays.lookup import digit_table, quantile_table, runs_table, uncentred
-from leastnoise.core.noise import (
-    DiscreteStaircase,
-    DiscreteSteps,
-    DiscreteUniform,
-    FiniteLatticeNoise,
-    LatticeNoise,
-    Rounded,
-    Run,
+from leastnoise.core.arrays.lookup import (
+    Lookup,
+    digit_lookup,
+    quantile_lookup,
+    run_lookup,
 )
-from leastnoise.core.sampling import WORD, Tape, both_sides, geometric, reach_of, rounded, word_bits
-from leastnoise.core.sampling import fits as quantile_fits
+from leastnoise.core.arrays.words import WordReader, to_unsigned
+from leastnoise.core.exact import as_float
+from leastnoise.core.sampling import (
+    LARGEST_REACH,
+    WORD,
+    QuantileScheme,
+    RunScheme,
+    Scheme,
+    StaircaseScheme,
+    Tape,
+    TicketScheme,
+    draw_exactly,
+    run_scheme,
+    word_bits,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Words = NDArray[np.int64]
     Floats = NDArray[np.float64]
-    Block = tuple[Floats, dict[int, int]]
-    Signed = NDArray[np.int64]
-    Words = NDArray[np.uint64]
-
-
-@singledispatch
-def indices_of(law: FiniteLatticeNoise, tickets: Any) -> Any:
-    """Return the index that holds each ticket of an int64 array, below 2⁶²."""
-    raise TypeError(f"{type(law).__name__} has no tickets for {tickets.size} numbers")
-
-
-@indices_of.register
-def discrete_uniform_indices_of(law: DiscreteUniform, tickets: Any) -> Any:
-    """Return the index that holds each ticket of an array."""
-    indices = (tickets + (law.level - law.rim)) // law.level - (law.reach + 1)
-    if law.atom:
-        indices[tickets >= law.total - law.atom] = 0
-    return indices
-
-
-@indices_of.register
-def discrete_steps_indices_of(law: DiscreteSteps, tickets: Any) -> Any:
-    """Return the index that holds each ticket of an array."""
-    import numpy as np
-
-    ends = np.array(law._tickets, dtype=np.int64)
-    place = np.searchsorted(ends, tickets, side="right")
-    before = np.concatenate(([0], ends))[place]
-    weights = np.array([run.weight for run in law.runs], dtype=np.int64)
-    return np.array(law._firsts, dtype=np.int64)[place] + (tickets - before) // weights[place]
-
+    Far = dict[int, int]
 
 # Elements in a block: small enough for the caches, large enough to hide the calls.
 BLOCK = 1 << 17
+# Floats hold every integer up to this.
 _LARGEST = 1 << 52
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
 
-def fits(law: LatticeNoise) -> bool:
-    """Whether this law can be drawn here: indices that floats hold, but for single ones."""
-    if isinstance(law, Rounded):
-        return quantile_fits(law)
-    if isinstance(law, DiscreteStaircase | FiniteLatticeNoise):
-        return reach(law) < _LARGEST
-    return False
+def fits(scheme: Scheme) -> bool:
+    """Tell whether a scheme can be sampled here: floats hold its indices, but for single ones."""
+    known = _SAMPLERS.get(type(scheme))
+    return known is not None and scheme.reach < known[1]
 
 
-def reach(law: LatticeNoise) -> int:
-    """Return how far indices go: all of them, or all but one in 2⁶² of a law without an end."""
-    if isinstance(law, DiscreteStaircase):
-        return (geometric(law.ratio).reach + 1) * law.steps
-    if isinstance(law, Rounded):
-        return reach_of(law)
-    assert isinstance(law, FiniteLatticeNoise)  # noqa: S101 -- there are no other laws
-    return law.farthest
+def blocks(scheme: Scheme, size: int, tape: Tape) -> "Iterator[tuple[Floats, Far, Floats]]":
+    """Yield ``size`` indices, in blocks of integers held as floats.
 
-
-def whole(law: LatticeNoise, size: int, tape: Tape) -> list[int]:
-    """Return ``size`` indices as integers."""
-    found: list[int] = []
-    for indices, far in blocks(law, size, tape, np.empty(min(BLOCK, size))):
-        start = len(found)
-        found += indices.astype(np.int64).tolist()
-        for place, index in far.items():
-            found[start + place] = index
-    return found
-
-
-def blocks(law: LatticeNoise, size: int, tape: Tape, scratch: Floats) -> Iterator[Block]:
-    """Yield ``size`` indices, in blocks of whole numbers held as floats.
-
-    Beside each block stand the few indices of it that lie beyond :func:`reach`, where floats may
-    not hold them, as integers by their place. A block is overwritten by the next. A draw that is
-    refused is passed over, as one by one, so blocks may be shorter than :data:`BLOCK`. ``scratch``
-    is room for one block that is free between blocks: the fewer arrays there are, the more of them
-    stay in the cache.
+    Beside each block stand the few indices of it that lie beyond the scheme's reach, where floats
+    may not hold them, as integers by their place; and an array of as many floats that is free until
+    the next block: fresh ones would be fresh pages of the system each time. A block is overwritten
+    by the next. A word that is rejected is passed over, as one by one, so blocks may be shorter
+    than :data:`BLOCK`.
     """
-    drawn = _drawn_by(law, size, scratch)
+    sampler = _SAMPLERS[type(scheme)][0](scheme, size)
+    indices, room = np.empty(min(BLOCK, size)), np.empty(min(BLOCK, size))
     while size:
-        indices, far = drawn.block(min(BLOCK, size), tape)
-        size -= len(indices)
-        if len(indices):  # every draw of a short block can be refused
-            yield indices, far
+        drawn, far = sampler.block(tape, indices[:size], room[:size])
+        size -= len(drawn)
+        if len(drawn):  # every word of a short block can be rejected
+            yield drawn, far, room[: len(drawn)]
 
 
-def _drawn_by(
-    law: LatticeNoise, size: int, scratch: Floats
-) -> _Tickets | _Runs | _Staircase | _Smooth:
-    if isinstance(law, DiscreteStaircase):
-        return _Staircase(law, scratch)
-    if isinstance(law, Rounded):
-        return _Smooth(law, size, scratch)
-    if isinstance(law, DiscreteSteps):
-        return _Runs(law, scratch)
-    assert isinstance(law, DiscreteUniform)  # noqa: S101 -- there are no other laws
-    if word_bits(law.total) > WORD:
-        return _Runs(_in_runs(law), scratch)
-    return _Tickets(law, scratch)
+def draw_integers(scheme: Scheme, size: int, tape: Tape) -> list[int]:
+    """Return ``size`` indices as integers."""
+    if not fits(scheme):
+        return [scheme.draw(tape) for _ in range(size)]
+    integers: list[int] = []
+    for indices, far, _ in blocks(scheme, size, tape):
+        start = len(integers)
+        integers += indices.astype(np.int64).tolist()
+        for place, index in far.items():
+            integers[start + place] = index
+    return integers
 
 
-def _in_runs(law: DiscreteUniform) -> DiscreteSteps:
-    """Return the same law, from left to right."""
-    side, rim = law.reach, law.rim
-    runs = [
-        Run(-side - 1, 1, rim),
-        Run(-side, side, law.level),
-        Run(0, 1, law.weight(0)),
-        Run(1, side, law.level),
-        Run(side + 1, 1, rim),
-    ]
-    return DiscreteSteps(law.step, tuple(run for run in runs if run.points and run.weight))
+class Sampler(Protocol):
+    """Samples one scheme, block by block."""
+
+    def block(self, tape: Tape, indices: "Floats", room: "Floats") -> "tuple[Floats, Far]":
+        """Write indices; return those that were accepted, and the far ones by their place.
+
+        Far is what lies beyond the scheme's reach. ``room`` is an array of as many floats, to be
+        overwritten.
+        """
+        ...
 
 
-class _Reader:
-    """Reads blocks of words from a tape."""
+class InversionSampler:
+    """Samples by inversion: one word for an index, rarely more."""
 
-    def __init__(self) -> None:
-        self._buffer = bytearray()
+    def __init__(
+        self,
+        lookup: Lookup | None,
+        index_if_certain: Callable[[int, int], int | None],
+        reader: WordReader,
+    ) -> None:
+        """Take the table, if there is one, and what settles a word exactly."""
+        self._lookup, self._index_if_certain, self._reader = lookup, index_if_certain, reader
 
-    def words(self, size: int, tape: Tape) -> Signed:
-        """Return the next words; the array is overwritten by the next call."""
-        if len(self._buffer) != 8 * size:
-            self._buffer = bytearray(8 * size)
-        tape.fill(self._buffer)
-        return np.frombuffer(self._buffer, dtype="<i8")
+    def write(self, tape: Tape, indices: "Floats", room: "Floats") -> dict[int, int]:
+        """Write the indices; return by their place those that were settled exactly."""
+        words = self._reader.read(tape, len(indices))
+        if self._lookup is None:
+            doubtful = np.arange(len(indices))
+        else:
+            doubtful = self._lookup.propose(words, indices, room)
+        exact = {
+            place: draw_exactly(self._index_if_certain, word, tape)
+            for place, word in zip(
+                doubtful.tolist(), to_unsigned(words[doubtful]).tolist(), strict=True
+            )
+        }
+        for place, index in exact.items():
+            indices[place] = as_float(index)
+        return exact
 
 
-class _Runs:
-    """Draws a law in runs: one word a draw, rarely more."""
+class RunSampler(InversionSampler):
+    """Samples noise in runs."""
 
-    def __init__(self, law: DiscreteSteps, scratch: Floats) -> None:
-        self._table = runs_table(law)
-        self._reader = _Reader()
-        self._places = scratch
-        self._indices = np.empty(len(scratch))
+    def __init__(self, scheme: RunScheme, _: int = 0) -> None:
+        """Find the table."""
+        super().__init__(run_lookup(scheme), scheme.index_if_certain, WordReader())
 
-    def block(self, size: int, tape: Tape) -> Block:
-        """Return so many indices."""
-        words = self._reader.words(size, tape)
-        indices = self._indices[:size]
-        self._table.indices(words, tape, self._places[:size], indices)
+    def block(self, tape: Tape, indices: "Floats", room: "Floats") -> "tuple[Floats, Far]":
+        """See Sampler."""
+        self.write(tape, indices, room)
         return indices, {}
 
 
-class _Staircase:
-    """Draws a staircase: a place in a period with its sign, then the digits of the period."""
+class QuantileSampler(InversionSampler):
+    """Samples a smooth noise, rounded: by polynomials if they are built or pay for ``size``."""
 
-    def __init__(self, law: DiscreteStaircase, scratch: Floats) -> None:
-        self._law = law
-        self._place = _Runs(both_sides(law), scratch)
-        self._digits = geometric(law.ratio).digits
-        self._tables = [digit_table(digit) for digit in self._digits]
-        self._last = self._digits[-1].exponent
-        self._reach = geometric(law.ratio).reach
-        self._reader = _Reader()
-        self._digit = scratch
-        self._periods = np.empty(len(scratch))
+    def __init__(self, scheme: QuantileScheme, size: int) -> None:
+        """Find the polynomials."""
+        self._reach = scheme.reach
+        polynomials = scheme.polynomials.after(size)
+        lookup = None if polynomials is None else quantile_lookup(polynomials)
+        super().__init__(lookup, scheme.index_if_certain, WordReader())
 
-    def block(self, size: int, tape: Tape) -> Block:
-        """Return so many indices."""
-        places, _ = self._place.block(size, tape)
-        periods, digit = self._periods[:size], self._digit[:size]
-        periods.fill(0)
-        far: dict[int, int] = {}
-        for table, exponent in zip(self._tables, (d.exponent for d in self._digits), strict=True):
-            exact = table.digits(self._reader.words(size, tape), tape, digit)
-            if exponent == self._last:
-                large = {at: n for at, n in exact.items() if (n + 1) * exponent > self._reach}
-                # Where the last digit is that large, the others are added in integers.
-                far = {at: int(periods[at]) + n * exponent for at, n in large.items()}
-                digit[list(far)] = 0
-            np.multiply(digit, float(exponent), out=digit)
-            np.add(periods, digit, out=periods)
-        return self._put_together(places, periods, far)
-
-    def _put_together(self, places: Floats, periods: Floats, far: dict[int, int]) -> Block:
-        """Return the indices: the periods go to the side that the place lies on."""
-        steps = self._law.steps
-        whole = {
-            at: int(places[at]) + (n if places[at] >= 0 else -n) * steps for at, n in far.items()
-        }
-        np.multiply(periods, float(steps), out=periods)
-        np.copysign(periods, places, out=periods)
-        np.add(places, periods, out=places)  # 0 is never −0, for then both are 0
-        return places, whole
-
-
-class _Smooth:
-    """Draws a smooth noise, rounded: one word a draw, rarely more."""
-
-    def __init__(self, law: Rounded, size: int, scratch: Floats) -> None:
-        self._law = law
-        self._reach = reach(law)
-        self._table = quantile_table(law, size)
-        self._reader = _Reader()
-        self._places = scratch
-        self._indices = np.empty(len(scratch))
-
-    def block(self, size: int, tape: Tape) -> Block:
-        """Return so many indices."""
-        words = self._reader.words(size, tape)
-        indices = self._indices[:size]
-        if self._table is None:
-            near = list(range(size))
-        else:
-            near = self._table.propose(words, self._places[:size], indices)
-        far = {}
-        for at in near:
-            index = rounded(self._law, int(words[at]) + (1 << (WORD - 1)), tape)
-            if abs(index) > self._reach:
-                far[at] = index
-            indices[at] = 0 if at in far else index
+    def block(self, tape: Tape, indices: "Floats", room: "Floats") -> "tuple[Floats, Far]":
+        """See Sampler."""
+        exact = self.write(tape, indices, room)
+        far = {place: index for place, index in exact.items() if abs(index) > self._reach}
+        indices[list(far)] = 0
         return indices, far
 
 
-class _Tickets:
-    """Turns words into indices of one law."""
+class StaircaseSampler:
+    """Samples a staircase: a place in a period with its sign, then the digits of the period."""
 
-    def __init__(self, law: DiscreteUniform, scratch: Floats) -> None:
-        self._law = law
-        self._reader = _Reader()
-        self._even = law.level == 1 and law.rim == 0
-        self._reach = law.farthest
-        self._scale = law.total * 2.0**-64
+    def __init__(self, scheme: StaircaseScheme, size: int) -> None:
+        """Find the tables."""
+        self._steps, self._reach = scheme.steps, scheme.periods.reach
+        self._place = RunSampler(scheme.period)
+        reader = WordReader()  # one digit after the other
+        self._digits = [
+            (
+                InversionSampler(digit_lookup(table), table.digit.index_if_certain, reader),
+                table.digit,
+            )
+            for table in scheme.periods.tables
+        ]
+        self._periods = np.empty(min(BLOCK, size))
+
+    def block(self, tape: Tape, indices: "Floats", room: "Floats") -> "tuple[Floats, Far]":
+        """See Sampler."""
+        self._place.write(tape, indices, room)
+        periods = self._periods[: len(indices)]
+        periods.fill(0)
+        far: Far = {}
+        for sampler, digit in self._digits:
+            exact = sampler.write(tape, room, room)  # a digit's table needs no more room
+            unit = digit.exponent
+            if digit.last:
+                # Where the last digit is that large, the others are added in integers.
+                large = {at: n for at, n in exact.items() if (n + 1) * unit > self._reach}
+                far = {at: int(periods[at]) + n * unit for at, n in large.items()}
+                room[list(far)] = 0
+            np.multiply(room, float(unit), out=room)
+            np.add(periods, room, out=periods)
+        return self._put_together(indices, periods, far)
+
+    def _put_together(
+        self, places: "Floats", periods: "Floats", far: "Far"
+    ) -> "tuple[Floats, Far]":
+        """Return the indices: the periods go to the side that the place lies on."""
+        integers = {
+            at: int(places[at]) + (n if places[at] >= 0 else -n) * self._steps
+            for at, n in far.items()
+        }
+        np.multiply(periods, float(self._steps), out=periods)
+        np.copysign(periods, places, out=periods)
+        np.add(places, periods, out=places)  # 0 is never −0, for then both are 0
+        return places, integers
+
+
+class TicketSampler:
+    """Samples by one uniform integer, where its words are of 64 bits.
+
+    Where all points weigh 1 the index is ⌊y + 1/2⌋ with y = s·total/2⁶⁴ + atom/2, s the word,
+    centered. Floats propose it; where y lies so near an edge between two indices that rounding
+    could matter, or that the word could have to be rejected, 64-bit integers settle it; other
+    weights go through the integers altogether.
+    """
+
+    def __init__(self, scheme: TicketScheme) -> None:
+        """Compute by how much floats can be off."""
+        self._scheme = scheme
+        self._reader = WordReader()
+        total = scheme.total
+        self._scale = total * 2.0**-64
         # Converting the word, the product, the sum and the shift itself put y off by less than
         # this. Adding it makes the error one-sided: only where the part behind the point is below
-        # twice as much can the floor be wrong. Refused words lie there too, for they are those
+        # twice as much can the floor be wrong. Rejected words lie there too, for they are those
         # with a part behind the point below total/2⁶⁴.
-        self._doubt = law.total * 2.0**-51
-        self._atom = law.total - 2 * law.farthest - 1  # where every point weighs 1
-        self._shift = 0.5 + self._atom / 2 + self._doubt
-        self._places = scratch
-        self._indices = np.empty(len(scratch))
+        self._doubt = total * 2.0**-51
+        self._by_floats = scheme.level == 1 and scheme.rim == 0 and self._doubt < 0.25
+        self._shift = 0.5 + scheme.atom / 2 + self._doubt
 
-    def block(self, size: int, tape: Tape) -> Block:
-        """Return the index of each word that is accepted, in order."""
-        return self._of(self._reader.words(size, tape)), {}
+    def block(self, tape: Tape, indices: "Floats", room: "Floats") -> "tuple[Floats, Far]":
+        """See Sampler."""
+        words = self._reader.read(tape, len(indices))
+        if self._by_floats:
+            return self._propose(words, indices, room), {}
+        accepted = self._by_tickets(words)
+        indices[: len(accepted)] = accepted
+        return indices[: len(accepted)], {}
 
-    def _of(self, words: Signed) -> Floats:
-        if not self._even or self._doubt >= 0.25:
-            tickets, accepted = _accepted(uncentred(words), self._law.total)
-            held: Floats = indices_of(self._law, tickets[accepted].astype(np.int64))
-            return held.astype(np.float64)
-        places, indices = self._places[: len(words)], self._indices[: len(words)]
+    def _propose(self, words: "Words", indices: "Floats", places: "Floats") -> "Floats":
         places[:] = words  # a pass of its own is quicker than converting within the product
         np.multiply(places, self._scale, out=places)
         np.add(places, self._shift, out=places)
         np.floor(places, out=indices)
         np.subtract(places, indices, out=places)
         if places.min() < 2 * self._doubt:
-            indices = self._settled(words, places, indices)
-        if self._atom:
-            indices[indices > self._reach] = 0
+            indices = self._settle(words, places, indices)
+        if self._scheme.atom:
+            indices[indices > self._scheme.reach] = 0
         return indices
 
-    def _settled(self, words: Signed, places: Floats, indices: Floats) -> Floats:
-        """Settle by integers what floats could not decide; leave out the words to be refused."""
+    def _settle(self, words: "Words", places: "Floats", indices: "Floats") -> "Floats":
+        """Settle by integers what floats could not decide; leave out the words to be rejected."""
         near = np.flatnonzero(places < 2 * self._doubt)
-        tickets, accepted = _accepted(uncentred(words[near]), self._law.total)
-        indices[near] = tickets.astype(np.int64) - self._reach
+        tickets, accepted = _tickets(words[near], self._scheme.total)
+        indices[near] = tickets - self._scheme.reach
         return indices if accepted.all() else np.delete(indices, near[~accepted])
 
+    def _by_tickets(self, words: "Words") -> "Words":
+        """Return the index of each accepted word by its ticket (TicketScheme.index_of)."""
+        scheme = self._scheme
+        tickets, accepted = _tickets(words, scheme.total)
+        tickets = tickets[accepted]
+        indices = (tickets + (scheme.level - scheme.rim)) // scheme.level - (scheme.side + 1)
+        if scheme.atom:
+            indices[tickets >= scheme.total - scheme.atom] = 0
+        return indices
 
-def _accepted(words: Words, total: int) -> tuple[Words, NDArray[np.bool_]]:
-    """Return the ticket of each 64-bit word and whether it is accepted (draws.accepted)."""
-    factor = np.uint64(total)
+
+def ticket_sampler(scheme: TicketScheme, _: int = 0) -> Sampler:
+    """Return the sampler by 64-bit words; for more tickets than those hold, by runs."""
+    if word_bits(scheme.total) > WORD:
+        return RunSampler(run_scheme(scheme.runs))
+    return TicketSampler(scheme)
+
+
+def _tickets(words: "Words", total: int) -> "tuple[Words, NDArray[np.bool_]]":
+    """Return the ticket of each word and whether it is accepted (sampling.accepted)."""
+    factor, unsigned = np.uint64(total), to_unsigned(words)
     upper, lower = factor >> _HALF, factor & _LOW
-    high, low = words >> _HALF, words & _LOW
+    high, low = unsigned >> _HALF, unsigned & _LOW
     # The 128-bit product by halves; no partial sum reaches 2⁶⁴ because total < 2⁶².
     inner = high * lower + ((low * lower) >> _HALF)
     outer = low * upper + (inner & _LOW)
     tickets = high * upper + (inner >> _HALF) + (outer >> _HALF)
-    return tickets, words * factor >= np.uint64((1 << 64) % total)
+    return tickets.astype(np.int64), unsigned * factor >= np.uint64((1 << 64) % total)
+
+
+# Each scheme's array sampler, and the reach from which on floats are of no use to it.
+_SAMPLERS: dict[type, tuple[Callable[..., Sampler], int]] = {
+    TicketScheme: (ticket_sampler, _LARGEST),
+    RunScheme: (RunSampler, _LARGEST),
+    StaircaseScheme: (StaircaseSampler, _LARGEST),
+    QuantileScheme: (QuantileSampler, LARGEST_REACH),
+}

@@ -1,186 +1,131 @@
 """Tables by which many words are turned into indices at once.
 
-Exact inversion of many words at once, with numpy.
+Each has ``propose``: it writes an index for every word, as a float, and returns the places of those
+that are in doubt and must be settled one by one, in exact numbers (draw.py).
 
-Each table splits [0, 1) into 2^g buckets by the top bits of a word. A bucket that lies whole within
-one run of points (or one digit) answers for all its words, with a bound of how far floats can be
-off; words in other buckets are looked up among the thresholds; what floats and thresholds cannot
-settle for certain goes to :mod:`leastnoise.core.sampling.inversion` or
-:mod:`leastnoise.core.sampling.geometric`, which read further words of the same tape after
-the block. Words are as :class:`~leastnoise.core.sampling.entropy.Tape` stores them: centred, as
-signed integers.
-
-Many indices of smooth noise, rounded to a lattice, at once: with numpy, exactly as one by one.
-
-The polynomials of :mod:`leastnoise.core.sampling.quantile`, evaluated in the same floats for
-all words of a block. What they leave in doubt is settled one by one, reading further words of the
-same tape after the block (docs/theory/drawing.md).
+The tables of runs and of digits split [0, 1) into buckets by the top bits of a word. A bucket that
+lies whole within one run of points (or one digit) answers for all its words, with a bound of how
+far floats can be off; words in other buckets are looked up among the thresholds. The table of
+quantiles evaluates the polynomials of :mod:`leastnoise.core.sampling.quantile`, in the same floats
+for all words of a block (docs/theory/drawing.md).
 """
 
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from leastnoise.core.arrays.words import Buckets, to_unsigned
 from leastnoise.core.exact import as_float
-from leastnoise.core.noise import DiscreteSteps, Rounded
-from leastnoise.core.sampling import (
-    BUCKET_BITS,
-    WORD,
-    Digit,
-    Polynomials,
-    Tape,
-    float_runs,
-    inverted,
-    prepared,
-)
+from leastnoise.core.sampling import BUCKET_BITS, WORD, DigitTable, Polynomials, RunScheme
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Words = NDArray[np.uint64]
-    Signed = NDArray[np.int64]
+    Words = NDArray[np.int64]
     Floats = NDArray[np.float64]
+    Places = NDArray[np.intp]
 
 
-# Buckets for each threshold, so that few words fall into a bucket with one in it; and the most and
-# the fewest bits of a word that choose a bucket.
-_SPARSE_BITS = 5
+class Lookup(Protocol):
+    """Proposes indices for words."""
+
+    def propose(self, words: "Words", indices: "Floats", room: "Floats") -> "Places":
+        """Write the index of each word; return the places of those that are in doubt.
+
+        ``room`` is an array of as many floats, to be overwritten.
+        """
+        ...
 
 
-class RunsTable:
-    """:class:`~leastnoise.core.sampling.FloatRuns` for many words, for indices below 2⁵²."""
+class RunLookup:
+    """:class:`~leastnoise.core.sampling.RunScheme` for many words, for indices below 2⁵²."""
 
-    def __init__(self, law: DiscreteSteps) -> None:
-        """Make the tables of thresholds and of buckets."""
-        self._law = law
-        runs = float_runs(law)
-        self._thresholds = np.array(runs.thresholds, dtype=np.uint64)
-        self._scales, self._doubts = np.array(runs.scales), np.array(runs.doubts)
-        self._bases = np.array([float(run.first) for run in law.runs]) + self._doubts
+    def __init__(self, scheme: RunScheme) -> None:
+        """Build the tables of thresholds and of buckets."""
+        self._thresholds = np.array(scheme.thresholds, dtype=np.uint64)
+        self._scales, self._doubts = np.array(scheme.scales), np.array(scheme.doubts)
+        self._bases = np.array([float(run.first) for run in scheme.runs]) + self._doubts
 
-        bits = _bucket_bits(len(law.runs))
-        self._shift, self._mask = np.uint64(WORD - bits), np.int64((1 << (WORD - bits)) - 1)
+        self._buckets, starts, total = _buckets(len(scheme.runs)), scheme.starts, scheme.total
+        bits = self._buckets.bits
         scale, base = np.zeros(1 << bits), np.zeros(1 << bits)
-        owners, total = [], law.total
-        starts = [0, *accumulate(run.points * run.weight for run in law.runs)]
-        for k, run in enumerate(law.runs):
+        owners = []
+        for k, run in enumerate(scheme.runs):
             first, end = -(-(starts[k] << bits) // total), (starts[k + 1] << bits) // total
-            if end > first and runs.scales[k]:
+            if end > first and scheme.scales[k]:
                 gone = Fraction((first * total) - (starts[k] << bits), run.weight << bits)
                 stride = as_float(Fraction(total, run.weight << bits))
-                scale[first:end] = runs.scales[k]
+                scale[first:end] = scheme.scales[k]
                 base[first:end] = as_float(run.first + gone) + np.arange(end - first) * stride
-                owners.append((first, end, runs.doubts[k]))
+                owners.append((first, end, scheme.doubts[k]))
         # One doubt for all buckets; the empty ones have a part behind the point of 0, below it.
         self._doubt = max((doubt for _, _, doubt in owners), default=1.0)
         for first, end, _ in owners:
             base[first:end] += self._doubt
-        self._bucket_scale, self._bucket_base = _by_stored_word(scale), _by_stored_word(base)
+        self._bucket_scale = self._buckets.arrange(scale)
+        self._bucket_base = self._buckets.arrange(base)
 
-    def indices(self, words: "Signed", tape: Tape, places: "Floats", out: "Floats") -> None:
-        """Write the index of each word into ``out``; ``places`` is room for as many floats."""
-        buckets = (words.view(np.uint64) >> self._shift).view(np.int64)
+    def propose(self, words: "Words", indices: "Floats", room: "Floats") -> "Places":
+        """See Lookup."""
+        buckets, places = self._buckets.of(words), room
         np.take(self._bucket_scale, buckets, out=places, mode="clip")
-        np.take(self._bucket_base, buckets, out=out, mode="clip")
-        np.multiply(np.bitwise_and(words, self._mask, out=buckets), places, out=places)
-        np.add(places, out, out=places)
-        np.floor(places, out=out)
-        np.subtract(places, out, out=places)
+        np.take(self._bucket_base, buckets, out=indices, mode="clip")
+        np.multiply(self._buckets.low_bits(words, out=buckets), places, out=places)
+        np.add(places, indices, out=places)
+        np.floor(places, out=indices)
+        np.subtract(places, indices, out=places)
         near = np.flatnonzero(places < 2 * self._doubt)
         if len(near):
-            self._look_up(words, near, tape, out)
+            indices[near], unsure = self._look_up(to_unsigned(words[near]))
+            near = near[unsure]
+        return near
 
-    def _look_up(
-        self, words: "Signed", near: "NDArray[np.intp]", tape: Tape, out: "Floats"
-    ) -> None:
-        """Settle single words by their run, and exactly what floats leave in doubt."""
-        unsigned = uncentred(words[near])
-        run = np.searchsorted(self._thresholds, unsigned, side="right") - 1
-        gone = unsigned - self._thresholds[run]
+    def _look_up(self, words: "NDArray[np.uint64]") -> "tuple[Floats, Places]":
+        """Return the indices of single words by their runs, and the places of those in doubt."""
+        run = np.searchsorted(self._thresholds, words, side="right") - 1
+        gone = words - self._thresholds[run]
         place = gone.astype(np.float64) * self._scales[run] + self._bases[run]
         index = np.floor(place)
-        out[near] = index
-        unsure = np.flatnonzero(place - index < 2 * self._doubts[run])
-        for at in unsure.tolist():
-            out[near[at]] = inverted(self._law, int(unsigned[at]), tape)
+        return index, np.flatnonzero(place - index < 2 * self._doubts[run])
 
 
-class DigitTable:
-    """The inverse of the distribution function of one digit of a geometric number."""
+class DigitLookup:
+    """:class:`~leastnoise.core.sampling.DigitTable` for many words."""
 
-    def __init__(self, digit: Digit) -> None:
-        """Make the tables of thresholds and of buckets."""
-        self._digit = digit
-        found = digit.thresholds
-        self._thresholds = np.array(found, dtype=np.uint64)
-        bits = _bucket_bits(len(found))
-        self._shift = np.uint64(WORD - bits)
-        values = np.full(1 << bits, -1.0)
-        ends = [*found[1:], 1 << WORD]
-        for k in range(len(found)):
+    def __init__(self, table: DigitTable) -> None:
+        """Build the tables of thresholds and of buckets."""
+        self._last, thresholds = table.digit.last, table.thresholds
+        self._thresholds = np.array(thresholds, dtype=np.uint64)
+        self._buckets = _buckets(len(thresholds))
+        rest = WORD - self._buckets.bits
+        values = np.full(1 << self._buckets.bits, -1.0)
+        # A word beyond the last threshold of the last digit can have any larger digit.
+        ends = [*thresholds[1:], thresholds[-1] if self._last else 1 << WORD]
+        for k, threshold in enumerate(thresholds):
             # From the first bucket after the threshold's doubt to the last that ends before the
             # next threshold.
-            first = -(-(found[k] + 2) >> (WORD - bits)) if k else 0
-            end = ends[k] >> (WORD - bits)
-            if digit.settled(k) and end > first:
+            first, end = -(-(threshold + 2) >> rest) if k else 0, ends[k] >> rest
+            if end > first:
                 values[first:end] = k
-        self._values = _by_stored_word(values)
+        self._values = self._buckets.arrange(values)
 
-    def digits(self, words: "Signed", tape: Tape, out: "Floats") -> dict[int, int]:
-        """Write the digit of each word into ``out``; return those that were settled exactly."""
-        buckets = (words.view(np.uint64) >> self._shift).view(np.int64)
-        np.take(self._values, buckets, out=out, mode="clip")
-        near = np.flatnonzero(out < 0)
-        unsigned = uncentred(words[near])
-        place = np.searchsorted(self._thresholds, unsigned, side="right") - 1
-        out[near] = place
-        unsure = (unsigned - self._thresholds[place] <= 1) & (place > 0)
-        if self._digit.last:
-            unsure |= place == len(self._thresholds) - 1
-        settled = {}
-        for at in np.flatnonzero(unsure).tolist():
-            settled[int(near[at])] = self._digit.resolved(int(unsigned[at]), tape)
-        for at, value in settled.items():
-            out[at] = as_float(value)
-        return settled
+    def propose(self, words: "Words", indices: "Floats", _: "Floats") -> "Places":
+        """See Lookup."""
+        np.take(self._values, self._buckets.of(words), out=indices, mode="clip")
+        near = np.flatnonzero(indices < 0)
+        single = to_unsigned(words[near])
+        digit = np.searchsorted(self._thresholds, single, side="right") - 1
+        indices[near] = digit
+        unsure = (single - self._thresholds[digit] <= 1) & (digit > 0)
+        if self._last:
+            unsure |= digit == len(self._thresholds) - 1
+        return near[unsure]
 
 
-@lru_cache(maxsize=32)
-def runs_table(law: DiscreteSteps) -> RunsTable:
-    """Return the table of a law in runs."""
-    return RunsTable(law)
-
-
-@lru_cache(maxsize=64)
-def digit_table(digit: Digit) -> DigitTable:
-    """Return the table of a digit."""
-    return DigitTable(digit)
-
-
-def uncentred(words: "Signed") -> "Words":
-    """Undo the centring of stored words: flip the sign bit, which adds 2⁶³."""
-    return words.view(np.uint64) ^ np.uint64(1 << 63)
-
-
-def _bucket_bits(thresholds: int) -> int:
-    return min(max(thresholds.bit_length() + _SPARSE_BITS, _FEWEST_BITS), _MOST_BITS)
-
-
-def _by_stored_word(table: "Floats") -> "Floats":
-    """Order a table by the top bits of words as they are stored, with the sign bit flipped."""
-    return np.roll(table, len(table) // 2)
-
-
-# Words at a time, so that all arrays of a pass stay in the cache.
-_CHUNK = 1 << 14
-_LARGEST = np.int64((1 << 63) - 1)
-
-
-class QuantileTable:
-    """The polynomials of one law, in arrays: the coefficients of each power, by bucket."""
+class QuantileLookup:
+    """The polynomials of one scheme, in arrays: the coefficients of each power, by bucket."""
 
     def __init__(self, polynomials: Polynomials) -> None:
         """Lay out the polynomials, the highest power first.
@@ -195,24 +140,24 @@ class QuantileTable:
         coefficients = np.array([row for _, row in polynomials.rows])
         self._rows = [np.pad(column, 1) for column in coefficients.T]
 
-    def propose(self, words: "Signed", places: "Floats", out: "Floats") -> list[int]:
-        """Write the index of each word into ``out``; return the places where it is in doubt.
-
-        ``places`` is room for as many floats.
-        """
-        few = min(_CHUNK, len(words))
-        room, buckets, found = np.empty(few), np.empty(few, dtype=np.int64), []
+    def propose(self, words: "Words", indices: "Floats", room: "Floats") -> "Places":
+        """See Lookup."""
+        tails, near = room[:_CHUNK], []
+        more, buckets = np.empty(len(tails)), np.empty(len(tails), dtype=np.int64)
         for start in range(0, len(words), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            near = self._chunk(words[part], places[part], out[part], room, buckets)
-            found += (near + start).tolist()
-        return found
+            part = words[start : start + _CHUNK]
+            size = len(part)
+            out = indices[start : start + size]
+            near.append(start + self._chunk(part, out, tails[:size], more[:size], buckets[:size]))
+        return np.concatenate(near)
 
     def _chunk(
-        self, words: "Signed", tails: "Floats", out: "Floats", room: "Floats", buckets: "Signed"
-    ) -> "NDArray[np.intp]":
-        """Write the indices; return the places where they are in doubt."""
-        room, buckets = room[: len(words)], buckets[: len(words)]
+        self, words: "Words", out: "Floats", tails: "Floats", room: "Floats", buckets: "Words"
+    ) -> "Places":
+        """Write the indices into ``out``; return the places where they are in doubt.
+
+        The other arrays are room for as many numbers.
+        """
         # The tail, in units of 2⁻⁶⁴: word + 2⁶³ if negative, else 2⁶³ − 1 − word.
         np.right_shift(words, 63, out=buckets)
         np.bitwise_xor(buckets, _LARGEST, out=buckets)
@@ -239,16 +184,19 @@ class QuantileTable:
         return np.flatnonzero(tails < 2 * self._doubt)
 
 
-def quantile_table(law: Rounded, draws: int) -> QuantileTable | None:
-    """Return the table of a law; None if it is not made yet and does not pay for so few draws."""
-    polynomials = prepared(law).after(draws)
-    return None if polynomials is None else _table(polynomials)
+run_lookup = lru_cache(maxsize=32)(RunLookup)
+digit_lookup = lru_cache(maxsize=64)(DigitLookup)
+quantile_lookup = lru_cache(maxsize=32)(QuantileLookup)
 
-
-@lru_cache(maxsize=32)
-def _table(polynomials: Polynomials) -> QuantileTable:
-    return QuantileTable(polynomials)
-
-
-_MOST_BITS, _FEWEST_BITS = 15, 8
+# Words at a time, so that all arrays of a pass over polynomials stay in the cache.
+_CHUNK = 1 << 14
+_LARGEST = np.int64((1 << 63) - 1)
 _MANTISSA, _BIAS = 52, 1023
+# Buckets for each threshold, so that few words fall into a bucket with one in it; and the most and
+# the fewest bits of a word that choose a bucket.
+_SPARSE_BITS = 5
+_MOST_BITS, _FEWEST_BITS = 15, 8
+
+
+def _buckets(thresholds: int) -> Buckets:
+    return Buckets(min(max(thresholds.bit_length() + _SPARSE_BITS, _FEWEST_BITS), _MOST_BITS))

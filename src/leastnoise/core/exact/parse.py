@@ -1,8 +1,8 @@
 """Read what callers write as an exact rational, once, or reject it."""
 
-import math
 from decimal import Decimal
 from fractions import Fraction
+from math import inf, isfinite
 from numbers import Integral, Rational, Real
 
 from leastnoise.core.exact.format import quote
@@ -73,13 +73,27 @@ def parse_count(value: object, name: str, *, least: int) -> int:
     return exact.numerator
 
 
+def parse_confidence(value: object, *, below_one: str | None = None) -> Fraction:
+    """Return a confidence as an exact rational above 0 and at most 1, or reject it.
+
+    ``below_one`` is how the message says that 1 is not allowed. Default: 1 is allowed.
+    """
+    level = parse_rational(value, "confidence")
+    if 0 < level < 1 or (level == 1 and below_one is None):
+        return level
+    raise InvalidParameter(
+        f"confidence must be above 0 {below_one or 'and at most 1'}; got {quote(value)}. "
+        "Give for instance 0.95."
+    )
+
+
 def exact_ratio(value: object) -> tuple[int, int]:
     """Return a value to be released as (numerator, denominator), exactly as it is stored.
 
     Unlike a parameter, a float stands here for its binary value: a value is data, and data is
     taken as it is. The refusal names the type and never the content.
     """
-    if type(value) is float and math.isfinite(value):
+    if type(value) is float and isfinite(value):
         return value.as_integer_ratio()
     if type(value) is int and value.bit_length() <= _LARGEST_VALUE_BITS:
         return value, 1
@@ -118,7 +132,7 @@ def as_float(exact: Fraction | float) -> float:
     try:
         return float(exact)
     except OverflowError:
-        return math.inf if exact > 0 else -math.inf
+        return inf if exact > 0 else -inf
 
 
 def _read(value: object) -> Fraction | None:
@@ -130,12 +144,12 @@ def _read(value: object) -> Fraction | None:
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, float):
-        return Fraction(Decimal(float.__repr__(value))) if math.isfinite(value) else None
+        return Fraction(Decimal(float.__repr__(value))) if isfinite(value) else None
     if isinstance(value, Decimal):
         return _read_decimal(value)
     if isinstance(value, str):
         return _read_text(value)
-    if isinstance(value, Real) and math.isfinite(value):
+    if isinstance(value, Real) and isfinite(value):
         return _read_text(str(value))  # numpy's float32 and its kin print their shortest decimal
     return None
 

@@ -6,7 +6,8 @@ A family states its distributions here, one file each, as classes of a few kinds
 costs, privacy losses and plots are computed by kind.
 """
 
-from leastnoise.core.noise.base import LatticeNoise, LineNoise, Noise, Run
+from leastnoise.core.lattice import Run
+from leastnoise.core.noise.base import LatticeNoise, LineNoise, Noise
 from leastnoise.core.noise.gaussian import Gaussian
 from leastnoise.core.noise.laplace import Laplace, TruncatedLaplace
 from leastnoise.core.noise.piecewise import FiniteLatticeNoise, PiecewiseNoise

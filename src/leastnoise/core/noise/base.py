@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from leastnoise.core.exact import Interval, Number, format_exact
 from leastnoise.core.expected_cost import ExpectedCost, not_a_cost
 from leastnoise.core.noise.scipy_api import ScipyMethods, evaluate
+from leastnoise.core.sampling import Scheme
 from leastnoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -100,19 +100,15 @@ class LineNoise(Noise):
         return evaluate(x, self._pdf)
 
 
-@dataclass(frozen=True)
-class Run:
-    """Neighboring points of a lattice that weigh the same."""
-
-    first: int
-    points: int
-    weight: int
-
-
 class LatticeNoise(Noise):
     """Noise on the multiples of ``step``: the point index·step has weight(index) of total."""
 
     step: Fraction
+
+    @property
+    @abstractmethod
+    def scheme(self) -> Scheme:
+        """The exact sampler of this noise."""
 
     @property
     @abstractmethod
@@ -145,6 +141,10 @@ class LatticeNoise(Noise):
     def discretize(self, sensitivity: Fraction) -> LatticeNoise:  # noqa: ARG002 -- it is on one
         """Return the noise itself."""
         return self
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out the scheme, which holds tables and locks and is built again."""
+        return {name: part for name, part in vars(self).items() if name != "scheme"}
 
     def pmf(self, x: Any) -> Any:
         """Return P(X = x)."""

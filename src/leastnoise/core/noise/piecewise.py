@@ -5,8 +5,10 @@ from fractions import Fraction
 from itertools import pairwise
 
 from leastnoise.core.exact import format_exact
-from leastnoise.core.noise.base import LatticeNoise, LineNoise, Run
+from leastnoise.core.lattice import Run
+from leastnoise.core.noise.base import LatticeNoise, LineNoise
 from leastnoise.core.profile import PiecewiseCurve, Shape
+from leastnoise.core.sampling import RunScheme, TicketScheme
 
 
 class PiecewiseNoise(LineNoise):
@@ -53,9 +55,14 @@ class FiniteLatticeNoise(LatticeNoise):
     def weight(self, index: int) -> int:
         """Return the tickets that the point index·step holds."""
 
+    @property
     @abstractmethod
+    def scheme(self) -> TicketScheme | RunScheme:
+        """The exact sampler of this noise."""
+
     def index_of(self, ticket: int) -> int:
         """Return the index that holds a ticket, 0 ≤ ticket < total."""
+        return self.scheme.index_of(ticket)
 
     @property
     def radius(self) -> Fraction:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, floor
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,6 +12,7 @@ from leastnoise.core.exact import Interval, format_exact, power
 from leastnoise.core.noise.base import LatticeNoise, no_bound, no_ends
 from leastnoise.core.noise.tail_sum import BITS, PowerTerms, Terms, enclose_tail_sum
 from leastnoise.core.profile import RoundedLogConcaveCurve
+from leastnoise.core.sampling import QuantileScheme, quantile_scheme
 from leastnoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -49,6 +51,13 @@ class Rounded(LatticeNoise):
     def __repr__(self) -> str:
         """Print the noise by its step and what was rounded."""
         return f"Rounded(step={format_exact(self.step)}, {self.noise!r})"
+
+    @cached_property
+    def scheme(self) -> QuantileScheme:
+        """The quantiles of the smooth noise, rounded."""
+        farthest = self.farthest
+        ends = None if isinstance(farthest, float) else farthest
+        return quantile_scheme(self.noise, self.step, ends)
 
     @property
     def total(self) -> int:

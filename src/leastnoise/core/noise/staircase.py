@@ -20,10 +20,11 @@ from leastnoise.core.exact import (
     power_sums,
     sum_of_powers,
 )
-from leastnoise.core.lattice import lattice_for
-from leastnoise.core.noise.base import LatticeNoise, LineNoise, Run, no_bound, no_ends
+from leastnoise.core.lattice import Run, lattice_for
+from leastnoise.core.noise.base import LatticeNoise, LineNoise, no_bound, no_ends
 from leastnoise.core.noise.stairs import StaircaseNoise, Stairs
 from leastnoise.core.profile import StaircaseCurve, check_periods
+from leastnoise.core.sampling import StaircaseScheme, staircase_scheme
 from leastnoise.errors import InvalidParameter
 
 _BITS = 256
@@ -216,6 +217,11 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
             f"DiscreteStaircase(step={format_exact(self.step)}, "
             f"period={format_exact(self.period)}, ratio={format_exact(self.ratio)})"
         )
+
+    @cached_property
+    def scheme(self) -> StaircaseScheme:
+        """A place in a period and a geometric number of periods."""
+        return staircase_scheme(self.runs, self.ratio)
 
     @property
     def steps(self) -> int:

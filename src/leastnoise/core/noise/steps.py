@@ -17,10 +17,10 @@ from leastnoise.core.exact import (
     parse_positive,
     sum_of_powers,
 )
-from leastnoise.core.lattice import lattice_for
-from leastnoise.core.noise.base import Run
+from leastnoise.core.lattice import Run, lattice_for
 from leastnoise.core.noise.parse_steps import check_distribution, parse_atoms, parse_list
 from leastnoise.core.noise.piecewise import FiniteLatticeNoise, PiecewiseNoise
+from leastnoise.core.sampling import RunScheme, run_scheme
 from leastnoise.errors import InvalidParameter
 
 # Breaks at whole multiples of Δ over at most this count as a coarse lattice.
@@ -305,6 +305,11 @@ class DiscreteSteps(FiniteLatticeNoise):
                 fix="Give such runs.",
             )
 
+    @cached_property
+    def scheme(self) -> RunScheme:
+        """Inversion of the runs."""
+        return run_scheme(self.runs)
+
     @property
     def equal_runs(self) -> tuple[Run, ...]:
         """The runs as they are given."""
@@ -337,12 +342,6 @@ class DiscreteSteps(FiniteLatticeNoise):
         if place < 0 or index >= self.runs[place].first + self.runs[place].points:
             return 0
         return self.runs[place].weight
-
-    def index_of(self, ticket: int) -> int:
-        """Return the index that holds a ticket: the tickets lie in the order of the points."""
-        place = bisect_right(self._tickets, ticket)
-        before = self._tickets[place - 1] if place else 0
-        return self.runs[place].first + (ticket - before) // self.runs[place].weight
 
     def mass(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), exactly."""

@@ -16,10 +16,10 @@ from leastnoise.core.exact import (
     parse_rational,
     quote,
 )
-from leastnoise.core.lattice import lattice_for
-from leastnoise.core.noise.base import Run
+from leastnoise.core.lattice import Run, lattice_for
 from leastnoise.core.noise.piecewise import FiniteLatticeNoise, PiecewiseNoise
 from leastnoise.core.noise.scipy_api import evaluate, evaluate_each
+from leastnoise.core.sampling import TicketScheme
 from leastnoise.errors import InvalidParameter
 
 
@@ -207,6 +207,11 @@ class DiscreteUniform(FiniteLatticeNoise):
             )
 
     @cached_property
+    def scheme(self) -> TicketScheme:
+        """One uniform integer decides the index."""
+        return TicketScheme(side=self.reach, level=self.level, rim=self.rim, atom=self.atom)
+
+    @cached_property
     def total(self) -> int:
         """The number of tickets: all weights together."""
         return self.atom + (2 * self.reach + 1) * self.level + 2 * self.rim
@@ -253,12 +258,6 @@ class DiscreteUniform(FiniteLatticeNoise):
         tickets = confidence * self.total - self.atom
         index = ceil((tickets / self.level - 1) / 2)
         return min(max(index, 0), self.farthest)
-
-    def index_of(self, ticket: int) -> int:
-        """Return the index that holds a ticket: rim, level and rim from left to right, the atom."""
-        if ticket >= self.total - self.atom:
-            return 0
-        return (ticket + self.level - self.rim) // self.level - self.reach - 1
 
     def mass(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), exactly."""

@@ -1,36 +1,42 @@
-"""Draw: bits from one source, one exact integer from bits, many of them with numpy."""
+"""Sample: bits from one source, one exact integer from bits."""
 
 from leastnoise.core.sampling.entropy import SYSTEM, WORD, CipherTape, Tape
-from leastnoise.core.sampling.geometric import Digit, geometric
-from leastnoise.core.sampling.inversion import float_runs, inverted
+from leastnoise.core.sampling.geometric import (
+    DigitTable,
+    StaircaseScheme,
+    geometric,
+    staircase_scheme,
+)
+from leastnoise.core.sampling.inversion import RunScheme, draw_exactly, run_scheme
 from leastnoise.core.sampling.quantile import (
     BUCKET_BITS,
+    LARGEST_REACH,
     Polynomials,
-    fits,
-    prepared,
-    reach_of,
-    rounded,
+    QuantileScheme,
+    quantile_scheme,
 )
-from leastnoise.core.sampling.sampler import both_sides, draw, ticket, way, word_bits
+from leastnoise.core.sampling.scheme import Scheme
+from leastnoise.core.sampling.uniform_integer import TicketScheme, uniform_below, word_bits
 
 __all__ = [
     "BUCKET_BITS",
+    "LARGEST_REACH",
     "SYSTEM",
     "WORD",
     "CipherTape",
-    "Digit",
+    "DigitTable",
     "Polynomials",
+    "QuantileScheme",
+    "RunScheme",
+    "Scheme",
+    "StaircaseScheme",
     "Tape",
-    "both_sides",
-    "draw",
-    "fits",
-    "float_runs",
+    "TicketScheme",
+    "draw_exactly",
     "geometric",
-    "inverted",
-    "prepared",
-    "reach_of",
-    "rounded",
-    "ticket",
-    "way",
+    "quantile_scheme",
+    "run_scheme",
+    "staircase_scheme",
+    "uniform_below",
     "word_bits",
 ]

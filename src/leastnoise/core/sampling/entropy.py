@@ -1,4 +1,4 @@
-"""The only source of bits. Everything random in leastnoise comes through this file.
+"""Read random bits: the only source of them in leastnoise.
 
 Two tapes: one reads the operating system's generator for every word; one reads it once, for the
 key of AES-256 in counter mode, and expands that for a single call. No state outlives a call, so a
@@ -13,7 +13,7 @@ WORD = 64
 _KEY_BYTES = 32
 _COUNTER_BYTES = 16
 _FIRST_BIT = 1 << (WORD - 1)
-from_bytes = int.from_bytes  # looked up once, not for every word
+_from_bytes = int.from_bytes  # looked up once, not for every word
 
 
 class Tape(Protocol):
@@ -23,9 +23,13 @@ class Tape(Protocol):
         """Return a uniform integer in [0, 2^bits) from the next bits/8 bytes.
 
         The bytes are a little-endian two's-complement integer, shifted by 2^(bits−1): so numpy can
-        read the same word as an int64 and centre it at no cost. Read as an unsigned integer, it has
+        read the same word as an int64 and center it at no cost. Read as an unsigned integer, it has
         its first bit flipped.
         """
+        ...
+
+    def words(self, count: int) -> int:
+        """Return the next ``count`` words of 64 bits in one integer, the first lowest."""
         ...
 
     def fill(self, buffer: bytearray) -> None:
@@ -39,8 +43,12 @@ class SystemTape:
     def word(self, bits: int) -> int:
         """Return a uniform integer in [0, 2^bits)."""
         if bits == WORD:
-            return from_bytes(urandom(8), "little") ^ _FIRST_BIT
-        return from_bytes(urandom(bits // 8), "little") ^ (1 << (bits - 1))
+            return _from_bytes(urandom(8), "little") ^ _FIRST_BIT
+        return _from_bytes(urandom(bits // 8), "little") ^ (1 << (bits - 1))
+
+    def words(self, count: int) -> int:
+        """Return the next words, the first lowest."""
+        return _from_bytes(urandom(8 * count), "little") ^ _first_bits(count)
 
     def fill(self, buffer: bytearray) -> None:
         """Overwrite ``buffer`` with the next bytes."""
@@ -68,6 +76,10 @@ class CipherTape:
         """Return a uniform integer in [0, 2^bits)."""
         return int.from_bytes(self._stream.update(bytes(bits // 8)), "little") ^ (1 << (bits - 1))
 
+    def words(self, count: int) -> int:
+        """Return the next words, the first lowest."""
+        return int.from_bytes(self._stream.update(bytes(8 * count)), "little") ^ _first_bits(count)
+
     def fill(self, buffer: bytearray) -> None:
         """Encrypt ``buffer`` in place: what is in it is known before the key stream that hides it.
 
@@ -77,15 +89,7 @@ class CipherTape:
         self._stream.update_into(buffer, buffer)
 
 
-def words(tape: Tape, count: int) -> int:
-    """Return the next words of 64 bits in one integer, the first lowest: one call for all of them.
-
-    Each is what :meth:`Tape.word` would have returned.
-    """
-    return tape.word(WORD * count) ^ flips(count)
-
-
 @lru_cache
-def flips(count: int) -> int:
-    """Return the first bits of all words but the last, which one long word does not flip."""
-    return sum(1 << (WORD * i - 1) for i in range(1, count))
+def _first_bits(count: int) -> int:
+    """Return the first bit of each word, which words as they are stored have flipped."""
+    return sum(1 << (WORD * i - 1) for i in range(1, count + 1))

@@ -1,4 +1,4 @@
-"""Two answers at once."""
+"""Release two answers at once."""
 
 from leastnoise.mechanism.pair.mechanism import PairAnswer, PairMechanism, calibrate_pair
 

@@ -1,4 +1,4 @@
-"""The least noise for two answers at once, at δ = 0 and cost |x₁| + |x₂|: a planar staircase.
+"""Find the optimal noise for two answers at δ = 0 and cost |x₁| + |x₂|: a planar staircase.
 
 Which one is a search over γ; an error in it costs accuracy, never privacy. The cost is (2/3)Δ·S₃/S₂
 with S_k = Σ bⁿ(n+γ)ᵏ. S_k grows by k·S_{k−1} with γ, so the cost rises where
@@ -6,7 +6,7 @@ with S_k = Σ bⁿ(n+γ)ᵏ. S_k grows by k·S_{k−1} with γ, so the cost rise
     h(γ) = 3S₂² − 2S₁S₃
 
 is positive. h″ = 12S₁² > 0, so h is convex on [0, 1]. It is positive at 0 and at 1, which are the
-same law and cost the same; between, the cost must fall somewhere, so h has two zeros. The cost
+same noise and cost the same; between, the cost must fall somewhere, so h has two zeros. The cost
 rises, falls and rises again, and it is least where h has its second zero: where both h and
 h′ = 6S₁S₂ − 2S₀S₃ become positive for good.
 """
@@ -15,7 +15,7 @@ from fractions import Fraction
 from math import floor
 
 from leastnoise.core.exact import exponential, format_exact, power_sums
-from leastnoise.core.lattice import lattice_for
+from leastnoise.core.lattice import effective_steps, lattice_for
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.mechanism.pair.staircase import DiscretePlanarStaircase, PlanarStaircase
@@ -26,13 +26,12 @@ _SMALLEST = Fraction(1, 1 << 100)
 
 
 def least_planar(privacy: Privacy, sensitivity: Fraction) -> PlanarStaircase:
-    """Return the planar staircase of least E‖X‖ for ε > 0, at δ = 0; refuse other promises."""
+    """Return the planar staircase of least E‖X‖ for ε > 0, at δ = 0; reject other guarantees."""
     if privacy.delta:
         raise Unsupported(
             "the least noise for a pair is known at δ = 0 alone (Geng, Kairouz, Oh and Viswanath "
             f"2015); got δ = {format_exact(privacy.delta)}. Promise ε > 0 and δ = 0, or calibrate "
-            "for "
-            "each answer by itself."
+            "for each answer by itself."
         )
     if not privacy.epsilon:
         raise InvalidParameter(
@@ -68,27 +67,15 @@ def _rises_for_good(ratio: Fraction, gamma: Fraction) -> bool:
     return 3 * second**2 >= 2 * first * third and 3 * first * second >= zeroth * third
 
 
-def protected_steps(sensitivity: Fraction, step: Fraction) -> int:
-    """Return by how many steps two pairs of answers at most Δ apart can be, together: ⌈Δ/g⌉ + 3.
-
-    Let the coordinates move by d₁ + d₂ ≤ Δ. Rounded one by one by R(q) = ⌊q/g + 1/2⌋, they move by
-    at most ⌈d₁/g⌉ + ⌈d₂/g⌉ steps, which is at most ⌈Δ/g⌉ + 1: for ⌈x⌉ + ⌈y⌉ < x + y + 2 are whole
-    numbers, so ⌈x⌉ + ⌈y⌉ ≤ ⌈x + y⌉ + 1. And a number kept as a float can be half an ulp off the one
-    it stands for, two of them an ulp further apart: as long as that is at most g, one step more in
-    each coordinate.
-    """
-    return -(-sensitivity // step) + 3
-
-
 def planar_on_lattice(noise: PlanarStaircase, sensitivity: Fraction) -> DiscretePlanarStaircase:
-    """Return the lattice noise for a planar staircase that is private at ``sensitivity``.
+    """Discretize a planar staircase that is private at ``sensitivity``.
 
-    A law of its own, with a proof of its own: the cells of the lattice are squares, and rounding to
-    them would not keep the diamonds. Its diamonds' radii are the nearest to the plane's, stretched
-    to whole steps and a few more than Δ.
+    This is other noise, with a proof of its own: the cells of the lattice are squares, and rounding
+    to them would not keep the diamonds. Its diamonds' radii are the nearest to the plane's,
+    stretched to whole steps and a few more than Δ.
     """
     step, _ = lattice_for(sensitivity)
-    period = -(-noise.period * protected_steps(sensitivity, step) // sensitivity)
+    period = -(-noise.period * effective_steps(sensitivity, step, answers=2) // sensitivity)
     edge = min(floor((noise.gamma or 1) * period) + 1, period)
     if edge == 1 < period:
         raise Unsupported(

@@ -1,35 +1,32 @@
-"""Two answers at once: ``calibrate_pair`` finds their noise; a ``PairMechanism`` adds it."""
+"""Release two answers at once: ``calibrate_pair`` finds the noise, a ``PairMechanism`` adds it."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from decimal import ROUND_CEILING
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from leastnoise.accounting import Releasing
 from leastnoise.calibration import sensitivity_read
 from leastnoise.core.exact import (
     Number,
-    exact_ratio,
     exponential,
     format_exact,
     format_ratio,
     format_rounded,
     format_to_place,
     magnitude,
-    parse_rational,
-    quote,
+    parse_confidence,
 )
-from leastnoise.core.lattice import Grid
+from leastnoise.core.lattice import Grid, effective_steps, rounding_error
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.sampling import SYSTEM
+from leastnoise.core.release import prepare_pair
 from leastnoise.costs import l1
-from leastnoise.errors import InvalidParameter, NotPrivate
-from leastnoise.ledger import UNRECORDED, Ledger, Place, Receipt, Spending, Unrecorded
+from leastnoise.errors import NotPrivate
+from leastnoise.ledger import UNRECORDED, Ledger, Receipt, Recording, Spending, Unrecorded
 from leastnoise.mechanism.answer import recorded_as
-from leastnoise.mechanism.pair.calibrate import least_planar, planar_on_lattice, protected_steps
+from leastnoise.mechanism.pair.calibrate import least_planar, planar_on_lattice
 from leastnoise.mechanism.pair.sampler import draw_pair
 from leastnoise.mechanism.pair.staircase import DiscretePlanarStaircase, PlanarStaircase
 from leastnoise.mechanism.storage import PAIR, digest
@@ -41,24 +38,6 @@ if TYPE_CHECKING:
     Value = int | float | Fraction | Decimal
 
 
-def releasing_pair(
-    values: object, grid: Grid, law: DiscretePlanarStaircase
-) -> Callable[[], tuple[int, int]]:
-    """Check two values; return what releases them: their lattice points plus noise, as indices."""
-    if not isinstance(values, tuple | list) or len(values) != 2:
-        raise InvalidParameter(
-            "a pair to release must be a tuple or a list of two numbers; "
-            f"got one of type {type(values).__name__} that is not. Give (x, y)."
-        )
-    first, second = (grid.index(*exact_ratio(value)) for value in values)
-
-    def release() -> tuple[int, int]:
-        i, j = draw_pair(law, SYSTEM)
-        return first + i, second + j
-
-    return release
-
-
 SOURCE = (
     "least among all noises added to two answers, for the cost |x₁| + |x₂| and answers that one "
     "person moves by at most Δ together (Geng, Kairouz, Oh and Viswanath 2015, two dimensions); "
@@ -68,20 +47,20 @@ _NEARLY_ALL = Fraction(999, 1000)
 
 
 def calibrate_pair(privacy: Privacy, *, sensitivity: Number) -> "PairMechanism":
-    """Find the noise of least |x₁| + |x₂| on average that keeps a promise about two answers.
+    """Find the noise of least expected |x₁| + |x₂| that satisfies a guarantee for two answers.
 
-    It is the planar staircase: two numbers that belong together, not one noise for each answer.
-    Two Laplace noises of scale Δ/ε keep the same promise and cost 2Δ/ε; this costs less, little
-    less for small ε and much less for large. That it is the least of all noises is a theorem
-    (:data:`SOURCE`), for δ = 0; that it is private and what it costs is proved here.
+    It is the planar staircase: one sample gives both numbers. Independent Laplace noise of scale
+    Δ/ε for each answer satisfies the same guarantee and costs 2Δ/ε; the staircase costs less,
+    little less for small ε and much less for large. Its optimality among all noise is a theorem
+    (:data:`SOURCE`), for δ = 0; its guarantee and cost are proved here.
 
     Args:
-        privacy: What is promised: ε > 0, and δ = 0.
+        privacy: The guarantee: ε > 0, and δ = 0.
         sensitivity: Δ, how much one person can change both true answers together: |x₁ − x₁′| +
             |x₂ − x₂′| ≤ Δ. It is never read from data.
 
     Raises:
-        InvalidParameter: If the question is wrong or has no answer.
+        InvalidParameter: If an argument is invalid, or no noise satisfies the guarantee.
         Unsupported: For δ > 0, to which the theorem does not extend, or an ε beyond all use.
 
     >>> mechanism = calibrate_pair(Privacy(epsilon=4), sensitivity=1)
@@ -98,13 +77,13 @@ def calibrate_pair(privacy: Privacy, *, sensitivity: Number) -> "PairMechanism":
 @Releasing.register
 @dataclass(frozen=True, repr=False)
 class PairMechanism:
-    """A noise for two answers with the promise it keeps; made by :func:`calibrate_pair`.
+    """Noise for two answers with its guarantee; built by :func:`calibrate_pair`.
 
     Attributes:
-        privacy: The promise.
+        privacy: The guarantee.
         sensitivity: Δ, of both answers together.
-        noise: The law in the plane, as the theorem has it.
-        drawn: The lattice noise that :meth:`release` adds.
+        noise: The noise of the theorem, in the plane.
+        drawn: The discretized noise that :meth:`release` adds.
     """
 
     privacy: Privacy
@@ -113,42 +92,44 @@ class PairMechanism:
     drawn: DiscretePlanarStaircase
 
     def __post_init__(self) -> None:
-        """Refuse to exist with a noise, drawn or not, that does not keep the promise as stated."""
+        """Prove that the noise, ideal and discretized, satisfies the guarantee."""
         factor = exponential(self.privacy.epsilon).lower
-        needed = self.protected
-        for law, moved in ((self.noise, self.sensitivity), (self.drawn, needed)):
-            if law.ratio * factor < 1 or law.period < moved:
+        shifts = (self.noise, self.sensitivity), (self.drawn, self.protected)
+        for noise, shift in shifts:
+            if noise.ratio * factor < 1 or noise.period < shift:
                 raise NotPrivate(
-                    f"the noise must keep {self.privacy} at a move of {format_exact(moved)}; got "
-                    f"one that falls by a factor of {format_exact(1 / law.ratio)} over "
-                    f"{format_exact(law.period)}. Calibrate again instead of putting one together."
+                    f"the noise must keep {self.privacy} at a move of {format_exact(shift)}; "
+                    f"got one that falls by a factor of {format_exact(1 / noise.ratio)} over "
+                    f"{format_exact(noise.period)}. Calibrate again instead of putting one "
+                    "together."
                 )
 
     @property
     def composed_as(self) -> Privacy:
-        """What :func:`leastnoise.compose` counts: the promise."""
+        """What :func:`leastnoise.compose` counts: the guarantee."""
         return self.privacy
 
     @property
     def protected(self) -> Fraction:
-        """The move of both lattice points together against which the drawn noise protects.
+        """The shift of both lattice points together against which the discretized noise protects.
 
         Δ rounded up to whole steps, one step more because the two answers are rounded one by one,
         and two more because each may be a float, an ulp off the number it stands for
-        (:func:`leastnoise.mechanism.pair.calibrate.protected_steps`).
+        (:func:`leastnoise.core.lattice.effective_steps`).
         """
-        return protected_steps(self.sensitivity, self.drawn.step) * self.drawn.step
+        step = self.drawn.step
+        return effective_steps(self.sensitivity, step, answers=2) * step
 
     @cached_property
     def cost(self) -> Fraction:
-        """E|X₁| + E|X₂| of :attr:`noise`, exactly. What is drawn costs ``drawn.cost``."""
+        """E|X₁| + E|X₂| of :attr:`noise`, exactly. The discretized noise costs ``drawn.cost``."""
         return self.noise.cost
 
     @cached_property
     def source(self) -> str:
-        """Among what the noise is least, and who says so: nothing of a noise that was given."""
-        found = self.noise == least_planar(self.privacy, self.sensitivity)
-        return SOURCE if found else "given, not found"
+        """In which class the noise is optimal, by which theorem; or that it was given."""
+        optimal = self.noise == least_planar(self.privacy, self.sensitivity)
+        return SOURCE if optimal else "given, not found"
 
     @cached_property
     def grid(self) -> Grid:
@@ -168,35 +149,35 @@ class PairMechanism:
         Args:
             values: Two numbers, each taken exactly as it is.
             ledger: Where the release is recorded (:meth:`leastnoise.Mechanism.release`).
-            key: What the question is called there.
-            fresh: Whether to charge and draw again under a key that has an answer.
+            key: The name of the query there.
+            fresh: Whether to charge again and draw new noise under a key that has an answer.
 
         Raises:
             InvalidParameter: Before anything is charged or drawn, if they are not two finite
                 numbers.
             BudgetExceeded: If the ledger has not enough left; nothing is charged.
         """
-        place = Place(ledger, key, fresh)
-        release = releasing_pair(values, self.grid, self.drawn)
-
-        indices, receipt = place.released(self._spending, release, PAIR)
+        recording = Recording(ledger, key, fresh)
+        draw = prepare_pair(values, self.grid, partial(draw_pair, self.drawn))
+        indices, receipt = recording.release(self._spending, draw, PAIR)
         return PairAnswer(indices, self, receipt)
 
     def _spending(self) -> Spending:
-        """Return what a ledger is to charge."""
-        law = self.drawn
+        """Return what a ledger charges."""
+        noise = self.drawn
         parts = {
-            field.name: format_ratio(Fraction(getattr(law, field.name))) for field in fields(law)
+            field.name: format_ratio(Fraction(getattr(noise, field.name)))
+            for field in fields(noise)
         }
         drawn = {
             "privacy": {"epsilon": format_ratio(self.privacy.epsilon), "delta": "0"},
-            "drawn": {"kind": type(law).__name__, **parts},
+            "drawn": {"kind": type(noise).__name__, **parts},
             "sensitivity": format_ratio(self.sensitivity),
             "integer": False,
         }
         facts = {
             "noise": repr(self.noise),
-            "step": format_ratio(law.step),
+            "step": format_ratio(noise.step),
             "radius": format_ratio(math.inf),
             "exact_probability": "0",
             "cost": format_ratio(self.cost),
@@ -205,13 +186,13 @@ class PairMechanism:
         return Spending(self.privacy, {digest(drawn): drawn | facts}, {"answer": "pair"})
 
     def explain(self) -> str:
-        """Say in plain words what is promised."""
+        """Explain in plain words what is guaranteed."""
         return self.privacy.explain()
 
     def __repr__(self) -> str:
-        """Print the noise and the promise."""
-        moved = format_exact(self.sensitivity)
-        return f"PairMechanism({self.noise!r}, {self.privacy!r}, sensitivity={moved})"
+        """Print the noise and the guarantee."""
+        delta = format_exact(self.sensitivity)
+        return f"PairMechanism({self.noise!r}, {self.privacy!r}, sensitivity={delta})"
 
 
 @Releasing.register
@@ -219,7 +200,7 @@ class PairMechanism:
 class PairAnswer:
     """Two released numbers.
 
-    Only the noisy lattice points are kept: the true values are nowhere in it.
+    It holds the noisy lattice points alone: the true values are nowhere in it.
     """
 
     indices: tuple[int, int]
@@ -234,38 +215,33 @@ class PairAnswer:
 
     @property
     def privacy(self) -> Privacy:
-        """The promise this release keeps, for both numbers together."""
+        """The guarantee of this release, for both numbers together."""
         return self.mechanism.privacy
 
     @property
     def composed_as(self) -> Privacy:
-        """What :func:`leastnoise.compose` counts: the promise."""
+        """What :func:`leastnoise.compose` counts: the guarantee."""
         return self.privacy
 
     @property
     def bound(self) -> float:
-        """Infinite: there is no error that all releases stay within."""
+        """Infinite: the noise is unbounded."""
         return math.inf
 
     def within(self, confidence: Number = 0.95) -> Fraction:
         """Return a size that the two errors together stay within with at least this probability.
 
-        The smallest for what was drawn, and rounding of the true values to the lattice added: half
-        a step each.
+        The smallest for the discretized noise, plus the rounding of the two true values.
         """
-        level = parse_rational(confidence, "confidence")
-        if not 0 < level < 1:
-            raise InvalidParameter(
-                f"confidence must be above 0 and, for noise without a largest size, below 1; "
-                f"got {quote(confidence)}. Give for instance 0.95."
-            )
-        law = self.mechanism.drawn
-        return (law.within(level) + 1) * law.step
+        noise = self.mechanism.drawn
+        rule = "and, for noise without a largest size, below 1"
+        steps = noise.within(parse_confidence(confidence, below_one=rule))
+        return steps * noise.step + 2 * rounding_error(noise.step, integer=False)
 
     def interval(
         self, confidence: Number = 0.95
     ) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
-        """Return two intervals that hold the two true values with at least this probability.
+        """Return two intervals that contain the two true values with at least this probability.
 
         Both at once: where the errors together stay within a size, each of them does.
         """
@@ -274,7 +250,7 @@ class PairAnswer:
         return (first - reach, first + reach), (second - reach, second + reach)
 
     def explain(self) -> str:
-        """Say in plain words what was released and what it promises."""
+        """Explain in plain words what was released and what it guarantees."""
         return f"{self}. {self.mechanism.explain()}"
 
     def _place(self) -> Fraction:
@@ -300,7 +276,7 @@ class PairAnswer:
         return table(self._printed(), facts)
 
     def __str__(self) -> str:
-        """Say it in one honest line: the error is rounded up and includes that of printing."""
+        """Print one line: the error is rounded up and includes that of printing."""
         return (
             f"{self._printed()} (both errors together ≤ {self._usual()} with 95 %, there is no "
             f"largest error), {self.privacy}; {recorded_as(self.receipt)}"

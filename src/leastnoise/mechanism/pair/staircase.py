@@ -1,9 +1,4 @@
-"""Staircase noise in the plane, whole and on the lattice.
-
-The staircase in the plane: noise for two answers at once. It is no law on the line.
-
-A planar staircase on the lattice of whole steps in both directions: what is drawn.
-"""
+"""Staircase noise in the plane, for two answers at once: continuous and discretized."""
 
 import math
 from dataclasses import dataclass
@@ -29,7 +24,7 @@ class PlanarStaircase(Stairs):
     """The two-dimensional staircase of Geng, Kairouz, Oh and Viswanath (2015).
 
     ‖x‖ is |x₁| + |x₂|. Between nΔ and (n+γ)Δ the density is a·bⁿ, from there to (n+1)Δ it is
-    a·bⁿ⁺¹. It never rises with ‖x‖ and falls by b over Δ, so by the triangle inequality a move by
+    a·bⁿ⁺¹. It never rises with ‖x‖ and falls by b over Δ, so by the triangle inequality a shift by
     ‖d‖ ≤ Δ changes it by a factor of at most 1/b: (ε, 0)-private for e^ε ≥ 1/b, whatever γ is.
 
     The density falls by a(1−b)bⁿ at the edge of the diamond ‖x‖ < (n+γ)Δ. A diamond of radius r has
@@ -42,7 +37,7 @@ class PlanarStaircase(Stairs):
 
     Args:
         period: Δ > 0.
-        gamma: γ, 0 ≤ γ ≤ 1: where in its period the density falls. 0 and 1 are the same law.
+        gamma: γ, 0 ≤ γ ≤ 1: where in its period the density falls. 0 and 1 are the same noise.
         ratio: b, 0 < b < 1, a little above e^−ε.
 
     >>> PlanarStaircase(period=1, gamma=1, ratio="1/2").cost
@@ -81,7 +76,7 @@ class DiscretePlanarStaircase:
     i and i + d are at most a factor 1/b apart: (ε, 0)-private at P steps for e^ε ≥ 1/b.
 
     The weight falls by (1−b)bᵐ behind the m-th diamond, that of radius N = mP + edge − 1. A diamond
-    of radius N has 2N² + 2N + 1 points. So the law is a mixture of uniform ones on diamonds, and
+    of radius N has 2N² + 2N + 1 points. So the noise is a mixture of uniform ones on diamonds, and
     with h = N + 1/2 = P(m + s), s = (edge − 1/2)/P, its sums are those of :func:`power_sums`: a
     diamond's points are 2h² + 1/2, and their ‖i‖ add up to (4h³ − h)/3.
 
@@ -115,7 +110,7 @@ class DiscretePlanarStaircase:
             )
 
     def __repr__(self) -> str:
-        """Print the law by its step, its period and its ratio."""
+        """Print the noise by its step, its period and its ratio."""
         return (
             f"DiscretePlanarStaircase(step={format_exact(self.step)}, "
             f"period={format_exact(self.period)}, ratio={format_exact(self.ratio)})"
@@ -128,7 +123,7 @@ class DiscretePlanarStaircase:
 
     @property
     def radius(self) -> float:
-        """Infinite: there is no largest size."""
+        """Infinite: the noise is unbounded."""
         return math.inf
 
     @cached_property

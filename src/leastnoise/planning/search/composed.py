@@ -15,6 +15,7 @@ from fractions import Fraction
 
 from leastnoise.accounting import Profile, compose
 from leastnoise.core.exact import as_float, format_rounded
+from leastnoise.core.lattice import effective_sensitivity
 from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
@@ -101,9 +102,8 @@ def _between(good: float, bad: float, known: dict[float, Fraction], most: Fracti
 
 def _profile(law: LatticeNoise, one: Wanted) -> Profile:
     """Return the profile of what is drawn, against the move that it protects from."""
-    if one.integer:
-        return Profile(law, sensitivity=one.sensitivity)
-    return Profile(law, sensitivity=(-(-one.sensitivity // law.step) + 1) * law.step)
+    shift = effective_sensitivity(one.sensitivity, law.step, integer=one.integer)
+    return Profile(law, sensitivity=shift)
 
 
 def _down(number: Fraction) -> Fraction:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
 
-from leastnoise.core.exact import Number, parse_rational, quote
+from leastnoise.core.exact import Number, parse_confidence
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
@@ -136,12 +136,7 @@ def mechanisms_of(answers: Sequence[TableAnswer]) -> list[Mechanism]:
 
 def confidence_of_each(confidence: Number, parts: int) -> Fraction:
     """Return the confidence that each part needs for all to hold together (union bound)."""
-    level = parse_rational(confidence, "confidence")
-    if not 0 < level <= 1:
-        raise InvalidParameter(
-            f"confidence must be above 0 and at most 1; got {quote(confidence)}. "
-            "Give for instance 0.95."
-        )
+    level = parse_confidence(confidence)
     return 1 - (1 - level) / parts if parts else level
 
 
