@@ -197,7 +197,7 @@ def test_it_is_compared_and_planned() -> None:
 def test_it_is_drawn() -> None:
     pytest.importorskip("altair")
     from leastnoise import plots
-    from leastnoise.plots.density import outline
+    from leastnoise.plots.densities import outline
 
     drawn = outline(TwoLevel(Fraction(1)))
     assert [*drawn.breaks] == [-2, -1, 1, 2]
@@ -338,18 +338,20 @@ def test_noise_of_no_kind_is_taken_for_nothing_else() -> None:
     with pytest.raises(NotPrivate, match="this noise must keep"):
         check_privacy(noise, DELTA, sensitivity=Fraction(1))  # by its own curve alone
     pytest.importorskip("altair")
-    from leastnoise.plots.density import outline
+    from leastnoise.plots.densities import outline
 
     with pytest.raises(Unsupported, match=r"only noise with a density on the line.*got Foreign"):
         outline(noise)
 
 
-def test_a_lattice_form_without_a_scheme_cannot_exist() -> None:
-    class Other(LatticeNoise):
-        pass
+def test_a_lattice_form_without_a_sampler_cannot_be_made() -> None:
+    class Unsampled(DiscreteTwoLevel):
+        scheme = LatticeNoise.scheme  # type: ignore[assignment]  # which is abstract
 
-    with pytest.raises(TypeError, match=r"abstract class Other with abstract methods .*scheme"):
-        Other()  # type: ignore[abstract]
+    with pytest.raises(TypeError, match=r"abstract class Unsampled.*scheme"):
+        Unsampled(Fraction(1), (Run(0, 1, 1),))
+    with pytest.raises(TypeError, match=r"Unsampled of the family toy is not complete.*scheme"):
+        register("toy", replace(TOY, noise=(TwoLevel, Unsampled)))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -363,7 +365,7 @@ def test_what_every_registered_class_states_is_what_is_written(name: str) -> Non
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_registered_class_on_the_line_has_an_outline(name: str) -> None:
     pytest.importorskip("altair")
-    from leastnoise.plots.density import outline
+    from leastnoise.plots.densities import outline
 
     for noise in FAMILIES[name].noise:
         known = outline.dispatch(noise) is not outline.dispatch(object)

@@ -775,7 +775,7 @@ def test_what_has_no_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_picture_of_a_staircase_is_its_density() -> None:
     pytest.importorskip("altair")
     from leastnoise import plots
-    from leastnoise.plots.density import outline
+    from leastnoise.plots.densities import outline
 
     for gamma in (0, Fraction(1, 3)):
         noise = Staircase(2, gamma, "1/2")

@@ -91,9 +91,9 @@ def hold(noise: LineNoise, privacy: Privacy, *, sensitivity: Number, cost: Cost 
     # Callers without a type checker can pass anything.
     if not isinstance(noise, LineNoise) or isinstance(noise, Uniform):  # type: ignore[redundant-expr]
         raise InvalidParameter(
-            "a noise of your own must be Steps, a Staircase, Laplace, TruncatedLaplace or Gaussian",
-            got=quote(noise),
-            fix="Give for instance Steps(breaks, heights), or calibrate.",
+            "a noise of your own must be Steps, a Staircase, Laplace, TruncatedLaplace or "
+            f"Gaussian; got {quote(noise)}. Give for instance Steps(breaks, heights), or "
+            "calibrate."
         )
     delta = sensitivity_read(privacy, sensitivity, cost, integer=False)
     certificate = Certificate.of(noise, privacy, delta, cost, source="given, not found")

@@ -133,7 +133,7 @@ class Mechanism:
 
     @property
     def profile(self) -> Profile:
-        """The privacy profile of the drawn noise."""
+        """The privacy profile of the discretized noise."""
         return Profile(self.drawn.noise, sensitivity=self.protected)
 
     @property

@@ -6,7 +6,7 @@ Save one with :func:`save`; in a notebook a chart shows itself. Altair comes wit
 
 from leastnoise.plots.canvas import library, save, styled, titled
 from leastnoise.plots.comparison import compared, cost_by_delta, cost_by_epsilon, save_comparison
-from leastnoise.plots.density import Look, _laws, curves, density, laws
+from leastnoise.plots.densities import Look, _laws, curves, density, laws
 from leastnoise.plots.spending import budget
 
 __all__ = [

@@ -15,7 +15,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.planning import closed_cost
 from leastnoise.plots.canvas import Row, finished, library, save
-from leastnoise.plots.density import outline, pointed
+from leastnoise.plots.densities import outline, pointed
 
 if TYPE_CHECKING:
     from leastnoise.planning import Comparison, Contender

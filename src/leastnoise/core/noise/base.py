@@ -142,6 +142,10 @@ class LatticeNoise(Noise):
         """Return the noise itself."""
         return self
 
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out the scheme, which holds tables and locks and is built again."""
+        return {name: part for name, part in vars(self).items() if name != "scheme"}
+
     def pmf(self, x: Any) -> Any:
         """Return P(X = x)."""
         return evaluate(x, self._pmf)
@@ -152,10 +156,6 @@ class LatticeNoise(Noise):
         index = place / self.step
         whole = index.denominator == 1
         return Fraction(self.weight(index.numerator), self.total) if whole else Fraction(0)
-
-    def __getstate__(self) -> dict[str, object]:
-        """Leave out the scheme, which holds tables and locks and is built again."""
-        return {name: part for name, part in vars(self).items() if name != "scheme"}
 
 
 def no_ends(probability: Fraction) -> InvalidParameter:

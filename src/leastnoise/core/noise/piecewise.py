@@ -2,14 +2,13 @@
 
 from abc import abstractmethod
 from fractions import Fraction
-from functools import cached_property
 from itertools import pairwise
 
 from leastnoise.core.exact import format_exact
 from leastnoise.core.lattice import Run
 from leastnoise.core.noise.base import LatticeNoise, LineNoise
 from leastnoise.core.profile import PiecewiseCurve, Shape
-from leastnoise.core.sampling import RunScheme, TicketScheme, run_scheme
+from leastnoise.core.sampling import RunScheme, TicketScheme
 
 
 class PiecewiseNoise(LineNoise):
@@ -56,10 +55,10 @@ class FiniteLatticeNoise(LatticeNoise):
     def weight(self, index: int) -> int:
         """Return the tickets that the point index·step holds."""
 
-    @cached_property
+    @property
+    @abstractmethod
     def scheme(self) -> TicketScheme | RunScheme:
-        """Inversion of the runs, unless a family has a faster scheme."""
-        return run_scheme(self.equal_runs)
+        """The exact sampler of this noise."""
 
     def index_of(self, ticket: int) -> int:
         """Return the index that holds a ticket, 0 ≤ ticket < total."""

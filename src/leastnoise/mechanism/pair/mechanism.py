@@ -106,7 +106,7 @@ class PairMechanism:
 
     @property
     def composed_as(self) -> Privacy:
-        """What :func:`leastnoise.compose` counts: the promise."""
+        """What :func:`leastnoise.compose` counts: the guarantee."""
         return self.privacy
 
     @property
@@ -220,7 +220,7 @@ class PairAnswer:
 
     @property
     def composed_as(self) -> Privacy:
-        """What :func:`leastnoise.compose` counts: the promise."""
+        """What :func:`leastnoise.compose` counts: the guarantee."""
         return self.privacy
 
     @property
