@@ -303,11 +303,7 @@ class Composition:
 def _epsilon(epsilon: Number) -> Fraction:
     exact = parse_rational(epsilon, "ε")
     if exact < 0:
-        raise InvalidParameter(
-            "ε must be 0 or more",
-            got=quote(epsilon),
-            fix="Give one.",
-        )
+        raise InvalidParameter("ε must be 0 or more", got=quote(epsilon), fix="Give one.")
     return exact
 
 

@@ -31,9 +31,7 @@ class Profile:
         """Keep the noise; nothing is computed yet."""
         if not isinstance(noise, Noise):
             raise InvalidParameter(
-                "a profile is of a noise",
-                got=quote(noise),
-                fix="Give for instance Uniform(5).",
+                "a profile is of a noise", got=quote(noise), fix="Give for instance Uniform(5)."
             )
         object.__setattr__(self, "noise", noise)
         object.__setattr__(self, "sensitivity", parse_positive(sensitivity, "sensitivity"))
@@ -46,11 +44,7 @@ class Profile:
         """Enclose δ(ε)."""
         exact = parse_rational(epsilon, "ε")
         if exact < 0:
-            raise InvalidParameter(
-                "ε must be 0 or more",
-                got=quote(epsilon),
-                fix="Give one.",
-            )
+            raise InvalidParameter("ε must be 0 or more", got=quote(epsilon), fix="Give one.")
         return self._curve.worst(Level.at(exact))[0]
 
     def at_factor(self, factor: Fraction) -> Fraction:
@@ -62,9 +56,7 @@ class Profile:
         exact = parse_rational(factor, "a factor")
         if exact < 0:
             raise InvalidParameter(
-                "a factor must be at least 0",
-                got=quote(factor),
-                fix="Give e^ε as a rational.",
+                "a factor must be at least 0", got=quote(factor), fix="Give e^ε as a rational."
             )
         reached, move = self._curve.worst(Level.of(exact))
         return reached.upper, move

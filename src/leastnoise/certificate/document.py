@@ -24,14 +24,7 @@ from leastnoise.certificate.canonical_bound import CanonicalBound
 from leastnoise.certificate.evidence import CombBound, SupportingLine, certificate_error
 from leastnoise.certificate.lattice_bound import Frame, LatticeBound
 from leastnoise.core.exact import Interval, exponential
-from leastnoise.core.noise import (
-    CLASSES,
-    FiniteLatticeNoise,
-    Noise,
-    PiecewiseNoise,
-    Run,
-    Smooth,
-)
+from leastnoise.core.noise import CLASSES, FiniteLatticeNoise, Noise, PiecewiseNoise, Run, Smooth
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import (
     Cost,

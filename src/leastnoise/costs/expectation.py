@@ -220,9 +220,7 @@ def _totals(cost: Cost, step: Fraction) -> Callable[[int], Interval]:
 
 
 def _enclose_series(
-    ratio: Fraction,
-    term: Callable[[int], Interval],
-    rest: Callable[[int], Interval | None],
+    ratio: Fraction, term: Callable[[int], Interval], rest: Callable[[int], Interval | None]
 ) -> Interval:
     """Enclose Σ ratioⁿ·term(n) over n ≥ 0, for terms that are not negative.
 

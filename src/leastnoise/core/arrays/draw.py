@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from leastnoise.core.arrays.lookup import (
-    Lookup,
-    digit_lookup,
-    quantile_lookup,
-    run_lookup,
-)
+from leastnoise.core.arrays.lookup import Lookup, digit_lookup, quantile_lookup, run_lookup
 from leastnoise.core.arrays.words import WordReader, to_unsigned
 from leastnoise.core.exact import as_float
 from leastnoise.core.sampling import (

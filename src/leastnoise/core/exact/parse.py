@@ -54,9 +54,7 @@ def parse_positive(value: object, name: str) -> Fraction:
     exact = parse_rational(value, name)
     if exact <= 0:
         raise InvalidParameter(
-            f"{name} must be greater than 0",
-            got=quote(value),
-            fix="Give a positive number.",
+            f"{name} must be greater than 0", got=quote(value), fix="Give a positive number."
         )
     return exact
 

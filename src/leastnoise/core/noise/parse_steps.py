@@ -23,9 +23,7 @@ def parse_list(numbers: Iterable[Number], name: str, each: str) -> tuple[Fractio
     read = tuple(parse_rational(number, each) for number in islice(numbers, _LONGEST + 1))
     if len(read) > _LONGEST:
         raise InvalidParameter(
-            f"there can be at most {_LONGEST} {name}",
-            got="more",
-            fix="Give a coarser law.",
+            f"there can be at most {_LONGEST} {name}", got="more", fix="Give a coarser law."
         )
     return read
 

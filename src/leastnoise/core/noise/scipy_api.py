@@ -115,9 +115,7 @@ class ScipyMethods(ABC):
 
 
 def evaluate(
-    x: Any,
-    one: Callable[[Any], Fraction | float],
-    many: Callable[[Any], Any] | None = None,
+    x: Any, one: Callable[[Any], Fraction | float], many: Callable[[Any], Any] | None = None
 ) -> Any:
     """Apply ``one`` to a number, exactly, or ``many`` to a numpy array of them, in floats.
 
@@ -128,9 +126,7 @@ def evaluate(
 
         if isinstance(x, np.ma.MaskedArray):
             raise InvalidParameter(
-                "an array of places must not be masked",
-                got="a masked array",
-                fix="Fill it first.",
+                "an array of places must not be masked", got="a masked array", fix="Fill it first."
             )
         places = np.asarray(x)
         if places.dtype.kind not in "fiu" or np.isnan(places).any():

@@ -54,11 +54,7 @@ class Shape:
 
     @classmethod
     def of_runs(
-        cls,
-        runs: Iterable[tuple[int, int, int]],
-        total: int,
-        step: Fraction,
-        sensitivity: Fraction,
+        cls, runs: Iterable[tuple[int, int, int]], total: int, step: Fraction, sensitivity: Fraction
     ) -> "Shape":
         """Return the shape of lattice noise in runs (first index, points, weight).
 
