@@ -17,7 +17,7 @@ from leastnoise.accounting.parts import noise_losses
 from leastnoise.accounting.privacy_loss import Losses, LossGrid
 from leastnoise.accounting.smooth_curves import Decaying, Evaluated, Normal
 from leastnoise.core.exact import Interval, exponential
-from leastnoise.core.exact.polynomials import product
+from leastnoise.core.exact.series import product
 from leastnoise.noise import DiscreteSteps, Run
 
 BITS = 160

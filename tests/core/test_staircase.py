@@ -16,8 +16,7 @@ from scipy.integrate import quad
 import leastnoise as ln
 from leastnoise.accounting.profile import Profile
 from leastnoise.core.arrays import draw as bulk
-from leastnoise.core.arrays.lookup import DigitLookup
-from leastnoise.core.arrays.words import WordReader
+from leastnoise.core.arrays.lookup import DigitLookup, WordReader
 from leastnoise.core.exact import exponential
 from leastnoise.core.exact.series import falls_to, fixed_power, power_sums
 from leastnoise.core.guarantee import check_privacy

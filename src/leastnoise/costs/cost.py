@@ -13,15 +13,11 @@ from fractions import Fraction
 from itertools import pairwise
 from numbers import Real
 from threading import Lock
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from leastnoise.core.exact import Interval, Number, as_float, format_rounded, parse_rational, quote
-from leastnoise.core.expected_cost import ExpectedCost, not_a_cost
+from leastnoise.core.noise import ExpectedCost, Noise, not_a_cost
 from leastnoise.errors import InvalidParameter, Unsupported
-
-if TYPE_CHECKING:
-    from leastnoise.core.noise import Noise
 
 _WIDTH_BITS = 36
 # Below this, floats have too few digits for cells; beyond the largest float there are none.
@@ -32,7 +28,7 @@ _TERMS = 256
 _PARTS = 32
 
 
-class Cost(ExpectedCost["Noise"]):
+class Cost(ExpectedCost):
     """What an error x costs: L(|x|), for a function L that never falls.
 
     Args:
@@ -90,7 +86,7 @@ class Cost(ExpectedCost["Noise"]):
         """Return the cost of one error, as a float."""
         return as_float(self.value(abs(parse_rational(error, "an error"))).middle)
 
-    def expectation(self, noise: "Noise") -> Interval:
+    def expectation(self, noise: Noise) -> Interval:
         """Enclose the expected cost E L(X) of a noise."""
         from leastnoise.costs.expectation import expectation  # which knows every kind of cost
 
@@ -257,7 +253,7 @@ def as_cost(cost: object) -> Cost:
     raise not_a_cost(cost)
 
 
-def has_expectation(noise: "type[Noise]") -> bool:
+def has_expectation(noise: type[Noise]) -> bool:
     """Tell whether expected costs are known for a class of noise, by its kind or its own."""
     from leastnoise.costs.expectation import expectation  # which knows every kind of cost
 

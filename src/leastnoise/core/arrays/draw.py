@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from leastnoise.core.arrays.lookup import Lookup, digit_lookup, quantile_lookup, run_lookup
-from leastnoise.core.arrays.words import WordReader, to_unsigned
+from leastnoise.core.arrays.lookup import (
+    Lookup,
+    WordReader,
+    digit_lookup,
+    quantile_lookup,
+    run_lookup,
+    to_unsigned,
+)
 from leastnoise.core.exact import as_float
 from leastnoise.core.sampling import (
     LARGEST_REACH,
@@ -125,7 +131,6 @@ class RunSampler(InversionSampler):
     """Samples noise in runs."""
 
     def __init__(self, scheme: RunScheme, _: int = 0) -> None:
-        """Find the table."""
         super().__init__(run_lookup(scheme), scheme.index_if_certain, WordReader())
 
     def block(self, tape: Tape, indices: "Floats", room: "Floats") -> "tuple[Floats, Far]":
@@ -138,7 +143,6 @@ class QuantileSampler(InversionSampler):
     """Samples a smooth noise, rounded: by polynomials if they are built or pay for ``size``."""
 
     def __init__(self, scheme: QuantileScheme, size: int) -> None:
-        """Find the polynomials."""
         self._reach = scheme.reach
         polynomials = scheme.polynomials.after(size)
         lookup = None if polynomials is None else quantile_lookup(polynomials)
@@ -156,7 +160,6 @@ class StaircaseSampler:
     """Samples a staircase: a place in a period with its sign, then the digits of the period."""
 
     def __init__(self, scheme: StaircaseScheme, size: int) -> None:
-        """Find the tables."""
         self._steps, self._reach = scheme.steps, scheme.periods.reach
         self._place = RunSampler(scheme.period)
         reader = WordReader()  # one digit after the other

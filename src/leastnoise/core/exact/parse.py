@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 from fractions import Fraction
-from math import inf, isfinite
+from math import inf, isfinite, log
 from numbers import Integral, Rational, Real
 
 from leastnoise.core.exact.format import quote
@@ -131,6 +131,13 @@ def as_float(exact: Fraction | float) -> float:
         return float(exact)
     except OverflowError:
         return inf if exact > 0 else -inf
+
+
+def as_log(number: Fraction) -> float:
+    """Return the natural logarithm of a number ≥ 0 of any length, as a float."""
+    if not number:
+        return -inf
+    return log(number.numerator) - log(number.denominator)
 
 
 def _read(value: object) -> Fraction | None:

@@ -24,7 +24,7 @@ from typing import Protocol
 
 from leastnoise.core.exact import Interval, as_float
 from leastnoise.core.sampling.entropy import WORD, Tape
-from leastnoise.core.sampling.inversion import draw_exactly
+from leastnoise.core.sampling.schemes import draw_exactly
 
 # How much narrower than the interval of q the enclosures are, as a power of two.
 _GUARD = 32
@@ -70,7 +70,6 @@ class QuantileScheme:
     """
 
     def __init__(self, noise: Smooth, step: Fraction, farthest: int | None) -> None:
-        """Prepare to sample."""
         self.noise, self.step, self.farthest = noise, step, farthest
         self.polynomials = PolynomialCache(self)
 
@@ -155,7 +154,6 @@ class Polynomials:
     """
 
     def __init__(self, scheme: QuantileScheme, plan: Plan) -> None:
-        """Compute the polynomials."""
         self.plan = plan
         self.rows = [_row(scheme, plan, bucket) for bucket in range(plan.octaves * _BUCKETS)]
         # All of one length, so that they are worked out without a loop.
@@ -194,7 +192,6 @@ class PolynomialCache:
     """
 
     def __init__(self, scheme: QuantileScheme) -> None:
-        """Begin to count."""
         self.built: Polynomials | None = None
         self._scheme = scheme
         self._lock = Lock()  # the threads of one array want them at the same time
