@@ -46,7 +46,6 @@ class Cost(ExpectedCost):
     """
 
     def __init__(self, function: Callable[[float], float], name: str | None = None) -> None:
-        """Keep the function; nothing is called yet."""
         if not callable(function):
             raise InvalidParameter(
                 "a cost must be a function of the size of an error",
@@ -71,15 +70,12 @@ class Cost(ExpectedCost):
         raise AttributeError(f"a cost cannot be changed: make another instead of setting {name!r}")
 
     def __eq__(self, other: object) -> bool:
-        """Compare what the costs are made from."""
         return type(self) is type(other) and self.__dict__ == other.__dict__
 
     def __hash__(self) -> int:
-        """Hash what the cost is made from."""
         return hash((type(self), *self.__dict__.values()))
 
     def __repr__(self) -> str:
-        """Print the cost's name."""
         return self._name
 
     def __call__(self, error: Number) -> float:
@@ -181,7 +177,10 @@ class Cost(ExpectedCost):
     def _total_one_by_one(self, step: Fraction, terms: int) -> Interval:
         """Enclose the sum by calling L at each place; fsum rounds once."""
         places = [_within_floats(j * step) for j in range(1, terms + 1)]
-        summed = self._summed(self._called_at(places))
+        try:
+            summed = math.fsum(self._called_at(places))
+        except OverflowError:
+            raise self._too_large() from None
         return Interval(
             Fraction(math.nextafter(summed, -math.inf)), Fraction(math.nextafter(summed, math.inf))
         )
@@ -204,12 +203,6 @@ class Cost(ExpectedCost):
         if Fraction(width) * CELLS > reach:
             width = math.ldexp(digits - 1, exponent - _WIDTH_BITS)
         return Fraction(width), self._called_at([width * i for i in range(CELLS + 1)])
-
-    def _summed(self, costs: list[float]) -> float:
-        try:
-            return math.fsum(costs)
-        except OverflowError:
-            raise self._too_large() from None
 
     def _too_large(self) -> InvalidParameter:
         return InvalidParameter(
@@ -305,7 +298,6 @@ class Calls:
     """
 
     def __init__(self, width: float) -> None:
-        """Begin with nothing called."""
         self.width = width
         self.values = array("d")
         self._lock = Lock()

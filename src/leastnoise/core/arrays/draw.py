@@ -106,7 +106,6 @@ class InversionSampler:
         index_if_certain: Callable[[int, int], int | None],
         reader: WordReader,
     ) -> None:
-        """Take the table, if there is one, and what settles a word exactly."""
         self._lookup, self._index_if_certain, self._reader = lookup, index_if_certain, reader
 
     def write(self, tape: Tape, indices: "Floats", room: "Floats") -> dict[int, int]:
@@ -214,7 +213,6 @@ class TicketSampler:
     """
 
     def __init__(self, scheme: TicketScheme) -> None:
-        """Compute by how much floats can be off."""
         self._scheme = scheme
         self._reader = WordReader()
         total = scheme.total

@@ -98,7 +98,9 @@ def normal_quantile_series(
     polynomials = _normal_polynomials(terms)
 
     def coefficients() -> "list[flint.arb]":
-        place, factor = _normal_quantile(tail), _ball(scale)
+        # By the side on which nothing cancels.
+        half = _ball(1 - 2 * tail).erfinv() if 4 * tail > 1 else _ball(2 * tail).erfcinv()
+        place, factor = half * _ball(Fraction(2)).sqrt(), _ball(scale)
         steep = -(2 * _pi()).sqrt() * (place * place / 2).exp()
         found = [factor * place]
         for n, polynomial in enumerate(polynomials, 1):
@@ -242,12 +244,6 @@ def _check_magnitudes(balls: "list[flint.arb]") -> None:
         )
 
 
-def _normal_quantile(tail: Fraction) -> "flint.arb":
-    """Return a ball about x with P(Z > x) = tail: by the side on which nothing cancels."""
-    half = _ball(1 - 2 * tail).erfinv() if 4 * tail > 1 else _ball(2 * tail).erfcinv()
-    return half * _ball(Fraction(2)).sqrt()
-
-
 @lru_cache(maxsize=64)
 def _normal_polynomials(terms: int) -> tuple[tuple[int, ...], ...]:
     """Return P₁, P₂, … of :func:`normal_quantile_series`: whole coefficients, none negative."""
@@ -287,15 +283,11 @@ def _dyadic(end: "flint.arb") -> Fraction:
 
 def _scaled(ball: "flint.arb", bits: int) -> tuple[int, int]:
     """Return whole numbers around 2^bits times a number between 0 and 1."""
-    ends = []
-    for end, way in ((ball.lower(), 0), (ball.upper(), 1)):
-        mantissa, exponent = (int(part) for part in end.man_exp())
-        shift = exponent + bits
-        if shift >= 0:
-            ends.append(mantissa << shift)
-        else:
-            ends.append(-(-mantissa >> -shift) if way else mantissa >> -shift)
-    return max(0, ends[0]), min(max(0, ends[1]), 1 << bits)
+    low, high = (
+        floor(_dyadic(ball.lower()) * (1 << bits)),
+        ceil(_dyadic(ball.upper()) * (1 << bits)),
+    )
+    return max(0, low), min(max(0, high), 1 << bits)
 
 
 def power(base: Fraction, exponent: Fraction) -> Interval:

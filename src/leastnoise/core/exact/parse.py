@@ -101,9 +101,10 @@ def exact_ratio(value: object) -> tuple[int, int]:
         ratio = None
     if ratio is not None and max(abs(ratio[0]), ratio[1]).bit_length() <= _LARGEST_VALUE_BITS:
         return ratio
+    name = type(value).__name__
     raise InvalidParameter(
         f"the value to release must be a finite number of at most {_LARGEST_VALUE_BITS} bits",
-        got=f"{_a(type(value).__name__)} that is not one",
+        got=f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name} that is not one",
         fix="Give an int, float, Fraction or Decimal, or a numpy array of floats or integers.",
     )
 
@@ -182,10 +183,6 @@ def _read_text(text: str) -> Fraction | None:
 def _is_duration(value: object) -> bool:
     """Whether this is numpy's timedelta64, which calls itself an integer."""
     return getattr(getattr(value, "dtype", None), "kind", "") == "m"
-
-
-def _a(noun: str) -> str:
-    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
 
 
 class _TooLongError(Exception):

@@ -99,7 +99,6 @@ class LineNoise(Noise):
     """Noise on the line: a density and atoms."""
 
     def __repr__(self) -> str:
-        """Print the noise the way it is written."""
         fields = (f"{name}={format_exact(getattr(self, name))}" for name in self.stored)
         return f"{type(self).__name__}({', '.join(fields)})"
 
@@ -150,14 +149,9 @@ class LatticeNoise(Noise):
         """Return the smallest j ≥ 0 with P(|X| ≤ j·step) ≥ confidence."""
 
     @property
-    def peaked(self) -> bool:
-        """Whether 0 weighs more than its neighbors: then the exact value is more likely."""
-        return self.weight(0) > max(self.weight(1), self.weight(-1))
-
-    @property
     def isolated_weight(self) -> Fraction | int:
-        """The weight of single points that weigh more than both their neighbors."""
-        return self.weight(0) if self.peaked else 0
+        """The weight of single points that weigh more than both their neighbors: here of 0."""
+        return self.weight(0) if self.weight(0) > max(self.weight(1), self.weight(-1)) else 0
 
     def discretize(self, sensitivity: Fraction) -> LatticeNoise:  # noqa: ARG002 -- it is on one
         """Return the noise itself."""

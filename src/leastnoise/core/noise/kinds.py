@@ -170,6 +170,14 @@ class StaircaseNoise(Noise):
     def curve(self, sensitivity: Fraction) -> StaircaseCurve:
         """Return how private the noise is: exactly, by its likelihood ratios."""
 
+    @abstractmethod
+    def moment(self, p: int) -> Fraction:
+        """Return E |X|ᵖ, exactly."""
+
+    def variance(self) -> Fraction:
+        """Return E X², exactly."""
+        return self.moment(2)
+
 
 class Smooth(LineNoise):
     """Noise symmetric about 0 with a log-concave density: it falls ever faster away from 0.

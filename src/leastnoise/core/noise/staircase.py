@@ -34,13 +34,7 @@ _BITS = 256
 
 @dataclass(frozen=True, init=False, repr=False)
 class Stairs:
-    """The parameters of a density that falls by one factor b once in each period Δ.
-
-    Args:
-        period: Δ > 0.
-        gamma: γ, 0 ≤ γ ≤ 1: where in its period the density falls.
-        ratio: b, 0 < b < 1.
-    """
+    """The parameters of a density that falls by one factor once in each period."""
 
     period: Fraction
     gamma: Fraction
@@ -67,7 +61,6 @@ class Stairs:
         object.__setattr__(self, "ratio", fall)
 
     def __repr__(self) -> str:
-        """Print the noise the way it is written."""
         return (
             f"{type(self).__name__}(period={format_exact(self.period)}, "
             f"gamma={format_exact(self.gamma)}, ratio={format_exact(self.ratio)})"
@@ -175,10 +168,6 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
         if 2 * probability < 1:
             return -self._place(probability)
         return self._place(1 - probability)
-
-    def variance(self) -> Fraction:
-        """Return E X², exactly."""
-        return self.moment(2)
 
     def moment(self, p: int) -> Fraction:
         """Return E |X|ᵖ = Δᵖ·(1−b)² / ((p+1)(γ + b(1−γ))) · Σ bⁿ(n+γ)ᵖ⁺¹."""
@@ -332,10 +321,6 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
         if confidence >= 1:
             raise no_bound(confidence)
         return self._exceeded((1 - confidence) / 2)
-
-    def variance(self) -> Fraction:
-        """Return E X², exactly."""
-        return self.moment(2)
 
     def moment(self, p: int) -> Fraction:
         """Return E |X|ᵖ, exactly: Σ bⁿ·w_r·(nP + r)ᵖ by the binomial theorem."""

@@ -105,13 +105,7 @@ class Digit:
 
 
 class DigitTable:
-    """The thresholds of one digit: they settle nearly every word.
-
-    Attributes:
-        digit: The digit.
-        thresholds: Those of the digit.
-        end: The word from which on the table does not tell the digit.
-    """
+    """The thresholds of one digit: they settle nearly every word before ``end``."""
 
     def __init__(self, digit: Digit) -> None:
         self.digit = digit
@@ -130,10 +124,7 @@ class Geometric:
     """Samples n with probability (1−ratio)·ratioⁿ, digit by digit.
 
     The tables are built at a number that its count alone chooses: the time it takes reveals nothing
-    about the number.
-
-    Attributes:
-        digits: The digits, the lowest first.
+    about the number. ``digits`` begin with the lowest.
     """
 
     def __init__(self, ratio: Fraction) -> None:
@@ -188,12 +179,8 @@ def geometric(ratio: Fraction) -> Geometric:
 class StaircaseScheme:
     """Samples a staircase: a place in a period, with its sign, and the number of the period.
 
-    Both parts are sampled always, in the same way, whatever they turn out to be.
-
-    Attributes:
-        period: The sampler of the place.
-        periods: The sampler of the number.
-        steps: The length of a period.
+    Both parts are sampled always, in the same way, whatever they turn out to be: the place by
+    ``period``, of ``steps`` points, and the number by ``periods``.
     """
 
     def __init__(self, runs: tuple[Run, ...], ratio: Fraction) -> None:

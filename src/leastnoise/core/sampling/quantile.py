@@ -60,14 +60,7 @@ class Smooth(Protocol):
 
 
 class QuantileScheme:
-    """Samples ⌊X/step + 1/2⌋ for X of a smooth noise.
-
-    Attributes:
-        noise: The noise.
-        step: The step of the lattice.
-        farthest: The largest index; None for unbounded noise.
-        polynomials: The polynomials, built or not.
-    """
+    """Samples ⌊X/step + 1/2⌋ for X of a smooth noise; ``farthest`` is None if it is unbounded."""
 
     def __init__(self, noise: Smooth, step: Fraction, farthest: int | None) -> None:
         self.noise, self.step, self.farthest = noise, step, farthest
@@ -87,10 +80,6 @@ class QuantileScheme:
             index = polynomials.index(word)
             if index is not None:
                 return index
-        return self.exact_index(word, tape)
-
-    def exact_index(self, word: int, tape: Tape) -> int:
-        """Return the index for the U that begins with ``word``; read on while undecided."""
         return draw_exactly(self.index_if_certain, word, tape)
 
     def index_if_certain(self, word: int, bits: int) -> int | None:
@@ -186,9 +175,6 @@ class PolynomialCache:
 
     All of them are built at once, at a sample that its number alone chooses: built one by one for
     the tails that come up, they would reveal by their timing how rare a noise is.
-
-    Attributes:
-        built: The polynomials; None until they are built.
     """
 
     def __init__(self, scheme: QuantileScheme) -> None:
