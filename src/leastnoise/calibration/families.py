@@ -11,7 +11,6 @@ from types import MappingProxyType
 from leastnoise.accounting import has_loss_curve
 from leastnoise.calibration.canonical import find_canonical
 from leastnoise.calibration.comb import find_comb, prove_comb
-from leastnoise.calibration.integers import find_uniform, prove_uniform
 from leastnoise.calibration.problem import Problem
 from leastnoise.calibration.smooth import (
     classic_gaussian,
@@ -21,6 +20,7 @@ from leastnoise.calibration.smooth import (
     truncated_laplace,
 )
 from leastnoise.calibration.staircase import cheapest_staircase, find_cut_staircase, geometric
+from leastnoise.calibration.uniform import find_uniform, prove_uniform
 from leastnoise.certificate import Certificate, store_noise
 from leastnoise.core.exact import quote
 from leastnoise.core.noise import (
