@@ -56,12 +56,6 @@ def decode_index(content: Json, _: bytes) -> int:
     return int(content["index"], 16)
 
 
-def decode_pair(content: Json, _: bytes) -> tuple[int, int]:
-    """Decode two indices."""
-    first, second = (int(index, 16) for index in content["indices"])
-    return first, second
-
-
 def encode_indices(indices: tuple[int, ...]) -> Encoded:
     """Encode the indices of several answers."""
     return {"indices": [f"{index:x}" for index in indices]}, b""
@@ -105,6 +99,5 @@ def _exact(text: str) -> int | Fraction:
 
 
 NUMBER: Codec[int] = Codec(encode_index, decode_index)
-PAIR: Codec[tuple[int, int]] = Codec(encode_indices, decode_pair)
 NUMBERS: Codec[tuple[int, ...]] = Codec(encode_indices, decode_indices)
 ARRAY: "Codec[NDArray[Any]]" = Codec(encode_array, decode_array)
