@@ -165,7 +165,6 @@ def _own_files(ledger: str | None, witness: str | None) -> list[Path]:
 
 
 def _first_bytes(path: Path) -> bytes:
-    """Return the first bytes of a file; none if there is no file."""
     if not path.is_file():
         return b""
     with path.open("rb") as file:

@@ -76,7 +76,6 @@ class Progress:
     """Reports on a terminal's error stream what is being done, once it takes long."""
 
     def __enter__(self) -> "Progress":
-        """Start the clock."""
         self._begun = time.monotonic()
         self._width = 0
         return self
@@ -96,7 +95,6 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Wipe the line."""
         if self._width:
             sys.stderr.write("\r" + " " * self._width + "\r")
             sys.stderr.flush()

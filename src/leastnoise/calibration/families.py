@@ -135,26 +135,17 @@ def _check_class(name: str, noise: type[Noise]) -> None:
         )
 
 
-def noise_of_family(name: object, problem: Problem) -> tuple[Noise, str]:
-    """Return the noise of a family for a problem, and the result it rests on.
-
-    Raises:
-        InvalidParameter: If there is no such family, or the guarantee is outside its theorem, which
-            is then named.
-    """
-    if not isinstance(name, str) or name not in FAMILIES:
-        raise InvalidParameter(
-            f"family must be one of {', '.join(FAMILIES)}",
-            got=quote(name),
-            fix=f"{_meant(name)}Choose one, or leave it out for the least noise.",
-        )
-    family = FAMILIES[name]
-    return family.find(problem), family.source
-
-
-def _meant(name: object) -> str:
+def check_family(name: object, otherwise: str) -> str:
+    """Return the name of a family; refuse others, with what is chosen ``otherwise``."""
+    if isinstance(name, str) and name in FAMILIES:
+        return name
     near = get_close_matches(str(name).lower(), FAMILIES, n=1)
-    return f"Did you mean {near[0]}? " if near else ""
+    meant = f"Did you mean {near[0]}? " if near else ""
+    raise InvalidParameter(
+        f"family must be one of {', '.join(FAMILIES)}",
+        got=quote(name),
+        fix=f"{meant}Choose one, or leave it out for {otherwise}.",
+    )
 
 
 def cheapest_known(problem: Problem) -> tuple[Noise, str]:

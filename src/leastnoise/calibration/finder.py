@@ -11,7 +11,7 @@ from fractions import Fraction
 from leastnoise.calibration.cache import load, save
 from leastnoise.calibration.canonical import least_canonical
 from leastnoise.calibration.comb import prove_comb
-from leastnoise.calibration.families import FAMILIES, cheapest_known, noise_of_family
+from leastnoise.calibration.families import FAMILIES, cheapest_known, check_family
 from leastnoise.calibration.problem import Effort, Problem, certify
 from leastnoise.calibration.solve import Bracket, narrow
 from leastnoise.calibration.staircase import cheapest_staircase
@@ -104,12 +104,10 @@ def _find_least(problem: Problem, effort: Effort) -> tuple[Noise, Certificate]:
 
 def _find_in_family(problem: Problem, family: str) -> tuple[Noise, Certificate]:
     """Return the noise of a family, with the best bound that is known at once."""
-    noise, source = noise_of_family(family, problem)
-    prove_least = FAMILIES[family].prove_least
-    proved = None if prove_least is None else prove_least(problem)
-    if proved is not None:
-        return proved
-    return _certified(_bracket(problem, noise), source)
+    known = FAMILIES[check_family(family, "the least noise")]
+    noise = known.find(problem)
+    proved = None if known.prove_least is None else known.prove_least(problem)
+    return proved or _certified(_bracket(problem, noise), known.source)
 
 
 def _prove_or_solve(
@@ -131,7 +129,6 @@ def _prove_or_solve(
 
 
 def _bracket(problem: Problem, noise: Noise) -> Bracket:
-    """Return the noise with the bound that is known at once."""
     evidence = CanonicalBound(integer=problem.integer)
     return Bracket.of(problem, noise, evidence)
 

@@ -69,6 +69,11 @@ def sensitivity_read(
             got=quote(integer),
             fix="Say whether true answers are whole numbers.",
         )
+    return whole_sensitivity(sensitivity, integer=integer)
+
+
+def whole_sensitivity(sensitivity: Number, *, integer: bool) -> Fraction:
+    """Return a sensitivity, exactly; refuse one that is not whole for whole-number answers."""
     exact = parse_positive(sensitivity, "sensitivity")
     if integer and exact.denominator != 1:
         raise InvalidParameter(

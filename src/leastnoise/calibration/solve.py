@@ -207,7 +207,6 @@ class Solver:
         )
 
     def _zero(self) -> float:
-        """Return the cost of no error."""
         return as_float(self.problem.cost.value(Fraction(0)).lower / self.scale)
 
     def noise(self, found: "Proposal") -> Noise:

@@ -169,7 +169,6 @@ def damaged(seq: int, why: str) -> LedgerDamaged:
 
 
 def _broken(row: Row, seq: int) -> LedgerDamaged:
-    """Say what is wrong with a row that should be the one with this number."""
     if row.version != VERSION:
         return damaged(row.seq, f"is of version {row.version}, and this is for {VERSION}")
     if row.seq != seq:

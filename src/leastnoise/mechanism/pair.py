@@ -193,7 +193,6 @@ class PairMechanism:
         return self.privacy.explain()
 
     def __repr__(self) -> str:
-        """Print the noise and the guarantee."""
         delta = format_exact(self.sensitivity)
         return f"PairMechanism({self.noise!r}, {self.privacy!r}, sensitivity={delta})"
 
@@ -269,7 +268,6 @@ class PairAnswer:
         return format_rounded(self.within(Fraction(19, 20)) + self._place(), 4, ROUND_CEILING)
 
     def _repr_html_(self) -> str:
-        """Show the answer in a notebook."""
         facts = {
             "95 %": f"both errors together ≤ {self._usual()}",
             "always": "there is no largest error",
@@ -286,5 +284,4 @@ class PairAnswer:
         )
 
     def __repr__(self) -> str:
-        """Print the released numbers and nothing else that could surprise."""
         return f"PairAnswer({self._printed()}, {self.privacy!r})"

@@ -139,7 +139,6 @@ class DiscretePlanarStaircase:
             )
 
     def __repr__(self) -> str:
-        """Print the noise by its step, its period and its ratio."""
         return (
             f"DiscretePlanarStaircase(step={format_exact(self.step)}, "
             f"period={format_exact(self.period)}, ratio={format_exact(self.ratio)})"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.certificate import certificate_to_json, noise_to_json
 from leastnoise.core.exact import format_ratio
-from leastnoise.ledger import Codec, Encoded, Json, canonical
+from leastnoise.ledger import Codec, Encoded, Json, canonical, privacy_to_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,9 +23,9 @@ def description(mechanism: "Mechanism") -> tuple[Json, str]:
 
     The digest is of the noise and the guarantee alone: another proof of the same noise keeps it.
     """
-    noise, privacy = mechanism.drawn, mechanism.privacy
+    noise = mechanism.drawn
     drawn = {
-        "privacy": {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)},
+        "privacy": privacy_to_json(mechanism.privacy),
         "drawn": noise_to_json(noise.noise),
         "sensitivity": format_ratio(mechanism.sensitivity),
         "integer": mechanism.integer,

@@ -74,7 +74,6 @@ class Rearrangement:
     result: Uniform
 
     def __str__(self) -> str:
-        """Print a line for each stage."""
         lines = [f"{'the noise given':<34} costs {format_rounded(self.start.upper, 9)}"]
         lines += [
             f"{stage.name:<34} costs {format_rounded(stage.cost.upper, 9)}" for stage in self.stages

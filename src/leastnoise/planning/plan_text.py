@@ -75,7 +75,6 @@ def option_cells(wanted: Sequence[Wanted], rows: Sequence[Option]) -> list[list[
 
 
 def _widths(row: Option) -> str:
-    """Return the errors of the first few answers."""
     first = [f"± {_up(width, 3)}" for width in row.half_widths[:_FEW]]
     return ", ".join([*first, *(["…"] if len(row.half_widths) > _FEW else [])])
 

@@ -209,7 +209,6 @@ def _from_below(names: list[str]) -> list[str]:
 
 
 def _many_steps() -> list[str]:
-    """Return the families that take long where ε is small."""
     return [name for name, family in FAMILIES.items() if family.many_steps]
 
 

@@ -23,11 +23,15 @@ from leastnoise.errors import (
     Unsupported,
 )
 from leastnoise.ledger.rows import BEGINNING, Head, Row
-from leastnoise.ledger.stores.base import BEGIN_LEDGER, unavailable
+from leastnoise.ledger.stores.base import (
+    APPLICATION,
+    BEGIN_LEDGER,
+    COLUMNS,
+    SCHEMA,
+    TYPES,
+    unavailable,
+)
 
-APPLICATION = 0x6C6E4C67  # "lnLg", in the file's header: this is a ledger and nothing else
-SCHEMA = 1
-_COLUMNS = "seq, version, kind, key, at, body, payload, hash"
 _TABLES = """
 CREATE TABLE rows (
     seq INTEGER PRIMARY KEY CHECK (seq > 0), version INTEGER NOT NULL,
@@ -242,8 +246,6 @@ class SqliteStore:
 
 
 class _Page:
-    """What can be read and appended within one transaction."""
-
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._cursors: WeakSet[sqlite3.Cursor] = WeakSet()
@@ -267,8 +269,8 @@ class _Page:
 
     def append(self, row: Row) -> None:
         self._connection.execute(
-            f"INSERT INTO rows ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 -- fixed
-            (row.seq, row.version, row.kind, row.key, row.at, row.body, row.payload, row.hash),
+            f"INSERT INTO rows ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 -- fixed
+            row,
         )
         moved = self._connection.execute(
             "UPDATE head SET seq = ?, hash = ? WHERE one = 1 AND seq = ?",
@@ -283,17 +285,14 @@ class _Page:
 
     def _selected(self, where: str, value: Any) -> Iterator[Row]:
         cursor = self._connection.execute(
-            f"SELECT {_COLUMNS} FROM rows WHERE {where} ORDER BY seq",  # noqa: S608 -- fixed texts
+            f"SELECT {COLUMNS} FROM rows WHERE {where} ORDER BY seq",  # noqa: S608 -- fixed texts
             (value,),
         )
         self._cursors.add(cursor)
         for fields in cursor:
-            if tuple(map(type, fields)) != _TYPES:
+            if list(map(type, fields)) != TYPES:
                 raise _broken()
             yield Row(*fields)
-
-
-_TYPES = (int, int, str, str, str, str, bytes, str)
 
 
 # Files that are no longer what others see. All connections of a process share what SQLite knows of

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from statistics import NormalDist
 
-from leastnoise.calibration import FAMILIES, Approximation
+from leastnoise.calibration import FAMILIES, Approximation, Family
 from leastnoise.core.exact import as_float
 from leastnoise.costs import Cost, Points, Power, Threshold
 from leastnoise.planning.wanted import Wanted
@@ -23,21 +23,9 @@ _NODES = 24
 _SAMPLES = 64
 
 
-def approximation_of(family: str) -> tuple[Approximation, bool]:
-    """Return what a family is taken for, and whether it falls in stairs."""
-    if family == LEAST:
-        return Approximation.TRUNCATED, True
-    return FAMILIES[family].approximation, FAMILIES[family].stairs
-
-
-def needs_epsilon(family: str) -> bool:
-    """Tell whether a family, or the least noise, needs an ε > 0."""
-    return family == LEAST or FAMILIES[family].needs_epsilon
-
-
-def uses_delta(family: str) -> bool:
-    """Tell whether a δ > 0 makes a family, or the least noise, cheaper."""
-    return family == LEAST or FAMILIES[family].uses_delta
+def taken_for(family: str) -> Family:
+    """Return the family by whose properties a noise is estimated: the least is like a cut one."""
+    return FAMILIES["cut_staircase" if family == LEAST else family]
 
 
 @dataclass(frozen=True)
@@ -106,7 +94,7 @@ class Estimate:
 
     def cost(self, family: str, epsilon: float, spent: float) -> float:
         """Return about what a family costs at (ε, 1 − e^−spent), times the answer's weight."""
-        _, stairs = approximation_of(family)
+        stairs = taken_for(family).stairs
         plain = self._cost(_law(family, epsilon, spent), rounds=not stairs)
         return plain * self._stairs(epsilon) if stairs else plain
 
@@ -166,7 +154,7 @@ class Estimate:
 
 def _law(family: str, epsilon: float, spent: float) -> Spread | Bell:
     """Return about the law of a family; of a Gaussian by the textbook's σ, or its own at ε = 0."""
-    shape, _ = approximation_of(family)
+    shape = taken_for(family).approximation
     if shape is not Approximation.GAUSSIAN:
         return Spread.of(shape, epsilon, spent)
     delta = -math.expm1(-spent)
@@ -191,7 +179,6 @@ def _normal_size(y: float) -> float:
 
 @lru_cache(64)
 def _in_floats(cost: Cost) -> Callable[[float], float]:
-    """Return a cost as a quick function of floats."""
     if isinstance(cost, Power):
         exponent = as_float(cost.p)
         return lambda size: size**exponent

@@ -55,8 +55,8 @@ class Sharing:
         if other:
             return _refused(f"an answer is to have {other} noise")
         try:
-            sigmas = self._sigmas(apportioned(Fraction(1), self.shares()))
-            return self._at(sigmas)
+            shares = apportioned(Fraction(1), self.shares())
+            return self._at([*map(self._sigma, self.asked.wanted, shares)])
         except TooLittle as error:
             return replace(_refused(error.rule), needs=error.needs)
         except (InvalidParameter, NotPrivate, Unsupported) as error:
@@ -96,41 +96,32 @@ class Sharing:
             raise Unsupported("Gaussian noise is shared", got=f"{found!r}")
         return found
 
-    def _sigmas(self, shares: tuple[Fraction, ...]) -> list[Fraction]:
-        """Return σᵢ = s·Δᵢ/√xᵢ, rounded up."""
-        pairs = zip(self.asked.wanted, shares, strict=True)
-        return [self._sigma(one, share) for one, share in pairs]
-
     def _sigma(self, one: Wanted, share: Fraction) -> Fraction:
+        """Return σᵢ = s·Δᵢ/√xᵢ, rounded up."""
         wide = self.unit.sigma * one.sensitivity / power(share, _HALF).lower
         return Interval.exact(wide).shortened(_BITS).upper
 
     def _at(self, sigmas: list[Fraction]) -> Candidate:
         wanted = self.asked.wanted
-        laws = [drawn_for(one, sigma) for one, sigma in zip(wanted, sigmas, strict=True)]
-        pairs = list(zip(laws, wanted, strict=True))
-        costs = tuple(self._cost(law, one) for law, one in pairs)
-        widths = tuple(reach(law, one) for law, one in pairs)
+        laws = list(map(drawn_for, wanted, sigmas))
+        costs = tuple(map(self._cost, laws, wanted))
+        widths = tuple(map(reach, laws, wanted))
         if self.asked.missed(widths):
             raise TooLittle("it misses a target by a hair")
         epsilon = self.asked.privacy.epsilon
         parts = tuple(alone(epsilon, one, s) for one, s in zip(wanted, sigmas, strict=True))
         option = Option(GAUSSIAN, SHARED, self.asked.score(costs, widths), parts, costs, widths)
-        return Candidate(option, lambda: self._made(sigmas, parts))
+        return Candidate(option, lambda: tuple(map(made, wanted, sigmas, parts)))
 
     def _cost(self, law: LatticeNoise, one: Wanted) -> Fraction:
         self.asked.in_time()
         return law.expected(one.objective)
 
-    def _made(self, sigmas: list[Fraction], parts: tuple[Privacy, ...]) -> tuple[Mechanism, ...]:
-        return tuple(map(made, self.asked.wanted, sigmas, parts))
-
     def _least(self) -> list[float]:
         """Return the least shares: what the targets need, and next to nothing for others."""
-        many = len(self.asked.wanted)
-        return [
-            _FLOOR / many if one.error is None else self._needed(one) for one in self.asked.wanted
-        ]
+        wanted = self.asked.wanted
+        floor = _FLOOR / len(wanted)
+        return [floor if one.error is None else self._needed(one) for one in wanted]
 
     def _needed(self, one: Wanted) -> float:
         """Return the share with which an answer meets its target."""

@@ -35,9 +35,7 @@ from leastnoise.planning.search.allocation import (
 from leastnoise.planning.search.estimates import (
     LEAST,
     Estimate,
-    approximation_of,
-    needs_epsilon,
-    uses_delta,
+    taken_for,
 )
 from leastnoise.planning.wanted import Wanted
 
@@ -188,7 +186,7 @@ class Parting:
             return ["truncated_laplace", "cut_staircase"] if _only_called(one) else ["staircase"]
         estimate, costs = Estimate(one), {}
         for name in _CLOSED:
-            if (epsilon or uses_delta(name)) and (spent or needs_epsilon(name)):
+            if (epsilon or taken_for(name).uses_delta) and (spent or taken_for(name).needs_epsilon):
                 known = one.cost is not None
                 figure = estimate.cost if known else estimate.width
                 costs[name] = figure(name, epsilon, spent)
@@ -212,8 +210,8 @@ class Parting:
         """Return which answers make use of ε, and which of δ."""
         privacy, numbers = self.asked.privacy, range(len(names))
         return (
-            [i for i in numbers if privacy.epsilon and needs_epsilon(names[i])],
-            [i for i in numbers if privacy.delta and uses_delta(names[i])],
+            [i for i in numbers if privacy.epsilon and taken_for(names[i]).needs_epsilon],
+            [i for i in numbers if privacy.delta and taken_for(names[i]).uses_delta],
         )
 
     def _even(self, names: Sequence[str]) -> Shares:
@@ -233,7 +231,8 @@ class Parting:
         level = self._even(names)
         if len(names) == 1:
             return level
-        alike = tuple(approximation_of(name) for name in names)
+        families = [taken_for(name) for name in names]
+        alike = tuple((family.approximation, family.stairs) for family in families)
         if alike in self._proposed:
             return self._proposed[alike]
         least = self._least(names, level)
