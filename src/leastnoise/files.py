@@ -32,9 +32,11 @@ def write_table(path: object, write: Callable[[IO[bytes]], object], *, overwrite
         )
     target = Path(path)
     try:
-        if overwrite:
-            _refuse_kept(target)
-        elif os.path.lexists(target):
+        kind = _kind_kept(target) if overwrite else None
+        if kind is not None:
+            more = ", or a file that belongs to one" if kind == _DATABASE else ""
+            raise _kept("a table must not be written", kind + more)
+        if not overwrite and os.path.lexists(target):
             raise _exists()
         write_atomically(target, write, overwrite=overwrite)
     except FileExistsError:
@@ -134,13 +136,6 @@ def refuse_overwriting_read(out: str, *read: str | None) -> None:
             "--out must not write over what is read; got the name of a file that is. Choose "
             "another name."
         )
-
-
-def _refuse_kept(target: Path) -> None:
-    kind = _kind_kept(target)
-    if kind is not None:
-        more = ", or a file that belongs to one" if kind == _DATABASE else ""
-        raise _kept("a table must not be written", kind + more)
 
 
 def _kind_kept(target: Path) -> str | None:

@@ -5,7 +5,6 @@ import textwrap
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from types import TracebackType
 
 # A line of the header, then one for each row.
 Cells = Sequence[Sequence[str]]
@@ -89,12 +88,7 @@ class Progress:
             sys.stderr.flush()
             self._width = len(line)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._width:
             sys.stderr.write("\r" + " " * self._width + "\r")
             sys.stderr.flush()

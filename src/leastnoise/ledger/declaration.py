@@ -137,10 +137,11 @@ def _deployment(
 def _evidence(
     known: Accounts, dataset: str, releases: list[Release], mechanisms: dict[str, Json]
 ) -> Json:
+    version = import_module("leastnoise").__version__  # what it imports is no business of a ledger
     accounts = [account for account in known.all() if account.dataset == dataset]
     return {
         "head": str(known.head),
-        "versions": {"leastnoise": _version(), "ledger": VERSION},
+        "versions": {"leastnoise": version, "ledger": VERSION},
         "accounts": [account_to_json(account) for account in accounts],
         "mechanisms": {
             digest: {"arithmetic": ARITHMETIC, **content} for digest, content in mechanisms.items()
@@ -150,12 +151,6 @@ def _evidence(
             for release in releases
         ],
     }
-
-
-def _version() -> str:
-    """Return the version, which the package says: its own imports are no business of a ledger."""
-    version: str = import_module("leastnoise").__version__
-    return version
 
 
 def account_to_json(account: Account) -> Json:

@@ -29,7 +29,7 @@ from leastnoise.core.exact import (
     quote,
 )
 from leastnoise.core.lattice import rounding_error
-from leastnoise.core.noise import Noise, Rounded, Smooth
+from leastnoise.core.noise import Noise, Smooth
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1
 from leastnoise.errors import InvalidParameter, Unsupported
@@ -37,6 +37,7 @@ from leastnoise.ledger import privacy_to_json
 from leastnoise.mechanism import Mechanism, calibrate_problem, farthest, half_width, proving
 from leastnoise.planning.closed_forms import (
     MOST_RELEASES,
+    drawn_of,
     first_release,
     gaussian_ahead,
     on_line,
@@ -267,16 +268,9 @@ class Contender:
 
     @classmethod
     def shared(cls, family: str, noise: Smooth, problem: Problem, bound: Fraction) -> "Contender":
-        """Return a Gaussian noise that several releases share, each moved by Δ.
-
-        It is drawn on the lattice of Δ: rounded there, each answer moves by whole steps, and the
-        noise is stretched as much as that move is longer than Δ.
-        """
-        law: Noise = noise
-        if problem.integer:
-            law = drawn = Rounded(Fraction(1), noise)
-        else:
-            drawn = noise.discretize(problem.sensitivity)
+        """Return a Gaussian noise that several releases share, each moved by Δ."""
+        drawn = drawn_of(noise, problem.sensitivity, integer=problem.integer)
+        law = drawn if problem.integer else noise
         cost = law.expected(problem.cost)
         rounding = rounding_error(drawn.step, integer=problem.integer)
         return cls(
@@ -334,7 +328,7 @@ def _notes(comparison: Comparison) -> list[str]:
     notes = [f"bound: of {CLASSES[problem.among]}, none costs less than {bound}."]
     if many > 1:
         notes[0] = notes[0][:-1] + " in any one release, even under the whole promise."
-    notes += [f"{name}: {meaning}." for name, meaning in _COLUMNS.items() if name in _TOLD]
+    notes += [f"{name}: {_COLUMNS[name]}." for name in ("proves", "exact")]
     if many > 1:
         shared = f"; Gaussian noises share it exactly, as one moved by √{many}·Δ"
         shared = shared if problem.privacy.delta else ""
@@ -342,23 +336,14 @@ def _notes(comparison: Comparison) -> list[str]:
             f"{many} releases: each promises {comparison.each}, and all of them together "
             f"{problem.privacy}{shared}. What an answer proves, and its errors, are of one answer."
         )
-        notes.append(_overtaking(comparison.overtaking))
+        first = comparison.overtaking
+        ahead = f"overtakes the other closed forms at k = {first}"
+        if first is None:
+            ahead = f"is the cheapest closed form for no number of them up to {MOST_RELEASES}"
+        elif first == 1:
+            ahead = "is the cheapest closed form already for one"
+        notes.append(f"many releases: the Gaussian {ahead}.")
     return [*notes, *(f"not {name}: {why}." for name, why in comparison.refused.items())]
-
-
-# Columns that a note explains.
-_TOLD = ("proves", "exact")
-
-
-def _overtaking(first: int | None) -> str:
-    if first is None:
-        return (
-            "many releases: the Gaussian is the cheapest closed form for no number of them up to "
-            f"{MOST_RELEASES}."
-        )
-    if first == 1:
-        return "many releases: the Gaussian is the cheapest closed form already for one."
-    return f"many releases: the Gaussian overtakes the other closed forms at k = {first}."
 
 
 def _by_family(

@@ -85,11 +85,7 @@ class Asked:
         return max(0.0, self.ends - time.monotonic())
 
     def in_time(self) -> None:
-        """Go on if there is time left.
-
-        Raises:
-            OutOfTime: If there is none.
-        """
+        """Raise OutOfTime if no time is left."""
         if not self.left:
             raise OutOfTime("passed over: the seconds were up")
 
@@ -158,20 +154,16 @@ class Laws:
             self._found[key] = FAMILIES[family].find(problem).discretize(problem.sensitivity)
         return self._found[key]
 
-    def cost(self, family: str, one: Wanted, privacy: Privacy) -> Fraction:
-        """Return what the drawn noise costs, without the answer's weight."""
-        key = family, _problem(one, privacy)
-        if key not in self._costs:
-            self._costs[key] = self.drawn(family, one, privacy).expected(one.objective)
-        return self._costs[key]
-
     def width(self, family: str, one: Wanted, privacy: Privacy) -> Fraction:
         """Return how far errors reach, as often as the answer's confidence says."""
         return reach(self.drawn(family, one, privacy), one)
 
     def figures(self, family: str, one: Wanted, privacy: Privacy) -> Figures:
-        """Return both."""
-        return Figures(family, self.cost(family, one, privacy), self.width(family, one, privacy))
+        """Return what the drawn noise costs, without the answer's weight, and its width."""
+        key = family, _problem(one, privacy)
+        if key not in self._costs:
+            self._costs[key] = self.drawn(family, one, privacy).expected(one.objective)
+        return Figures(family, self._costs[key], self.width(family, one, privacy))
 
 
 def reach(law: LatticeNoise, one: Wanted) -> Fraction:

@@ -147,8 +147,7 @@ class Plan:
             if stated != (one.sensitivity, one.integer, one.objective):
                 raise _unproved("a mechanism is for another answer")
         chosen, asked = self.rows[0], Asked(self.privacy, self.wanted)
-        if proved(chosen.how, self.ready, self.privacy) != self.together:
-            raise _unproved("the answers keep another promise together")
+        self._check_together()
         if option_of(chosen.family, chosen.how, asked, self.ready) != chosen:
             raise _unproved("the answers do not cost what it says")
         if asked.missed(chosen.half_widths):
@@ -191,14 +190,17 @@ class Plan:
 
     def _spending(self) -> Spending:
         """Return what a ledger is to charge: what all answers are proved to keep together."""
-        if proved(self.rows[0].how, self.ready, self.privacy) != self.together:
-            raise _unproved("the answers keep another promise together")
+        self._check_together()
         parts = {
             one.name: made.spending() for one, made in zip(self.wanted, self.ready, strict=True)
         }
         mechanisms = {d: found for part in parts.values() for d, found in part.mechanisms.items()}
         names = {name: list(part.mechanisms) for name, part in parts.items()}
         return Spending(self.together, mechanisms, {"answer": "plan", "of": names})
+
+    def _check_together(self) -> None:
+        if proved(self.rows[0].how, self.ready, self.privacy) != self.together:
+            raise _unproved("the answers keep another promise together")
 
     def _complete(self, values: object) -> None:
         """Refuse values that are not just those of the plan."""
@@ -331,11 +333,7 @@ def _unproved(what: str) -> InvalidParameter:
 
 
 def _gaussian(mechanism: Mechanism) -> tuple[Fraction, Fraction]:
-    """Return the move that shared noise protects against, and its σ.
-
-    Raises:
-        NotPrivate: If it is not a rounded Gaussian.
-    """
+    """Return the move that shared noise protects against, and its σ; reject other noise."""
     law = mechanism.drawn.noise
     if not isinstance(law, Rounded) or not isinstance(law.noise, Gaussian):
         raise NotPrivate(f"shared noise must be Gaussian; got {law!r}. Plan again.")
@@ -343,13 +341,10 @@ def _gaussian(mechanism: Mechanism) -> tuple[Fraction, Fraction]:
 
 
 def proved(how: str, mechanisms: tuple[Mechanism, ...], asked: Privacy) -> Privacy:
-    """Return what the mechanisms keep together, no more than was asked; raise if it is more.
+    """Return what the mechanisms keep together; raise NotPrivate if that is more than was asked.
 
     By their own guarantees, as one Gaussian noise (both :mod:`leastnoise.core.basic_composition`),
     or by composing what they draw (:func:`leastnoise.compose`). A long δ is rounded up.
-
-    Raises:
-        NotPrivate: If they do not keep the promise that was asked for.
     """
     if how == SHARED:
         reached = basic_composition.compose_gaussians(map(_gaussian, mechanisms), asked.epsilon)

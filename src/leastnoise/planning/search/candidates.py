@@ -129,7 +129,8 @@ def _solved(asked: Asked, found: list[Candidate]) -> Candidate | None:
     closed = found[0]
     if closed.make is None or closed.option.cost is None or not asked.left:
         return None
-    if closed.option.cost > _SOLVING * _lowest(found):
+    lowest = min(one.option.cost for one in found if one.option.cost is not None)
+    if closed.option.cost > _SOLVING * lowest:
         return None
     questions = list(zip(asked.wanted, closed.option.promises, strict=True))
     known: dict[object, Mechanism] = {}
@@ -155,10 +156,6 @@ def _unsolved(asked: Asked, found: list[Candidate]) -> Candidate:
     else:
         why = "passed over: solving is not expected to make up for how much dearer it is"
     return Candidate(Option(LEAST, EACH, refused=why))
-
-
-def _lowest(found: list[Candidate]) -> Fraction:
-    return min(one.option.cost for one in found if one.option.cost is not None)
 
 
 def _better(one: Wanted, part: Privacy, plain: Mechanism, seconds: float) -> Mechanism:

@@ -185,32 +185,25 @@ def _in_floats(cost: Cost) -> Callable[[float], float]:
     if isinstance(cost, Points):
         sizes, costs = [as_float(x) for x in cost.sizes], [as_float(y) for y in cost.costs]
         return lambda size: _along(sizes, costs, size)
-    return _Sampled(cost)
+    return _sampled(cost)
 
 
-class _Sampled:
-    """A cost that can only be called, by straight lines between sizes of a table.
+def _sampled(cost: Cost) -> Callable[[float], float]:
+    """Return a cost that can only be called, by straight lines between the sizes of a table.
 
     Each size of the table is called once, however often the cost is asked for.
     """
+    at = cache(lambda i: cost(math.exp2(i / _SAMPLES)))
 
-    def __init__(self, cost: Cost) -> None:
-        self._cost = cost
-        self._called: dict[int, float] = {}
-
-    def __call__(self, size: float) -> float:
+    def value(size: float) -> float:
         if size <= 0:
-            return self._cost(0)
-        place = math.log2(size) * _SAMPLES
-        i = math.floor(place)
-        low, high = self._at(i), self._at(i + 1)
+            return cost(0)
+        i = math.floor(math.log2(size) * _SAMPLES)
+        low, high = at(i), at(i + 1)
         start, end = math.exp2(i / _SAMPLES), math.exp2((i + 1) / _SAMPLES)
         return low + (high - low) * (size - start) / (end - start)
 
-    def _at(self, i: int) -> float:
-        if i not in self._called:
-            self._called[i] = self._cost(math.exp2(i / _SAMPLES))
-        return self._called[i]
+    return value
 
 
 def _along(sizes: list[float], costs: list[float], size: float) -> float:

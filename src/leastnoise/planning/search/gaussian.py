@@ -22,12 +22,12 @@ from leastnoise.calibration import Problem
 from leastnoise.certificate import Certificate
 from leastnoise.core.basic_composition import LEAST_DELTA
 from leastnoise.core.exact import Interval, as_float, format_rounded, power
-from leastnoise.core.noise import Gaussian, LatticeNoise, Noise, Rounded
+from leastnoise.core.noise import Gaussian, LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Power, l2
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.mechanism import Drawn, Mechanism
-from leastnoise.planning.closed_forms import on_line
+from leastnoise.planning.closed_forms import drawn_of, on_line
 from leastnoise.planning.options import AMONG, SHARED, Asked, Candidate, Option, reach
 from leastnoise.planning.search.allocation import TooLittle, apportioned, balanced, smallest
 from leastnoise.planning.search.estimates import Estimate
@@ -161,15 +161,8 @@ def best_shares(wanted: tuple[Wanted, ...], p: float) -> list[float]:
 
 
 def drawn_for(one: Wanted, sigma: Fraction) -> LatticeNoise:
-    """Return what is drawn: rounded to whole numbers, or to the fine lattice of Δ.
-
-    There the noise is stretched as much as the move that it protects against is longer than Δ, so
-    Δ/σ stays as it is.
-    """
-    noise = Gaussian(sigma)
-    if one.integer:
-        return Rounded(Fraction(1), noise)
-    return noise.discretize(one.sensitivity)
+    """Return what is drawn for an answer."""
+    return drawn_of(Gaussian(sigma), one.sensitivity, integer=one.integer)
 
 
 def alone(epsilon: Fraction, one: Wanted, sigma: Fraction) -> Privacy:
