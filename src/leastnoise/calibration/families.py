@@ -170,9 +170,8 @@ def cheapest_known(problem: Problem) -> tuple[Noise, str]:
     return best[1], best[2]
 
 
-register(
-    "uniform",
-    Family(
+_BUILT_IN = {
+    "uniform": Family(
         about="uniform, with mass at 0 where δ is large",
         source="GDGK19, Theorem 2",
         find=find_uniform,
@@ -180,10 +179,7 @@ register(
         approximation=Approximation.UNIFORM,
         prove_least=prove_uniform,
     ),
-)
-register(
-    "comb",
-    Family(
+    "comb": Family(
         about="three levels, not decreasing",
         source="docs/theory/comb.md",
         find=find_comb,
@@ -191,10 +187,7 @@ register(
         approximation=Approximation.UNIFORM,
         prove_least=prove_comb,
     ),
-)
-register(
-    "canonical",
-    Family(
+    "canonical": Family(
         about="as far in as (ε, δ) lets any noise be, in steps of Δ",
         source="Awan and Vadhan 2023",
         find=find_canonical,
@@ -203,10 +196,7 @@ register(
         stairs=True,
         many_steps=True,
     ),
-)
-register(
-    "staircase",
-    Family(
+    "staircase": Family(
         about="falls by e^−ε once in a Δ",
         source="Geng and Viswanath 2016",
         find=cheapest_staircase,
@@ -214,10 +204,7 @@ register(
         approximation=Approximation.EXPONENTIAL,
         stairs=True,
     ),
-)
-register(
-    "cut_staircase",
-    Family(
+    "cut_staircase": Family(
         about="a staircase cut off where δ pays for it",
         source="docs/theory/families.md",
         find=find_cut_staircase,
@@ -226,10 +213,7 @@ register(
         stairs=True,
         many_steps=True,
     ),
-)
-register(
-    "geometric",
-    Family(
+    "geometric": Family(
         about="falls by e^(−ε/Δ) from one whole number to the next",
         source="Ghosh, Roughgarden and Sundararajan 2012",
         find=geometric,
@@ -237,44 +221,34 @@ register(
         approximation=Approximation.EXPONENTIAL,
         stairs=True,
     ),
-)
-register(
-    "laplace",
-    Family(
+    "laplace": Family(
         about="falls by the same factor over equal lengths",
         source="Dwork, McSherry, Nissim and Smith 2006; tight at δ > 0",
         find=find_smooth(laplace),
         noise=(Laplace, Rounded),
         approximation=Approximation.LAPLACE,
     ),
-)
-register(
-    "truncated_laplace",
-    Family(
+    "truncated_laplace": Family(
         about="Laplace up to a largest size",
         source="Geng, Ding, Guo and Kumar 2020, Theorem 1",
         find=find_smooth(truncated_laplace),
         noise=(TruncatedLaplace, Rounded),
         approximation=Approximation.TRUNCATED,
     ),
-)
-register(
-    "gaussian",
-    Family(
+    "gaussian": Family(
         about="normal, of the least σ there is",
         source="Balle and Wang 2018, Theorem 8",
         find=find_smooth(gaussian),
         noise=(Gaussian, Rounded),
         approximation=Approximation.GAUSSIAN,
     ),
-)
-register(
-    "classic_gaussian",
-    Family(
+    "classic_gaussian": Family(
         about="normal, σ by the textbook's formula",
         source="Dwork and Roth 2014, Theorem A.1",
         find=find_smooth(classic_gaussian),
         noise=(Gaussian, Rounded),
         approximation=Approximation.GAUSSIAN,
     ),
-)
+}
+for _name, _family in _BUILT_IN.items():
+    register(_name, _family)

@@ -107,8 +107,6 @@ class Ledger:
             self._chain.close()
             raise
 
-    # ------------------------------------------------------------------ to be read
-
     @property
     def account(self) -> Account:
         """What may be spent of the data set, and was."""
@@ -178,8 +176,6 @@ class Ledger:
         """
         said = None if unit is None else check_name(unit, "a unit of privacy")
         return declare(self.rows(), self.dataset, said)
-
-    # ------------------------------------------------------------------ to be written
 
     def allow(self, limit: Privacy, *, analyst: str | None = None) -> None:
         """Set a new limit, of the data set or of one analyst of it; the old one stays on record."""
@@ -264,8 +260,6 @@ class Ledger:
         where = "postgresql://…" if "://" in self.where else self.where
         who = "" if self.analyst is None else f", analyst={self.analyst!r}"
         return f"Ledger({where!r}, dataset={self.dataset!r}{who})"
-
-    # ------------------------------------------------------------------ how it is opened
 
     def _open(self, chosen: str | None, whole: Privacy | None, own: Privacy | None) -> str:
         """Begin a ledger or an account with its limit; refuse another than it has.

@@ -225,9 +225,6 @@ def _within(values: "Array", *, integer: bool) -> list[int] | list[float]:
     return [as_float(max(-ends, min(ends, value))) for value in values.tolist()]
 
 
-# ------------------------------------------------------------------- which library's it is
-
-
 def _pandas_series(value: Any) -> PandasSeries | None:
     pandas = _loaded("pandas", value, ("DataFrame",))
     if pandas is None or not isinstance(value, pandas.Series):

@@ -116,6 +116,19 @@ class Asked:
         pairs = zip(self.wanted, widths, strict=True)
         return [width / one.error for one, width in pairs if one.error is not None]
 
+    def option(
+        self,
+        family: str,
+        how: str,
+        parts: tuple[Privacy, ...],
+        costs: tuple[Fraction, ...],
+        widths: tuple[Fraction, ...],
+    ) -> Option:
+        """Return the row of a way to release the answers; reject one that misses a target."""
+        if self.missed(widths):
+            raise InvalidParameter("it misses a target by a hair")
+        return Option(family, how, self.score(costs, widths), parts, costs, widths)
+
     def missed(self, widths: tuple[Fraction, ...]) -> bool:
         """Tell whether some target is not met."""
         return any(share > 1 for share in self.shares_of_targets(widths))

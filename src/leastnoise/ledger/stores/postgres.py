@@ -11,7 +11,7 @@ neither is ever in an error of ours, nor hangs on to one.
 import math
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -135,17 +135,13 @@ class PostgresStore:
         with translated():
             self._connection = self._connected()
 
-    @contextmanager
-    def reading(self) -> Iterator["_Page"]:
+    def reading(self) -> AbstractContextManager["_Page"]:
         """Open a page that shows one state of the ledger."""
-        with self._transaction(_READ) as page:
-            yield page
+        return self._transaction(_READ)
 
-    @contextmanager
-    def writing(self) -> Iterator["_Page"]:
+    def writing(self) -> AbstractContextManager["_Page"]:
         """Open a page that nobody else can append to."""
-        with self._transaction(_WRITE) as page:
-            yield page
+        return self._transaction(_WRITE)
 
     def close(self) -> None:
         """Close the connection, but not one that belongs to the process that forked this one."""

@@ -8,7 +8,7 @@ the head is moved by an UPDATE that names where it must have been.
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import astuple
 from pathlib import Path
 from threading import RLock
@@ -90,17 +90,13 @@ class SqliteStore:
         self._create = False
         _STORES.add(self)
 
-    @contextmanager
-    def reading(self) -> Iterator["_Page"]:
+    def reading(self) -> AbstractContextManager["_Page"]:
         """Open a page that shows one state of the ledger."""
-        with self._transaction("BEGIN", written=False) as page:
-            yield page
+        return self._transaction("BEGIN", written=False)
 
-    @contextmanager
-    def writing(self) -> Iterator["_Page"]:
+    def writing(self) -> AbstractContextManager["_Page"]:
         """Open a page that nobody else can append to."""
-        with self._transaction("BEGIN IMMEDIATE", written=True) as page:
-            yield page
+        return self._transaction("BEGIN IMMEDIATE", written=True)
 
     def _same_files(self) -> None:
         """Refuse to go on if the file or its log is no longer what others see under its name.

@@ -24,7 +24,7 @@ from leastnoise.planning.options import (
     option_of,
 )
 from leastnoise.planning.search.allocation import TooLittle, smallest
-from leastnoise.planning.search.composed import MOST_COMPOSED, NARROWED, Narrowing
+from leastnoise.planning.search.composed import MOST_COMPOSED, NARROWED, narrowed
 from leastnoise.planning.search.estimates import LEAST
 from leastnoise.planning.search.gaussian import Sharing
 from leastnoise.planning.search.split import Parting, parted
@@ -100,7 +100,7 @@ def _narrowed(parting: Parting, found: list[Candidate], effort: Effort) -> Itera
         if one.option.family not in NARROWED or one.make is None:
             continue
         if why is None:
-            yield Narrowing(asked, parting.laws).candidate(one.option)
+            yield narrowed(asked, parting.laws, one.option)
         else:
             yield Candidate(Option(one.option.family, COMPOSED, refused=f"passed over: {why}"))
 

@@ -106,11 +106,9 @@ class Sharing:
         laws = list(map(drawn_for, wanted, sigmas))
         costs = tuple(map(self._cost, laws, wanted))
         widths = tuple(map(reach, laws, wanted))
-        if self.asked.missed(widths):
-            raise TooLittle("it misses a target by a hair")
         epsilon = self.asked.privacy.epsilon
         parts = tuple(alone(epsilon, one, s) for one, s in zip(wanted, sigmas, strict=True))
-        option = Option(GAUSSIAN, SHARED, self.asked.score(costs, widths), parts, costs, widths)
+        option = self.asked.option(GAUSSIAN, SHARED, parts, costs, widths)
         return Candidate(option, lambda: tuple(map(made, wanted, sigmas, parts)))
 
     def _cost(self, law: LatticeNoise, one: Wanted) -> Fraction:

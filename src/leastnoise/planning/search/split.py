@@ -137,9 +137,7 @@ class Parting:
                 self.asked.in_time()
             chosen.append(self._chosen(*one))
         costs, widths = tuple(one.cost for one in chosen), tuple(one.width for one in chosen)
-        if self.asked.missed(widths):
-            raise TooLittle("it misses a target by a hair")
-        option = Option(family, EACH, self.asked.score(costs, widths), parts, costs, widths)
+        option = self.asked.option(family, EACH, parts, costs, widths)
         return Candidate(option, lambda: self._made(family, chosen, parts))
 
     def _made(
@@ -192,8 +190,6 @@ class Parting:
                 costs[name] = figure(name, epsilon, spent)
         lowest = min(costs.values(), default=0.0)
         return [name for name, cost in costs.items() if cost <= _NEAR * lowest] or list(_CLOSED)
-
-    # ------------------------------------------------------------ shares of ε and of −ln(1−δ)
 
     @cached_property
     def _estimates(self) -> list[Estimate]:
