@@ -16,6 +16,7 @@ from types import ModuleType
 import pytest
 
 import leastnoise
+from leastnoise.tables import QUERIES
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -173,8 +174,9 @@ def test_the_script_on_a_few_releases(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_everything_public_is_exported_and_nothing_else() -> None:
-    """The table of homes, the names for type checkers and ``__all__`` are one list."""
+    """The homes and the table queries, the names for type checkers and ``__all__`` are one list."""
     homes = [name for names in leastnoise._HOMES.values() for name in names]
+    homes += {query.class_name for query in QUERIES.values()}
     assert sorted(leastnoise.__all__) == sorted([*homes, "errors"])
     shown = [name for name in dir(leastnoise) if not name.startswith("_")]
     assert shown == sorted(leastnoise.__all__)

@@ -55,7 +55,7 @@ class UnitsFrom(Question):
         condition = Comparison(self.column, ">=", Literal("number", Decimal(self.least)))
         kept = rows.filter(truth(condition, rows.source, rows.table))
         once = replace(kept, unit=replace(rows.unit, max_rows=1))
-        return self.make_query(once, numbers=(self.group_count(once.unit),))
+        return Query(question=self, rows=once, numbers=(self.group_count(once.unit),))
 
 
 ENTRY: dict[str, Any] = {
@@ -234,11 +234,11 @@ class Wrong(Count):
     def query(self, rows: Rows) -> Query:
         number = self.group_count(rows.unit)
         if self.lacks == "add_noise":
-            return self.make_query(rows, numbers=(number, number))
+            return Query(question=self, rows=rows, numbers=(number, number))
         if self.lacks == "answers":
             summed = Summed(rows.table["income"], 0, 9)
-            return self.make_query(rows, numbers=(number, number), summed=summed)
-        return self.make_query(rows, numbers=(replace(number, shift=1),))
+            return Query(question=self, rows=rows, numbers=(number, number), summed=summed)
+        return Query(question=self, rows=rows, numbers=(replace(number, shift=1),))
 
 
 @pytest.mark.parametrize("lacks", ["add_noise", "answers", "deciding_count"])

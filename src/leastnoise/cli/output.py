@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from fractions import Fraction
@@ -27,7 +27,7 @@ from leastnoise.files import refuse_overwriting, refuse_overwriting_read
 if TYPE_CHECKING:
     from leastnoise.certificate import Certificate
     from leastnoise.ledger import Receipt
-    from leastnoise.tables import Figures, GroupedAnswers, Layout
+    from leastnoise.tables import GroupedAnswers
 
 _NO_BREAK = "\u00a0"
 # The blanks in "ε = 1" and "50 %", and that in "(ε, δ)".
@@ -181,7 +181,7 @@ def _answer_data(found: Any, title: str) -> dict[str, Any]:
 
     table = as_table(found, title)
     layout = layout_of(table.answers)
-    each = [_figures(layout, figures) for figures in layout.figures(table.answers)]
+    each = [_figures(layout.json_names, figures) for figures in layout.figures(table.answers)]
     data: dict[str, Any] = {"asked": title}
     if _grouped(found):
         keys = [[_key(part) for part in key] for key in table.keys]
@@ -197,15 +197,15 @@ def _answer_data(found: Any, title: str) -> dict[str, Any]:
     }
 
 
-def _figures(layout: "Layout[Any]", figures: "Figures") -> dict[str, Any]:
-    """Return the figures of one answer; two of one name in JSON are a list."""
+def _figures(names: Sequence[str], figures: Sequence[tuple[int, int] | None]) -> dict[str, Any]:
+    """Return the figures of one answer, the value also as a float; those of one name as a list."""
     data: dict[str, Any] = {}
-    for column, figure in zip(layout.columns, figures, strict=True):
-        name, number = column.json or column.name, figure and Fraction(*figure)
+    for name, figure in zip(names, figures, strict=True):
+        number = figure and Fraction(*figure)
         text = None if number is None else format_ratio(number)
         data[name] = [data[name], text] if name in data else text
-        if column is layout.columns[0]:
-            data[f"{name}_float"] = finite(as_float(number or 0))
+        if name == "value":
+            data["value_float"] = finite(as_float(number or 0))
     return data
 
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from leastnoise.tables.answers import Figures, GroupedAnswers, Layout, layout_of, mechanisms_of
+    from leastnoise.tables.answers import GroupedAnswers, layout_of, mechanisms_of
     from leastnoise.tables.protected import Protected, protect
     from leastnoise.tables.queries import (
         Count,
@@ -28,10 +28,8 @@ __all__ = [
     "Argument",
     "Count",
     "Explanation",
-    "Figures",
     "GroupedAnswers",
     "Histogram",
-    "Layout",
     "Mean",
     "MeanAnswer",
     "Protected",

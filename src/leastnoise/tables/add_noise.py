@@ -39,7 +39,7 @@ def add_noise(result: Result, query: Query, numbers: Numbers) -> NoisyResult:
     """
     noise = [_adder(number, mechanism) for number, mechanism in numbers]
     threshold = show_above(query, numbers) if query.discovered else None
-    columns = len(query.names)
+    columns = len(query.question.key_columns)
     if query.keys is not None:
         known = set(query.keys)
         result = [row for row in result if row[:columns] in known]

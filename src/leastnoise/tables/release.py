@@ -164,10 +164,10 @@ def _answer(
 ) -> TableResult:
     question = query.question
     answers = question.answers(noisy.numbers, mechanisms, privacy, receipt)
-    if not query.names:
+    if not question.key_columns:
         return answers[0]
     return GroupedAnswers(
-        names=query.names,
+        names=question.key_columns,
         keys=question.name_keys(noisy.keys),
         answers=tuple(answers),
         title=question.title,

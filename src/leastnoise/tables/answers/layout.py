@@ -73,7 +73,7 @@ class Figure:
     Attributes:
         name: The name of the column.
         to_float: How a ratio becomes a float: to the nearest, down or up.
-        json: The name in the JSON of a command, if another; two of one name become a list.
+        json: The name in the JSON of a command, if another.
         confident: Whether the column holds with 95 % only.
         widened: Whether it is an error of the value, so that an export must add by how much the
             value was rounded.
@@ -112,6 +112,11 @@ class Layout(Generic[One]):
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def json_names(self) -> tuple[str, ...]:
+        """The names in the JSON of a command; figures of one name are a list."""
+        return tuple(column.json or column.name for column in self.columns)
 
 
 def layout_of(answers: Sequence[TableAnswer]) -> Layout[Any]:

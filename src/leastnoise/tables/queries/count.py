@@ -28,4 +28,4 @@ class Count(Question):
 
     def query(self, rows: Rows) -> Query:
         """Count the rows of each group."""
-        return self.make_query(rows, numbers=(self.group_count(rows.unit),))
+        return Query(question=self, rows=rows, numbers=(self.group_count(rows.unit),))

@@ -1,8 +1,9 @@
 """``Histogram``: how many rows there are in each range of a column."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact, localcontext
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise, product
 from typing import Any, ClassVar
 
@@ -73,15 +74,22 @@ class Histogram(Question):
         super().check(source)
         check_numeric(source, self.column, booleans=False)
 
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The names of the columns of keys: ranges are keys, too."""
+        return (*self.by, self.column)
+
+    @cached_property
+    def groups(self) -> tuple[Key, ...]:
+        """The groups to answer for: each range of each group."""
+        cells = range(len(self.edges) - 1)
+        return tuple((*key, cell) for key, cell in product(super().groups or ((),), cells))
+
     def query(self, rows: Rows) -> Query:
         """Count the rows of each group and range."""
         rows = rows.among(self.by, self.keys)
-        query = self.make_query(
-            rows, numbers=(self.group_count(rows.unit),), cell=self._range(rows)
-        )
-        cells = range(len(self.edges) - 1)
-        keys = tuple((*key, cell) for key, cell in product(self.groups or ((),), cells))
-        return replace(query, names=(*self.by, self.column), keys=keys)
+        numbers = (self.group_count(rows.unit),)
+        return Query(question=self, rows=rows, numbers=numbers, cell=self._range(rows))
 
     def _range(self, rows: Rows) -> Any:
         """Return the number of a row's range, NULL if there is none; compared as ``where`` does."""

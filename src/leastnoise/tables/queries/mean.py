@@ -68,10 +68,11 @@ class Mean(BoundedQuestion):
             step=lattice.step,
             touched=unit_can.touched,
         )
-        return self.make_query(
-            rows.known(self.column),
-            summed=Summed(index, low, high, averaged=True),
+        return Query(
+            question=self,
+            rows=rows.known(self.column),
             numbers=(self.group_count(rows.unit), total),
+            summed=Summed(index, low, high, averaged=True),
         )
 
     def answers(

@@ -119,8 +119,9 @@ class Quantile(BoundedQuestion):
             touched=self.comparisons * unit_can.touched,
             integer=True,
         )
-        return self.make_query(
-            rows,
+        return Query(
+            question=self,
+            rows=rows,
             numbers=(*self.deciding_count(rows.unit), comparison),
             cell=_cell(index, self.lattice, self.cells),
         )

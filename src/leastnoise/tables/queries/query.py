@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter
@@ -110,59 +111,66 @@ class Query:
 
     Attributes:
         question: The question.
-        selection: Which rows count, and by which groups.
-        counted: Whether the engine counts rows: the first integer of a group.
-        summed: What the engine adds up, if anything: the next integer of a group.
-        names: The names of the columns of keys in the answer.
-        keys: The groups to answer for, one empty key without ``by``; None if they are discovered.
+        rows: The rows that it is about.
         numbers: The numbers that are released. If groups are discovered, the first one is the count
             that decides which are shown.
-        max_rows: The largest count that one unit alone can make.
+        counted: Whether the engine counts rows: the first integer of a group.
+        summed: What the engine adds up, if anything: the next integer of a group.
+        cell: A part of a group that no column names, if there is one: an Ibis expression.
     """
 
     question: "Question"
-    selection: Selection
-    counted: bool
-    summed: Summed | None
-    names: tuple[str, ...]
-    keys: tuple[Key, ...] | None
+    rows: Rows
     numbers: tuple[ReleasedNumber, ...]
-    max_rows: int
+    counted: bool = True
+    summed: Summed | None = None
+    cell: Any = None
 
     def __repr__(self) -> str:
         """Print what is asked, and no data: Ibis might show records."""
         return f"Query({self.question.title})"
 
     @property
-    def expression(self) -> Any:
-        """The Ibis query of this question alone."""
-        sums = [] if self.summed is None else [self.summed]
-        return self.selection.expression(count=self.counted, sums=sums)
+    def keys(self) -> tuple[Key, ...] | None:
+        """The groups to answer for, one empty key without ``by``; None if they are discovered."""
+        return self.question.groups
 
     @property
     def discovered(self) -> bool:
         """Whether groups are discovered."""
         return self.keys is None
 
+    @property
+    def max_rows(self) -> int:
+        """The largest count that one unit alone can make."""
+        return self.rows.unit.max_rows
 
-def select(question: "Question", rows: Rows, cell: Any = None) -> Selection:
-    """Return the selection of a question; ``cell`` is a part of a group that no column names.
+    @cached_property
+    def selection(self) -> Selection:
+        """Which rows count, and by which groups.
 
-    Which groups of a unit count is chosen by a hash with a salt. It is made of what the question
-    selects, so that a sum and a count of the same rows count the same groups.
-    """
-    words = json.dumps(question.selection_words(), sort_keys=True)
-    bounding = Bounding(
-        unit=rows.unit.column,
-        rows=rows.unit.max_rows,
-        groups=question.max_groups,
-        salt=hashlib.sha256(words.encode()).hexdigest()[:32],
-        engine=rows.source.engine,
-    )
-    by = {f"{_GROUP}{i}": rows.table[name] for i, name in enumerate(question.by)}
-    if cell is None:
-        return Selection(bounding, rows.table, by, _written(question.keys))
-    return Selection(bounding, rows.table, by | {_CELL: cell}, None)
+        Which groups of a unit count is chosen by a hash with a salt. It is made of what the
+        question selects, so that a sum and a count of the same rows count the same groups.
+        """
+        question, rows = self.question, self.rows
+        words = json.dumps(question.selection_words(), sort_keys=True)
+        bounding = Bounding(
+            unit=rows.unit.column,
+            rows=rows.unit.max_rows,
+            groups=question.max_groups,
+            salt=hashlib.sha256(words.encode()).hexdigest()[:32],
+            engine=rows.source.engine,
+        )
+        by = {f"{_GROUP}{i}": rows.table[name] for i, name in enumerate(question.by)}
+        if self.cell is None:
+            return Selection(bounding, rows.table, by, _written(question.keys))
+        return Selection(bounding, rows.table, by | {_CELL: self.cell}, None)
+
+    @property
+    def expression(self) -> Any:
+        """The Ibis query of this question alone."""
+        sums = [] if self.summed is None else [self.summed]
+        return self.selection.expression(count=self.counted, sums=sums)
 
 
 def contribution(question: "Question", unit: Unit, *, grouped: bool = False) -> Contribution:

@@ -16,7 +16,7 @@ from leastnoise.errors import InvalidParameter, QueryFailed, Words
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import Answer, Mechanism
 from leastnoise.tables.answers import TableAnswer
-from leastnoise.tables.bounding import Summed, parse_bounds
+from leastnoise.tables.bounding import parse_bounds
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key, check_keys, keys_to_json, parse_keys
 from leastnoise.tables.queries.query import (
@@ -26,7 +26,6 @@ from leastnoise.tables.queries.query import (
     check_groupable,
     check_numeric,
     contribution,
-    select,
 )
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Condition, parse_condition
@@ -173,6 +172,12 @@ class Question(ABC):
         return bool(self.by) and self.keys is None
 
     @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The names of the columns of keys in the answer."""
+        names: tuple[str, ...] = self.by
+        return names
+
+    @property
     def groups(self) -> tuple[Key, ...] | None:
         """The groups to answer for: one without ``by``, the given ones, or None."""
         groups: tuple[Key, ...] | None = self.keys if self.by else ((),)
@@ -193,27 +198,6 @@ class Question(ABC):
     def deciding_count(self, unit: Unit) -> tuple[ReleasedNumber, ...]:
         """Return the count that decides which groups are shown; nothing if they were given."""
         return (self.group_count(unit),) if self.discovered else ()
-
-    def make_query(
-        self,
-        rows: Rows,
-        *,
-        numbers: tuple[ReleasedNumber, ...],
-        counted: bool = True,
-        summed: Summed | None = None,
-        cell: Any = None,
-    ) -> Query:
-        """Return a query of these rows; ``cell`` is a part of a group that no column names."""
-        return Query(
-            question=self,
-            selection=select(self, rows, cell),
-            counted=counted,
-            summed=summed,
-            names=self.by,
-            keys=self.groups,
-            numbers=numbers,
-            max_rows=rows.unit.max_rows,
-        )
 
 
 @dataclass(frozen=True)
@@ -261,6 +245,7 @@ def build_query(question: Question, source: Source, unit: Unit) -> Query:
         table = table.filter(question.where.expression(source, table))
     query = question.query(Rows(source, unit, table))
     _check_parts(query)
+    _ = query.selection  # rejects here what it cannot bound
     return query
 
 

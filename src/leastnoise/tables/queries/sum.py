@@ -50,9 +50,10 @@ class Sum(BoundedQuestion):
             touched=unit_can.touched,
             integer=lattice.step == 1 and shift <= _LARGEST_INTEGER,
         )
-        return self.make_query(
-            rows,
+        return Query(
+            question=self,
+            rows=rows,
+            numbers=(*self.deciding_count(rows.unit), total),
             counted=self.discovered,
             summed=Summed(index, lattice.low, lattice.high),
-            numbers=(*self.deciding_count(rows.unit), total),
         )
