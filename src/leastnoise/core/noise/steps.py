@@ -269,10 +269,8 @@ class Steps(PiecewiseNoise):
     @cached_property
     def _spread(self) -> list[Fraction]:
         """The mass of the density up to each break."""
-        masses = (
-            h * (b - a) for (a, b), h in zip(pairwise(self.breaks), self.heights, strict=True)
-        )
-        return [*accumulate(masses, initial=Fraction(0))]
+        spans = zip(pairwise(self.breaks), self.heights, strict=True)
+        return [*accumulate((h * (b - a) for (a, b), h in spans), initial=Fraction(0))]
 
     def _pdf(self, place: Fraction | float) -> Fraction:
         piece = bisect_right(self.breaks, place) - 1
