@@ -199,7 +199,7 @@ PROOFS = [
     ),
     Mutant(
         "k - 1 for k in the distance",
-        "leastnoise.core.noise.piecewise:FiniteLatticeNoise.total_variation",
+        "leastnoise.core.noise.kinds:FiniteLatticeNoise.total_variation",
         replace(
             "self.central(sensitivity // self.step)",
             "self.central(sensitivity // self.step - 1)",

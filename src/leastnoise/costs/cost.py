@@ -16,8 +16,15 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from leastnoise.core.exact import Interval, Number, as_float, format_rounded, parse_rational, quote
-from leastnoise.core.expected_cost import ExpectedCost, not_a_cost
+from leastnoise.core.exact import (
+    Interval,
+    Number,
+    as_float,
+    format_rounded,
+    not_a_cost,
+    parse_rational,
+    quote,
+)
 from leastnoise.errors import InvalidParameter, Unsupported
 
 if TYPE_CHECKING:
@@ -32,7 +39,7 @@ _TERMS = 256
 _PARTS = 32
 
 
-class Cost(ExpectedCost["Noise"]):
+class Cost:
     """What an error x costs: L(|x|), for a function L that never falls.
 
     Args:

@@ -127,6 +127,15 @@ def _value_ratio(value: object) -> tuple[int, int] | None:
     return None
 
 
+def not_a_cost(cost: object) -> InvalidParameter:
+    """Return the refusal of what is no cost."""
+    return InvalidParameter(
+        "cost must be a Cost",
+        got=quote(cost),
+        fix="Give l1, l2, lp(p), threshold(t), points([…]) or Cost(function).",
+    )
+
+
 def as_float(exact: Fraction | float) -> float:
     """Return the nearest float, which is infinite beyond the largest one (IEEE 754's rule)."""
     try:

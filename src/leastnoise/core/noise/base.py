@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
-from leastnoise.core.exact import Interval, Number, format_exact
-from leastnoise.core.expected_cost import ExpectedCost, not_a_cost
+from leastnoise.core.exact import Interval, Number, format_exact, not_a_cost
 from leastnoise.core.noise.scipy_api import ScipyMethods, evaluate
 from leastnoise.core.sampling import Scheme
 from leastnoise.errors import InvalidParameter
@@ -16,6 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from leastnoise.core.profile import Curve
+
+
+@runtime_checkable
+class ExpectedCost(Protocol):
+    """What noise can be asked for the expectation of: every cost of :mod:`leastnoise.costs`."""
+
+    def expectation(self, noise: Noise) -> Interval:
+        """Enclose the expected cost E L(X) of a noise."""
+        ...
 
 
 class Noise(ScipyMethods):
@@ -68,13 +76,14 @@ class Noise(ScipyMethods):
             fix="Ask its Profile instead.",
         )
 
-    def enclose(self, cost: ExpectedCost[Noise]) -> Interval:
+    def enclose(self, cost: ExpectedCost) -> Interval:
         """Enclose the expected cost E L(X)."""
         return cost.expectation(self)
 
-    def expected(self, cost: ExpectedCost[Noise]) -> Fraction:
+    def expected(self, cost: ExpectedCost) -> Fraction:
         """Return E L(X): exact where it is rational, else a proved upper bound."""
-        if not isinstance(cost, ExpectedCost):
+        # Callers without a type checker can pass anything.
+        if not isinstance(cost, ExpectedCost) or isinstance(cost, type):  # type: ignore[redundant-expr]
             raise not_a_cost(cost)
         return self.enclose(cost).upper
 

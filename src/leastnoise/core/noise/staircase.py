@@ -22,7 +22,7 @@ from leastnoise.core.exact import (
 )
 from leastnoise.core.lattice import Run, lattice_for
 from leastnoise.core.noise.base import LatticeNoise, LineNoise, no_bound, no_ends
-from leastnoise.core.noise.stairs import StaircaseNoise, Stairs
+from leastnoise.core.noise.kinds import StaircaseNoise, Stairs
 from leastnoise.core.profile import StaircaseCurve, check_periods
 from leastnoise.core.sampling import StaircaseScheme, staircase_scheme
 from leastnoise.errors import InvalidParameter

@@ -17,7 +17,7 @@ from leastnoise.core.exact import (
     quote,
 )
 from leastnoise.core.lattice import Run, lattice_for
-from leastnoise.core.noise.piecewise import FiniteLatticeNoise, PiecewiseNoise
+from leastnoise.core.noise.kinds import FiniteLatticeNoise, PiecewiseNoise
 from leastnoise.core.noise.scipy_api import evaluate, evaluate_each
 from leastnoise.core.sampling import TicketScheme
 from leastnoise.errors import InvalidParameter
