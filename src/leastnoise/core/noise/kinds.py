@@ -27,6 +27,15 @@ class PiecewiseNoise(LineNoise):
         atoms = sum(self.atoms.values(), Fraction(0))
         return PiecewiseCurve(Shape.of_pieces(self.pieces, atoms, sensitivity))
 
+    def total_variation(self, sensitivity: Fraction) -> Fraction:
+        """Return P([−Δ/2, Δ/2)) of unimodal noise (Theorem 1), whose only atom is at 0."""
+        if not self.is_unimodal:
+            return super().total_variation(sensitivity)  # which rejects it
+        half = sensitivity / 2
+        inside = ((min(b, half) - max(a, -half), h) for a, b, h in self.pieces)
+        spread = sum((h * length for length, h in inside if length > 0), Fraction(0))
+        return spread + sum(self.atoms.values(), Fraction(0))
+
 
 class FiniteLatticeNoise(LatticeNoise):
     """Lattice noise with finitely many points of integer weight: one uniform integer samples it.

@@ -116,7 +116,7 @@ class Steps(PiecewiseNoise):
 
     @property
     def is_unimodal(self) -> bool:
-        """Whether it is symmetric about 0 and never rises away from it: :attr:`is_decreasing`."""
+        """The same as :attr:`is_decreasing`."""
         return self.is_decreasing
 
     def asymmetry(self) -> str | None:
@@ -266,10 +266,8 @@ class Steps(PiecewiseNoise):
     @cached_property
     def _spread(self) -> list[Fraction]:
         """The mass of the density up to each break."""
-        masses = (
-            h * (b - a) for (a, b), h in zip(pairwise(self.breaks), self.heights, strict=True)
-        )
-        return [*accumulate(masses, initial=Fraction(0))]
+        spans = zip(pairwise(self.breaks), self.heights, strict=True)
+        return [*accumulate((h * (b - a) for (a, b), h in spans), initial=Fraction(0))]
 
     def _pdf(self, place: Fraction | float) -> Fraction:
         piece = bisect_right(self.breaks, place) - 1
