@@ -176,6 +176,7 @@ class DiscreteUniform(FiniteLatticeNoise):
         "step": "rational",
         **dict.fromkeys(("reach", "level", "rim", "atom"), "integer"),
     }
+    is_unimodal = True
 
     def __init__(
         self, *, reach: int, level: int = 1, rim: int = 0, atom: int = 0, step: Number = 1
@@ -197,10 +198,22 @@ class DiscreteUniform(FiniteLatticeNoise):
         """One uniform integer decides the index."""
         return TicketScheme(side=self.reach, level=self.level, rim=self.rim, atom=self.atom)
 
+    @property
+    def total(self) -> int:
+        """The number of tickets: all weights together."""
+        return self.scheme.total
+
     @cached_property
     def equal_runs(self) -> tuple[Run, ...]:
         """The rim, the level, 0 with its atom, the level and the rim."""
         return self.scheme.runs
+
+    def central(self, points: int) -> Fraction:
+        """Return the mass of that many points in the middle (docs/theory/theorem-1.md)."""
+        full = min(points, 2 * self.reach + 1)
+        rims = min(points - full, 2)
+        tickets = full * self.level + rims * self.rim + (self.atom if points else 0)
+        return Fraction(tickets, self.total)
 
     def within(self, confidence: Fraction) -> int:
         """Return the smallest j ≥ 0 with P(|X| ≤ j·step) ≥ confidence."""
