@@ -52,7 +52,7 @@ class UnitsFrom(Question):
         check_numeric(source, self.column, booleans=False)
 
     def query(self, rows: Rows) -> Query:
-        condition = Comparison(self.column, ">=", Literal("number", Decimal(self.least)))
+        condition = Comparison(self.column, ">=", (Literal("number", Decimal(self.least)),))
         kept = rows.filter(truth(condition, rows.source, rows.table))
         once = replace(kept, unit=replace(rows.unit, max_rows=1))
         return Query(question=self, rows=once, numbers=(self.group_count(once.unit),))

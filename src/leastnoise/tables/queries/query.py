@@ -15,7 +15,7 @@ from leastnoise.tables.bounding import Bounding, Contribution, Summed, among
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
 from leastnoise.tables.sources import Source
-from leastnoise.tables.where import Missing, truth
+from leastnoise.tables.where import Comparison, truth
 
 if TYPE_CHECKING:
     from leastnoise.tables.queries.question import Question
@@ -60,7 +60,7 @@ class Rows:
     def known(self, column: str) -> "Rows":
         """Leave out the rows without a value: NULL, NaN, and texts that are no number."""
         if not self.source.text:
-            return self.filter(truth(Missing(column, negated=True), self.source, self.table))
+            return self.filter(truth(Comparison(column, "is not null"), self.source, self.table))
         value = self.source.number(column)
         return self.filter(value.notnull() & ~value.isnan())
 

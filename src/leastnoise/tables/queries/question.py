@@ -28,7 +28,8 @@ from leastnoise.tables.queries.query import (
     contribution,
 )
 from leastnoise.tables.sources import Source
-from leastnoise.tables.where import Condition, parse_condition
+from leastnoise.tables.where import Node, parse_condition, truth
+from leastnoise.tables.where import check as check_condition
 
 # A result of the engine: for each group its key, then integers.
 Result = Sequence[tuple[Any, ...]]
@@ -63,7 +64,7 @@ class Question(ABC):
         self._set("by", _parse_columns(self.by))
         if self.keys is not None:
             self._set("keys", parse_keys(self.keys, len(self.by)))
-        if self.where is not None and not isinstance(self.where, Condition):
+        if self.where is not None and not isinstance(self.where, Node):
             self._set("where", parse_condition(self.where))
         self._set("max_groups", parse_count(self.max_groups, "max_groups", least=1))
         if self.max_groups != 1 and not self.by and not self.groups_itself:
@@ -87,7 +88,7 @@ class Question(ABC):
         if self.by:
             written |= {"by": list(self.by), "keys": keys_to_json(self.keys)}
         if self.where is not None:
-            written["where"] = self.where.text
+            written["where"] = str(self.where)
         if self.max_groups != 1:
             written["max_groups"] = self.max_groups
         return written
@@ -104,7 +105,7 @@ class Question(ABC):
         if self.keys is not None:
             check_keys(self.keys, self.by, kinds)
         if self.where is not None:
-            self.where.check(source)
+            check_condition(self.where, source)
 
     @abstractmethod
     def query(self, rows: Rows) -> Query:
@@ -242,7 +243,7 @@ def build_query(question: Question, source: Source, unit: Unit) -> Query:
     question.check(source)
     table = source.table
     if question.where is not None:
-        table = table.filter(question.where.expression(source, table))
+        table = table.filter(truth(question.where, source, table))
     query = question.query(Rows(source, unit, table))
     _check_parts(query)
     _ = query.selection  # rejects here what it cannot bound
