@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from leastnoise.planning import Comparison, Plan, Wanted, compare, plan, privacy_for
     from leastnoise.tables import Count, Histogram, Mean, Protected, Quantile, Sum, protect
 
-__version__ = "0.5.0"
+__version__ = "0.6.0.dev0"
 
 __all__ = [
     "UNRECORDED",
