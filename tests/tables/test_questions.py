@@ -129,7 +129,7 @@ def expected(
         made.question,
         unit=unit[0],
         max_rows=unit[1],
-        salt=made.selection.bounding.salt,
+        salt=made.selection.salt,
         whole=not text and getattr(made.question, "column", None) in WHOLE,
         kept=kept,
     )
@@ -167,7 +167,7 @@ def test_a_sum_fits_its_count_and_other_questions_choose_other_groups(duck: Any)
     table = protected({"source": duckdb_of(people(), duck)}, "person", 1)
 
     def salt(question: Any) -> str:
-        return build_query(question, table.source, table.unit).selection.bounding.salt
+        return build_query(question, table.source, table.unit).selection.salt
 
     same = [Count(by="region"), Sum("age", bounds=(0, 9), by="region")]
     other = [

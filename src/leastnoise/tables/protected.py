@@ -8,13 +8,11 @@ from leastnoise.core.exact import Number, parse_count, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger import Ledger, Unrecorded, check_ledger
-from leastnoise.tables.bounding import ADD_REMOVE, REPLACE
+from leastnoise.tables.bounding import ADD_REMOVE
 from leastnoise.tables.queries import Question, Unit, check_groupable
 from leastnoise.tables.registration import QUERIES, Bounds, Grouped, QueryMethods, Shared
 from leastnoise.tables.release import Explanation, PreparedRelease, TableResult, prepare, release
 from leastnoise.tables.sources import Source, open_source
-
-_NEIGHBOURS = (ADD_REMOVE, REPLACE)
 
 
 def protect(
@@ -42,19 +40,14 @@ def protect(
             ``"replace"`` with another unit in its place.
         table: The name of the table, with a connection string.
     """
-    if neighbours not in _NEIGHBOURS:
-        raise InvalidParameter(
-            f"neighbours must be one of {', '.join(_NEIGHBOURS)}; got {quote(neighbours)}. "
-            "Choose whether a unit is added or removed, or replaced."
-        )
     check_ledger(
         ledger, "Open one with Ledger('people.ledger', limit=…), or give leastnoise.UNRECORDED."
     )
-    rows = _parse_max_rows(unit, max_rows)
+    who = Unit(unit, _parse_max_rows(unit, max_rows), neighbours)
     opened = open_source(source, table)
     if unit is not None:
         check_groupable(unit, opened.kind(unit, "a unit"), "the column of units")
-    return Protected(opened, Unit(unit, rows, neighbours), ledger)
+    return Protected(opened, who, ledger)
 
 
 @dataclass(frozen=True, repr=False)

@@ -110,7 +110,7 @@ def prepare(
     )
     batches = compile_batches(source, queries)
     for query, numbers in noisy:
-        if query.discovered:
+        if query.question.discovered:
             show_above(query, numbers)  # rejects unbounded noise before anything is charged
     return PreparedRelease(source, unit, noisy, allocation.together, batches)
 
@@ -174,7 +174,7 @@ def _answer(
         privacy=privacy,
         receipt=receipt,
         in_order=question.keys_in_order,
-        discovered=query.discovered,
+        discovered=question.discovered,
     )
 
 

@@ -7,11 +7,9 @@ from leastnoise.tables.queries.quantile import Quantile, QuantileAnswer
 from leastnoise.tables.queries.query import (
     Query,
     Rows,
-    Selection,
     Unit,
     check_groupable,
     check_numeric,
-    contribution,
 )
 from leastnoise.tables.queries.question import (
     AddNoise,
@@ -36,12 +34,10 @@ __all__ = [
     "Question",
     "Result",
     "Rows",
-    "Selection",
     "Sum",
     "Unit",
     "build_query",
     "check_groupable",
     "check_numeric",
-    "contribution",
     "make_title",
 ]

@@ -32,7 +32,7 @@ from leastnoise.tables.answers import (
 )
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
-from leastnoise.tables.queries.query import Query, Rows, contribution
+from leastnoise.tables.queries.query import Query, Rows
 from leastnoise.tables.queries.question import BoundedQuestion, make_title
 
 
@@ -61,7 +61,7 @@ class Mean(BoundedQuestion):
         lattice = self.lattice
         index = lattice.index(rows.source.number(self.column), rows.source.engine) - lattice.middle
         low, high = lattice.low - lattice.middle, lattice.high - lattice.middle
-        unit_can = contribution(self, rows.unit)
+        unit_can = self.contribution(rows.unit)
         total = ReleasedNumber(
             name="sum",
             shift=unit_can.sum(low, high),
