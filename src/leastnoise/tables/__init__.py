@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
     from leastnoise.tables.registration import QUERIES, Argument, QueryMethods, TableQuery, register
     from leastnoise.tables.release import Explanation
-    from leastnoise.tables.sample import census
+    from leastnoise.tables.sources import census
 
 __all__ = [
     "QUERIES",
@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 # Where the names are, those that load the least first.
-_HOMES = ("registration", "sample", "queries", "answers", "release", "protected")
+_HOMES = ("registration", "sources", "queries", "answers", "release", "protected")
 
 
 def __getattr__(name: str) -> object:
