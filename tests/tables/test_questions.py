@@ -13,7 +13,8 @@ import pytest
 import leastnoise as ln
 from leastnoise.tables import Count, Histogram, Mean, Protected, Quantile, Sum
 from leastnoise.tables.execute import make_batches, run
-from leastnoise.tables.queries import Query, build_query
+from leastnoise.tables.queries.query import Query
+from leastnoise.tables.queries.question import build_query
 from leastnoise.tables.sources import fetch
 from tests.support.reference_answers import Figures, Row, figures, number
 from tests.support.table_sources import WHOLE, duckdb_of, people, source_of, spark_of, written

@@ -21,7 +21,8 @@ from leastnoise.core.exact import parse_count
 from leastnoise.tables import QUERIES, Argument, Count, QueryMethods, Question, Sum, TableQuery
 from leastnoise.tables.bounding import Summed
 from leastnoise.tables.budget import ReleasedNumber
-from leastnoise.tables.queries import Query, Rows, build_query, check_numeric, make_title
+from leastnoise.tables.queries.query import Query, Rows, check_numeric
+from leastnoise.tables.queries.question import build_query, make_title
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Comparison, Literal, truth
 from tests.golden.cases import fixed_bits

@@ -11,7 +11,8 @@ from leastnoise.errors import InvalidParameter, Words
 from leastnoise.mechanism import Mechanism
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
-from leastnoise.tables.queries import AddNoise, Query, Result
+from leastnoise.tables.queries.query import Query
+from leastnoise.tables.queries.question import AddNoise, Result
 
 # The numbers of a query, each with the mechanism that releases it.
 Numbers = tuple[tuple[ReleasedNumber, Mechanism], ...]

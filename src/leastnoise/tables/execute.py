@@ -7,7 +7,7 @@ from typing import Any
 
 from leastnoise.errors import Unsupported
 from leastnoise.tables.bounding import Summed
-from leastnoise.tables.queries import Query
+from leastnoise.tables.queries.query import Query
 from leastnoise.tables.sources import Source, fetch, without_details
 
 Rows = list[tuple[Any, ...]]

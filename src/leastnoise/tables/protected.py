@@ -9,7 +9,8 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger import Ledger, Unrecorded, check_ledger
 from leastnoise.tables.bounding import ADD_REMOVE
-from leastnoise.tables.queries import Question, Unit, check_groupable
+from leastnoise.tables.queries.query import Unit, check_groupable
+from leastnoise.tables.queries.question import Question
 from leastnoise.tables.registration import QUERIES, Bounds, Grouped, QueryMethods, Shared
 from leastnoise.tables.release import Explanation, PreparedRelease, TableResult, prepare, release
 from leastnoise.tables.sources import Source, open_source

@@ -22,7 +22,8 @@ from leastnoise.tables.bounding import REPLACE
 from leastnoise.tables.budget import allocate
 from leastnoise.tables.execute import Batch, compile_batches, run
 from leastnoise.tables.keys import keys_from_json, keys_to_json
-from leastnoise.tables.queries import Query, Question, Unit, build_query
+from leastnoise.tables.queries.query import Query, Unit
+from leastnoise.tables.queries.question import Question, build_query
 from leastnoise.tables.sources import Source
 
 TableResult = TableAnswer | GroupedAnswers

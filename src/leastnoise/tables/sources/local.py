@@ -3,11 +3,11 @@
 import csv
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from glob import glob, has_magic
 from os.path import abspath, isdir, isfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.tables.sources.connections import in_memory
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 
+_Read = TypeVar("_Read")
 _NAME = "records"  # of the table, in a query
 _LONGEST = 1 << 20  # bytes in the line of names
 # Nothing is guessed, so how a file is read does not depend on its content. Not strict, with lines
@@ -87,10 +88,7 @@ def _csv(files: list[str]) -> "ir.Table":
         fields = {name: lines[name].nullif("") for name in names}
         return backend.create_view(_NAME, lines.select(**fields))
 
-    table = without_details(viewed)
-    if table is None:
-        raise _unreadable()
-    return table
+    return _readable(viewed)
 
 
 def _parquet(files: list[str]) -> "ir.Table":
@@ -101,24 +99,17 @@ def _parquet(files: list[str]) -> "ir.Table":
     backend = in_memory()
     paths = [_literally(file) for file in files]
     options = {"hive_partitioning": False, "union_by_name": False}
-    schemas = without_details(
+    schemas = _readable(
         lambda: {backend.read_parquet([path], **options).schema() for path in paths}
     )
-    if schemas is None:
-        raise _unreadable()
     if len(schemas) > 1:
         raise _unlike()
-    table = without_details(lambda: backend.read_parquet(paths, table_name=_NAME, **options))
-    if table is None:
-        raise _unreadable()
-    return table
+    return _readable(lambda: backend.read_parquet(paths, table_name=_NAME, **options))
 
 
 def _header(file: str) -> list[str]:
     """Return the names in the first line of a CSV file; no error quotes the file."""
-    names = without_details(lambda: _names(file))
-    if names is None:
-        raise _unreadable()
+    names = _readable(lambda: _names(file))
     if not names or not all(names) or len({name.lower() for name in names}) < len(names):
         raise InvalidParameter(
             "the first line of a CSV file must name its columns, each differently, also where "
@@ -156,11 +147,15 @@ def _unlike() -> InvalidParameter:
     )
 
 
-def _unreadable() -> InvalidParameter:
-    return InvalidParameter(
-        "a file must be one that its ending says and that this user may read; this one is not, or "
-        "its beginning is damaged. Look at it, and at the rights to it."
-    )
+def _readable(read_file: Callable[[], _Read]) -> _Read:
+    """Return what is read of a file; the error quotes nothing of it."""
+    found = without_details(read_file)
+    if found is None:
+        raise InvalidParameter(
+            "a file must be one that its ending says and that this user may read; this one is not, "
+            "or its beginning is damaged. Look at it, and at the rights to it."
+        )
+    return found
 
 
 # ---------------------------------------------------------------- frames
