@@ -216,6 +216,7 @@ def test_an_argument_and_a_field_must_belong_together() -> None:
 
 @pytest.mark.parametrize("name", ["count", "ask", "close"])
 def test_a_name_that_is_taken_is_refused(name: str) -> None:
+    assert hasattr(ln.Protected, name)
     with pytest.raises(TypeError, match=f"'{name}' lacks a name of its own"):
         tables.register(TableQuery(**ENTRY | {"name": name}))
 
