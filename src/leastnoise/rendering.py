@@ -3,7 +3,7 @@
 import sys
 import textwrap
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 
 # A line of the header, then one for each row.
@@ -31,18 +31,20 @@ def as_text(
     return "\n".join([*parts, "", *(line for note in notes for line in wrapped(note))])
 
 
-def aligned(cells: Cells, left: Sequence[int]) -> list[str]:
-    """Return the lines of a table, all columns but ``left`` aligned to the right."""
+def aligned(cells: Cells, left: Sequence[int], measure: Callable[[str], int] = len) -> list[str]:
+    """Return the lines of a table, all columns but ``left`` aligned to the right.
+
+    ``measure`` returns how many terminal columns a text takes.
+    """
     columns = range(len(cells[0]))
-    widths = [max(len(line[i]) for line in cells) for i in columns]
+    widths = [max(measure(line[i]) for line in cells) for i in columns]
     to_left = {columns[i] for i in left}
-    return [
-        "  ".join(
-            cell.ljust(width) if i in to_left else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in cells
-    ]
+    lines = []
+    for line in cells:
+        blanks = [" " * (widths[i] - measure(line[i])) for i in columns]
+        padded = [line[i] + blanks[i] if i in to_left else blanks[i] + line[i] for i in columns]
+        lines.append("  ".join(padded).rstrip())
+    return lines
 
 
 def wrapped(text: str) -> list[str]:

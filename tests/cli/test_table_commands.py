@@ -700,7 +700,7 @@ def test_what_is_being_done_is_told_and_then_printed(monkeypatch: pytest.MonkeyP
         yield told.append
         told.append("ended")
 
-    monkeypatch.setattr(import_module("leastnoise.cli.questions"), "waiting", noting)
+    monkeypatch.setattr(import_module("leastnoise.cli.tables"), "waiting", noting)
     monkeypatch.setattr("click.echo", lambda *_, **__: told.append("printed"))
     assert call("count", "people.csv", *HALF, *UNIT, *RECORDED).exit_code == 0
     asking = ["opening the ledger", "opening the table", "asking the table", "ended", "printed"]

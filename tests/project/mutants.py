@@ -372,7 +372,7 @@ TABLES = [
     Mutant(
         "the rows of one unit missing from the threshold",
         "leastnoise.tables.add_noise:show_above",
-        replace("query.max_rows + int(radius)", "int(radius)"),
+        replace("query.rows.unit.max_rows + int(radius)", "int(radius)"),
         ALONE,
     ),
     Mutant(

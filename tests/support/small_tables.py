@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from leastnoise.tables.bounding import Contribution, Lattice
-from leastnoise.tables.bounding.bounding import COUNT, SUM, Bounding, Summed
+from leastnoise.tables.bounding.bounding import COUNT, SUM, Selection, Summed
 
 # id, name: of a unit. g, h, day: groups. x, r, i, d, b: to be added up.
 Row = tuple[
@@ -128,15 +128,18 @@ class Case:
     def sql(self, engine: Engine, keys: Any = None) -> str:
         """Return the query on an engine."""
         people, lattice = engine.people, self.lattice
-        bounding = Bounding(self.unit, self.rows, self.groups, "salt", engine.name)
-        query = bounding.query(
-            people,
-            {f"leastnoise_g{i}": people[name] for i, name in enumerate(self.by)},
+        selection = Selection(
+            table=people,
+            by={f"leastnoise_g{i}": people[name] for i, name in enumerate(self.by)},
             keys=keys,
-            sums=[
-                Summed(lattice.index(people[self.column], engine.name), lattice.low, lattice.high)
-            ],
+            unit=self.unit,
+            rows=self.rows,
+            groups=self.groups,
+            salt="salt",
+            engine=engine.name,
         )
+        index = lattice.index(people[self.column], engine.name)
+        query = selection.query(sums=[Summed(index, lattice.low, lattice.high)])
         assert query.columns[-2:] == (COUNT, f"{SUM}0")
         return engine.sql(query)
 

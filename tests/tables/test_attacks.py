@@ -13,7 +13,7 @@ from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.ledger import Unrecorded
 from leastnoise.tables import Count, Histogram, Question, Sum
 from leastnoise.tables.execute import make_batches, run
-from leastnoise.tables.queries import build_query
+from leastnoise.tables.queries.question import build_query
 
 CANARY = "CANARY77"
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from leastnoise.errors import InvalidParameter
-from leastnoise.tables.bounding import ADD_REMOVE, REPLACE, Bounding, Contribution
+from leastnoise.tables.bounding import ADD_REMOVE, REPLACE, Contribution, Selection
 from tests.support.small_tables import (
     CASES,
     COLUMNS,
@@ -220,17 +220,9 @@ def test_ranks_reach_what_is_declared(part: int, whole: int, counted: int) -> No
     assert replaced == max(ranks) - min(ranks)
 
 
-def test_what_cannot_be_declared_is_refused() -> None:
-    with pytest.raises(InvalidParameter, match="neighbours must be"):
-        Contribution(1, "both", 1, grouped=False)
-    with pytest.raises(InvalidParameter, match="whole number of at least 1"):
-        Contribution(0, REPLACE, 1, grouped=False)
-    with pytest.raises(InvalidParameter, match="a quantile must lie"):
-        Contribution(1, REPLACE, 1, grouped=False).rank(3, 2)
+def test_more_rows_than_doubles_count_are_refused(embedded: Engine) -> None:
     with pytest.raises(InvalidParameter, match="at most 2⁵³"):
-        Bounding("id", (1 << 53) + 1, 1, "", "duckdb")
-    with pytest.raises(InvalidParameter, match="where a row is a unit"):
-        Bounding(None, 2, 1, "", "duckdb")
+        Case("id", (1 << 53) + 1, 1, (), "i", (0, 1)).sql(embedded)
 
 
 # ------------------------------------------------------------------------------ one value, anywhere
@@ -364,8 +356,16 @@ def test_blanks_of_fixed_width_are_no_part_of_a_name(pg: Any) -> None:
         cursor.execute("INSERT INTO codes VALUES ('ab', 'x'), ('ab ', 'x'), ('cd', 'y')")
     pg.con.commit()
     codes = pg.table("codes")
-    query = Bounding("id", 1, 1, "salt", "postgres").query(
-        codes, {"leastnoise_g0": codes.code}, keys=[("ab",)]
+    selection = Selection(
+        table=codes,
+        by={"leastnoise_g0": codes.code},
+        keys=[("ab",)],
+        unit="id",
+        rows=1,
+        groups=1,
+        salt="salt",
+        engine="postgres",
     )
+    query = selection.query()
     with pg.con.cursor() as cursor:
         assert cursor.execute(pg.compile(query)).fetchall() == [("ab", 1)]

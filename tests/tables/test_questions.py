@@ -13,7 +13,8 @@ import pytest
 import leastnoise as ln
 from leastnoise.tables import Count, Histogram, Mean, Protected, Quantile, Sum
 from leastnoise.tables.execute import make_batches, run
-from leastnoise.tables.queries import Query, build_query
+from leastnoise.tables.queries.query import Query
+from leastnoise.tables.queries.question import build_query
 from leastnoise.tables.sources import fetch
 from tests.support.reference_answers import Figures, Row, figures, number
 from tests.support.table_sources import WHOLE, duckdb_of, people, source_of, spark_of, written
@@ -129,7 +130,7 @@ def expected(
         made.question,
         unit=unit[0],
         max_rows=unit[1],
-        salt=made.selection.bounding.salt,
+        salt=made.selection.salt,
         whole=not text and getattr(made.question, "column", None) in WHOLE,
         kept=kept,
     )
@@ -167,7 +168,7 @@ def test_a_sum_fits_its_count_and_other_questions_choose_other_groups(duck: Any)
     table = protected({"source": duckdb_of(people(), duck)}, "person", 1)
 
     def salt(question: Any) -> str:
-        return build_query(question, table.source, table.unit).selection.bounding.salt
+        return build_query(question, table.source, table.unit).selection.salt
 
     same = [Count(by="region"), Sum("age", bounds=(0, 9), by="region")]
     other = [

@@ -9,7 +9,7 @@ import pytest
 import leastnoise as ln
 from leastnoise import tables
 from leastnoise.cli import main
-from leastnoise.tables import QUERIES, protected
+from leastnoise.tables import QUERIES, protected, registration
 
 
 def declared() -> dict[str, ast.FunctionDef]:
@@ -31,7 +31,7 @@ def test_type_checkers_read_the_arguments_and_the_docstring_of_a_method(name: st
     method, written = getattr(ln.Protected, name), declared()[name]
     assert method.__doc__ == ast.get_docstring(written)
     parameters = inspect.signature(method).parameters
-    shared = protected._Shared if QUERIES[name].one_group else protected._Grouped
+    shared = registration.Shared if QUERIES[name].one_group else registration.Grouped
     own = {each: one for each, one in parameters.items() if each not in shared.__annotations__}
     places = [one.arg for one in written.args.args]
     assert places == [each for each, one in own.items() if one.kind is one.POSITIONAL_OR_KEYWORD]

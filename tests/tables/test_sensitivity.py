@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import leastnoise as ln
 from leastnoise.tables import Count, Histogram, Mean, Quantile, Sum
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE
-from leastnoise.tables.queries import Query, build_query
+from leastnoise.tables.queries.query import Query
+from leastnoise.tables.queries.question import build_query
 from tests.support.small_tables import (
     DAYS,
     GROUPS,

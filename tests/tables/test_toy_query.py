@@ -21,7 +21,8 @@ from leastnoise.core.exact import parse_count
 from leastnoise.tables import QUERIES, Argument, Count, QueryMethods, Question, Sum, TableQuery
 from leastnoise.tables.bounding import Summed
 from leastnoise.tables.budget import ReleasedNumber
-from leastnoise.tables.queries import Query, Rows, build_query, check_numeric, make_title
+from leastnoise.tables.queries.query import Query, Rows, check_numeric
+from leastnoise.tables.queries.question import build_query, make_title
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Comparison, Literal, truth
 from tests.golden.cases import fixed_bits
@@ -52,7 +53,7 @@ class UnitsFrom(Question):
         check_numeric(source, self.column, booleans=False)
 
     def query(self, rows: Rows) -> Query:
-        condition = Comparison(self.column, ">=", Literal("number", Decimal(self.least)))
+        condition = Comparison(self.column, ">=", (Literal("number", Decimal(self.least)),))
         kept = rows.filter(truth(condition, rows.source, rows.table))
         once = replace(kept, unit=replace(rows.unit, max_rows=1))
         return Query(question=self, rows=once, numbers=(self.group_count(once.unit),))
@@ -215,6 +216,7 @@ def test_an_argument_and_a_field_must_belong_together() -> None:
 
 @pytest.mark.parametrize("name", ["count", "ask", "close"])
 def test_a_name_that_is_taken_is_refused(name: str) -> None:
+    assert hasattr(ln.Protected, name)
     with pytest.raises(TypeError, match=f"'{name}' lacks a name of its own"):
         tables.register(TableQuery(**ENTRY | {"name": name}))
 

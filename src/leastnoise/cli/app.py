@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 # query tables are registered in leastnoise.tables.
 _MODULES = {
     **dict.fromkeys(("calibrate", "compare", "privacy-for", "release"), "noise"),
-    **{name: name for name in ("check", "ledger", "paper")},
+    **dict.fromkeys(("check", "paper"), "proofs"),
+    "ledger": "ledger",
 }
 
 # Every other error is the caller's to fix, also a ledger that cannot be reached now.

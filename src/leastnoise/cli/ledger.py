@@ -1,10 +1,7 @@
 """``leastnoise ledger``: create, show, change, verify, export and plot a ledger."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from functools import partial
@@ -16,20 +13,14 @@ import click
 from leastnoise.cli import options
 from leastnoise.cli.app import Once
 from leastnoise.cli.output import print_json, print_table, print_words, waiting
-from leastnoise.cli.recording import begin_witness, heads_of, refuse_silent
 from leastnoise.core.exact import format_exact, format_rounded
 from leastnoise.core.privacy import Privacy, meaning_of
 from leastnoise.errors import InvalidParameter
 from leastnoise.files import refuse_overwriting, write_text
+from leastnoise.rendering import aligned
 
 if TYPE_CHECKING:
-    from leastnoise.ledger import (
-        Account,
-        Head,
-        Ledger,
-        Release,
-    )
-
+    from leastnoise.ledger import Account, Head, Ledger, Release
 
 # Which options each action has, but for those that say which ledger is meant.
 _ACTIONS = {
@@ -45,14 +36,13 @@ _SPELLED = {"as_json": "json"}
 Printing = Callable[[], None]
 
 
-def _wanted(name: str) -> str:
-    """Name the actions that have an option."""
+def _actions_with(name: str) -> str:
     return ", ".join(action for action, has in _ACTIONS.items() if name in has)
 
 
 def _for(name: str, text: str) -> str:
     """Return what an option is, and which actions have it."""
-    return f"{text} For {_wanted(name)}."
+    return f"{text} For {_actions_with(name)}."
 
 
 @click.command(cls=Once)
@@ -107,7 +97,7 @@ def ledger(
         if action == "new":
             tell = _new(file, which, given)
         else:
-            refuse_silent(witness)
+            options.refuse_silent(witness)
             with options.open_ledger(file, **which) as found:
                 tell = _ACTS[action](found, {**given, **which, "now": now})
     tell()
@@ -118,20 +108,20 @@ def _check(action: str, given: dict[str, Any]) -> None:
     for name, value in given.items():
         if value not in (None, False) and name not in _ACTIONS[action]:
             raise InvalidParameter(
-                f"--{_SPELLED.get(name, name)} is for {_wanted(name)}; got it with {action}. "
+                f"--{_SPELLED.get(name, name)} is for {_actions_with(name)}; got it with {action}. "
                 "Leave it out."
             )
 
 
-def _said(given: dict[str, Any]) -> dict[str, Any]:
+def _parts_of_limit(given: dict[str, Any], *, needed: bool = True) -> dict[str, Any]:
     """Return the parts of a limit that are given."""
-    return {name: given[name] for name in ("epsilon", "delta") if given[name] is not None}
-
-
-def _unsaid() -> InvalidParameter:
-    return InvalidParameter(
-        "a limit must say ε, δ or both; got neither. Give for instance --epsilon 1 --delta 1e-6."
-    )
+    parts = {name: given[name] for name in ("epsilon", "delta") if given[name] is not None}
+    if needed and not parts:
+        raise InvalidParameter(
+            "a limit must say ε, δ or both; got neither. Give for instance --epsilon 1 --delta "
+            "1e-6."
+        )
+    return parts
 
 
 def _new(file: str, which: dict[str, str | None], given: dict[str, Any]) -> Printing:
@@ -139,7 +129,7 @@ def _new(file: str, which: dict[str, str | None], given: dict[str, Any]) -> Prin
     limit, witness = _first_limit(given, which["witness"]), which["witness"]
     there = _there(file, which["dataset"])
     with options.open_ledger(file, limit=limit, **which) as found:
-        watched = witness is not None and begin_witness(witness, found)
+        watched = witness is not None and options.begin_witness(witness, found)
         shown = _show(found, {**given, "explain": True})
     if given["as_json"]:
         return shown
@@ -157,12 +147,10 @@ def _new(file: str, which: dict[str, str | None], given: dict[str, Any]) -> Prin
 
 def _first_limit(given: dict[str, Any], witness: str | None) -> Privacy | None:
     """Return the limit to begin with; None where only a witness is begun."""
-    said = _said(given)
-    if not said and witness is not None:
+    parts = _parts_of_limit(given, needed=witness is None)
+    if not parts:
         return None
-    if not said:
-        raise _unsaid()
-    limit = Privacy(**said)
+    limit = Privacy(**parts)
     if not (limit.epsilon or limit.delta):
         raise InvalidParameter(
             "a limit must leave something to spend; got ε = 0 and δ = 0. Give for instance "
@@ -180,32 +168,44 @@ def _there(file: str, dataset: str | None) -> bool:
         return False
 
 
-def _show(found: Ledger, given: dict[str, Any]) -> Printing:
-    seen = overview(found)
+def _show(found: "Ledger", given: dict[str, Any]) -> Printing:
+    """Read the state of a ledger; the dataset that it was created with comes first."""
+    from leastnoise.ledger import LIMIT, account_to_json, release_to_json
+
+    accounts, head = found.accounts, found.head
+    begun = next(row.content["dataset"] for row in found.rows() if row.kind == LIMIT)
+    accounts.sort(key=lambda account: account.dataset != begun)
+    releases = found.releases
     if given["as_json"]:
-        return partial(print_json, overview_data(seen))
-    return partial(print_overview, seen, explained=given["explain"])
+        data = {
+            "accounts": [account_to_json(account) for account in accounts],
+            "releases": len(releases),
+            "last": [{"dataset": one.dataset, **release_to_json(one)} for one in releases[-_LAST:]],
+            "head": str(head),
+            "means": _promise(found.account, explained=True),
+        }
+        return partial(print_json, data)
+    promise = _promise(found.account, explained=given["explain"])
+    return partial(_print_state, accounts, releases, head, promise)
 
 
-def _allow(found: Ledger, given: dict[str, Any]) -> Printing:
+def _allow(found: "Ledger", given: dict[str, Any]) -> Printing:
     """Set a limit; a part that is not given stays as it is."""
-    said, name = _said(given), (found.dataset, given["analyst"])
-    if not said:
-        raise _unsaid()
+    parts, name = _parts_of_limit(given), (found.dataset, given["analyst"])
     own = (one.limit for one in found.accounts if (one.dataset, one.analyst) == name)
     present = next(own, None) or found.limit
-    limit = Privacy(**{"epsilon": present.epsilon, "delta": present.delta, **said})
+    limit = Privacy(**{"epsilon": present.epsilon, "delta": present.delta, **parts})
     found.allow(limit, analyst=given["analyst"])
     return _show(found, given)
 
 
-def _verify(found: Ledger, given: dict[str, Any]) -> Printing:
+def _verify(found: "Ledger", given: dict[str, Any]) -> Printing:
     head = found.verify(given["head"])
     checked = {"head": given["head"] is not None, "witness": given["witness"] is not None}
     if given["as_json"]:
         data = {"whole": True, "rows": head.seq, "head": str(head), "checked": checked}
         return partial(print_json, data)
-    heads = checked["head"] + heads_of(given["witness"])
+    heads = checked["head"] + options.heads_of(given["witness"])
 
     def tell() -> None:
         print_table(("whole", f"{head.seq} rows, each as it was written"), ("head", f"{head}"))
@@ -226,7 +226,7 @@ def _witnessed(heads: int) -> str:
     return f"It holds the {which} witnessed."
 
 
-def _export(found: Ledger, given: dict[str, Any]) -> Printing:
+def _export(found: "Ledger", given: dict[str, Any]) -> Printing:
     declaration = found.export(unit=given["unit"])
     if given["out"] is None:
         return partial(print_json, declaration)
@@ -255,7 +255,7 @@ def _empty(part: dict[str, Any]) -> list[str]:
     ]
 
 
-def _plot(found: Ledger, given: dict[str, Any]) -> Printing:
+def _plot(found: "Ledger", given: dict[str, Any]) -> Printing:
     from leastnoise.plots import budget, save  # they load Altair
 
     if given["out"] is None:
@@ -275,55 +275,23 @@ _LAST = 10
 _LONGEST_KEY = 40
 
 
-@dataclass(frozen=True)
-class Overview:
-    """The state of a ledger at one time; the dataset that it was created with is first."""
-
-    account: Account
-    accounts: list[Account]
-    releases: list[Release]
-    head: Head
-
-
-def overview(ledger: Ledger) -> Overview:
-    """Read the state of a ledger."""
-    from leastnoise.ledger import LIMIT
-
-    accounts, head = ledger.accounts, ledger.head
-    begun = next(row.content["dataset"] for row in ledger.rows() if row.kind == LIMIT)
-    accounts.sort(key=lambda account: account.dataset != begun)
-    return Overview(ledger.account, accounts, ledger.releases, head)
-
-
-def overview_data(found: Overview) -> dict[str, Any]:
-    """Return the state of a ledger, for JSON."""
-    from leastnoise.ledger import account_to_json, release_to_json
-
-    last = found.releases[-_LAST:]
-    return {
-        "accounts": [account_to_json(account) for account in found.accounts],
-        "releases": len(found.releases),
-        "last": [{"dataset": one.dataset, **release_to_json(one)} for one in last],
-        "head": str(found.head),
-        "means": _promise(found.account, explained=True),
-    }
-
-
-def print_overview(found: Overview, *, explained: bool) -> None:
-    """Print the state of a ledger, with the meaning of its guarantee if ``explained``."""
-    several = len({account.dataset for account in found.accounts}) > 1
+def _print_state(
+    accounts: "list[Account]", releases: "list[Release]", head: "Head", promise: str
+) -> None:
+    several = len({account.dataset for account in accounts}) > 1
     _print_columns(
-        ("data set", "analyst", *(f"{what} {part}" for what in _WHAT for part in "εδ")),
-        [_account(account) for account in found.accounts],
+        ["data set", "analyst", *(f"{what} {part}" for what in _WHAT for part in "εδ")],
+        [_account(account) for account in accounts],
     )
-    count = len(found.releases)
-    click.echo(f"\n{count or 'no'} release{'s' * (count != 1)}" + _which(count))
+    count = len(releases)
+    which = f"; the last {_LAST}:" if count > _LAST else ":" if count else " yet"
+    click.echo(f"\n{count or 'no'} release{'s' * (count != 1)}{which}")
     if count:
-        names = ("data set",) * several + ("analyst", "ε", "δ", "answered", "key")
-        last = [_release(release, several) for release in found.releases[-_LAST:]]
-        _print_columns(("row", "time (UTC)", *names), last)
-    click.echo(f"\nhead  {found.head}\n")
-    print_words(_promise(found.account, explained=explained))
+        names = ["data set"] * several + ["analyst", "ε", "δ", "answered", "key"]
+        last = [_release(release, several) for release in releases[-_LAST:]]
+        _print_columns(["row", "time (UTC)", *names], last)
+    click.echo(f"\nhead  {head}\n")
+    print_words(promise)
 
 
 _WHAT = ("limit", "spent", "left")
@@ -331,11 +299,7 @@ _WHAT = ("limit", "spent", "left")
 _NOBODY = "-"
 
 
-def _which(count: int) -> str:
-    return f"; the last {_LAST}:" if count > _LAST else ":" if count else " yet"
-
-
-def _account(account: Account) -> list[str]:
+def _account(account: "Account") -> list[str]:
     """Return the cells of an account; long numbers are rounded to the safe side."""
     cells = [account.dataset, account.analyst or "(all)"]
     for what in _WHAT:
@@ -346,7 +310,7 @@ def _account(account: Account) -> list[str]:
     return cells
 
 
-def _release(release: Release, several: bool) -> list[str]:
+def _release(release: "Release", several: bool) -> list[str]:
     """Return the cells of a release; the data set only where there are several."""
     promise = release.privacy
     return [
@@ -366,20 +330,17 @@ def _short(number: Fraction, rounding: str) -> str:
     return f"≈{format_rounded(number, 9, rounding)}" if text.startswith("≈") else text
 
 
-def _print_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _print_columns(names: list[str], rows: list[list[str]]) -> None:
     """Print a table, without control characters that somebody may have put into the file."""
     cells = [[_printable(cell) for cell in row] for row in (names, *rows)]
-    widths = [max(len(row[place]) for row in cells) for place in range(len(names))]
-    for row in cells:
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        click.echo(line.rstrip())
+    click.echo("\n".join(aligned(cells, left=range(len(names)))))
 
 
 def _printable(text: str) -> str:
     return "".join(character if character.isprintable() else "�" for character in text)
 
 
-def _promise(account: Account, *, explained: bool) -> str:
+def _promise(account: "Account", *, explained: bool) -> str:
     """Return the guarantee of everything released from a dataset, in words."""
     limit, spent = account.limit or account.spent, account.spent
     kept = Privacy(max(limit.epsilon, spent.epsilon), max(limit.delta, spent.delta))

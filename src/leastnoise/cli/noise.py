@@ -1,7 +1,5 @@
 """The commands calibrate, release, compare and privacy-for."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leastnoise.cli.app import Once
-from leastnoise.cli.options import cost, family, problem, problem_arguments, setting, which_ledger
+from leastnoise.cli.options import (
+    check_ledger,
+    cost,
+    family,
+    problem,
+    problem_arguments,
+    recording,
+    setting,
+    which_ledger,
+)
 from leastnoise.cli.output import (
     certificate_data,
     finite,
@@ -21,7 +28,6 @@ from leastnoise.cli.output import (
     receipt_data,
     waiting,
 )
-from leastnoise.cli.recording import of_dataset, recording, refuse_late
 from leastnoise.core.exact import (
     as_float,
     format_exact,
@@ -81,7 +87,7 @@ def _write(path: str, text: str) -> None:
         ) from error
 
 
-def _mechanism_data(mechanism: Mechanism) -> dict[str, Any]:
+def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
     drawn = mechanism.drawn
     return {
         "privacy": privacy_data(mechanism.privacy),
@@ -135,17 +141,14 @@ def release(
       leastnoise release 42 --delta 0.1 --sensitivity 1
       leastnoise release 42 --epsilon 0.2 --sensitivity 1 --ledger people.ledger --key members
     """  # noqa: D301 -- click reads the control character
-    from leastnoise.ledger import Ledger
     from leastnoise.mechanism import calibrate as find_mechanism
 
     value = _value(values)
     with recording(ledger, dataset=dataset, analyst=analyst, witness=witness) as found:
         mechanism = find_mechanism(**problem_arguments(**asking))
         with waiting("checking the ledger"):
-            if isinstance(found, Ledger):
-                refuse_late(witness, found)
             # Before the release: nothing may come between it and its printing.
-            of = of_dataset(found)
+            of = check_ledger(found, witness)
             answer = mechanism.release(
                 value, ledger=found, key=key, fresh=fresh, allow_exact=allow_exact
             )
@@ -171,7 +174,7 @@ def _value(texts: tuple[str, ...]) -> Fraction:
         ) from None
 
 
-def _answer_data(answer: Answer) -> dict[str, Any]:
+def _answer_data(answer: "Answer") -> dict[str, Any]:
     low, high = answer.interval("0.95")
     return {
         "value": format_ratio(answer.value),

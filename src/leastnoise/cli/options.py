@@ -1,7 +1,8 @@
-"""Options that commands share, and the library's arguments that they stand for."""
+"""Options that commands share, and what they stand for: a problem, a cost, an open ledger."""
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +13,7 @@ from leastnoise.costs import Cost, l1, l2, lp, points, threshold
 from leastnoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from leastnoise.ledger import Ledger
+    from leastnoise.ledger import Ledger, Unrecorded
 
 
 _COSTS = "l1, l2, lp:P, threshold:T, or points:X,Y;X,Y;…"
@@ -84,6 +85,70 @@ def open_ledger(file: str, **which: Any) -> "Ledger":
             f"address that begins with {scheme[0]}. Give one of the two."
         )
     return Ledger(file, **which)
+
+
+def recording(
+    ledger: str | None, **which: str | None
+) -> "AbstractContextManager[Ledger | Unrecorded]":
+    """Open the ledger to charge, or stand for none; reject options that need one."""
+    from leastnoise.ledger import UNRECORDED  # only where something is released
+
+    if ledger is not None:
+        return open_ledger(ledger, **which)
+    for option, text in which.items():
+        if text is not None:
+            raise InvalidParameter(
+                f"--{option} is for a ledger; got it without one. Give --ledger FILE, or leave it "
+                "out."
+            )
+    return nullcontext(UNRECORDED)
+
+
+def heads_of(witness: str | None) -> int:
+    """Return how many heads a witness holds."""
+    from leastnoise.ledger import read_witness  # only where a ledger is used
+
+    found = read_witness(witness)
+    return 0 if found is None else len(found.heads())
+
+
+def refuse_silent(witness: str | None) -> None:
+    """Reject a witness without heads: a misspelled name would vouch for any ledger."""
+    if witness is not None and not heads_of(witness):
+        raise InvalidParameter(
+            "a witness must exist and hold heads of the ledger; got "
+            f"{quote(witness)}, which holds none. Give the file that noted them, or begin one "
+            "with leastnoise ledger FILE new --witness FILE."
+        )
+
+
+def check_ledger(ledger: "Ledger | Unrecorded", witness: str | None) -> str:
+    """Reject a lost witness; return a phrase that names the dataset, if the ledger has several.
+
+    A witness without heads of a ledger that has releases is lost, or must be begun by ``ledger
+    new``. Before the first release there is nothing that an older copy could have forgotten.
+    """
+    from leastnoise.ledger import Unrecorded
+
+    if isinstance(ledger, Unrecorded):
+        return ""
+    accounts = ledger.accounts
+    if witness is not None and any(one.spent.epsilon or one.spent.delta for one in accounts):
+        refuse_silent(witness)
+    several = len({one.dataset for one in accounts}) > 1
+    return f"of data set {ledger.dataset!r}" if several else ""
+
+
+def begin_witness(witness: str, ledger: "Ledger") -> bool:
+    """Verify the ledger and note its head in a new witness; return False if it has heads."""
+    from leastnoise.ledger import read_witness
+
+    found = read_witness(witness)
+    new = found is not None and not found.heads()  # before verifying, which might note one
+    head = ledger.verify()
+    if found is not None and new:
+        found.note(head)
+    return new
 
 
 def problem_arguments(

@@ -29,10 +29,14 @@ if TYPE_CHECKING:
     from leastnoise.ledger import Receipt
     from leastnoise.tables import GroupedAnswers
 
+# The longest line of words that is easy to read, and the width of a terminal that does not tell it.
+_WIDEST, _USUAL, _NARROWEST = 88, 80, 20
 _NO_BREAK = "\u00a0"
 # The blanks in "ε = 1" and "50 %", and that in "(ε, δ)".
 _AROUND_SIGNS = re.compile(r"(?<=[=<>≤≥±≈]) | (?=[=<>≤≥±≈%])")
 _PAIR = re.compile(r"\([^\s()]+, [^\s()]+\)")
+_ENDINGS = (".csv", ".parquet", ".json")
+_PATIENCE = 2
 
 
 def print_json(data: object) -> None:
@@ -58,13 +62,10 @@ def print_words(text: str) -> None:
     No line ends within a formula.
     """
     width = shutil.get_terminal_size((_USUAL, 24)).columns
-    held = _AROUND_SIGNS.sub(_NO_BREAK, _PAIR.sub(_held, text))
+    pairs = _PAIR.sub(lambda found: found[0].replace(" ", _NO_BREAK), text)
+    held = _AROUND_SIGNS.sub(_NO_BREAK, pairs)
     lines = click.wrap_text(held, max(_NARROWEST, min(_WIDEST, width)))
     click.echo(lines.replace(_NO_BREAK, " "))
-
-
-def _held(found: re.Match[str]) -> str:
-    return found[0].replace(" ", _NO_BREAK)
 
 
 def privacy_data(privacy: Privacy) -> dict[str, str]:
@@ -95,20 +96,12 @@ def finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-_ENDINGS = (".csv", ".parquet", ".json")
-
-
 def refuse_out(
     out: str, *, overwrite: bool, ledger: str | None, witness: str | None, read: list[str | None]
 ) -> None:
     """Reject a file that could not be written, before anything is charged for its content.
 
-    Args:
-        out: The file.
-        overwrite: Whether it may be there.
-        ledger: The ledger, which it must not be.
-        witness: The ledger's witness.
-        read: What is read.
+    It must be none of the ledger, its witness and the files that are ``read``.
     """
     path = Path(out)
     if path.suffix.lower() not in _ENDINGS:
@@ -130,30 +123,25 @@ def refuse_out(
 
 
 def print_answer(found: Any, title: str, of: str, *, as_json: bool) -> None:
-    """Print an answer, or a table of them.
+    """Print an answer, or a table of them; ``of`` says of which dataset, if there are several."""
+    from leastnoise.tables import GroupedAnswers
 
-    Args:
-        found: What was released.
-        title: What was asked.
-        of: Of which data set, if a ledger has several.
-        as_json: Whether to print JSON.
-    """
     if as_json:
         print_json(_answer_data(found, title))
         return
-    between = "\n" if _grouped(found) else ", "
+    between = "\n" if isinstance(found, GroupedAnswers) else ", "
     click.echo(f"{found}{between}{of}" if of else f"{found}")
 
 
 def write_answer(found: Any, title: str, out: str, *, overwrite: bool) -> Path:
     """Write a file, of the kind that its ending says; an answer alone is a table of one row."""
-    table = as_table(found, title)
+    table = _as_table(found, title)
     write = {".csv": table.to_csv, ".parquet": table.to_parquet, ".json": table.to_json}
     written: Path = write[Path(out).suffix.lower()](out, overwrite=overwrite)
     return written
 
 
-def as_table(found: Any, title: str) -> "GroupedAnswers":
+def _as_table(found: Any, title: str) -> "GroupedAnswers":
     """Return a table: of an answer alone, one by its question."""
     from leastnoise.tables import GroupedAnswers
 
@@ -169,22 +157,19 @@ def as_table(found: Any, title: str) -> "GroupedAnswers":
     )
 
 
-def _grouped(found: Any) -> bool:
-    from leastnoise.tables import GroupedAnswers
-
-    return isinstance(found, GroupedAnswers)
-
-
 def _answer_data(found: Any, title: str) -> dict[str, Any]:
     """Return answers for JSON: exact ratios, and beside each value the nearest float."""
     from leastnoise.tables import layout_of, mechanisms_of
 
-    table = as_table(found, title)
+    table = _as_table(found, title)
     layout = layout_of(table.answers)
     each = [_figures(layout.json_names, figures) for figures in layout.figures(table.answers)]
     data: dict[str, Any] = {"asked": title}
-    if _grouped(found):
-        keys = [[_key(part) for part in key] for key in table.keys]
+    if found is table:
+        keys = [
+            [part.isoformat() if isinstance(part, date) else part for part in key]
+            for key in table.keys
+        ]
         groups = [{"key": key, **figures} for key, figures in zip(keys, each, strict=True)]
         data |= {"by": list(table.names), "groups": groups}
     else:
@@ -207,13 +192,6 @@ def _figures(names: Sequence[str], figures: Sequence[tuple[int, int] | None]) ->
         if name == "value":
             data["value_float"] = finite(as_float(number or 0))
     return data
-
-
-def _key(part: Any) -> Any:
-    return part.isoformat() if isinstance(part, date) else part
-
-
-_PATIENCE = 2
 
 
 @contextmanager
@@ -265,7 +243,3 @@ def receipt_data(receipt: "Receipt | None") -> dict[str, Any] | bool:
         "head": str(receipt.head),
         "left": privacy_data(receipt.account.left),
     }
-
-
-# The longest line of words that is easy to read, and the width of a terminal that does not tell it.
-_WIDEST, _USUAL, _NARROWEST = 88, 80, 20

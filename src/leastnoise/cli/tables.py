@@ -1,14 +1,74 @@
 """The commands of the registered table queries: count, sum, mean, median, quantile, histogram."""
 
-from collections.abc import Callable
-from typing import Any
+import csv
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields
+from datetime import date
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from leastnoise.cli import options
 from leastnoise.cli.app import Once
-from leastnoise.cli.questions import OPTIONS, Decorator, TableRequest, ask
+from leastnoise.cli.output import print_answer, print_json, refuse_out, waiting, write_answer
+from leastnoise.core.exact import quote
+from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables import Argument, TableQuery
+
+if TYPE_CHECKING:
+    from leastnoise.ledger import Ledger, Unrecorded
+    from leastnoise.tables import Protected, Question
+
+_Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
+_OPTIONS: list[_Decorator] = [
+    click.option("--unit", metavar="COLUMN", help="The column that tells people apart."),
+    click.option("--row-is-unit", is_flag=True, help="Nobody has two rows: no column is needed."),
+    click.option("--max-rows", metavar="N", help="How many rows of a unit count in a group."),
+    click.option(
+        "--neighbours",
+        type=click.Choice(["add_remove", "replace"]),
+        default="add_remove",
+        show_default=True,
+        help="What makes little difference: one unit more or less, or another in its place.",
+    ),
+    click.option("--table", metavar="NAME", help="The table, where SOURCE is a database."),
+    click.option("--by", multiple=True, metavar="COLUMN", help="Group by it; may be repeated."),
+    click.option(
+        "--group",
+        "groups",
+        multiple=True,
+        metavar="VALUE",
+        help="A group to answer for; may be repeated. With several --by, values parted by commas. "
+        "Groups that are not given are discovered, which needs a δ.",
+    ),
+    click.option("--groups-file", metavar="FILE", help="The groups, one on each line."),
+    click.option("--where", help="Which rows count, such as \"age >= 18 and region = 'north'\"."),
+    click.option("--max-groups", metavar="N", help="In how many groups a unit counts."),
+    click.option("--epsilon", help="ε of the promise; 0 if only δ is given."),
+    click.option("--delta", help="δ of the promise; 0 if only ε is given."),
+    click.option(
+        "--ledger", metavar="FILE", help="Charge and store it there; begun by ledger new."
+    ),
+    click.option("--unrecorded", is_flag=True, help="Go without a ledger: nobody adds it up."),
+    click.option("--key", help="What the question is called; its own words if left out."),
+    click.option("--fresh", is_flag=True, help="Charge and draw again under the key."),
+    options.which_ledger,
+    click.option("--allow-exact", is_flag=True, help="Accept that exact values may leave."),
+    click.option(
+        "--explain",
+        is_flag=True,
+        help="Print query, sensitivity, noise and price instead. No row is read, nothing charged "
+        "or written, and no ledger needed.",
+    ),
+    click.option("--out", metavar="FILE", help="Write it, too, as .csv, .parquet or .json."),
+    click.option("--overwrite", is_flag=True, help="Write over FILE if it is there."),
+    options.as_json,
+]
+
 
 _SOURCE = (
     "SOURCE is a CSV or Parquet file, a pattern for several, or postgresql://user@host/database."
@@ -24,10 +84,10 @@ def command_of(query: TableQuery) -> click.Command:
 
     def run(*, source: str, **given: Any) -> None:
         own = {one.name: _value(one, given.pop(one.name)) for one in query.arguments}
-        ask(TableRequest(query=query, source=source, own=own, **given))
+        _ask(_Request(query=query, source=source, own=own, **given))
 
-    parameters: list[Decorator] = [click.argument("source", metavar="SOURCE")]
-    parameters += [*map(_parameter, query.arguments), *OPTIONS]
+    parameters: list[_Decorator] = [click.argument("source", metavar="SOURCE")]
+    parameters += [*map(_parameter, query.arguments), *_OPTIONS]
     callback: Callable[..., None] = run
     for parameter in reversed(parameters):
         callback = parameter(callback)
@@ -35,7 +95,7 @@ def command_of(query: TableQuery) -> click.Command:
     return make(callback)
 
 
-def _parameter(argument: Argument) -> Decorator:
+def _parameter(argument: Argument) -> _Decorator:
     if not argument.help:
         return click.argument(argument.name, metavar=argument.metavar)
     default = argument.option_default
@@ -69,3 +129,241 @@ def _help(query: TableQuery) -> str:
             "\n".join(["\b", title, *examples]),
         ]
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Request:
+    """What a command was given: its own arguments, and the options that all commands share.
+
+    Attributes:
+        query: The query, as it is registered.
+        source: Where the table is.
+        own: The arguments of this query alone.
+    """
+
+    query: TableQuery
+    source: str
+    own: Mapping[str, object]
+    unit: str | None
+    row_is_unit: bool
+    max_rows: str | None
+    neighbours: str
+    table: str | None
+    by: tuple[str, ...]
+    groups: tuple[str, ...]
+    groups_file: str | None
+    where: str | None
+    max_groups: str | None
+    epsilon: str | None
+    delta: str | None
+    ledger: str | None
+    unrecorded: bool
+    key: str | None
+    fresh: bool
+    dataset: str | None
+    analyst: str | None
+    witness: str | None
+    allow_exact: bool
+    explain: bool
+    out: str | None
+    overwrite: bool
+    as_json: bool
+
+    def __post_init__(self) -> None:
+        """Reject what does not go together, before anything is opened."""
+        given = [getattr(self, field.name) for field in fields(self)]
+        _check_encoding((*given, *self.own.values(), *self.by, *self.groups))
+        if (self.unit is None) != self.row_is_unit:
+            raise InvalidParameter(
+                "a promise must say to whom it is made, by one of --unit COLUMN and --row-is-unit; "
+                f"got {'both' if self.row_is_unit else 'neither'}. Name the column that tells "
+                "people apart, or say that nobody has two rows."
+            )
+        if self.epsilon is None and self.delta is None:
+            raise InvalidParameter(
+                "a promise must be given by --epsilon, --delta or both; got neither. Give for "
+                "instance --epsilon 0.5."
+            )
+        recorded = self.ledger is not None
+        if (recorded and self.unrecorded) or not (self.ledger or self.unrecorded or self.explain):
+            raise InvalidParameter(
+                "a release must be recorded, or be said to be recorded nowhere, by one of --ledger "
+                f"FILE and --unrecorded; got {'both' if self.unrecorded else 'neither'}. Begin a "
+                "ledger with leastnoise ledger FILE new, or say --unrecorded."
+            )
+        if self.overwrite and self.out is None:
+            raise InvalidParameter("--overwrite is for --out; got it without. Give --out FILE.")
+        if self.out is not None and not self.explain:
+            refuse_out(
+                self.out,
+                overwrite=self.overwrite,
+                ledger=self.ledger,
+                witness=self.witness,
+                read=[self.source, self.groups_file],
+            )
+
+    @property
+    def privacy(self) -> Privacy:
+        """The guarantee; what is not given of it is 0."""
+        given = {"epsilon": self.epsilon, "delta": self.delta}
+        return Privacy(**{name: text for name, text in given.items() if text is not None})
+
+    @property
+    def recording(self) -> AbstractContextManager["Ledger | Unrecorded"]:
+        """The ledger, to be opened; none to explain a query."""
+        if self.explain:
+            return options.recording(None)
+        which = {"dataset": self.dataset, "analyst": self.analyst, "witness": self.witness}
+        return options.recording(self.ledger, **which)
+
+    def open_table(self, ledger: "Ledger | Unrecorded") -> "Protected":
+        """Open the table."""
+        from leastnoise.tables import protect  # and Ibis with it: only where a table is asked
+
+        how: dict[str, Any] = {"max_rows": self.max_rows, "neighbours": self.neighbours}
+        return protect(self.source, unit=self.unit, ledger=ledger, table=self.table, **how)
+
+    def question(self, table: "Protected") -> "Question":
+        """Return the question; the given groups are parsed by the kinds of their columns."""
+        for name in self.by:
+            if "," in name and name not in table.source.kinds:
+                raise InvalidParameter(
+                    f"each --by must name one column; got {quote(name)}, which is none. Repeat "
+                    "--by for each column: --by region --by sex."
+                )
+        shared: dict[str, object] = {"by": self.by, "where": self.where}
+        if self.groups or self.groups_file is not None:  # else they are discovered
+            lines = [] if self.groups_file is None else _lines(self.groups_file)
+            kinds = [table.source.kind(name, "a group") for name in self.by]
+            shared["keys"] = _parse_groups([*self.groups, *lines], kinds)
+        if self.max_groups is not None:
+            shared["max_groups"] = self.max_groups
+        question: Question = self.query.load()(**self.own, **shared)
+        return question
+
+
+def _ask(request: _Request) -> None:
+    """Query a table and print the answer; or only explain it."""
+    privacy = request.privacy
+    with waiting("opening the ledger") as now, request.recording as ledger:
+        of = options.check_ledger(ledger, request.witness)
+        now("opening the table")
+        table = request.open_table(ledger)
+        question = request.question(table)
+        if request.explain:
+            now("finding the least noise")
+            explanation = table.explain(question, privacy=privacy)
+        else:
+            now("asking the table")
+            (answer,) = table.ask(
+                [question],
+                privacy=privacy,
+                key=request.key,
+                fresh=request.fresh,
+                allow_exact=request.allow_exact,
+            )
+    if request.explain:
+        if request.as_json:
+            print_json(explanation.to_dict())
+        else:
+            click.echo(f"{explanation}")
+        return
+    # Printed before it is written: an answer that was charged is not lost if a disk is full.
+    print_answer(answer, question.title, of, as_json=request.as_json)
+    if request.out is not None:
+        path = write_answer(answer, question.title, request.out, overwrite=request.overwrite)
+        if not request.as_json:
+            click.echo(f"\n{path}: the same, in full")
+
+
+def _check_encoding(texts: Sequence[object]) -> None:
+    """Reject what is no text: a ledger, a query and JSON could not hold it."""
+    for text in texts:
+        try:
+            if isinstance(text, str):
+                text.encode()
+        except UnicodeEncodeError:
+            raise InvalidParameter(
+                "arguments must be texts in the encoding of the system; got bytes that are none. "
+                "Rename the file, or set the encoding (LC_ALL)."
+            ) from None
+
+
+# ------------------------------------------------------------------- the groups to answer for
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TRUTHS = {"true": True, "false": False}
+# What a text must be for a column of each kind; other kinds are rejected with their column.
+_WRITTEN = {
+    "integer": "a whole number, such as 42",
+    "boolean": "true or false",
+    "date": "a date, such as 2024-12-31",
+}
+
+
+def _parse_groups(texts: Sequence[str], kinds: Sequence[str]) -> list[Any]:
+    """Return groups as the library takes them: a value, or with several columns a tuple.
+
+    No error quotes a text: the file that they are in might be the wrong one, of data.
+
+    Args:
+        texts: A text for each group; with several columns a line of CSV.
+        kinds: The kind of each column.
+    """
+    if len(kinds) <= 1:
+        return [_part(text, kind) for text in texts for kind in kinds or ["text"]]
+    return [
+        tuple(_part(text, kind) for text, kind in zip(parts, kinds, strict=True))
+        for parts in (_parts(text, len(kinds)) for text in texts)
+    ]
+
+
+def _lines(file: str) -> list[str]:
+    """Return the lines of a file; reject an empty line, which would be a group without a name."""
+    try:
+        with open(file, encoding="utf-8-sig") as opened:
+            lines = opened.read().removesuffix("\n").split("\n")
+    except (OSError, ValueError):
+        raise InvalidParameter(
+            "--groups-file must be a file in UTF-8 that can be read, with a group on each line; "
+            "got another. Look at its name, and at the rights to it."
+        ) from None
+    if not all(lines):
+        raise InvalidParameter(
+            "every line of --groups-file must name a group; got one that is empty. Take it out, or "
+            "give the empty text by --group ''."
+        )
+    return lines
+
+
+def _parts(text: str, columns: int) -> list[str]:
+    try:
+        parts = next(csv.reader([text], strict=True), [])
+    except csv.Error:
+        parts = []
+    if len(parts) != columns:
+        raise InvalidParameter(
+            f"a group must have a value for each --by, {columns} of them, parted by commas and in "
+            'double quotes where they have some; got another. Write for instance north,"a, b".'
+        )
+    return parts
+
+
+def _part(text: str, kind: str) -> Any:
+    """Parse a text by the kind of its column."""
+    if kind == "integer" and _WHOLE.fullmatch(text):
+        return int(text)
+    if kind == "boolean" and text.lower() in _TRUTHS:
+        return _TRUTHS[text.lower()]
+    if kind == "date" and _DATE.fullmatch(text):
+        try:
+            return date.fromisoformat(text)
+        except ValueError:  # the 30th of February
+            pass
+    if kind in _WRITTEN:
+        raise InvalidParameter(
+            f"a group by a column of kind {kind} must be {_WRITTEN[kind]}; got another text. "
+            "Write it that way."
+        )
+    return text

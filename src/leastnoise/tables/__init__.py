@@ -9,19 +9,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from leastnoise.tables.answers import GroupedAnswers, layout_of, mechanisms_of
     from leastnoise.tables.protected import Protected, protect
-    from leastnoise.tables.queries import (
-        Count,
-        Histogram,
-        Mean,
-        MeanAnswer,
-        Quantile,
-        QuantileAnswer,
-        Question,
-        Sum,
-    )
+    from leastnoise.tables.queries.count import Count
+    from leastnoise.tables.queries.histogram import Histogram
+    from leastnoise.tables.queries.mean import Mean, MeanAnswer
+    from leastnoise.tables.queries.quantile import Quantile, QuantileAnswer
+    from leastnoise.tables.queries.question import Question
+    from leastnoise.tables.queries.sum import Sum
     from leastnoise.tables.registration import QUERIES, Argument, QueryMethods, TableQuery, register
     from leastnoise.tables.release import Explanation
-    from leastnoise.tables.sample import census
+    from leastnoise.tables.sources import census
 
 __all__ = [
     "QUERIES",
@@ -46,8 +42,11 @@ __all__ = [
     "register",
 ]
 
-# Where the names are, those that load the least first.
-_HOMES = ("registration", "sample", "queries", "answers", "release", "protected")
+# Where the other names are, those that load the least first.
+_HOMES = (
+    *("registration", "sources", "answers", "queries.question", "queries.mean"),
+    *("queries.quantile", "release", "protected"),
+)
 
 
 def __getattr__(name: str) -> object:

@@ -11,7 +11,8 @@ from leastnoise.errors import InvalidParameter, Words
 from leastnoise.mechanism import Mechanism
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
-from leastnoise.tables.queries import AddNoise, Query, Result
+from leastnoise.tables.queries.query import Query
+from leastnoise.tables.queries.question import AddNoise, Result
 
 # The numbers of a query, each with the mechanism that releases it.
 Numbers = tuple[tuple[ReleasedNumber, Mechanism], ...]
@@ -38,13 +39,14 @@ def add_noise(result: Result, query: Query, numbers: Numbers) -> NoisyResult:
     ever shown, and discovery costs nothing beyond the count (docs/tables.md).
     """
     noise = [_adder(number, mechanism) for number, mechanism in numbers]
-    threshold = show_above(query, numbers) if query.discovered else None
-    columns = len(query.question.key_columns)
-    if query.keys is not None:
-        known = set(query.keys)
+    threshold = show_above(query, numbers) if query.question.discovered else None
+    question = query.question
+    columns, groups = len(question.key_columns), question.groups
+    if groups is not None:
+        known = set(groups)
         result = [row for row in result if row[:columns] in known]
-    keys = query.keys or tuple(sorted({row[:columns] for row in result}))
-    noisy = query.question.add_noise(result, keys, noise, threshold)
+    keys = groups or tuple(sorted({row[:columns] for row in result}))
+    noisy = question.add_noise(result, keys, noise, threshold)
     if threshold is None:
         return NoisyResult(keys, tuple(noisy))
     shown = [(key, own) for key, own in zip(keys, noisy, strict=True) if own]
@@ -61,7 +63,7 @@ def show_above(query: Query, numbers: Numbers) -> int:
             got="a promise with δ = 0",
             fix="Give " + Words("keys=", "--group") + ", the groups to answer for, or promise a δ.",
         )
-    return query.max_rows + int(radius)
+    return query.rows.unit.max_rows + int(radius)
 
 
 def _adder(number: ReleasedNumber, mechanism: Mechanism) -> AddNoise:

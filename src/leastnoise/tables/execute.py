@@ -7,7 +7,7 @@ from typing import Any
 
 from leastnoise.errors import Unsupported
 from leastnoise.tables.bounding import Summed
-from leastnoise.tables.queries import Query
+from leastnoise.tables.queries.query import Query
 from leastnoise.tables.sources import Source, fetch, without_details
 
 Rows = list[tuple[Any, ...]]
@@ -74,7 +74,7 @@ def _batch(queries: Sequence[Query], places: list[int]) -> Batch:
             own.append(len(keys) + counted + len(sums))
             sums.append(summed)
         columns[place] = tuple(own)
-    return Batch(selection.expression(count=counted, sums=sums), columns)
+    return Batch(selection.query(count=counted, sums=sums), columns)
 
 
 def _picked(rows: Rows, columns: tuple[int, ...]) -> Rows:

@@ -84,7 +84,7 @@ def _parse_part(part: object) -> Part:
         return part
     if isinstance(part, Integral) and -(1 << 63) <= int(part) < 1 << 63:
         return int(part)
-    if isinstance(part, str) and "\0" not in part and _encodes(part):
+    if isinstance(part, str) and "\0" not in part and encodes(part):
         return str(part)
     raise InvalidParameter(
         "a key must be a whole number of 64 bits with its sign, a text that UTF-8 can write, a "
@@ -93,7 +93,8 @@ def _parse_part(part: object) -> Part:
     )
 
 
-def _encodes(text: str) -> bool:
+def encodes(text: str) -> bool:
+    """Return whether UTF-8 can write a text, which half of a surrogate pair cannot be."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,20 +1,19 @@
 """``protect``: a table of people in, numbers that may be published out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from leastnoise.core.exact import Number, parse_count, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger import Ledger, Unrecorded, check_ledger
-from leastnoise.tables.bounding import ADD_REMOVE, REPLACE
-from leastnoise.tables.queries import Question, Unit, check_groupable
-from leastnoise.tables.registration import QUERIES, Bounds, Columns, QueryMethods
+from leastnoise.tables.bounding import ADD_REMOVE
+from leastnoise.tables.queries.query import Unit, check_groupable
+from leastnoise.tables.queries.question import Question
+from leastnoise.tables.registration import QUERIES, Bounds, Grouped, QueryMethods, Shared
 from leastnoise.tables.release import Explanation, PreparedRelease, TableResult, prepare, release
 from leastnoise.tables.sources import Source, open_source
-
-_NEIGHBOURS = (ADD_REMOVE, REPLACE)
 
 
 def protect(
@@ -42,34 +41,14 @@ def protect(
             ``"replace"`` with another unit in its place.
         table: The name of the table, with a connection string.
     """
-    if neighbours not in _NEIGHBOURS:
-        raise InvalidParameter(
-            f"neighbours must be one of {', '.join(_NEIGHBOURS)}; got {quote(neighbours)}. "
-            "Choose whether a unit is added or removed, or replaced."
-        )
     check_ledger(
         ledger, "Open one with Ledger('people.ledger', limit=…), or give leastnoise.UNRECORDED."
     )
-    rows = _parse_max_rows(unit, max_rows)
+    who = Unit(unit, _parse_max_rows(unit, max_rows), neighbours)
     opened = open_source(source, table)
     if unit is not None:
         check_groupable(unit, opened.kind(unit, "a unit"), "the column of units")
-    return Protected(opened, Unit(unit, rows, neighbours), ledger)
-
-
-class _Shared(TypedDict, total=False):
-    """What the methods of all queries take."""
-
-    by: Columns
-    keys: Iterable[Any] | None
-    where: str | None
-    key: str | None
-    fresh: bool
-    allow_exact: bool
-
-
-class _Grouped(_Shared, total=False):
-    max_groups: int
+    return Protected(opened, who, ledger)
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,16 +64,16 @@ class Protected(QueryMethods):
         # The registration gives these methods, with all arguments in their signatures. Type
         # checkers read them here; tests/tables/test_registration.py holds the two together.
 
-        def count(self, *, privacy: Privacy, **shared: Unpack[_Grouped]) -> Any:
+        def count(self, *, privacy: Privacy, **shared: Unpack[Grouped]) -> Any:
             """Count rows (:class:`Count`, :meth:`ask`)."""
 
         def sum(
-            self, column: str, *, bounds: Bounds, privacy: Privacy, **shared: Unpack[_Grouped]
+            self, column: str, *, bounds: Bounds, privacy: Privacy, **shared: Unpack[Grouped]
         ) -> Any:
             """Add up a column between bounds (:class:`Sum`, :meth:`ask`)."""
 
         def mean(
-            self, column: str, *, bounds: Bounds, privacy: Privacy, **shared: Unpack[_Grouped]
+            self, column: str, *, bounds: Bounds, privacy: Privacy, **shared: Unpack[Grouped]
         ) -> Any:
             """Return the mean of a column, with the count and the sum it is made of (:class:`Mean`)."""  # noqa: E501
 
@@ -104,7 +83,7 @@ class Protected(QueryMethods):
             *,
             edges: Sequence[Number],
             privacy: Privacy,
-            **shared: Unpack[_Grouped],
+            **shared: Unpack[Grouped],
         ) -> Any:
             """Count the rows in each range of a column (:class:`Histogram`, :meth:`ask`)."""
 
@@ -116,7 +95,7 @@ class Protected(QueryMethods):
             bounds: Bounds,
             privacy: Privacy,
             cells: int = 1024,
-            **shared: Unpack[_Shared],
+            **shared: Unpack[Shared],
         ) -> Any:
             """Return between which values a share of the rows is reached (:class:`Quantile`)."""
 
@@ -127,7 +106,7 @@ class Protected(QueryMethods):
             bounds: Bounds,
             privacy: Privacy,
             cells: int = 1024,
-            **shared: Unpack[_Shared],
+            **shared: Unpack[Shared],
         ) -> Any:
             """Return between which values half of the rows is reached (:class:`Quantile`)."""
 
@@ -189,13 +168,6 @@ class Protected(QueryMethods):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _ask_one(
-        self, question: Any, *, privacy: Privacy, key: str | None, fresh: bool, allow_exact: bool
-    ) -> Any:
-        """Answer one question, for the methods of the registration."""
-        terms: dict[str, Any] = {"key": key, "fresh": fresh, "allow_exact": allow_exact}
-        return self.ask([question], privacy=privacy, **terms)[0]
 
     def __repr__(self) -> str:
         """Print the source and the unit, and no data."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, dataclass, fields
 from importlib import import_module
 from inspect import Parameter, Signature
-from typing import Any
+from typing import Any, TypedDict
 
 from leastnoise.core.exact import Number
 from leastnoise.core.privacy import Privacy
@@ -21,6 +21,29 @@ Columns = str | Sequence[str]
 Bounds = tuple[Number, Number]
 
 _REQUIRED: Any = Parameter.empty
+
+
+class Shared(TypedDict, total=False):
+    """What the methods of all queries take."""
+
+    by: Columns
+    keys: Iterable[Any] | None
+    where: str | None
+    key: str | None
+    fresh: bool
+    allow_exact: bool
+
+
+class Grouped(Shared, total=False):
+    """What the methods take whose queries count a unit in several groups."""
+
+    max_groups: int
+
+
+# The fields of every question, the arguments of every release, and their defaults.
+_FIELDS: dict[str, Any] = {"by": (), "keys": None, "where": None, "max_groups": 1}
+_TERMS: dict[str, Any] = {"key": None, "fresh": False, "allow_exact": False}
+_PARTS = ("name", "question", "doc", "help", "examples")
 
 
 @dataclass(frozen=True)
@@ -48,12 +71,6 @@ class Argument:
     values: int = 1
     preset: str | None = None
     unless_listed: str | None = None
-
-    @property
-    def parameter(self) -> Parameter:
-        """The parameter in Python."""
-        kind = Parameter.POSITIONAL_OR_KEYWORD if self.positional else Parameter.KEYWORD_ONLY
-        return Parameter(self.name, kind, default=self.default, annotation=self.type)
 
     @property
     def option_default(self) -> str | None:
@@ -124,11 +141,12 @@ class TableQuery:
         missing = sorted(getattr(question, "__abstractmethods__", ()))
         known = {field.name: field for field in fields(question)}
         given = {argument.name for argument in self.arguments}
-        missing += [f"a field {name}" for name in sorted((given | _SHARED) - known.keys())]
+        expected = given | _FIELDS.keys()
+        missing += [f"a field {name}" for name in sorted(expected - known.keys())]
         missing += [
             f"an argument {name}"
             for name, field in known.items()
-            if name not in given | _SHARED
+            if name not in expected
             and field.default is MISSING
             and field.default_factory is MISSING
         ]
@@ -140,33 +158,29 @@ class TableQuery:
     @property
     def signature(self) -> Signature:
         """The signature of the method: first what must be given, last what all queries share."""
-        own = [argument.parameter for argument in self.arguments]
+        own = [
+            _parameter(one.name, one.type, one.default, positional=one.positional)
+            for one in self.arguments
+        ]
         required = [one for one in own if one.default is _REQUIRED]
         optional = [one for one in own if one.default is not _REQUIRED]
-        shared = [one for one in _OPTIONAL if not (self.one_group and one.name == "max_groups")]
+        types = (Shared if self.one_group else Grouped).__annotations__
+        defaults = (_FIELDS | _TERMS).items()
+        shared = [_parameter(one, types[one], default) for one, default in defaults if one in types]
+        parameters = [*required, _parameter("privacy", Privacy), *optional, *shared]
         own_self = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
-        parameters = [own_self, *required, _keyword("privacy", Privacy), *optional, *shared]
-        return Signature(parameters, return_annotation=Any)
+        return Signature([own_self, *parameters], return_annotation=Any)
 
 
 class QueryMethods:
     """The methods of the registered queries; :class:`Protected` inherits them."""
-
-    def _ask_one(
-        self, question: Any, *, privacy: Privacy, key: str | None, fresh: bool, allow_exact: bool
-    ) -> Any:
-        raise NotImplementedError
 
 
 QUERIES: dict[str, TableQuery] = {}
 
 
 def register(query: TableQuery) -> None:
-    """Give a query its method, its command and its export.
-
-    Raises:
-        TypeError: If a method has that name already. What an entry lacks, it refuses itself.
-    """
+    """Give a query its method, its command and its export; reject a name that is taken."""
     if any(hasattr(kind, query.name) for kind in (QueryMethods, *QueryMethods.__subclasses__())):
         raise TypeError(f"the table query {query.name!r} lacks a name of its own: it is taken")
     setattr(QueryMethods, query.name, _method(query))
@@ -177,7 +191,7 @@ def _method(query: TableQuery) -> Callable[..., Any]:
     """Return the method: it reads its arguments by the signature of the query."""
     signature = query.signature
 
-    def method(self: QueryMethods, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             bound = signature.bind(self, *args, **kwargs)
         except TypeError as error:
@@ -185,8 +199,8 @@ def _method(query: TableQuery) -> Callable[..., Any]:
         bound.apply_defaults()
         given = dict(bound.arguments)
         del given["self"]
-        terms = {name: given.pop(name) for name in _TERMS}
-        return self._ask_one(query.load()(**given), **terms)
+        terms = {name: given.pop(name) for name in ("privacy", *_TERMS)}
+        return self.ask([query.load()(**given)], **terms)[0]
 
     method.__name__, method.__qualname__ = query.name, f"Protected.{query.name}"
     method.__doc__ = query.doc
@@ -194,23 +208,12 @@ def _method(query: TableQuery) -> Callable[..., Any]:
     return method
 
 
-def _keyword(name: str, type_: Any, default: Any = _REQUIRED) -> Parameter:
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=type_)
+def _parameter(
+    name: str, type_: Any, default: Any = _REQUIRED, *, positional: bool = False
+) -> Parameter:
+    kind = Parameter.POSITIONAL_OR_KEYWORD if positional else Parameter.KEYWORD_ONLY
+    return Parameter(name, kind, default=default, annotation=type_)
 
-
-_PARTS = ("name", "question", "doc", "help", "examples")
-# The fields of every question, and the arguments of every release.
-_SHARED = frozenset(("by", "keys", "where", "max_groups"))
-_TERMS = ("privacy", "key", "fresh", "allow_exact")
-_OPTIONAL = (
-    _keyword("by", Columns, ()),
-    _keyword("keys", Iterable[Any] | None, None),
-    _keyword("where", str | None, None),
-    _keyword("max_groups", int, 1),
-    _keyword("key", str | None, None),
-    _keyword("fresh", bool, default=False),
-    _keyword("allow_exact", bool, default=False),
-)
 
 # --------------------------------------------------------------------------------- the entries
 

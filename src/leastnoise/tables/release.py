@@ -22,7 +22,8 @@ from leastnoise.tables.bounding import REPLACE
 from leastnoise.tables.budget import allocate
 from leastnoise.tables.execute import Batch, compile_batches, run
 from leastnoise.tables.keys import keys_from_json, keys_to_json
-from leastnoise.tables.queries import Query, Question, Unit, build_query
+from leastnoise.tables.queries.query import Query, Unit
+from leastnoise.tables.queries.question import Question, build_query
 from leastnoise.tables.sources import Source
 
 TableResult = TableAnswer | GroupedAnswers
@@ -110,7 +111,7 @@ def prepare(
     )
     batches = compile_batches(source, queries)
     for query, numbers in noisy:
-        if query.discovered:
+        if query.question.discovered:
             show_above(query, numbers)  # rejects unbounded noise before anything is charged
     return PreparedRelease(source, unit, noisy, allocation.together, batches)
 
@@ -174,7 +175,7 @@ def _answer(
         privacy=privacy,
         receipt=receipt,
         in_order=question.keys_in_order,
-        discovered=query.discovered,
+        discovered=question.discovered,
     )
 
 

@@ -14,11 +14,12 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from importlib import import_module
 from itertools import islice
+from operator import floordiv
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ from leastnoise.tables.answers.rounding import USE_ROWS
 if TYPE_CHECKING:
     from leastnoise.tables.answers.grouped import GroupedAnswers
 
-INTEGER, REAL, TEXT, BOOLEAN, DATE = "integer", "real", "text", "boolean", "date"
+INTEGER, REAL, TEXT, BOOLEAN, DATE = _ORDER = "integer", "real", "text", "boolean", "date"
 _KINDS: dict[type, str] = {int: INTEGER, str: TEXT, bool: BOOLEAN, date: DATE}
 _SHORTEST, _LONGEST = 1 << 63, 10**38
 # A spreadsheet takes a text that begins with one of these for a formula.
@@ -48,14 +49,12 @@ class Column:
         kind: INTEGER, REAL, TEXT, BOOLEAN or DATE.
         values: Its values; None for null.
         long: Whether an integer does not fit into 64 bits.
-        nulls: Whether there are nulls.
     """
 
     name: str
     kind: str
     values: list[Any]
     long: bool = False
-    nulls: bool = False
 
 
 def export_columns(answers: "GroupedAnswers") -> list[Column]:
@@ -68,7 +67,7 @@ def export_columns(answers: "GroupedAnswers") -> list[Column]:
     names = key_names(answers.names, layout.names)
     columns = [_key(name, [key[i] for key in answers.keys]) for i, name in enumerate(names)]
     whole = layout.whole(answers.answers)
-    numbers = [_quotient if one.name in whole else one.to_float for one in layout.columns]
+    numbers = [floordiv if one.name in whole else one.to_float for one in layout.columns]
     lists: list[list[Any]] = [[] for _ in layout.columns]
     rows = layout.figures(answers.answers)
     while block := list(islice(rows, _ROWS_AT_ONCE)):  # all at once, their ratios would take a GB
@@ -112,12 +111,7 @@ def _integers(name: str, values: list[Any]) -> Column:
             got="one that has more",
             fix=USE_ROWS,
         )
-    long = least < -_SHORTEST or most >= _SHORTEST
-    return Column(name, INTEGER, values, long=long, nulls=len(numbers) < len(values))
-
-
-def _quotient(upper: int, lower: int) -> int:
-    return upper // lower
+    return Column(name, INTEGER, values, long=least < -_SHORTEST or most >= _SHORTEST)
 
 
 def _reals(figure: Figure, numbers: list[Any], values: list[float]) -> Column:
@@ -125,62 +119,46 @@ def _reals(figure: Figure, numbers: list[Any], values: list[float]) -> Column:
     if figure.widened:
         off = math.ulp(max(map(abs, values), default=0.0)) / 2
         numbers = [one if one is None else math.nextafter(one + off, math.inf) for one in numbers]
-    return Column(figure.name, REAL, numbers, nulls=None in numbers)
+    return Column(figure.name, REAL, numbers)
+
+
+def _typed(answers: "GroupedAnswers", *types: Any, long: Any) -> list[tuple[Column, Any]]:
+    """Return the columns, each with its type: of a kind's, or of long integers."""
+    own = dict(zip(_ORDER, types, strict=True))
+    return [(one, long if one.long else own[one.kind]) for one in export_columns(answers)]
 
 
 def to_arrow(answers: "GroupedAnswers") -> Any:
     """Return an Arrow table; its metadata ``leastnoise`` has the guarantee as JSON."""
     arrow = _library("pyarrow", "a table of Arrow")
-    types = {
-        INTEGER: arrow.int64(),
-        REAL: arrow.float64(),
-        TEXT: arrow.string(),
-        BOOLEAN: arrow.bool_(),
-        DATE: arrow.date32(),
-    }
-    columns = export_columns(answers)
-    fields = [
-        (one.name, arrow.decimal128(38, 0) if one.long else types[one.kind]) for one in columns
-    ]
-    arrays = [
-        arrow.array(one.values, type=kind) for one, (_, kind) in zip(columns, fields, strict=True)
-    ]
+    types = arrow.int64(), arrow.float64(), arrow.string(), arrow.bool_(), arrow.date32()
+    columns = _typed(answers, *types, long=arrow.decimal128(38, 0))
     about = json.dumps(_about(answers), ensure_ascii=False)
-    return arrow.table(arrays, schema=arrow.schema(fields, metadata={"leastnoise": about}))
+    fields = [(one.name, kind) for one, kind in columns]
+    return arrow.table(
+        [arrow.array(one.values, type=kind) for one, kind in columns],
+        schema=arrow.schema(fields, metadata={"leastnoise": about}),
+    )
 
 
 def to_pandas(answers: "GroupedAnswers") -> Any:
     """Return a pandas frame; dates become datetimes, because pandas has no type for them."""
     pandas = _library("pandas", "a frame of pandas")
-    types = {REAL: "float64", TEXT: "str", BOOLEAN: "bool", DATE: "datetime64[s]"}
-
-    def kind(one: Column) -> str:
-        if one.kind != INTEGER:
-            return types[one.kind]
-        return "object" if one.long else "Int64" if one.nulls else "int64"
-
-    return pandas.DataFrame(
-        {one.name: pandas.Series(one.values, dtype=kind(one)) for one in export_columns(answers)}
-    )
+    types = "int64", "float64", "str", "bool", "datetime64[s]"
+    frame = {}
+    for one, kind in _typed(answers, *types, long="object"):
+        nullable = "Int64" if kind == "int64" and None in one.values else kind
+        frame[one.name] = pandas.Series(one.values, dtype=nullable)
+    return pandas.DataFrame(frame)
 
 
 def to_polars(answers: "GroupedAnswers") -> Any:
     """Return a polars frame."""
     polars = _library("polars", "a frame of polars")
-    types = {
-        INTEGER: polars.Int64,
-        REAL: polars.Float64,
-        TEXT: polars.String,
-        BOOLEAN: polars.Boolean,
-        DATE: polars.Date,
-    }
+    types = polars.Int64, polars.Float64, polars.String, polars.Boolean, polars.Date
+    columns = _typed(answers, *types, long=polars.Int128)
     return polars.DataFrame(
-        [
-            polars.Series(
-                one.name, one.values, dtype=polars.Int128 if one.long else types[one.kind]
-            )
-            for one in export_columns(answers)
-        ]
+        [polars.Series(one.name, one.values, dtype=kind) for one, kind in columns]
     )
 
 
@@ -249,16 +227,16 @@ def to_json(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = Fa
     """
     columns = export_columns(answers)
     names = [one.name for one in columns]
-    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+    encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=date.isoformat)
 
     def write(file: IO[bytes]) -> None:
         head = json.dumps(_about(answers), ensure_ascii=False, indent=1)
         file.write(f'{head[:-2]},\n "rows": ['.encode())
-        rows = zip(*map(_json, columns), strict=True)
+        rows = zip(*(one.values for one in columns), strict=True)
         between = ",\n  "
         gap = "\n  "
         while block := list(islice(rows, _ROWS_AT_ONCE)):
-            lines = (encode(dict(zip(names, row, strict=True))) for row in block)
+            lines = (encoder.encode(dict(zip(names, row, strict=True))) for row in block)
             file.write(f"{gap}{between.join(lines)}".encode())
             gap = between
         file.write(b"\n ]\n}\n")
@@ -279,17 +257,11 @@ def _about(answers: "GroupedAnswers") -> dict[str, Any]:
     }
 
 
-def _json(column: Column) -> Iterator[Any]:
-    return (
-        (one.isoformat() for one in column.values) if column.kind == DATE else iter(column.values)
-    )
-
-
-def _plain(column: Column) -> Iterator[Any]:
+def _plain(column: Column) -> list[Any]:
     """Return the values as CSV has them: booleans as in JSON; null becomes an empty field."""
     if column.kind == BOOLEAN:
-        return ("true" if one else "false" for one in column.values)
-    return iter(column.values)
+        return ["true" if one else "false" for one in column.values]
+    return column.values
 
 
 def _library(name: str, what: str) -> Any:

@@ -6,7 +6,6 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import islice
 from operator import lt
-from pathlib import Path
 from typing import Any
 
 from leastnoise.core.exact import quote
@@ -16,7 +15,7 @@ from leastnoise.ledger import Receipt
 from leastnoise.tables.answers import export
 from leastnoise.tables.answers.layout import Ratio, TableAnswer, layout_of
 from leastnoise.tables.answers.text import as_html, as_text
-from leastnoise.tables.keys import Key, Part
+from leastnoise.tables.keys import Key, Part, encodes
 
 _PARTS = ("int", "str", "bool", "date")
 
@@ -132,37 +131,10 @@ class GroupedAnswers:
             for key, figures in zip(self.keys, layout.figures(self.answers), strict=True)
         ]
 
-    def to_arrow(self) -> Any:
-        """Return an Arrow table (:func:`leastnoise.tables.answers.export.to_arrow`)."""
-        return export.to_arrow(self)
+    to_arrow, to_pandas, to_polars = export.to_arrow, export.to_pandas, export.to_polars
+    to_csv, to_parquet, to_json = export.to_csv, export.to_parquet, export.to_json
 
-    def to_pandas(self) -> Any:
-        """Return a pandas frame (:func:`leastnoise.tables.answers.export.to_pandas`)."""
-        return export.to_pandas(self)
-
-    def to_polars(self) -> Any:
-        """Return a polars frame (:func:`leastnoise.tables.answers.export.to_polars`)."""
-        return export.to_polars(self)
-
-    def to_csv(self, path: str | Path, *, overwrite: bool = False, formulas: bool = False) -> Path:
-        """Write a CSV file (:func:`leastnoise.tables.answers.export.to_csv`)."""
-        return export.to_csv(self, path, overwrite=overwrite, formulas=formulas)
-
-    def to_parquet(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write a Parquet file (:func:`leastnoise.tables.answers.export.to_parquet`)."""
-        return export.to_parquet(self, path, overwrite=overwrite)
-
-    def to_json(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write a JSON file (:func:`leastnoise.tables.answers.export.to_json`)."""
-        return export.to_json(self, path, overwrite=overwrite)
-
-    def _repr_html_(self) -> str:
-        """Show the first groups in a notebook; all text is escaped."""
-        return as_html(self)
-
-    def __str__(self) -> str:
-        """Print the first groups as a table, and the guarantee of all."""
-        return as_text(self)
+    _repr_html_, __str__ = as_html, as_text
 
     def __repr__(self) -> str:
         """Print the query and the number of groups."""
@@ -186,17 +158,8 @@ def _of_one_type(keys: tuple[Key, ...]) -> None:
                 "the keys of a column must all be whole numbers, texts, truth values or dates; got "
                 f"{' and '.join(sorted(kinds))}. Give all of them in one of these types."
             )
-        if kinds == {"str"} and not all(map(_encodes, column)):
+        if kinds == {"str"} and not all(encodes(str(part)) for part in column):
             raise InvalidParameter(
                 "texts of keys must be Unicode that can be written down; got one with half of a "
                 "surrogate pair. Read them with the right encoding."
             )
-
-
-def _encodes(text: Any) -> bool:
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            return False
-    return True

@@ -20,20 +20,15 @@ def place_for(width: Fraction, otherwise: Fraction) -> Fraction:
     return Fraction(10) ** magnitude(width / 1000 if width else otherwise / 1_000_000)
 
 
-def place_for_cell(width: Fraction) -> Fraction:
-    """Return the decimal place of a hundredth of a cell's width, but at most that of ones.
-
-    Then integer edges print in full.
-    """
-    return min(Fraction(10) ** magnitude(width / 100), Fraction(1))
-
-
 def format_cell(low: Fraction, high: Fraction) -> tuple[str, str]:
-    """Print the middle of a cell, and the cell rounded outward."""
-    unit = place_for_cell(high - low)
-    return format_nearest(
-        (low + high) / 2, unit
-    ), f"{format_down(low, unit)} to {format_up(high, unit)}"
+    """Print the middle of a cell, and the cell rounded outward.
+
+    The decimal place is that of a hundredth of its width, but at most that of ones: then integer
+    edges print in full.
+    """
+    unit = min(Fraction(10) ** magnitude((high - low) / 100), Fraction(1))
+    cell = f"{format_down(low, unit)} to {format_up(high, unit)}"
+    return format_nearest((low + high) / 2, unit), cell
 
 
 def format_rows(error: Fraction) -> str:

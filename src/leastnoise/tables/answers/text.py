@@ -6,20 +6,23 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import format_rounded
+from leastnoise.rendering import aligned
 from leastnoise.tables.answers.layout import layout_of, mechanisms_of
 
 if TYPE_CHECKING:
     from leastnoise.tables.answers.grouped import GroupedAnswers
 
-
 _SHOWN = 20
 _LONGEST = 40
+# Spaces are preserved, so that keys that differ only in spaces look different.
+_LEFT, _RIGHT = "text-align:left;white-space:pre", "text-align:right"
 
 
 def as_text(answers: "GroupedAnswers") -> str:
     """Return the first groups in aligned columns, then the guarantee of all of them."""
     lines = [_plain(answers.title), ""]
-    lines += _aligned(_cells(answers), len(answers.names)) if len(answers) else ["no group"]
+    keys = range(len(answers.names))
+    lines += aligned(_cells(answers), keys, _width) if len(answers) else ["no group"]
     return "\n".join([*lines, *_more(answers), "", *_notes(answers)])
 
 
@@ -104,23 +107,6 @@ def _plain(text: str) -> str:
     )
 
 
-def _aligned(cells: list[list[str]], keys: int) -> list[str]:
-    """Return lines with keys to the left and figures to the right."""
-    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
-    return [
-        "  ".join(
-            _padded(cell, width, left=i < keys)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in cells
-    ]
-
-
-def _padded(cell: str, width: int, *, left: bool) -> str:
-    space = " " * (width - _width(cell))
-    return f"{cell}{space}" if left else f"{space}{cell}"
-
-
 def _width(text: str) -> int:
     """Return how many terminal columns a text takes: two for wide East Asian characters."""
     if text.isascii():
@@ -129,7 +115,3 @@ def _width(text: str) -> int:
         0 if unicodedata.combining(sign) else 1 + (unicodedata.east_asian_width(sign) in "WF")
         for sign in text
     )
-
-
-# Spaces are preserved, so that keys that differ only in spaces look different.
-_LEFT, _RIGHT = "text-align:left;white-space:pre", "text-align:right"

@@ -10,15 +10,14 @@ replaced changes no group but those in which it counts, before and after (sensit
 much). This is the whole proof that the sensitivities are those declared.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
+from math import prod
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.core.exact import parse_count as whole_number
 from leastnoise.errors import InvalidParameter
-from leastnoise.tables.bounding.keys import among, join_texts, to_text
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -57,18 +56,25 @@ class Summed:
             )
 
 
-@dataclass(frozen=True)
-class Bounding:
-    """How contributions are bounded before rows are added up.
+@dataclass(frozen=True, kw_only=True, repr=False)  # Ibis expressions might show records
+class Selection:
+    """Which rows count, by which groups, and how much of a unit.
 
     Attributes:
-        unit: The column that names units; None where a row is a unit.
+        table: The rows that the question is about.
+        by: What makes a group, by the names of the result's columns. A row counts nowhere if one of
+            them is NULL or a date outside of the years 1 to 9999, or its unit is NULL.
+        keys: The groups that count, at most some thousand; None for all.
+        unit: The column that names units; None where a row is a unit, and counts as one row.
         rows: c, how many rows of a unit count in each group.
         groups: In how many groups a unit counts.
         salt: What is hashed with names, so that questions choose groups independently.
         engine: "duckdb", "postgres" or "pyspark".
     """
 
+    table: "ir.Table"
+    by: "Mapping[str, ir.Value]"
+    keys: Sequence[tuple[Any, ...]] | None
     unit: str | None
     rows: int
     groups: int
@@ -76,33 +82,22 @@ class Bounding:
     engine: str
 
     def __post_init__(self) -> None:
-        """Reject numbers for which no sensitivity is declared."""
-        whole_number(self.groups, "the number of groups a unit counts in", least=1)
-        if whole_number(self.rows, "max_rows", least=1) > _LARGEST:
+        if self.rows > _LARGEST:
             raise InvalidParameter(
                 "max_rows must be at most 2⁵³; got more. Give how many rows of one unit count."
             )
-        if self.unit is None and self.rows != 1:
-            raise InvalidParameter(
-                "where a row is a unit, one row counts; got max_rows other than 1. Leave it out."
-            )
 
-    def query(
-        self,
-        table: "ir.Table",
-        by: Mapping[str, "ir.Value"],
-        *,
-        keys: Sequence[tuple[Any, ...]] | None = None,
-        count: bool = True,
-        sums: Sequence[Summed] = (),
-    ) -> "ir.Table":
+    @property
+    def identity(self) -> tuple[Hashable, ...]:
+        """What is equal for equal selections: Ibis compares the structure of expressions."""
+        by = tuple((name, part.op()) for name, part in self.by.items())
+        how = self.unit, self.rows, self.groups, self.salt, self.engine
+        return self.table.op(), by, self.keys, how
+
+    def query(self, *, count: bool = True, sums: Sequence[Summed] = ()) -> "ir.Table":
         """Return, per group, the rows that count and the sums that count.
 
         Args:
-            table: The rows that the question is about.
-            by: What makes a group, by the names of the result's columns. A row counts nowhere if
-                one of them is NULL or a date outside of the years 1 to 9999, or its unit is NULL.
-            keys: The groups that count, at most some thousand; None for all.
             count: Whether to return COUNT.
             sums: What to add up, returned as SUM followed by its number from 0.
 
@@ -110,19 +105,24 @@ class Bounding:
             A row for each group that has a row that counts; without ``by``, one row. Counts and
             sums are exact integers, however large.
         """
-        names = tuple(by)
-        rows = self._rows(table, by, sums, keys)
+        rows = self._rows(sums)
         if self.unit is None:
             figures = {COUNT: rows.count()} if count else {}
-            figures |= {f"{SUM}{i}": self._total(rows[f"{_INDEX}{i}"]) for i in range(len(sums))}
-            return _added(rows, names, figures)
-        each = self._each(rows, names, len(sums))
-        if names and (keys is None or len(keys) > self.groups):
-            each = self._chosen(each, names)
+            return self._added(rows, figures | self._totals(rows, len(sums)))
+        each = rows.group_by([_UNIT, *self.by]).aggregate(
+            **{COUNT: rows.count()} | self._totals(rows, len(sums))
+        )
+        if self.by and (self.keys is None or len(self.keys) > self.groups):
+            each = self._chosen(each)
         figures = {COUNT: _clipped(each[COUNT], None, self.rows, "int64").sum()} if count else {}
         for i, one in enumerate(sums):
             figures[f"{SUM}{i}"] = self._total(self._share(each[COUNT], each[f"{SUM}{i}"], one))
-        return _added(each, names, figures)
+        return self._added(each, figures)
+
+    def _added(self, table: "ir.Table", figures: dict[str, Any]) -> "ir.Table":
+        if self.by:
+            return table.group_by(list(self.by)).aggregate(**figures)
+        return table.aggregate(**{name: figure.fill_null(0) for name, figure in figures.items()})
 
     def _share(self, rows: Any, total: Any, one: Summed) -> Any:
         """Return what a unit's rows add to a group's sum, clipped whatever came before."""
@@ -138,54 +138,32 @@ class Bounding:
             total = ibis.cases((rows > self.rows, average.cast("int64").cast(_WIDE)), else_=total)
         return _clipped(total, *ends, "int64" if largest < 1 << 63 else _WIDE)
 
-    def _rows(
-        self,
-        table: "ir.Table",
-        by: Mapping[str, "ir.Value"],
-        sums: Sequence[Summed],
-        keys: Sequence[tuple[Any, ...]] | None,
-    ) -> "ir.Table":
+    def _rows(self, sums: Sequence[Summed]) -> "ir.Table":
         """Return the rows that could count: their unit, their group and their indices."""
-        if self.unit is None and not by and not sums:
-            return table
-        kept = {name: self._name(value) for name, value in by.items()}
+        if self.unit is None and not self.by and not sums:
+            return self.table
+        kept = {name: self._name(value) for name, value in self.by.items()}
         if self.unit is not None:
-            kept[_UNIT] = self._name(table[self.unit])
+            kept[_UNIT] = self._name(self.table[self.unit])
         named = tuple(kept)
         kept |= {f"{_INDEX}{i}": one.index for i, one in enumerate(sums)}
-        rows = table.select(**kept)
+        rows = self.table.select(**kept)
         conditions = [rows[name].notnull() for name in named]
-        if keys is not None and by:
-            conditions.append(among([rows[name] for name in by], keys))
+        if self.keys is not None and self.by:
+            conditions.append(among([rows[name] for name in self.by], self.keys))
         return rows.filter(*conditions) if conditions else rows
 
-    def _each(self, rows: "ir.Table", names: tuple[str, ...], sums: int) -> "ir.Table":
-        """Return what each unit has in each of its groups, not yet bounded."""
-        figures: dict[str, Any] = {COUNT: rows.count()}
-        figures |= {f"{SUM}{i}": self._total(rows[f"{_INDEX}{i}"]) for i in range(sums)}
-        return rows.group_by([_UNIT, *names]).aggregate(**figures)
-
-    def _chosen(self, each: "ir.Table", names: tuple[str, ...]) -> "ir.Table":
+    def _chosen(self, each: "ir.Table") -> "ir.Table":
         """Return the groups in which each unit counts."""
         import ibis
 
-        # The names come last: the choice must not be random if two groups have one hash.
-        order = [self._place(each, names), *(each[name] for name in names)]
+        parts = (ibis.literal(self.salt), *(_to_text(each[name]) for name in (_UNIT, *self.by)))
+        # Half of the hash orders them as well, in less time. The names come last: the choice must
+        # not be random if two groups have one hash.
+        order = [_md5()(_join_texts(parts)).left(12), *(each[name] for name in self.by)]
         window = ibis.window(group_by=_UNIT, order_by=order)
         each = each.mutate(**{_RANK: ibis.row_number().over(window)})
         return each.filter(each[_RANK] < self.groups)
-
-    def _place(self, each: "ir.Table", names: tuple[str, ...]) -> Any:
-        """Return the hash that orders a unit's groups."""
-        import ibis
-
-        parts = (
-            ibis.literal(self.salt),
-            to_text(each[_UNIT]),
-            *(to_text(each[name]) for name in names),
-        )
-        # Half of it orders them as well, in less time; ties are broken by names.
-        return _md5()(join_texts(parts)).left(12)
 
     def _name(self, value: "ir.Value") -> "ir.Value":
         """Return what names a unit or a group: NULL if it does not identify one.
@@ -203,6 +181,9 @@ class Bounding:
             return ibis.cases((known, value), else_=ibis.null("date"))
         return value
 
+    def _totals(self, rows: "ir.Table", sums: int) -> dict[str, Any]:
+        return {f"{SUM}{i}": self._total(rows[f"{_INDEX}{i}"]) for i in range(sums)}
+
     def _total(self, column: Any) -> Any:
         """Return the sum of integers in a type that holds it.
 
@@ -210,12 +191,6 @@ class Bounding:
         """
         wide = column.cast(_WIDE) if self.engine == "pyspark" else column
         return wide.sum().cast(_WIDE)
-
-
-def _added(table: "ir.Table", names: tuple[str, ...], figures: dict[str, Any]) -> "ir.Table":
-    if names:
-        return table.group_by(list(names)).aggregate(**figures)
-    return table.aggregate(**{name: figure.fill_null(0) for name, figure in figures.items()})
 
 
 def _clipped(figure: Any, low: int | None, high: int, kind: str) -> Any:
@@ -240,3 +215,73 @@ def _md5() -> Any:
         ...
 
     return md5
+
+
+# ---------------------------------------------------------------- the names of units and groups
+
+
+def among(columns: Sequence["ir.Value"], keys: Sequence[tuple[Any, ...]]) -> "ir.BooleanValue":
+    """Return whether the columns together hold one of the keys.
+
+    Each column is looked up in a list of its values. If the keys are not all combinations of these,
+    the columns joined to a string are looked up in another list. A condition for each key would
+    take engines seconds.
+    """
+    import ibis
+
+    # By place: zip would make an iterator for each key.
+    parts = [sorted({key[place] for key in keys}) for place in range(len(columns))]
+    each = (_in(column, part) for column, part in zip(columns, parts, strict=True))
+    held: ir.BooleanValue = ibis.and_(*each)
+    if prod(map(len, parts)) == len(set(keys)):
+        return held
+    return held & _join_texts([_to_text(column) for column in columns]).isin(
+        list(map(_written, keys))
+    )
+
+
+def _in(column: Any, part: list[Any]) -> Any:
+    """Return whether a column holds one of some sorted values; a range is faster than a list."""
+    if column.type().is_integer() and part[-1] - part[0] == len(part) - 1:
+        return column.between(part[0], part[-1])
+    return column.isin(part)
+
+
+def _written(key: tuple[Any, ...]) -> str:
+    """Return a key as :func:`_join_texts` writes it."""
+    *before, last = (_part(part) for part in key)
+    return "".join(f"{len(part)}:{part}" for part in before) + last
+
+
+def _part(part: Any) -> str:
+    if isinstance(part, bool):
+        return "true" if part else "false"
+    if isinstance(part, date):
+        return str(part.year * 10_000 + part.month * 100 + part.day)
+    return str(part)
+
+
+def _join_texts(texts: Sequence[Any]) -> Any:
+    """Return one string that identifies several: each but the last after its length."""
+    import ibis
+
+    *before, last = texts
+    for part in reversed(before):
+        last = part.length().cast("string") + ibis.literal(":") + part + last
+    return last
+
+
+def _to_text(value: Any) -> Any:
+    """Return a name as a string that is the same on all engines.
+
+    A date is written as one number, because engines print dates by their settings; dates outside
+    of the years 1 to 9999 as the first or the last date within.
+    """
+    import ibis
+
+    if value.type().is_date():
+        first, last = ibis.literal(date.min), ibis.literal(date.max)
+        day = ibis.cases((value > last, last), (value < first, first), else_=value)
+        year, month, number = (part.cast("int64") for part in (day.year(), day.month(), day.day()))
+        value = year * 10_000 + month * 100 + number
+    return value.cast("string")

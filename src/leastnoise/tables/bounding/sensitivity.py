@@ -9,9 +9,6 @@ be reached.
 
 from dataclasses import dataclass
 
-from leastnoise.core.exact import parse_count, quote
-from leastnoise.errors import InvalidParameter
-
 ADD_REMOVE, REPLACE = "add_remove", "replace"
 
 
@@ -32,16 +29,6 @@ class Contribution:
     groups: int
     grouped: bool
 
-    def __post_init__(self) -> None:
-        """Reject what no query declares."""
-        parse_count(self.rows, "the number of rows of a unit that count", least=1)
-        parse_count(self.groups, "the number of groups a unit counts in", least=1)
-        if self.neighbours not in (ADD_REMOVE, REPLACE):
-            raise InvalidParameter(
-                f"neighbours must be '{ADD_REMOVE}' or '{REPLACE}'; got "
-                f"{quote(self.neighbours)}. Give one of the two."
-            )
-
     @property
     def touched(self) -> int:
         """How many groups can change at once: a replaced unit leaves some and enters others."""
@@ -61,13 +48,10 @@ class Contribution:
         return self.rows * (max(high, 0) - min(low, 0))
 
     def rank(self, part: int, whole: int) -> int:
-        """Return the sensitivity of whole·below − part·total; below counts some rows of total.
+        """Return the sensitivity of whole·below − part·total, where 0 ≤ part ≤ whole.
 
+        Below counts some rows of total.
         A row below adds whole − part, any other row −part: this is a sum of indices from −part to
         whole − part. Its sign says on which side the quantile part/whole lies.
         """
-        if not 0 <= part <= whole:
-            raise InvalidParameter(
-                "a quantile must lie between 0 and 1; got one that does not. Give 0 ≤ part ≤ whole."
-            )
         return self.sum(-part, whole - part)

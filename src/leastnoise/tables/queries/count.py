@@ -1,7 +1,7 @@
 """``Count``: how many rows there are."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from leastnoise.tables.queries.query import Query, Rows
 from leastnoise.tables.queries.question import Question, make_title
@@ -15,16 +15,12 @@ class Count(Question):
     'count by region'
     """
 
+    selects_nothing: ClassVar[tuple[str, ...]] = ("ask",)
+
     @property
     def title(self) -> str:
         """What is asked, in a few words."""
         return make_title("count", self.by)
-
-    def selection_words(self) -> dict[str, Any]:
-        """Return what a sum of the same rows returns, too."""
-        selected = self.to_dict()
-        del selected["ask"]
-        return selected
 
     def query(self, rows: Rows) -> Query:
         """Count the rows of each group."""

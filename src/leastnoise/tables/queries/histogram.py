@@ -96,7 +96,7 @@ class Histogram(Question):
         import ibis
 
         def compare(sign: str, edge: Decimal) -> Any:
-            comparison = Comparison(self.column, sign, Literal("number", edge))
+            comparison = Comparison(self.column, sign, (Literal("number", edge),))
             return truth(comparison, rows.source, rows.table)
 
         *starts, end = self.edges

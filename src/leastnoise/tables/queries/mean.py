@@ -32,7 +32,7 @@ from leastnoise.tables.answers import (
 )
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
-from leastnoise.tables.queries.query import Query, Rows, contribution
+from leastnoise.tables.queries.query import Query, Rows
 from leastnoise.tables.queries.question import BoundedQuestion, make_title
 
 
@@ -61,7 +61,7 @@ class Mean(BoundedQuestion):
         lattice = self.lattice
         index = lattice.index(rows.source.number(self.column), rows.source.engine) - lattice.middle
         low, high = lattice.low - lattice.middle, lattice.high - lattice.middle
-        unit_can = contribution(self, rows.unit)
+        unit_can = self.contribution(rows.unit)
         total = ReleasedNumber(
             name="sum",
             shift=unit_can.sum(low, high),
@@ -158,8 +158,7 @@ class MeanAnswer:
         If both count and sum have bounded noise, the error of :meth:`interval` at confidence 1;
         else the distance between the bounds.
         """
-        reach = _max_errors(self.count.mechanism, self.sum.mechanism)
-        ranges = _ranges(self, reach)
+        ranges = _ranges(self, _max_errors(self.count.mechanism, self.sum.mechanism))
         return Fraction(*ranges.bound(self.count.index, self.sum.index))
 
     def interval(self, confidence: Number = 0.95) -> tuple[Fraction, Fraction]:
@@ -257,10 +256,6 @@ class _Ranges:
         scale: The common denominator of all that follow but ``rows``.
         rows: How far the count's noise reaches; None if one of the two is unbounded.
         total: How far the sum's noise reaches.
-        step: The step of the sum.
-        middle: What is subtracted from each value.
-        low: The lower bound.
-        high: The upper bound.
     """
 
     scale: int
@@ -270,18 +265,6 @@ class _Ranges:
     middle: int
     low: int
     high: int
-
-    @classmethod
-    def of(
-        cls, step: Fraction, middle: Fraction, bounds: tuple[Fraction, Fraction], reach: _Reach
-    ) -> "_Ranges":
-        """Bring all numbers to one denominator."""
-        rows, total = reach if reach is not None else (None, Fraction(0))
-        parts = (total, step, middle, *bounds)
-        scale = math.lcm(*(part.denominator for part in parts))
-        wholes = [part.numerator * (scale // part.denominator) for part in parts]
-        # The true count is an integer, so a fraction of a row reaches no further one.
-        return cls(scale, None if rows is None else math.floor(rows), *wholes)
 
     def value(self, count: int, index: int) -> Ratio:
         """Return the mean for a released count and the index of a released sum."""
@@ -323,25 +306,26 @@ class _Ranges:
 
 
 def _ranges(answer: MeanAnswer, reach: _Reach) -> _Ranges:
-    return _Ranges.of(answer.sum.mechanism.drawn.step, answer.middle, answer.bounds, reach)
+    """Bring all numbers to one denominator."""
+    rows, total = reach if reach is not None else (None, Fraction(0))
+    parts = (total, answer.sum.mechanism.drawn.step, answer.middle, *answer.bounds)
+    scale = math.lcm(*(part.denominator for part in parts))
+    wholes = [part.numerator * (scale // part.denominator) for part in parts]
+    # The true count is an integer, so a fraction of a row reaches no further one.
+    return _Ranges(scale, None if rows is None else math.floor(rows), *wholes)
 
 
 def _figures(answers: Sequence[MeanAnswer]) -> Iterator[Figures]:
-    reaches: dict[tuple[int, int], tuple[_Reach, _Reach]] = {}
-    before: tuple[object, ...] = ()
+    known: dict[tuple[int, ...], tuple[_Ranges, _Ranges, Ratio]] = {}
     for one in answers:
         count, total = one.count.mechanism, one.sum.mechanism
-        # Mostly as before; comparing is quicker than hashing fractions.
-        kind = id(count), id(total), one.middle, one.bounds
-        if kind != before:
-            if kind[:2] not in reaches:
-                reaches[kind[:2]] = _half_widths(count, total, USUAL), _max_errors(count, total)
-            usual, sure = (
-                _Ranges.of(total.drawn.step, one.middle, one.bounds, reach)
-                for reach in reaches[kind[:2]]
-            )
-            middle = one.middle.as_integer_ratio()
-            before = kind
+        # The answers of one question share these objects; hashing fractions would take longer.
+        kind = id(count), id(total), id(one.middle), id(one.bounds)
+        if kind not in known:
+            reaches = _half_widths(count, total, USUAL), _max_errors(count, total)
+            usual, sure = (_ranges(one, reach) for reach in reaches)
+            known[kind] = usual, sure, one.middle.as_integer_ratio()
+        usual, sure, middle = known[kind]
         rows, index = one.count.index, one.sum.index
         low, high = usual.ends(rows, index)
         shift = index * usual.step, usual.scale

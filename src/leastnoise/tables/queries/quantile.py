@@ -38,7 +38,7 @@ from leastnoise.tables.answers import (
 from leastnoise.tables.bounding import Lattice
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
-from leastnoise.tables.queries.query import Query, Rows, contribution
+from leastnoise.tables.queries.query import Query, Rows
 from leastnoise.tables.queries.question import AddNoise, BoundedQuestion, Result, make_title
 
 _MOST_CELLS = 1 << 16
@@ -111,7 +111,7 @@ class Quantile(BoundedQuestion):
         """Count the rows of each group and cell; released is a number for each comparison."""
         rows = rows.known(self.column).among(self.by, self.keys)
         index = self.lattice.index(rows.source.number(self.column), rows.source.engine)
-        unit_can = contribution(self, rows.unit)
+        unit_can = self.contribution(rows.unit)
         comparison = ReleasedNumber(
             name="comparison",
             shift=unit_can.rank(*self.share.as_integer_ratio()),

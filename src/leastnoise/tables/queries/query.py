@@ -5,17 +5,17 @@ Everything here is public: columns are looked up in the table's schema, and no r
 
 import hashlib
 import json
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
-from leastnoise.tables.bounding import Bounding, Contribution, Summed, among
+from leastnoise.tables.bounding import ADD_REMOVE, REPLACE, Selection, Summed, among
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
 from leastnoise.tables.sources import Source
-from leastnoise.tables.where import Missing, truth
+from leastnoise.tables.where import Comparison, truth
 
 if TYPE_CHECKING:
     from leastnoise.tables.queries.question import Question
@@ -42,6 +42,13 @@ class Unit:
     max_rows: int
     neighbours: str
 
+    def __post_init__(self) -> None:
+        if self.neighbours not in (ADD_REMOVE, REPLACE):
+            raise InvalidParameter(
+                f"neighbours must be one of {ADD_REMOVE}, {REPLACE}; got {quote(self.neighbours)}. "
+                "Choose whether a unit is added or removed, or replaced."
+            )
+
 
 @dataclass(frozen=True, repr=False)  # Ibis expressions might show records
 class Rows:
@@ -60,7 +67,7 @@ class Rows:
     def known(self, column: str) -> "Rows":
         """Leave out the rows without a value: NULL, NaN, and texts that are no number."""
         if not self.source.text:
-            return self.filter(truth(Missing(column, negated=True), self.source, self.table))
+            return self.filter(truth(Comparison(column, "is not null"), self.source, self.table))
         value = self.source.number(column)
         return self.filter(value.notnull() & ~value.isnan())
 
@@ -74,35 +81,6 @@ class Rows:
     def filter(self, condition: Any) -> "Rows":
         """Leave out the rows for which an Ibis condition is not true."""
         return replace(self, table=self.table.filter(condition))
-
-
-@dataclass(frozen=True, repr=False)
-class Selection:
-    """Which rows count, and by which groups: queries with the same selection are asked together.
-
-    Attributes:
-        bounding: How much of a unit counts.
-        table: The rows, as an Ibis expression.
-        by: What makes a group, by the names of the result's columns.
-        keys: The groups that the engine returns; None for all.
-    """
-
-    bounding: Bounding
-    table: Any
-    by: dict[str, Any]
-    keys: tuple[Key, ...] | None
-
-    @property
-    def identity(self) -> tuple[Hashable, ...]:
-        """What is equal for equal selections: Ibis compares the structure of expressions."""
-        by = tuple((name, part.op()) for name, part in self.by.items())
-        return self.bounding, self.table.op(), by, self.keys
-
-    def expression(self, *, count: bool, sums: Sequence[Summed]) -> Any:
-        """Return an Ibis query with a row for each group: its key, then integers."""
-        return self.bounding.query(
-            self.table, self.by, keys=self.keys, count=count, sums=list(sums)
-        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -130,21 +108,6 @@ class Query:
         """Print what is asked, and no data: Ibis might show records."""
         return f"Query({self.question.title})"
 
-    @property
-    def keys(self) -> tuple[Key, ...] | None:
-        """The groups to answer for, one empty key without ``by``; None if they are discovered."""
-        return self.question.groups
-
-    @property
-    def discovered(self) -> bool:
-        """Whether groups are discovered."""
-        return self.keys is None
-
-    @property
-    def max_rows(self) -> int:
-        """The largest count that one unit alone can make."""
-        return self.rows.unit.max_rows
-
     @cached_property
     def selection(self) -> Selection:
         """Which rows count, and by which groups.
@@ -154,33 +117,25 @@ class Query:
         """
         question, rows = self.question, self.rows
         words = json.dumps(question.selection_words(), sort_keys=True)
-        bounding = Bounding(
+        by = {f"{_GROUP}{i}": rows.table[name] for i, name in enumerate(question.by)}
+        if self.cell is not None:
+            by[_CELL] = self.cell
+        return Selection(
+            table=rows.table,
+            by=by,
+            keys=_written(question.keys) if self.cell is None else None,
             unit=rows.unit.column,
             rows=rows.unit.max_rows,
             groups=question.max_groups,
             salt=hashlib.sha256(words.encode()).hexdigest()[:32],
             engine=rows.source.engine,
         )
-        by = {f"{_GROUP}{i}": rows.table[name] for i, name in enumerate(question.by)}
-        if self.cell is None:
-            return Selection(bounding, rows.table, by, _written(question.keys))
-        return Selection(bounding, rows.table, by | {_CELL: self.cell}, None)
 
     @property
     def expression(self) -> Any:
         """The Ibis query of this question alone."""
         sums = [] if self.summed is None else [self.summed]
-        return self.selection.expression(count=self.counted, sums=sums)
-
-
-def contribution(question: "Question", unit: Unit, *, grouped: bool = False) -> Contribution:
-    """Return what one unit can change, in groups by ``by`` or by the question itself."""
-    return Contribution(
-        rows=unit.max_rows,
-        neighbours=unit.neighbours,
-        groups=question.max_groups if unit.column is not None else 1,
-        grouped=bool(question.by) or grouped,
-    )
+        return self.selection.query(count=self.counted, sums=sums)
 
 
 def check_groupable(name: str, kind: str, what: str) -> None:

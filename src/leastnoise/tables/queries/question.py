@@ -16,7 +16,7 @@ from leastnoise.errors import InvalidParameter, QueryFailed, Words
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import Answer, Mechanism
 from leastnoise.tables.answers import TableAnswer
-from leastnoise.tables.bounding import parse_bounds
+from leastnoise.tables.bounding import Contribution, parse_bounds
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key, check_keys, keys_to_json, parse_keys
 from leastnoise.tables.queries.query import (
@@ -25,10 +25,10 @@ from leastnoise.tables.queries.query import (
     Unit,
     check_groupable,
     check_numeric,
-    contribution,
 )
 from leastnoise.tables.sources import Source
-from leastnoise.tables.where import Condition, parse_condition
+from leastnoise.tables.where import Node, parse_condition, truth
+from leastnoise.tables.where import check as check_condition
 
 # A result of the engine: for each group its key, then integers.
 Result = Sequence[tuple[Any, ...]]
@@ -50,6 +50,8 @@ class Question(ABC):
 
     # The order of keys is that of the groups, which could reveal something in no other order.
     keys_in_order: ClassVar[bool] = True
+    # The words of a count and of sums that do not tell which rows and groups they are about.
+    selects_nothing: ClassVar[tuple[str, ...]] = ()
     # Whether the question makes groups of its own, without ``by``.
     groups_itself: ClassVar[bool] = False
 
@@ -63,7 +65,7 @@ class Question(ABC):
         self._set("by", _parse_columns(self.by))
         if self.keys is not None:
             self._set("keys", parse_keys(self.keys, len(self.by)))
-        if self.where is not None and not isinstance(self.where, Condition):
+        if self.where is not None and not isinstance(self.where, Node):
             self._set("where", parse_condition(self.where))
         self._set("max_groups", parse_count(self.max_groups, "max_groups", least=1))
         if self.max_groups != 1 and not self.by and not self.groups_itself:
@@ -87,14 +89,15 @@ class Question(ABC):
         if self.by:
             written |= {"by": list(self.by), "keys": keys_to_json(self.keys)}
         if self.where is not None:
-            written["where"] = self.where.text
+            written["where"] = str(self.where)
         if self.max_groups != 1:
             written["max_groups"] = self.max_groups
         return written
 
     def selection_words(self) -> dict[str, Any]:
         """Return which rows and groups it is about: two questions that agree share one query."""
-        return self.to_dict()
+        words = self.to_dict().items()
+        return {name: word for name, word in words if name not in self.selects_nothing}
 
     def check(self, source: Source) -> None:
         """Reject columns that the table does not have, or of another kind."""
@@ -104,7 +107,7 @@ class Question(ABC):
         if self.keys is not None:
             check_keys(self.keys, self.by, kinds)
         if self.where is not None:
-            self.where.check(source)
+            check_condition(self.where, source)
 
     @abstractmethod
     def query(self, rows: Rows) -> Query:
@@ -183,9 +186,18 @@ class Question(ABC):
         groups: tuple[Key, ...] | None = self.keys if self.by else ((),)
         return groups
 
+    def contribution(self, unit: Unit) -> Contribution:
+        """Return what one unit can change."""
+        return Contribution(
+            rows=unit.max_rows,
+            neighbours=unit.neighbours,
+            groups=self.max_groups if unit.column is not None else 1,
+            grouped=bool(self.by) or self.groups_itself,
+        )
+
     def group_count(self, unit: Unit) -> ReleasedNumber:
         """Return the count of a group; its noise is bounded if it decides what is shown."""
-        unit_can = contribution(self, unit, grouped=self.groups_itself)
+        unit_can = self.contribution(unit)
         return ReleasedNumber(
             name="count",
             shift=unit_can.count,
@@ -242,7 +254,7 @@ def build_query(question: Question, source: Source, unit: Unit) -> Query:
     question.check(source)
     table = source.table
     if question.where is not None:
-        table = table.filter(question.where.expression(source, table))
+        table = table.filter(truth(question.where, source, table))
     query = question.query(Rows(source, unit, table))
     _check_parts(query)
     _ = query.selection  # rejects here what it cannot bound
@@ -254,13 +266,13 @@ def _check_parts(query: Query) -> None:
 
     They would release a wrong number, or show groups by one; and not before it is charged.
     """
-    kind, numbers = type(query.question), query.numbers
+    kind, numbers, discovered = type(query.question), query.numbers, query.question.discovered
     returned = query.counted + (query.summed is not None)
     if kind.add_noise is Question.add_noise and returned != len(numbers):
         raise TypeError(f"{kind.__name__} lacks add_noise: its numbers are not those of a result")
-    if kind.answers is Question.answers and len(numbers) > 1 + query.discovered:
+    if kind.answers is Question.answers and len(numbers) > 1 + discovered:
         raise TypeError(f"{kind.__name__} lacks answers: it releases several numbers")
-    if query.discovered and (numbers[0].step != 1 or numbers[0].shift != query.max_rows):
+    if discovered and (numbers[0].step != 1 or numbers[0].shift != query.rows.unit.max_rows):
         raise TypeError(f"{kind.__name__} lacks deciding_count, the first number of its query")
 
 

@@ -1,11 +1,11 @@
 """``Sum``: the sum of a column."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
-from leastnoise.tables.queries.query import Query, Rows, contribution
+from leastnoise.tables.queries.query import Query, Rows
 from leastnoise.tables.queries.question import BoundedQuestion, make_title
 
 # So fine that the roundings of 10¹² rows add up to far less than the noise.
@@ -25,15 +25,12 @@ class Sum(BoundedQuestion):
             Missing values count as the number between the bounds that is nearest to 0.
     """
 
+    selects_nothing: ClassVar[tuple[str, ...]] = ("ask", "column", "bounds")
+
     @property
     def title(self) -> str:
         """What is asked, in a few words."""
         return make_title(f"sum of {self.column}", self.by)
-
-    def selection_words(self) -> dict[str, Any]:
-        """Return what a count of the same rows returns, too."""
-        own = ("ask", "column", "bounds")
-        return {name: word for name, word in self.to_dict().items() if name not in own}
 
     def query(self, rows: Rows) -> Query:
         """Add up indices on a lattice; an integer column between integer bounds has step 1."""
@@ -41,7 +38,7 @@ class Sum(BoundedQuestion):
         whole = source.kind(self.column, "a column of numbers") in ("integer", "boolean")
         lattice = Lattice.between(self.bounds, whole=whole, steps=_STEPS)
         index = lattice.index(source.number(self.column), source.engine)
-        unit_can = contribution(self, rows.unit)
+        unit_can = self.contribution(rows.unit)
         shift = unit_can.sum(lattice.low, lattice.high)
         total = ReleasedNumber(
             name="sum",

@@ -1,10 +1,12 @@
 """Where tables are: files, frames and databases, and the engines that are asked."""
 
 from leastnoise.tables.sources.engine import fetch, without_details
+from leastnoise.tables.sources.local import census
 from leastnoise.tables.sources.source import Source, open_source
 
 __all__ = [
     "Source",
+    "census",
     "fetch",
     "open_source",
     "without_details",

@@ -18,8 +18,7 @@ from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.tables.sources.connections import ADDRESS, check_rowwise, connect, engine_of
 from leastnoise.tables.sources.engine import without_details
-from leastnoise.tables.sources.files import read
-from leastnoise.tables.sources.frames import frame_name, frame_table
+from leastnoise.tables.sources.local import frame_name, frame_table, read
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt

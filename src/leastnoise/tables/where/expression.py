@@ -19,21 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
-from leastnoise.tables.where.nodes import (
-    OPPOSITES,
-    And,
-    Between,
-    Comparison,
-    Leaf,
-    Literal,
-    Membership,
-    Missing,
-    Node,
-    Not,
-    Or,
-    leaves,
-    literals,
-)
+from leastnoise.tables.where.nodes import OPPOSITES, Joined, Literal, Node, Not, comparisons
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -61,20 +47,21 @@ _OPERATIONS = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 def check(root: Node, source: "Source") -> None:
     """Reject columns that do not exist or cannot be compared with the given values."""
-    for leaf in leaves(root):
-        kind = source.kind(leaf.column, "a column in a condition")
+    for one in comparisons(root):
+        kind = source.kind(one.column, "a column in a condition")
         if kind not in _VALUES:
             raise InvalidParameter(
                 "a condition must be about columns of numbers, texts, booleans or dates; got the "
-                f"column {quote(leaf.column)} of another type. Name another column, or convert "
+                f"column {quote(one.column)} of another type. Name another column, or convert "
                 "it: times to dates, objects of pandas to texts."
             )
-        for value in literals(leaf):
+        for value in one.values:
             # A column of strings is parsed as the kind that it is compared with.
             if not source.text and kind not in _KINDS[value.kind]:
+                shown = str(value)
                 raise InvalidParameter(
-                    f"a condition must compare {quote(leaf.column)}, a column of kind {kind}, "
-                    f"with {_VALUES[kind]}; got the {value.kind} {_short(value)}. "
+                    f"a condition must compare {quote(one.column)}, a column of kind {kind}, with "
+                    f"{_VALUES[kind]}; got the {value.kind} {shown[:40]}{'…' * (len(shown) > 40)}. "
                     "Give a value of the column's kind."
                 )
 
@@ -110,7 +97,23 @@ class _Columns:
     def __init__(self, source: "Source", table: "ir.Table") -> None:
         self._text, self._engine, self._table = source.text, source.engine, table
 
-    def missing(self, name: str, *, negated: bool) -> Any:
+    def held(self, name: str, operator: str, values: tuple[Literal, ...]) -> Any:
+        """Return whether a column compares with values in this way."""
+        match operator:
+            case "is null" | "is not null":
+                return self._missing(name, negated=operator == "is not null")
+            case "in" | "not in":
+                return self._among(name, values, negated=operator == "not in")
+            case "between":
+                low, high = values
+                return self._compared(name, ">=", low) & self._compared(name, "<=", high)
+            case "not between":
+                low, high = values
+                return self._compared(name, "<", low) | self._compared(name, ">", high)
+            case _:
+                return self._compared(name, operator, values[0])
+
+    def _missing(self, name: str, *, negated: bool) -> Any:
         """Return whether a column is NULL (or NaN), or is not."""
         column = self._table[name]
         no_number = self._is_nan(column)
@@ -118,7 +121,7 @@ class _Columns:
             return column.notnull() if no_number is None else column.notnull() & ~no_number
         return column.isnull() if no_number is None else column.isnull() | no_number
 
-    def compared(self, name: str, operator: str, value: Literal) -> Any:
+    def _compared(self, name: str, operator: str, value: Literal) -> Any:
         """Return whether a column compares with a value in this way."""
         column = self._read(name, value)
         number = self._number(value, column.type())
@@ -131,7 +134,7 @@ class _Columns:
         # On all three engines NaN is greater than every number and equal to itself.
         return self._but_nan(column, held) if operator in (">", ">=", "!=") else held
 
-    def among(self, name: str, values: tuple[Literal, ...], *, negated: bool) -> Any:
+    def _among(self, name: str, values: tuple[Literal, ...], *, negated: bool) -> Any:
         """Return whether a column is one of some values, or none of them."""
         column = self._read(name, values[0])
         numbers = [self._number(value, column.type()) for value in values]
@@ -269,25 +272,12 @@ def _true(node: Node, columns: _Columns, *, negated: bool) -> Any:
     match node:
         case Not(term):
             return _true(term, columns, negated=not negated)
-        case And(terms) | Or(terms):
+        case Joined(word, terms):
             parts = [_true(term, columns, negated=negated) for term in terms]
-            return _balanced(and_ if isinstance(node, And) is not negated else or_, parts)
+            return _balanced(and_ if (word == "and") is not negated else or_, parts)
         case _:
-            return _leaf(node, columns, negated=negated)
-
-
-def _leaf(leaf: Leaf, columns: _Columns, *, negated: bool) -> Any:
-    match leaf:
-        case Comparison(name, operator, value):
-            return columns.compared(name, OPPOSITES[operator] if negated else operator, value)
-        case Membership(name, values):
-            return columns.among(name, values, negated=leaf.negated is not negated)
-        case Missing(name):
-            return columns.missing(name, negated=leaf.negated is not negated)
-        case Between(name, low, high):
-            if leaf.negated is not negated:
-                return columns.compared(name, "<", low) | columns.compared(name, ">", high)
-            return columns.compared(name, ">=", low) & columns.compared(name, "<=", high)
+            operator = OPPOSITES[node.operator] if negated else node.operator
+            return columns.held(node.column, operator, node.values)
 
 
 def _balanced(join: Any, parts: list[Any]) -> Any:
@@ -332,8 +322,3 @@ def _never() -> Any:
     import ibis
 
     return ibis.literal(value=False)
-
-
-def _short(value: Literal) -> str:
-    shown = str(value)
-    return shown if len(shown) <= 40 else f"{shown[:40]}…"

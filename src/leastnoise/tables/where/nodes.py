@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-EQUAL, UNEQUAL = "=", "!="
 # Of two operators here exactly one is true for a number.
-OPPOSITES = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+SIGNS = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+# Of these, one is true for each value, and those of NULL for NULL, too.
+_WORDS = {"in": "not in", "between": "not between", "is null": "is not null"}
+OPPOSITES = SIGNS | _WORDS | {opposite: words for words, opposite in _WORDS.items()}
 RESERVED = frozenset(
     ("and", "between", "date", "false", "in", "is", "not", "null", "or", "true"),
 )
@@ -45,51 +47,23 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A column compared with one value, by an operator of OPPOSITES."""
+    """A column compared with values, which are all of one kind.
+
+    Attributes:
+        column: The name of the column.
+        operator: One of OPPOSITES.
+        values: For "is null" none, for "between" two, for "in" one or more, else one.
+    """
 
     column: str
     operator: str
-    value: Literal
+    values: tuple[Literal, ...] = ()
 
     def __str__(self) -> str:
-        return f"{_name(self.column)} {self.operator} {self.value}"
-
-
-@dataclass(frozen=True, slots=True)
-class Membership:
-    """Whether a column is one of the values, or none of them; they are all of one kind."""
-
-    column: str
-    values: tuple[Literal, ...]
-    negated: bool
-
-    def __str__(self) -> str:
-        listed = ", ".join(map(str, self.values))
-        return f"{_name(self.column)} {'not ' * self.negated}in ({listed})"
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """Whether a column lies between two values, both included, or outside them."""
-
-    column: str
-    low: Literal
-    high: Literal
-    negated: bool
-
-    def __str__(self) -> str:
-        return f"{_name(self.column)} {'not ' * self.negated}between {self.low} and {self.high}"
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """Whether a column is NULL, or is not."""
-
-    column: str
-    negated: bool
-
-    def __str__(self) -> str:
-        return f"{_name(self.column)} is {'not ' * self.negated}null"
+        if self.operator in ("in", "not in"):
+            return f"{_name(self.column)} {self.operator} ({', '.join(map(str, self.values))})"
+        values = " and ".join(map(str, self.values))
+        return f"{_name(self.column)} {self.operator} {values}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,67 +73,43 @@ class Not:
     term: "Node"
 
     def __str__(self) -> str:
-        return f"not {_within(self.term, (And, Or))}"
+        return f"not ({self.term})" if isinstance(self.term, Joined) else f"not {self.term}"
 
 
 @dataclass(frozen=True, slots=True)
-class And:
-    """All of at least two nodes, none of which is an And itself."""
+class Joined:
+    """All ("and") or any ("or") of at least two nodes, none of which is joined by the same word."""
 
+    word: str
     terms: tuple["Node", ...]
 
     def __str__(self) -> str:
-        return " and ".join(_within(term, (Or,)) for term in self.terms)
+        # "and" binds closer, so only an "or" within it needs brackets.
+        any_of = (isinstance(term, Joined) and term.word == "or" for term in self.terms)
+        parts = zip(self.terms, any_of, strict=True)
+        return f" {self.word} ".join(f"({term})" if one else str(term) for term, one in parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
-    """Any of at least two nodes, none of which is an Or itself."""
-
-    terms: tuple["Node", ...]
-
-    def __str__(self) -> str:
-        return " or ".join(map(str, self.terms))  # and binds closer: no brackets
+Node = Comparison | Not | Joined
 
 
-Leaf = Comparison | Membership | Between | Missing
-Node = Leaf | Not | And | Or
-
-
-def join_nodes(join: type[And] | type[Or], terms: list[Node]) -> Node:
+def join_nodes(word: str, terms: list[Node]) -> Node:
     """Join nodes, without redundant brackets."""
     flat = list[Node]()
     for term in terms:
-        flat.extend(term.terms if isinstance(term, And | Or) and type(term) is join else (term,))
-    return flat[0] if len(flat) == 1 else join(tuple(flat))
+        flat.extend(term.terms if isinstance(term, Joined) and term.word == word else (term,))
+    return flat[0] if len(flat) == 1 else Joined(word, tuple(flat))
 
 
-def leaves(node: Node) -> list[Leaf]:
+def comparisons(node: Node) -> list[Comparison]:
     """Return the comparisons of a node, from left to right."""
     match node:
-        case And(terms) | Or(terms):
-            return [leaf for term in terms for leaf in leaves(term)]
+        case Joined(_, terms):
+            return [one for term in terms for one in comparisons(term)]
         case Not(term):
-            return leaves(term)
+            return comparisons(term)
         case _:
             return [node]
-
-
-def literals(leaf: Leaf) -> tuple[Literal, ...]:
-    """Return the values that a column is compared with; they are all of one kind."""
-    match leaf:
-        case Comparison():
-            return (leaf.value,)
-        case Membership():
-            return leaf.values
-        case Between():
-            return (leaf.low, leaf.high)
-        case Missing():
-            return ()
-
-
-def _within(node: Node, bracketed: tuple[type, ...]) -> str:
-    return f"({node})" if isinstance(node, bracketed) else str(node)
 
 
 def _name(column: str) -> str:

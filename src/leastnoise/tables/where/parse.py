@@ -21,27 +21,19 @@ condition is true count. NaN is no number, so it counts as NULL, on every engine
 """
 
 import re
-from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING
+from functools import partial
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
-from leastnoise.tables.where.expression import check, truth
 from leastnoise.tables.where.nodes import (
-    EQUAL,
     OPPOSITES,
     RESERVED,
-    UNEQUAL,
-    And,
-    Between,
+    SIGNS,
     Comparison,
     Literal,
-    Membership,
-    Missing,
     Node,
     Not,
-    Or,
     join_nodes,
 )
 from leastnoise.tables.where.tokens import (
@@ -58,12 +50,6 @@ from leastnoise.tables.where.tokens import (
     tokens,
 )
 
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
-
-    from leastnoise.tables.sources import Source
-
-
 _DEEPEST = 32
 _LONGEST_LIST = 1_000
 _COMPARISONS = "a comparison (=, !=, <, <=, >, >=, in, between, is null)"
@@ -71,50 +57,14 @@ _VALUES = "a value (a number, 'text', true, false or date 'YYYY-MM-DD')"
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A parsed condition; made by :func:`parse_condition`.
-
-    Attributes:
-        root: Its tree.
-    """
-
-    root: Node
-
-    @property
-    def text(self) -> str:
-        """The canonical text, which parses as the same condition."""
-        return str(self.root)
-
-    def check(self, source: "Source") -> None:
-        """Reject a condition that does not fit the types of a source's columns.
-
-        Raises:
-            InvalidParameter: If a column does not exist or cannot be compared with such a value.
-        """
-        check(self.root, source)
-
-    def expression(self, source: "Source", table: "ir.Table") -> "ir.BooleanValue":
-        """Return the condition as a filter of a table that has the source's columns.
-
-        It is true for rows that meet the condition, and false or NULL for others. It is the same on
-        every engine and fails for no row.
-        """
-        check(self.root, source)
-        return truth(self.root, source, table)
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def parse_condition(text: str) -> Condition:
+def parse_condition(text: str) -> Node:
     """Parse a condition.
 
     Raises:
         InvalidParameter: For a text outside the grammar, with the place, the token there and
             what is expected. It quotes the condition and nothing else.
 
-    >>> parse_condition("AGE>=18.0 And ((region = 'north'))").text
+    >>> str(parse_condition("AGE>=18.0 And ((region = 'north'))"))
     "AGE >= 18 and region = 'north'"
     """
     if not isinstance(text, str):
@@ -127,7 +77,7 @@ def parse_condition(text: str) -> Condition:
             f"where must have at most {LONGEST} characters; got {len(text)}. Give a shorter "
             "condition, or make a column that tells which rows are meant."
         )
-    return Condition(_Parser(text).whole())
+    return _Parser(text).whole()
 
 
 class _Parser:
@@ -140,7 +90,7 @@ class _Parser:
 
     def whole(self) -> Node:
         """Parse the whole text."""
-        node = self._disjunction(0)
+        node = self._joined("or", 0)
         if self._here.kind != END:
             raise self._refused("and, or or the end", "Join comparisons by and or or.")
         return node
@@ -161,17 +111,13 @@ class _Parser:
         here = self._here
         return refusal(self._condition, here.start, here.shown, expected, advice)
 
-    def _disjunction(self, depth: int) -> Node:
-        terms = [self._conjunction(depth)]
-        while self._took("or"):
-            terms.append(self._conjunction(depth))
-        return join_nodes(Or, terms)
-
-    def _conjunction(self, depth: int) -> Node:
-        terms = [self._term(depth)]
-        while self._took("and"):
-            terms.append(self._term(depth))
-        return join_nodes(And, terms)
+    def _joined(self, word: str, depth: int) -> Node:
+        """Parse what "or" joins, each part of which is what "and" joins."""
+        part = partial(self._joined, "and") if word == "or" else self._term
+        terms = [part(depth)]
+        while self._took(word):
+            terms.append(part(depth))
+        return join_nodes(word, terms)
 
     def _term(self, depth: int) -> Node:
         if depth > _DEEPEST:
@@ -181,7 +127,7 @@ class _Parser:
         if self._took("not"):
             return Not(self._term(depth + 1))
         if self._took("("):
-            node = self._disjunction(depth + 1)
+            node = self._joined("or", depth + 1)
             if not self._took(")"):
                 raise self._refused("and, or or )", "Close the bracket.")
             return node
@@ -189,23 +135,14 @@ class _Parser:
 
     def _comparison(self) -> Node:
         column = self._column()
-        if self._took("is", "null"):
-            return Missing(column, negated=False)
-        if self._took("is", "not", "null"):
-            return Missing(column, negated=True)
-        if self._took("in"):
-            return self._membership(column, negated=False)
-        if self._took("not", "in"):
-            return self._membership(column, negated=True)
-        if self._took("between"):
-            return self._between(column, negated=False)
-        if self._took("not", "between"):
-            return self._between(column, negated=True)
-        operator = {"<>": UNEQUAL}.get(self._here.text, self._here.text)
-        if self._here.kind != SIGN or operator not in OPPOSITES:
+        for operator in OPPOSITES:
+            if operator not in SIGNS and self._took(*operator.split()):
+                return Comparison(column, operator, self._values(operator))
+        operator = {"<>": "!="}.get(self._here.text, self._here.text)
+        if self._here.kind != SIGN or operator not in SIGNS:
             raise self._refused(_COMPARISONS, self._advice_after_column())
         self._place += 1
-        return Comparison(column, operator, self._value(ordered=operator not in (EQUAL, UNEQUAL)))
+        return Comparison(column, operator, (self._value(ordered=operator not in ("=", "!=")),))
 
     def _advice_after_column(self) -> str:
         here = self._here
@@ -230,7 +167,15 @@ class _Parser:
             advice = "Begin a comparison with the column's name."
         raise self._refused("a column, not or (", advice)
 
-    def _membership(self, column: str, *, negated: bool) -> Node:
+    def _values(self, operator: str) -> tuple[Literal, ...]:
+        """Parse the values after an operator of words."""
+        if operator.endswith("null"):
+            return ()
+        if operator.endswith("between"):
+            low = self._value(ordered=True)
+            if not self._took("and"):
+                raise self._refused("and", "Write it as in age between 18 and 65.")
+            return low, self._value(ordered=True, like=low)
         if not self._took("("):
             raise self._refused("( and a list of values", "Write it as in region in ('a', 'b').")
         values = [self._value(ordered=False)]
@@ -242,13 +187,7 @@ class _Parser:
             values.append(self._value(ordered=False, like=values[0]))
         if not self._took(")"):
             raise self._refused(", or )", "Separate values by commas and close the list.")
-        return Membership(column, tuple(values), negated)
-
-    def _between(self, column: str, *, negated: bool) -> Node:
-        low = self._value(ordered=True)
-        if not self._took("and"):
-            raise self._refused("and", "Write it as in age between 18 and 65.")
-        return Between(column, low, self._value(ordered=True, like=low), negated)
+        return tuple(values)
 
     def _value(self, *, ordered: bool, like: Literal | None = None) -> Literal:
         """Parse a value, of a kind that has an order or of the same kind as ``like``."""

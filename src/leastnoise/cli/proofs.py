@@ -1,5 +1,7 @@
-"""``leastnoise check``: prove a certificate again."""
+"""The commands check and paper: prove again what a certificate or the paper says."""
 
+import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -49,3 +51,27 @@ def _read_text(path: str) -> str:
             "a certificate must be a file of text that can be read; this one is not. "
             "Give one that calibrate --save wrote."
         ) from error
+
+
+@click.command()
+@click.argument("folder", metavar="OUT")
+@click.option("--json", "as_json", is_flag=True, help="Print the claims as JSON.")
+def paper(*, folder: str, as_json: bool) -> None:
+    """Recompute the paper's tables, figures and claims into OUT (leastnoise.paper.write).
+
+    \b
+    Example:
+      leastnoise paper paper-recomputed/
+    """  # noqa: D301 -- click reads the control character
+    from leastnoise.paper import claims, write  # they load Altair
+
+    if sys.stderr.isatty():
+        click.echo("recomputing tables, figures and claims …", err=True)
+    page = write(folder)
+    if as_json:
+        print_json([asdict(claim) for claim in claims()])
+        return
+    differing = [claim for claim in claims() if not claim.agrees]
+    click.echo(f"{page}: {len(claims())} claims, {len(differing)} of them do not agree:")
+    for claim in differing:
+        click.echo(f"  {claim.where}: {claim.remark}")

@@ -1,11 +1,13 @@
-"""CSV and Parquet files, asked by a DuckDB in memory."""
+"""CSV and Parquet files, and frames of pandas, polars and Arrow, asked by a DuckDB in memory."""
 
 import csv
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from glob import glob, has_magic
 from os.path import abspath, isdir, isfile
-from typing import TYPE_CHECKING, BinaryIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.tables.sources.connections import in_memory
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 
+_Read = TypeVar("_Read")
 _NAME = "records"  # of the table, in a query
 _LONGEST = 1 << 20  # bytes in the line of names
 # Nothing is guessed, so how a file is read does not depend on its content. Not strict, with lines
@@ -85,10 +88,7 @@ def _csv(files: list[str]) -> "ir.Table":
         fields = {name: lines[name].nullif("") for name in names}
         return backend.create_view(_NAME, lines.select(**fields))
 
-    table = without_details(viewed)
-    if table is None:
-        raise _unreadable()
-    return table
+    return _readable(viewed)
 
 
 def _parquet(files: list[str]) -> "ir.Table":
@@ -99,24 +99,17 @@ def _parquet(files: list[str]) -> "ir.Table":
     backend = in_memory()
     paths = [_literally(file) for file in files]
     options = {"hive_partitioning": False, "union_by_name": False}
-    schemas = without_details(
+    schemas = _readable(
         lambda: {backend.read_parquet([path], **options).schema() for path in paths}
     )
-    if schemas is None:
-        raise _unreadable()
     if len(schemas) > 1:
         raise _unlike()
-    table = without_details(lambda: backend.read_parquet(paths, table_name=_NAME, **options))
-    if table is None:
-        raise _unreadable()
-    return table
+    return _readable(lambda: backend.read_parquet(paths, table_name=_NAME, **options))
 
 
 def _header(file: str) -> list[str]:
     """Return the names in the first line of a CSV file; no error quotes the file."""
-    names = without_details(lambda: _names(file))
-    if names is None:
-        raise _unreadable()
+    names = _readable(lambda: _names(file))
     if not names or not all(names) or len({name.lower() for name in names}) < len(names):
         raise InvalidParameter(
             "the first line of a CSV file must name its columns, each differently, also where "
@@ -154,8 +147,103 @@ def _unlike() -> InvalidParameter:
     )
 
 
-def _unreadable() -> InvalidParameter:
-    return InvalidParameter(
-        "a file must be one that its ending says and that this user may read; this one is not, or "
-        "its beginning is damaged. Look at it, and at the rights to it."
-    )
+def _readable(read_file: Callable[[], _Read]) -> _Read:
+    """Return what is read of a file; the error quotes nothing of it."""
+    found = without_details(read_file)
+    if found is None:
+        raise InvalidParameter(
+            "a file must be one that its ending says and that this user may read; this one is not, "
+            "or its beginning is damaged. Look at it, and at the rights to it."
+        )
+    return found
+
+
+# ---------------------------------------------------------------- frames
+
+_FRAMES = {
+    ("pandas", "DataFrame"): "a pandas frame",
+    ("polars", "DataFrame"): "a polars frame",
+    ("pyarrow", "Table"): "an Arrow table",
+}
+
+
+def frame_name(source: object) -> str | None:
+    """Return the name of a frame's kind; None if the object is no frame."""
+    for (module, kind), name in _FRAMES.items():
+        # If there is a frame, its library is loaded.
+        type_ = getattr(sys.modules.get(module), kind, None)
+        if type_ is not None and isinstance(source, type_):
+            return name
+    return None
+
+
+def frame_table(frame: Any, name: str) -> "ir.Table":
+    """Return a frame as a table of a DuckDB of our own.
+
+    A pandas column of Python objects can hold anything, and is not read: it has no kind, and must
+    be converted before it can be queried.
+    """
+    _check_names(list(frame.column_names if name == "an Arrow table" else frame.columns))
+    backend = in_memory()
+
+    def registered() -> "ir.Table":
+        backend.con.register(_NAME, _arrow(frame, name))
+        return backend.table(_NAME)
+
+    table = without_details(registered)
+    if table is None:
+        raise Unsupported(
+            f"{name} must have columns that Arrow and DuckDB can hold; this one has others. "
+            "Convert them to numbers, texts, truth values or dates, or leave them out."
+        )
+    return table
+
+
+def _check_names(names: list[object]) -> None:
+    """Reject names that do not identify a column."""
+    texts = [name for name in names if isinstance(name, str) and name]
+    if not names or len({text.lower() for text in texts}) < len(names):
+        raise InvalidParameter(
+            "the columns of a frame must be named by texts, each differently, also where small and "
+            "capital letters count as the same; these are not. Rename them."
+        )
+
+
+def _arrow(frame: Any, name: str) -> Any:
+    """Return a frame as an Arrow table, with categories decoded."""
+    import pyarrow as pa
+
+    if name == "a pandas frame":
+        frame = pa.table({column: _pandas_column(frame[column]) for column in frame.columns})
+    elif name == "a polars frame":
+        frame = frame.to_arrow()
+    for place, field in enumerate(frame.schema):
+        if pa.types.is_dictionary(field.type):
+            decoded = frame.column(place).cast(field.type.value_type)
+            frame = frame.set_column(place, field.name, decoded)
+    return frame
+
+
+def _pandas_column(column: Any) -> Any:
+    import pyarrow as pa
+
+    if column.dtype != object:
+        return pa.Array.from_pandas(column)
+    return pa.nulls(len(column), pa.binary())
+
+
+# ---------------------------------------------------------------- a sample
+
+
+def census() -> Path:
+    """Return the path of an invented census, a CSV file that comes with the package.
+
+    It has about 8,000 persons and a row for each of their jobs (one row for a person without a
+    job): ``person_id``, ``region``, ``household``, ``age``, ``sex``, ``born``, ``occupation``,
+    ``income`` per year, ``hours`` per week. Some fields are empty. ``examples/make_census.py``
+    makes it from a seed.
+
+    >>> census().name
+    'people.csv'
+    """
+    return Path(__file__).parents[1] / "samples" / "people.csv"
