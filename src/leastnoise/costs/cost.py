@@ -287,8 +287,6 @@ def _within_floats(size: Fraction) -> float:
 # Cells are a power of two wide: at least so many of them, and less than twice as many.
 CELLS = 1 << 14
 
-Called = Callable[[list[float]], list[float]]
-
 
 class Calls:
     """L at 0, w, 2w, … as far as was asked, and bounds of its sums from the left.
@@ -307,7 +305,7 @@ class Calls:
         """Return a lower bound of L(0) + … + L((cells−1)·w), and an upper one."""
         return Fraction(self._lower[cells]), Fraction(self._upper[cells])
 
-    def extend(self, called: Called, cells: int) -> bool:
+    def extend(self, called: Callable[[list[float]], list[float]], cells: int) -> bool:
         """Call L up to ``cells``·w; tell whether the sums stay within the floats."""
         known = len(self.values)
         if known <= cells:

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from bisect import bisect_right
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from math import ceil, floor
 
 from leastnoise.core.exact import Interval, first_index, format_exact, sum_of_powers
@@ -77,11 +77,8 @@ class FiniteLatticeNoise(LatticeNoise):
     @property
     def is_unimodal(self) -> bool:
         """Whether the noise is symmetric about 0 and never rises away from it."""
-        ends = [(run.first, run.first + run.points, run.weight) for run in self.equal_runs]
-        mirrored = [(1 - end, 1 - first, weight) for first, end, weight in reversed(ends)]
-        joined = all(before[1] == after[0] for before, after in pairwise(ends))
-        rising = [weight for first, _, weight in ends if first <= 0]
-        return ends == mirrored and joined and rising == sorted(rising)
+        shape = self.curve(self.step).shape  # in which 0 is spread from 0 to 1
+        return shape.falls and shape.pieces[0][0] + shape.pieces[-1][1] == 1
 
     def __repr__(self) -> str:
         excess = max(0, self.weight(0) - max(self.weight(1), self.weight(-1)))
@@ -101,8 +98,7 @@ class FiniteLatticeNoise(LatticeNoise):
 
     def curve(self, sensitivity: Fraction) -> PiecewiseCurve:
         """Return how private the noise is against shifts by whole steps: exactly."""
-        runs = ((run.first, run.points, run.weight) for run in self.equal_runs)
-        return PiecewiseCurve(Shape.of_runs(runs, self.total, self.step, sensitivity))
+        return PiecewiseCurve(Shape.of_runs(self.equal_runs, self.total, self.step, sensitivity))
 
     def total_variation(self, sensitivity: Fraction) -> Fraction:
         """Return the distance of unimodal noise from itself shifted by up to Δ (Theorem 1).

@@ -16,6 +16,7 @@ from math import lcm
 from operator import itemgetter
 
 from leastnoise.core.exact import Interval, format_exact
+from leastnoise.core.lattice import Run
 from leastnoise.core.profile.curve import Curve, Level
 from leastnoise.errors import InvalidParameter
 
@@ -57,13 +58,13 @@ class Shape:
 
     @classmethod
     def of_runs(
-        cls, runs: Iterable[tuple[int, int, int]], total: int, step: Fraction, sensitivity: Fraction
+        cls, runs: Iterable[Run], total: int, step: Fraction, sensitivity: Fraction
     ) -> "Shape":
-        """Return the shape of lattice noise in runs (first index, points, weight).
+        """Return the shape of lattice noise in runs of positive weight, from left to right.
 
         Each lattice point is spread over a cell of its own: at whole shifts, H is the same.
         """
-        pieces = tuple((first, first + points, w) for first, points, w in runs if points and w)
+        pieces = tuple((run.first, run.first + run.points, run.weight) for run in runs)
         return cls(pieces, step, total, Fraction(0), int(sensitivity / step))
 
     def mirrored(self) -> "Shape":
