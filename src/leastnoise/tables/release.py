@@ -48,7 +48,6 @@ class PreparedRelease:
     batches: tuple[Batch, ...]
 
     def __repr__(self) -> str:
-        """Print what is asked."""
         return f"PreparedRelease({self._titles})"
 
     @property
@@ -125,11 +124,16 @@ def release(
     allow_exact: bool = False,
 ) -> list[TableResult]:
     """Charge, ask, add noise and store; return the answers in order."""
-    _check_allowed(prepared.mechanisms, allow_exact)
+    check_allow_exact(
+        allow_exact,
+        needed=any(mechanism.needs_allowance for mechanism in prepared.mechanisms),
+        what="exact values",
+        got="something else",
+        refusal=lambda: "the noise for this promise gives exact values away with some probability",
+    )
     prepared.source.check_process()
     if key is None and isinstance(ledger, Ledger):
         key = prepared.key
-    recording = Recording(ledger, key, fresh)
 
     def draw() -> list[NoisyResult]:
         results = run(prepared.source, prepared.batches)
@@ -138,22 +142,11 @@ def release(
             for result, (query, numbers) in zip(results, prepared.queries, strict=True)
         ]
 
-    results, receipt = recording.release(prepared.spending, draw, _STORED)
+    results, receipt = Recording(ledger, key, fresh).release(prepared.spending, draw, _STORED)
     return [
         _answer(query, noisy, [mechanism for _, mechanism in numbers], prepared.together, receipt)
         for (query, numbers), noisy in zip(prepared.queries, results, strict=True)
     ]
-
-
-def _check_allowed(mechanisms: Sequence[Mechanism], allow_exact: object) -> None:
-    """Reject noise that releases exact values with some probability, unless that is allowed."""
-    check_allow_exact(
-        allow_exact,
-        needed=any(mechanism.needs_allowance for mechanism in mechanisms),
-        what="exact values",
-        got="something else",
-        refusal=lambda: "the noise for this promise gives exact values away with some probability",
-    )
 
 
 def _answer(
@@ -264,7 +257,6 @@ class Explanation:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        """Print what is explained."""
         titles = "; ".join(query.question.title for query, _ in self.prepared.queries)
         return f"Explanation({titles})"
 

@@ -27,7 +27,7 @@ from leastnoise.core.exact import format_ratio
 from leastnoise.errors import InvalidParameter, Unsupported, Words
 from leastnoise.files import write_table
 from leastnoise.tables.answers.layout import Figure, layout_of
-from leastnoise.tables.answers.rounding import USE_ROWS
+from leastnoise.tables.rounding import USE_ROWS
 
 if TYPE_CHECKING:
     from leastnoise.tables.answers.grouped import GroupedAnswers

@@ -16,7 +16,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import Answer, Mechanism, farthest, half_width
-from leastnoise.tables.answers.rounding import (
+from leastnoise.tables.rounding import (
     float_above,
     float_below,
     float_near,

@@ -36,7 +36,6 @@ class Histogram(Question):
     edges: Any = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        """Parse the question."""
         super().__post_init__()
         self._set("column", parse_column(self.column, "the column of a histogram"))
         self._set("edges", _parse_edges(self.edges))

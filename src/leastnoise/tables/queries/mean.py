@@ -21,19 +21,21 @@ from leastnoise.tables.answers import (
     Layout,
     Ratio,
     confidence_of_each,
+    interval_cells,
+)
+from leastnoise.tables.bounding import Lattice, Summed
+from leastnoise.tables.budget import ReleasedNumber
+from leastnoise.tables.queries.query import Query, Rows
+from leastnoise.tables.queries.question import BoundedQuestion, make_title
+from leastnoise.tables.rounding import (
     exact_words,
     float_near,
     format_down,
     format_error,
     format_nearest,
     format_up,
-    interval_cells,
     place_for,
 )
-from leastnoise.tables.bounding import Lattice, Summed
-from leastnoise.tables.budget import ReleasedNumber
-from leastnoise.tables.queries.query import Query, Rows
-from leastnoise.tables.queries.question import BoundedQuestion, make_title
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,6 @@ class MeanAnswer:
     receipt: Receipt | None = None
 
     def __post_init__(self) -> None:
-        """Reject parts that make no mean."""
         low, high = self.bounds
         if not low < high or not low <= self.middle <= high:
             raise InvalidParameter(
@@ -212,7 +213,6 @@ class MeanAnswer:
         return "".join(exact_words(name, mechanism) for name, mechanism in parts)
 
     def __float__(self) -> float:
-        """Return the float nearest to the mean."""
         return as_float(self.value)
 
     def __str__(self) -> str:
@@ -226,7 +226,6 @@ class MeanAnswer:
         )
 
     def __repr__(self) -> str:
-        """Print the mean and its guarantee."""
         return f"MeanAnswer({self._shown()[0]}, {self.privacy!r})"
 
 

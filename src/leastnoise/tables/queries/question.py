@@ -61,7 +61,6 @@ class Question(ABC):
     max_groups: Any = 1
 
     def __post_init__(self) -> None:
-        """Parse what all questions have."""
         self._set("by", _parse_columns(self.by))
         if self.keys is not None:
             self._set("keys", parse_keys(self.keys, len(self.by)))
@@ -225,7 +224,6 @@ class BoundedQuestion(Question):
     bounds: Any = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        """Parse the question."""
         super().__post_init__()
         self._set("column", parse_column(self.column, "the column to add up"))
         self._set("bounds", parse_bounds(self.bounds))

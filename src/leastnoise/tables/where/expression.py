@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
-from leastnoise.tables.where.nodes import OPPOSITES, Joined, Literal, Node, Not, comparisons
+from leastnoise.tables.where.condition import OPPOSITES, Joined, Literal, Node, Not, comparisons
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
