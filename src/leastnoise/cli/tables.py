@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from datetime import date
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from leastnoise.ledger import Ledger, Unrecorded
     from leastnoise.tables import Protected, Question
 
-_Decorator = Callable[[Callable[..., None]], Callable[..., None]]
-
-_OPTIONS: list[_Decorator] = [
+_OPTIONS: list[options.Decorator] = [
     click.option("--unit", metavar="COLUMN", help="The column that tells people apart."),
     click.option("--row-is-unit", is_flag=True, help="Nobody has two rows: no column is needed."),
     click.option("--max-rows", metavar="N", help="How many rows of a unit count in a group."),
@@ -86,16 +84,13 @@ def command_of(query: TableQuery) -> click.Command:
         own = {one.name: _value(one, given.pop(one.name)) for one in query.arguments}
         _ask(_Request(query=query, source=source, own=own, **given))
 
-    parameters: list[_Decorator] = [click.argument("source", metavar="SOURCE")]
+    parameters: list[options.Decorator] = [click.argument("source", metavar="SOURCE")]
     parameters += [*map(_parameter, query.arguments), *_OPTIONS]
-    callback: Callable[..., None] = run
-    for parameter in reversed(parameters):
-        callback = parameter(callback)
     make = click.command(query.command, cls=Once, help=_help(query), on_more=query.on_more)
-    return make(callback)
+    return make(options.with_options(parameters, run))
 
 
-def _parameter(argument: Argument) -> _Decorator:
+def _parameter(argument: Argument) -> options.Decorator:
     if not argument.help:
         return click.argument(argument.name, metavar=argument.metavar)
     default = argument.option_default
@@ -121,14 +116,8 @@ def _value(argument: Argument, text: Any) -> Any:
 def _help(query: TableQuery) -> str:
     title = "Examples:" if len(query.examples) > 1 else "Example:"
     examples = [f"  leastnoise {query.command} {example}" for example in query.examples]
-    return "\n\n".join(
-        [
-            query.help,
-            f"{_SOURCE} {query.notes}".rstrip(),
-            _EXIT_CODES,
-            "\n".join(["\b", title, *examples]),
-        ]
-    )
+    source = f"{_SOURCE} {query.notes}".rstrip()
+    return "\n\n".join([query.help, source, _EXIT_CODES, "\n".join(["\b", title, *examples])])
 
 
 @dataclass(frozen=True, kw_only=True)

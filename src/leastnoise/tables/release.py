@@ -103,8 +103,8 @@ def prepare(
         raise InvalidParameter(
             "there must be at least one question; got none. Give for instance [Count()]."
         )
-    allocation = allocate(privacy, [number for query in queries for number in query.numbers])
-    mechanisms = iter(allocation.mechanisms)
+    found, together = allocate(privacy, [one for query in queries for one in query.numbers])
+    mechanisms = iter(found)
     noisy = tuple(
         (query, tuple((number, next(mechanisms)) for number in query.numbers)) for query in queries
     )
@@ -112,7 +112,7 @@ def prepare(
     for query, numbers in noisy:
         if query.question.discovered:
             show_above(query, numbers)  # rejects unbounded noise before anything is charged
-    return PreparedRelease(source, unit, noisy, allocation.together, batches)
+    return PreparedRelease(source, unit, noisy, together, batches)
 
 
 def release(

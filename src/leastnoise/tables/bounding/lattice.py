@@ -103,14 +103,7 @@ class Lattice:
             return _of_numeric(column, self)
         if self.step != 1 or kind.is_floating() or (kind.is_decimal() and not _fits(kind)):
             return _of_real(column, self, engine)
-        if kind.is_decimal():
-            return _of_decimal(column, self)
-        if kind.is_integer():
-            return _of_integer(column, self)
-        raise InvalidParameter(
-            f"a column to add up must hold numbers or truth values; got one of type {kind}. "
-            "Choose another."
-        )
+        return _of_decimal(column, self) if kind.is_decimal() else _of_integer(column, self)
 
 
 def parse_bounds(bounds: object) -> tuple[Fraction, Fraction]:
