@@ -200,10 +200,8 @@ class _Request:
     @property
     def recording(self) -> AbstractContextManager["Ledger | Unrecorded"]:
         """The ledger, to be opened; none to explain a query."""
-        if self.explain:
-            return options.recording(None)
         which = {"dataset": self.dataset, "analyst": self.analyst, "witness": self.witness}
-        return options.recording(self.ledger, **which)
+        return options.recording(None) if self.explain else options.recording(self.ledger, **which)
 
     def open_table(self, ledger: "Ledger | Unrecorded") -> "Protected":
         """Open the table."""

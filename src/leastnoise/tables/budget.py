@@ -77,10 +77,7 @@ def _allocate(privacy: Privacy, numbers: tuple[ReleasedNumber, ...]) -> Allocati
 
 def _calibrate(privacy: Privacy, number: ReleasedNumber) -> Mechanism:
     return calibrate(
-        privacy,
-        sensitivity=number.sensitivity,
-        integer=number.integer,
-        family=number.family,
+        privacy, sensitivity=number.sensitivity, integer=number.integer, family=number.family
     )
 
 

@@ -146,14 +146,21 @@ def confidence_of_each(confidence: Number, parts: int) -> Fraction:
 
 
 def interval_cells(
-    figures: Figures, *, whole: bool, within: tuple[Fraction, Fraction] | None = None
+    figures: Figures,
+    *,
+    whole: bool,
+    within: tuple[Fraction, Fraction] | None = None,
+    otherwise: Fraction | None = None,
 ) -> list[str]:
     """Print a value, its 95 % interval and its maximum error, from the first four figures.
 
-    ``within`` is a range that both the true value and the released one lie in.
+    Ends are rounded outward, and the error includes that of rounding the value, all to the decimal
+    place of a thousandth of the interval; of ``otherwise``, if that has no width. ``within`` is a
+    range that both the true value and the released one lie in.
     """
     value, low, high = (Fraction(*figure) for figure in figures[:3] if figure is not None)
-    unit = Fraction(1) if whole else place_for(high - low, abs(value) or Fraction(1))
+    scale = otherwise or abs(value) or Fraction(1)
+    unit = Fraction(1) if whole else place_for(high - low, scale)
     bound = figures[3]
     always = f"± {format_error(Fraction(*bound), value, unit, within)}" if bound else NONE
     return [

@@ -128,11 +128,7 @@ class Quantile(BoundedQuestion):
         )
 
     def add_noise(
-        self,
-        result: Result,
-        keys: Sequence[Key],
-        noise: Sequence[AddNoise],
-        threshold: int | None,
+        self, result: Result, keys: Sequence[Key], noise: Sequence[AddNoise], threshold: int | None
     ) -> list[tuple[int, ...]]:
         """Return the cell of each group, found by noisy comparisons."""
         columns = len(keys[0]) if keys else 0

@@ -19,13 +19,7 @@ from leastnoise.tables.answers import TableAnswer
 from leastnoise.tables.bounding import Contribution, parse_bounds
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key, check_keys, keys_to_json, parse_keys
-from leastnoise.tables.queries.query import (
-    Query,
-    Rows,
-    Unit,
-    check_groupable,
-    check_numeric,
-)
+from leastnoise.tables.queries.query import Query, Rows, Unit, check_groupable, check_numeric
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Node, parse_condition, truth
 from leastnoise.tables.where import check as check_condition
@@ -113,11 +107,7 @@ class Question(ABC):
         """Return the query: which rows count, the sums, and the numbers that are released."""
 
     def add_noise(
-        self,
-        result: Result,
-        keys: Sequence[Key],
-        noise: Sequence[AddNoise],
-        threshold: int | None,
+        self, result: Result, keys: Sequence[Key], noise: Sequence[AddNoise], threshold: int | None
     ) -> list[tuple[int, ...]]:
         """Return the noisy numbers of each group; none for a group that must not be shown.
 

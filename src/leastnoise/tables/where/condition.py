@@ -51,9 +51,7 @@ SIGNS = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 # Of these, one is true for each value, and those of NULL for NULL, too.
 _WORDS = {"in": "not in", "between": "not between", "is null": "is not null"}
 OPPOSITES = SIGNS | _WORDS | {opposite: words for words, opposite in _WORDS.items()}
-RESERVED = frozenset(
-    ("and", "between", "date", "false", "in", "is", "not", "null", "or", "true"),
-)
+RESERVED = frozenset(("and", "between", "date", "false", "in", "is", "not", "null", "or", "true"))
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DEEPEST = 32
 _LONGEST_LIST = 1_000
