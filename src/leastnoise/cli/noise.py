@@ -1,7 +1,6 @@
 """The commands calibrate, release, compare and privacy-for."""
 
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +17,7 @@ from leastnoise.cli.output import (
     privacy_data,
     receipt_data,
     waiting,
+    write_file,
 )
 from leastnoise.core.exact import (
     as_float,
@@ -27,7 +27,7 @@ from leastnoise.core.exact import (
     parse_rational,
 )
 from leastnoise.errors import InvalidParameter
-from leastnoise.files import refuse_overwriting, write_text
+from leastnoise.files import refuse_overwriting
 
 if TYPE_CHECKING:
     from leastnoise.mechanism import Answer, Mechanism
@@ -51,7 +51,8 @@ def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
     mechanism = find_mechanism(**options.problem_arguments(**asking))
     if save is not None:
         refuse_overwriting(save, option="--save")
-        _write(save, mechanism.certificate.to_json())
+        rule = "the certificate must be saved to a file that can be written"
+        write_file(save, mechanism.certificate.to_json(), rule)
     if as_json:
         print_json(_mechanism_data(mechanism))
         return
@@ -66,16 +67,6 @@ def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
     )
     click.echo()
     print_words(mechanism.explain())
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        write_text(Path(path), text)
-    except OSError as error:
-        raise InvalidParameter(
-            f"the certificate must be saved to a file that can be written; {error.strerror}. "
-            "Choose another place."
-        ) from error
 
 
 def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, fields
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -122,13 +122,7 @@ def _help(query: TableQuery) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Request:
-    """What a command was given: its own arguments, and the options that all commands share.
-
-    Attributes:
-        query: The query, as it is registered.
-        source: Where the table is.
-        own: The arguments of this query alone.
-    """
+    """What a command was given: its ``own`` arguments, and the options that all commands share."""
 
     query: TableQuery
     source: str
@@ -344,10 +338,8 @@ def _part(text: str, kind: str) -> Any:
     if kind == "boolean" and text.lower() in _TRUTHS:
         return _TRUTHS[text.lower()]
     if kind == "date" and _DATE.fullmatch(text):
-        try:
+        with suppress(ValueError):  # the 30th of February
             return date.fromisoformat(text)
-        except ValueError:  # the 30th of February
-            pass
     if kind in _WRITTEN:
         raise InvalidParameter(
             f"a group by a column of kind {kind} must be {_WRITTEN[kind]}; got another text. "

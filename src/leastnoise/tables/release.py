@@ -31,15 +31,7 @@ TableResult = TableAnswer | GroupedAnswers
 
 @dataclass(frozen=True, repr=False)
 class PreparedRelease:
-    """Questions with their queries and their noise: all but the data.
-
-    Attributes:
-        source: The table.
-        unit: The privacy unit.
-        queries: The queries, each with its numbers and their mechanisms.
-        together: The total guarantee.
-        batches: What the engine is asked.
-    """
+    """Questions with their queries, their noise and their total guarantee: all but the data."""
 
     source: Source
     unit: Unit

@@ -113,11 +113,6 @@ class Layout(Generic[One]):
         """The names of the columns."""
         return tuple(column.name for column in self.columns)
 
-    @property
-    def json_names(self) -> tuple[str, ...]:
-        """The names in the JSON of a command; figures of one name are a list."""
-        return tuple(column.json or column.name for column in self.columns)
-
 
 def layout_of(answers: Sequence[TableAnswer]) -> Layout[Any]:
     """Return the layout of answers, which must be of one kind; of no answers, that of numbers."""

@@ -223,18 +223,19 @@ def _of_real(column: Any, lattice: Lattice, engine: str) -> Any:
         else_=highest,
     )
     divided = clipped * double(1 / lattice.step)
-    return (_rint()(divided) if engine == "pyspark" else divided).cast("int64")
+    return (builtin("rint", "float64")(divided) if engine == "pyspark" else divided).cast("int64")
 
 
 @cache
-def _rint() -> Any:
+def builtin(name: str, kind: str) -> Any:
+    """Return a function that all engines have, from a type to the same type."""
     import ibis
 
-    @ibis.udf.scalar.builtin(name="rint", signature=(("float64",), "float64"))
-    def rint(number):  # type: ignore[no-untyped-def]  # ibis reads the signature
+    @ibis.udf.scalar.builtin(name=name, signature=((kind,), kind))
+    def function(value):  # type: ignore[no-untyped-def]  # ibis reads the signature
         ...
 
-    return rint
+    return function
 
 
 def _clipped(

@@ -309,11 +309,8 @@ class QuantileAnswer:
 
     def _errors(self) -> tuple[str, str | None]:
         """Return the printed rank errors at 95 % and at most; None if there is no maximum."""
-        always = self.bound
-        return (
-            format_rows(self.rank_error(USUAL)),
-            None if isinstance(always, float) else format_rows(always),
-        )
+        usual, always = format_rows(self.rank_error(USUAL)), self.bound
+        return usual, None if isinstance(always, float) else format_rows(always)
 
     def _repr_html_(self) -> str:
         """Show the answer in a notebook."""

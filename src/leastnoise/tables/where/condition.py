@@ -25,6 +25,7 @@ condition is true count. NaN is no number, so it counts as NULL, on every engine
 """
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -309,11 +310,8 @@ class _Parser:
     def _day(self) -> date:
         here = self._here
         if here.kind == TEXT and _DAY.fullmatch(here.text):
-            try:
+            with suppress(ValueError):  # the 30th of February
                 day = date.fromisoformat(here.text)
-            except ValueError:  # the 30th of February
-                pass
-            else:
                 self._place += 1
                 return day
         raise self._refused("a day as 'YYYY-MM-DD'", "Write it as in date '2024-02-29'.")
