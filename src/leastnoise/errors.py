@@ -35,11 +35,9 @@ class Words:
     command: str
 
     def __add__(self, after: Text) -> Words:
-        """Return the phrase with more words after it."""
         return Words(self.python + _python(after), self.command + _command(after))
 
     def __radd__(self, before: str) -> Words:
-        """Return the phrase with more words before it."""
         return Words(before + self.python, before + self.command)
 
 

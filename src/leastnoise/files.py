@@ -32,9 +32,11 @@ def write_table(path: object, write: Callable[[IO[bytes]], object], *, overwrite
         )
     target = Path(path)
     try:
-        if overwrite:
-            _refuse_kept(target)
-        elif os.path.lexists(target):
+        kind = _kind_kept(target) if overwrite else None
+        if kind is not None:
+            more = ", or a file that belongs to one" if kind == _DATABASE else ""
+            raise _kept("a table must not be written", kind + more)
+        if not overwrite and os.path.lexists(target):
             raise _exists()
         write_atomically(target, write, overwrite=overwrite)
     except FileExistsError:
@@ -136,13 +138,6 @@ def refuse_overwriting_read(out: str, *read: str | None) -> None:
         )
 
 
-def _refuse_kept(target: Path) -> None:
-    kind = _kind_kept(target)
-    if kind is not None:
-        more = ", or a file that belongs to one" if kind == _DATABASE else ""
-        raise _kept("a table must not be written", kind + more)
-
-
 def _kind_kept(target: Path) -> str | None:
     """Return the kind of a file that must not be written over; None for any other file."""
     from leastnoise.ledger import is_head  # only where something is written
@@ -165,7 +160,6 @@ def _own_files(ledger: str | None, witness: str | None) -> list[Path]:
 
 
 def _first_bytes(path: Path) -> bytes:
-    """Return the first bytes of a file; none if there is no file."""
     if not path.is_file():
         return b""
     with path.open("rb") as file:

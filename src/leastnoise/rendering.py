@@ -5,7 +5,6 @@ import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
-from types import TracebackType
 
 # A line of the header, then one for each row.
 Cells = Sequence[Sequence[str]]
@@ -78,7 +77,6 @@ class Progress:
     """Reports on a terminal's error stream what is being done, once it takes long."""
 
     def __enter__(self) -> "Progress":
-        """Start the clock."""
         self._begun = time.monotonic()
         self._width = 0
         return self
@@ -92,13 +90,7 @@ class Progress:
             sys.stderr.flush()
             self._width = len(line)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Wipe the line."""
+    def __exit__(self, *_: object) -> None:
         if self._width:
             sys.stderr.write("\r" + " " * self._width + "\r")
             sys.stderr.flush()

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 import leastnoise as ln
 from leastnoise.accounting.curves import LossCurve, Table
 from leastnoise.accounting.discretise import law_above, law_below
-from leastnoise.accounting.joint import joint_loss
+from leastnoise.accounting.joint import JointLoss
 from leastnoise.accounting.parts import noise_losses
 from leastnoise.accounting.privacy_loss import Losses, LossGrid
 from leastnoise.accounting.smooth_curves import Decaying, Evaluated, Normal
 from leastnoise.core.exact import Interval, exponential
-from leastnoise.core.exact.polynomials import product
+from leastnoise.core.exact.series import product
 from leastnoise.noise import DiscreteSteps, Run
 
 BITS = 160
@@ -267,8 +267,8 @@ def test_the_profile_of_any_smooth_noise_gives_the_curve_of_its_formula(noise: A
     assert found.impossible.lower <= formula.impossible.upper
     assert formula.impossible.lower <= found.impossible.upper
     # Composed, both bounds hold whichever curve they come from.
-    above = joint_loss([(found, 3)], above=True).delta(Fraction(1, 2))
-    below = joint_loss([(found, 3)], above=False).delta(Fraction(1, 2))
-    assert joint_loss([(formula, 3)], above=False).delta(Fraction(1, 2)) <= above
-    assert below <= joint_loss([(formula, 3)], above=True).delta(Fraction(1, 2))
+    above = JointLoss(((found, 3),), above=True).delta(Fraction(1, 2))
+    below = JointLoss(((found, 3),), above=False).delta(Fraction(1, 2))
+    assert JointLoss(((formula, 3),), above=False).delta(Fraction(1, 2)) <= above
+    assert below <= JointLoss(((formula, 3),), above=True).delta(Fraction(1, 2))
     assert 0 < above - below < Fraction(1, 1000)

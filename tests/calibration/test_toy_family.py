@@ -58,9 +58,6 @@ class TwoLevel(PiecewiseNoise):
     def is_unimodal(self) -> bool:
         return True
 
-    def total_variation(self, sensitivity: Fraction) -> Fraction:
-        return self.mass(sensitivity / 2) - self.mass(-sensitivity / 2)
-
     def scaled(self, factor: Number) -> "TwoLevel":
         return TwoLevel(parse_positive(factor, "factor") * self.width)
 
@@ -171,7 +168,9 @@ def test_it_is_held_profiled_and_composed() -> None:
     with pytest.raises(NotPrivate, match=r"at a move of 1 it needs δ = 0\.1\."):
         ln.hold(noise, ln.Privacy(delta="0.0999"), sensitivity=1)
     profile = Profile(noise, sensitivity=1)
-    assert profile.delta(0) == Fraction(1, 10)
+    assert profile.delta(0) == noise.total_variation(Fraction(1)) == Fraction(1, 10)
+    # P(|X| < 7/2) = 1 − 2h·(2w − 7/2), for w = 10/3 and h = 1/20.
+    assert noise.total_variation(Fraction(7)) == 1 - Fraction(1, 10) * Fraction(19, 6)
     # Beyond e^ε = 2 only the outermost Δ of one side, of height h, is impossible for a neighbor.
     assert profile.delta(1) == profile.impossible == Fraction(1, 20)
     assert profile.tradeoff(0) == Fraction(19, 20)

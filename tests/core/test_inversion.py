@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from leastnoise.core.arrays import draw as bulk
 from leastnoise.core.arrays.lookup import RunLookup, run_lookup
 from leastnoise.core.sampling.entropy import CipherTape
-from leastnoise.core.sampling.inversion import RunScheme, draw_exactly, run_scheme
+from leastnoise.core.sampling.schemes import RunScheme, draw_exactly, run_scheme
 from leastnoise.noise import DiscreteSteps, DiscreteUniform, Run
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 from tests.support.tapes import Replay

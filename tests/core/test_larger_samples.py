@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import leastnoise as ln
-from leastnoise.core.sampling.uniform_integer import accepted
+from leastnoise.core.sampling.schemes import accepted
 from tests.support.confidence_intervals import FALSE_ALARM
 
 pytestmark = pytest.mark.long

@@ -23,7 +23,7 @@ from leastnoise.core.noise import DiscreteSteps, Laplace, LatticeNoise, Rounded
 from leastnoise.core.noise.uniform import DiscreteUniform
 from leastnoise.core.release import Releaser
 from leastnoise.core.sampling.entropy import CipherTape, SystemTape, Tape
-from leastnoise.core.sampling.uniform_integer import accepted, uniform_below, word_bits
+from leastnoise.core.sampling.schemes import accepted, uniform_below, word_bits
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 from tests.support.tapes import Replay
 
@@ -54,12 +54,12 @@ def test_every_tape_enumerated_gives_the_claimed_law(law: DiscreteUniform, bits:
     for first in range(1 << bits):
         found = accepted(first, bits, law.total)
         if found is not None:
-            pmf[law.index_of(found)] += 1 << bits
+            pmf[law.scheme.index_of(found)] += 1 << bits
             continue
         for second in range(1 << bits):
             again = accepted(second, bits, law.total)
             if again is not None:
-                pmf[law.index_of(again)] += 1
+                pmf[law.scheme.index_of(again)] += 1
     decided = sum(pmf.values())
     assert {j: Fraction(n, decided) for j, n in pmf.items()} == {
         j: Fraction(law.weight(j), law.total) for j in range(-law.farthest, law.farthest + 1)
@@ -148,7 +148,7 @@ def test_without_the_integers_the_float_filter_would_differ() -> None:
     words = [w for w in edge_words(law.total) if accepted(w, 64, law.total) is not None]
     centred = np.array([w - (1 << 63) for w in words])
     naive = np.floor(centred * (law.total * 2.0**-64) + 0.5)
-    exact = [law.index_of(accepted(w, 64, law.total) or 0) for w in words]
+    exact = [law.scheme.index_of(accepted(w, 64, law.total) or 0) for w in words]
     assert not np.array_equal(naive, exact)
 
 

@@ -16,6 +16,7 @@ from scipy import stats
 from leastnoise.core.arrays import draw as bulk
 from leastnoise.core.arrays.lookup import QuantileLookup, quantile_lookup
 from leastnoise.core.lattice import Grid
+from leastnoise.core.sampling import draw_exactly
 from leastnoise.core.sampling.entropy import CipherTape, Tape
 from leastnoise.core.sampling.quantile import PolynomialCache, Polynomials, plan_polynomials
 from leastnoise.noise import Gaussian, Laplace, Rounded, Smooth, TruncatedLaplace
@@ -264,7 +265,7 @@ def proposals(
     found, stored = np.empty(len(words)), np.array([word - END // 2 for word in words])
     near = table.propose(stored, found, np.empty(len(words)))
     for at in near.tolist():
-        found[at] = law.scheme.exact_index(words[at], Replay(spare(9)))
+        found[at] = draw_exactly(law.scheme.index_if_certain, words[at], Replay(spare(9)))
     return [int(index) for index in found], near.tolist()
 
 
@@ -313,7 +314,9 @@ def test_all_first_bits_of_a_word() -> None:
         size = sum(end > count for end in ends)
         exact.append(size if word >= END // 2 else -size)
     assert drawn(law, len(words), Replay(words)) == exact
-    assert [law.scheme.exact_index(word, Replay([])) for word in words[::64]] == exact[::64]
+    assert [
+        draw_exactly(law.scheme.index_if_certain, word, Replay([])) for word in words[::64]
+    ] == exact[::64]
 
 
 def test_few_draws_make_no_table_and_are_the_same() -> None:
@@ -330,7 +333,7 @@ def test_after_many_draws_single_ones_are_the_same_by_polynomials() -> None:
     """Which draw makes them is its number's doing alone, whether arrays or single numbers came."""
     law = Rounded(FINE, Gaussian("1.5432"))
     words = [random.Random(3).getrandbits(64) for _ in range(100)]
-    exactly = [law.scheme.exact_index(word, Replay([])) for word in words]
+    exactly = [draw_exactly(law.scheme.index_if_certain, word, Replay([])) for word in words]
     for rest in ([0] * 8, spare(8)):
         polynomials = PolynomialCache(law.scheme)
         assert [polynomials.after(1) for _ in range(1000)] == [None] * 1000

@@ -46,7 +46,7 @@ def test_a_rounded_law_is_the_mass_of_every_cell(noise: Steps, step: Fraction) -
 @given(steps())
 def test_every_ticket_is_held_by_its_point(noise: Steps) -> None:
     law = noise.rounded(Fraction(1, 3))
-    held = Counter(law.index_of(ticket) for ticket in range(law.total))
+    held = Counter(law.scheme.index_of(ticket) for ticket in range(law.total))
     assert held == {
         j: law.weight(j) for j in range(-law.farthest, law.farthest + 1) if law.weight(j)
     }

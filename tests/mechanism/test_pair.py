@@ -19,14 +19,17 @@ from leastnoise.core.lattice import Grid, effective_steps, lattice_for
 from leastnoise.core.sampling.entropy import CipherTape
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.mechanism import PairAnswer, PairMechanism
-from leastnoise.mechanism.pair import sampler as planar
-from leastnoise.mechanism.pair.calibrate import (
+from leastnoise.mechanism import planar_staircase as planar
+from leastnoise.mechanism.planar_staircase import (
+    DiscretePlanarStaircase,
+    PlanarStaircase,
     _rises_for_good,
     best_gamma,
+    draw_pair,
+    mixture,
     planar_on_lattice,
+    point,
 )
-from leastnoise.mechanism.pair.sampler import draw_pair, mixture, point
-from leastnoise.mechanism.pair.staircase import DiscretePlanarStaircase, PlanarStaircase
 from leastnoise.noise import DiscreteStaircase, Run, Staircase
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 

@@ -67,13 +67,13 @@ SHARED_OUT = "tests/tables/test_budget.py::test_what_one_unit_can_move_adds_up_t
 SAMPLING = [
     Mutant(
         "<= for < when refusing a word",
-        "leastnoise.core.sampling.uniform_integer:accepted",
+        "leastnoise.core.sampling.schemes:accepted",
         replace("low < (1 << bits) % total", "low <= (1 << bits) % total"),
         WORDS,
     ),
     Mutant(
         "% instead of refusing words",
-        "leastnoise.core.sampling.uniform_integer:accepted",
+        "leastnoise.core.sampling.schemes:accepted",
         insert_before("product = word * total", "return word % total"),
         WORDS,
     ),
@@ -85,13 +85,13 @@ SAMPLING = [
     ),
     Mutant(
         "> for >= at the atom",
-        "leastnoise.core.sampling.uniform_integer:TicketScheme.index_of",
+        "leastnoise.core.sampling.schemes:TicketScheme.index_of",
         replace("ticket >= self.total - self.atom", "ticket > self.total - self.atom"),
         LAW,
     ),
     Mutant(
         "the first word decides, whatever it is",
-        "leastnoise.core.sampling.inversion:RunScheme.index_if_certain",
+        "leastnoise.core.sampling.schemes:RunScheme.index_if_certain",
         replace("lowest if lowest == highest else None", "lowest"),
         DECIDED,
     ),
@@ -199,7 +199,7 @@ PROOFS = [
     ),
     Mutant(
         "k - 1 for k in the distance",
-        "leastnoise.core.noise.piecewise:FiniteLatticeNoise.total_variation",
+        "leastnoise.core.noise.kinds:FiniteLatticeNoise.total_variation",
         replace(
             "self.central(sensitivity // self.step)",
             "self.central(sensitivity // self.step - 1)",

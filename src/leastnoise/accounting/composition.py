@@ -11,9 +11,9 @@ from functools import cached_property, partial
 from typing import Protocol, TypeAlias
 
 from leastnoise.accounting.curves import LossCurve
-from leastnoise.accounting.joint import JointLoss, joint_loss
+from leastnoise.accounting.joint import JointLoss
 from leastnoise.accounting.parts import PartLosses, noise_losses, promise_losses
-from leastnoise.accounting.profile import Profile
+from leastnoise.accounting.profile import Profile, parse_epsilon
 from leastnoise.core.basic_composition import joint_failure
 from leastnoise.core.exact import (
     Interval,
@@ -92,16 +92,7 @@ def compose(parts: Iterable[object]) -> Composition:
             got=quote(parts),
             fix="Give for instance [mechanism, (other, 10)].",
         )
-    found: list[tuple[Part, int]] = []
-    for part in parts:
-        composed = part.parts if isinstance(part, Composition) else None
-        if composed is None and isinstance(part, tuple) and len(part) == 2:
-            first, times = part
-            if isinstance(first, Composition):
-                repeated = parts_read((Privacy(0, 0), times))[1]
-                composed = tuple((each, count * repeated) for each, count in first.parts)
-        found.extend(composed if composed is not None else [parts_read(part)])
-    return Composition(tuple(found))
+    return Composition(tuple(found for part in parts for found in _read(part)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,7 +112,7 @@ class Composition:
 
     def delta(self, epsilon: Number = 0) -> Fraction:
         """Return a δ that all releases together are proved to keep at this ε."""
-        exact = _epsilon(epsilon)
+        exact = parse_epsilon(epsilon)
         found = self._above.delta(exact)
         if exact >= self._added:
             return min(found, self._failing)
@@ -137,7 +128,7 @@ class Composition:
         what the others reach, or one of them alone. Of a promise it is what the worst mechanism
         that keeps it reaches.
         """
-        upper, exact = self.delta(epsilon), _epsilon(epsilon)
+        upper, exact = self.delta(epsilon), parse_epsilon(epsilon)
         lower = self._below.delta(exact)
         for part, losses in self._losses.items():
             if losses.below is None:
@@ -249,7 +240,6 @@ class Composition:
         return shown
 
     def __repr__(self) -> str:
-        """Print how many releases there are, and of how many kinds."""
         return f"Composition({self.releases} releases, {len(set(self.parts))} kinds)"
 
     @cached_property
@@ -258,21 +248,19 @@ class Composition:
 
     @cached_property
     def _above(self) -> JointLoss:
-        curves = {part: losses.above for part, losses in self._losses.items()}
-        return self._together(curves, above=True)
+        return self._together({part: each.above for part, each in self._losses.items()}, above=True)
 
     @cached_property
     def _below(self) -> JointLoss:
-        curves = {part: losses.below for part, losses in self._losses.items()}
-        return self._together(curves, above=False)
+        known = {part: each.below for part, each in self._losses.items() if each.below is not None}
+        return self._together(known, above=False)
 
-    def _together(self, curves: Mapping[Part, LossCurve | None], *, above: bool) -> JointLoss:
+    def _together(self, curves: Mapping[Part, LossCurve], *, above: bool) -> JointLoss:
         """Gather the curves of all releases; one that alone is not level has a δ of its own."""
-        bent = [part for part, curve in curves.items() if curve is not None and not curve.is_level]
+        bent = [part for part, curve in curves.items() if not curve.is_level]
         alone = partial(part_delta, bent[0]) if len(bent) == 1 else None
-        return joint_loss(
-            [(curves[part], count) for part, count in self.parts], above=above, alone=alone
-        )
+        known = tuple((curves[part], count) for part, count in self.parts if part in curves)
+        return JointLoss(known, above, alone)
 
     @cached_property
     def _promises(self) -> list[tuple[tuple[Fraction, Fraction], int]]:
@@ -300,17 +288,6 @@ class Composition:
         return Privacy(self._added, round_up(failing) if failing else 0)
 
 
-def _epsilon(epsilon: Number) -> Fraction:
-    exact = parse_rational(epsilon, "ε")
-    if exact < 0:
-        raise InvalidParameter(
-            "ε must be 0 or more",
-            got=quote(epsilon),
-            fix="Give one.",
-        )
-    return exact
-
-
 def _short(number: Fraction, width: Fraction) -> Fraction:
     """Return a number of few binary digits near the given one, as measured by a width."""
     parts = 1 << max(0, (8 / width).__ceil__().bit_length())
@@ -321,28 +298,24 @@ def _up(number: Fraction) -> str:
     return format_rounded(number, 6, ROUND_CEILING)
 
 
-def parts_read(part: object) -> tuple[Part, int]:
-    """Return what is released and how often.
-
-    Raises:
-        InvalidParameter: If it is nothing that can be composed.
-    """
-    if isinstance(part, tuple) and len(part) == 2:
-        return _read(part[0]), parse_count(part[1], "how often a part is released", least=1)
-    return _read(part), 1
-
-
-def _read(part: object) -> Part:
-    if isinstance(part, Privacy | Profile):
-        return part
-    if isinstance(part, Releasing):
-        return part.composed_as
-    raise InvalidParameter(
-        "what is composed must be a mechanism, an answer, a promise, a profile or a composition, "
-        "or a pair of one and how often",
-        got=quote(part),
-        fix="Give for instance [mechanism, (Privacy(epsilon=1), 10)].",
-    )
+def _read(part: object) -> list[tuple[Part, int]]:
+    """Return what is released and how often, or reject it."""
+    released, times = part if isinstance(part, tuple) and len(part) == 2 else (part, 1)
+    if isinstance(released, Composition):
+        found = list(released.parts)
+    elif isinstance(released, Privacy | Profile):
+        found = [(released, 1)]
+    elif isinstance(released, Releasing):
+        found = [(released.composed_as, 1)]
+    else:
+        raise InvalidParameter(
+            "what is composed must be a mechanism, an answer, a promise, a profile or a "
+            "composition, or a pair of one and how often",
+            got=quote(released),
+            fix="Give for instance [mechanism, (Privacy(epsilon=1), 10)].",
+        )
+    repeated = parse_count(times, "how often a part is released", least=1)
+    return [(each, count * repeated) for each, count in found]
 
 
 def part_promise(part: Part) -> tuple[Fraction, Fraction]:
@@ -357,14 +330,14 @@ def part_losses(part: Part) -> PartLosses:
     """Return the curves of what a part can lose: of a mechanism, by the noise that it draws."""
     if isinstance(part, Privacy):
         return promise_losses(part)
-    profile = part_profile(part)
+    profile = part if isinstance(part, Profile) else part.profile
     return noise_losses(profile.noise, profile.sensitivity)
 
 
 def part_delta(part: Part, epsilon: Fraction) -> Interval:
     """Enclose δ(ε) of one part alone; of a promise, that of the worst mechanism that keeps it."""
     if not isinstance(part, Privacy):
-        return part_profile(part).enclose(epsilon)
+        return (part if isinstance(part, Profile) else part.profile).enclose(epsilon)
     most, level = exponential(part.epsilon, _BITS), exponential(epsilon, _BITS)
     if part.epsilon <= epsilon:
         return Interval.exact(part.delta)
@@ -373,8 +346,3 @@ def part_delta(part: Part, epsilon: Fraction) -> Interval:
         return max(Fraction(0), part.delta + (1 - part.delta) * (grown - factor) / (1 + grown))
 
     return Interval(share(most.lower, level.upper), share(most.upper, level.lower))
-
-
-def part_profile(part: Released | Profile) -> Profile:
-    """Return the profile of the noise that a part samples."""
-    return part if isinstance(part, Profile) else part.profile

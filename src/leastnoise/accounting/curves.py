@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from leastnoise.accounting.privacy_loss import Bracket, LossGrid
-from leastnoise.core.exact import Interval, as_float, logarithm
+from leastnoise.core.exact import Interval, as_float, as_log, logarithm
 from leastnoise.core.profile import Shape
 
 _ZERO = Fraction(0)
@@ -273,4 +273,4 @@ def _log(ratio: Fraction) -> float:
     more = ratio - 1
     if more < 1:
         return math.log1p(as_float(more))
-    return math.log(ratio.numerator) - math.log(ratio.denominator)
+    return as_log(ratio)

@@ -1,12 +1,12 @@
 """δ(ε) of several releases together: in closed form where there is one, else on a grid."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from leastnoise.accounting.curves import LossCurve
-from leastnoise.accounting.discretise import Plan, composed, planned
+from leastnoise.accounting.discretise import composed, planned
 from leastnoise.accounting.privacy_loss import Losses
 from leastnoise.accounting.profile import Profile
 from leastnoise.accounting.smooth_curves import Normal
@@ -70,8 +70,12 @@ class JointLoss:
                 found[curve] = found.get(curve, 0) + count
         if squared.upper:
             found[Normal(squared)] = 1
+
         # In an order of their own, so that the order they were given in does not matter.
-        return dict(sorted(found.items(), key=_order))
+        def order(item: tuple[LossCurve, int]) -> tuple[str, float, float, int]:
+            return type(item[0]).__name__, item[0].farthest, item[0].spread, item[1]
+
+        return dict(sorted(found.items(), key=order))
 
     def _rest(self, epsilon: Fraction) -> Fraction:
         """Return δ(ε) of the curves that are not level."""
@@ -102,7 +106,7 @@ class JointLoss:
     def _law(self, bits: int) -> Losses | None:
         """Return the law of the losses that tells δ from 0 down to 2^−bits."""
         if bits not in self._laws:
-            plan: Plan | None = planned(self._sorted, bits)
+            plan = planned(self._sorted, bits)
             found = None if plan is None else composed(self._sorted, plan, above=self.above)
             self._laws[bits] = found
         return self._laws[bits]
@@ -110,19 +114,3 @@ class JointLoss:
     @cached_property
     def _laws(self) -> dict[int, Losses | None]:
         return {}
-
-
-def _order(item: tuple[LossCurve, int]) -> tuple[str, float, float, int]:
-    curve, count = item
-    return type(curve).__name__, curve.farthest, curve.spread, count
-
-
-def joint_loss(
-    curves: Iterable[tuple[LossCurve | None, int]],
-    *,
-    above: bool,
-    alone: Callable[[Fraction], Interval] | None = None,
-) -> JointLoss:
-    """Gather the curves of releases; those without one are left out, for a bound from below."""
-    known = tuple((curve, count) for curve, count in curves if curve is not None)
-    return JointLoss(known, above, alone)

@@ -28,12 +28,9 @@ class Profile:
     sensitivity: Fraction
 
     def __init__(self, noise: Noise, *, sensitivity: Number) -> None:
-        """Keep the noise; nothing is computed yet."""
         if not isinstance(noise, Noise):
             raise InvalidParameter(
-                "a profile is of a noise",
-                got=quote(noise),
-                fix="Give for instance Uniform(5).",
+                "a profile is of a noise", got=quote(noise), fix="Give for instance Uniform(5)."
             )
         object.__setattr__(self, "noise", noise)
         object.__setattr__(self, "sensitivity", parse_positive(sensitivity, "sensitivity"))
@@ -44,14 +41,7 @@ class Profile:
 
     def enclose(self, epsilon: Number = 0) -> Interval:
         """Enclose δ(ε)."""
-        exact = parse_rational(epsilon, "ε")
-        if exact < 0:
-            raise InvalidParameter(
-                "ε must be 0 or more",
-                got=quote(epsilon),
-                fix="Give one.",
-            )
-        return self._curve.worst(Level.at(exact))[0]
+        return self._curve.worst(Level.at(parse_epsilon(epsilon)))[0]
 
     def at_factor(self, factor: Fraction) -> Fraction:
         """Return δ with e^ε replaced by a rational factor ≥ 0: exact, or a proved upper bound."""
@@ -62,9 +52,7 @@ class Profile:
         exact = parse_rational(factor, "a factor")
         if exact < 0:
             raise InvalidParameter(
-                "a factor must be at least 0",
-                got=quote(factor),
-                fix="Give e^ε as a rational.",
+                "a factor must be at least 0", got=quote(factor), fix="Give e^ε as a rational."
             )
         reached, move = self._curve.worst(Level.of(exact))
         return reached.upper, move
@@ -123,3 +111,11 @@ class Profile:
     @cached_property
     def _curve(self) -> Curve:
         return self.noise.curve(self.sensitivity)
+
+
+def parse_epsilon(epsilon: Number) -> Fraction:
+    """Return an ε ≥ 0 as an exact rational, or reject it."""
+    exact = parse_rational(epsilon, "ε")
+    if exact < 0:
+        raise InvalidParameter("ε must be 0 or more", got=quote(epsilon), fix="Give one.")
+    return exact

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from leastnoise.accounting.curves import LossCurve
 from leastnoise.accounting.privacy_loss import Bracket, LossGrid
-from leastnoise.core.exact import Interval, as_float, decay, exponential, normal_excess
+from leastnoise.core.exact import Interval, as_float, as_log, decay, exponential, normal_excess
 from leastnoise.core.noise import Laplace, Smooth, TruncatedLaplace
 from leastnoise.core.profile import Level
 
@@ -134,25 +134,17 @@ class Normal(LossCurve):
     """Gaussian noise of standard deviation 1 moved by μ, for a μ² in an interval."""
 
     squared: Interval
+    impossible = Interval.exact(0)
+    farthest = math.inf
 
     def heights(self, grid: LossGrid, top: int) -> list[Bracket]:
         """Enclose Balle and Wang's formula (2018, Theorem 8)."""
         return normal_excess(self.squared, grid.step, top, grid.bits)
 
     @property
-    def impossible(self) -> Interval:
-        """0."""
-        return Interval.exact(0)
-
-    @property
     def is_level(self) -> bool:
         """Whether nothing moves."""
         return not self.squared.upper
-
-    @property
-    def farthest(self) -> float:
-        """Infinite."""
-        return math.inf
 
     @property
     def spread(self) -> float:
@@ -169,6 +161,8 @@ class Evaluated(LossCurve):
 
     noise: Smooth
     move: Fraction
+    is_level = False  # for all that is known
+    farthest = math.inf
 
     def heights(self, grid: LossGrid, top: int) -> list[Bracket]:
         """Enclose δ at each loss."""
@@ -180,22 +174,12 @@ class Evaluated(LossCurve):
         """P(X < d − A) for a maximum size A, or 0 without one."""
         return _impossible(self.noise, self.move)
 
-    @property
-    def is_level(self) -> bool:
-        """Never known."""
-        return False
-
-    @property
-    def farthest(self) -> float:
-        """Infinite, for all that is known."""
-        return math.inf
-
     @cached_property
     def spread(self) -> float:
         """The variance of the finite losses, from the densities at evenly spaced quantiles."""
         places = [self.noise.quantile(Fraction(2 * i + 1, 2 * _CELLS)) for i in range(_CELLS)]
         pairs = [[self.noise.density(abs(x), 64) for x in (at, at - self.move)] for at in places]
-        losses = [_log_ratio(*pair) for pair in pairs if pair[1].lower]
+        losses = [as_log(one.middle / other.middle) for one, other in pairs if other.lower]
         mean = math.fsum(losses) / max(1, len(losses))
         return math.fsum((loss - mean) ** 2 for loss in losses) / max(1, len(losses))
 
@@ -205,8 +189,3 @@ def _impossible(noise: Smooth, move: Fraction) -> Interval:
     if isinstance(radius, float):
         return Interval.exact(0)
     return noise.below(move - radius, _BITS)
-
-
-def _log_ratio(first: Interval, second: Interval) -> float:
-    ratio = first.middle / second.middle
-    return math.log(ratio.numerator) - math.log(ratio.denominator)

@@ -1,11 +1,10 @@
 """Trade-offs and impossible outputs, for each kind of curve."""
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import singledispatch
 from math import ceil
 
-from leastnoise.core.exact import Interval
+from leastnoise.core.exact import Interval, first_index
 from leastnoise.core.profile import (
     Curve,
     LogConcaveCurve,
@@ -52,7 +51,8 @@ def _tradeoff_of_pieces(curve: PiecewiseCurve, rate: Fraction) -> Fraction:
     def value(i: int) -> Fraction:
         return 1 - curve.at_factor(kinks[i]) - kinks[i] * rate
 
-    best = _peak(len(kinks), value)
+    # Concave in the factor: the first place after which it does not rise.
+    best = first_index(-1, len(kinks) - 1, lambda i: value(i) >= value(i + 1))
     spans = [(kinks[i], kinks[i + 1]) for i in (best - 1, best) if 0 <= i < len(kinks) - 1]
     return max([value(best), *(_peak_between(curve, a, b, rate) for a, b in spans)])
 
@@ -91,18 +91,6 @@ def _peak_between(curve: PiecewiseCurve, low: Fraction, high: Fraction, rate: Fr
             left, up, at_left = value, slope, factor
         else:
             right, down, at_right = value, slope, factor
-
-
-def _peak(count: int, value: Callable[[int], Fraction]) -> int:
-    """Return where a concave sequence is largest, by halving."""
-    low, high = 0, count - 1
-    while low < high:
-        middle = (low + high) // 2
-        if value(middle) < value(middle + 1):
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @tradeoff.register
@@ -164,18 +152,13 @@ def _quantile(curve: LogConcaveCurve, rate: Fraction) -> Fraction:
 
 @impossible.register
 def _impossible_of_log_concave(curve: LogConcaveCurve) -> Fraction:
-    """P(X < d − A) for a largest size A, from above; 0 without one."""
+    """P(X < d − A) for a largest size A, from above; 0 without one.
+
+    On a lattice, that of the points that lie beyond all of the moved ones.
+    """
     radius = curve.noise.radius
     if isinstance(radius, float) or not curve.move:
         return Fraction(0)
+    if isinstance(curve, RoundedLogConcaveCurve):
+        radius = curve.threshold(ceil(radius / curve.step - _HALF))
     return curve.noise.below(curve.move - radius).upper
-
-
-@impossible.register
-def _impossible_of_rounded(curve: RoundedLogConcaveCurve) -> Fraction:
-    """The probability of the points that lie beyond all of the moved ones, from above."""
-    radius = curve.noise.radius
-    if isinstance(radius, float) or not curve.move:
-        return Fraction(0)
-    farthest = ceil(radius / curve.step - _HALF)
-    return curve.noise.below(curve.move - curve.threshold(farthest)).upper

@@ -4,7 +4,7 @@ Finders propose; what they propose is proved by :meth:`leastnoise.certificate.Ce
 which shares nothing with them but the law and the cost.
 """
 
-from leastnoise.calibration.families import FAMILIES, Approximation, Family, register
+from leastnoise.calibration.families import FAMILIES, Approximation, Family, check_family, register
 from leastnoise.calibration.finder import find_noise
 from leastnoise.calibration.problem import (
     Effort,
@@ -12,6 +12,7 @@ from leastnoise.calibration.problem import (
     class_read,
     effort_read,
     sensitivity_read,
+    whole_sensitivity,
 )
 
 __all__ = [
@@ -20,9 +21,11 @@ __all__ = [
     "Effort",
     "Family",
     "Problem",
+    "check_family",
     "class_read",
     "effort_read",
     "find_noise",
     "register",
     "sensitivity_read",
+    "whole_sensitivity",
 ]

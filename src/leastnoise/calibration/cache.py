@@ -25,13 +25,14 @@ def load(problem: Problem) -> Certificate | None:
     if path is None:
         return None
     try:
-        certificate = Certificate.from_json(path.read_text(encoding="utf-8"))
-        if _proved_problem(certificate) != problem:
+        found = Certificate.from_json(path.read_text(encoding="utf-8"))
+        proved = found.privacy, found.sensitivity, found.objective, found.integer, found.among
+        if Problem(*proved) != problem:
             return None
-        certificate.check()
+        found.check()
     except (OSError, ValueError, LeastnoiseError):
         return None
-    return certificate
+    return found
 
 
 def save(problem: Problem, certificate: Certificate) -> None:
@@ -43,16 +44,6 @@ def save(problem: Problem, certificate: Certificate) -> None:
         text = certificate.to_json()
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)
-
-
-def _proved_problem(certificate: Certificate) -> Problem:
-    return Problem(
-        certificate.privacy,
-        certificate.sensitivity,
-        certificate.objective,
-        certificate.integer,
-        certificate.among,
-    )
 
 
 def _path(problem: Problem) -> Path | None:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import count
 
 from leastnoise.accounting import Profile
-from leastnoise.calibration.problem import Problem, outside
+from leastnoise.calibration.problem import Problem, certify, outside
 from leastnoise.calibration.staircase import LONGEST_ON_LINE, geometric
 from leastnoise.certificate import CanonicalBound, Certificate, at_epsilon_0, bits_for
 from leastnoise.core.exact import exponential
@@ -25,18 +25,10 @@ LONGEST = 1_000
 
 def least_canonical(problem: Problem) -> tuple[Noise, Certificate]:
     """Return the canonical noise for ε > 0 and δ > 0, and its certificate: least for every cost."""
-    noise = canonical(problem.privacy)
     evidence = CanonicalBound(integer=True)
-    certificate = Certificate.of(
-        noise,
-        problem.privacy,
-        problem.sensitivity,
-        problem.cost,
-        source="the canonical noise (Awan and Vadhan 2023)",
-        lower_bound=evidence.prove(problem.cost, problem.privacy, problem.sensitivity),
-        evidence=evidence,
-    )
-    return noise, certificate
+    bound = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
+    source = "the canonical noise (Awan and Vadhan 2023)"
+    return certify(problem, canonical(problem.privacy), source, evidence, bound)
 
 
 def find_canonical(problem: Problem) -> Noise:

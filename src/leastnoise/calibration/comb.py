@@ -11,7 +11,7 @@ is exactly (0, δ)-private: an error in β costs accuracy, never privacy.
 
 from fractions import Fraction
 
-from leastnoise.calibration.problem import Problem, outside
+from leastnoise.calibration.problem import Problem, certify, outside
 from leastnoise.certificate import Certificate, CombBound
 from leastnoise.core.noise import Noise, Steps
 from leastnoise.core.privacy import Privacy
@@ -36,17 +36,10 @@ def least_comb(
     if 4 * smallest**3 + 3 * smallest > 1:
         return None
     root = max(smallest, _BELOW_ROOT)
+    problem = Problem(privacy, sensitivity, cost, integer=False, among="any")
+    bound = (1 - delta) * (1 + root**2) / 2 * sensitivity**2
     noise = _comb(root, delta, sensitivity)
-    certificate = Certificate.of(
-        noise,
-        privacy,
-        sensitivity,
-        cost,
-        source="The comb (docs/theory/comb.md)",
-        lower_bound=(1 - delta) * (1 + root**2) / 2 * sensitivity**2,
-        evidence=CombBound(root),
-    )
-    return noise, certificate
+    return certify(problem, noise, "The comb (docs/theory/comb.md)", CombBound(root), bound)
 
 
 def find_comb(problem: Problem) -> Noise:

@@ -11,7 +11,6 @@ from types import MappingProxyType
 from leastnoise.accounting import has_loss_curve
 from leastnoise.calibration.canonical import find_canonical
 from leastnoise.calibration.comb import find_comb, prove_comb
-from leastnoise.calibration.integers import find_uniform, prove_uniform
 from leastnoise.calibration.problem import Problem
 from leastnoise.calibration.smooth import (
     classic_gaussian,
@@ -21,6 +20,7 @@ from leastnoise.calibration.smooth import (
     truncated_laplace,
 )
 from leastnoise.calibration.staircase import cheapest_staircase, find_cut_staircase, geometric
+from leastnoise.calibration.uniform import find_uniform, prove_uniform
 from leastnoise.certificate import Certificate, store_noise
 from leastnoise.core.exact import quote
 from leastnoise.core.noise import (
@@ -135,26 +135,17 @@ def _check_class(name: str, noise: type[Noise]) -> None:
         )
 
 
-def noise_of_family(name: object, problem: Problem) -> tuple[Noise, str]:
-    """Return the noise of a family for a problem, and the result it rests on.
-
-    Raises:
-        InvalidParameter: If there is no such family, or the guarantee is outside its theorem, which
-            is then named.
-    """
-    if not isinstance(name, str) or name not in FAMILIES:
-        raise InvalidParameter(
-            f"family must be one of {', '.join(FAMILIES)}",
-            got=quote(name),
-            fix=f"{_meant(name)}Choose one, or leave it out for the least noise.",
-        )
-    family = FAMILIES[name]
-    return family.find(problem), family.source
-
-
-def _meant(name: object) -> str:
+def check_family(name: object, otherwise: str) -> str:
+    """Return the name of a family; refuse others, with what is chosen ``otherwise``."""
+    if isinstance(name, str) and name in FAMILIES:
+        return name
     near = get_close_matches(str(name).lower(), FAMILIES, n=1)
-    return f"Did you mean {near[0]}? " if near else ""
+    meant = f"Did you mean {near[0]}? " if near else ""
+    raise InvalidParameter(
+        f"family must be one of {', '.join(FAMILIES)}",
+        got=quote(name),
+        fix=f"{meant}Choose one, or leave it out for {otherwise}.",
+    )
 
 
 def cheapest_known(problem: Problem) -> tuple[Noise, str]:
@@ -179,9 +170,8 @@ def cheapest_known(problem: Problem) -> tuple[Noise, str]:
     return best[1], best[2]
 
 
-register(
-    "uniform",
-    Family(
+_BUILT_IN = {
+    "uniform": Family(
         about="uniform, with mass at 0 where δ is large",
         source="GDGK19, Theorem 2",
         find=find_uniform,
@@ -189,10 +179,7 @@ register(
         approximation=Approximation.UNIFORM,
         prove_least=prove_uniform,
     ),
-)
-register(
-    "comb",
-    Family(
+    "comb": Family(
         about="three levels, not decreasing",
         source="docs/theory/comb.md",
         find=find_comb,
@@ -200,10 +187,7 @@ register(
         approximation=Approximation.UNIFORM,
         prove_least=prove_comb,
     ),
-)
-register(
-    "canonical",
-    Family(
+    "canonical": Family(
         about="as far in as (ε, δ) lets any noise be, in steps of Δ",
         source="Awan and Vadhan 2023",
         find=find_canonical,
@@ -212,10 +196,7 @@ register(
         stairs=True,
         many_steps=True,
     ),
-)
-register(
-    "staircase",
-    Family(
+    "staircase": Family(
         about="falls by e^−ε once in a Δ",
         source="Geng and Viswanath 2016",
         find=cheapest_staircase,
@@ -223,10 +204,7 @@ register(
         approximation=Approximation.EXPONENTIAL,
         stairs=True,
     ),
-)
-register(
-    "cut_staircase",
-    Family(
+    "cut_staircase": Family(
         about="a staircase cut off where δ pays for it",
         source="docs/theory/families.md",
         find=find_cut_staircase,
@@ -235,10 +213,7 @@ register(
         stairs=True,
         many_steps=True,
     ),
-)
-register(
-    "geometric",
-    Family(
+    "geometric": Family(
         about="falls by e^(−ε/Δ) from one whole number to the next",
         source="Ghosh, Roughgarden and Sundararajan 2012",
         find=geometric,
@@ -246,44 +221,34 @@ register(
         approximation=Approximation.EXPONENTIAL,
         stairs=True,
     ),
-)
-register(
-    "laplace",
-    Family(
+    "laplace": Family(
         about="falls by the same factor over equal lengths",
         source="Dwork, McSherry, Nissim and Smith 2006; tight at δ > 0",
         find=find_smooth(laplace),
         noise=(Laplace, Rounded),
         approximation=Approximation.LAPLACE,
     ),
-)
-register(
-    "truncated_laplace",
-    Family(
+    "truncated_laplace": Family(
         about="Laplace up to a largest size",
         source="Geng, Ding, Guo and Kumar 2020, Theorem 1",
         find=find_smooth(truncated_laplace),
         noise=(TruncatedLaplace, Rounded),
         approximation=Approximation.TRUNCATED,
     ),
-)
-register(
-    "gaussian",
-    Family(
+    "gaussian": Family(
         about="normal, of the least σ there is",
         source="Balle and Wang 2018, Theorem 8",
         find=find_smooth(gaussian),
         noise=(Gaussian, Rounded),
         approximation=Approximation.GAUSSIAN,
     ),
-)
-register(
-    "classic_gaussian",
-    Family(
+    "classic_gaussian": Family(
         about="normal, σ by the textbook's formula",
         source="Dwork and Roth 2014, Theorem A.1",
         find=find_smooth(classic_gaussian),
         noise=(Gaussian, Rounded),
         approximation=Approximation.GAUSSIAN,
     ),
-)
+}
+for _name, _family in _BUILT_IN.items():
+    register(_name, _family)

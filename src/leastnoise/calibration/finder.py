@@ -11,11 +11,11 @@ from fractions import Fraction
 from leastnoise.calibration.cache import load, save
 from leastnoise.calibration.canonical import least_canonical
 from leastnoise.calibration.comb import prove_comb
-from leastnoise.calibration.families import FAMILIES, cheapest_known, noise_of_family
-from leastnoise.calibration.integers import least_unimodal
-from leastnoise.calibration.problem import Effort, Problem
-from leastnoise.calibration.solve import Bracket, narrow, to_certificate
+from leastnoise.calibration.families import FAMILIES, cheapest_known, check_family
+from leastnoise.calibration.problem import Effort, Problem, certify
+from leastnoise.calibration.solve import Bracket, narrow
 from leastnoise.calibration.staircase import cheapest_staircase
+from leastnoise.calibration.uniform import least_unimodal
 from leastnoise.certificate import CanonicalBound, Certificate, LatticeBound
 from leastnoise.core.exact import format_exact, power
 from leastnoise.core.noise import LineNoise, Noise
@@ -104,12 +104,10 @@ def _find_least(problem: Problem, effort: Effort) -> tuple[Noise, Certificate]:
 
 def _find_in_family(problem: Problem, family: str) -> tuple[Noise, Certificate]:
     """Return the noise of a family, with the best bound that is known at once."""
-    noise, source = noise_of_family(family, problem)
-    prove_least = FAMILIES[family].prove_least
-    proved = None if prove_least is None else prove_least(problem)
-    if proved is not None:
-        return proved
-    return to_certificate(_bracket(problem, noise), source)
+    known = FAMILIES[check_family(family, "the least noise")]
+    noise = known.find(problem)
+    proved = None if known.prove_least is None else known.prove_least(problem)
+    return proved or _certified(_bracket(problem, noise), known.source)
 
 
 def _prove_or_solve(
@@ -119,21 +117,24 @@ def _prove_or_solve(
     counting = problem.integer and problem.sensitivity == 1
     bracket = _bracket(problem, noise)
     if bracket.gap <= effort.gap or counting or not effort.solve:
-        return to_certificate(bracket, source)
+        return _certified(bracket, source)
     kept = load(problem)
     if kept is not None and kept.gap <= effort.gap:
         return kept.noise, kept
     with Progress() as progress:
         bracket = narrow(bracket, gap=effort.gap, seconds=effort.seconds, progress=progress)
-    noise, certificate = to_certificate(bracket, source if bracket.noise is noise else _SOLVED)
+    noise, certificate = _certified(bracket, source if bracket.noise is noise else _SOLVED)
     save(problem, certificate)
     return noise, certificate
 
 
 def _bracket(problem: Problem, noise: Noise) -> Bracket:
-    """Return the noise with the bound that is known at once."""
     evidence = CanonicalBound(integer=problem.integer)
-    return Bracket(problem).with_noise(noise).with_evidence(evidence)
+    return Bracket.of(problem, noise, evidence)
+
+
+def _certified(bracket: Bracket, source: str) -> tuple[Noise, Certificate]:
+    return certify(bracket.problem, bracket.noise, source, bracket.evidence, bracket.bound)
 
 
 def _at_unit(problem: Problem) -> Problem:
@@ -158,14 +159,5 @@ def _scale_certificate(certificate: Certificate, problem: Problem) -> Certificat
         evidence = replace(
             evidence, unit=unit, floors=tuple(evidence.frame.floors(cost, sensitivity))
         )
-    return Certificate.of(
-        noise.scaled(sensitivity),
-        problem.privacy,
-        sensitivity,
-        cost,
-        source=certificate.source,
-        lower_bound=None
-        if evidence is None
-        else evidence.prove(cost, problem.privacy, sensitivity),
-        evidence=evidence,
-    )
+    bound = None if evidence is None else evidence.prove(cost, problem.privacy, sensitivity)
+    return certify(problem, noise.scaled(sensitivity), certificate.source, evidence, bound)[1]

@@ -5,20 +5,21 @@ lattice and the mass a at 0. Rows: all mass is 1; for each shift j, H_j ≤ δ; 
 points (i, i−j) the excess s ≥ p_i − e^ε·p_(i−j). A pair is taken in only when its row would be
 violated: most never are, and the program stays small.
 
-HiGHS solves it, without presolve, which calls feasible programs infeasible at δ = 1e-9.
+HiGHS solves it, without presolve, which calls feasible programs infeasible at δ = 1e-9. This module
+loads it and numpy: import it where something is solved.
 """
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
 
 from leastnoise.certificate import Frame
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[Any]
-
+Floats = NDArray[Any]
 
 # Violations below this part of δ are left to the exact repair.
 _SLACK = 1e-7
@@ -35,12 +36,12 @@ class Proposal:
     with fewer pairs the program costs too little, so its multipliers still prove a bound.
     """
 
-    masses: "Floats"
+    masses: Floats
     atom: float
     beyond: float
-    weights: "Floats"
-    pairs: tuple["Floats", "Floats", "Floats"]
-    falls: "Floats"
+    weights: Floats
+    pairs: tuple[Floats, Floats, Floats]
+    falls: Floats
     finished: bool
 
 
@@ -51,12 +52,8 @@ class Programme:
         self, frame: Frame, factor: float, delta: float, *, decreasing: bool, until: float
     ) -> None:
         """Pose the program, with the pairs of the largest shift alone."""
-        import highspy
-        import numpy as np
-
         self.frame, self.factor, self.delta, self.until = frame, factor, delta, until
         self.decreasing = decreasing
-        self._infinity = highspy.kHighsInf
         self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]  # it has no types
         solver = self._solver
         for option, value in (
@@ -74,34 +71,16 @@ class Programme:
         self._pairs: list[tuple[Any, Any]] = []
         self._has = np.zeros((frame.cells + 1, frame.points), bool)
         self._fall_rows = frame.reach if decreasing else 0
-        self._add_columns()
+        # The masses of the points, the mass beyond the lattice and the mass at 0.
+        self._add_columns(frame.reach + 3, np.zeros(0, np.int32))
         self._add_rows()
         points = np.arange(frame.cells, frame.points)
         if decreasing:  # to the right of half a move, a decreasing noise never exceeds its image
             points = points[2 * (points - frame.reach) - frame.edged < frame.cells]
         self._take_in(np.full(len(points), frame.cells), points)
 
-    def _add_columns(self) -> None:
-        """Add the masses of the points, the mass beyond the lattice and the mass at 0."""
-        import numpy as np
-
-        columns = self.frame.reach + 3
-        none = np.zeros(0, np.int32)
-        self._solver.addCols(
-            columns,
-            np.zeros(columns),
-            np.zeros(columns),
-            np.full(columns, self._infinity),
-            0,
-            np.zeros(columns, np.int32),
-            none,
-            none.astype(float),
-        )
-
     def _add_rows(self) -> None:
         """Add the rows of all mass, of each shift, and of masses that fall; no pairs yet."""
-        import numpy as np
-
         frame, columns = self.frame, self.frame.reach + 3
         self._add_row(1.0, 1.0, np.concatenate([self._count, [1.0, 1.0]]))
         for shift in range(1, frame.cells + 1):
@@ -109,15 +88,19 @@ class Programme:
             if shift == frame.cells or not self.decreasing:
                 np.add.at(row, self._side[:shift], 1.0)
                 row[self._tail], row[self._atom] = (1 - self.factor) / 2, 1.0
-            self._add_row(-self._infinity, self.delta, row)
+            self._add_row(-highspy.kHighsInf, self.delta, row)
         for k in range(self._fall_rows):
             row = np.zeros(columns)
             row[k], row[k + 1] = 1.0, -1.0
-            self._add_row(0.0, self._infinity, row)
+            self._add_row(0.0, highspy.kHighsInf, row)
 
-    def seed(self, masses: "Floats", atom: float) -> None:
-        """Take in the pairs that masses of a coarser lattice, spread to this one, need."""
-        self._take_in(*self._needed(masses[self._side], atom, 0.9 * self.delta, -_NEARLY))
+    def seed(self, coarse: Frame, found: Proposal) -> None:
+        """Take in the pairs that a coarser lattice's masses, spread to this one, need."""
+        offset, ratio = self.frame.edged / 2, coarse.cells / self.frame.cells
+        places = (np.arange(self.frame.reach + 1) + offset) * coarse.cells / self.frame.cells
+        sides = np.minimum(np.floor(places + (0.5 - offset)), coarse.reach).astype(int)
+        masses = found.masses[sides] * ratio
+        self._take_in(*self._needed(masses[self._side], found.atom, 0.9 * self.delta, -_NEARLY))
 
     def minimize(
         self, prices: list[float], *, beyond: float | None, atom: float | None
@@ -126,14 +109,12 @@ class Programme:
 
         If the solver stops early, the proposal is its last with fewer pairs; None if it has none.
         """
-        import numpy as np
-
         solver = self._solver
         costs = np.concatenate([np.array(prices) * self._count, [beyond or 0.0, atom or 0.0]])
         columns = np.arange(len(costs), dtype=np.int32)
         solver.changeColsCost(len(costs), columns, costs)
         for column, price in ((self._tail, beyond), (self._atom, atom)):
-            solver.changeColBounds(column, 0.0, 0.0 if price is None else self._infinity)
+            solver.changeColBounds(column, 0.0, 0.0 if price is None else highspy.kHighsInf)
         last: Proposal | None = None
         while True:
             values = self._run()
@@ -150,11 +131,8 @@ class Programme:
                 return replace(last, finished=True)
             self._take_in(shifts, points)
 
-    def _run(self) -> "Floats | None":
+    def _run(self) -> Floats | None:
         """Return the values of the columns; None if time is over, or rounding misled the solver."""
-        import highspy
-        import numpy as np
-
         left = self.until - time.monotonic()
         if left <= 0:
             return None
@@ -166,11 +144,9 @@ class Programme:
         return np.maximum(values, 0.0)
 
     def _needed(
-        self, masses: "Floats", extra: float, limit: float, least: float
-    ) -> tuple["Floats", "Floats"]:
+        self, masses: Floats, extra: float, limit: float, least: float
+    ) -> tuple[Floats, Floats]:
         """Return the pairs (shift, point) of excess above ``least`` of shifts beyond ``limit``."""
-        import numpy as np
-
         shifts, points = [], []
         for shift in range(1, self.frame.cells + 1):
             excess = masses.copy()
@@ -185,25 +161,14 @@ class Programme:
         none = np.zeros(0, int)
         return np.concatenate([none, *shifts]), np.concatenate([none, *points])
 
-    def _take_in(self, shifts: "Floats", points: "Floats") -> None:
+    def _take_in(self, shifts: Floats, points: Floats) -> None:
         """Add a column s and a row s ≥ p_i − e^ε·p_(i−j) for each pair."""
-        import numpy as np
-
         count = len(shifts)
         if not count:
             return
         first = self._solver.getNumCol()
         each = np.arange(count, dtype=np.int32)
-        self._solver.addCols(
-            count,
-            np.zeros(count),
-            np.zeros(count),
-            np.full(count, self._infinity),
-            count,
-            each,
-            shifts.astype(np.int32),
-            np.ones(count),
-        )
+        self._add_columns(count, shifts.astype(np.int32))
         near, far = self._side[points], self._side[points - shifts]
         same = near == far
         columns = np.stack([first + each, near, far], axis=1)
@@ -215,7 +180,7 @@ class Programme:
         self._solver.addRows(
             count,
             np.zeros(count),
-            np.full(count, self._infinity),
+            np.full(count, highspy.kHighsInf),
             int(lengths.sum()),
             np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int32),
             columns[keep].astype(np.int32),
@@ -224,16 +189,19 @@ class Programme:
         self._has[shifts, points] = True
         self._pairs.append((shifts, points))
 
-    def _add_row(self, low: float, high: float, row: "Floats") -> None:
-        import numpy as np
+    def _add_columns(self, count: int, rows: Floats) -> None:
+        """Add columns of cost 0, from 0 up: each with a 1 in its row, or all in no row yet."""
+        starts = np.arange(count, dtype=np.int32) if len(rows) else np.zeros(count, np.int32)
+        free = np.zeros(count)
+        most = np.full(count, highspy.kHighsInf)
+        self._solver.addCols(count, free, free, most, len(rows), starts, rows, np.ones(len(rows)))
 
+    def _add_row(self, low: float, high: float, row: Floats) -> None:
         places = np.flatnonzero(row).astype(np.int32)
         self._solver.addRow(low, high, len(places), places, row[places])
 
-    def _read(self, values: "Floats") -> Proposal:
+    def _read(self, values: Floats) -> Proposal:
         """Return the solver's values and multipliers by their meaning."""
-        import numpy as np
-
         duals = np.array(self._solver.getSolution().row_dual)
         cells, reach = self.frame.cells, self.frame.reach
         start = 1 + cells + self._fall_rows

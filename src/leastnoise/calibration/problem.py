@@ -2,12 +2,16 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeVar
 
-from leastnoise.certificate import CLASSES
+from leastnoise.certificate import CLASSES, Certificate, Evidence
 from leastnoise.core.exact import Number, as_float, format_exact, parse_positive, quote
+from leastnoise.core.noise import Noise
 from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.costs import Cost, as_cost
 from leastnoise.errors import INTEGER, InvalidParameter
+
+Found = TypeVar("Found", bound=Noise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,26 @@ class Problem:
     cost: Cost
     integer: bool
     among: str
+
+
+def certify(
+    problem: Problem,
+    noise: Found,
+    source: str,
+    evidence: Evidence | None,
+    lower_bound: Fraction | None,
+) -> tuple[Found, Certificate]:
+    """Return a noise with the certificate that it answers a problem; check nothing yet."""
+    certificate = Certificate.of(
+        noise,
+        problem.privacy,
+        problem.sensitivity,
+        problem.cost,
+        source=source,
+        lower_bound=lower_bound,
+        evidence=evidence,
+    )
+    return noise, certificate
 
 
 def outside(noise: str, condition: str, privacy: Privacy) -> InvalidParameter:
@@ -45,6 +69,11 @@ def sensitivity_read(
             got=quote(integer),
             fix="Say whether true answers are whole numbers.",
         )
+    return whole_sensitivity(sensitivity, integer=integer)
+
+
+def whole_sensitivity(sensitivity: Number, *, integer: bool) -> Fraction:
+    """Return a sensitivity, exactly; refuse one that is not whole for whole-number answers."""
     exact = parse_positive(sensitivity, "sensitivity")
     if integer and exact.denominator != 1:
         raise InvalidParameter(

@@ -7,7 +7,7 @@ stays well below δ is mixed in: H is convex, so (1−λ)·P + λ·Q satisfies �
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, zip_longest
 from math import ceil, log2
 
 from leastnoise.accounting import Profile
@@ -58,10 +58,9 @@ class Weights:
     def mix(self, other: "Weights", parts: int) -> "Weights":
         """Return this law with ``parts`` of 2⁻⁴⁰ of another on the same lattice mixed in."""
         mine, theirs = (_PARTS - parts) * other.total, parts * self.total
-        length = max(len(self.sides), len(other.sides))
-        pairs = zip(_padded(self.sides, length), _padded(other.sides, length), strict=True)
+        pairs = zip_longest(self.sides, other.sides, fillvalue=0)
         sides = tuple(mine * a + theirs * b for a, b in pairs)
-        frame = Frame(self.frame.rule, self.frame.cells, length - 1)
+        frame = Frame(self.frame.rule, self.frame.cells, len(sides) - 1)
         return Weights(frame, sides, mine * self.atom + theirs * other.atom)
 
 
@@ -126,7 +125,3 @@ def _measure(weights: Weights, privacy: Privacy, sensitivity: Fraction) -> tuple
     noise = weights.noise(sensitivity)
     factor = exponential(privacy.epsilon).lower
     return noise, Profile(noise, sensitivity=sensitivity).at_factor(factor) - privacy.delta
-
-
-def _padded(numbers: tuple[int, ...], length: int) -> tuple[int, ...]:
-    return numbers + (0,) * (length - len(numbers))

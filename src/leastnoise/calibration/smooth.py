@@ -50,7 +50,9 @@ def laplace(problem: Problem) -> Laplace:
     At a move of Δ it needs δ(ε) = 1 − e^((ε − Δ/b)/2) for ε < Δ/b. At δ = 0 the scale is Δ/ε, of
     Dwork, McSherry, Nissim and Smith 2006, Theorem 1.
     """
-    privacy = _any(problem.privacy)
+    privacy = problem.privacy
+    if not privacy.epsilon and not privacy.delta:
+        raise outside("Laplace noise", "ε > 0 or δ > 0", privacy)
     if not privacy.delta:
         return Laplace(problem.sensitivity / privacy.epsilon)
     gained = privacy.epsilon - 2 * logarithm(1 - privacy.delta).upper
@@ -144,10 +146,3 @@ def _widen(problem: Problem, noise_of: Callable[[Fraction], Found], width: Fract
         f"{format_exact(problem.sensitivity)}, and {noise!r} does not",
         fix="Please report this; use another family meanwhile.",
     )
-
-
-def _any(privacy: Privacy) -> Privacy:
-    """Refuse (0, 0)."""
-    if not privacy.epsilon and not privacy.delta:
-        raise outside("Laplace noise", "ε > 0 or δ > 0", privacy)
-    return privacy

@@ -17,14 +17,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from leastnoise.calibration.linear_programme import Programme, Proposal
 from leastnoise.calibration.problem import Problem
 from leastnoise.calibration.repair import repair
-from leastnoise.certificate import Certificate, Evidence, Frame, LatticeBound
+from leastnoise.certificate import Evidence, Frame, LatticeBound
 from leastnoise.core.exact import as_float, exponential
 from leastnoise.core.noise import Noise, Steps
 from leastnoise.costs import Cost
+
+if TYPE_CHECKING:
+    from leastnoise.calibration.linear_programme import Proposal
 
 # Multipliers are stored as integers in this unit of the cost's scale.
 _UNIT = Fraction(1, 1 << 44)
@@ -50,43 +53,36 @@ class Bracket:
     """The cheapest noise found, and the highest lower bound with the evidence that proves it."""
 
     problem: Problem
-    noise: Noise | None = None
-    cost: Fraction | None = None
-    bound: Fraction | None = None
-    evidence: Evidence | None = None
+    noise: Noise
+    cost: Fraction
+    bound: Fraction
+    evidence: Evidence
+
+    @classmethod
+    def of(cls, problem: Problem, noise: Noise, evidence: Evidence) -> "Bracket":
+        """Return the bracket of the first noise and the first bound."""
+        bound = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
+        return cls(problem, noise, noise.expected(problem.cost), bound, evidence)
 
     @property
     def gap(self) -> float:
         """How far the cost may be above the least cost, relative to the lower bound."""
-        if self.cost is None or self.bound is None:
-            return math.inf
         excess = self.cost - self.bound
         if excess <= 0:
             return 0.0
         return as_float(excess / self.bound) if self.bound > _SMALL * self.cost else math.inf
 
-    def with_noise(self, noise: Noise) -> "Bracket":
-        """Return the bracket with ``noise``, if that is cheaper."""
-        cost = noise.expected(self.problem.cost)
-        return (
-            self
-            if self.cost is not None and self.cost <= cost
-            else replace(self, noise=noise, cost=cost)
-        )
-
-    def with_evidence(self, evidence: Evidence) -> "Bracket":
-        """Return the bracket with ``evidence``, if that proves a higher bound."""
-        problem = self.problem
-        bound = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
-        better = self.bound is None or bound > self.bound
-        return replace(self, bound=bound, evidence=evidence) if better else self
-
     def tightened_by(self, solution: "Solution") -> "Bracket":
         """Return the bracket with whatever a lattice's solution improves in it."""
-        bracket = self
+        problem, found = self.problem, self
         for evidence in solution.evidence:
-            bracket = bracket.with_evidence(evidence)
-        return bracket if solution.noise is None else bracket.with_noise(solution.noise)
+            bound = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
+            if bound > found.bound:
+                found = replace(found, bound=bound, evidence=evidence)
+        if solution.noise is None:
+            return found
+        cost = solution.noise.expected(problem.cost)
+        return replace(found, noise=solution.noise, cost=cost) if cost < found.cost else found
 
 
 @dataclass(frozen=True)
@@ -96,7 +92,7 @@ class Solution:
     frame: Frame
     started: float  # by the monotonic clock
     evidence: tuple[LatticeBound, ...]
-    masses: Proposal | None = None
+    masses: "Proposal | None" = None
     noise: Noise | None = None
     beyond: float = 0.0  # mass that the lower bound's program put beyond the window
     finished: bool = True  # False if the solver stopped before it was done
@@ -174,28 +170,14 @@ def solve(problem: Problem, frame: Frame, until: float, coarser: Solution | None
     return Solution(frame, started, evidence, finished=False)
 
 
-def to_certificate(bracket: Bracket, source: str) -> tuple[Noise, Certificate]:
-    """Return the noise and the certificate of a bracket that has both ends."""
-    problem = bracket.problem
-    assert bracket.noise is not None  # noqa: S101 -- tells mypy what the caller made sure of
-    certificate = Certificate.of(
-        bracket.noise,
-        problem.privacy,
-        problem.sensitivity,
-        problem.cost,
-        source=source,
-        lower_bound=bracket.bound,
-        evidence=bracket.evidence,
-    )
-    return bracket.noise, certificate
-
-
 class Solver:
     """The linear program of one lattice, with the prices of both of its solutions."""
 
     def __init__(
         self, problem: Problem, frame: Frame, until: float, coarser: Solution | None
     ) -> None:
+        from leastnoise.calibration.linear_programme import Programme  # it loads numpy
+
         self.problem, self.frame = problem, frame
         self.floors = frame.floors(problem.cost, problem.sensitivity)
         self.scale = _scale(problem)
@@ -207,26 +189,16 @@ class Solver:
             until=until,
         )
         if coarser is not None and coarser.masses is not None:
-            self._seed(coarser.frame, coarser.masses)
+            self.programme.seed(coarser.frame, coarser.masses)
 
-    def _seed(self, coarse: Frame, found: Proposal) -> None:
-        """Take in the pairs that a coarser lattice's masses, spread to this one, need."""
-        import numpy as np
-
-        offset = self.frame.edged / 2
-        places = (np.arange(self.frame.reach + 1) + offset) * coarse.cells / self.frame.cells
-        sides = np.minimum(np.floor(places + (0.5 - offset)), coarse.reach).astype(int)
-        ratio = coarse.cells / self.frame.cells
-        self.programme.seed(found.masses[sides] * ratio, found.atom)
-
-    def lower(self) -> Proposal | None:
+    def lower(self) -> "Proposal | None":
         """Solve for charges below the cost."""
         *inside, beyond = (as_float(floor / self.scale) for floor in self.floors)
         return self.programme.minimize(
             inside, beyond=beyond, atom=self._zero() if self.frame.edged else None
         )
 
-    def upper(self) -> Proposal | None:
+    def upper(self) -> "Proposal | None":
         """Solve for the average costs of the cells, without mass beyond the window."""
         return self.programme.minimize(
             [as_float(cost / self.scale) for cost in self._averages()],
@@ -235,10 +207,9 @@ class Solver:
         )
 
     def _zero(self) -> float:
-        """Return the cost of no error."""
         return as_float(self.problem.cost.value(Fraction(0)).lower / self.scale)
 
-    def noise(self, found: Proposal) -> Noise:
+    def noise(self, found: "Proposal") -> Noise:
         """Return a noise that satisfies the guarantee exactly, near the masses of a proposal."""
         noise = repair(
             self.frame,
@@ -252,7 +223,7 @@ class Solver:
             return noise.rounded(Fraction(1))
         return noise
 
-    def evidence(self, found: Proposal) -> LatticeBound:
+    def evidence(self, found: "Proposal") -> LatticeBound:
         """Return the multipliers of a proposal, in integers."""
         import numpy as np
 

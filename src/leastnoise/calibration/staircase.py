@@ -8,7 +8,7 @@ never privacy, and how much is said by the certificate.
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from leastnoise.calibration.problem import Problem, outside
@@ -157,13 +157,7 @@ def _cost(gamma: float, ratio: float, area_of: Callable[[float], float]) -> floa
 
 def _lowest(value: Callable[[int], float], low: int, high: int) -> int:
     """Return where a function of whole numbers that falls and then rises is least."""
-    known: dict[int, float] = {}
-
-    def at(k: int) -> float:
-        if k not in known:
-            known[k] = value(k)
-        return known[k]
-
+    at = cache(value)
     golden = (math.sqrt(5) - 1) / 2
     while high - low > 3:
         width = high - low

@@ -33,11 +33,7 @@ class CanonicalBound:
     """E L of the canonical noise in steps of Δ, less the sag of L; at Δ = 1 on the integers all."""
 
     integer: bool
-
-    @property
-    def among(self) -> str:
-        """All noises, of any shape."""
-        return "any"
+    among = "any"
 
     def prove(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
         """Return the bound; raise where it does not apply."""
@@ -66,7 +62,7 @@ class CanonicalBound:
             ratio = 1 / exponential(privacy.epsilon).upper
             return DiscreteStaircase(sensitivity, ratio, (Run(0, 1, 1),)).enclose(cost).lower
         if _are_many(privacy, _MOST if self._whole(sensitivity) else _MANY):
-            return self._from_afar(cost, sensitivity, _smooth_tails(privacy))
+            return self._from_afar(cost, sensitivity, *_smooth_tails(privacy))
         far = tails(privacy, exponential(privacy.epsilon).upper)
         floors = [self._floor(cost, k * sensitivity, sensitivity) for k in range(len(far) + 1)]
         # Beyond the last the table may go on level; made never to fall, tails can be put in.
@@ -75,17 +71,19 @@ class CanonicalBound:
         rises = (after - before for before, after in pairwise(floors))
         return floors[0] + sum(2 * tail * rise for tail, rise in zip(far, rises, strict=True))
 
-    def _from_afar(self, cost: Cost, step: Fraction, shape: "_SmoothTails") -> Fraction:
+    def _from_afar(
+        self, cost: Cost, step: Fraction, tails: TruncatedLaplace, weight: Fraction
+    ) -> Fraction:
         """Return the bound where the tails are too many to be walked: by their closed form.
 
         At the middle of each cell they are those of a smooth law, times a weight; so this is the
         cost of that law rounded to the points, and of no error else.
         """
-        law = Rounded(step, shape.law.scaled(step))
+        law = Rounded(step, tails.scaled(step))
         # Noise farther out than that law is charged as much as noise at its end.
         sag = Fraction(0) if self._whole(step) else cost.largest_sag(step, int(law.farthest) * step)
         zero = cost.value(Fraction(0)).lower
-        return zero + shape.weight * (law.enclose(cost).lower - zero) - sag
+        return zero + weight * (law.enclose(cost).lower - zero) - sag
 
     def _floor(self, cost: Cost, place: Fraction, step: Fraction) -> Fraction:
         """Return what noise rounded to a point is charged at least (Frame.floors)."""
@@ -121,21 +119,14 @@ def _are_many(privacy: Privacy, number: int) -> bool:
     return grown - 1 + 2 * privacy.delta > fallen * least
 
 
-@dataclass(frozen=True)
-class _SmoothTails:
-    """T_k ≥ weight·P(X > k + 1/2) for X of the law ``law``."""
+def _smooth_tails(privacy: Privacy) -> tuple[TruncatedLaplace, Fraction]:
+    """Return a noise X and a weight with T_k ≥ weight·P(X > k + 1/2).
 
-    law: TruncatedLaplace
-    weight: Fraction
-
-
-def _smooth_tails(privacy: Privacy) -> _SmoothTails:
-    """Solve the recursion of the tails: T_k = G·e^(−ε(k + 1/2)) − c, as long as that is positive.
-
-    With c = δ/(e^ε−1) and G = e^(ε/2)·(e^ε−1+2δ)/(e^2ε−1) (its value at k = 0 is T_0). That is
-    2(G−c) times the tail of a Laplace law of scale 1/ε, cut off where it is 0; at δ = 0, where that
-    is nowhere, so far out that nothing of it is seen. All is rounded so that the tails can only be
-    smaller, as cutting off makes them.
+    The recursion of the tails has the solution T_k = G·e^(−ε(k + 1/2)) − c, as long as that is
+    positive, with c = δ/(e^ε−1) and G = e^(ε/2)·(e^ε−1+2δ)/(e^2ε−1) (its value at k = 0 is T_0).
+    That is 2(G−c) times the tail of a Laplace law of scale 1/ε, cut off where it is 0; at δ = 0,
+    where that is nowhere, so far out that nothing of it is seen. All is rounded so that the tails
+    can only be smaller, as cutting off makes them.
     """
     epsilon, delta = privacy.epsilon, privacy.delta
     bits = 256 + 2 * (1 / epsilon).__ceil__().bit_length()  # e^ε − 1 loses so many digits
@@ -146,11 +137,10 @@ def _smooth_tails(privacy: Privacy) -> _SmoothTails:
     first *= (above * (grown + Interval.exact(1))).inverted()
     scale = 1 / epsilon
     if not delta:
-        return _SmoothTails(TruncatedLaplace(scale, _UNSEEN_BITS * scale), 2 * first.lower)
+        return TruncatedLaplace(scale, _UNSEEN_BITS * scale), 2 * first.lower
     last = above.inverted().scaled(delta)
     radius = logarithm(first.lower / last.upper).lower * scale
-    weight = 2 * (first - last).lower
-    return _SmoothTails(TruncatedLaplace(scale, radius), weight)
+    return TruncatedLaplace(scale, radius), 2 * (first - last).lower
 
 
 def at_epsilon_0(delta: Fraction, step: Fraction) -> DiscreteUniform:

@@ -141,11 +141,9 @@ class Certificate:
         return certificate_from_json(cls, text, cost)
 
     def __repr__(self) -> str:
-        """Print what is proved, and of what."""
         return f"Certificate({self.noise!r}: {self})"
 
     def __str__(self) -> str:
-        """Say in one line what is proved."""
         if self.evidence is None:
             return f"keeps its promise; how far from the least it is was not asked ({self.source})"
         if isinstance(self.gap, float):

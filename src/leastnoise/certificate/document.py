@@ -14,8 +14,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -24,14 +24,7 @@ from leastnoise.certificate.canonical_bound import CanonicalBound
 from leastnoise.certificate.evidence import CombBound, SupportingLine, certificate_error
 from leastnoise.certificate.lattice_bound import Frame, LatticeBound
 from leastnoise.core.exact import Interval, exponential
-from leastnoise.core.noise import (
-    CLASSES,
-    FiniteLatticeNoise,
-    Noise,
-    PiecewiseNoise,
-    Run,
-    Smooth,
-)
+from leastnoise.core.noise import CLASSES, FiniteLatticeNoise, Noise, PiecewiseNoise, Run, Smooth
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import (
     Cost,
@@ -62,7 +55,7 @@ Decoder = Callable[[Any], Any]
 def certificate_to_json(certificate: Certificate) -> str:
     """Return a certificate as JSON."""
     if _needs_table(certificate):
-        certificate = _with_cost(certificate, Recording(certificate.objective))
+        certificate = replace(certificate, objective=Recording(certificate.objective))
         certificate.check()
     content = {name: _plain(getattr(certificate, name)) for name in _STATED}
     content |= {
@@ -77,16 +70,7 @@ def certificate_to_json(certificate: Certificate) -> str:
 def certificate_from_json(
     make: type[Certificate], text: str, cost: Cost | None = None
 ) -> Certificate:
-    """Return the certificate that a text holds; whether it is true, its check says.
-
-    Args:
-        make: The class of certificates.
-        text: What :func:`certificate_to_json` returned.
-        cost: The cost, to check the certificate of a function against the function itself.
-
-    Raises:
-        InvalidParameter: If the text is no certificate, or was changed.
-    """
+    """Return the certificate that a text holds (Certificate.from_json), or reject the text."""
     if len(text) > _LONGEST:
         raise certificate_error(f"it is longer than {_LONGEST} characters")
     try:
@@ -105,7 +89,7 @@ def certificate_from_json(
         raise certificate_error("it is not written as certificates are") from None
     if exponential(certificate.privacy.epsilon) != factor:
         raise certificate_error("its interval for e^ε is another")
-    return certificate if cost is None else _with_cost(certificate, cost)
+    return certificate if cost is None else replace(certificate, objective=cost)
 
 
 def noise_to_json(noise: Noise) -> dict[str, Any]:
@@ -148,11 +132,6 @@ def _certificate(make: type[Certificate], content: dict[str, Any]) -> Certificat
     if content["among"] != certificate.among or certificate.sensitivity <= 0:
         raise certificate_error("it speaks of another class of noises than its evidence")
     return certificate
-
-
-def _with_cost(certificate: Certificate, cost: Cost) -> Certificate:
-    parts = {name: getattr(certificate, name) for name in (*_STATED, "among", "evidence")}
-    return type(certificate)(**{**parts, "objective": cost})
 
 
 def _plain(value: object) -> Any:
@@ -290,10 +269,6 @@ class _Row:
     fields: Mapping[str, Decoder]
 
 
-def _build_points(sizes: Iterable[Fraction], costs: Iterable[Fraction]) -> Points:
-    return points(zip(sizes, costs, strict=True))
-
-
 _integer, _boolean, _text = _of_type(int), _of_type(bool), _of_type(str)
 _integers, _rationals = _each(_integer), _each(_rational)
 # A shift, the first point, and the multipliers from there on.
@@ -307,7 +282,11 @@ _ROWS = {
         _Row(Run, Run, {"first": _integer, "points": _integer, "weight": _integer}),
         _Row(Power, lp, {"p": _rational}),
         _Row(Threshold, threshold, {"limit": _rational}),
-        _Row(Points, _build_points, {"sizes": _rationals, "costs": _rationals}),
+        _Row(
+            Points,
+            lambda sizes, costs: points(zip(sizes, costs, strict=True)),
+            {"sizes": _rationals, "costs": _rationals},
+        ),
         _Row(
             SupportingLine,
             SupportingLine,

@@ -68,14 +68,9 @@ class SupportingLine:
     low: Fraction
     high: Fraction
     integer: bool = False
-
-    @property
-    def among(self) -> str:
-        """Symmetric noises that never rise away from 0."""
-        return "decreasing"
+    among = "decreasing"
 
     def __repr__(self) -> str:
-        """Print the line by its slope and its height."""
         return (
             f"SupportingLine(slope={format_exact(self.slope)}, "
             f"intercept={format_exact(self.intercept)})"
@@ -122,21 +117,12 @@ class CombBound:
     comb attains its bound. A rational below it proves as much, but for what it is too small by.
     """
 
-    @property
-    def among(self) -> str:
-        """All noises, of any shape."""
-        return "any"
-
     root: Fraction
+    among = "any"
+    integer = False  # noise on the integers need not hide moves that are no whole numbers
 
     def __repr__(self) -> str:
-        """Print the bound by its root."""
         return f"CombBound(root={format_exact(self.root)})"
-
-    @property
-    def integer(self) -> bool:
-        """Never: noise on the integers need not hide moves that are no whole numbers."""
-        return False
 
     def prove(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
         """Return (1−δ)(1+β²)/2·Δ² if the theorem applies; raise if it does not."""

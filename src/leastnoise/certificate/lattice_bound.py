@@ -123,7 +123,6 @@ class LatticeBound:
         return self.frame.rule in ("points", "smoothed")
 
     def __repr__(self) -> str:
-        """Print the lattice; the multipliers are many."""
         frame, multipliers = self.frame, sum(len(values) for _, _, values in self.tests)
         return (
             f"LatticeBound({frame.rule}, {frame.cells} to a Δ, reach {frame.reach}, "

@@ -28,7 +28,6 @@ class Grid:
     _twice_under: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Take the step apart."""
         object.__setattr__(self, "_over", self.step.numerator)
         object.__setattr__(self, "_twice_under", 2 * self.step.denominator)
 

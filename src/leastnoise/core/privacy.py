@@ -40,21 +40,29 @@ class Privacy:
     delta: Fraction
 
     def __init__(self, epsilon: Number = _UNSAID, delta: Number = _UNSAID) -> None:
-        """Read both numbers exactly and refuse what is no promise."""
         if epsilon is _UNSAID and delta is _UNSAID:
             raise InvalidParameter(
                 "a promise must say ε, δ or both; got neither. "
                 "Write for instance Privacy(epsilon=1, delta='1e-6') or Privacy(delta=0.1)."
             )
-        object.__setattr__(self, "epsilon", _epsilon(epsilon))
-        object.__setattr__(self, "delta", _delta(delta))
+        rate = Fraction(0) if epsilon is _UNSAID else parse_rational(epsilon, "ε")
+        if rate < 0:
+            raise InvalidParameter(
+                f"ε must be 0 or more; got {quote(epsilon)}. Give a number such as 0.5."
+            )
+        failing = Fraction(0) if delta is _UNSAID else parse_rational(delta, "δ")
+        if not 0 <= failing < 1:
+            raise InvalidParameter(
+                f"δ must be at least 0 and less than 1; got {quote(delta)}. "
+                "Give a probability such as '1e-6'."
+            )
+        object.__setattr__(self, "epsilon", rate)
+        object.__setattr__(self, "delta", failing)
 
     def __repr__(self) -> str:
-        """Print the promise the way it is written."""
         return f"Privacy(epsilon={_written(self.epsilon)}, delta={_written(self.delta)})"
 
     def __str__(self) -> str:
-        """Print the promise the way papers do."""
         return f"(ε, δ) = ({format_exact(self.epsilon)}, {format_exact(self.delta)})"
 
     @property
@@ -84,7 +92,7 @@ class Privacy:
 
 def meaning_of(privacy: Privacy, *, people: int | None = None) -> str:
     """Say what :meth:`Privacy.explain` says, but for what holds of several answers."""
-    guess = _percent((1 + privacy.advantage) / 2)
+    guess = _up((1 + privacy.advantage) * 50)
     words = [
         f"{privacy} means: someone who knows everything about the data but whether one person is "
         f"in it, and sees the answer, guesses that right at most {guess} % of the time "
@@ -108,7 +116,7 @@ def _worst(privacy: Privacy) -> str:
         return f"The answer {odds if privacy.epsilon else 'tells nothing at all'}."
     return (
         "It does not mean that nobody can ever be sure: at the worst, with probability up to "
-        f"{_percent(privacy.delta)} % the answer proves outright whether that person is in the "
+        f"{_up(privacy.delta * 100)} % the answer proves outright whether that person is in the "
         f"data, and else it {odds if privacy.epsilon else 'tells nothing'}."
     )
 
@@ -136,29 +144,6 @@ def _among(people: int, delta: Fraction) -> str:
         "δ is no less than 1/n, and publishing the whole record of one of them, drawn at random, "
         "would keep this promise."
     )
-
-
-def _epsilon(epsilon: Number) -> Fraction:
-    exact = Fraction(0) if epsilon is _UNSAID else parse_rational(epsilon, "ε")
-    if exact < 0:
-        raise InvalidParameter(
-            f"ε must be 0 or more; got {quote(epsilon)}. Give a number such as 0.5."
-        )
-    return exact
-
-
-def _delta(delta: Number) -> Fraction:
-    exact = Fraction(0) if delta is _UNSAID else parse_rational(delta, "δ")
-    if not 0 <= exact < 1:
-        raise InvalidParameter(
-            f"δ must be at least 0 and less than 1; got {quote(delta)}. "
-            "Give a probability such as '1e-6'."
-        )
-    return exact
-
-
-def _percent(share: Fraction) -> str:
-    return _up(share * 100)
 
 
 def _up(number: Fraction) -> str:

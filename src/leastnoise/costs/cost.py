@@ -13,15 +13,11 @@ from fractions import Fraction
 from itertools import pairwise
 from numbers import Real
 from threading import Lock
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from leastnoise.core.exact import Interval, Number, as_float, format_rounded, parse_rational, quote
-from leastnoise.core.expected_cost import ExpectedCost, not_a_cost
+from leastnoise.core.noise import ExpectedCost, Noise, not_a_cost
 from leastnoise.errors import InvalidParameter, Unsupported
-
-if TYPE_CHECKING:
-    from leastnoise.core.noise import Noise
 
 _WIDTH_BITS = 36
 # Below this, floats have too few digits for cells; beyond the largest float there are none.
@@ -32,7 +28,7 @@ _TERMS = 256
 _PARTS = 32
 
 
-class Cost(ExpectedCost["Noise"]):
+class Cost(ExpectedCost):
     """What an error x costs: L(|x|), for a function L that never falls.
 
     Args:
@@ -50,7 +46,6 @@ class Cost(ExpectedCost["Noise"]):
     """
 
     def __init__(self, function: Callable[[float], float], name: str | None = None) -> None:
-        """Keep the function; nothing is called yet."""
         if not callable(function):
             raise InvalidParameter(
                 "a cost must be a function of the size of an error",
@@ -75,22 +70,19 @@ class Cost(ExpectedCost["Noise"]):
         raise AttributeError(f"a cost cannot be changed: make another instead of setting {name!r}")
 
     def __eq__(self, other: object) -> bool:
-        """Compare what the costs are made from."""
         return type(self) is type(other) and self.__dict__ == other.__dict__
 
     def __hash__(self) -> int:
-        """Hash what the cost is made from."""
         return hash((type(self), *self.__dict__.values()))
 
     def __repr__(self) -> str:
-        """Print the cost's name."""
         return self._name
 
     def __call__(self, error: Number) -> float:
         """Return the cost of one error, as a float."""
         return as_float(self.value(abs(parse_rational(error, "an error"))).middle)
 
-    def expectation(self, noise: "Noise") -> Interval:
+    def expectation(self, noise: Noise) -> Interval:
         """Enclose the expected cost E L(X) of a noise."""
         from leastnoise.costs.expectation import expectation  # which knows every kind of cost
 
@@ -185,7 +177,10 @@ class Cost(ExpectedCost["Noise"]):
     def _total_one_by_one(self, step: Fraction, terms: int) -> Interval:
         """Enclose the sum by calling L at each place; fsum rounds once."""
         places = [_within_floats(j * step) for j in range(1, terms + 1)]
-        summed = self._summed(self._called_at(places))
+        try:
+            summed = math.fsum(self._called_at(places))
+        except OverflowError:
+            raise self._too_large() from None
         return Interval(
             Fraction(math.nextafter(summed, -math.inf)), Fraction(math.nextafter(summed, math.inf))
         )
@@ -208,12 +203,6 @@ class Cost(ExpectedCost["Noise"]):
         if Fraction(width) * CELLS > reach:
             width = math.ldexp(digits - 1, exponent - _WIDTH_BITS)
         return Fraction(width), self._called_at([width * i for i in range(CELLS + 1)])
-
-    def _summed(self, costs: list[float]) -> float:
-        try:
-            return math.fsum(costs)
-        except OverflowError:
-            raise self._too_large() from None
 
     def _too_large(self) -> InvalidParameter:
         return InvalidParameter(
@@ -257,7 +246,7 @@ def as_cost(cost: object) -> Cost:
     raise not_a_cost(cost)
 
 
-def has_expectation(noise: "type[Noise]") -> bool:
+def has_expectation(noise: type[Noise]) -> bool:
     """Tell whether expected costs are known for a class of noise, by its kind or its own."""
     from leastnoise.costs.expectation import expectation  # which knows every kind of cost
 
@@ -298,8 +287,6 @@ def _within_floats(size: Fraction) -> float:
 # Cells are a power of two wide: at least so many of them, and less than twice as many.
 CELLS = 1 << 14
 
-Called = Callable[[list[float]], list[float]]
-
 
 class Calls:
     """L at 0, w, 2w, … as far as was asked, and bounds of its sums from the left.
@@ -309,7 +296,6 @@ class Calls:
     """
 
     def __init__(self, width: float) -> None:
-        """Begin with nothing called."""
         self.width = width
         self.values = array("d")
         self._lock = Lock()
@@ -319,7 +305,7 @@ class Calls:
         """Return a lower bound of L(0) + … + L((cells−1)·w), and an upper one."""
         return Fraction(self._lower[cells]), Fraction(self._upper[cells])
 
-    def extend(self, called: Called, cells: int) -> bool:
+    def extend(self, called: Callable[[list[float]], list[float]], cells: int) -> bool:
         """Call L up to ``cells``·w; tell whether the sums stay within the floats."""
         known = len(self.values)
         if known <= cells:

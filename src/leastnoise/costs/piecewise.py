@@ -26,7 +26,6 @@ class Points(Cost):
             object.__setattr__(self, name, numbers)
 
     def __repr__(self) -> str:
-        """Print the cost the way it is written."""
         pairs = zip(self.sizes, self.costs, strict=True)
         return f"points([{', '.join(f'({format_exact(x)}, {format_exact(y)})' for x, y in pairs)}])"
 
@@ -142,11 +141,9 @@ class Threshold(Cost):
     limit: Fraction
 
     def __init__(self, limit: Fraction) -> None:
-        """Keep the limit, which is exact already."""
         object.__setattr__(self, "limit", limit)
 
     def __repr__(self) -> str:
-        """Print the cost the way it is written."""
         return f"threshold({format_exact(self.limit)})"
 
     def value(self, size: Fraction) -> Interval:

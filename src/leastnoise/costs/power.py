@@ -26,11 +26,9 @@ class Power(Cost):
     p: Fraction
 
     def __init__(self, p: Fraction) -> None:
-        """Keep p, which is exact already."""
         object.__setattr__(self, "p", p)
 
     def __repr__(self) -> str:
-        """Print the cost the way it is written."""
         if self.p in (1, 2):
             return f"l{self.p}"
         return f"lp({self.p})" if self.p.denominator == 1 else f"lp({format_exact(self.p)!r})"

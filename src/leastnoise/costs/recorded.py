@@ -20,7 +20,6 @@ class Tabled(Cost):
     readings: Readings
 
     def __init__(self, name: str, readings: Readings) -> None:
-        """Keep the table."""
         object.__setattr__(self, "_name", name)
         object.__setattr__(self, "readings", dict(readings))
 
@@ -30,7 +29,6 @@ class Tabled(Cost):
         return self._name
 
     def __hash__(self) -> int:
-        """Hash the table."""
         return hash((type(self), self._name, frozenset(self.readings.items())))
 
     def __repr__(self) -> str:
@@ -79,7 +77,6 @@ class Recording(Tabled):
     """A cost that passes every question on and keeps the answer."""
 
     def __init__(self, cost: Cost) -> None:
-        """Begin an empty table."""
         super().__init__(repr(cost), {})
         object.__setattr__(self, "_cost", cost)
 

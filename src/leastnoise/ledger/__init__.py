@@ -5,7 +5,7 @@ from leastnoise.ledger.declaration import account_to_json, release_to_json
 from leastnoise.ledger.entries import UNRECORDED, Receipt, Release, Spending, Stored, Unrecorded
 from leastnoise.ledger.ledger import Ledger
 from leastnoise.ledger.recording import Codec, Encoded, Recording, check_ledger
-from leastnoise.ledger.rows import CHARGE, LIMIT, Head, Json, Row, canonical
+from leastnoise.ledger.rows import CHARGE, LIMIT, Head, Json, Row, canonical, privacy_to_json
 from leastnoise.ledger.witness import is_head, read_witness
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "canonical",
     "check_ledger",
     "is_head",
+    "privacy_to_json",
     "read_witness",
     "release_to_json",
 ]

@@ -123,8 +123,9 @@ class Accounts:
             total = _added(spent, (asked.epsilon, asked.delta))
             if any(part > most for part, most in zip(total, limit, strict=True)):
                 account = self.account(*name)
+                whose = f"data set {dataset!r}" + (f" for analyst {name[1]!r}" if name[1] else "")
                 raise BudgetExceeded(
-                    f"the limit of {_whose(*name)} is {account.limit}, of which {account.left} is "
+                    f"the limit of {whose} is {account.limit}, of which {account.left} is "
                     f"left; got a release that spends {asked}. Promise less, or have the limit "
                     "raised."
                 )
@@ -169,7 +170,6 @@ def damaged(seq: int, why: str) -> LedgerDamaged:
 
 
 def _broken(row: Row, seq: int) -> LedgerDamaged:
-    """Say what is wrong with a row that should be the one with this number."""
     if row.version != VERSION:
         return damaged(row.seq, f"is of version {row.version}, and this is for {VERSION}")
     if row.seq != seq:
@@ -188,10 +188,6 @@ def _amounts(body: str) -> tuple[str, str | None, Sum]:
 def _names(dataset: str, analyst: str | None) -> list[Name]:
     """Return the accounts that a charge counts for."""
     return [(dataset, None)] if analyst is None else [(dataset, None), (dataset, analyst)]
-
-
-def _whose(dataset: str, analyst: str | None) -> str:
-    return f"data set {dataset!r}" + ("" if analyst is None else f" for analyst {analyst!r}")
 
 
 def _left(limit: Sum, spent: Sum) -> Sum:

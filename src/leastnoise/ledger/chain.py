@@ -22,7 +22,6 @@ class Draft:
     """A page that is being written, and the accounts as they are at its end."""
 
     def __init__(self, page: Page, known: Accounts) -> None:
-        """Keep both."""
         self._page = page
         self.accounts = known
 
@@ -46,7 +45,6 @@ class Chain:
     """
 
     def __init__(self, store: Store, witness: Witness | None) -> None:
-        """Keep both; nothing is followed yet."""
         self._store = store
         self._witness = witness
         self._lock = RLock()

@@ -11,12 +11,22 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from importlib import import_module
 
-from leastnoise.core.exact import as_float, format_exact, format_ratio
+from leastnoise.core.exact import as_float, format_exact
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger.accounts import Account, Accounts
 from leastnoise.ledger.entries import Release, releases_of
-from leastnoise.ledger.rows import MECHANISM, OPENED, VERSION, Json, Row, amount, mechanism_key
+from leastnoise.ledger.rows import (
+    MECHANISM,
+    OPENED,
+    VERSION,
+    Json,
+    Row,
+    amount,
+    mechanism_key,
+    privacy_to_json,
+    read_privacy,
+)
 
 FORMAT = "leastnoise declaration 1"
 ARITHMETIC = "exact integer arithmetic on a lattice; no floating-point noise"
@@ -127,11 +137,11 @@ def _deployment(
 def _evidence(
     known: Accounts, dataset: str, releases: list[Release], mechanisms: dict[str, Json]
 ) -> Json:
-    """Return what the ledger knows, exactly."""
+    version = import_module("leastnoise").__version__  # what it imports is no business of a ledger
     accounts = [account for account in known.all() if account.dataset == dataset]
     return {
         "head": str(known.head),
-        "versions": {"leastnoise": _version(), "ledger": VERSION},
+        "versions": {"leastnoise": version, "ledger": VERSION},
         "accounts": [account_to_json(account) for account in accounts],
         "mechanisms": {
             digest: {"arithmetic": ARITHMETIC, **content} for digest, content in mechanisms.items()
@@ -143,12 +153,6 @@ def _evidence(
     }
 
 
-def _version() -> str:
-    """Return the version, which the package says: its own imports are no business of a ledger."""
-    version: str = import_module("leastnoise").__version__
-    return version
-
-
 def account_to_json(account: Account) -> Json:
     """Return an account as JSON has it."""
     return {
@@ -156,7 +160,7 @@ def account_to_json(account: Account) -> Json:
         "analyst": account.analyst,
         "limit": None if account.limit is None else _promise(account.limit),
         "spent": _promise(account.spent),
-        "left": _exact(account.left),
+        "left": privacy_to_json(account.left),
     }
 
 
@@ -187,7 +191,7 @@ def _certified(release: Release, mechanisms: dict[str, Json]) -> bool | None:
     certificate = mechanisms[release.mechanisms[0]].get("certificate")
     if certificate is None or release.asked.get("answer") == "plan":
         return None
-    proved = Privacy(*(amount(certificate["privacy"][part]) for part in ("epsilon", "delta")))
+    proved = read_privacy(certificate["privacy"])
     try:
         proved = compose_equal(proved, release.asked.get("touches", 1))
     except InvalidParameter:  # together they promise nothing
@@ -203,7 +207,6 @@ def _kept(account: Account) -> Privacy:
 
 
 def _moves(mechanisms: dict[str, Json]) -> str:
-    """Say what one unit may change, as was claimed."""
     sizes = sorted({amount(content["sensitivity"]) for content in mechanisms.values()})
     if not sizes:
         return "Nothing was released yet."
@@ -215,7 +218,6 @@ def _moves(mechanisms: dict[str, Json]) -> str:
 
 
 def _noises(mechanisms: dict[str, Json]) -> str:
-    """Name the noises, and how they are drawn."""
     names = sorted({str(content["noise"]) for content in mechanisms.values()})
     said = "; ".join(names) if names else "none yet"
     return (
@@ -227,14 +229,10 @@ def _noises(mechanisms: dict[str, Json]) -> str:
 def _promise(privacy: Privacy) -> Json:
     """Return a promise exactly, and as floats that do not say less."""
     return {
-        **_exact(privacy),
+        **privacy_to_json(privacy),
         "epsilon_float": _number(privacy.epsilon),
         "delta_float": _number(privacy.delta),
     }
-
-
-def _exact(privacy: Privacy) -> Json:
-    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
 def _number(exact: Fraction) -> float | None:

@@ -8,7 +8,7 @@ from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger.accounts import Account
-from leastnoise.ledger.rows import ANSWER, CHARGE, Head, Json, Row, amount
+from leastnoise.ledger.rows import ANSWER, CHARGE, Head, Json, Row, read_privacy
 
 _LONGEST_TEXT = 1000
 
@@ -76,11 +76,9 @@ class Unrecorded:
     __slots__ = ()
 
     def __repr__(self) -> str:
-        """Print its name."""
         return "UNRECORDED"
 
     def __str__(self) -> str:
-        """Say what it means, as answers print it."""
         return "not recorded in any ledger"
 
     def __reduce__(self) -> str:
@@ -143,7 +141,7 @@ def _release(row: Row, answered: str | None) -> Release:
         key=row.key,
         dataset=content["dataset"],
         analyst=content["analyst"],
-        privacy=Privacy(amount(content["epsilon"]), amount(content["delta"])),
+        privacy=read_privacy(content),
         mechanisms=tuple(content["mechanisms"]),
         asked=content["asked"],
         answered=answered,

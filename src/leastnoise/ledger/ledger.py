@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from uuid import uuid4
 
-from leastnoise.core.exact import Number, format_ratio, parse_positive, quote
+from leastnoise.core.exact import Number, parse_positive, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger.accounts import Account, Accounts, Name
@@ -22,9 +22,10 @@ from leastnoise.ledger.rows import (
     Head,
     Json,
     Row,
-    amount,
     limit_key,
     mechanism_key,
+    privacy_to_json,
+    read_privacy,
 )
 from leastnoise.ledger.stores import Page, check_address, open_store
 from leastnoise.ledger.witness import read_head, read_witness
@@ -106,8 +107,6 @@ class Ledger:
             self._chain.close()
             raise
 
-    # ------------------------------------------------------------------ to be read
-
     @property
     def account(self) -> Account:
         """What may be spent of the data set, and was."""
@@ -178,8 +177,6 @@ class Ledger:
         said = None if unit is None else check_name(unit, "a unit of privacy")
         return declare(self.rows(), self.dataset, said)
 
-    # ------------------------------------------------------------------ to be written
-
     def allow(self, limit: Privacy, *, analyst: str | None = None) -> None:
         """Set a new limit, of the data set or of one analyst of it; the old one stays on record."""
         if not isinstance(limit, Privacy):
@@ -209,8 +206,7 @@ class Ledger:
         body = {
             "dataset": self.dataset,
             "analyst": self.analyst,
-            "epsilon": format_ratio(spending.privacy.epsilon),
-            "delta": format_ratio(spending.privacy.delta),
+            **privacy_to_json(spending.privacy),
             "mechanisms": list(spending.mechanisms),
             "asked": spending.asked,
         }
@@ -254,11 +250,9 @@ class Ledger:
         self._chain.close()
 
     def __enter__(self) -> "Ledger":
-        """Return the ledger."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let go of the database."""
         self.close()
 
     def __repr__(self) -> str:
@@ -266,8 +260,6 @@ class Ledger:
         where = "postgresql://…" if "://" in self.where else self.where
         who = "" if self.analyst is None else f", analyst={self.analyst!r}"
         return f"Ledger({where!r}, dataset={self.dataset!r}{who})"
-
-    # ------------------------------------------------------------------ how it is opened
 
     def _open(self, chosen: str | None, whole: Privacy | None, own: Privacy | None) -> str:
         """Begin a ledger or an account with its limit; refuse another than it has.
@@ -313,7 +305,6 @@ class Ledger:
 
 
 def _answer(page: Draft, receipt: Receipt) -> Stored | None:
-    """Return the answer of a charge that a page holds."""
     for row in page.of(receipt.key, ANSWER):
         content = row.content
         if content["charge"] == receipt.charge:
@@ -337,10 +328,7 @@ def _no_limit(limit: object) -> InvalidParameter:
 
 def _last_limit(page: Page, name: Name) -> Privacy | None:
     rows = keyed(page, limit_key(*name), LIMIT)
-    if not rows:
-        return None
-    content = rows[-1].content
-    return Privacy(amount(content["epsilon"]), amount(content["delta"]))
+    return read_privacy(rows[-1].content) if rows else None
 
 
 def _same(wanted: Privacy | None, had: Privacy | None) -> None:
@@ -356,13 +344,7 @@ def _same(wanted: Privacy | None, had: Privacy | None) -> None:
 
 
 def _limit_body(name: Name, limit: Privacy) -> Json:
-    dataset, analyst = name
-    return {
-        "dataset": dataset,
-        "analyst": analyst,
-        "epsilon": format_ratio(limit.epsilon),
-        "delta": format_ratio(limit.delta),
-    }
+    return {"dataset": name[0], "analyst": name[1], **privacy_to_json(limit)}
 
 
 def _same_question(key: str, before: Json, now: Json) -> None:

@@ -14,6 +14,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from leastnoise.core.exact import format_ratio
+from leastnoise.core.privacy import Privacy
+
 Json = dict[str, Any]
 VERSION = 1
 _LONG = 4000
@@ -104,9 +107,19 @@ def mechanism_key(digest: str) -> str:
     return f"\x1f{MECHANISM}\x1f{digest}"
 
 
+def privacy_to_json(privacy: Privacy) -> dict[str, str]:
+    """Return a guarantee for JSON, as exact ratios."""
+    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
+
+
+def read_privacy(content: Json) -> Privacy:
+    """Return the guarantee that a body holds."""
+    return Privacy(amount(content["epsilon"]), amount(content["delta"]))
+
+
 @lru_cache(maxsize=1024)
 def amount(text: str) -> Fraction:
-    """Return the rational that :func:`leastnoise.core.exact.ratio` printed, whatever its length."""
+    """Return the rational that ``format_ratio`` printed, whatever its length."""
     over, _, under = text.partition("/")
     return Fraction(_whole(over), _whole(under or "1"))
 

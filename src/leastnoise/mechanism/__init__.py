@@ -1,7 +1,7 @@
 """Mechanisms: noise with its guarantee, and the answers that it releases."""
 
 from leastnoise.mechanism.answer import Answer, Answers, farthest, half_width, recorded_as
-from leastnoise.mechanism.factory import calibrate, hold
+from leastnoise.mechanism.factory import calibrate, calibrate_problem, hold
 from leastnoise.mechanism.mechanism import Drawn, Mechanism, check_allow_exact, proving
 from leastnoise.mechanism.pair import PairAnswer, PairMechanism, calibrate_pair
 from leastnoise.mechanism.storage import NUMBERS
@@ -16,6 +16,7 @@ __all__ = [
     "PairMechanism",
     "calibrate",
     "calibrate_pair",
+    "calibrate_problem",
     "check_allow_exact",
     "farthest",
     "half_width",

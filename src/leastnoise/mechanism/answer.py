@@ -44,7 +44,6 @@ class Answer:
     __slots__ = ("_index", "_mechanism", "_receipt")
 
     def __init__(self, index: int, mechanism: Mechanism, receipt: Receipt | None = None) -> None:
-        """Take the parts."""
         self._index = index
         self._mechanism = mechanism
         self._receipt = receipt
@@ -109,11 +108,9 @@ class Answer:
         return Fraction(0) if self.mechanism.integer else _place(self.mechanism) / 2
 
     def _repr_html_(self) -> str:
-        """Show the answer in a notebook."""
         return table(_rounded(self), _facts(self))
 
     def __float__(self) -> float:
-        """Return the float nearest to the released number."""
         return self.mechanism.grid.nearest_float(self.index)
 
     def __str__(self) -> str:
@@ -125,13 +122,11 @@ class Answer:
         return f"Answer({_rounded(self)}, {self.privacy!r})"
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether another is the same number, mechanism and ledger entry."""
         if not isinstance(other, Answer):
             return NotImplemented
         return self._parts() == other._parts()
 
     def __hash__(self) -> int:
-        """Return the same for equal answers."""
         return hash(self._parts())
 
     def _parts(self) -> tuple[int, Mechanism, Receipt | None]:
@@ -216,7 +211,6 @@ class Answers:
         return np.nextafter(low, -math.inf), np.nextafter(high, math.inf)
 
     def _repr_html_(self) -> str:
-        """Show how many answers there are and what they guarantee."""
         return table(repr(self), _facts(self))
 
     def _off(self) -> Fraction:
@@ -226,7 +220,6 @@ class Answers:
         return Fraction(math.ulp(float(abs(self.values).max()))) / 2
 
     def __len__(self) -> int:
-        """Return the length of the first axis."""
         return len(self.values)
 
     def __str__(self) -> str:
@@ -289,7 +282,6 @@ def _errors(answer: Answer | Answers) -> tuple[str, str | None]:
 
 
 def _facts(answer: Answer | Answers) -> dict[str, str]:
-    """Return the rows that a notebook shows beside a released number."""
     usual, always = _errors(answer)
     facts = {
         "95 %": f"± {usual}",

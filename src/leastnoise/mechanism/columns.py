@@ -37,7 +37,6 @@ _KINDS |= {f"float{bits}": "f" for bits in (16, 32, 64)}
 _ARROW_KINDS = _KINDS | {"halffloat": "f", "float": "f", "double": "f"}
 # The longest integer that both Int128 and decimal128(38, 0) hold.
 _LONGEST = 10**38 - 1
-_LARGEST_FLOAT = sys.float_info.max
 
 
 class Column(Protocol):
@@ -68,7 +67,7 @@ def series_kind(value: object, *, integer: bool) -> "SeriesKind | None":
     """
     if isinstance(value, Number):  # at once: single values are to be released quickly
         return None
-    kind = next((kind for recognize in _LIBRARIES if (kind := recognize(value)) is not None), None)
+    kind = _pandas_series(value) or _polars_series(value) or _arrow_array(value)
     if kind is None:
         return None
     letters, wanted = ("iu", "integers") if integer else ("iuf", "floats or integers")
@@ -222,11 +221,8 @@ def _within(values: "Array", *, integer: bool) -> list[int] | list[float]:
     """
     if integer:
         return [max(-_LONGEST, min(_LONGEST, whole)) for whole in values.tolist()]
-    ends = Fraction(_LARGEST_FLOAT)
+    ends = Fraction(sys.float_info.max)
     return [as_float(max(-ends, min(ends, value))) for value in values.tolist()]
-
-
-# ------------------------------------------------------------------- which library's it is
 
 
 def _pandas_series(value: Any) -> PandasSeries | None:
@@ -260,13 +256,6 @@ def _arrow_array(value: Any) -> ArrowArray | None:
         return None
     name = _arrow_name(value.type)
     return ArrowArray(_ARROW_KINDS.get(name, ""), name, isinstance(value, arrow.ChunkedArray))
-
-
-_LIBRARIES: tuple[Callable[[Any], SeriesKind | None], ...] = (
-    _pandas_series,
-    _polars_series,
-    _arrow_array,
-)
 
 
 def _loaded(library: str, value: object, frames: tuple[str, ...]) -> Any:

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 from leastnoise.calibration import (
+    Effort,
     Problem,
     class_read,
     effort_read,
@@ -65,9 +66,15 @@ def calibrate(
     """
     delta = sensitivity_read(privacy, sensitivity, cost, integer=integer)
     problem = Problem(privacy, delta, cost, integer, class_read(among))
-    noise, certificate = find_noise(problem, effort_read(solve, gap, seconds), family)
-    drawn = Drawn(noise.discretize(delta), cost)
-    return Mechanism(privacy, delta, noise, certificate, drawn, integer)
+    return calibrate_problem(problem, effort_read(solve, gap, seconds), family)
+
+
+def calibrate_problem(problem: Problem, effort: Effort, family: str | None = None) -> Mechanism:
+    """Do what :func:`calibrate` does, for a problem whose parts are read and checked."""
+    noise, certificate = find_noise(problem, effort, family)
+    delta = problem.sensitivity
+    drawn = Drawn(noise.discretize(delta), problem.cost)
+    return Mechanism(problem.privacy, delta, noise, certificate, drawn, problem.integer)
 
 
 def hold(noise: LineNoise, privacy: Privacy, *, sensitivity: Number, cost: Cost = l1) -> Mechanism:

@@ -49,7 +49,6 @@ class Drawn:
     objective: Cost
 
     def __repr__(self) -> str:
-        """Print the distribution."""
         return f"Drawn({self.noise!r})"
 
     @property
@@ -104,7 +103,6 @@ class Mechanism:
         object.__setattr__(self, "releaser", releaser)
 
     def __getstate__(self) -> dict[str, object]:
-        """Keep what a mechanism is built from."""
         return {part.name: getattr(self, part.name) for part in fields(self) if part.init}
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -142,7 +140,6 @@ class Mechanism:
         return self
 
     def __repr__(self) -> str:
-        """Print the noise and the guarantee."""
         delta = format_exact(self.sensitivity)
         return f"Mechanism({self.noise!r}, {self.privacy!r}, sensitivity={delta})"
 
@@ -286,7 +283,6 @@ class Mechanism:
     def _release_each(
         self, values: Any, kind: SeriesKind | None, touches: int, recording: Recording
     ) -> Answers:
-        """Release an array, or a column of this kind."""
         privacy = compose_equal(self.privacy, parse_count(touches, "touches", least=1))
         if kind is None:
             draw, shape = self.releaser.prepare_array(values), list(values.shape)
@@ -312,8 +308,21 @@ class Mechanism:
         """Explain in plain words what is guaranteed and what the noise does.
 
         ``people`` is how many the data is about, where that is public (:meth:`Privacy.explain`).
+        Probabilities are rounded up.
         """
-        return _explanation(self, people)
+        words = [self.privacy.explain(people=people)]
+        proved = proving(self)
+        if proved:
+            words.append(
+                "With this noise an answer proves it outright with probability "
+                f"{_up(proved * 100)} % at the most."
+            )
+        elif self.privacy.delta:
+            words.append("This noise has no largest size: an answer never proves it outright.")
+        if self.needs_allowance:
+            left = _up(self.exact_probability * 100)
+            words.append(f"With probability {left} % the exact answer leaves.")
+        return " ".join(words)
 
 
 def check_allow_exact(
@@ -340,32 +349,14 @@ def check_allow_exact(
 
 
 def _reject_touches(touches: object) -> None:
-    """Reject several touches of a single value."""
     if parse_count(touches, "touches", least=1) > 1:
         raise InvalidParameter(
             f"touches is for arrays; got {quote(touches)} with a single value. Leave it out."
         )
 
 
-def _up(probability: Fraction) -> str:
-    return format_rounded(probability, 6, ROUND_CEILING)
-
-
-def _explanation(mechanism: Mechanism, people: int | None) -> str:
-    """Explain the guarantee, then what the sampled noise does; probabilities are rounded up."""
-    words = [mechanism.privacy.explain(people=people)]
-    proved = proving(mechanism)
-    if proved:
-        words.append(
-            f"With this noise an answer proves it outright with probability {_percent(proved)} % "
-            "at the most."
-        )
-    elif mechanism.privacy.delta:
-        words.append("This noise has no largest size: an answer never proves it outright.")
-    if mechanism.needs_allowance:
-        left = _percent(mechanism.exact_probability)
-        words.append(f"With probability {left} % the exact answer leaves.")
-    return " ".join(words)
+def _up(number: Fraction) -> str:
+    return format_rounded(number, 6, ROUND_CEILING)
 
 
 def proving(mechanism: Mechanism) -> Fraction:
@@ -380,7 +371,3 @@ def proving(mechanism: Mechanism) -> Fraction:
         return Fraction(0)
     shifts = {mechanism.noise: mechanism.sensitivity, drawn: mechanism.protected}
     return max(Profile(noise, sensitivity=shift).impossible for noise, shift in shifts.items())
-
-
-def _percent(chance: Fraction) -> str:
-    return format_rounded(chance * 100, 6, ROUND_CEILING)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.certificate import certificate_to_json, noise_to_json
 from leastnoise.core.exact import format_ratio
-from leastnoise.ledger import Codec, Encoded, Json, canonical
+from leastnoise.ledger import Codec, Encoded, Json, canonical, privacy_to_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,9 +23,9 @@ def description(mechanism: "Mechanism") -> tuple[Json, str]:
 
     The digest is of the noise and the guarantee alone: another proof of the same noise keeps it.
     """
-    noise, privacy = mechanism.drawn, mechanism.privacy
+    noise = mechanism.drawn
     drawn = {
-        "privacy": {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)},
+        "privacy": privacy_to_json(mechanism.privacy),
         "drawn": noise_to_json(noise.noise),
         "sensitivity": format_ratio(mechanism.sensitivity),
         "integer": mechanism.integer,
@@ -46,33 +46,7 @@ def digest(drawn: Json) -> str:
     return hashlib.sha256(canonical(drawn).encode()).hexdigest()
 
 
-def encode_index(index: int) -> Encoded:
-    """Encode one index."""
-    return {"index": f"{index:x}"}, b""
-
-
-def decode_index(content: Json, _: bytes) -> int:
-    """Decode one index."""
-    return int(content["index"], 16)
-
-
-def decode_pair(content: Json, _: bytes) -> tuple[int, int]:
-    """Decode two indices."""
-    first, second = (int(index, 16) for index in content["indices"])
-    return first, second
-
-
-def encode_indices(indices: tuple[int, ...]) -> Encoded:
-    """Encode the indices of several answers."""
-    return {"indices": [f"{index:x}" for index in indices]}, b""
-
-
-def decode_indices(content: Json, _: bytes) -> tuple[int, ...]:
-    """Decode the indices of several answers."""
-    return tuple(int(index, 16) for index in content["indices"])
-
-
-def encode_array(values: "NDArray[Any]") -> Encoded:
+def _encode_array(values: "NDArray[Any]") -> Encoded:
     """Encode an array: numbers of 64 bits as they are, others as strings."""
     shape = list(values.shape)
     if values.dtype == object:
@@ -82,8 +56,7 @@ def encode_array(values: "NDArray[Any]") -> Encoded:
     return {"dtype": little.dtype.str, "shape": shape}, little.tobytes()
 
 
-def decode_array(content: Json, payload: bytes) -> "NDArray[Any]":
-    """Decode an array."""
+def _decode_array(content: Json, payload: bytes) -> "NDArray[Any]":
     import numpy as np
 
     if content["dtype"] != "object":
@@ -104,7 +77,12 @@ def _exact(text: str) -> int | Fraction:
     return Fraction(int(over, 16), int(under, 16)) if under else int(over, 16)
 
 
-NUMBER: Codec[int] = Codec(encode_index, decode_index)
-PAIR: Codec[tuple[int, int]] = Codec(encode_indices, decode_pair)
-NUMBERS: Codec[tuple[int, ...]] = Codec(encode_indices, decode_indices)
-ARRAY: "Codec[NDArray[Any]]" = Codec(encode_array, decode_array)
+NUMBER: Codec[int] = Codec(
+    lambda index: ({"index": f"{index:x}"}, b""),
+    lambda content, _: int(content["index"], 16),
+)
+NUMBERS: Codec[tuple[int, ...]] = Codec(
+    lambda indices: ({"indices": [f"{index:x}" for index in indices]}, b""),
+    lambda content, _: tuple(int(index, 16) for index in content["indices"]),
+)
+ARRAY: "Codec[NDArray[Any]]" = Codec(_encode_array, _decode_array)

@@ -74,7 +74,6 @@ class Rearrangement:
     result: Uniform
 
     def __str__(self) -> str:
-        """Print a line for each stage."""
         lines = [f"{'the noise given':<34} costs {format_rounded(self.start.upper, 9)}"]
         lines += [
             f"{stage.name:<34} costs {format_rounded(stage.cost.upper, 9)}" for stage in self.stages
@@ -109,27 +108,7 @@ def rearrange(
         )
     half = parse_positive(sensitivity, "sensitivity") / 2
     parts = parse_count(cells, "cells", least=1)
-    if isinstance(noise, LatticeNoise):
-        raise InvalidParameter(
-            "a noise to rearrange must be decreasing on the line",
-            got="one on a lattice, whose atoms away from 0 forbid that (GDGK19, Lemma 2)",
-            fix="Give a Uniform or Steps.",
-        )
-    _check_noise(noise, 2 * half)
-    noise.total_variation(2 * half)  # rejects what is not symmetric and decreasing
-    radius = noise.radius
-    if isinstance(radius, float):
-        raise InvalidParameter(
-            "a noise to rearrange must have a largest size",
-            got=f"{type(noise).__name__}, which has none",
-            fix="Give a Uniform or Steps.",
-        )
-    if radius / half * parts > _MOST_CELLS:
-        raise InvalidParameter(
-            f"a noise may be cut into at most {_MOST_CELLS} cells on each side",
-            got="more",
-            fix="Give fewer cells, or a narrower noise.",
-        )
+    radius = _checked_radius(noise, half, parts)
     check_privacy(noise, privacy, sensitivity=2 * half)
     stages = []
 
@@ -179,12 +158,32 @@ def _hat(reach: Fraction, level: Fraction, atom: Fraction) -> Steps:
     return Steps([-reach, reach], [level], {0: atom} if atom else None)
 
 
-def _check_noise(noise: object, sensitivity: Fraction) -> None:
-    """Reject what is no noise: callers without a type checker can pass anything."""
-    if not isinstance(noise, Noise):
+def _checked_radius(noise: Noise, half: Fraction, parts: int) -> Fraction:
+    """Return the radius of a noise; reject one that is not decreasing, or has too many cells."""
+    if isinstance(noise, LatticeNoise):
+        raise InvalidParameter(
+            "a noise to rearrange must be decreasing on the line",
+            got="one on a lattice, whose atoms away from 0 forbid that (GDGK19, Lemma 2)",
+            fix="Give a Uniform or Steps.",
+        )
+    if not isinstance(noise, Noise):  # callers without a type checker can pass anything
         raise InvalidParameter(
             "Theorem 1 is read from a family's own law",
-            got=f"{type(noise).__name__}, moved by {format_exact(sensitivity)}, which has none "
-            "here",
+            got=f"{type(noise).__name__}, moved by {format_exact(2 * half)}, which has none here",
             fix="Ask its Profile instead.",
         )
+    noise.total_variation(2 * half)  # rejects what is not symmetric and decreasing
+    radius = noise.radius
+    if isinstance(radius, float):
+        raise InvalidParameter(
+            "a noise to rearrange must have a largest size",
+            got=f"{type(noise).__name__}, which has none",
+            fix="Give a Uniform or Steps.",
+        )
+    if radius / half * parts > _MOST_CELLS:
+        raise InvalidParameter(
+            f"a noise may be cut into at most {_MOST_CELLS} cells on each side",
+            got="more",
+            fix="Give fewer cells, or a narrower noise.",
+        )
+    return radius

@@ -2,8 +2,7 @@
 
 from leastnoise.planning.accuracy import privacy_for
 from leastnoise.planning.closed_forms import closed_cost
-from leastnoise.planning.comparison import Comparison, compare
-from leastnoise.planning.contenders import Contender
+from leastnoise.planning.comparison import Comparison, Contender, compare
 from leastnoise.planning.options import Option
 from leastnoise.planning.plans import Plan, plan
 from leastnoise.planning.wanted import Wanted

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
 
-from leastnoise.calibration import class_read, effort_read, sensitivity_read
+from leastnoise.calibration import Effort, Problem, class_read, effort_read, sensitivity_read
 from leastnoise.core.exact import (
     Number,
     as_float,
@@ -20,7 +20,7 @@ from leastnoise.core.exact import (
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1
 from leastnoise.errors import INTEGER, InvalidParameter
-from leastnoise.mechanism import Mechanism, calibrate, half_width
+from leastnoise.mechanism import calibrate_problem, half_width
 from leastnoise.rendering import Progress
 
 # ε and δ are looked for among the decimals of three digits: 900 to each power of ten.
@@ -73,64 +73,50 @@ def privacy_for(
     >>> privacy_for(error=3, confidence=0.95, sensitivity=1, delta=0, integer=True)
     Privacy(epsilon=0.832, delta=0)
     """
-    accuracy = _read(error, confidence, integer=integer)
-    effort_read(solve, gap, seconds)
+    size = _read_error(error, integer=integer)
+    often = parse_confidence(confidence, below_one="and below 1")
+    effort = effort_read(solve, gap, seconds)
     given = _given(epsilon, delta)
     moved = sensitivity_read(given, sensitivity, cost, integer=integer)
-    kind = class_read(among)
-
-    def found(privacy: Privacy, solving: bool) -> Mechanism:
-        return calibrate(
-            privacy,
-            sensitivity=moved,
-            cost=cost,
-            integer=integer,
-            among=kind,
-            solve=solving,
-            gap=gap,
-            seconds=seconds,
-        )
-
-    search = _Search(found, accuracy, given, wants_epsilon=epsilon is None)
+    problem = Problem(given, moved, cost, integer, class_read(among))
     with Progress() as progress:
-        return search.smallest(
-            _guess(accuracy, moved, 20.0 if epsilon is None else 0.5), solve, progress
-        )
-
-
-@dataclass(frozen=True)
-class _Accuracy:
-    """An error and how often it must not be exceeded."""
-
-    error: Fraction
-    confidence: Fraction
-
-    def met_by(self, mechanism: Mechanism) -> bool:
-        return half_width(mechanism, self.confidence) <= self.error
+        return _Search(problem, effort, size, often, epsilon is None, progress).smallest()
 
 
 @dataclass(frozen=True)
 class _Search:
-    """The smallest of the decimals of three digits that is enough, by trying."""
+    """The smallest of the decimals of three digits that is enough, by trying.
 
-    found: Callable[[Privacy, bool], Mechanism]
-    accuracy: _Accuracy
-    given: Privacy
+    The privacy of the problem is what is given, with 0 for what is asked for.
+    """
+
+    problem: Problem
+    effort: Effort
+    error: Fraction
+    confidence: Fraction
     wants_epsilon: bool
+    progress: Progress
 
-    def smallest(self, guess: Fraction, solve: bool, progress: Progress) -> Privacy:
+    def smallest(self) -> Privacy:
         """Return the smallest promise: closed forms bracket it, solutions decide."""
-        if self._enough(Fraction(0), solve):
-            return self.given
-        first = self._first(_place(guess), lambda place: self._enough(_at(place), False))
-        if solve:
+        if self._enough(Fraction(0), self.effort):
+            return self.problem.privacy
+        quick = replace(self.effort, solve=False)
+        first = self._first(_place(self._guess()), lambda place: self._enough(_at(place), quick))
+        if self.effort.solve:
 
             def enough(place: int) -> bool:
-                progress(f"trying {self._promise(_at(place))}")
-                return self._enough(_at(place), True)
+                self.progress(f"trying {self._promise(_at(place))}")
+                return self._enough(_at(place), self.effort)
 
             first = self._first(first, enough)
         return self._promise(_at(first))
+
+    def _guess(self) -> Fraction:
+        """Return about the ε of Laplace noise, which tells how large a δ may be too."""
+        tail = -math.log(max(as_float(1 - self.confidence), 1e-300))
+        wanted = tail * as_float(self.problem.sensitivity / self.error)
+        return Fraction(min(max(wanted, 1e-300), 20.0 if self.wants_epsilon else 0.5))
 
     def _first(self, start: int, enough: Callable[[int], bool]) -> int:
         """Return the first place that is enough: steps that double from ``start``, then halving."""
@@ -151,39 +137,32 @@ class _Search:
             good, bad = (middle, bad) if enough(middle) else (good, middle)
         return good
 
-    def _enough(self, number: Fraction, solving: bool) -> bool:
+    def _enough(self, number: Fraction, effort: Effort) -> bool:
         """Tell whether the least noise of a promise is accurate enough."""
         promise = self._promise(number)
         if not promise.epsilon and not promise.delta:
             return False
         try:
-            return self.accuracy.met_by(self.found(promise, solving))
+            mechanism = calibrate_problem(replace(self.problem, privacy=promise), effort)
         except InvalidParameter:
             if number:
                 raise
             return False  # at 0 there may be no least noise, and further on there is
+        return half_width(mechanism, self.confidence) <= self.error
 
     def _promise(self, number: Fraction) -> Privacy:
-        if self.wants_epsilon:
-            return Privacy(number, self.given.delta)
-        return Privacy(self.given.epsilon, number)
+        given = self.problem.privacy
+        return (
+            Privacy(number, given.delta) if self.wants_epsilon else Privacy(given.epsilon, number)
+        )
 
     def _hopeless(self) -> InvalidParameter:
         asked, most = ("ε", _LARGEST_EPSILON) if self.wants_epsilon else ("δ", _LARGEST_DELTA)
         return InvalidParameter(
             f"the error must be one that some {asked} up to {format_exact(most)} allows so often; "
-            "got "
-            f"{format_exact(self.accuracy.error)} with {format_exact(self.accuracy.confidence)}. "
-            "Accept a "
-            "larger error or a smaller confidence."
+            f"got {format_exact(self.error)} with {format_exact(self.confidence)}. "
+            "Accept a larger error or a smaller confidence."
         )
-
-
-def _guess(accuracy: _Accuracy, sensitivity: Fraction, most: float) -> Fraction:
-    """Return about the ε of Laplace noise, which tells how large a δ may be too."""
-    tail = -math.log(max(as_float(1 - accuracy.confidence), 1e-300))
-    wanted = tail * as_float(sensitivity / accuracy.error)
-    return Fraction(min(max(wanted, 1e-300), most))
 
 
 def _place(number: Fraction) -> int:
@@ -199,7 +178,7 @@ def _at(place: int) -> Fraction:
     return (digits + 100) * Fraction(10) ** (exponent - 2)
 
 
-def _read(error: Number, confidence: Number, *, integer: bool) -> _Accuracy:
+def _read_error(error: Number, *, integer: bool) -> Fraction:
     size = parse_positive(error, "error")
     if integer and size.denominator != 1:
         raise InvalidParameter(
@@ -207,7 +186,7 @@ def _read(error: Number, confidence: Number, *, integer: bool) -> _Accuracy:
             got=quote(error),
             fix=f"Give {max(1, math.floor(size))}, or leave out " + INTEGER + ".",
         )
-    return _Accuracy(size, parse_confidence(confidence, below_one="and below 1"))
+    return size
 
 
 def _given(epsilon: Number | None, delta: Number | None) -> Privacy:

@@ -63,6 +63,15 @@ def on_line(family: str, problem: Problem) -> Smooth:
     return noise
 
 
+def drawn_of(noise: Smooth, sensitivity: Fraction, *, integer: bool) -> Rounded:
+    """Return what is drawn of noise that answers share: on the integers, or the lattice of Δ.
+
+    On the lattice each answer moves by whole steps, and the noise is stretched as much as that move
+    is longer than Δ, so that Δ/σ stays as it is.
+    """
+    return Rounded(Fraction(1), noise) if integer else noise.discretize(sensitivity)
+
+
 # From which number of releases on the Gaussian is the cheapest is looked for up to here.
 MOST_RELEASES = 10_000
 

@@ -1,41 +1,65 @@
 """``compare``: every noise that keeps a promise, cheapest first."""
 
 import contextlib
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from leastnoise.calibration import FAMILIES, Problem, class_read, effort_read, sensitivity_read
+from leastnoise.calibration import (
+    FAMILIES,
+    Effort,
+    Problem,
+    class_read,
+    effort_read,
+    sensitivity_read,
+)
 from leastnoise.certificate import CLASSES, CanonicalBound
 from leastnoise.core.basic_composition import split_evenly
 from leastnoise.core.exact import (
     Number,
+    as_float,
     format_exact,
     format_ratio,
     format_rounded,
     parse_count,
     quote,
 )
-from leastnoise.core.noise import Smooth
+from leastnoise.core.lattice import rounding_error
+from leastnoise.core.noise import Noise, Smooth
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1
 from leastnoise.errors import InvalidParameter, Unsupported
-from leastnoise.mechanism import Mechanism, calibrate
+from leastnoise.ledger import privacy_to_json
+from leastnoise.mechanism import Mechanism, calibrate_problem, farthest, half_width, proving
 from leastnoise.planning.closed_forms import (
     MOST_RELEASES,
+    drawn_of,
     first_release,
     gaussian_ahead,
     on_line,
     one_of,
 )
-from leastnoise.planning.contenders import COLUMNS, Contender, cells_of
-from leastnoise.planning.options import privacy_to_dict
+from leastnoise.planning.wanted import USUAL
 from leastnoise.rendering import as_text, html_notes, html_table
 
 LEAST = "least"
+# The columns of the table, and what stands in each.
+_COLUMNS = {
+    "noise": "",
+    "cost": "expected cost of one answer",
+    "× bound": "how many times the lower bound",
+    "95 % within": "95 % of the errors are no larger",
+    "all within": "no error is larger",
+    "proves": "probability of an output that proves which neighbour it was",
+    "exact": "probability that the exact value leaves",
+}
+_NEVER = "–"
+# More than the enclosures of irrational costs are wide: what is no further above the bound is 1.
+_ROUNDING = Fraction(1, 1 << 60)
 
 
 def compare(
@@ -76,16 +100,15 @@ def compare(
     'the staircase needs ε > 0'
     """
     moved = sensitivity_read(privacy, sensitivity, cost, integer=integer)
-    effort_read(solve, gap, seconds)
+    effort = effort_read(solve, gap, seconds)
     problem = Problem(privacy, moved, cost, integer, class_read(among))
     many = parse_count(releases, "releases", least=1)
     found, refused = _by_family(problem, many)
-    effort = {"solve": solve, "gap": gap, "seconds": seconds}
     bounds = [_bound(problem)]
     if solve or not found:
         try:
-            found[LEAST] = least = _calibrated(one_of(problem, many), None, effort)
-            whole = least if many == 1 else _calibrated(problem, None, effort)
+            found[LEAST] = least = calibrate_problem(one_of(problem, many), effort)
+            whole = least if many == 1 else calibrate_problem(problem, effort)
             bounds.append(whole.certificate.lower_bound)
         except (InvalidParameter, Unsupported) as error:
             if not found:
@@ -117,7 +140,7 @@ class Comparison:
 
     asked: Problem
     releases: int
-    rows: tuple[Contender, ...]
+    rows: tuple["Contender", ...]
     refused: Mapping[str, str]
     lower_bound: Fraction
 
@@ -142,16 +165,13 @@ class Comparison:
             return None  # no Gaussian keeps the promise
         return first_release(lambda k: gaussian_ahead(self.asked, k))
 
-    def __iter__(self) -> Iterator[Contender]:
-        """Go through the noises, cheapest first."""
+    def __iter__(self) -> "Iterator[Contender]":
         return iter(self.rows)
 
     def __len__(self) -> int:
-        """Return how many noises there are."""
         return len(self.rows)
 
-    def __getitem__(self, family: str) -> Contender:
-        """Return the noise of a family."""
+    def __getitem__(self, family: str) -> "Contender":
         for row in self.rows:
             if row.family == family:
                 return row
@@ -171,13 +191,13 @@ class Comparison:
         problem = self.asked
         many = {"gaussian_overtakes_at": self.overtaking} if self.releases > 1 else {}
         return {
-            "privacy": privacy_to_dict(self.privacy),
+            "privacy": privacy_to_json(self.privacy),
             "sensitivity": format_ratio(problem.sensitivity),
             "objective": repr(problem.cost),
             "integer": problem.integer,
             "among": problem.among,
             "releases": self.releases,
-            "each": privacy_to_dict(self.each),
+            "each": privacy_to_json(self.each),
             "lower_bound": format_ratio(self.lower_bound),
             **many,
             "rows": [row.to_dict() for row in self.rows],
@@ -186,21 +206,104 @@ class Comparison:
         }
 
     def _repr_html_(self) -> str:
-        """Show the table in a notebook."""
         notes = html_notes(_notes(self), self.explain())
-        return html_table(self._cells(), _title(self), COLUMNS) + notes
+        return html_table(self._cells(), _title(self), _COLUMNS) + notes
 
     def __str__(self) -> str:
         """Print the table: costs rounded up, the lower bound down."""
         return as_text(_title(self), [self._cells()], _notes(self), left=[0])
 
     def _cells(self) -> list[list[str]]:
-        return [list(COLUMNS), *map(cells_of, self.rows)]
+        return [list(_COLUMNS), *map(_cells_of, self.rows)]
 
     def __repr__(self) -> str:
-        """Say what is compared."""
         names = ", ".join(row.family for row in self.rows)
         return f"Comparison({self.privacy!r}: {names})"
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A noise that keeps the promise of a comparison.
+
+    Attributes:
+        family: Its name: ``"least"`` for what calibrate finds without one.
+        noise: The law as its theorem has it, on the line or on the integers.
+        cost: The expected cost of one answer: exact or a proved upper bound.
+        ratio: How many times the lower bound that is; ``math.inf`` where the bound is 0.
+        radius: No error of what is drawn is larger, rounding included; ``math.inf`` where there
+            is no largest.
+        half_width: 95 % of what is drawn stays within this, rounding included.
+        impossible: With this probability, at the most, an output proves outright that the true
+            answer is not a neighbour's (:attr:`leastnoise.Profile.impossible`, as drawn).
+        exact_probability: With this probability the exact value leaves
+            (:attr:`leastnoise.Mechanism.exact_probability`).
+        mechanism: What releases each answer; None for Gaussian noise that several releases share,
+            for it keeps the promise of all of them and none of its own is stated.
+    """
+
+    family: str
+    noise: Noise
+    cost: Fraction
+    ratio: Fraction | float
+    radius: Fraction | float
+    half_width: Fraction
+    impossible: Fraction
+    exact_probability: Fraction
+    mechanism: Mechanism | None
+
+    @classmethod
+    def of(cls, family: str, mechanism: Mechanism, bound: Fraction) -> "Contender":
+        """Ask a mechanism for all that is compared."""
+        return cls(
+            family=family,
+            noise=mechanism.noise,
+            cost=mechanism.cost,
+            ratio=_times(mechanism.cost, bound),
+            radius=farthest(mechanism),
+            half_width=half_width(mechanism, USUAL),
+            impossible=proving(mechanism),
+            exact_probability=mechanism.exact_probability,
+            mechanism=mechanism,
+        )
+
+    @classmethod
+    def shared(cls, family: str, noise: Smooth, problem: Problem, bound: Fraction) -> "Contender":
+        """Return a Gaussian noise that several releases share, each moved by Δ."""
+        drawn = drawn_of(noise, problem.sensitivity, integer=problem.integer)
+        law = drawn if problem.integer else noise
+        cost = law.expected(problem.cost)
+        rounding = rounding_error(drawn.step, integer=problem.integer)
+        return cls(
+            family=family,
+            noise=law,
+            cost=cost,
+            ratio=_times(cost, bound),
+            radius=math.inf,
+            half_width=drawn.within(USUAL) * drawn.step + rounding,
+            impossible=Fraction(0),  # it has no largest size
+            exact_probability=drawn.weight(0) if problem.integer else Fraction(0),
+            mechanism=None,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON: exact numbers as texts, and the cost as a float beside."""
+        return {
+            "family": self.family,
+            "noise": repr(self.noise),
+            "cost": format_ratio(self.cost),
+            "cost_float": as_float(self.cost) if math.isfinite(as_float(self.cost)) else None,
+            "ratio": None if isinstance(self.ratio, float) else format_ratio(self.ratio),
+            "radius": None if isinstance(self.radius, float) else format_ratio(self.radius),
+            "half_width_95": format_ratio(self.half_width),
+            "impossible": format_ratio(self.impossible),
+            "exact_probability": format_ratio(self.exact_probability),
+        }
+
+
+def _times(cost: Fraction, bound: Fraction) -> Fraction | float:
+    if bound > 0:
+        return cost / bound
+    return Fraction(1) if cost <= bound else math.inf
 
 
 def _title(comparison: Comparison) -> str:
@@ -225,7 +328,7 @@ def _notes(comparison: Comparison) -> list[str]:
     notes = [f"bound: of {CLASSES[problem.among]}, none costs less than {bound}."]
     if many > 1:
         notes[0] = notes[0][:-1] + " in any one release, even under the whole promise."
-    notes += [f"{name}: {meaning}." for name, meaning in COLUMNS.items() if name in _TOLD]
+    notes += [f"{name}: {_COLUMNS[name]}." for name in ("proves", "exact")]
     if many > 1:
         shared = f"; Gaussian noises share it exactly, as one moved by √{many}·Δ"
         shared = shared if problem.privacy.delta else ""
@@ -233,35 +336,14 @@ def _notes(comparison: Comparison) -> list[str]:
             f"{many} releases: each promises {comparison.each}, and all of them together "
             f"{problem.privacy}{shared}. What an answer proves, and its errors, are of one answer."
         )
-        notes.append(_overtaking(comparison.overtaking))
+        first = comparison.overtaking
+        ahead = f"overtakes the other closed forms at k = {first}"
+        if first is None:
+            ahead = f"is the cheapest closed form for no number of them up to {MOST_RELEASES}"
+        elif first == 1:
+            ahead = "is the cheapest closed form already for one"
+        notes.append(f"many releases: the Gaussian {ahead}.")
     return [*notes, *(f"not {name}: {why}." for name, why in comparison.refused.items())]
-
-
-# Columns that a note explains.
-_TOLD = ("proves", "exact")
-
-
-def _overtaking(first: int | None) -> str:
-    if first is None:
-        return (
-            "many releases: the Gaussian is the cheapest closed form for no number of them up to "
-            f"{MOST_RELEASES}."
-        )
-    if first == 1:
-        return "many releases: the Gaussian is the cheapest closed form already for one."
-    return f"many releases: the Gaussian overtakes the other closed forms at k = {first}."
-
-
-def _calibrated(problem: Problem, family: str | None, effort: Mapping[str, Any]) -> Mechanism:
-    return calibrate(
-        problem.privacy,
-        sensitivity=problem.sensitivity,
-        cost=problem.cost,
-        integer=problem.integer,
-        among=problem.among,
-        family=family,
-        **effort,
-    )
 
 
 def _by_family(
@@ -276,7 +358,7 @@ def _by_family(
             if FAMILIES[name].is_gaussian and releases > 1:
                 found[name] = on_line(name, one)
                 continue
-            mechanism = _calibrated(one, name, {})
+            mechanism = calibrate_problem(one, Effort(), name)
         except (InvalidParameter, Unsupported) as error:
             refused[name] = error.rule
             continue
@@ -294,5 +376,24 @@ def _bound(problem: Problem) -> Fraction:
         evidence = CanonicalBound(integer=problem.integer)
         bounds.append(evidence.prove(problem.cost, problem.privacy, problem.sensitivity))
         if not problem.privacy.epsilon:  # the least noise is known, or what it is known by
-            bounds.append(_calibrated(problem, None, {"solve": False}).certificate.lower_bound)
+            known = calibrate_problem(problem, Effort(solve=False))
+            bounds.append(known.certificate.lower_bound)
     return max(bounds)
+
+
+def _cells_of(row: Contender) -> list[str]:
+    """Return the row's cells, costs and errors rounded up."""
+    radius, times = row.radius, row.ratio
+    return [
+        row.family,
+        _up(row.cost, 6),
+        _NEVER if isinstance(times, float) else _up(max(times - _ROUNDING, Fraction(1)), 5),
+        f"± {_up(row.half_width, 4)}",
+        _NEVER if isinstance(radius, float) else f"± {_up(radius, 6)}",
+        _up(row.impossible, 3),
+        _up(row.exact_probability, 3),
+    ]
+
+
+def _up(number: Fraction, digits: int) -> str:
+    return format_rounded(number, digits, ROUND_CEILING)

@@ -7,19 +7,21 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from leastnoise.calibration import FAMILIES, Problem
+from leastnoise.calibration import FAMILIES, Effort, Problem
 from leastnoise.core.exact import format_ratio
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
-from leastnoise.mechanism import Mechanism, calibrate, half_width
+from leastnoise.ledger import privacy_to_json
+from leastnoise.mechanism import Mechanism, calibrate_problem, half_width
 from leastnoise.planning.wanted import Wanted
 
 # How all answers satisfy the guarantee together, as a plan prints it.
 EACH, SHARED, COMPOSED = "split", "shared", "composed"
 # The class of noise that plans search in.
 AMONG = "decreasing"
+CLOSED_FORMS = Effort(solve=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +60,11 @@ class Option:
             "family": self.family,
             "how": self.how,
             "cost": None if self.cost is None else format_ratio(self.cost),
-            "promises": [privacy_to_dict(part) for part in self.promises],
+            "promises": [privacy_to_json(part) for part in self.promises],
             "costs": [format_ratio(cost) for cost in self.costs],
             "half_widths": [format_ratio(width) for width in self.half_widths],
             "refused": self.refused,
         }
-
-
-def privacy_to_dict(privacy: Privacy) -> dict[str, str]:
-    """Return a guarantee for JSON, as exact ratios."""
-    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
 class OutOfTime(InvalidParameter):
@@ -88,11 +85,7 @@ class Asked:
         return max(0.0, self.ends - time.monotonic())
 
     def in_time(self) -> None:
-        """Go on if there is time left.
-
-        Raises:
-            OutOfTime: If there is none.
-        """
+        """Raise OutOfTime if no time is left."""
         if not self.left:
             raise OutOfTime("passed over: the seconds were up")
 
@@ -122,6 +115,19 @@ class Asked:
         """Return each error as a part of its target, for the answers that have one."""
         pairs = zip(self.wanted, widths, strict=True)
         return [width / one.error for one, width in pairs if one.error is not None]
+
+    def option(
+        self,
+        family: str,
+        how: str,
+        parts: tuple[Privacy, ...],
+        costs: tuple[Fraction, ...],
+        widths: tuple[Fraction, ...],
+    ) -> Option:
+        """Return the row of a way to release the answers; reject one that misses a target."""
+        if self.missed(widths):
+            raise InvalidParameter("it misses a target by a hair")
+        return Option(family, how, self.score(costs, widths), parts, costs, widths)
 
     def missed(self, widths: tuple[Fraction, ...]) -> bool:
         """Tell whether some target is not met."""
@@ -155,27 +161,22 @@ class Laws:
 
     def drawn(self, family: str, one: Wanted, privacy: Privacy) -> LatticeNoise:
         """Return what a family draws; it raises where it cannot keep the promise."""
-        problem = Problem(privacy, one.sensitivity, one.objective, one.integer, AMONG)
-        if (family, problem) not in self._found:
-            self._found[family, problem] = (
-                FAMILIES[family].find(problem).discretize(problem.sensitivity)
-            )
-        return self._found[family, problem]
-
-    def cost(self, family: str, one: Wanted, privacy: Privacy) -> Fraction:
-        """Return what the drawn noise costs, without the answer's weight."""
-        problem = Problem(privacy, one.sensitivity, one.objective, one.integer, AMONG)
-        if (family, problem) not in self._costs:
-            self._costs[family, problem] = self.drawn(family, one, privacy).expected(one.objective)
-        return self._costs[family, problem]
+        problem = _problem(one, privacy)
+        key = family, problem
+        if key not in self._found:
+            self._found[key] = FAMILIES[family].find(problem).discretize(problem.sensitivity)
+        return self._found[key]
 
     def width(self, family: str, one: Wanted, privacy: Privacy) -> Fraction:
         """Return how far errors reach, as often as the answer's confidence says."""
         return reach(self.drawn(family, one, privacy), one)
 
     def figures(self, family: str, one: Wanted, privacy: Privacy) -> Figures:
-        """Return both."""
-        return Figures(family, self.cost(family, one, privacy), self.width(family, one, privacy))
+        """Return what the drawn noise costs, without the answer's weight, and its width."""
+        key = family, _problem(one, privacy)
+        if key not in self._costs:
+            self._costs[key] = self.drawn(family, one, privacy).expected(one.objective)
+        return Figures(family, self._costs[key], self.width(family, one, privacy))
 
 
 def reach(law: LatticeNoise, one: Wanted) -> Fraction:
@@ -184,24 +185,14 @@ def reach(law: LatticeNoise, one: Wanted) -> Fraction:
 
 
 def calibrated(
-    one: Wanted,
-    privacy: Privacy,
-    family: str | None,
-    *,
-    solve: bool = False,
-    seconds: float = 10,
+    one: Wanted, privacy: Privacy, family: str | None, effort: Effort = CLOSED_FORMS
 ) -> Mechanism:
     """Return the mechanism of a family, or the least, for a wanted answer."""
-    return calibrate(
-        privacy,
-        sensitivity=one.sensitivity,
-        cost=one.objective,
-        integer=one.integer,
-        among=AMONG,
-        family=family,
-        solve=solve,
-        seconds=seconds,
-    )
+    return calibrate_problem(_problem(one, privacy), effort, family)
+
+
+def _problem(one: Wanted, privacy: Privacy) -> Problem:
+    return Problem(privacy, one.sensitivity, one.objective, one.integer, AMONG)
 
 
 def option_of(family: str, how: str, asked: Asked, mechanisms: tuple[Mechanism, ...]) -> Option:

@@ -60,7 +60,8 @@ def answer_cells(wanted: Sequence[Wanted], chosen: Option) -> list[list[str]]:
 def option_cells(wanted: Sequence[Wanted], rows: Sequence[Option]) -> list[list[str]]:
     """Return the names of the columns, then a line for each way that was worked out."""
     chosen = rows[0].cost
-    lines = [["noise", _cost_name(wanted), "× chosen", "errors within"]]
+    figure = "error/target" if all(one.cost is None for one in wanted) else "cost of all"
+    lines = [["noise", figure, "× chosen", "errors within"]]
     lines += [
         [
             row.name,
@@ -75,14 +76,8 @@ def option_cells(wanted: Sequence[Wanted], rows: Sequence[Option]) -> list[list[
 
 
 def _widths(row: Option) -> str:
-    """Return the errors of the first few answers."""
     first = [f"± {_up(width, 3)}" for width in row.half_widths[:_FEW]]
     return ", ".join([*first, *(["…"] if len(row.half_widths) > _FEW else [])])
-
-
-def _cost_name(wanted: Sequence[Wanted]) -> str:
-    alone = all(one.cost is None for one in wanted)
-    return "error/target" if alone else "cost of all"
 
 
 def notes(together: Privacy, rows: Sequence[Option], answers: int) -> list[str]:

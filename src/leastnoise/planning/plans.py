@@ -18,10 +18,10 @@ from leastnoise.core.exact import Number, format_exact, format_ratio, format_rou
 from leastnoise.core.noise import Gaussian, Rounded
 from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
-from leastnoise.ledger import UNRECORDED, Ledger, Recording, Spending, Unrecorded
+from leastnoise.ledger import UNRECORDED, Ledger, Recording, Spending, Unrecorded, privacy_to_json
 from leastnoise.mechanism import NUMBERS, Answer, Mechanism, check_allow_exact
 from leastnoise.planning import plan_text
-from leastnoise.planning.options import COMPOSED, SHARED, Asked, Option, option_of, privacy_to_dict
+from leastnoise.planning.options import COMPOSED, SHARED, Asked, Option, option_of
 from leastnoise.planning.search import considered, impossible
 from leastnoise.planning.wanted import Wanted
 from leastnoise.rendering import as_text, html_notes, html_table
@@ -120,7 +120,6 @@ class Plan:
         return self.rows[0].cost or Fraction(0)
 
     def __getitem__(self, name: str) -> Mechanism:
-        """Return what releases an answer."""
         try:
             return self.mechanisms[name]
         except KeyError:
@@ -130,11 +129,9 @@ class Plan:
             ) from None
 
     def __iter__(self) -> Iterator[str]:
-        """Go through the names of the answers."""
         return (one.name for one in self.wanted)
 
     def __len__(self) -> int:
-        """Return how many answers there are."""
         return len(self.wanted)
 
     def check(self) -> None:
@@ -150,8 +147,7 @@ class Plan:
             if stated != (one.sensitivity, one.integer, one.objective):
                 raise _unproved("a mechanism is for another answer")
         chosen, asked = self.rows[0], Asked(self.privacy, self.wanted)
-        if proved(chosen.how, self.ready, self.privacy) != self.together:
-            raise _unproved("the answers keep another promise together")
+        self._check_together()
         if option_of(chosen.family, chosen.how, asked, self.ready) != chosen:
             raise _unproved("the answers do not cost what it says")
         if asked.missed(chosen.half_widths):
@@ -194,14 +190,17 @@ class Plan:
 
     def _spending(self) -> Spending:
         """Return what a ledger is to charge: what all answers are proved to keep together."""
-        if proved(self.rows[0].how, self.ready, self.privacy) != self.together:
-            raise _unproved("the answers keep another promise together")
+        self._check_together()
         parts = {
             one.name: made.spending() for one, made in zip(self.wanted, self.ready, strict=True)
         }
         mechanisms = {d: found for part in parts.values() for d, found in part.mechanisms.items()}
         names = {name: list(part.mechanisms) for name, part in parts.items()}
         return Spending(self.together, mechanisms, {"answer": "plan", "of": names})
+
+    def _check_together(self) -> None:
+        if proved(self.rows[0].how, self.ready, self.privacy) != self.together:
+            raise _unproved("the answers keep another promise together")
 
     def _complete(self, values: object) -> None:
         """Refuse values that are not just those of the plan."""
@@ -244,14 +243,14 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """Return the plan for JSON: exact numbers as texts."""
         return {
-            "privacy": privacy_to_dict(self.privacy),
-            "together": privacy_to_dict(self.together),
+            "privacy": privacy_to_json(self.privacy),
+            "together": privacy_to_json(self.together),
             "family": self.family,
             "how": self.rows[0].how,
             "cost": format_ratio(self.cost),
             "wanted": [one.to_dict() for one in self.wanted],
             "mechanisms": {
-                name: {"noise": repr(made.noise), "privacy": privacy_to_dict(made.privacy)}
+                name: {"noise": repr(made.noise), "privacy": privacy_to_json(made.privacy)}
                 for name, made in self.mechanisms.items()
             },
             "rows": [row.to_dict() for row in self.rows],
@@ -259,7 +258,6 @@ class Plan:
         }
 
     def _repr_html_(self) -> str:
-        """Show the tables in a notebook."""
         answers, options = self._tables()
         tables = html_table(answers, self._title()) + html_table(options, "What was considered")
         return tables + html_notes(self._notes(), self.explain())
@@ -279,12 +277,10 @@ class Plan:
         return plan_text.notes(self.together, self.rows, len(self))
 
     def __repr__(self) -> str:
-        """Say what is planned."""
         return f"Plan({self.privacy!r}: {_names(self.wanted)}; {self.rows[0].name})"
 
 
 def _read(privacy: Privacy, wanted: object) -> Asked:
-    """Refuse what is no question."""
     as_privacy(privacy, "Privacy(1, '1e-6')")
     if not privacy.epsilon and not privacy.delta:
         raise InvalidParameter(
@@ -337,11 +333,7 @@ def _unproved(what: str) -> InvalidParameter:
 
 
 def _gaussian(mechanism: Mechanism) -> tuple[Fraction, Fraction]:
-    """Return the move that shared noise protects against, and its σ.
-
-    Raises:
-        NotPrivate: If it is not a rounded Gaussian.
-    """
+    """Return the move that shared noise protects against, and its σ; reject other noise."""
     law = mechanism.drawn.noise
     if not isinstance(law, Rounded) or not isinstance(law.noise, Gaussian):
         raise NotPrivate(f"shared noise must be Gaussian; got {law!r}. Plan again.")
@@ -349,13 +341,10 @@ def _gaussian(mechanism: Mechanism) -> tuple[Fraction, Fraction]:
 
 
 def proved(how: str, mechanisms: tuple[Mechanism, ...], asked: Privacy) -> Privacy:
-    """Return what the mechanisms keep together, no more than was asked; raise if it is more.
+    """Return what the mechanisms keep together; raise NotPrivate if that is more than was asked.
 
     By their own guarantees, as one Gaussian noise (both :mod:`leastnoise.core.basic_composition`),
     or by composing what they draw (:func:`leastnoise.compose`). A long δ is rounded up.
-
-    Raises:
-        NotPrivate: If they do not keep the promise that was asked for.
     """
     if how == SHARED:
         reached = basic_composition.compose_gaussians(map(_gaussian, mechanisms), asked.epsilon)

@@ -1,10 +1,9 @@
 """One answer that a plan is asked for."""
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fractions import Fraction
 
-from leastnoise.calibration import FAMILIES
+from leastnoise.calibration import check_family, whole_sensitivity
 from leastnoise.core.exact import (
     Number,
     format_exact,
@@ -14,7 +13,7 @@ from leastnoise.core.exact import (
     quote,
 )
 from leastnoise.costs import Cost, as_cost, l1
-from leastnoise.errors import INTEGER, InvalidParameter
+from leastnoise.errors import InvalidParameter
 
 USUAL = Fraction(19, 20)
 
@@ -68,7 +67,7 @@ class Wanted:
             cost = l1
         read = {
             "name": _name(name),
-            "sensitivity": _sensitivity(sensitivity, _whole(integer)),
+            "sensitivity": whole_sensitivity(sensitivity, integer=_whole(integer)),
             "cost": None if cost is None else as_cost(cost),
             "integer": integer,
             "weight": parse_positive(1 if weight is None else weight, "the weight of an answer"),
@@ -78,7 +77,7 @@ class Wanted:
             "confidence": parse_confidence(
                 USUAL if confidence is None else confidence, below_one="and below 1"
             ),
-            "family": _family(family),
+            "family": None if family is None else check_family(family, "what is cheapest"),
         }
         for field, value in read.items():
             object.__setattr__(self, field, value)
@@ -149,28 +148,6 @@ def _whole(integer: object) -> bool:
     raise InvalidParameter(
         f"integer must be True or False; got {quote(integer)}. "
         "Say whether the true answer is a whole number."
-    )
-
-
-def _sensitivity(sensitivity: Number, integer: bool) -> Fraction:
-    moved = parse_positive(sensitivity, "sensitivity")
-    if integer and moved.denominator != 1:
-        raise InvalidParameter(
-            "the sensitivity of a whole-number answer must be a whole number",
-            got=format_exact(moved),
-            fix="Round it up, or leave out " + INTEGER + ".",
-        )
-    return moved
-
-
-def _family(family: object) -> str | None:
-    if family is None or (isinstance(family, str) and family in FAMILIES):
-        return family
-    near = get_close_matches(str(family).lower(), FAMILIES, n=1)
-    meant = f"Did you mean {near[0]}? " if near else ""
-    raise InvalidParameter(
-        f"family must be one of {', '.join(FAMILIES)}; got {quote(family)}. {meant}"
-        "Choose one, or leave it out for what is cheapest."
     )
 
 

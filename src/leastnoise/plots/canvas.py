@@ -34,7 +34,6 @@ def save(chart: Any, path: str | Path) -> Path:
 
 
 def _drawn(chart: Any, kind: str) -> bytes:
-    """Return the bytes of a chart's file."""
     file: io.BytesIO | io.StringIO = io.BytesIO() if kind in ("png", "pdf") else io.StringIO()
     chart.save(file, format=kind, **({"ppi": 144} if kind == "png" else {}))
     content = file.getvalue()

@@ -150,13 +150,16 @@ def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> Any:
     alt = library()
     spread = alt.Scale(type="log", nice=False)
     heights = alt.Scale(type="log", nice=False, domain=[as_float(low), as_float(high)])
-    figures = ".0e" if name == "delta" else "~g"
+    along, up = (
+        alt.Axis(format=figures, tickCount=6)
+        for figures in (".0e" if name == "delta" else "~g", "~g")
+    )
     lines = (
         alt.Chart(alt.Data(values=rows))
         .mark_line(clip=True, interpolate="monotone")
         .encode(
-            x=alt.X("x:Q", title=f"{symbol} of the promise", scale=spread, axis=_axis(figures)),
-            y=alt.Y("value:Q", title="expected cost of an answer", scale=heights, axis=_axis("~g")),
+            x=alt.X("x:Q", title=f"{symbol} of the promise", scale=spread, axis=along),
+            y=alt.Y("value:Q", title="expected cost of an answer", scale=heights, axis=up),
             **_looks(drawn),
         )
     )
@@ -209,7 +212,6 @@ def _from_below(names: list[str]) -> list[str]:
 
 
 def _many_steps() -> list[str]:
-    """Return the families that take long where ε is small."""
     return [name for name, family in FAMILIES.items() if family.many_steps]
 
 
@@ -236,9 +238,7 @@ def _corners(row: "Contender", reach: Fraction) -> list[Row]:
         corners = _along(noise, reach)
     else:
         drawn = pointed(noise, ceil(reach)) if isinstance(noise, LatticeNoise) else outline(noise)
-        ends = zip(drawn.breaks, drawn.breaks[1:], drawn.heights, strict=False)
-        corners = [(x, height) for low, high, height in ends for x in (low, high)]
-        corners = [(drawn.breaks[0], Fraction(0)), *corners, (drawn.breaks[-1], Fraction(0))]
+        corners = drawn.corners
     return [
         {"error": as_float(x), "density": as_float(y), "curve": row.family, "place": place}
         for place, (x, y) in enumerate(corners)
@@ -250,8 +250,7 @@ def _along(noise: Smooth, reach: Fraction) -> list[tuple[Fraction, Fraction]]:
     far = min(reach, noise.radius) if isinstance(noise.radius, Fraction) else reach
     side = [far * i / (_POINTS // 2) for i in range(_POINTS // 2 + 1)]
     right = [(x, noise.density(x, 40).middle) for x in side]
-    ends = [(far, Fraction(0))] if far < reach else []
-    right += ends
+    right += [(far, Fraction(0))] if far < reach else []
     return [*((-x, y) for x, y in reversed(right)), *right[1:]]
 
 
@@ -272,10 +271,6 @@ def _moved(privacy: Privacy, name: str, place: Fraction) -> Privacy:
 
 def _of(comparison: "Comparison") -> str:
     return f", {comparison.releases} releases" if comparison.releases > 1 else ""
-
-
-def _axis(figures: str) -> Any:
-    return library().Axis(format=figures, tickCount=6)
 
 
 def _looks(names: list[str]) -> dict[str, Any]:

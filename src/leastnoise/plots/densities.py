@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leastnoise.core.exact import as_float, format_exact, format_rounded
@@ -118,7 +119,11 @@ def _laws(
         stack=None,
         scale=alt.Scale(domainMin=0, domainMax=top or tallest * (1.9 if atoms else 1.15)),
     )
-    rows = [row for name, noise, at in drawn for row in _outline(name, noise, at)]
+    rows = [
+        {"value": as_float(x) + at, "density": as_float(y), "law": name}
+        for name, noise, at in drawn
+        for x, y in noise.corners
+    ]
     area = (
         alt.Chart(alt.Data(values=rows))
         .mark_area(opacity=0.35, line=True)
@@ -133,15 +138,6 @@ def _laws(
         )
     )
     return area + _bars(drawn, top * 0.55 if top else tallest, colour) if atoms else area
-
-
-def _outline(name: str, noise: "Outline", at: float) -> list[Row]:
-    """Return the corners of a density moved to ``at``."""
-    corners = [(noise.breaks[0], 0.0)]
-    for i, height in enumerate(noise.heights):
-        corners += [(noise.breaks[i], as_float(height)), (noise.breaks[i + 1], as_float(height))]
-    corners.append((noise.breaks[-1], 0.0))
-    return [{"value": as_float(x) + at, "density": y, "law": name} for x, y in corners]
 
 
 def _bars(drawn: list[tuple[str, "Outline", float]], top: float, colour: Any) -> Any:
@@ -170,6 +166,13 @@ class Outline(NamedTuple):
     breaks: Sequence[Fraction]
     heights: Sequence[Fraction]
     points: Sequence[tuple[Fraction, Fraction]]
+
+    @property
+    def corners(self) -> list[tuple[Fraction, Fraction]]:
+        """The corners of the density in order, from 0 up and down to 0 again."""
+        pieces = zip(pairwise(self.breaks), self.heights, strict=True)
+        inner = [(x, height) for ends, height in pieces for x in ends]
+        return [(self.breaks[0], Fraction(0)), *inner, (self.breaks[-1], Fraction(0))]
 
 
 @singledispatch

@@ -111,7 +111,6 @@ def thinned(steps: list[tuple[int, Fraction]], columns: int = _COLUMNS) -> Itera
 
 
 def _chart(history: list[Moment], part: str, times: tuple[int, int]) -> Any:
-    """Draw one number of the promise."""
     place = list(_PARTS).index(part)
     curves = {
         _LIMIT: [(moment.time, moment.limit[place]) for moment in history],
@@ -155,7 +154,6 @@ def _time(times: tuple[int, int]) -> Any:
 
 
 def _height(top: Fraction) -> Any:
-    """Return the axis of what may be spent."""
     alt = library()
     figures = "~e" if top < _SMALL else "~g"
     zero_plain = f"datum.value == 0 ? '0' : format(datum.value, '{figures}')"
@@ -185,7 +183,6 @@ def _mattering(history: list[Moment]) -> list[str]:
 
 
 def _sum(moment: Moment, part: str) -> str:
-    """Say what it comes to at the end."""
     place = list(_PARTS).index(part)
     count = moment.releases
     said = f"{format_exact(moment.spent[place])} of {format_exact(moment.limit[place])}"

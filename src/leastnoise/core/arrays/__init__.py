@@ -3,8 +3,4 @@
 from leastnoise.core.arrays.draw import draw_integers
 from leastnoise.core.arrays.release import prepare_array, saturating_add
 
-__all__ = [
-    "draw_integers",
-    "prepare_array",
-    "saturating_add",
-]
+__all__ = ["draw_integers", "prepare_array", "saturating_add"]

@@ -12,11 +12,12 @@ import numpy as np
 
 from leastnoise.core.arrays.lookup import (
     Lookup,
+    WordReader,
     digit_lookup,
     quantile_lookup,
     run_lookup,
+    to_unsigned,
 )
-from leastnoise.core.arrays.words import WordReader, to_unsigned
 from leastnoise.core.exact import as_float
 from leastnoise.core.sampling import (
     LARGEST_REACH,
@@ -105,7 +106,6 @@ class InversionSampler:
         index_if_certain: Callable[[int, int], int | None],
         reader: WordReader,
     ) -> None:
-        """Take the table, if there is one, and what settles a word exactly."""
         self._lookup, self._index_if_certain, self._reader = lookup, index_if_certain, reader
 
     def write(self, tape: Tape, indices: "Floats", room: "Floats") -> dict[int, int]:
@@ -130,7 +130,6 @@ class RunSampler(InversionSampler):
     """Samples noise in runs."""
 
     def __init__(self, scheme: RunScheme, _: int = 0) -> None:
-        """Find the table."""
         super().__init__(run_lookup(scheme), scheme.index_if_certain, WordReader())
 
     def block(self, tape: Tape, indices: "Floats", room: "Floats") -> "tuple[Floats, Far]":
@@ -143,7 +142,6 @@ class QuantileSampler(InversionSampler):
     """Samples a smooth noise, rounded: by polynomials if they are built or pay for ``size``."""
 
     def __init__(self, scheme: QuantileScheme, size: int) -> None:
-        """Find the polynomials."""
         self._reach = scheme.reach
         polynomials = scheme.polynomials.after(size)
         lookup = None if polynomials is None else quantile_lookup(polynomials)
@@ -161,7 +159,6 @@ class StaircaseSampler:
     """Samples a staircase: a place in a period with its sign, then the digits of the period."""
 
     def __init__(self, scheme: StaircaseScheme, size: int) -> None:
-        """Find the tables."""
         self._steps, self._reach = scheme.steps, scheme.periods.reach
         self._place = RunSampler(scheme.period)
         reader = WordReader()  # one digit after the other
@@ -216,7 +213,6 @@ class TicketSampler:
     """
 
     def __init__(self, scheme: TicketScheme) -> None:
-        """Compute by how much floats can be off."""
         self._scheme = scheme
         self._reader = WordReader()
         total = scheme.total

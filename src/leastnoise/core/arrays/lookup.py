@@ -8,6 +8,10 @@ lies whole within one run of points (or one digit) answers for all its words, wi
 far floats can be off; words in other buckets are looked up among the thresholds. The table of
 quantiles evaluates the polynomials of :mod:`leastnoise.core.sampling.quantile`, in the same floats
 for all words of a block (docs/theory/drawing.md).
+
+A tape stores a word w as the 64-bit integer w − 2⁶³ (:class:`leastnoise.core.sampling.Tape`). Read
+as an int64 it is centered at no cost, which is how samplers take it: a uniform integer in
+[−2⁶³, 2⁶³). Only this file knows how numpy holds words.
 """
 
 from fractions import Fraction
@@ -16,9 +20,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from leastnoise.core.arrays.words import Buckets, to_unsigned
 from leastnoise.core.exact import as_float
-from leastnoise.core.sampling import BUCKET_BITS, WORD, DigitTable, Polynomials, RunScheme
+from leastnoise.core.sampling import BUCKET_BITS, WORD, DigitTable, Polynomials, RunScheme, Tape
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +29,47 @@ if TYPE_CHECKING:
     Words = NDArray[np.int64]
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
+
+
+class WordReader:
+    """Reads words from tapes into a buffer of its own."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def read(self, tape: Tape, count: int) -> "Words":
+        """Return the next words, centered; the array is overwritten by the next call."""
+        if len(self._buffer) != 8 * count:
+            self._buffer = bytearray(8 * count)
+        tape.fill(self._buffer)
+        return np.frombuffer(self._buffer, dtype="<i8")
+
+
+def to_unsigned(words: "Words") -> "NDArray[np.uint64]":
+    """Return the words that a tape would have returned: flip the sign bit, which adds 2⁶³."""
+    return words.view(np.uint64) ^ np.uint64(1 << 63)
+
+
+class Buckets:
+    """Splits the words by their top bits into 2^bits buckets."""
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+        self._shift = np.uint64(WORD - bits)
+        self._low = np.int64((1 << (WORD - bits)) - 1)
+
+    def of(self, words: "Words") -> "NDArray[np.int64]":
+        """Return the row of each word in a table that :meth:`arrange` has arranged."""
+        return (words.view(np.uint64) >> self._shift).view(np.int64)
+
+    def low_bits(self, words: "Words", out: "NDArray[np.int64]") -> "NDArray[np.int64]":
+        """Write how far behind the start of its bucket each word lies."""
+        return np.bitwise_and(words, self._low, out=out)
+
+    @staticmethod
+    def arrange(table: "Floats") -> "Floats":
+        """Arrange a table by bucket, the lowest first, for centered words: negative ones last."""
+        return np.roll(table, len(table) // 2)
 
 
 class Lookup(Protocol):
@@ -43,7 +87,6 @@ class RunLookup:
     """:class:`~leastnoise.core.sampling.RunScheme` for many words, for indices below 2⁵²."""
 
     def __init__(self, scheme: RunScheme) -> None:
-        """Build the tables of thresholds and of buckets."""
         self._thresholds = np.array(scheme.thresholds, dtype=np.uint64)
         self._scales, self._doubts = np.array(scheme.scales), np.array(scheme.doubts)
         self._bases = np.array([float(run.first) for run in scheme.runs]) + self._doubts
@@ -95,7 +138,6 @@ class DigitLookup:
     """:class:`~leastnoise.core.sampling.DigitTable` for many words."""
 
     def __init__(self, table: DigitTable) -> None:
-        """Build the tables of thresholds and of buckets."""
         self._last, thresholds = table.digit.last, table.thresholds
         self._thresholds = np.array(thresholds, dtype=np.uint64)
         self._buckets = _buckets(len(thresholds))

@@ -25,6 +25,7 @@ from leastnoise.core.exact.functions import (
     logarithm,
     lower_gamma,
     normal_density,
+    normal_excess,
     normal_quantile_series,
     normal_tail,
     pi,
@@ -35,19 +36,21 @@ from leastnoise.core.exact.interval import Interval
 from leastnoise.core.exact.parse import (
     Number,
     as_float,
+    as_log,
     exact_ratio,
     parse_confidence,
     parse_count,
     parse_positive,
     parse_rational,
 )
-from leastnoise.core.exact.polynomials import normal_excess, product
 from leastnoise.core.exact.series import (
     exact_power,
     falls_to,
+    first_index,
     fixed_power,
     power_bounds,
     power_sums,
+    product,
     sum_of_powers,
 )
 
@@ -55,6 +58,7 @@ __all__ = [
     "Interval",
     "Number",
     "as_float",
+    "as_log",
     "cut_decay",
     "cut_decay_area",
     "decay",
@@ -65,6 +69,7 @@ __all__ = [
     "exponential",
     "exponential_quantile_series",
     "falls_to",
+    "first_index",
     "fixed_power",
     "format_exact",
     "format_ratio",

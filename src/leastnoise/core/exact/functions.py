@@ -14,6 +14,7 @@ from math import ceil, factorial, floor
 from typing import TYPE_CHECKING
 
 from leastnoise.core.exact.interval import Interval
+from leastnoise.core.exact.series import first_index
 from leastnoise.errors import InvalidParameter, Unsupported
 
 if TYPE_CHECKING:
@@ -23,11 +24,15 @@ if TYPE_CHECKING:
 _BITS = 128
 _GUARD_BITS = 32
 _MOST_BITS = 1 << 16
+_MOST_EXCESS_BITS = 1 << 14
 _LARGEST_MAGNITUDE = 1 << 20
 _LARGEST_FACTORIAL = 1 << 10
 _LARGEST_ARGUMENT = 1 << 12
 # A normal tail further out is below 2^-250000 and only said to be.
 _FARTHEST = Fraction(600)
+# Exact powers grow with their exponent; beyond this many binary digits they are enclosed instead.
+_LONGEST_EXACT_POWER = 1 << 16
+_LARGEST_EXPONENT = 1 << 18
 
 
 def error_function(argument: Fraction, bits: int = _BITS) -> Interval:
@@ -93,7 +98,9 @@ def normal_quantile_series(
     polynomials = _normal_polynomials(terms)
 
     def coefficients() -> "list[flint.arb]":
-        place, factor = _normal_quantile(tail), _ball(scale)
+        # By the side on which nothing cancels.
+        half = _ball(1 - 2 * tail).erfinv() if 4 * tail > 1 else _ball(2 * tail).erfcinv()
+        place, factor = half * _ball(Fraction(2)).sqrt(), _ball(scale)
         steep = -(2 * _pi()).sqrt() * (place * place / 2).exp()
         found = [factor * place]
         for n, polynomial in enumerate(polynomials, 1):
@@ -102,6 +109,38 @@ def normal_quantile_series(
         return found
 
     return _all_narrow(coefficients, bits)
+
+
+def normal_excess(
+    squared: Interval, step: Fraction, count: int, bits: int
+) -> list[tuple[int, int]]:
+    """Enclose Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) at ε = 0, step, … count·step, times 2^bits.
+
+    μ² > 0 lies in an interval. That is δ(ε) of a Gaussian noise of standard deviation 1 shifted by
+    μ (Balle and Wang 2018, Theorem 8). The ends are whole numbers, at most a few units apart where
+    the interval is narrow enough.
+    """
+    import flint
+
+    digits = bits + _GUARD_BITS
+    # e^ε is multiplied with what is known to so many binary digits.
+    digits += int(Fraction(3, 2) * count * step) + 8
+    if digits > _MOST_EXCESS_BITS:
+        raise Unsupported(
+            f"losses are computed with at most {_MOST_EXCESS_BITS} binary digits",
+            got="levels that need more",
+            fix="Give less extreme parameters.",
+        )
+    with flint.ctx.workprec(digits):
+        move = _ball(squared.lower).union(_ball(squared.upper)).sqrt()
+        each = _ball(step)
+        # P(Z < −x) is erfc(x/√2)/2.
+        half, slope = move / flint.arb(8).sqrt(), each / move / flint.arb(2).sqrt()
+        found = []
+        for i in range(count + 1):
+            far = (slope * i + half).erfc() * (each * i).exp()
+            found.append(_scaled(((slope * i - half).erfc() - far) / 2, bits))
+    return found
 
 
 def decay(exponent: Fraction, bits: int = _BITS) -> Interval:
@@ -169,15 +208,6 @@ def pi(bits: int = _BITS) -> Interval:
     return _narrow(_pi, bits)
 
 
-def enclosed_power(base: Fraction, exponent: Fraction) -> Interval:
-    """Enclose base^exponent, for base > 0, narrower than 2⁻⁶⁴ also absolutely."""
-    # Enough to be narrow absolutely too, and to tell the powers of neighbouring integers apart.
-    upper, lower = base.numerator.bit_length(), base.denominator.bit_length()
-    size = int(max(0, upper - lower) * exponent)
-    bits = _BITS + size + upper + lower + exponent.numerator.bit_length()
-    return _narrow(lambda: _ball(base) ** _ball(exponent), bits)
-
-
 def _narrow(value: "Callable[[], flint.arb]", bits: int) -> Interval:
     """Compute with ever more digits until the ball is as narrow as asked."""
     return _all_narrow(lambda: [value()], bits)[0]
@@ -212,12 +242,6 @@ def _check_magnitudes(balls: "list[flint.arb]") -> None:
             got="one beyond that",
             fix="Give parameters that are less extreme.",
         )
-
-
-def _normal_quantile(tail: Fraction) -> "flint.arb":
-    """Return a ball about x with P(Z > x) = tail: by the side on which nothing cancels."""
-    half = _ball(1 - 2 * tail).erfinv() if 4 * tail > 1 else _ball(2 * tail).erfcinv()
-    return half * _ball(Fraction(2)).sqrt()
 
 
 @lru_cache(maxsize=64)
@@ -257,9 +281,13 @@ def _dyadic(end: "flint.arb") -> Fraction:
     return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
-# Exact powers grow with their exponent; beyond this many binary digits they are enclosed instead.
-_LONGEST_EXACT_POWER = 1 << 16
-_LARGEST_EXPONENT = 1 << 18
+def _scaled(ball: "flint.arb", bits: int) -> tuple[int, int]:
+    """Return whole numbers around 2^bits times a number between 0 and 1."""
+    low, high = (
+        floor(_dyadic(ball.lower()) * (1 << bits)),
+        ceil(_dyadic(ball.upper()) * (1 << bits)),
+    )
+    return max(0, low), min(max(0, high), 1 << bits)
 
 
 def power(base: Fraction, exponent: Fraction) -> Interval:
@@ -282,7 +310,11 @@ def power(base: Fraction, exponent: Fraction) -> Interval:
             got="one beyond that",
             fix="Choose a smaller exponent.",
         )
-    return enclosed_power(base, exponent)
+    # Enough to be narrow absolutely too, and to tell the powers of neighbouring integers apart.
+    upper, lower = base.numerator.bit_length(), base.denominator.bit_length()
+    bits = _BITS + int(max(0, upper - lower) * exponent) + upper + lower
+    bits += exponent.numerator.bit_length()
+    return _narrow(lambda: _ball(base) ** _ball(exponent), bits)
 
 
 def exponential(exponent: Fraction, bits: int = _BITS) -> Interval:
@@ -327,14 +359,9 @@ def _integer_root(number: int, degree: int) -> int | None:
         return number
     if degree >= number.bit_length():
         return None  # 2**degree is already larger
-    low, high = 1, 1 << (number.bit_length() // degree + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if middle**degree <= number:
-            low = middle
-        else:
-            high = middle
-    return low if low**degree == number else None
+    above = 1 << (number.bit_length() // degree + 1)
+    root = first_index(1, above, lambda n: n**degree > number) - 1
+    return root if root**degree == number else None
 
 
 def _exponential(exponent: Fraction, bits: int, way: str) -> Fraction:

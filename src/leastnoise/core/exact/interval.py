@@ -28,11 +28,9 @@ class Interval:
         return (self.lower + self.upper) / 2
 
     def __add__(self, other: "Interval") -> "Interval":
-        """Return an enclosure of the sum."""
         return Interval(self.lower + other.lower, self.upper + other.upper)
 
     def __sub__(self, other: "Interval") -> "Interval":
-        """Return an enclosure of the difference."""
         return Interval(self.lower - other.upper, self.upper - other.lower)
 
     def scaled(self, factor: Fraction | int) -> "Interval":
@@ -41,7 +39,6 @@ class Interval:
         return Interval(*ends) if factor.numerator >= 0 else Interval(ends[1], ends[0])
 
     def __mul__(self, other: "Interval") -> "Interval":
-        """Return an enclosure of the product."""
         if self.lower.numerator >= 0 and other.lower.numerator >= 0:
             return Interval(self.lower * other.lower, self.upper * other.upper)
         ends = [a * b for a in (self.lower, self.upper) for b in (other.lower, other.upper)]

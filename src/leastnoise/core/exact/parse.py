@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 from fractions import Fraction
-from math import inf, isfinite
+from math import inf, isfinite, log
 from numbers import Integral, Rational, Real
 
 from leastnoise.core.exact.format import quote
@@ -54,9 +54,7 @@ def parse_positive(value: object, name: str) -> Fraction:
     exact = parse_rational(value, name)
     if exact <= 0:
         raise InvalidParameter(
-            f"{name} must be greater than 0",
-            got=quote(value),
-            fix="Give a positive number.",
+            f"{name} must be greater than 0", got=quote(value), fix="Give a positive number."
         )
     return exact
 
@@ -103,9 +101,10 @@ def exact_ratio(value: object) -> tuple[int, int]:
         ratio = None
     if ratio is not None and max(abs(ratio[0]), ratio[1]).bit_length() <= _LARGEST_VALUE_BITS:
         return ratio
+    name = type(value).__name__
     raise InvalidParameter(
         f"the value to release must be a finite number of at most {_LARGEST_VALUE_BITS} bits",
-        got=f"{_a(type(value).__name__)} that is not one",
+        got=f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name} that is not one",
         fix="Give an int, float, Fraction or Decimal, or a numpy array of floats or integers.",
     )
 
@@ -133,6 +132,13 @@ def as_float(exact: Fraction | float) -> float:
         return float(exact)
     except OverflowError:
         return inf if exact > 0 else -inf
+
+
+def as_log(number: Fraction) -> float:
+    """Return the natural logarithm of a number ≥ 0 of any length, as a float."""
+    if not number:
+        return -inf
+    return log(number.numerator) - log(number.denominator)
 
 
 def _read(value: object) -> Fraction | None:
@@ -177,10 +183,6 @@ def _read_text(text: str) -> Fraction | None:
 def _is_duration(value: object) -> bool:
     """Whether this is numpy's timedelta64, which calls itself an integer."""
     return getattr(getattr(value, "dtype", None), "kind", "") == "m"
-
-
-def _a(noun: str) -> str:
-    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
 
 
 class _TooLongError(Exception):

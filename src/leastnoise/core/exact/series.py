@@ -1,5 +1,6 @@
-"""Powers of a ratio 0 < b < 1 and sums of powers, exactly."""
+"""Powers of a ratio 0 < b < 1, sums of powers and products of polynomials, exactly."""
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import comb
 
@@ -50,13 +51,17 @@ def falls_to(ratio: Fraction, level: Fraction, *, below: bool = False) -> int:
     last = 1
     while not _has_fallen(ratio, last, level, below=below):
         last *= 2
-    first = -1
-    while last - first > 1:
-        middle = (first + last) // 2
-        if _has_fallen(ratio, middle, level, below=below):
+    return first_index(-1, last, lambda n: _has_fallen(ratio, n, level, below=below))
+
+
+def first_index(before: int, last: int, holds: Callable[[int], bool]) -> int:
+    """Return the smallest n > ``before`` that holds, by halving; ``last`` does, and all after n."""
+    while last - before > 1:
+        middle = (before + last) // 2
+        if holds(middle):
             last = middle
         else:
-            first = middle
+            before = middle
     return last
 
 
@@ -93,3 +98,23 @@ def sum_of_powers(p: int, terms: int) -> int:
         rest = sum(comb(q + 1, i) * sums[i] for i in range(q))
         sums.append(((terms + 1) ** (q + 1) - 1 - rest) // (q + 1))
     return sums[p]
+
+
+def product(first: Sequence[int], second: Sequence[int]) -> list[int]:
+    """Return the sums over i + j = n of first[i]·second[j], for every n, exactly.
+
+    The coefficients of the product of two polynomials, by python-flint, which is loaded on first
+    use: whole numbers of any length, in time that grows hardly faster than their digits.
+
+    >>> product([1, 2], [3, 0, 5])
+    [3, 6, 5, 10]
+    """
+    import flint
+
+    if not first or not second:
+        return []
+    left = flint.fmpz_poly(list(first))
+    right = left if second is first else flint.fmpz_poly(list(second))
+    found = [int(each) for each in (left * right).coeffs()]
+    # Flint leaves out zeros at the end.
+    return found + [0] * (len(first) + len(second) - 1 - len(found))

@@ -7,16 +7,18 @@ costs, privacy losses and plots are computed by kind.
 """
 
 from leastnoise.core.lattice import Run
-from leastnoise.core.noise.base import LatticeNoise, LineNoise, Noise
+from leastnoise.core.noise.base import ExpectedCost, LatticeNoise, LineNoise, Noise, not_a_cost
 from leastnoise.core.noise.gaussian import Gaussian
+from leastnoise.core.noise.kinds import (
+    FiniteLatticeNoise,
+    PiecewiseNoise,
+    Smooth,
+    StaircaseNoise,
+)
 from leastnoise.core.noise.laplace import Laplace, TruncatedLaplace
-from leastnoise.core.noise.piecewise import FiniteLatticeNoise, PiecewiseNoise
-from leastnoise.core.noise.rounded import Rounded
-from leastnoise.core.noise.smooth import Smooth
-from leastnoise.core.noise.staircase import DiscreteStaircase, Staircase
-from leastnoise.core.noise.stairs import StaircaseNoise, Stairs
+from leastnoise.core.noise.rounded import BITS, Rounded, Terms, power_series_bound
+from leastnoise.core.noise.staircase import DiscreteStaircase, Staircase, Stairs
 from leastnoise.core.noise.steps import DiscreteSteps, Steps
-from leastnoise.core.noise.tail_sum import BITS, Tails, Terms, power_series_bound
 from leastnoise.core.noise.uniform import DiscreteUniform, Uniform
 
 # Every class whose noise a certificate may hold.
@@ -39,6 +41,7 @@ __all__ = [
     "DiscreteStaircase",
     "DiscreteSteps",
     "DiscreteUniform",
+    "ExpectedCost",
     "FiniteLatticeNoise",
     "Gaussian",
     "Laplace",
@@ -53,9 +56,9 @@ __all__ = [
     "StaircaseNoise",
     "Stairs",
     "Steps",
-    "Tails",
     "Terms",
     "TruncatedLaplace",
     "Uniform",
+    "not_a_cost",
     "power_series_bound",
 ]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from leastnoise.core.exact import Interval, Number, format_exact
-from leastnoise.core.expected_cost import ExpectedCost, not_a_cost
+from leastnoise.core.exact import Interval, Number, format_exact, quote
 from leastnoise.core.noise.scipy_api import ScipyMethods, evaluate
 from leastnoise.core.sampling import Scheme
 from leastnoise.errors import InvalidParameter
@@ -68,19 +67,40 @@ class Noise(ScipyMethods):
             fix="Ask its Profile instead.",
         )
 
-    def enclose(self, cost: ExpectedCost[Noise]) -> Interval:
+    def enclose(self, cost: ExpectedCost) -> Interval:
         """Enclose the expected cost E L(X)."""
         return cost.expectation(self)
 
-    def expected(self, cost: ExpectedCost[Noise]) -> Fraction:
+    def expected(self, cost: ExpectedCost) -> Fraction:
         """Return E L(X): exact where it is rational, else a proved upper bound."""
         if not isinstance(cost, ExpectedCost):
             raise not_a_cost(cost)
         return self.enclose(cost).upper
 
 
+class ExpectedCost(ABC):
+    """A cost, as far as noise knows it; :mod:`leastnoise.costs` has those there are."""
+
+    @abstractmethod
+    def expectation(self, noise: Noise) -> Interval:
+        """Enclose the expected cost E L(X) of a noise."""
+
+
+def not_a_cost(cost: object) -> InvalidParameter:
+    """Return the refusal of what is no cost."""
+    return InvalidParameter(
+        "cost must be a Cost",
+        got=quote(cost),
+        fix="Give l1, l2, lp(p), threshold(t), points([…]) or Cost(function).",
+    )
+
+
 class LineNoise(Noise):
     """Noise on the line: a density and atoms."""
+
+    def __repr__(self) -> str:
+        fields = (f"{name}={format_exact(getattr(self, name))}" for name in self.stored)
+        return f"{type(self).__name__}({', '.join(fields)})"
 
     @property
     @abstractmethod
@@ -129,18 +149,18 @@ class LatticeNoise(Noise):
         """Return the smallest j ≥ 0 with P(|X| ≤ j·step) ≥ confidence."""
 
     @property
-    def peaked(self) -> bool:
-        """Whether 0 weighs more than its neighbors: then the exact value is more likely."""
-        return self.weight(0) > max(self.weight(1), self.weight(-1))
-
-    @property
     def isolated_weight(self) -> Fraction | int:
-        """The weight of single points that weigh more than both their neighbors."""
-        return self.weight(0) if self.peaked else 0
+        """The weight of single points that weigh more than both their neighbors: here of 0."""
+        return self.weight(0) if self.weight(0) > max(self.weight(1), self.weight(-1)) else 0
 
     def discretize(self, sensitivity: Fraction) -> LatticeNoise:  # noqa: ARG002 -- it is on one
         """Return the noise itself."""
         return self
+
+    def central(self, points: int) -> Fraction:
+        """Return the mass of that many points in the middle (docs/theory/theorem-1.md)."""
+        right, left = (points + 1) // 2, points // 2  # how many at 0 or more, and below 0
+        return self.mass((right - 1) * self.step) - self.mass((-left - 1) * self.step)
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out the scheme, which holds tables and locks and is built again."""

@@ -8,7 +8,6 @@ from typing import ClassVar
 from leastnoise.core.exact import (
     Interval,
     Number,
-    format_exact,
     gamma,
     normal_density,
     normal_quantile_series,
@@ -17,7 +16,7 @@ from leastnoise.core.exact import (
     pi,
     power,
 )
-from leastnoise.core.noise.smooth import Smooth
+from leastnoise.core.noise.kinds import Smooth
 
 _HALF = Fraction(1, 2)
 # Up to this exponent even moments are computed as the product they are.
@@ -46,19 +45,10 @@ class Gaussian(Smooth):
     sigma: Fraction
 
     stored: ClassVar = {"sigma": "rational"}
+    radius = math.inf  # the noise is unbounded
 
     def __init__(self, sigma: Number) -> None:
-        """Read σ exactly."""
         object.__setattr__(self, "sigma", parse_positive(sigma, "σ"))
-
-    def __repr__(self) -> str:
-        """Print the noise the way it is written."""
-        return f"Gaussian(sigma={format_exact(self.sigma)})"
-
-    @property
-    def radius(self) -> float:
-        """Infinite: the noise is unbounded."""
-        return math.inf
 
     def scaled(self, factor: Number) -> "Gaussian":
         """Return the distribution of ``factor`` times this noise, factor > 0."""

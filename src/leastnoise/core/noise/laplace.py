@@ -20,7 +20,7 @@ from leastnoise.core.exact import (
     parse_positive,
     power,
 )
-from leastnoise.core.noise.smooth import Smooth
+from leastnoise.core.noise.kinds import Smooth
 from leastnoise.errors import InvalidParameter
 
 _HALF = Fraction(1, 2)
@@ -51,19 +51,10 @@ class Laplace(Smooth):
     scale: Fraction
 
     stored: ClassVar = {"scale": "rational"}
+    radius = math.inf  # the noise is unbounded
 
     def __init__(self, scale: Number) -> None:
-        """Read the scale exactly."""
         object.__setattr__(self, "scale", parse_positive(scale, "scale"))
-
-    def __repr__(self) -> str:
-        """Print the noise the way it is written."""
-        return f"Laplace(scale={format_exact(self.scale)})"
-
-    @property
-    def radius(self) -> float:
-        """Infinite: the noise is unbounded."""
-        return math.inf
 
     def scaled(self, factor: Number) -> "Laplace":
         """Return the distribution of ``factor`` times this noise, factor > 0."""
@@ -126,7 +117,6 @@ class TruncatedLaplace(Smooth):
     stored: ClassVar = {"scale": "rational", "radius": "rational"}
 
     def __init__(self, scale: Number, radius: Number) -> None:
-        """Read both numbers exactly."""
         object.__setattr__(self, "scale", parse_positive(scale, "scale"))
         object.__setattr__(self, "width", parse_positive(radius, "radius"))
         if self.width > _WIDEST * self.scale:
@@ -136,12 +126,6 @@ class TruncatedLaplace(Smooth):
                 got=f"{format_exact(self.width)} and {format_exact(self.scale)}",
                 fix="Use Laplace.",
             )
-
-    def __repr__(self) -> str:
-        """Print the noise the way it is written."""
-        return (
-            f"TruncatedLaplace(scale={format_exact(self.scale)}, radius={format_exact(self.width)})"
-        )
 
     @property
     def radius(self) -> Fraction:

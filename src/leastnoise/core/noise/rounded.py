@@ -1,28 +1,60 @@
-"""Smooth noise rounded to a lattice: what is sampled for it."""
+"""Smooth noise rounded to a lattice: what is sampled for it, and what it costs on average.
+
+The expectation of a growing function of it is a sum over its tails. Let R be the index of the
+rounded noise, g its step and T(k) = P(X > (k + ½)g). R is k + 1 or more exactly where X is (k + ½)g
+or more. So for a function L of the size that never falls
+
+    E L(|R|g) = L(0) + 2·Σ w(k)·T(k) over k ≥ 0,  w(k) = L((k+1)g) − L(kg) ≥ 0.
+
+Few points are added one by one, many in blocks first ≤ k < stop. T is convex. So over a block it
+lies *below* its chord from first to stop, and *above* the chord of the next block prolonged
+backwards. Along a line T(k) = t − f·(k − first) a block adds up to t·W − f·M, where
+
+    W = Σ w(k) = L(stop) − L(first)                                     (the rise of the block)
+    M = Σ (k − first)·w(k) = Σ (L(stop) − L(j)) over first < j < stop   (its first moment)
+
+What lies beyond the last block is bounded from above by a geometric series, because T is
+log-concave: over equal lengths it falls by ever larger factors.
+"""
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from math import ceil, floor
 from typing import TYPE_CHECKING, ClassVar
 
-from leastnoise.core.exact import Interval, format_exact, power
+from leastnoise.core.exact import Interval, as_log, first_index, format_exact, power
 from leastnoise.core.noise.base import LatticeNoise, no_bound, no_ends
-from leastnoise.core.noise.tail_sum import BITS, PowerTerms, Terms, enclose_tail_sum
 from leastnoise.core.profile import RoundedLogConcaveCurve
 from leastnoise.core.sampling import QuantileScheme, quantile_scheme
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Unsupported
 
 if TYPE_CHECKING:
-    from leastnoise.core.noise.smooth import Smooth
+    from leastnoise.core.noise.kinds import Smooth
 
 _HALF = Fraction(1, 2)
 # An expectation is known well enough when its enclosure is this narrow, relative to it.
 NARROW = Fraction(1, 1 << 15)
 # Unbounded noise adds hardly anything where one step is less likely than this.
 _UNLIKELY = Fraction(1, 1 << 100000)
+# Numbers have so many binary digits while they are added up.
+BITS = 80
+# Up to so many points are added up one by one; more of them in about so many blocks, proposed from
+# so many cells.
+_POINTS = 400
+_BLOCKS = 320
+_CELLS = 96
+# The sum goes on to a probability of at most 2^-100, or 2^-200 …, until the rest is this small. The
+# rest is bounded by lengths of which so many fit before it.
+_FEWEST_HALVINGS = 100
+_DOUBLINGS = 9
+_REST_BITS = 50
+_LENGTHS = 8
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,9 +70,11 @@ class Rounded(LatticeNoise):
     noise: Smooth
 
     stored: ClassVar = {"step": "rational", "noise": "smooth noise"}
+    is_unimodal = True  # because the density is
+    total = 1  # weights are probabilities
+    isolated_weight = 0  # in smooth noise no point stands out, though 0 is the likeliest
 
     def __post_init__(self) -> None:
-        """Reject a step that is none."""
         if self.step <= 0:
             raise InvalidParameter(
                 "a lattice needs a step above 0",
@@ -49,7 +83,6 @@ class Rounded(LatticeNoise):
             )
 
     def __repr__(self) -> str:
-        """Print the noise by its step and what was rounded."""
         return f"Rounded(step={format_exact(self.step)}, {self.noise!r})"
 
     @cached_property
@@ -58,11 +91,6 @@ class Rounded(LatticeNoise):
         farthest = self.farthest
         ends = None if isinstance(farthest, float) else farthest
         return quantile_scheme(self.noise, self.step, ends)
-
-    @property
-    def total(self) -> int:
-        """1: weights are probabilities."""
-        return 1
 
     @property
     def farthest(self) -> int | float:
@@ -75,16 +103,6 @@ class Rounded(LatticeNoise):
         """The maximum size of this noise, or ``math.inf``."""
         farthest = self.farthest
         return farthest if isinstance(farthest, float) else farthest * self.step
-
-    @property
-    def isolated_weight(self) -> int:
-        """0: in smooth noise no point stands out, though 0 is the likeliest."""
-        return 0
-
-    @property
-    def is_unimodal(self) -> bool:
-        """Always, because the density is."""
-        return True
 
     def curve(self, sensitivity: Fraction) -> RoundedLogConcaveCurve:
         """Return how private the noise is against shifts by whole steps: enclosed."""
@@ -135,10 +153,7 @@ class Rounded(LatticeNoise):
         low, high = index - 1, index
         while self.beyond(high).upper > outside:  # where steps are many, not one after the other
             low, high = high, high + 2 * (high - low)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.beyond(middle).upper > outside else (low, middle)
-        return high
+        return first_index(low, high, lambda size: self.beyond(size).upper <= outside)
 
     def variance(self) -> Fraction:
         """Return an upper bound of the variance."""
@@ -207,3 +222,155 @@ def _shifted_moment(law: Rounded, q: Fraction, shift: Fraction) -> Fraction:
     if q < 1:
         return moment + power(shift, q).upper
     return power(power(moment, 1 / q).upper + shift, q).upper
+
+
+class Terms(ABC):
+    """What the sum needs of L: its values at the lattice points kg, k ≥ 0."""
+
+    @abstractmethod
+    def value(self, index: int) -> Interval:
+        """Enclose L(index·g)."""
+
+    @property
+    @abstractmethod
+    def constant_from(self) -> int | float:
+        """The index from which on L stays as it is: ``math.inf`` if none is known."""
+
+    @abstractmethod
+    def sum_between(self, first: int, stop: int, start: Interval, end: Interval) -> Interval:
+        """Enclose Σ L(jg) over first < j < stop, given L at first and at stop."""
+
+    @abstractmethod
+    def rest(self, law: Rounded, end: int) -> Fraction | None:
+        """Bound Σ w(k)·T(k) over k ≥ end ≥ 1 from above; None if no bound is found."""
+
+
+@dataclass(frozen=True)
+class PowerTerms(Terms):
+    """L(x) = xᵖ for a rational p > 0."""
+
+    p: Fraction
+    step: Fraction
+    constant_from = math.inf  # a power goes on rising
+
+    def value(self, index: int) -> Interval:
+        """Enclose (index·g)ᵖ."""
+        return power(index * self.step, self.p).shortened(BITS)
+
+    def sum_between(self, first: int, stop: int, start: Interval, end: Interval) -> Interval:
+        """Enclose the sum by the value in the middle and by the chord.
+
+        The points lie evenly about their middle: by Jensen their average is beyond L there, to the
+        side to which L bends, and not as far as the chord.
+        """
+        chord = (start + end).scaled(Fraction(1, 2))
+        middle = power((first + stop) * self.step / 2, self.p).shortened(BITS)
+        low, high = (middle, chord) if self.p >= 1 else (chord, middle)
+        return Interval(low.lower, high.upper).scaled(stop - first - 1)
+
+    def rest(self, law: Rounded, end: int) -> Fraction | None:
+        """Bound the rest by lengths of ``length`` points, over which T falls by ever more."""
+        length = max(1, end // _LENGTHS)
+        beyond, before = law.beyond(end, BITS).upper, law.beyond(end - length, BITS).lower
+        if not before:
+            return None
+        series = power_series_bound(beyond / before, Fraction(end, length) + 1, self.p)
+        return None if series is None else beyond * self.value(end + length).upper * series
+
+
+def power_series_bound(ratio: Fraction, start: Fraction, exponent: Fraction) -> Fraction | None:
+    """Return an upper bound of Σ ratioⁿ·((start + n)/start)^exponent over n ≥ 0, start > 0.
+
+    (start + n + 1)/(start + n) falls with n, so all terms fall at least as fast as the second does:
+    a geometric series. None where that does not fall.
+    """
+    if start <= 0:
+        return None
+    fall = ratio * power((start + 1) / start, exponent).upper
+    return 1 / (1 - fall) if fall < 1 else None
+
+
+def enclose_tail_sum(law: Rounded, terms: Terms, least: Fraction = Fraction(0)) -> Interval:
+    """Enclose L(0) + 2·Σ w(k)·T(k); ``least`` is a lower bound of it that is known already."""
+    first_rise = terms.value(1).lower - terms.value(0).upper
+    least = max(least, 2 * first_rise * law.beyond(0, BITS).lower)
+    end, rest = _stop(law, terms, least)
+    edges = list(range(end + 1)) if end <= _POINTS else _edges(law, terms, end)
+    blocks = _blocks(law, terms, edges)
+    lower = sum((block.lower for block in blocks), Fraction(0))
+    upper = sum((block.upper for block in blocks), rest)
+    return terms.value(0) + Interval(lower, upper).scaled(2)
+
+
+def _blocks(law: Rounded, terms: Terms, edges: list[int]) -> list[Interval]:
+    """Enclose Σ w(k)·T(k) over each block between two edges."""
+    heights = [law.beyond(k, BITS) for k in edges]
+    values = [terms.value(k) for k in edges]
+    # By how much T falls per step over each block, at least; after the last nothing is known.
+    falls = [
+        max(Fraction(0), near.lower - far.upper) / (b - a)
+        for (a, near), (b, far) in pairwise(zip(edges, heights, strict=True))
+    ]
+    falls.append(Fraction(0))
+    found = []
+    for i, (first, stop) in enumerate(pairwise(edges)):
+        rise = values[i + 1] - values[i]
+        rise = Interval(max(Fraction(0), rise.lower), rise.upper)
+        if stop - first == 1:
+            found.append(heights[i] * rise)
+            continue
+        inner = terms.sum_between(first, stop, values[i], values[i + 1])
+        moment = values[i + 1].scaled(stop - first - 1) - inner
+        # From above: t = T(first), and T falls by at least falls[i] a step.
+        upper = heights[i].upper * rise.upper - falls[i] * moment.lower
+        # From below: the next chord, prolonged backwards from T(stop) to first.
+        prolonged = heights[i + 1].lower + falls[i + 1] * (stop - first)
+        lower = prolonged * rise.lower - falls[i + 1] * moment.upper
+        found.append(Interval(max(Fraction(0), lower), upper))
+    return found
+
+
+def _stop(law: Rounded, terms: Terms, least: Fraction) -> tuple[int, Fraction]:
+    """Return where to stop, and an upper bound of the sum from there on: next to nothing."""
+    last = min(law.farthest, terms.constant_from)  # from there on nothing is added
+    if not last:
+        return 0, Fraction(0)
+    first = min(law.beyond(0, BITS).upper, Fraction(1, 2))
+    for halvings in (_FEWEST_HALVINGS << doublings for doublings in range(_DOUBLINGS)):
+        end = law.first_below(first / (1 << halvings))
+        if end >= last:
+            return int(last), Fraction(0)
+        rest = terms.rest(law, end)
+        if rest is not None and rest * (1 << _REST_BITS) <= least:
+            return end, rest
+    if rest is not None and not math.isinf(terms.constant_from):
+        return end, rest
+    raise Unsupported(
+        "an expected cost is added up as far as a noise has a probability of "
+        f"2^-{_FEWEST_HALVINGS << (_DOUBLINGS - 1)}",
+        got="a cost that is not small by then",
+        fix="Give a smaller power.",
+    )
+
+
+def _edges(law: Rounded, terms: Terms, end: int) -> list[int]:
+    """Return where the blocks begin, and the end: more of them where more of the sum lies.
+
+    The error of a block is about its share of the sum times its length squared, so the least error
+    altogether has lengths as the third root of that share. Floats may propose this.
+    """
+    cells = sorted({end * i**3 // _CELLS**3 for i in range(_CELLS + 1)})
+    shares = []
+    for first, stop in pairwise(cells):
+        rise = terms.value(stop).upper - terms.value(first).upper
+        weight = rise * law.beyond(first, BITS).upper * (stop - first) ** 2
+        shares.append(as_log(weight) / 3)
+    highest = max(shares)
+    if math.isinf(highest):  # L is level
+        return [0, end]
+    parts = [math.exp(share - highest) for share in shares]
+    scale, edges = _BLOCKS / math.fsum(parts), [0]
+    for part, (first, stop) in zip(parts, pairwise(cells), strict=True):
+        blocks = min(stop - first, math.ceil(part * scale))
+        edges += [first + (stop - first) * i // blocks for i in range(1, blocks + 1)]
+    return edges

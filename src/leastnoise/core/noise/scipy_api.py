@@ -115,9 +115,7 @@ class ScipyMethods(ABC):
 
 
 def evaluate(
-    x: Any,
-    one: Callable[[Any], Fraction | float],
-    many: Callable[[Any], Any] | None = None,
+    x: Any, one: Callable[[Any], Fraction | float], many: Callable[[Any], Any] | None = None
 ) -> Any:
     """Apply ``one`` to a number, exactly, or ``many`` to a numpy array of them, in floats.
 
@@ -128,9 +126,7 @@ def evaluate(
 
         if isinstance(x, np.ma.MaskedArray):
             raise InvalidParameter(
-                "an array of places must not be masked",
-                got="a masked array",
-                fix="Fill it first.",
+                "an array of places must not be masked", got="a masked array", fix="Fill it first."
             )
         places = np.asarray(x)
         if places.dtype.kind not in "fiu" or np.isnan(places).any():
@@ -149,7 +145,9 @@ def evaluate(
             got=quote(x),
             fix="Wrap it in numpy.asarray.",
         )
-    return as_float(one(_place(x)))
+    if isinstance(x, float) and not math.isnan(x):
+        return as_float(one(Fraction(x)))  # a place on the line is the binary number itself
+    return as_float(one(parse_rational(x, "a place")))
 
 
 def evaluate_each(places: Any, one: Callable[[Any], Fraction | float]) -> Any:
@@ -159,12 +157,6 @@ def evaluate_each(places: Any, one: Callable[[Any], Fraction | float]) -> Any:
     exact = (x if math.isinf(x) else Fraction(x) for x in places.ravel().tolist())
     results = (as_float(one(x)) for x in exact)
     return np.fromiter(results, np.float64, places.size).reshape(places.shape)
-
-
-def _place(x: Any) -> Fraction:
-    if isinstance(x, float) and math.isfinite(x):
-        return Fraction(x)  # a place on the line is the binary number itself
-    return parse_rational(x, "a place")
 
 
 def _probability(level: Fraction | float) -> Fraction:

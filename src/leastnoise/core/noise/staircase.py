@@ -17,17 +17,54 @@ from leastnoise.core.exact import (
     fixed_power,
     format_exact,
     parse_positive,
+    parse_rational,
     power_sums,
+    quote,
     sum_of_powers,
 )
 from leastnoise.core.lattice import Run, lattice_for
 from leastnoise.core.noise.base import LatticeNoise, LineNoise, no_bound, no_ends
-from leastnoise.core.noise.stairs import StaircaseNoise, Stairs
+from leastnoise.core.noise.kinds import StaircaseNoise
 from leastnoise.core.profile import StaircaseCurve, check_periods
 from leastnoise.core.sampling import StaircaseScheme, staircase_scheme
 from leastnoise.errors import InvalidParameter
 
 _BITS = 256
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Stairs:
+    """The parameters of a density that falls by one factor once in each period."""
+
+    period: Fraction
+    gamma: Fraction
+    ratio: Fraction
+
+    radius = math.inf  # the noise is unbounded
+
+    def __init__(self, period: Number, gamma: Number, ratio: Number) -> None:
+        share, fall = parse_rational(gamma, "γ"), parse_rational(ratio, "ratio")
+        if not 0 <= share <= 1:
+            raise InvalidParameter(
+                "γ must lie between 0 and 1",
+                got=quote(gamma),
+                fix="Give the share of a period before the density falls.",
+            )
+        if not 0 < fall < 1:
+            raise InvalidParameter(
+                "ratio must lie between 0 and 1",
+                got=quote(ratio),
+                fix="Give the factor by which the density falls, a little above e^−ε.",
+            )
+        object.__setattr__(self, "period", parse_positive(period, "period"))
+        object.__setattr__(self, "gamma", share)
+        object.__setattr__(self, "ratio", fall)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(period={format_exact(self.period)}, "
+            f"gamma={format_exact(self.gamma)}, ratio={format_exact(self.ratio)})"
+        )
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -132,10 +169,6 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
             return -self._place(probability)
         return self._place(1 - probability)
 
-    def variance(self) -> Fraction:
-        """Return E X², exactly."""
-        return self.moment(2)
-
     def moment(self, p: int) -> Fraction:
         """Return E |X|ᵖ = Δᵖ·(1−b)² / ((p+1)(γ + b(1−γ))) · Σ bⁿ(n+γ)ᵖ⁺¹."""
         sums = power_sums(self.ratio, self.gamma, p + 1)[-1]
@@ -184,9 +217,9 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
     runs: tuple[Run, ...]
 
     stored: ClassVar = {"step": "rational", "ratio": "rational", "runs": "runs"}
+    farthest = radius = math.inf  # the noise is unbounded
 
     def __post_init__(self) -> None:
-        """Check that the weights make a staircase that never rises."""
         weights = [run.weight for run in self.runs]
         ends = [run.first + run.points for run in self.runs]
         joined = [run.first for run in self.runs] == [0, *ends[:-1]] and ends == sorted(set(ends))
@@ -212,7 +245,6 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
             )
 
     def __repr__(self) -> str:
-        """Print the law by its step, its period and its ratio."""
         return (
             f"DiscreteStaircase(step={format_exact(self.step)}, "
             f"period={format_exact(self.period)}, ratio={format_exact(self.ratio)})"
@@ -238,16 +270,6 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
         """All weights together: 2Σw / (1−b) − w_0."""
         return 2 * self._side - self.runs[0].weight
 
-    @property
-    def farthest(self) -> float:
-        """Infinite: there is no largest index."""
-        return math.inf
-
-    @property
-    def radius(self) -> float:
-        """Infinite: there is no largest size."""
-        return math.inf
-
     def weight(self, index: int) -> Fraction:
         """Return bⁿ·w_r for |index| = nP + r."""
         periods, place = divmod(abs(index), self.steps)
@@ -258,13 +280,6 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
         """Return P(X ≤ upto), exactly."""
         index = upto // self.step
         return 1 - self._tail(index) if index >= 0 else self._tail(-index - 1)
-
-    def central(self, points: int) -> Fraction:
-        """Return the mass of that many points in the middle (docs/theory/theorem-1.md)."""
-        right, left = (points + 1) // 2, points // 2  # how many at 0 or more, and below 0
-        if not points:
-            return Fraction(0)
-        return 1 - self._tail(right - 1) - self._tail(left)
 
     def total_variation(self, sensitivity: Fraction) -> Fraction:
         """Return the mass of the points in the middle; shifts are whole steps (Theorem 1)."""
@@ -306,10 +321,6 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
         if confidence >= 1:
             raise no_bound(confidence)
         return self._exceeded((1 - confidence) / 2)
-
-    def variance(self) -> Fraction:
-        """Return E X², exactly."""
-        return self.moment(2)
 
     def moment(self, p: int) -> Fraction:
         """Return E |X|ᵖ, exactly: Σ bⁿ·w_r·(nP + r)ᵖ by the binomial theorem."""

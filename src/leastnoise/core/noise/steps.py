@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from math import ceil, floor, lcm
 from typing import Any, ClassVar
 
@@ -15,14 +15,16 @@ from leastnoise.core.exact import (
     as_float,
     format_exact,
     parse_positive,
-    sum_of_powers,
+    parse_rational,
+    quote,
 )
 from leastnoise.core.lattice import Run, lattice_for
-from leastnoise.core.noise.parse_steps import check_distribution, parse_atoms, parse_list
-from leastnoise.core.noise.piecewise import FiniteLatticeNoise, PiecewiseNoise
+from leastnoise.core.noise.kinds import FiniteLatticeNoise, PiecewiseNoise
 from leastnoise.core.sampling import RunScheme, run_scheme
 from leastnoise.errors import InvalidParameter
 
+# Noise of more pieces is better given as cells of a lattice.
+_LONGEST = 100_000
 # Breaks at whole multiples of Δ over at most this count as a coarse lattice.
 _COARSE = 256
 
@@ -55,11 +57,10 @@ class Steps(PiecewiseNoise):
         heights: Iterable[Number],
         atoms: Mapping[Any, Number] | None = None,
     ) -> None:
-        """Read everything exactly and reject what is no probability distribution."""
-        object.__setattr__(self, "breaks", parse_list(breaks, "breaks", "a break"))
-        object.__setattr__(self, "heights", parse_list(heights, "heights", "a height"))
-        object.__setattr__(self, "points", parse_atoms(atoms))
-        check_distribution(self.breaks, self.heights, self.points)
+        object.__setattr__(self, "breaks", _parse_list(breaks, "breaks", "a break"))
+        object.__setattr__(self, "heights", _parse_list(heights, "heights", "a height"))
+        object.__setattr__(self, "points", _parse_atoms(atoms))
+        _check_distribution(self.breaks, self.heights, self.points)
 
     @classmethod
     def restore(cls, **fields: Any) -> "Steps":
@@ -67,7 +68,6 @@ class Steps(PiecewiseNoise):
         return cls(fields["breaks"], fields["heights"], dict(fields["points"]))
 
     def __repr__(self) -> str:
-        """Print the noise by its number of pieces, its support and its atoms."""
         low, high = self.ends
         odd = ", ".join(f"{format_exact(x)}: {format_exact(m)}" for x, m in self.points[:3])
         more = ", …" if len(self.points) > 3 else ""
@@ -116,7 +116,7 @@ class Steps(PiecewiseNoise):
 
     @property
     def is_unimodal(self) -> bool:
-        """Whether it is symmetric about 0 and never rises away from it: :attr:`is_decreasing`."""
+        """The same as :attr:`is_decreasing`."""
         return self.is_decreasing
 
     def asymmetry(self) -> str | None:
@@ -148,8 +148,7 @@ class Steps(PiecewiseNoise):
             if x:
                 return (
                     f"it has an atom of {format_exact(mass)} at {format_exact(x)}, away from 0: "
-                    "every point "
-                    "nearer to 0 would need as large a one (GDGK19, Lemma 2)"
+                    "every point nearer to 0 would need as large a one (GDGK19, Lemma 2)"
                 )
         for edge, height in zip(self.breaks, (*self.heights, Fraction(0)), strict=False):
             if edge > 0 and height > self.pdf_before(edge):
@@ -178,9 +177,7 @@ class Steps(PiecewiseNoise):
         step, protected = lattice_for(sensitivity)
         parts = lcm(*((x / sensitivity).denominator for x in self.breaks))
         if parts <= _COARSE:
-            halves = (
-                ceil(Fraction(2 * protected, parts)) | 1
-            )  # half steps to a part; odd: cell ends
+            halves = ceil(Fraction(2 * protected, parts)) | 1  # to a part; odd: cell ends
             return self.scaled(halves * parts * step / (2 * sensitivity)).rounded(step)
         return self.scaled(protected * step / sensitivity).rounded(step)
 
@@ -258,7 +255,7 @@ class Steps(PiecewiseNoise):
         place = places[bisect_left(places, probability, key=self.mass)]
         # The density before this place may reach the level already.
         height = self.pdf_before(place)
-        excess = self.mass(place) - self.atoms.get(place, Fraction(0)) - probability
+        excess = self.mass(place) - self._atoms.get(place, Fraction(0)) - probability
         return place - excess / height if height and excess >= 0 else place
 
     @cached_property
@@ -269,10 +266,8 @@ class Steps(PiecewiseNoise):
     @cached_property
     def _spread(self) -> list[Fraction]:
         """The mass of the density up to each break."""
-        masses = (
-            h * (b - a) for (a, b), h in zip(pairwise(self.breaks), self.heights, strict=True)
-        )
-        return [*accumulate(masses, initial=Fraction(0))]
+        spans = zip(pairwise(self.breaks), self.heights, strict=True)
+        return [*accumulate((h * (b - a) for (a, b), h in spans), initial=Fraction(0))]
 
     def _pdf(self, place: Fraction | float) -> Fraction:
         piece = bisect_right(self.breaks, place) - 1
@@ -292,7 +287,6 @@ class DiscreteSteps(FiniteLatticeNoise):
     stored: ClassVar = {"step": "rational", "runs": "runs"}
 
     def __post_init__(self) -> None:
-        """Reject what is no distribution: nothing is sampled from it, or proved of it."""
         ends = [run.first + run.points for run in self.runs]
         apart = all(end <= run.first for end, run in zip(ends, self.runs[1:], strict=False))
         if not (self.runs and apart and self.step > 0) or any(
@@ -315,87 +309,84 @@ class DiscreteSteps(FiniteLatticeNoise):
         """The runs as they are given."""
         return self.runs
 
-    @property
-    def total(self) -> int:
-        """The number of tickets: all weights together."""
-        return self._tickets[-1]
 
-    @property
-    def farthest(self) -> int:
-        """The largest size of an index the noise can have."""
-        last = self.runs[-1]
-        return max(-self.runs[0].first, last.first + last.points - 1)
-
-    @property
-    def isolated_weight(self) -> int:
-        """The tickets of single points that weigh more than both their neighbors."""
-        return sum(
-            run.weight
-            for run in self.runs
-            if run.points == 1
-            and run.weight > max(self.weight(run.first - 1), self.weight(run.first + 1))
+def _parse_list(numbers: Iterable[Number], name: str, each: str) -> tuple[Fraction, ...]:
+    """Return a list of numbers, exactly; ``each`` is what one of them is called."""
+    if isinstance(numbers, str | bytes) or not isinstance(numbers, Iterable):
+        raise InvalidParameter(
+            f"{name} must be a list of numbers",
+            got=quote(numbers),
+            fix="Give for instance [-1, 1].",
         )
-
-    def weight(self, index: int) -> int:
-        """Return the tickets that the point index·step holds."""
-        place = bisect_right(self._firsts, index) - 1
-        if place < 0 or index >= self.runs[place].first + self.runs[place].points:
-            return 0
-        return self.runs[place].weight
-
-    def mass(self, upto: Fraction) -> Fraction:
-        """Return P(X ≤ upto), exactly."""
-        return Fraction(self._upto(floor(upto / self.step)), self.total)
-
-    def quantile(self, probability: Fraction) -> Fraction:
-        """Return the smallest lattice point x with P(X ≤ x) ≥ probability, exactly."""
-        tickets = probability * self.total
-        ticket = max(0, -(-tickets.numerator // tickets.denominator) - 1)
-        return self.index_of(ticket) * self.step
-
-    def within(self, confidence: Fraction) -> int:
-        """Return the smallest j ≥ 0 with P(|X| ≤ j·step) ≥ confidence."""
-        low, high = -1, self.farthest
-        while high - low > 1:
-            middle = (low + high) // 2
-            inside = self._upto(middle) - self._upto(-middle - 1)
-            if inside >= confidence * self.total:
-                high = middle
-            else:
-                low = middle
-        return high
-
-    def moment(self, p: int) -> Fraction:
-        """Return E Xᵖ for p ≥ 1, exactly."""
-        sums = sum(run.weight * _power_sum(run, p) for run in self.runs)
-        return self.step**p * Fraction(sums, self.total)
-
-    def variance(self) -> Fraction:
-        """Return E (X − E X)², exactly."""
-        return self.moment(2) - self.moment(1) ** 2
-
-    @cached_property
-    def _tickets(self) -> list[int]:
-        return [*accumulate(run.points * run.weight for run in self.runs)]
-
-    @cached_property
-    def _firsts(self) -> list[int]:
-        return [run.first for run in self.runs]
-
-    def _upto(self, index: int) -> int:
-        """Return the tickets of all points up to an index."""
-        place = bisect_right(self._firsts, index) - 1
-        if place < 0:
-            return 0
-        run, before = self.runs[place], self._tickets[place - 1] if place else 0
-        return before + min(index - run.first + 1, run.points) * run.weight
+    read = tuple(parse_rational(number, each) for number in islice(numbers, _LONGEST + 1))
+    if len(read) > _LONGEST:
+        raise InvalidParameter(
+            f"there can be at most {_LONGEST} {name}", got="more", fix="Give a coarser law."
+        )
+    return read
 
 
-def _power_sum(run: Run, p: int) -> int:
-    """Return the sum of jᵖ over a run."""
+def _parse_atoms(atoms: Mapping[Any, Number] | None) -> tuple[tuple[Fraction, Fraction], ...]:
+    """Return the atoms of positive probability by place, exactly."""
+    if not isinstance(atoms, Mapping | None):
+        raise InvalidParameter(
+            "atoms must be a dictionary from places to probabilities",
+            got=quote(atoms),
+            fix="Give for instance {0: '0.25'}.",
+        )
+    read: dict[Fraction, Fraction] = {}
+    for place, mass in (atoms or {}).items():
+        where = parse_rational(place, "the place of an atom")
+        weight = parse_rational(mass, "an atom")
+        if not 0 <= weight <= 1:
+            raise InvalidParameter(
+                "an atom must be a probability",
+                got=f"{quote(mass)} at {format_exact(where)}",
+                fix="Give a number from 0 to 1.",
+            )
+        if where in read:
+            raise InvalidParameter(
+                "each place can have one atom",
+                got=f"two at {format_exact(where)}",
+                fix="Add them up.",
+            )
+        read[where] = weight
+    return tuple(sorted((x, m) for x, m in read.items() if m))
 
-    def upto(n: int) -> int:
-        # Below 0 the polynomial of the sum continues it downwards: it is 0 at −1 and at 0.
-        return sum_of_powers(p, n) if n >= 0 else -((-1) ** p) * sum_of_powers(p, -n - 1)
 
-    return upto(run.first + run.points - 1) - upto(run.first - 1)
+def _check_distribution(
+    breaks: tuple[Fraction, ...],
+    heights: tuple[Fraction, ...],
+    points: tuple[tuple[Fraction, Fraction], ...],
+) -> None:
+    """Reject breaks, heights and atoms that make no probability distribution, naming which."""
+    if len(breaks) != len(heights) + 1 and (breaks or heights):
+        raise InvalidParameter(
+            "there must be one break more than heights",
+            got=f"{len(breaks)} breaks and {len(heights)} heights",
+            fix="Give both ends of every piece.",
+        )
+    for before, after in pairwise(breaks):
+        if after <= before:
+            how = "repeated" if after == before else "not in order"
+            raise InvalidParameter(
+                "breaks must rise",
+                got=f"{format_exact(after)} after {format_exact(before)}, which is {how}",
+                fix="Sort them and give each once.",
+            )
+    for (a, b), height in zip(pairwise(breaks), heights, strict=True):
+        if height < 0:
+            raise InvalidParameter(
+                "a density must not be negative",
+                got=f"{format_exact(height)} between {format_exact(a)} and {format_exact(b)}",
+                fix="Give heights of at least 0.",
+            )
+    total = sum(
+        (h * (b - a) for (a, b), h in zip(pairwise(breaks), heights, strict=True)), Fraction(0)
+    ) + sum(m for _, m in points)
+    if total != 1:
+        raise InvalidParameter(
+            "the masses of a law must add up to exactly 1",
+            got=format_exact(total),
+            fix="Write thirds as '1/3', for 0.333 is another number.",
+        )

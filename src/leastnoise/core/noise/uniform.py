@@ -10,14 +10,13 @@ from typing import Any, ClassVar
 from leastnoise.core.exact import (
     Number,
     as_float,
-    format_exact,
     parse_count,
     parse_positive,
     parse_rational,
     quote,
 )
 from leastnoise.core.lattice import Run, lattice_for
-from leastnoise.core.noise.piecewise import FiniteLatticeNoise, PiecewiseNoise
+from leastnoise.core.noise.kinds import FiniteLatticeNoise, PiecewiseNoise
 from leastnoise.core.noise.scipy_api import evaluate, evaluate_each
 from leastnoise.core.sampling import TicketScheme
 from leastnoise.errors import InvalidParameter
@@ -44,9 +43,9 @@ class Uniform(PiecewiseNoise):
     atom: Fraction
 
     stored: ClassVar = {"radius": "rational", "atom": "rational"}
+    is_unimodal = True
 
     def __init__(self, radius: Number, atom: Number = 0) -> None:
-        """Read both numbers exactly: radius > 0, 0 ≤ atom < 1."""
         exact = parse_rational(atom, "atom")
         if not 0 <= exact < 1:
             raise InvalidParameter(
@@ -56,10 +55,6 @@ class Uniform(PiecewiseNoise):
             )
         object.__setattr__(self, "width", parse_positive(radius, "radius"))
         object.__setattr__(self, "atom", exact)
-
-    def __repr__(self) -> str:
-        """Print the noise the way it is written."""
-        return f"Uniform(radius={format_exact(self.width)}, atom={format_exact(self.atom)})"
 
     @property
     def radius(self) -> Fraction:
@@ -80,11 +75,6 @@ class Uniform(PiecewiseNoise):
     def pieces(self) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:
         """The one piece of positive density."""
         return ((-self.width, self.width, self.density),)
-
-    @property
-    def is_unimodal(self) -> bool:
-        """Always."""
-        return True
 
     def total_variation(self, sensitivity: Fraction) -> Fraction:
         """Return α + (1−α)·min(1, Δ/2w) (Theorem 1)."""
@@ -184,16 +174,13 @@ class DiscreteUniform(FiniteLatticeNoise):
 
     stored: ClassVar = {
         "step": "rational",
-        "reach": "integer",
-        "level": "integer",
-        "rim": "integer",
-        "atom": "integer",
+        **dict.fromkeys(("reach", "level", "rim", "atom"), "integer"),
     }
+    is_unimodal = True
 
     def __init__(
         self, *, reach: int, level: int = 1, rim: int = 0, atom: int = 0, step: Number = 1
     ) -> None:
-        """Check that the weights are whole, and that they never rise away from 0."""
         object.__setattr__(self, "step", parse_positive(step, "step"))
         object.__setattr__(self, "reach", parse_count(reach, "reach", least=0))
         object.__setattr__(self, "level", parse_count(level, "level", least=1))
@@ -211,40 +198,15 @@ class DiscreteUniform(FiniteLatticeNoise):
         """One uniform integer decides the index."""
         return TicketScheme(side=self.reach, level=self.level, rim=self.rim, atom=self.atom)
 
-    @cached_property
+    @property
     def total(self) -> int:
         """The number of tickets: all weights together."""
-        return self.atom + (2 * self.reach + 1) * self.level + 2 * self.rim
+        return self.scheme.total
 
-    @property
-    def farthest(self) -> int:
-        """The largest index the noise can have."""
-        return self.reach + (1 if self.rim else 0)
-
-    def weight(self, index: int) -> int:
-        """Return the tickets that the point index·step holds."""
-        size = abs(index)
-        if size > self.reach:
-            return self.rim if size == self.reach + 1 else 0
-        return self.level + (self.atom if size == 0 else 0)
-
-    @property
+    @cached_property
     def equal_runs(self) -> tuple[Run, ...]:
         """The rim, the level, 0 with its atom, the level and the rim."""
-        side = self.reach
-        runs = (
-            Run(-side - 1, 1, self.rim),
-            Run(-side, side, self.level),
-            Run(0, 1, self.weight(0)),
-            Run(1, side, self.level),
-            Run(side + 1, 1, self.rim),
-        )
-        return tuple(run for run in runs if run.points and run.weight)
-
-    @property
-    def is_unimodal(self) -> bool:
-        """Always."""
-        return True
+        return self.scheme.runs
 
     def central(self, points: int) -> Fraction:
         """Return the mass of that many points in the middle (docs/theory/theorem-1.md)."""
@@ -258,26 +220,3 @@ class DiscreteUniform(FiniteLatticeNoise):
         tickets = confidence * self.total - self.atom
         index = ceil((tickets / self.level - 1) / 2)
         return min(max(index, 0), self.farthest)
-
-    def mass(self, upto: Fraction) -> Fraction:
-        """Return P(X ≤ upto), exactly."""
-        index = floor(upto / self.step)
-        tickets = min(max(index + self.reach + 1, 0), 2 * self.reach + 1) * self.level
-        tickets += self.rim * ((index >= -self.reach - 1) + (index >= self.reach + 1))
-        return Fraction(tickets + (self.atom if index >= 0 else 0), self.total)
-
-    def quantile(self, probability: Fraction) -> Fraction:
-        """Return the smallest lattice point x with P(X ≤ x) ≥ probability, exactly."""
-        tickets = probability * self.total
-        left = self.reach * self.level + self.rim
-        if tickets <= left:
-            index = ceil((tickets - self.rim) / self.level) - self.reach - 1
-        else:
-            index = max(0, ceil((tickets - self.atom - self.rim) / self.level) - self.reach - 1)
-        return min(max(index, -self.farthest), self.farthest) * self.step
-
-    def variance(self) -> Fraction:
-        """Return E X², exactly."""
-        reach = self.reach
-        squares = reach * (reach + 1) * (2 * reach + 1) // 3 * self.level
-        return self.step**2 * Fraction(squares + 2 * self.rim * (reach + 1) ** 2, self.total)

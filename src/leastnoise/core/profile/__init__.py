@@ -6,8 +6,7 @@ ratios, tails), not by its family: a family builds its curve in :meth:`Noise.cur
 
 from leastnoise.core.profile.curve import Curve, Level, refine
 from leastnoise.core.profile.log_concave import LogConcave, LogConcaveCurve, RoundedLogConcaveCurve
-from leastnoise.core.profile.piecewise import PiecewiseCurve, Shape
-from leastnoise.core.profile.staircase import StaircaseCurve, check_periods
+from leastnoise.core.profile.piecewise import PiecewiseCurve, Shape, StaircaseCurve, check_periods
 
 __all__ = [
     "Curve",

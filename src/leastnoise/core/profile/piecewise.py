@@ -1,9 +1,10 @@
-"""δ of noise of piecewise constant density with finitely many pieces, exactly.
+"""δ of noise of piecewise constant density, exactly: with finitely many pieces, or a staircase.
 
-Density pieces with whole ends and whole heights over a common denominator, and the total mass of
-the atoms. Between two shifts at which ends of pieces meet, H is linear in the shift, so the worst
-shift is one of finitely many: the differences of ends up to Δ, and Δ itself. Atoms meet only at
-single shifts and stand alone at all others, so they count in full: for every ε they add their mass.
+Of a staircase by its finitely many likelihood ratios. Else by density pieces with whole ends and
+whole heights over a common denominator, and the total mass of the atoms. Between two shifts at
+which ends of pieces meet, H is linear in the shift, so the worst shift is one of finitely many: the
+differences of ends up to Δ, and Δ itself. Atoms meet only at single shifts and stand alone at all
+others, so they count in full: for every ε they add their mass.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,13 +15,16 @@ from itertools import pairwise
 from math import lcm
 from operator import itemgetter
 
-from leastnoise.core.exact import Interval
+from leastnoise.core.exact import Interval, format_exact
+from leastnoise.core.lattice import Run
 from leastnoise.core.profile.curve import Curve, Level
 from leastnoise.errors import InvalidParameter
 
 _BITS = 128
 # How many comparisons of pieces one question may take: a few seconds' worth.
 LARGEST_WORK = 1 << 22
+# Over more periods of a staircase the exact powers of its ratio grow too long.
+_MOST_PERIODS = 128
 
 
 @dataclass(frozen=True)
@@ -54,17 +58,13 @@ class Shape:
 
     @classmethod
     def of_runs(
-        cls,
-        runs: Iterable[tuple[int, int, int]],
-        total: int,
-        step: Fraction,
-        sensitivity: Fraction,
+        cls, runs: Iterable[Run], total: int, step: Fraction, sensitivity: Fraction
     ) -> "Shape":
-        """Return the shape of lattice noise in runs (first index, points, weight).
+        """Return the shape of lattice noise in runs of positive weight, from left to right.
 
         Each lattice point is spread over a cell of its own: at whole shifts, H is the same.
         """
-        pieces = tuple((first, first + points, w) for first, points, w in runs if points and w)
+        pieces = tuple((run.first, run.first + run.points, run.weight) for run in runs)
         return cls(pieces, step, total, Fraction(0), int(sensitivity / step))
 
     def mirrored(self) -> "Shape":
@@ -159,3 +159,51 @@ class PiecewiseCurve(Curve):
         """The noise for shifts to the right; for shifts to the left too where they differ."""
         mirrored = self.shape.mirrored()
         return {1: self.shape} if mirrored == self.shape else {1: self.shape, -1: mirrored}
+
+
+@dataclass(frozen=True)
+class StaircaseCurve(Curve):
+    """The ratios p(x)/p(x − d) at the longest shift d, with the probability of each.
+
+    ``higher`` holds those above 1. The mirror image x → d − x exchanges the two neighbors, so a
+    ratio L of probability m comes with a ratio 1/L of probability m/L; the rest has ratio 1.
+    """
+
+    move: Fraction
+    higher: dict[Fraction, Fraction]
+
+    @classmethod
+    def of(cls, move: Fraction, ratios: Iterable[tuple[Fraction, Fraction]]) -> "StaircaseCurve":
+        """Add up the probabilities of each ratio above 1."""
+        higher: dict[Fraction, Fraction] = {}
+        for ratio, mass in ratios:
+            if ratio > 1 and mass:
+                higher[ratio] = higher.get(ratio, Fraction(0)) + mass
+        return cls(move, higher)
+
+    @cached_property
+    def masses(self) -> dict[Fraction, Fraction]:
+        """All ratios, with the probability of each."""
+        lower = {1 / ratio: mass / ratio for ratio, mass in self.higher.items()}
+        both = {**self.higher, **lower}
+        return {**both, Fraction(1): 1 - sum(both.values(), Fraction(0))}
+
+    def worst(self, level: Level) -> tuple[Interval, Fraction]:
+        """Return δ at e^ε, exactly where that is rational, and the longest shift."""
+        factor = level.factor(_BITS)
+        return Interval(self._excess(factor.upper), self._excess(factor.lower)), self.move
+
+    def _excess(self, factor: Fraction) -> Fraction:
+        """Return the sum of (1 − factor/ratio)₊ over the probabilities."""
+        parts = (mass * (1 - factor / ratio) for ratio, mass in self.masses.items())
+        return sum((part for part in parts if part > 0), Fraction(0))
+
+
+def check_periods(move: Fraction, period: Fraction) -> None:
+    """Reject a shift over more periods than exact powers of the ratio are computed for."""
+    if move > _MOST_PERIODS * period:
+        raise InvalidParameter(
+            f"the profile of a staircase is for moves of up to {_MOST_PERIODS} of its periods",
+            got=f"a sensitivity of {format_exact(move / period)} of them",
+            fix="Give a staircase of a longer period, for instance what calibrate finds.",
+        )

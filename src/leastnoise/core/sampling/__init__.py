@@ -7,7 +7,6 @@ from leastnoise.core.sampling.geometric import (
     geometric,
     staircase_scheme,
 )
-from leastnoise.core.sampling.inversion import RunScheme, draw_exactly, run_scheme
 from leastnoise.core.sampling.quantile import (
     BUCKET_BITS,
     LARGEST_REACH,
@@ -15,8 +14,15 @@ from leastnoise.core.sampling.quantile import (
     QuantileScheme,
     quantile_scheme,
 )
-from leastnoise.core.sampling.scheme import Scheme
-from leastnoise.core.sampling.uniform_integer import TicketScheme, uniform_below, word_bits
+from leastnoise.core.sampling.schemes import (
+    RunScheme,
+    Scheme,
+    TicketScheme,
+    draw_exactly,
+    run_scheme,
+    uniform_below,
+    word_bits,
+)
 
 __all__ = [
     "BUCKET_BITS",

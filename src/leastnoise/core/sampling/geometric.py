@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
-from leastnoise.core.exact import fixed_power, power_bounds
+from leastnoise.core.exact import first_index, fixed_power, power_bounds
 from leastnoise.core.lattice import Run
 from leastnoise.core.sampling.entropy import WORD, Tape
-from leastnoise.core.sampling.inversion import draw_exactly, run_scheme
+from leastnoise.core.sampling.schemes import draw_exactly, run_scheme
 
 BASE = 1 << 12
 # A table ends where less than e⁻¹⁰ of all samples lie beyond it, at the earliest.
@@ -46,14 +46,9 @@ class Digit:
         low, high = 0, BASE
         while self.last and is_at_least(high):
             low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            if is_at_least(middle):
-                low = middle
-            else:
-                high = middle
+        high = first_index(low, high, lambda k: not is_at_least(k))
         # Both sides are proved, whatever the search relied on.
-        return low if (high == BASE and not self.last) or is_below(high) else None
+        return high - 1 if (high == BASE and not self.last) or is_below(high) else None
 
     def thresholds(self) -> list[int]:
         """Return ⌊2⁶⁴·P(digit < k)⌋ or one less, for k = 0, 1, 2, …: U < t/2⁶⁴ means digit < k.
@@ -110,16 +105,9 @@ class Digit:
 
 
 class DigitTable:
-    """The thresholds of one digit: they settle nearly every word.
-
-    Attributes:
-        digit: The digit.
-        thresholds: Those of the digit.
-        end: The word from which on the table does not tell the digit.
-    """
+    """The thresholds of one digit: they settle nearly every word before ``end``."""
 
     def __init__(self, digit: Digit) -> None:
-        """Compute the thresholds."""
         self.digit = digit
         self.thresholds = digit.thresholds()
         self.end = self.thresholds[-1] if digit.last else 1 << WORD
@@ -136,14 +124,10 @@ class Geometric:
     """Samples n with probability (1−ratio)·ratioⁿ, digit by digit.
 
     The tables are built at a number that its count alone chooses: the time it takes reveals nothing
-    about the number.
-
-    Attributes:
-        digits: The digits, the lowest first.
+    about the number. ``digits`` begin with the lowest.
     """
 
     def __init__(self, ratio: Fraction) -> None:
-        """Choose the digits."""
         digits, exponent = [], 1
         while (1 - ratio) * exponent * BASE < _ENOUGH:  # 1 − b is at most −ln b
             digits.append(Digit(ratio, exponent, last=False))
@@ -195,12 +179,8 @@ def geometric(ratio: Fraction) -> Geometric:
 class StaircaseScheme:
     """Samples a staircase: a place in a period, with its sign, and the number of the period.
 
-    Both parts are sampled always, in the same way, whatever they turn out to be.
-
-    Attributes:
-        period: The sampler of the place.
-        periods: The sampler of the number.
-        steps: The length of a period.
+    Both parts are sampled always, in the same way, whatever they turn out to be: the place by
+    ``period``, of ``steps`` points, and the number by ``periods``.
     """
 
     def __init__(self, runs: tuple[Run, ...], ratio: Fraction) -> None:

@@ -24,7 +24,7 @@ from typing import Protocol
 
 from leastnoise.core.exact import Interval, as_float
 from leastnoise.core.sampling.entropy import WORD, Tape
-from leastnoise.core.sampling.inversion import draw_exactly
+from leastnoise.core.sampling.schemes import draw_exactly
 
 # How much narrower than the interval of q the enclosures are, as a power of two.
 _GUARD = 32
@@ -60,17 +60,9 @@ class Smooth(Protocol):
 
 
 class QuantileScheme:
-    """Samples ⌊X/step + 1/2⌋ for X of a smooth noise.
-
-    Attributes:
-        noise: The noise.
-        step: The step of the lattice.
-        farthest: The largest index; None for unbounded noise.
-        polynomials: The polynomials, built or not.
-    """
+    """Samples ⌊X/step + 1/2⌋ for X of a smooth noise; ``farthest`` is None if it is unbounded."""
 
     def __init__(self, noise: Smooth, step: Fraction, farthest: int | None) -> None:
-        """Prepare to sample."""
         self.noise, self.step, self.farthest = noise, step, farthest
         self.polynomials = PolynomialCache(self)
 
@@ -88,10 +80,6 @@ class QuantileScheme:
             index = polynomials.index(word)
             if index is not None:
                 return index
-        return self.exact_index(word, tape)
-
-    def exact_index(self, word: int, tape: Tape) -> int:
-        """Return the index for the U that begins with ``word``; read on while undecided."""
         return draw_exactly(self.index_if_certain, word, tape)
 
     def index_if_certain(self, word: int, bits: int) -> int | None:
@@ -155,7 +143,6 @@ class Polynomials:
     """
 
     def __init__(self, scheme: QuantileScheme, plan: Plan) -> None:
-        """Compute the polynomials."""
         self.plan = plan
         self.rows = [_row(scheme, plan, bucket) for bucket in range(plan.octaves * _BUCKETS)]
         # All of one length, so that they are worked out without a loop.
@@ -188,13 +175,9 @@ class PolynomialCache:
 
     All of them are built at once, at a sample that its number alone chooses: built one by one for
     the tails that come up, they would reveal by their timing how rare a noise is.
-
-    Attributes:
-        built: The polynomials; None until they are built.
     """
 
     def __init__(self, scheme: QuantileScheme) -> None:
-        """Begin to count."""
         self.built: Polynomials | None = None
         self._scheme = scheme
         self._lock = Lock()  # the threads of one array want them at the same time

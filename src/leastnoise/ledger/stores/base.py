@@ -8,6 +8,11 @@ from leastnoise.errors import LedgerUnavailable, Words
 from leastnoise.ledger.rows import Head, Row
 
 POSTGRES = ("postgresql://", "postgres://")
+# The number of a ledger, "lnLg": in a file's header, and of the lock under which tables are made.
+APPLICATION = 0x6C6E4C67
+SCHEMA = 1
+COLUMNS = ", ".join(Row._fields)
+TYPES = [int, int, str, str, str, str, bytes, str]
 
 
 class Page(Protocol):
@@ -15,23 +20,18 @@ class Page(Protocol):
 
     def head(self) -> Head:
         """Return the last row's number and hash, as they are noted beside the rows."""
-        ...
 
     def rows(self, after: int) -> Iterator[Row]:
         """Return the rows with larger numbers, in their order."""
-        ...
 
     def of(self, key: str) -> list[Row]:
         """Return the charges and answers of a key, and mechanisms of a digest, in their order."""
-        ...
 
     def append(self, row: Row) -> None:
         """Write a row and move the head from the row before to it, or fail."""
-        ...
 
     def check(self) -> None:
         """Have the database look for damage in its own structures."""
-        ...
 
 
 class Store(Protocol):
@@ -44,15 +44,12 @@ class Store(Protocol):
 
     def reading(self) -> AbstractContextManager[Page]:
         """Open a page that shows one state of the ledger."""
-        ...
 
     def writing(self) -> AbstractContextManager[Page]:
         """Open a page that nobody else can append to; it is written when the block ends well."""
-        ...
 
     def close(self) -> None:
         """Let go of the database."""
-        ...
 
 
 # What to do where there is no ledger yet.

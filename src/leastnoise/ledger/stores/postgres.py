@@ -11,21 +11,26 @@ neither is ever in an error of ours, nor hangs on to one.
 import math
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.ledger.rows import BEGINNING, Head, Row
-from leastnoise.ledger.stores.base import BEGIN_LEDGER, unavailable
+from leastnoise.ledger.stores.base import (
+    APPLICATION,
+    BEGIN_LEDGER,
+    COLUMNS,
+    SCHEMA,
+    TYPES,
+    unavailable,
+)
 from leastnoise.ledger.stores.postgres_errors import broken, translated, unreadable
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 
-APPLICATION = 0x6C6E4C67  # "lnLg": the number of the lock under which the tables are made
-SCHEMA = 1
 _MARK = f"leastnoise ledger, version {SCHEMA}"
 _MARKED = _MARK.removesuffix(str(SCHEMA))
 # Texts are compared byte by byte, whatever the language of the database. The index is of hashes:
@@ -63,8 +68,6 @@ UNION ALL
 SELECT count(*) FROM pg_catalog.pg_index WHERE indisvalid AND indisready
     AND indrelid = to_regclass('leastnoise.rows')
 """
-_COLUMNS = "seq, version, kind, key, at, body, payload, hash"
-_TYPES = [int, int, str, str, str, str, bytes, str]
 # Rows are fetched so many at a time, or a few more bytes than this: a long ledger, or one of large
 # answers, is never in memory as a whole. A few come first, of any size: mostly there are no more,
 # or no more are wanted.
@@ -72,22 +75,22 @@ _FEW = 3
 _ROWS = 1000
 _BYTES = 1 << 24
 _FIRST = f"""
-SELECT {_COLUMNS} FROM leastnoise.rows WHERE seq > %s ORDER BY seq LIMIT {_FEW}
+SELECT {COLUMNS} FROM leastnoise.rows WHERE seq > %s ORDER BY seq LIMIT {_FEW}
 """  # noqa: S608 -- fixed texts
 _SOME = f"""
-SELECT {_COLUMNS} FROM (
+SELECT {COLUMNS} FROM (
     SELECT *, sum(octet_length(body) + octet_length(payload)) OVER (ORDER BY seq)
         - octet_length(body) - octet_length(payload) AS before
-    FROM (SELECT {_COLUMNS} FROM leastnoise.rows WHERE seq > %s ORDER BY seq LIMIT {_ROWS}) AS page
+    FROM (SELECT {COLUMNS} FROM leastnoise.rows WHERE seq > %s ORDER BY seq LIMIT {_ROWS}) AS page
 ) AS sized WHERE before < {_BYTES} ORDER BY seq
 """  # noqa: S608 -- fixed texts
 _OF = f"""
-SELECT {_COLUMNS} FROM leastnoise.rows WHERE key = %s AND key <> '' ORDER BY seq
+SELECT {COLUMNS} FROM leastnoise.rows WHERE key = %s AND key <> '' ORDER BY seq
 """  # noqa: S608 -- fixed texts
 _APPEND = f"""
 WITH moved AS (
     UPDATE leastnoise.head SET seq = %s, hash = %s WHERE one = 1 AND seq = %s RETURNING one)
-INSERT INTO leastnoise.rows ({_COLUMNS})
+INSERT INTO leastnoise.rows ({COLUMNS})
     SELECT %s::bigint, %s::integer, %s, %s, %s, %s, %s::bytea, %s FROM moved
 """  # noqa: S608 -- fixed texts
 # One state of the ledger, whatever is committed meanwhile.
@@ -132,17 +135,13 @@ class PostgresStore:
         with translated():
             self._connection = self._connected()
 
-    @contextmanager
-    def reading(self) -> Iterator["_Page"]:
+    def reading(self) -> AbstractContextManager["_Page"]:
         """Open a page that shows one state of the ledger."""
-        with self._transaction(_READ) as page:
-            yield page
+        return self._transaction(_READ)
 
-    @contextmanager
-    def writing(self) -> Iterator["_Page"]:
+    def writing(self) -> AbstractContextManager["_Page"]:
         """Open a page that nobody else can append to."""
-        with self._transaction(_WRITE) as page:
-            yield page
+        return self._transaction(_WRITE)
 
     def close(self) -> None:
         """Close the connection, but not one that belongs to the process that forked this one."""
@@ -253,8 +252,6 @@ class PostgresStore:
 
 
 class _Page:
-    """What can be read and appended within one transaction."""
-
     def __init__(self, connection: "Connection", head: Head) -> None:
         self._connection = connection
         self._head = head
@@ -278,8 +275,7 @@ class _Page:
 
     def append(self, row: Row) -> None:
         moved = row.seq, row.hash, row.seq - 1
-        fields = row.seq, row.version, row.kind, row.key, row.at, row.body, row.payload, row.hash
-        if self._connection.execute(_APPEND, (*moved, *fields)).rowcount != 1:
+        if self._connection.execute(_APPEND, (*moved, *row)).rowcount != 1:
             raise broken()
         self._head = row.head
 
@@ -294,7 +290,7 @@ class _Page:
     def _selected(self, query: str, value: int | str) -> list[Row]:
         # In binary, as a payload would be twice as long in text.
         found = self._connection.execute(query, (value,), binary=True).fetchall()
-        if any([type(part) for part in fields] != _TYPES for fields in found):
+        if any([type(part) for part in fields] != TYPES for fields in found):
             raise broken()
         return [Row(*fields) for fields in found]
 

@@ -8,7 +8,7 @@ the head is moved by an UPDATE that names where it must have been.
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import astuple
 from pathlib import Path
 from threading import RLock
@@ -23,11 +23,15 @@ from leastnoise.errors import (
     Unsupported,
 )
 from leastnoise.ledger.rows import BEGINNING, Head, Row
-from leastnoise.ledger.stores.base import BEGIN_LEDGER, unavailable
+from leastnoise.ledger.stores.base import (
+    APPLICATION,
+    BEGIN_LEDGER,
+    COLUMNS,
+    SCHEMA,
+    TYPES,
+    unavailable,
+)
 
-APPLICATION = 0x6C6E4C67  # "lnLg", in the file's header: this is a ledger and nothing else
-SCHEMA = 1
-_COLUMNS = "seq, version, kind, key, at, body, payload, hash"
 _TABLES = """
 CREATE TABLE rows (
     seq INTEGER PRIMARY KEY CHECK (seq > 0), version INTEGER NOT NULL,
@@ -86,17 +90,13 @@ class SqliteStore:
         self._create = False
         _STORES.add(self)
 
-    @contextmanager
-    def reading(self) -> Iterator["_Page"]:
+    def reading(self) -> AbstractContextManager["_Page"]:
         """Open a page that shows one state of the ledger."""
-        with self._transaction("BEGIN", written=False) as page:
-            yield page
+        return self._transaction("BEGIN", written=False)
 
-    @contextmanager
-    def writing(self) -> Iterator["_Page"]:
+    def writing(self) -> AbstractContextManager["_Page"]:
         """Open a page that nobody else can append to."""
-        with self._transaction("BEGIN IMMEDIATE", written=True) as page:
-            yield page
+        return self._transaction("BEGIN IMMEDIATE", written=True)
 
     def _same_files(self) -> None:
         """Refuse to go on if the file or its log is no longer what others see under its name.
@@ -242,8 +242,6 @@ class SqliteStore:
 
 
 class _Page:
-    """What can be read and appended within one transaction."""
-
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._cursors: WeakSet[sqlite3.Cursor] = WeakSet()
@@ -267,8 +265,8 @@ class _Page:
 
     def append(self, row: Row) -> None:
         self._connection.execute(
-            f"INSERT INTO rows ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 -- fixed
-            (row.seq, row.version, row.kind, row.key, row.at, row.body, row.payload, row.hash),
+            f"INSERT INTO rows ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 -- fixed
+            row,
         )
         moved = self._connection.execute(
             "UPDATE head SET seq = ?, hash = ? WHERE one = 1 AND seq = ?",
@@ -283,17 +281,14 @@ class _Page:
 
     def _selected(self, where: str, value: Any) -> Iterator[Row]:
         cursor = self._connection.execute(
-            f"SELECT {_COLUMNS} FROM rows WHERE {where} ORDER BY seq",  # noqa: S608 -- fixed texts
+            f"SELECT {COLUMNS} FROM rows WHERE {where} ORDER BY seq",  # noqa: S608 -- fixed texts
             (value,),
         )
         self._cursors.add(cursor)
         for fields in cursor:
-            if tuple(map(type, fields)) != _TYPES:
+            if list(map(type, fields)) != TYPES:
                 raise _broken()
             yield Row(*fields)
-
-
-_TYPES = (int, int, str, str, str, str, bytes, str)
 
 
 # Files that are no longer what others see. All connections of a process share what SQLite knows of

@@ -88,11 +88,6 @@ _DIGITS = 7
 _SMALL = 1e-9
 
 
-def even(privacy: Privacy, answers: int) -> tuple[Privacy, ...]:
-    """Return the same promise for each answer."""
-    return (split_evenly(privacy, answers),) * answers
-
-
 def promises(
     privacy: Privacy, epsilons: Sequence[float], deltas: Sequence[float]
 ) -> tuple[Privacy, ...]:

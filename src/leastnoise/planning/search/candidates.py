@@ -1,12 +1,15 @@
-"""All ways to release the answers of a plan, and what each of them costs."""
+"""All ways to release the answers of a plan and what each costs, or why there is none."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from decimal import ROUND_CEILING
 from fractions import Fraction
 
 from leastnoise.calibration import FAMILIES, Effort
+from leastnoise.core.exact import as_float, format_exact, format_rounded
 from leastnoise.core.privacy import Privacy
+from leastnoise.errors import InvalidParameter
 from leastnoise.mechanism import Mechanism, half_width
 from leastnoise.planning.options import (
     COMPOSED,
@@ -16,10 +19,12 @@ from leastnoise.planning.options import (
     Candidate,
     Laws,
     Option,
+    OutOfTime,
     calibrated,
     option_of,
 )
-from leastnoise.planning.search.composed import MOST_COMPOSED, NARROWED, Narrowing
+from leastnoise.planning.search.allocation import TooLittle, smallest
+from leastnoise.planning.search.composed import MOST_COMPOSED, NARROWED, narrowed
 from leastnoise.planning.search.estimates import LEAST
 from leastnoise.planning.search.gaussian import Sharing
 from leastnoise.planning.search.split import Parting, parted
@@ -38,6 +43,12 @@ _SOLVING = Fraction(3, 2)
 _BAND = (Fraction(3, 4), Fraction(5, 4))
 # So many different answers are composed at once, without solving.
 _AT_ONCE = 4
+# Refused targets: a total ε that may do is raised by so much, so often; errors are looked for to
+# this part of themselves; so many answers are named.
+_A_LITTLE_MORE = Fraction(101, 100)
+_MOST_TRIES = 5
+_NEARLY = 1.02
+_MOST_NAMED = 3
 _NEVER = (
     Option("comb", EACH, refused="it rises away from 0; plans are of noises that never do"),
     Option("classic_gaussian", SHARED, refused="Gaussian noise of the least σ is never dearer"),
@@ -89,7 +100,7 @@ def _narrowed(parting: Parting, found: list[Candidate], effort: Effort) -> Itera
         if one.option.family not in NARROWED or one.make is None:
             continue
         if why is None:
-            yield Narrowing(asked, parting.laws).candidate(one.option)
+            yield narrowed(asked, parting.laws, one.option)
         else:
             yield Candidate(Option(one.option.family, COMPOSED, refused=f"passed over: {why}"))
 
@@ -118,7 +129,8 @@ def _solved(asked: Asked, found: list[Candidate]) -> Candidate | None:
     closed = found[0]
     if closed.make is None or closed.option.cost is None or not asked.left:
         return None
-    if closed.option.cost > _SOLVING * _lowest(found):
+    lowest = min(one.option.cost for one in found if one.option.cost is not None)
+    if closed.option.cost > _SOLVING * lowest:
         return None
     questions = list(zip(asked.wanted, closed.option.promises, strict=True))
     known: dict[object, Mechanism] = {}
@@ -146,15 +158,113 @@ def _unsolved(asked: Asked, found: list[Candidate]) -> Candidate:
     return Candidate(Option(LEAST, EACH, refused=why))
 
 
-def _lowest(found: list[Candidate]) -> Fraction:
-    return min(one.option.cost for one in found if one.option.cost is not None)
-
-
 def _better(one: Wanted, part: Privacy, plain: Mechanism, seconds: float) -> Mechanism:
     """Return what solving finds, or the closed form where that meets the target and it does not."""
-    solved = calibrated(one, part, None, solve=True, seconds=seconds)
+    solved = calibrated(one, part, None, Effort(seconds=seconds))
     width = half_width(solved, one.confidence)
     if one.cost is None:
         return solved if width < half_width(plain, one.confidence) else plain
     missed = one.error is not None and width > one.error
     return plain if missed else solved
+
+
+def impossible(asked: Asked, candidates: Iterable[Candidate]) -> InvalidParameter:
+    """Return the refusal of a question that no candidate answers."""
+    refused = list(candidates)
+    if not asked.targets:
+        reasons = "; ".join(f"{one.option.name}: {one.option.refused}" for one in refused)
+        return InvalidParameter(
+            f"some noise must keep {asked.privacy} for all answers; none does ({reasons}). "
+            "Promise something else, or ask for other families."
+        )
+    rule = f"the targets must be such as {asked.privacy} allows; got {_targets(asked.wanted)}"
+    if not asked.left:
+        return InvalidParameter(
+            f"{rule}, for which no noise was found in time. Ask for less, or give more seconds."
+        )
+    return InvalidParameter(f"{rule}. {_enough(asked, refused)}{_possible(asked, refused)}")
+
+
+def _targets(wanted: Iterable[Wanted]) -> str:
+    said = [
+        f"± {format_exact(one.error)} for {one.name}" for one in wanted if one.error is not None
+    ]
+    more = len(said) - _MOST_NAMED
+    return ", ".join(said[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _enough(asked: Asked, refused: list[Candidate]) -> str:
+    """Say which total ε is enough at the same δ: tried, and rounded up."""
+    needs = [one.needs for one in refused if one.needs is not None]
+    if not needs:
+        return ""
+    epsilon = Fraction(format_rounded(min(needs), 3, ROUND_CEILING))
+    for _ in range(_MOST_TRIES):
+        if not asked.left:
+            break
+        more = replace(asked, privacy=Privacy(epsilon, asked.privacy.delta))
+        if any(one.make is not None for one in (_shared(more), _split(more))):
+            return f"A total ε of {format_exact(epsilon)} would do with the same δ. "
+        epsilon = Fraction(format_rounded(epsilon * _A_LITTLE_MORE, 3, ROUND_CEILING))
+    return ""
+
+
+def _possible(asked: Asked, refused: list[Candidate]) -> str:
+    """Say which errors are possible instead: all targets made larger by the same factor."""
+    needs = [c.needs for c in refused if c.needs is not None and c.option.how != SHARED]
+    # With noises of their own, errors are about in the inverse ratio of ε.
+    guess = as_float(min(needs) / asked.privacy.epsilon) if needs else _NEARLY
+    try:
+        factor = _factor(asked, _shared, guess)
+        if factor is None or (needs and guess < factor):  # splitting takes longer to try
+            own = _factor(asked, _split, guess)
+            factor = own if factor is None else min(factor, own or factor)
+    except OutOfTime:
+        return "Or ask for less: how much less was not worked out in time; give more seconds."
+    if factor is None:
+        return "Ask for less, or promise more."
+    wider = _targets(_wider(one, factor) for one in asked.wanted)
+    many = sum(one.error is not None for one in asked.wanted) > 1
+    alike = ", all widened by the same factor" if many else ""
+    return f"Or accept errors of {wider}{alike}, which are possible as it is."
+
+
+def _factor(asked: Asked, way: Callable[[Asked], Candidate], guess: float) -> float | None:
+    """Return about the smallest factor of all targets with which a way meets them."""
+
+    def enough(factor: float) -> bool:
+        asked.in_time()
+        wanted = tuple(_wider(one, factor) for one in asked.wanted)
+        return factor > 1 and way(replace(asked, wanted=wanted)).make is not None
+
+    try:
+        return smallest(enough, max(guess, _NEARLY), _NEARLY)
+    except TooLittle:
+        return None
+
+
+def _shared(asked: Asked) -> Candidate:
+    return Sharing(asked).candidate()
+
+
+def _split(asked: Asked) -> Candidate:
+    return Parting(asked, Laws()).candidate(LEAST)
+
+
+def _wider(one: Wanted, factor: float) -> Wanted:
+    """Return an answer with a target that is larger by a factor, in three digits or whole."""
+    if one.error is None:
+        return one
+    error = Fraction(format_rounded(one.error * Fraction(factor), 3, ROUND_CEILING))
+    if one.integer:
+        error = Fraction(-(-error // 1))
+    return Wanted(
+        one.name,
+        sensitivity=one.sensitivity,
+        cost=one.cost,
+        integer=one.integer,
+        weight=None if one.cost is None else one.weight,
+        error=error,
+        confidence=one.confidence,
+        family=one.family,
+    )

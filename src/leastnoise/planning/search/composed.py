@@ -9,7 +9,6 @@ they are many, Gaussian noise does better.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import ROUND_FLOOR
 from fractions import Fraction
 
@@ -33,41 +32,29 @@ _FINE = 1.0005
 _TRIES = 8
 
 
-@dataclass(frozen=True)
-class Narrowing:
-    """Noises of one family, each private with an ε of its own, proved together."""
+def narrowed(asked: Asked, laws: Laws, split: Option) -> Candidate:
+    """Return the noises of a split, all narrowed by the largest factor that is found."""
+    family, wanted = split.family, asked.wanted
 
-    asked: Asked
-    laws: Laws
-
-    def candidate(self, split: Option) -> Candidate:
-        """Return the noises of a split, all narrowed by the largest factor that is found."""
-        try:
-            factor = largest(lambda times: self._delta(split, times), self.asked.privacy.delta)
-            return self._at(split.family, self._promises(split, factor))
-        except (InvalidParameter, NotPrivate, Unsupported) as error:
-            return Candidate(Option(split.family, COMPOSED, refused=error.rule))
-
-    def _promises(self, split: Option, factor: float) -> tuple[Privacy, ...]:
-        """Return what each answer then promises by itself."""
+    def promises(factor: float) -> tuple[Privacy, ...]:
         more = Fraction(factor)
         return tuple(Privacy(_down(part.epsilon * more)) for part in split.promises)
 
-    def _delta(self, split: Option, factor: float) -> Fraction:
-        """Return the δ that all answers are proved to keep together."""
-        self.asked.in_time()
-        pairs = zip(self.asked.wanted, self._promises(split, factor), strict=True)
-        drawn = [_profile(self.laws.drawn(split.family, one, own), one) for one, own in pairs]
-        return compose(drawn).delta(self.asked.privacy.epsilon)
+    def delta(factor: float) -> Fraction:
+        asked.in_time()
+        pairs = zip(wanted, promises(factor), strict=True)
+        drawn = [_profile(laws.drawn(family, one, own), one) for one, own in pairs]
+        return compose(drawn).delta(asked.privacy.epsilon)
 
-    def _at(self, family: str, parts: tuple[Privacy, ...]) -> Candidate:
-        pairs = list(zip(self.asked.wanted, parts, strict=True))
-        found = [self.laws.figures(family, one, part) for one, part in pairs]
+    try:
+        parts = promises(largest(delta, asked.privacy.delta))
+        pairs = list(zip(wanted, parts, strict=True))
+        found = [laws.figures(family, one, part) for one, part in pairs]
         costs, widths = tuple(one.cost for one in found), tuple(one.width for one in found)
-        if self.asked.missed(widths):
-            raise InvalidParameter("it misses a target by a hair")
-        option = Option(family, COMPOSED, self.asked.score(costs, widths), parts, costs, widths)
-        return Candidate(option, lambda: tuple(calibrated(one, own, family) for one, own in pairs))
+        option = asked.option(family, COMPOSED, parts, costs, widths)
+    except (InvalidParameter, NotPrivate, Unsupported) as error:
+        return Candidate(Option(family, COMPOSED, refused=error.rule))
+    return Candidate(option, lambda: tuple(calibrated(one, own, family) for one, own in pairs))
 
 
 def largest(delta: Callable[[float], Fraction], most: Fraction) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from statistics import NormalDist
 
-from leastnoise.calibration import FAMILIES, Approximation
+from leastnoise.calibration import FAMILIES, Approximation, Family
 from leastnoise.core.exact import as_float
 from leastnoise.costs import Cost, Points, Power, Threshold
 from leastnoise.planning.wanted import Wanted
@@ -23,21 +23,9 @@ _NODES = 24
 _SAMPLES = 64
 
 
-def approximation_of(family: str) -> tuple[Approximation, bool]:
-    """Return what a family is taken for, and whether it falls in stairs."""
-    if family == LEAST:
-        return Approximation.TRUNCATED, True
-    return FAMILIES[family].approximation, FAMILIES[family].stairs
-
-
-def needs_epsilon(family: str) -> bool:
-    """Tell whether a family, or the least noise, needs an ε > 0."""
-    return family == LEAST or FAMILIES[family].needs_epsilon
-
-
-def uses_delta(family: str) -> bool:
-    """Tell whether a δ > 0 makes a family, or the least noise, cheaper."""
-    return family == LEAST or FAMILIES[family].uses_delta
+def taken_for(family: str) -> Family:
+    """Return the family by whose properties a noise is estimated: the least is like a cut one."""
+    return FAMILIES["cut_staircase" if family == LEAST else family]
 
 
 @dataclass(frozen=True)
@@ -106,7 +94,7 @@ class Estimate:
 
     def cost(self, family: str, epsilon: float, spent: float) -> float:
         """Return about what a family costs at (ε, 1 − e^−spent), times the answer's weight."""
-        _, stairs = approximation_of(family)
+        stairs = taken_for(family).stairs
         plain = self._cost(_law(family, epsilon, spent), rounds=not stairs)
         return plain * self._stairs(epsilon) if stairs else plain
 
@@ -166,7 +154,7 @@ class Estimate:
 
 def _law(family: str, epsilon: float, spent: float) -> Spread | Bell:
     """Return about the law of a family; of a Gaussian by the textbook's σ, or its own at ε = 0."""
-    shape, _ = approximation_of(family)
+    shape = taken_for(family).approximation
     if shape is not Approximation.GAUSSIAN:
         return Spread.of(shape, epsilon, spent)
     delta = -math.expm1(-spent)
@@ -191,39 +179,31 @@ def _normal_size(y: float) -> float:
 
 @lru_cache(64)
 def _in_floats(cost: Cost) -> Callable[[float], float]:
-    """Return a cost as a quick function of floats."""
     if isinstance(cost, Power):
         exponent = as_float(cost.p)
         return lambda size: size**exponent
     if isinstance(cost, Points):
         sizes, costs = [as_float(x) for x in cost.sizes], [as_float(y) for y in cost.costs]
         return lambda size: _along(sizes, costs, size)
-    return _Sampled(cost)
+    return _sampled(cost)
 
 
-class _Sampled:
-    """A cost that can only be called, by straight lines between sizes of a table.
+def _sampled(cost: Cost) -> Callable[[float], float]:
+    """Return a cost that can only be called, by straight lines between the sizes of a table.
 
     Each size of the table is called once, however often the cost is asked for.
     """
+    at = cache(lambda i: cost(math.exp2(i / _SAMPLES)))
 
-    def __init__(self, cost: Cost) -> None:
-        self._cost = cost
-        self._called: dict[int, float] = {}
-
-    def __call__(self, size: float) -> float:
+    def value(size: float) -> float:
         if size <= 0:
-            return self._cost(0)
-        place = math.log2(size) * _SAMPLES
-        i = math.floor(place)
-        low, high = self._at(i), self._at(i + 1)
+            return cost(0)
+        i = math.floor(math.log2(size) * _SAMPLES)
+        low, high = at(i), at(i + 1)
         start, end = math.exp2(i / _SAMPLES), math.exp2((i + 1) / _SAMPLES)
         return low + (high - low) * (size - start) / (end - start)
 
-    def _at(self, i: int) -> float:
-        if i not in self._called:
-            self._called[i] = self._cost(math.exp2(i / _SAMPLES))
-        return self._called[i]
+    return value
 
 
 def _along(sizes: list[float], costs: list[float], size: float) -> float:

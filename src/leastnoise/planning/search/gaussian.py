@@ -22,12 +22,12 @@ from leastnoise.calibration import Problem
 from leastnoise.certificate import Certificate
 from leastnoise.core.basic_composition import LEAST_DELTA
 from leastnoise.core.exact import Interval, as_float, format_rounded, power
-from leastnoise.core.noise import Gaussian, LatticeNoise, Noise, Rounded
+from leastnoise.core.noise import Gaussian, LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Power, l2
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.mechanism import Drawn, Mechanism
-from leastnoise.planning.closed_forms import on_line
+from leastnoise.planning.closed_forms import drawn_of, on_line
 from leastnoise.planning.options import AMONG, SHARED, Asked, Candidate, Option, reach
 from leastnoise.planning.search.allocation import TooLittle, apportioned, balanced, smallest
 from leastnoise.planning.search.estimates import Estimate
@@ -55,8 +55,8 @@ class Sharing:
         if other:
             return _refused(f"an answer is to have {other} noise")
         try:
-            sigmas = self._sigmas(apportioned(Fraction(1), self.shares()))
-            return self._at(sigmas)
+            shares = apportioned(Fraction(1), self.shares())
+            return self._at([*map(self._sigma, self.asked.wanted, shares)])
         except TooLittle as error:
             return replace(_refused(error.rule), needs=error.needs)
         except (InvalidParameter, NotPrivate, Unsupported) as error:
@@ -96,41 +96,30 @@ class Sharing:
             raise Unsupported("Gaussian noise is shared", got=f"{found!r}")
         return found
 
-    def _sigmas(self, shares: tuple[Fraction, ...]) -> list[Fraction]:
-        """Return σᵢ = s·Δᵢ/√xᵢ, rounded up."""
-        pairs = zip(self.asked.wanted, shares, strict=True)
-        return [self._sigma(one, share) for one, share in pairs]
-
     def _sigma(self, one: Wanted, share: Fraction) -> Fraction:
+        """Return σᵢ = s·Δᵢ/√xᵢ, rounded up."""
         wide = self.unit.sigma * one.sensitivity / power(share, _HALF).lower
         return Interval.exact(wide).shortened(_BITS).upper
 
     def _at(self, sigmas: list[Fraction]) -> Candidate:
         wanted = self.asked.wanted
-        laws = [drawn_for(one, sigma) for one, sigma in zip(wanted, sigmas, strict=True)]
-        pairs = list(zip(laws, wanted, strict=True))
-        costs = tuple(self._cost(law, one) for law, one in pairs)
-        widths = tuple(reach(law, one) for law, one in pairs)
-        if self.asked.missed(widths):
-            raise TooLittle("it misses a target by a hair")
+        laws = list(map(drawn_for, wanted, sigmas))
+        costs = tuple(map(self._cost, laws, wanted))
+        widths = tuple(map(reach, laws, wanted))
         epsilon = self.asked.privacy.epsilon
         parts = tuple(alone(epsilon, one, s) for one, s in zip(wanted, sigmas, strict=True))
-        option = Option(GAUSSIAN, SHARED, self.asked.score(costs, widths), parts, costs, widths)
-        return Candidate(option, lambda: self._made(sigmas, parts))
+        option = self.asked.option(GAUSSIAN, SHARED, parts, costs, widths)
+        return Candidate(option, lambda: tuple(map(made, wanted, sigmas, parts)))
 
     def _cost(self, law: LatticeNoise, one: Wanted) -> Fraction:
         self.asked.in_time()
         return law.expected(one.objective)
 
-    def _made(self, sigmas: list[Fraction], parts: tuple[Privacy, ...]) -> tuple[Mechanism, ...]:
-        return tuple(map(made, self.asked.wanted, sigmas, parts))
-
     def _least(self) -> list[float]:
         """Return the least shares: what the targets need, and next to nothing for others."""
-        many = len(self.asked.wanted)
-        return [
-            _FLOOR / many if one.error is None else self._needed(one) for one in self.asked.wanted
-        ]
+        wanted = self.asked.wanted
+        floor = _FLOOR / len(wanted)
+        return [floor if one.error is None else self._needed(one) for one in wanted]
 
     def _needed(self, one: Wanted) -> float:
         """Return the share with which an answer meets its target."""
@@ -170,15 +159,8 @@ def best_shares(wanted: tuple[Wanted, ...], p: float) -> list[float]:
 
 
 def drawn_for(one: Wanted, sigma: Fraction) -> LatticeNoise:
-    """Return what is drawn: rounded to whole numbers, or to the fine lattice of Δ.
-
-    There the noise is stretched as much as the move that it protects against is longer than Δ, so
-    Δ/σ stays as it is.
-    """
-    noise = Gaussian(sigma)
-    if one.integer:
-        return Rounded(Fraction(1), noise)
-    return noise.discretize(one.sensitivity)
+    """Return what is drawn for an answer."""
+    return drawn_of(Gaussian(sigma), one.sensitivity, integer=one.integer)
 
 
 def alone(epsilon: Fraction, one: Wanted, sigma: Fraction) -> Privacy:

@@ -35,9 +35,7 @@ from leastnoise.planning.search.allocation import (
 from leastnoise.planning.search.estimates import (
     LEAST,
     Estimate,
-    approximation_of,
-    needs_epsilon,
-    uses_delta,
+    taken_for,
 )
 from leastnoise.planning.wanted import Wanted
 
@@ -139,9 +137,7 @@ class Parting:
                 self.asked.in_time()
             chosen.append(self._chosen(*one))
         costs, widths = tuple(one.cost for one in chosen), tuple(one.width for one in chosen)
-        if self.asked.missed(widths):
-            raise TooLittle("it misses a target by a hair")
-        option = Option(family, EACH, self.asked.score(costs, widths), parts, costs, widths)
+        option = self.asked.option(family, EACH, parts, costs, widths)
         return Candidate(option, lambda: self._made(family, chosen, parts))
 
     def _made(
@@ -188,14 +184,12 @@ class Parting:
             return ["truncated_laplace", "cut_staircase"] if _only_called(one) else ["staircase"]
         estimate, costs = Estimate(one), {}
         for name in _CLOSED:
-            if (epsilon or uses_delta(name)) and (spent or needs_epsilon(name)):
+            if (epsilon or taken_for(name).uses_delta) and (spent or taken_for(name).needs_epsilon):
                 known = one.cost is not None
                 figure = estimate.cost if known else estimate.width
                 costs[name] = figure(name, epsilon, spent)
         lowest = min(costs.values(), default=0.0)
         return [name for name, cost in costs.items() if cost <= _NEAR * lowest] or list(_CLOSED)
-
-    # ------------------------------------------------------------ shares of ε and of −ln(1−δ)
 
     @cached_property
     def _estimates(self) -> list[Estimate]:
@@ -212,8 +206,8 @@ class Parting:
         """Return which answers make use of ε, and which of δ."""
         privacy, numbers = self.asked.privacy, range(len(names))
         return (
-            [i for i in numbers if privacy.epsilon and needs_epsilon(names[i])],
-            [i for i in numbers if privacy.delta and uses_delta(names[i])],
+            [i for i in numbers if privacy.epsilon and taken_for(names[i]).needs_epsilon],
+            [i for i in numbers if privacy.delta and taken_for(names[i]).uses_delta],
         )
 
     def _even(self, names: Sequence[str]) -> Shares:
@@ -233,7 +227,8 @@ class Parting:
         level = self._even(names)
         if len(names) == 1:
             return level
-        alike = tuple(approximation_of(name) for name in names)
+        families = [taken_for(name) for name in names]
+        alike = tuple((family.approximation, family.stairs) for family in families)
         if alike in self._proposed:
             return self._proposed[alike]
         least = self._least(names, level)

@@ -26,10 +26,14 @@ from leastnoise.costs import l1
 from leastnoise.errors import NotPrivate
 from leastnoise.ledger import UNRECORDED, Ledger, Receipt, Recording, Spending, Unrecorded
 from leastnoise.mechanism.answer import recorded_as
-from leastnoise.mechanism.pair.calibrate import least_planar, planar_on_lattice
-from leastnoise.mechanism.pair.sampler import draw_pair
-from leastnoise.mechanism.pair.staircase import DiscretePlanarStaircase, PlanarStaircase
-from leastnoise.mechanism.storage import PAIR, digest
+from leastnoise.mechanism.planar_staircase import (
+    DiscretePlanarStaircase,
+    PlanarStaircase,
+    draw_pair,
+    least_planar,
+    planar_on_lattice,
+)
+from leastnoise.mechanism.storage import NUMBERS, digest
 from leastnoise.rendering import table
 
 if TYPE_CHECKING:
@@ -159,11 +163,10 @@ class PairMechanism:
         """
         recording = Recording(ledger, key, fresh)
         draw = prepare_pair(values, self.grid, partial(draw_pair, self.drawn))
-        indices, receipt = recording.release(self._spending, draw, PAIR)
-        return PairAnswer(indices, self, receipt)
+        (first, second), receipt = recording.release(self._spending, draw, NUMBERS)
+        return PairAnswer((first, second), self, receipt)
 
     def _spending(self) -> Spending:
-        """Return what a ledger charges."""
         noise = self.drawn
         parts = {
             field.name: format_ratio(Fraction(getattr(noise, field.name)))
@@ -190,7 +193,6 @@ class PairMechanism:
         return self.privacy.explain()
 
     def __repr__(self) -> str:
-        """Print the noise and the guarantee."""
         delta = format_exact(self.sensitivity)
         return f"PairMechanism({self.noise!r}, {self.privacy!r}, sensitivity={delta})"
 
@@ -266,7 +268,6 @@ class PairAnswer:
         return format_rounded(self.within(Fraction(19, 20)) + self._place(), 4, ROUND_CEILING)
 
     def _repr_html_(self) -> str:
-        """Show the answer in a notebook."""
         facts = {
             "95 %": f"both errors together ≤ {self._usual()}",
             "always": "there is no largest error",
@@ -283,5 +284,4 @@ class PairAnswer:
         )
 
     def __repr__(self) -> str:
-        """Print the released numbers and nothing else that could surprise."""
         return f"PairAnswer({self._printed()}, {self.privacy!r})"

@@ -1,23 +1,34 @@
-"""The optimal symmetric unimodal noise on the line at ε = 0: P_α at the right width.
+"""The optimal symmetric unimodal noise at ε = 0: P_α on the line, its twin on the integers.
 
-P_α of half-width w ≥ Δ/2δ has α = (wδ − Δ/2)/(w − Δ/2) and costs
+On the line, P_α of half-width w ≥ Δ/2δ has α = (wδ − Δ/2)/(w − Δ/2) and costs
 V(w) = L(0) + (1−δ)/(w−Δ/2) · ∫₀ʷ(L−L(0)); V′ has the sign of
 h(w) = (L(w)−L(0))·(w−Δ/2) − ∫₀ʷ(L−L(0)), which never falls. So the best width is max(Δ/2δ, w*) with
 the *critical width* w* = inf{w > Δ/2 : h(w) ≥ 0}, which depends on L and Δ alone. For L = |x|ᵖ it
 is (p+1)Δ/2p: GDGK19's Theorem 3. An error in w* costs accuracy, never privacy. The lower bound is a
 supporting line, valid by construction (:mod:`leastnoise.certificate.evidence`).
+
+On the integers, such noise is a mixture of the uniform noise U_M on −M … M; U_M is at distance
+min(1, Δ/(2M+1)) from itself shifted by Δ, and both cost and distance are linear in the mixture. So
+the least cost at δ is the convex envelope of the points (distance, cost), and the best noise mixes
+two of them: neighbors M, M+1, or the mass at 0 and U_M*, where M*, which depends on L and Δ alone,
+is the first M > (Δ−1)/2 from which on (L(M+1)−L(0))·(2M+1−Δ) ≥ 2·Σ(L(i)−L(0)). It is P_α's twin:
+extra mass at 0, a level, a remainder on the two end points. At Δ = 1 it is the discrete uniform
+noise of Geng and Viswanath (2016).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import lcm
 
+from leastnoise.calibration.problem import Problem, certify, outside
 from leastnoise.certificate import Certificate, SupportingLine
-from leastnoise.core.exact import format_rounded
-from leastnoise.core.noise import Uniform
+from leastnoise.core.exact import Interval, format_rounded
+from leastnoise.core.noise import DiscreteUniform, Noise, Uniform
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, Power
 from leastnoise.errors import InvalidParameter
 
+_ON_INTEGERS = "the integers (docs/theory/integers.md)"
 _THEOREM_3 = "GDGK19, Theorem 3"
 _CRITICAL_WIDTH = "GDGK19, Theorem 2, at the critical width (docs/theory/critical-width.md)"
 
@@ -30,6 +41,62 @@ _DOUBLINGS = 64
 _LENIENT = 8
 
 
+def least_unimodal(problem: Problem) -> tuple[Noise, Certificate]:
+    """Return the optimal unimodal noise at ε = 0, which satisfies every (ε, δ) of the same δ."""
+    if not problem.privacy.delta:
+        raise outside("the uniform noise", "δ > 0", problem.privacy)
+    asked = replace(problem, privacy=Privacy(delta=problem.privacy.delta))
+    return _least_on_integers(asked) if problem.integer else _least_on_line(asked)
+
+
+def find_uniform(problem: Problem) -> Noise:
+    """Return the noise of :func:`least_unimodal`."""
+    return least_unimodal(problem)[0]
+
+
+def prove_uniform(problem: Problem) -> tuple[Noise, Certificate] | None:
+    """Return it with the proof that it is optimal, which is for ε = 0."""
+    return None if problem.privacy.epsilon else least_unimodal(problem)
+
+
+def _least_on_line(problem: Problem) -> tuple[Noise, Certificate]:
+    """Return P_α of least cost among symmetric unimodal noise.
+
+    GDGK19, Theorem 2 (the shape), Theorem 3 (the mass for |x|ᵖ), the critical width (any cost).
+    """
+    cost, delta, half = problem.cost, problem.privacy.delta, problem.sensitivity / 2
+    width = _best_width(cost, half, delta)
+    noise = Uniform(width.chosen, (width.chosen * delta - half) / (width.chosen - half))
+    evidence = _best_line(cost, problem.sensitivity, width, delta, atom=bool(noise.atom))
+    source = _THEOREM_3 if isinstance(cost, Power) else _CRITICAL_WIDTH
+    return certify(problem, noise, source, evidence, evidence.intercept - evidence.slope * delta)
+
+
+def _least_on_integers(problem: Problem) -> tuple[Noise, Certificate]:
+    """Return the integer noise of least cost among symmetric unimodal noise.
+
+    Exact for whole powers, thresholds and points; for other costs beyond 256 points the sums are
+    enclosed, and the certificate's gap says how tightly.
+    """
+    cost, delta, shift = problem.cost, problem.privacy.delta, problem.sensitivity.numerator
+    full = int((shift / delta - 1) / 2)  # the last M at distance ≥ δ
+    if 2 * full + 1 >= shift and _balance(cost, shift, full).middle >= 0:
+        height = cost.value(Fraction(full + 1)).lower
+        level = delta / shift
+        noise = _law(full, level, rim=(1 - (2 * full + 1) * level) / 2)
+        reach = full
+    else:
+        reach = _best_reach(cost, shift, max((shift + 1) // 2, full + 1), delta)
+        points = 2 * reach + 1
+        atom = (delta - Fraction(shift, points)) / (1 - Fraction(shift, points))
+        noise = _law(reach, (1 - atom) / points, atom=atom)
+        zero = cost.value(Fraction(0)).lower
+        height = zero + 2 * _sum(cost, reach).lower / (points - shift)
+    evidence = _line_through_integer(cost, shift, reach=reach, height=height)
+    bound = evidence.intercept - evidence.slope * delta
+    return certify(problem, noise, _ON_INTEGERS, evidence, bound)
+
+
 @dataclass(frozen=True, slots=True)
 class _Width:
     """A width, between two that bracket the best one."""
@@ -37,30 +104,6 @@ class _Width:
     chosen: Fraction
     low: Fraction
     high: Fraction
-
-
-def least_on_line(
-    privacy: Privacy, sensitivity: Fraction, cost: Cost
-) -> tuple[Uniform, Certificate]:
-    """Return P_α of least cost among symmetric unimodal noise.
-
-    GDGK19, Theorem 2 (the shape), Theorem 3 (the mass for |x|ᵖ), the critical width (any cost).
-    """
-    half, delta = sensitivity / 2, privacy.delta
-    width = _best_width(cost, half, delta)
-    noise = Uniform(width.chosen, (width.chosen * delta - half) / (width.chosen - half))
-    evidence = _best_line(cost, sensitivity, width, delta, atom=bool(noise.atom))
-    source = _THEOREM_3 if isinstance(cost, Power) else _CRITICAL_WIDTH
-    certificate = Certificate.of(
-        noise,
-        privacy,
-        sensitivity,
-        cost,
-        source=source,
-        lower_bound=evidence.intercept - evidence.slope * delta,
-        evidence=evidence,
-    )
-    return noise, certificate
 
 
 def _best_width(cost: Cost, half: Fraction, delta: Fraction) -> _Width:
@@ -92,10 +135,10 @@ def _best_line(
 ) -> SupportingLine:
     """Return the better of two lines: through the bracket, and through the chosen width alone."""
     height = _height(cost, width, sensitivity / 2, atom=atom)
-    lines = [line_through(cost, sensitivity, low=width.low, high=width.high, height=height)]
+    lines = [_line_through(cost, sensitivity, low=width.low, high=width.high, height=height)]
     at, exactly_at = width.chosen, cost.value(width.chosen)
     if width.low < width.high and exactly_at.is_exact:
-        lines.append(line_through(cost, sensitivity, low=at, high=at, height=exactly_at.lower))
+        lines.append(_line_through(cost, sensitivity, low=at, high=at, height=exactly_at.lower))
     return max(lines, key=lambda line: line.intercept - line.slope * delta)
 
 
@@ -143,7 +186,7 @@ def _beyond(cost: Cost, half: Fraction, narrowest: Fraction, delta: Fraction) ->
         balance = cost.balance(width, half)
         if balance.lower >= 0 or (doubling < _LENIENT and balance.upper >= 0):
             return width
-    raise not_attained(delta, cost.value(Fraction(0)).lower, cost.value(width).upper)
+    raise _not_attained(delta, cost.value(Fraction(0)).lower, cost.value(width).upper)
 
 
 def _certain(
@@ -169,7 +212,7 @@ def _simplest(low: Fraction, high: Fraction) -> Fraction:
     return floor + 1 / _simplest(1 / (high - floor), 1 / (low - floor))
 
 
-def line_through(
+def _line_through(
     cost: Cost, sensitivity: Fraction, *, low: Fraction, high: Fraction, height: Fraction
 ) -> SupportingLine:
     """Return a line for the real line that touches near widths low … high.
@@ -186,8 +229,8 @@ def line_through(
     return SupportingLine(slope, height, low, high)
 
 
-def line_through_integer(
-    cost: Cost, sensitivity: Fraction, *, reach: int, height: Fraction
+def _line_through_integer(
+    cost: Cost, shift: int, *, reach: int, height: Fraction
 ) -> SupportingLine:
     """Return a line for the integers that touches at the uniform noise on −reach … reach."""
     zero = cost.value(Fraction(0)).lower
@@ -195,11 +238,11 @@ def line_through_integer(
         max(height, cost.value(Fraction(reach)).upper), cost.value(Fraction(reach + 1)).lower
     )
     total = zero + 2 * cost.total(Fraction(1), reach).lower
-    slope = max(height - zero, (height * (2 * reach + 1) - total) / sensitivity, Fraction(0))
+    slope = max(height - zero, (height * (2 * reach + 1) - total) / shift, Fraction(0))
     return SupportingLine(slope, height, Fraction(reach), Fraction(reach), integer=True)
 
 
-def not_attained(delta: Fraction, zero: Fraction, highest: Fraction) -> InvalidParameter:
+def _not_attained(delta: Fraction, zero: Fraction, highest: Fraction) -> InvalidParameter:
     """Say that wider noise is always cheaper, and where the cost tends to."""
     infimum = zero + (1 - delta) * (highest - zero)
     return InvalidParameter(
@@ -207,4 +250,45 @@ def not_attained(delta: Fraction, zero: Fraction, highest: Fraction) -> InvalidP
         f"costs ever less, down to {format_rounded(infimum, 12)}, which none reaches",
         fix="This cost levels off too early for this sensitivity: give one that goes on rising, or "
         "a higher threshold.",
+    )
+
+
+def _best_reach(cost: Cost, shift: int, least: int, delta: Fraction) -> int:
+    """Return the first M ≥ least from which on wider noise costs more, by doubling and halving."""
+    low, high = least - 1, least
+    for doubling in range(_DOUBLINGS):
+        balance = _balance(cost, shift, high)
+        # A function's sums are enclosed ever more loosely: far out, h ≥ 0 must be certain.
+        if (balance.middle if doubling < _LENIENT else balance.lower) >= 0:
+            break
+        low, high = high, 2 * high
+    else:
+        raise _not_attained(delta, cost.value(Fraction(0)).lower, cost.value(Fraction(high)).upper)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _balance(cost, shift, middle).middle >= 0:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _balance(cost: Cost, shift: int, reach: int) -> Interval:
+    """Enclose (L(M+1)−L(0))·(2M+1−Δ) − 2·Σ(L(i)−L(0)): its sign tells whether M+1 costs more."""
+    gained = cost.value(Fraction(reach + 1)) - cost.value(Fraction(0))
+    return gained.scaled(2 * reach + 1 - shift) - _sum(cost, reach).scaled(2)
+
+
+def _sum(cost: Cost, reach: int) -> Interval:
+    """Enclose the sum of L(i) − L(0) for i = 1 … reach."""
+    return cost.total(Fraction(1), reach) - cost.value(Fraction(0)).scaled(reach)
+
+
+def _law(
+    reach: int, level: Fraction, *, rim: Fraction = Fraction(0), atom: Fraction = Fraction(0)
+) -> DiscreteUniform:
+    """Return the law with these probabilities, as the smallest whole weights."""
+    whole = lcm(level.denominator, rim.denominator, atom.denominator)
+    return DiscreteUniform(
+        reach=reach, level=int(level * whole), rim=int(rim * whole), atom=int(atom * whole)
     )

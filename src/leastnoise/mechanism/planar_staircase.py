@@ -1,13 +1,37 @@
-"""Staircase noise in the plane, for two answers at once: continuous and discretized."""
+"""Staircase noise in the plane, for two answers at once: found, discretized and sampled exactly.
+
+The noise is optimal at δ = 0 for the cost |x₁| + |x₂|. Which one is a search over γ; an error in it
+costs accuracy, never privacy. The cost is (2/3)Δ·S₃/S₂ with S_k = Σ bⁿ(n+γ)ᵏ. S_k grows by
+k·S_{k−1} with γ, so the cost rises where
+
+    h(γ) = 3S₂² − 2S₁S₃
+
+is positive. h″ = 12S₁² > 0, so h is convex on [0, 1]. It is positive at 0 and at 1, which are the
+same noise and cost the same; between, the cost must fall somewhere, so h has two zeros. The cost
+rises, falls and rises again, and it is least where h has its second zero: where both h and
+h′ = 6S₁S₂ − 2S₀S₃ become positive for good.
+
+Contract of the sampler: for any tape of independent fair bits, :func:`draw_pair` returns (i, j)
+with probability exactly ``noise.probability(i, j)``. The discretized noise is a mixture of uniform
+ones on diamonds: the m-th, of radius N = mP + e − 1 with e the edge, has the weight
+bᵐ·(2N² + 2N + 1). As a polynomial in m that is
+
+    c₀ + c₁·m + c₂·m(m−1)/2,   c₀ = 2e² − 2e + 1,   c₁ = 2P² + 2P(2e − 1),   c₂ = 4P²,
+
+and 1 + G + G′ for two geometric numbers is m with a probability proportional to m·bᵐ, 2 + G + G′ +
+G″ for three with one proportional to m(m−1)/2·bᵐ. So m is j + G₀ + … + G_j with probability
+proportional to c_j·bʲ / (1−b)ʲ⁺¹, j = 0, 1, 2: three integers, of which a ticket chooses.
+"""
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from leastnoise.core.exact import (
     Number,
     exact_power,
+    exponential,
     fixed_power,
     format_exact,
     parse_count,
@@ -15,8 +39,17 @@ from leastnoise.core.exact import (
     power_sums,
     quote,
 )
+from leastnoise.core.lattice import effective_steps, lattice_for
 from leastnoise.core.noise import Stairs
-from leastnoise.errors import InvalidParameter
+from leastnoise.core.privacy import Privacy
+from leastnoise.core.sampling import Tape, geometric, uniform_below
+from leastnoise.errors import InvalidParameter, Unsupported
+
+# γ is found to so many binary digits: behind the point, and more where it is small.
+_FINE = 24
+_SMALLEST = Fraction(1, 1 << 100)
+# Powers are enclosed to so many binary digits of what they are compared with.
+_BITS = 256
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -63,10 +96,6 @@ class PlanarStaircase(Stairs):
         return self.height * exact_power(self.ratio, int(periods) + (part >= self.gamma))
 
 
-# Powers are enclosed to so many binary digits of what they are compared with.
-_BITS = 256
-
-
 @dataclass(frozen=True, repr=False)
 class DiscretePlanarStaircase:
     """Weight bᵐ for lattice points at ‖i‖ = mP + r, r < edge, and bᵐ⁺¹ for edge ≤ r < P.
@@ -110,7 +139,6 @@ class DiscretePlanarStaircase:
             )
 
     def __repr__(self) -> str:
-        """Print the noise by its step, its period and its ratio."""
         return (
             f"DiscretePlanarStaircase(step={format_exact(self.step)}, "
             f"period={format_exact(self.period)}, ratio={format_exact(self.ratio)})"
@@ -188,3 +216,105 @@ class DiscretePlanarStaircase:
         left = self._diamonds(first) - (2 * distance * (distance + 1) + 1)
         fine = bits + 2 * first.bit_length() + int(left).bit_length() + 8
         return left * Fraction(fixed_power(self.ratio, first, fine)[1], 1 << fine)
+
+
+def least_planar(privacy: Privacy, sensitivity: Fraction) -> PlanarStaircase:
+    """Return the planar staircase of least E‖X‖ for ε > 0, at δ = 0; reject other guarantees."""
+    if privacy.delta:
+        raise Unsupported(
+            "the least noise for a pair is known at δ = 0 alone (Geng, Kairouz, Oh and Viswanath "
+            f"2015); got δ = {format_exact(privacy.delta)}. Promise ε > 0 and δ = 0, or calibrate "
+            "for each answer by itself."
+        )
+    if not privacy.epsilon:
+        raise InvalidParameter(
+            "at δ = 0 a pair needs ε > 0; got (ε, δ) = (0, 0), which no noise keeps. "
+            "Give for instance Privacy(epsilon=1)."
+        )
+    if privacy.epsilon < _SMALLEST:
+        raise Unsupported(
+            f"for a pair ε must be at least 2⁻¹⁰⁰; got {format_exact(privacy.epsilon)}. "
+            "Promise a larger ε."
+        )
+    ratio = 1 / exponential(privacy.epsilon).lower
+    return PlanarStaircase(sensitivity, best_gamma(ratio), ratio)
+
+
+def best_gamma(ratio: Fraction) -> Fraction:
+    """Return the γ of least cost, to 24 binary digits."""
+    # For large ε the best γ is near the third root of 2b.
+    parts = 1 << (_FINE + int(1 / ratio).bit_length() // 3)
+    low, high = 0, parts
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _rises_for_good(ratio, Fraction(middle, parts)):
+            high = middle
+        else:
+            low = middle
+    candidates = (Fraction(low, parts), Fraction(high, parts))
+    return min(candidates, key=lambda gamma: PlanarStaircase(1, gamma, ratio).cost)
+
+
+def _rises_for_good(ratio: Fraction, gamma: Fraction) -> bool:
+    zeroth, first, second, third = power_sums(ratio, gamma, 3)
+    return 3 * second**2 >= 2 * first * third and 3 * first * second >= zeroth * third
+
+
+def planar_on_lattice(noise: PlanarStaircase, sensitivity: Fraction) -> DiscretePlanarStaircase:
+    """Discretize a planar staircase that is private at ``sensitivity``.
+
+    This is other noise, with a proof of its own: the cells of the lattice are squares, and rounding
+    to them would not keep the diamonds. Its diamonds' radii are the nearest to the plane's,
+    stretched to whole steps and a few more than Δ.
+    """
+    step, _ = lattice_for(sensitivity)
+    period = -(-noise.period * effective_steps(sensitivity, step, answers=2) // sensitivity)
+    edge = min(math.floor((noise.gamma or 1) * period) + 1, period)
+    if edge == 1 < period:
+        raise Unsupported(
+            "the top of a pair's noise must be wider than a single lattice point, or the exact "
+            "answers would leave; got an ε so large, above about 42, that it is not. Promise a "
+            "smaller ε."
+        )
+    return DiscretePlanarStaircase(step, noise.ratio, period, edge)
+
+
+def draw_pair(noise: DiscretePlanarStaircase, tape: Tape) -> tuple[int, int]:
+    """Return one point of the lattice, with exactly its probability.
+
+    All parts are sampled always, in the same order, whatever they turn out to be.
+    """
+    parts = mixture(noise)
+    ticket = uniform_below(sum(parts), tape)
+    extra = (ticket >= parts[0]) + (ticket >= parts[0] + parts[1])
+    numbers = [geometric(noise.ratio).draw(tape) for _ in parts]
+    diamond = extra + sum(numbers[: extra + 1])
+    radius = diamond * noise.steps + noise.edge - 1
+    return point(radius, uniform_below(2 * radius * (radius + 1) + 1, tape))
+
+
+@lru_cache(maxsize=64)
+def mixture(noise: DiscretePlanarStaircase) -> tuple[int, int, int]:
+    """Return integers in proportion to c_j·bʲ / (1−b)ʲ⁺¹ for j = 0, 1, 2."""
+    period, edge = noise.steps, noise.edge
+    fall = noise.ratio.numerator
+    keep = noise.ratio.denominator - fall
+    return (
+        (2 * edge * (edge - 1) + 1) * keep**2,
+        2 * period * (period + 2 * edge - 1) * keep * fall,
+        4 * period**2 * fall**2,
+    )
+
+
+def point(radius: int, index: int) -> tuple[int, int]:
+    """Return the point of the diamond ‖i‖ ≤ radius that has this index, one for each.
+
+    Seen along the diagonals, u = i + j and v = i − j, the diamond is two squares: (radius + 1)²
+    points with u and v even or odd as the radius is, and radius² points with them the other way.
+    """
+    side = radius + 1
+    if index >= side**2:
+        index -= side**2
+        side = radius
+    u, v = (2 * place - (side - 1) for place in divmod(index, side))
+    return (u + v) // 2, (u - v) // 2
