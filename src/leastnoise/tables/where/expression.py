@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from leastnoise.tables.sources import Source
 
 
-# For each kind of column, the kind of the values that it is compared with, and what they are called.
+# For each kind of column, the kind of values that it is compared with, and what they are called.
 _VALUES = {
     **dict.fromkeys(("integer", "real", "decimal"), ("number", "numbers")),
     "text": ("text", "'texts'"),
