@@ -63,7 +63,7 @@ def test_each_command_has_the_name_it_is_asked_by(name: str) -> None:
     [
         (["--version"], {"core.exact", "mechanism", "planning", "certificate", "cli.noise"}),
         (["check", "--help"], {"mechanism", "planning", "calibration", "ledger", "cli.noise"}),
-        (["calibrate", "--help"], {"planning", "plots", "paper", "cli.check", "cli.tables"}),
+        (["calibrate", "--help"], {"planning", "plots", "paper", "cli.proofs", "cli.tables"}),
         (["ledger", "--help"], {"mechanism", "planning", "plots", "ledger", "cli.noise"}),
         (["sum", "--help"], {"mechanism", "planning", "tables.queries", "ledger", "cli.noise"}),
     ],

@@ -23,7 +23,7 @@ from leastnoise.mechanism import Answer
 from leastnoise.tables import GroupedAnswers, MeanAnswer, QuantileAnswer
 from leastnoise.tables.answers import export as exporting
 from leastnoise.tables.answers.export import key_names
-from leastnoise.tables.answers.rounding import float_above, float_below, float_near
+from leastnoise.tables.rounding import float_above, float_below, float_near
 
 pd: Any = import_module("pandas")
 pl: Any = import_module("polars")

@@ -174,9 +174,3 @@ def test_a_lattice_holds_its_bounds_in_doubles(one: Fraction, other: Fraction, w
 def test_other_bounds_are_refused(bounds: object, words: str) -> None:
     with pytest.raises(InvalidParameter, match=words):
         Lattice.between(bounds, whole=False)
-
-
-def test_only_numbers_and_truth_values_have_a_place(duck: Any) -> None:
-    duck.con.execute("CREATE TABLE texts (word text)")
-    with pytest.raises(InvalidParameter, match="must hold numbers or truth values"):
-        Lattice.between((0, 1), whole=True).index(duck.table("texts").word, duck.name)

@@ -109,7 +109,7 @@ def true_figures(table: Protected, question: Any) -> tuple[Query, Figures]:
     """Ask the engine; return what it says before noise, by group."""
     made = build_query(question, table.source, table.unit)
     keys = len(made.selection.by)
-    rows = fetch(table.source, made.expression)
+    rows = fetch(table.source, make_batches([made])[0].expression)
     result = {row[:keys]: row[keys:] for row in rows}
     assert len(result) == len(rows), "a group must be there once"
     assert all(type(figure) is int for row in result.values() for figure in row)
@@ -161,7 +161,9 @@ def test_questions_asked_together_give_the_same_integers_as_alone(duck: Any) -> 
     questions += [Sum("income", bounds=(0, 1), by="region"), Sum("age", bounds=(0, 120))]
     made = [build_query(question, table.source, table.unit) for question in questions]
     for one, rows in zip(made, run(table.source, make_batches(made)), strict=True):
-        assert sorted(rows) == sorted(fetch(table.source, one.expression)), one.question.title
+        assert sorted(rows) == sorted(fetch(table.source, make_batches([one])[0].expression)), (
+            one.question.title
+        )
 
 
 def test_a_sum_fits_its_count_and_other_questions_choose_other_groups(duck: Any) -> None:
@@ -212,7 +214,10 @@ def test_any_order_of_rows_and_any_number_of_threads_give_one_integer(duck: Any)
             duckdb_of(rows, duck)
             for one, figure in zip(made, wanted, strict=True):
                 keys = len(one.selection.by)
-                got = {row[:keys]: row[keys:] for row in fetch(table.source, one.expression)}
+                got = {
+                    row[:keys]: row[keys:]
+                    for row in fetch(table.source, make_batches([one])[0].expression)
+                }
                 assert got == figure, (threads, one.question.title)
     finally:
         duck.con.execute("RESET threads")

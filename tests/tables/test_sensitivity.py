@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import leastnoise as ln
 from leastnoise.tables import Count, Histogram, Mean, Quantile, Sum
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE
+from leastnoise.tables.execute import make_batches
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.queries.question import build_query
 from tests.support.small_tables import (
@@ -155,7 +156,7 @@ def test_one_unit_moves_no_number_farther_than_its_noise_is_made_for(
         for case in (every if examples > 1000 else every[place % 8 : place % 8 + 1])
     ]
     made = [prepare(engine, *case) for case in cases]
-    sql = [engine.sql(one.expression) for one in made]
+    sql = [engine.sql(make_batches([one])[0].expression) for one in made]
 
     @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
     @given(st.data(), st.sampled_from(range(len(cases))))
@@ -213,7 +214,7 @@ def test_the_check_above_catches_queries_without_bounds(
 ) -> None:
     engine = Engine("duckdb", duck)
     made = prepare(engine, question, ("id", 1), ADD_REMOVE)
-    check_moves(made, results(engine, engine.sql(made.expression), tables))
+    check_moves(made, results(engine, engine.sql(make_batches([made])[0].expression), tables))
     with pytest.raises(AssertionError, match=wrong):
         check_moves(made, results(engine, naive, tables))
 
@@ -225,5 +226,5 @@ def test_a_replaced_row_that_a_condition_of_the_table_itself_leaves_out(duck: An
     for source, moved in ((engine.people, 5), (engine.people.filter(engine.people.x > 0), 5)):
         people = ln.protect(source, unit=None, neighbours=REPLACE, ledger=ln.UNRECORDED)
         made = build_query(question, people.source, people.unit)
-        check_moves(made, results(engine, engine.sql(made.expression), tables))
+        check_moves(made, results(engine, engine.sql(make_batches([made])[0].expression), tables))
         assert made.numbers[0].sensitivity == moved

@@ -681,6 +681,7 @@ def test_spark_that_answers_from_afar_keeps_its_log_elsewhere(duck: Any) -> None
         def sql(self, sql: str) -> Any:
             return SimpleNamespace(collect=lambda: [(1,)])
 
-    backend = SimpleNamespace(_session=Session(), _run_pre_execute_hooks=lambda _: None)
+    backend = SimpleNamespace(_session=Session(), compile=lambda _: "SELECT 1")
     table: Any = SimpleNamespace(get_backend=lambda: backend)
-    assert fetch(Source(table, "pyspark", "people", False, {}), "SELECT 1") == [(1,)]
+    source = Source(table, "pyspark", "people", False, {})
+    assert fetch(source, ibis.literal(1).as_table()) == [(1,)]

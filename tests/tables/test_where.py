@@ -22,8 +22,16 @@ from hypothesis import strategies as st
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables.sources import Source, fetch, open_source
 from leastnoise.tables.where import check, parse_condition, truth
+from leastnoise.tables.where.condition import (
+    SIGNS,
+    Comparison,
+    Joined,
+    Literal,
+    Node,
+    Not,
+    join_nodes,
+)
 from leastnoise.tables.where.expression import float_below
-from leastnoise.tables.where.nodes import SIGNS, Comparison, Joined, Literal, Node, Not, join_nodes
 from tests.support.postgres_servers import Server
 
 Row = dict[str, Any]

@@ -5,18 +5,17 @@ from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from leastnoise.cli import options
 from leastnoise.cli.app import Once
-from leastnoise.cli.output import print_json, print_table, print_words, waiting
+from leastnoise.cli.output import print_json, print_table, print_words, waiting, write_file
 from leastnoise.core.exact import format_exact, format_rounded
 from leastnoise.core.privacy import Privacy, meaning_of
 from leastnoise.errors import InvalidParameter
-from leastnoise.files import refuse_overwriting, write_text
+from leastnoise.files import refuse_overwriting
 from leastnoise.rendering import aligned
 
 if TYPE_CHECKING:
@@ -231,13 +230,7 @@ def _export(found: "Ledger", given: dict[str, Any]) -> Printing:
     if given["out"] is None:
         return partial(print_json, declaration)
     text = json.dumps(declaration, ensure_ascii=False, indent=1) + "\n"
-    try:
-        write_text(Path(given["out"]), text)
-    except OSError as error:
-        raise InvalidParameter(
-            f"a declaration must be written where files can be; {error.strerror}. "
-            "Choose another place."
-        ) from error
+    write_file(given["out"], text, "a declaration must be written where files can be")
 
     def tell() -> None:
         click.echo(f"{given['out']}: the declaration of {found.dataset!r}; to be filled in by you:")

@@ -1,22 +1,12 @@
 """The commands calibrate, release, compare and privacy-for."""
 
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from leastnoise.cli import options
 from leastnoise.cli.app import Once
-from leastnoise.cli.options import (
-    check_ledger,
-    cost,
-    family,
-    problem,
-    problem_arguments,
-    recording,
-    setting,
-    which_ledger,
-)
 from leastnoise.cli.output import (
     certificate_data,
     finite,
@@ -27,6 +17,7 @@ from leastnoise.cli.output import (
     privacy_data,
     receipt_data,
     waiting,
+    write_file,
 )
 from leastnoise.core.exact import (
     as_float,
@@ -36,15 +27,15 @@ from leastnoise.core.exact import (
     parse_rational,
 )
 from leastnoise.errors import InvalidParameter
-from leastnoise.files import refuse_overwriting, write_text
+from leastnoise.files import refuse_overwriting
 
 if TYPE_CHECKING:
     from leastnoise.mechanism import Answer, Mechanism
 
 
 @click.command()
-@problem
-@family
+@options.problem
+@options.family
 @click.option("--save", type=click.Path(dir_okay=False), help="Write the certificate to a file.")
 def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
     """Find the noise of least cost that keeps a promise (leastnoise.calibrate).
@@ -57,10 +48,11 @@ def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
     """  # noqa: D301 -- click reads the control character
     from leastnoise.mechanism import calibrate as find_mechanism
 
-    mechanism = find_mechanism(**problem_arguments(**asking))
+    mechanism = find_mechanism(**options.problem_arguments(**asking))
     if save is not None:
         refuse_overwriting(save, option="--save")
-        _write(save, mechanism.certificate.to_json())
+        rule = "the certificate must be saved to a file that can be written"
+        write_file(save, mechanism.certificate.to_json(), rule)
     if as_json:
         print_json(_mechanism_data(mechanism))
         return
@@ -75,16 +67,6 @@ def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
     )
     click.echo()
     print_words(mechanism.explain())
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        write_text(Path(path), text)
-    except OSError as error:
-        raise InvalidParameter(
-            f"the certificate must be saved to a file that can be written; {error.strerror}. "
-            "Choose another place."
-        ) from error
 
 
 def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
@@ -111,13 +93,13 @@ def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
 
 @click.command(cls=Once, context_settings={"ignore_unknown_options": True})
 @click.argument("values", nargs=-1, required=True, metavar="VALUE")
-@problem
-@family
+@options.problem
+@options.family
 @click.option("--allow-exact", is_flag=True, help="Accept that the exact value may leave.")
 @click.option("--ledger", metavar="FILE", help="Charge and store it there; begun by ledger new.")
 @click.option("--key", help="What the question is called: again, its stored answer comes back.")
 @click.option("--fresh", is_flag=True, help="Charge and draw again under the key.")
-@which_ledger
+@options.which_ledger
 def release(
     *,
     values: tuple[str, ...],
@@ -144,11 +126,11 @@ def release(
     from leastnoise.mechanism import calibrate as find_mechanism
 
     value = _value(values)
-    with recording(ledger, dataset=dataset, analyst=analyst, witness=witness) as found:
-        mechanism = find_mechanism(**problem_arguments(**asking))
+    with options.recording(ledger, dataset=dataset, analyst=analyst, witness=witness) as found:
+        mechanism = find_mechanism(**options.problem_arguments(**asking))
         with waiting("checking the ledger"):
             # Before the release: nothing may come between it and its printing.
-            of = check_ledger(found, witness)
+            of = options.check_ledger(found, witness)
             answer = mechanism.release(
                 value, ledger=found, key=key, fresh=fresh, allow_exact=allow_exact
             )
@@ -188,7 +170,7 @@ def _answer_data(answer: "Answer") -> dict[str, Any]:
 
 
 @click.command()
-@problem
+@options.problem
 @click.option("--releases", default="1", show_default=True, help="Answers under one promise.")
 @click.option("--plot", "folder", metavar="FOLDER", help="Write three pictures into a folder.")
 def compare(*, releases: str, folder: str | None, as_json: bool, **asking: Any) -> None:
@@ -201,7 +183,7 @@ def compare(*, releases: str, folder: str | None, as_json: bool, **asking: Any) 
     """  # noqa: D301 -- click reads the control character
     from leastnoise.planning import compare as compare_noises
 
-    comparison = compare_noises(releases=releases, **problem_arguments(**asking))
+    comparison = compare_noises(releases=releases, **options.problem_arguments(**asking))
     pictures: list[str] = []
     if folder is not None:
         from leastnoise.plots import save_comparison  # the pictures' libraries, on first use
@@ -221,7 +203,7 @@ def compare(*, releases: str, folder: str | None, as_json: bool, **asking: Any) 
 @click.option("--confidence", required=True, help="How often errors must be good, such as 0.95.")
 @click.option("--epsilon", help="ε, to ask for the smallest δ.")
 @click.option("--delta", help="δ, to ask for the smallest ε.")
-@setting
+@options.setting
 def privacy_for(*, cost_text: str, no_solve: bool, as_json: bool, **asking: Any) -> None:
     """Find the smallest promise that allows an accuracy (leastnoise.privacy_for).
 
@@ -232,7 +214,7 @@ def privacy_for(*, cost_text: str, no_solve: bool, as_json: bool, **asking: Any)
     """  # noqa: D301 -- click reads the control character
     from leastnoise.planning import privacy_for as find_privacy
 
-    privacy = find_privacy(cost=cost(cost_text), solve=not no_solve, **asking)
+    privacy = find_privacy(cost=options.cost(cost_text), solve=not no_solve, **asking)
     if as_json:
         print_json({"privacy": privacy_data(privacy), "means": privacy.explain()})
         return

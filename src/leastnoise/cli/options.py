@@ -22,19 +22,22 @@ DATASET = "The data set; the one that the ledger was begun with if left out."
 WITNESS = "A head, or a file of heads that is kept elsewhere."
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
+Command = Callable[..., None]
+Decorator = Callable[[Command], Command]
+
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-def problem(command: Callable[..., None]) -> Callable[..., None]:
+def problem(command: Command) -> Command:
     """Add the options of a calibration problem: the guarantee and its setting."""
     options = [
         click.option("--epsilon", default="0", help="ε of the promise.", show_default=True),
         click.option("--delta", default="0", help="δ of the promise.", show_default=True),
     ]
-    return _with_options(options, setting(command))
+    return with_options(options, setting(command))
 
 
-def setting(command: Callable[..., None]) -> Callable[..., None]:
+def setting(command: Command) -> Command:
     """Add the options of a calibration problem, but for the guarantee."""
     options = [
         click.option("--sensitivity", required=True, help="Δ: how much one person can change."),
@@ -52,10 +55,10 @@ def setting(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--seconds", default="10", show_default=True, help="How long to solve."),
         as_json,
     ]
-    return _with_options(options, command)
+    return with_options(options, command)
 
 
-def family(command: Callable[..., None]) -> Callable[..., None]:
+def family(command: Command) -> Command:
     """Add the option for one family of noise."""
     from leastnoise.calibration import FAMILIES  # only where a noise is sought anyway
 
@@ -63,14 +66,14 @@ def family(command: Callable[..., None]) -> Callable[..., None]:
     return click.option("--family", help=f"Use this kind of noise: {kinds}.")(command)
 
 
-def which_ledger(command: Callable[..., None]) -> Callable[..., None]:
+def which_ledger(command: Command) -> Command:
     """Add the options for a ledger's dataset, analyst and witness."""
     options = [
         click.option("--dataset", help=DATASET),
         click.option("--analyst", help="Who asks."),
         click.option("--witness", help=WITNESS),
     ]
-    return _with_options(options, command)
+    return with_options(options, command)
 
 
 def open_ledger(file: str, **which: Any) -> "Ledger":
@@ -173,10 +176,8 @@ def cost(text: str) -> Cost:
     raise InvalidParameter(f"a cost must be {_COSTS}; got {quote(text)}. Choose one.")
 
 
-def _with_options(
-    options: Sequence[Callable[[Callable[..., None]], Callable[..., None]]],
-    command: Callable[..., None],
-) -> Callable[..., None]:
+def with_options(options: Sequence[Decorator], command: Command) -> Command:
+    """Add options to a command, in this order."""
     for option in reversed(options):
         command = option(command)
     return command

@@ -22,7 +22,7 @@ import click
 from leastnoise.core.exact import as_float, format_ratio, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
-from leastnoise.files import refuse_overwriting, refuse_overwriting_read
+from leastnoise.files import refuse_overwriting, refuse_overwriting_read, write_text
 
 if TYPE_CHECKING:
     from leastnoise.certificate import Certificate
@@ -66,6 +66,14 @@ def print_words(text: str) -> None:
     held = _AROUND_SIGNS.sub(_NO_BREAK, pairs)
     lines = click.wrap_text(held, max(_NARROWEST, min(_WIDEST, width)))
     click.echo(lines.replace(_NO_BREAK, " "))
+
+
+def write_file(path: str, text: str, rule: str) -> None:
+    """Write a text file; where that fails, raise the error that it breaks this rule."""
+    try:
+        write_text(Path(path), text)
+    except OSError as error:
+        raise InvalidParameter(f"{rule}; {error.strerror}. Choose another place.") from error
 
 
 def privacy_data(privacy: Privacy) -> dict[str, str]:
@@ -163,7 +171,8 @@ def _answer_data(found: Any, title: str) -> dict[str, Any]:
 
     table = _as_table(found, title)
     layout = layout_of(table.answers)
-    each = [_figures(layout.json_names, figures) for figures in layout.figures(table.answers)]
+    names = [column.json or column.name for column in layout.columns]
+    each = [_figures(names, figures) for figures in layout.figures(table.answers)]
     data: dict[str, Any] = {"asked": title}
     if found is table:
         keys = [

@@ -2,8 +2,8 @@
 
 import csv
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, fields
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from leastnoise.ledger import Ledger, Unrecorded
     from leastnoise.tables import Protected, Question
 
-_Decorator = Callable[[Callable[..., None]], Callable[..., None]]
-
-_OPTIONS: list[_Decorator] = [
+_OPTIONS: list[options.Decorator] = [
     click.option("--unit", metavar="COLUMN", help="The column that tells people apart."),
     click.option("--row-is-unit", is_flag=True, help="Nobody has two rows: no column is needed."),
     click.option("--max-rows", metavar="N", help="How many rows of a unit count in a group."),
@@ -86,16 +84,13 @@ def command_of(query: TableQuery) -> click.Command:
         own = {one.name: _value(one, given.pop(one.name)) for one in query.arguments}
         _ask(_Request(query=query, source=source, own=own, **given))
 
-    parameters: list[_Decorator] = [click.argument("source", metavar="SOURCE")]
+    parameters: list[options.Decorator] = [click.argument("source", metavar="SOURCE")]
     parameters += [*map(_parameter, query.arguments), *_OPTIONS]
-    callback: Callable[..., None] = run
-    for parameter in reversed(parameters):
-        callback = parameter(callback)
     make = click.command(query.command, cls=Once, help=_help(query), on_more=query.on_more)
-    return make(callback)
+    return make(options.with_options(parameters, run))
 
 
-def _parameter(argument: Argument) -> _Decorator:
+def _parameter(argument: Argument) -> options.Decorator:
     if not argument.help:
         return click.argument(argument.name, metavar=argument.metavar)
     default = argument.option_default
@@ -121,25 +116,13 @@ def _value(argument: Argument, text: Any) -> Any:
 def _help(query: TableQuery) -> str:
     title = "Examples:" if len(query.examples) > 1 else "Example:"
     examples = [f"  leastnoise {query.command} {example}" for example in query.examples]
-    return "\n\n".join(
-        [
-            query.help,
-            f"{_SOURCE} {query.notes}".rstrip(),
-            _EXIT_CODES,
-            "\n".join(["\b", title, *examples]),
-        ]
-    )
+    source = f"{_SOURCE} {query.notes}".rstrip()
+    return "\n\n".join([query.help, source, _EXIT_CODES, "\n".join(["\b", title, *examples])])
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Request:
-    """What a command was given: its own arguments, and the options that all commands share.
-
-    Attributes:
-        query: The query, as it is registered.
-        source: Where the table is.
-        own: The arguments of this query alone.
-    """
+    """What a command was given: its ``own`` arguments, and the options that all commands share."""
 
     query: TableQuery
     source: str
@@ -211,10 +194,8 @@ class _Request:
     @property
     def recording(self) -> AbstractContextManager["Ledger | Unrecorded"]:
         """The ledger, to be opened; none to explain a query."""
-        if self.explain:
-            return options.recording(None)
         which = {"dataset": self.dataset, "analyst": self.analyst, "witness": self.witness}
-        return options.recording(self.ledger, **which)
+        return options.recording(None) if self.explain else options.recording(self.ledger, **which)
 
     def open_table(self, ledger: "Ledger | Unrecorded") -> "Protected":
         """Open the table."""
@@ -357,10 +338,8 @@ def _part(text: str, kind: str) -> Any:
     if kind == "boolean" and text.lower() in _TRUTHS:
         return _TRUTHS[text.lower()]
     if kind == "date" and _DATE.fullmatch(text):
-        try:
+        with suppress(ValueError):  # the 30th of February
             return date.fromisoformat(text)
-        except ValueError:  # the 30th of February
-            pass
     if kind in _WRITTEN:
         raise InvalidParameter(
             f"a group by a column of kind {kind} must be {_WRITTEN[kind]}; got another text. "

@@ -52,17 +52,8 @@ class ReleasedNumber:
         return self.shift * self.step
 
 
-@dataclass(frozen=True)
-class Allocation:
-    """The noise of each number, and the total guarantee.
-
-    Attributes:
-        mechanisms: What releases each number, in order.
-        together: The guarantee of everything for one unit.
-    """
-
-    mechanisms: tuple[Mechanism, ...]
-    together: Privacy
+# The mechanism of each number, in order, and the guarantee of everything for one unit.
+Allocation = tuple[tuple[Mechanism, ...], Privacy]
 
 
 def allocate(privacy: Privacy, numbers: Sequence[ReleasedNumber]) -> Allocation:
@@ -80,16 +71,13 @@ def allocate(privacy: Privacy, numbers: Sequence[ReleasedNumber]) -> Allocation:
 def _allocate(privacy: Privacy, numbers: tuple[ReleasedNumber, ...]) -> Allocation:
     touched = sum(number.touched for number in numbers)
     if touched == 1:
-        return Allocation((_calibrate(privacy, numbers[0]),), privacy)
+        return (_calibrate(privacy, numbers[0]),), privacy
     return _planned(privacy, numbers, touched) or _evenly(privacy, numbers, touched)
 
 
 def _calibrate(privacy: Privacy, number: ReleasedNumber) -> Mechanism:
     return calibrate(
-        privacy,
-        sensitivity=number.sensitivity,
-        integer=number.integer,
-        family=number.family,
+        privacy, sensitivity=number.sensitivity, integer=number.integer, family=number.family
     )
 
 
@@ -110,7 +98,7 @@ def _planned(
         first = mechanisms.setdefault(place, mechanism)
         if first.drawn.noise != mechanism.drawn.noise:
             return None
-    return Allocation(tuple(mechanisms[place] for place in range(len(numbers))), found.together)
+    return tuple(mechanisms[place] for place in range(len(numbers))), found.together
 
 
 def _weighted(number: ReleasedNumber, name: str) -> Wanted:
@@ -132,4 +120,4 @@ def _weighted(number: ReleasedNumber, name: str) -> Wanted:
 def _evenly(privacy: Privacy, numbers: Sequence[ReleasedNumber], touched: int) -> Allocation:
     """Split the guarantee evenly: (ε/k, δ/k) each are (ε, δ) together, whatever the noise is."""
     part = Privacy(privacy.epsilon / touched, privacy.delta * Fraction(1, touched))
-    return Allocation(tuple(_calibrate(part, number) for number in numbers), privacy)
+    return tuple(_calibrate(part, number) for number in numbers), privacy

@@ -1,7 +1,7 @@
 """The engine is asked: queries with the same selection are one, and read the table once."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
@@ -20,45 +20,46 @@ class Batch:
     Attributes:
         expression: The Ibis query, with a row for each group: its key, then integers.
         columns: For the place of each query, which columns of the result are its own.
-        sql: The query as its engine reads it, if it was compiled.
     """
 
     expression: Any
     columns: dict[int, tuple[int, ...]]
-    sql: str | None = None
 
 
 def compile_batches(source: Source, queries: Sequence[Query]) -> tuple[Batch, ...]:
-    """Return the batches of queries as the engine reads them; reject what it cannot be asked."""
-    batches = without_details(
-        lambda: [
-            replace(batch, sql=source.compile(batch.expression)) for batch in make_batches(queries)
-        ]
-    )
+    """Return the batches of queries, compiled; reject what the engine cannot be asked."""
+
+    def compiled() -> tuple[Batch, ...]:
+        batches = make_batches(queries)
+        for batch in batches:
+            source.compile(batch.expression)  # once: the source remembers it
+        return batches
+
+    batches = without_details(compiled)
     if batches is None:
         raise Unsupported(
             "a question must be one that its engine's language can write; this one is not. "
             "Look at its keys, bounds and edges, and ask for something plainer."
         )
-    return tuple(batches)
+    return batches
 
 
 def run(source: Source, batches: Sequence[Batch]) -> list[Rows]:
     """Ask the engine, and return the rows of each query: a key, then integers."""
     results: dict[int, Rows] = {}
     for batch in batches:
-        rows = fetch(source, batch.sql or batch.expression)
+        rows = fetch(source, batch.expression)
         for place, columns in batch.columns.items():
             results[place] = _picked(rows, columns)
     return [results[place] for place in sorted(results)]
 
 
-def make_batches(queries: Sequence[Query]) -> list[Batch]:
+def make_batches(queries: Sequence[Query]) -> tuple[Batch, ...]:
     """Return as few batches as there can be: one for each selection."""
     alike: dict[Hashable, list[int]] = {}
     for place, query in enumerate(queries):
         alike.setdefault(query.selection.identity, []).append(place)
-    return [_batch(queries, places) for places in alike.values()]
+    return tuple(_batch(queries, places) for places in alike.values())
 
 
 def _batch(queries: Sequence[Query], places: list[int]) -> Batch:

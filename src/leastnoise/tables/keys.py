@@ -59,14 +59,20 @@ def check_keys(keys: tuple[Key, ...], by: tuple[str, ...], kinds: tuple[str, ...
 
 def keys_to_json(keys: tuple[Key, ...] | None) -> list[list[Any]] | None:
     """Return keys as JSON has them; all keys of a column are of one type."""
-    if keys and any(isinstance(part, date) for part in keys[0]):
-        return [[_part_to_json(part) for part in key] for key in keys]
-    return None if keys is None else [*map(list, keys)]
+    if keys is None or not any(isinstance(part, date) for key in keys[:1] for part in key):
+        return None if keys is None else [*map(list, keys)]
+    return [
+        [{"date": part.isoformat()} if isinstance(part, date) else part for part in key]
+        for key in keys
+    ]
 
 
 def keys_from_json(written: list[list[Any]]) -> tuple[Key, ...]:
     """Return keys from JSON."""
-    return tuple(tuple(_part_from_json(part) for part in key) for key in written)
+    return tuple(
+        tuple(date.fromisoformat(part["date"]) if isinstance(part, dict) else part for part in key)
+        for key in written
+    )
 
 
 def _parse_key(key: object, columns: int) -> Key:
@@ -100,12 +106,3 @@ def encodes(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _part_to_json(part: Part) -> Any:
-    return {"date": part.isoformat()} if isinstance(part, date) else part
-
-
-def _part_from_json(part: Any) -> Part:
-    found: Part = date.fromisoformat(part["date"]) if isinstance(part, dict) else part
-    return found

@@ -31,15 +31,7 @@ TableResult = TableAnswer | GroupedAnswers
 
 @dataclass(frozen=True, repr=False)
 class PreparedRelease:
-    """Questions with their queries and their noise: all but the data.
-
-    Attributes:
-        source: The table.
-        unit: The privacy unit.
-        queries: The queries, each with its numbers and their mechanisms.
-        together: The total guarantee.
-        batches: What the engine is asked.
-    """
+    """Questions with their queries, their noise and their total guarantee: all but the data."""
 
     source: Source
     unit: Unit
@@ -48,7 +40,6 @@ class PreparedRelease:
     batches: tuple[Batch, ...]
 
     def __repr__(self) -> str:
-        """Print what is asked."""
         return f"PreparedRelease({self._titles})"
 
     @property
@@ -104,8 +95,8 @@ def prepare(
         raise InvalidParameter(
             "there must be at least one question; got none. Give for instance [Count()]."
         )
-    allocation = allocate(privacy, [number for query in queries for number in query.numbers])
-    mechanisms = iter(allocation.mechanisms)
+    found, together = allocate(privacy, [one for query in queries for one in query.numbers])
+    mechanisms = iter(found)
     noisy = tuple(
         (query, tuple((number, next(mechanisms)) for number in query.numbers)) for query in queries
     )
@@ -113,7 +104,7 @@ def prepare(
     for query, numbers in noisy:
         if query.question.discovered:
             show_above(query, numbers)  # rejects unbounded noise before anything is charged
-    return PreparedRelease(source, unit, noisy, allocation.together, batches)
+    return PreparedRelease(source, unit, noisy, together, batches)
 
 
 def release(
@@ -125,11 +116,16 @@ def release(
     allow_exact: bool = False,
 ) -> list[TableResult]:
     """Charge, ask, add noise and store; return the answers in order."""
-    _check_allowed(prepared.mechanisms, allow_exact)
+    check_allow_exact(
+        allow_exact,
+        needed=any(mechanism.needs_allowance for mechanism in prepared.mechanisms),
+        what="exact values",
+        got="something else",
+        refusal=lambda: "the noise for this promise gives exact values away with some probability",
+    )
     prepared.source.check_process()
     if key is None and isinstance(ledger, Ledger):
         key = prepared.key
-    recording = Recording(ledger, key, fresh)
 
     def draw() -> list[NoisyResult]:
         results = run(prepared.source, prepared.batches)
@@ -138,22 +134,11 @@ def release(
             for result, (query, numbers) in zip(results, prepared.queries, strict=True)
         ]
 
-    results, receipt = recording.release(prepared.spending, draw, _STORED)
+    results, receipt = Recording(ledger, key, fresh).release(prepared.spending, draw, _STORED)
     return [
         _answer(query, noisy, [mechanism for _, mechanism in numbers], prepared.together, receipt)
         for (query, numbers), noisy in zip(prepared.queries, results, strict=True)
     ]
-
-
-def _check_allowed(mechanisms: Sequence[Mechanism], allow_exact: object) -> None:
-    """Reject noise that releases exact values with some probability, unless that is allowed."""
-    check_allow_exact(
-        allow_exact,
-        needed=any(mechanism.needs_allowance for mechanism in mechanisms),
-        what="exact values",
-        got="something else",
-        refusal=lambda: "the noise for this promise gives exact values away with some probability",
-    )
 
 
 def _answer(
@@ -264,7 +249,6 @@ class Explanation:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        """Print what is explained."""
         titles = "; ".join(query.question.title for query, _ in self.prepared.queries)
         return f"Explanation({titles})"
 

@@ -15,18 +15,6 @@ from leastnoise.tables.answers.layout import (
     layout_of,
     mechanisms_of,
 )
-from leastnoise.tables.answers.rounding import (
-    exact_words,
-    float_below,
-    float_near,
-    format_cell,
-    format_down,
-    format_error,
-    format_nearest,
-    format_rows,
-    format_up,
-    place_for,
-)
 
 __all__ = [
     "INTERVAL",
@@ -39,17 +27,7 @@ __all__ = [
     "Ratio",
     "TableAnswer",
     "confidence_of_each",
-    "exact_words",
-    "float_below",
-    "float_near",
-    "format_cell",
-    "format_down",
-    "format_error",
-    "format_nearest",
-    "format_rows",
-    "format_up",
     "interval_cells",
     "layout_of",
     "mechanisms_of",
-    "place_for",
 ]

@@ -27,7 +27,7 @@ from leastnoise.core.exact import format_ratio
 from leastnoise.errors import InvalidParameter, Unsupported, Words
 from leastnoise.files import write_table
 from leastnoise.tables.answers.layout import Figure, layout_of
-from leastnoise.tables.answers.rounding import USE_ROWS
+from leastnoise.tables.rounding import USE_ROWS
 
 if TYPE_CHECKING:
     from leastnoise.tables.answers.grouped import GroupedAnswers
@@ -168,13 +168,8 @@ def to_csv(
     """Write a CSV file in UTF-8: a header, a line for each group, dates as 2024-12-31.
 
     A spreadsheet takes a text that begins with = + - @ for a formula and runs it. Keys can come
-    from the data, so such texts are rejected, and never changed.
-
-    Args:
-        answers: The table.
-        path: Where to write.
-        overwrite: Whether to write over an existing file.
-        formulas: Whether to write such texts unchanged.
+    from the data, so such texts are rejected, and never changed; with ``formulas`` they are written
+    unchanged. An existing file is written over only with ``overwrite``.
     """
     columns = export_columns(answers)
     texts = [one.name for one in columns]
@@ -202,13 +197,7 @@ def to_csv(
 
 
 def to_parquet(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = False) -> Path:
-    """Write a Parquet file: the table of :func:`to_arrow` with its metadata.
-
-    Args:
-        answers: The table.
-        path: Where to write.
-        overwrite: Whether to write over an existing file.
-    """
+    """Write a Parquet file: the table of :func:`to_arrow` with its metadata."""
     table = to_arrow(answers)
     parquet = import_module("pyarrow.parquet")
     return write_table(path, lambda file: parquet.write_table(table, file), overwrite=overwrite)
@@ -219,11 +208,6 @@ def to_json(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = Fa
 
     Integers are written in full; programs that read all numbers as floats round them above 2⁵³.
     Dates are strings.
-
-    Args:
-        answers: The table.
-        path: Where to write.
-        overwrite: Whether to write over an existing file.
     """
     columns = export_columns(answers)
     names = [one.name for one in columns]

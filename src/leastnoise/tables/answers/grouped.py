@@ -90,7 +90,6 @@ class GroupedAnswers:
         return self.answers[place]
 
     def __contains__(self, key: object) -> bool:
-        """Return whether there is such a group."""
         return self._place(key) is not None
 
     def _place(self, key: object) -> int | None:
@@ -110,7 +109,6 @@ class GroupedAnswers:
         return zip(self.keys, self.answers, strict=True)
 
     def __len__(self) -> int:
-        """Return the number of groups."""
         return len(self.answers)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -137,7 +135,6 @@ class GroupedAnswers:
     _repr_html_, __str__ = as_html, as_text
 
     def __repr__(self) -> str:
-        """Print the query and the number of groups."""
         many = f"{len(self)} group{'s' * (len(self) != 1)}"
         return f"GroupedAnswers({self.title!r}, {many}, {self.privacy!r})"
 

@@ -16,7 +16,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import Answer, Mechanism, farthest, half_width
-from leastnoise.tables.answers.rounding import (
+from leastnoise.tables.rounding import (
     float_above,
     float_below,
     float_near,
@@ -113,11 +113,6 @@ class Layout(Generic[One]):
         """The names of the columns."""
         return tuple(column.name for column in self.columns)
 
-    @property
-    def json_names(self) -> tuple[str, ...]:
-        """The names in the JSON of a command; figures of one name are a list."""
-        return tuple(column.json or column.name for column in self.columns)
-
 
 def layout_of(answers: Sequence[TableAnswer]) -> Layout[Any]:
     """Return the layout of answers, which must be of one kind; of no answers, that of numbers."""
@@ -146,14 +141,21 @@ def confidence_of_each(confidence: Number, parts: int) -> Fraction:
 
 
 def interval_cells(
-    figures: Figures, *, whole: bool, within: tuple[Fraction, Fraction] | None = None
+    figures: Figures,
+    *,
+    whole: bool,
+    within: tuple[Fraction, Fraction] | None = None,
+    otherwise: Fraction | None = None,
 ) -> list[str]:
     """Print a value, its 95 % interval and its maximum error, from the first four figures.
 
-    ``within`` is a range that both the true value and the released one lie in.
+    Ends are rounded outward, and the error includes that of rounding the value, all to the decimal
+    place of a thousandth of the interval; of ``otherwise``, if that has no width. ``within`` is a
+    range that both the true value and the released one lie in.
     """
     value, low, high = (Fraction(*figure) for figure in figures[:3] if figure is not None)
-    unit = Fraction(1) if whole else place_for(high - low, abs(value) or Fraction(1))
+    scale = otherwise or abs(value) or Fraction(1)
+    unit = Fraction(1) if whole else place_for(high - low, scale)
     bound = figures[3]
     always = f"± {format_error(Fraction(*bound), value, unit, within)}" if bound else NONE
     return [

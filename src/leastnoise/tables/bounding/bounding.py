@@ -13,11 +13,11 @@ much). This is the whole proof that the sensitivities are those declared.
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter
+from leastnoise.tables.bounding.lattice import builtin
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -160,7 +160,10 @@ class Selection:
         parts = (ibis.literal(self.salt), *(_to_text(each[name]) for name in (_UNIT, *self.by)))
         # Half of the hash orders them as well, in less time. The names come last: the choice must
         # not be random if two groups have one hash.
-        order = [_md5()(_join_texts(parts)).left(12), *(each[name] for name in self.by)]
+        order = [
+            builtin("md5", "string")(_join_texts(parts)).left(12),
+            *(each[name] for name in self.by),
+        ]
         window = ibis.window(group_by=_UNIT, order_by=order)
         each = each.mutate(**{_RANK: ibis.row_number().over(window)})
         return each.filter(each[_RANK] < self.groups)
@@ -204,17 +207,6 @@ def _clipped(figure: Any, low: int | None, high: int, kind: str) -> Any:
     if low is not None:
         cases.append((figure < end(low), end(low)))
     return ibis.cases(*cases, else_=figure).cast(kind)
-
-
-@cache
-def _md5() -> Any:
-    import ibis
-
-    @ibis.udf.scalar.builtin(name="md5", signature=(("string",), "string"))
-    def md5(text):  # type: ignore[no-untyped-def]  # ibis reads the signature
-        ...
-
-    return md5
 
 
 # ---------------------------------------------------------------- the names of units and groups

@@ -103,14 +103,7 @@ class Lattice:
             return _of_numeric(column, self)
         if self.step != 1 or kind.is_floating() or (kind.is_decimal() and not _fits(kind)):
             return _of_real(column, self, engine)
-        if kind.is_decimal():
-            return _of_decimal(column, self)
-        if kind.is_integer():
-            return _of_integer(column, self)
-        raise InvalidParameter(
-            f"a column to add up must hold numbers or truth values; got one of type {kind}. "
-            "Choose another."
-        )
+        return _of_decimal(column, self) if kind.is_decimal() else _of_integer(column, self)
 
 
 def parse_bounds(bounds: object) -> tuple[Fraction, Fraction]:
@@ -230,18 +223,19 @@ def _of_real(column: Any, lattice: Lattice, engine: str) -> Any:
         else_=highest,
     )
     divided = clipped * double(1 / lattice.step)
-    return (_rint()(divided) if engine == "pyspark" else divided).cast("int64")
+    return (builtin("rint", "float64")(divided) if engine == "pyspark" else divided).cast("int64")
 
 
 @cache
-def _rint() -> Any:
+def builtin(name: str, kind: str) -> Any:
+    """Return a function that all engines have, from a type to the same type."""
     import ibis
 
-    @ibis.udf.scalar.builtin(name="rint", signature=(("float64",), "float64"))
-    def rint(number):  # type: ignore[no-untyped-def]  # ibis reads the signature
+    @ibis.udf.scalar.builtin(name=name, signature=((kind,), kind))
+    def function(value):  # type: ignore[no-untyped-def]  # ibis reads the signature
         ...
 
-    return rint
+    return function
 
 
 def _clipped(

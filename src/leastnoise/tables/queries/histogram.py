@@ -36,7 +36,6 @@ class Histogram(Question):
     edges: Any = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        """Parse the question."""
         super().__post_init__()
         self._set("column", parse_column(self.column, "the column of a histogram"))
         self._set("edges", _parse_edges(self.edges))
@@ -60,9 +59,8 @@ class Histogram(Question):
     @property
     def ranges(self) -> list[str]:
         """The names of the ranges."""
-        ends = [format_exact(Fraction(edge)) for edge in self.edges]
-        last = len(ends) - 2
-        return [f"[{ends[i]}, {ends[i + 1]}{']' if i == last else ')'}" for i in range(last + 1)]
+        *ranges, last = pairwise(format_exact(Fraction(edge)) for edge in self.edges)
+        return [*(f"[{low}, {high})" for low, high in ranges), f"[{last[0]}, {last[1]}]"]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question as JSON."""

@@ -21,19 +21,13 @@ from leastnoise.tables.answers import (
     Layout,
     Ratio,
     confidence_of_each,
-    exact_words,
-    float_near,
-    format_down,
-    format_error,
-    format_nearest,
-    format_up,
     interval_cells,
-    place_for,
 )
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.queries.query import Query, Rows
 from leastnoise.tables.queries.question import BoundedQuestion, make_title
+from leastnoise.tables.rounding import exact_words, float_near, format_nearest
 
 
 @dataclass(frozen=True)
@@ -63,10 +57,7 @@ class Mean(BoundedQuestion):
         low, high = lattice.low - lattice.middle, lattice.high - lattice.middle
         unit_can = self.contribution(rows.unit)
         total = ReleasedNumber(
-            name="sum",
-            shift=unit_can.sum(low, high),
-            step=lattice.step,
-            touched=unit_can.touched,
+            name="sum", shift=unit_can.sum(low, high), step=lattice.step, touched=unit_can.touched
         )
         return Query(
             question=self,
@@ -129,7 +120,6 @@ class MeanAnswer:
     receipt: Receipt | None = None
 
     def __post_init__(self) -> None:
-        """Reject parts that make no mean."""
         low, high = self.bounds
         if not low < high or not low <= self.middle <= high:
             raise InvalidParameter(
@@ -179,28 +169,19 @@ class MeanAnswer:
         low, high = _ranges(self, reach).ends(self.count.index, self.sum.index)
         return Fraction(*low), Fraction(*high)
 
-    def _shown(self) -> tuple[str, str, str, str]:
-        """Return value, ends and maximum error as they print.
-
-        Ends are rounded outward, and the error includes that of rounding the value, all to the
-        decimal place of a thousandth of the interval.
-        """
-        low, high = self.interval(USUAL)
-        unit = place_for(high - low, self.bounds[1] - self.bounds[0])
-        always = format_error(self.bound, self.value, unit, self.bounds)
-        return (
-            format_nearest(self.value, unit),
-            format_down(low, unit),
-            format_up(high, unit),
-            always,
-        )
+    def _shown(self) -> list[str]:
+        """Return value, interval and maximum error as they print."""
+        figures = (self.value, *self.interval(USUAL), self.bound)
+        ratios = tuple(figure.as_integer_ratio() for figure in figures)
+        width = self.bounds[1] - self.bounds[0]
+        return interval_cells(ratios, whole=False, within=self.bounds, otherwise=width)
 
     def _repr_html_(self) -> str:
         """Show the answer in a notebook."""
-        value, low, high, always = self._shown()
+        value, usual, always = self._shown()
         facts = {
-            "95 %": f"{low} to {high}",
-            "always": f"± {always}",
+            "95 %": usual,
+            "always": always,
             "rows": f"about {format_nearest(self.count.value, Fraction(1))}",
             "promise": f"{self.privacy}{self._exact()}",
             "recorded": recorded_as(self.receipt),
@@ -212,21 +193,19 @@ class MeanAnswer:
         return "".join(exact_words(name, mechanism) for name, mechanism in parts)
 
     def __float__(self) -> float:
-        """Return the float nearest to the mean."""
         return as_float(self.value)
 
     def __str__(self) -> str:
         """Print one line: the interval is rounded outward, the error up."""
-        value, low, high, always = self._shown()
+        value, usual, always = self._shown()
         count = format_nearest(self.count.value, Fraction(1))
         rows = f"{count} row{'s' * (self.count.index != 1)}"
         return (
-            f"{value} ({low} to {high} with 95 %, ± {always} always; of about {rows}), "
+            f"{value} ({usual} with 95 %, {always} always; of about {rows}), "
             f"{self.privacy}{self._exact()}; {recorded_as(self.receipt)}"
         )
 
     def __repr__(self) -> str:
-        """Print the mean and its guarantee."""
         return f"MeanAnswer({self._shown()[0]}, {self.privacy!r})"
 
 

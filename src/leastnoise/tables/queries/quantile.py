@@ -29,17 +29,19 @@ from leastnoise.tables.answers import (
     Layout,
     Ratio,
     confidence_of_each,
-    exact_words,
-    float_below,
-    float_near,
-    format_cell,
-    format_rows,
 )
 from leastnoise.tables.bounding import Lattice
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
 from leastnoise.tables.queries.query import Query, Rows
 from leastnoise.tables.queries.question import AddNoise, BoundedQuestion, Result, make_title
+from leastnoise.tables.rounding import (
+    exact_words,
+    float_below,
+    float_near,
+    format_cell,
+    format_rows,
+)
 
 _MOST_CELLS = 1 << 16
 _ENDLESS = "there is no largest error"
@@ -61,7 +63,6 @@ class Quantile(BoundedQuestion):
     cells: Any = field(kw_only=True, default=1024)
 
     def __post_init__(self) -> None:
-        """Parse the question."""
         super().__post_init__()
         share = parse_rational(self.share, "the share of a quantile")
         if not 0 < share < 1:
@@ -127,11 +128,7 @@ class Quantile(BoundedQuestion):
         )
 
     def add_noise(
-        self,
-        result: Result,
-        keys: Sequence[Key],
-        noise: Sequence[AddNoise],
-        threshold: int | None,
+        self, result: Result, keys: Sequence[Key], noise: Sequence[AddNoise], threshold: int | None
     ) -> list[tuple[int, ...]]:
         """Return the cell of each group, found by noisy comparisons."""
         columns = len(keys[0]) if keys else 0
@@ -239,7 +236,6 @@ class QuantileAnswer:
     receipt: Receipt | None = None
 
     def __post_init__(self) -> None:
-        """Reject what no search can have found."""
         if not self.low < self.high or not 0 < self.q < 1:
             raise InvalidParameter(
                 "a quantile must have a lower bound below the upper one, and a share above 0 and "
@@ -313,11 +309,8 @@ class QuantileAnswer:
 
     def _errors(self) -> tuple[str, str | None]:
         """Return the printed rank errors at 95 % and at most; None if there is no maximum."""
-        always = self.bound
-        return (
-            format_rows(self.rank_error(USUAL)),
-            None if isinstance(always, float) else format_rows(always),
-        )
+        usual, always = format_rows(self.rank_error(USUAL)), self.bound
+        return usual, None if isinstance(always, float) else format_rows(always)
 
     def _repr_html_(self) -> str:
         """Show the answer in a notebook."""
@@ -334,7 +327,6 @@ class QuantileAnswer:
         return table(value, facts)
 
     def __float__(self) -> float:
-        """Return the float nearest to the middle of the cell."""
         return as_float(self.value)
 
     def __str__(self) -> str:
@@ -349,7 +341,6 @@ class QuantileAnswer:
         )
 
     def __repr__(self) -> str:
-        """Print the middle of the cell and the guarantee."""
         return f"QuantileAnswer({format_cell(*self.cell_bounds)[0]}, {self.privacy!r})"
 
 

@@ -52,13 +52,7 @@ class Unit:
 
 @dataclass(frozen=True, repr=False)  # Ibis expressions might show records
 class Rows:
-    """The rows of a table that a question is about.
-
-    Attributes:
-        source: The table.
-        unit: The privacy unit.
-        table: The rows, as an Ibis expression.
-    """
+    """The rows of a source that a question is about: ``table``, an Ibis expression."""
 
     source: Source
     unit: Unit
@@ -130,11 +124,6 @@ class Query:
             salt=hashlib.sha256(words.encode()).hexdigest()[:32],
             engine=rows.source.engine,
         )
-
-    @property
-    def expression(self) -> Any:
-        """The Ibis query of this question alone."""
-        return self.selection.query(count=self.counted, sums=self.sums)
 
 
 def check_groupable(name: str, kind: str, what: str) -> None:

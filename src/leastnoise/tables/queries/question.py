@@ -19,13 +19,7 @@ from leastnoise.tables.answers import TableAnswer
 from leastnoise.tables.bounding import Contribution, parse_bounds
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key, check_keys, keys_to_json, parse_keys
-from leastnoise.tables.queries.query import (
-    Query,
-    Rows,
-    Unit,
-    check_groupable,
-    check_numeric,
-)
+from leastnoise.tables.queries.query import Query, Rows, Unit, check_groupable, check_numeric
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Node, parse_condition, truth
 from leastnoise.tables.where import check as check_condition
@@ -61,7 +55,6 @@ class Question(ABC):
     max_groups: Any = 1
 
     def __post_init__(self) -> None:
-        """Parse what all questions have."""
         self._set("by", _parse_columns(self.by))
         if self.keys is not None:
             self._set("keys", parse_keys(self.keys, len(self.by)))
@@ -114,11 +107,7 @@ class Question(ABC):
         """Return the query: which rows count, the sums, and the numbers that are released."""
 
     def add_noise(
-        self,
-        result: Result,
-        keys: Sequence[Key],
-        noise: Sequence[AddNoise],
-        threshold: int | None,
+        self, result: Result, keys: Sequence[Key], noise: Sequence[AddNoise], threshold: int | None
     ) -> list[tuple[int, ...]]:
         """Return the noisy numbers of each group; none for a group that must not be shown.
 
@@ -225,7 +214,6 @@ class BoundedQuestion(Question):
     bounds: Any = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        """Parse the question."""
         super().__post_init__()
         self._set("column", parse_column(self.column, "the column to add up"))
         self._set("bounds", parse_bounds(self.bounds))

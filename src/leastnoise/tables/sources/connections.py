@@ -204,8 +204,7 @@ def check_collation(table: Any, backend: Any, engine: str) -> None:
     """
     places = [part for part in (table.namespace.database, table.name) if part]
     name = ".".join('"' + part.replace('"', '""') + '"' for part in places)
-    looks = {"duckdb": _in_duckdb, "postgres": _in_postgres, "pyspark": _in_spark}
-    found = without_details(lambda: looks[engine](backend, name))
+    found = without_details(lambda: _collations(backend, engine, name))
     if found != 0:
         raise Unsupported(
             "texts must be equal only if their bytes are, for a group to have one name; got a "
@@ -214,16 +213,12 @@ def check_collation(table: Any, backend: Any, engine: str) -> None:
         )
 
 
-def _in_duckdb(backend: Any, _: str) -> int:
-    return int(backend.con.sql(_DUCKDB).fetchall()[0][0])
-
-
-def _in_postgres(backend: Any, name: str) -> int:
-    with backend.con.transaction(), backend.con.cursor() as cursor:
-        return int(cursor.execute(_POSTGRES, (name,)).fetchall()[0][0])
-
-
-def _in_spark(backend: Any, name: str) -> int:
+def _collations(backend: Any, engine: str, name: str) -> int:
+    """Return how many columns may have one."""
+    if engine == "duckdb":
+        return int(backend.con.sql(_DUCKDB).fetchall()[0][0])
+    if engine == "postgres":
+        with backend.con.transaction(), backend.con.cursor() as cursor:
+            return int(cursor.execute(_POSTGRES, (name,)).fetchall()[0][0])
     schema = backend._session.table(name.replace('""', '"').replace('"', "`")).schema
-    types = [field.dataType.simpleString().lower() for field in schema.fields]
-    return sum("collate" in kind for kind in types)
+    return sum("collate" in field.dataType.simpleString().lower() for field in schema.fields)

@@ -21,10 +21,8 @@ _PY4J = ["py4j", "py4j.clientserver", "py4j.java_gateway"]
 _CONTEXTS = ["DataFrameQueryContextLogger", "SQLQueryContextLogger"]
 
 
-def fetch(source: "Source", query: "ir.Table | str") -> list[tuple[Any, ...]]:
+def fetch(source: "Source", query: "ir.Table") -> list[tuple[Any, ...]]:
     """Return the rows of a result: integers as int, keys as Python has them.
-
-    A query is an expression, or what :meth:`Source.compile` made of one.
 
     An engine's errors quote records, so none is passed on: the error that is raised instead is
     always the same, and is raised where no other is being handled. Spark writes errors to the error
@@ -55,15 +53,14 @@ def without_details(work: Callable[[], _Result]) -> _Result | None:
         return None
 
 
-def _ask(source: "Source", query: "ir.Table | str") -> list[tuple[Any, ...]]:
+def _ask(source: "Source", query: "ir.Table") -> list[tuple[Any, ...]]:
     """Return the rows as the engine's own library has them.
 
     Ibis would pass Spark's rows through pandas, where integers beside a NULL are floats.
     """
     backend = source.table.get_backend()
     with vars(backend).setdefault("_leastnoise_lock", Lock()):  # threads wait for a connection
-        sql = query if isinstance(query, str) else source.compile(query)
-        rows = _ROWS[source.engine](backend, sql)
+        rows = _ROWS[source.engine](backend, source.compile(query))
     return [tuple([_plain(one) if type(one) is Decimal else one for one in row]) for row in rows]
 
 

@@ -9,17 +9,17 @@ the same values of the column. Then no engine converts a column or rounds a valu
 own, and no value is out of range.
 """
 
-from collections.abc import Iterator
+import re
 from datetime import date
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 from functools import reduce
-from operator import and_, eq, ge, gt, le, lt, ne, or_
+from operator import add, and_, eq, ge, gt, le, lt, ne, or_
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
-from leastnoise.tables.where.nodes import OPPOSITES, Joined, Literal, Node, Not, comparisons
+from leastnoise.tables.where.condition import OPPOSITES, Joined, Literal, Node, Not, comparisons
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -27,19 +27,12 @@ if TYPE_CHECKING:
     from leastnoise.tables.sources import Source
 
 
-_KINDS = {
-    "number": ("integer", "real", "decimal"),
-    "text": ("text",),
-    "boolean": ("boolean",),
-    "date": ("date",),
-}
+# For each kind of column, the kind of values that it is compared with, and what they are called.
 _VALUES = {
-    "integer": "numbers",
-    "real": "numbers",
-    "decimal": "numbers",
-    "text": "'texts'",
-    "boolean": "true and false",
-    "date": "dates, as in date '2024-02-29'",
+    **dict.fromkeys(("integer", "real", "decimal"), ("number", "numbers")),
+    "text": ("text", "'texts'"),
+    "boolean": ("boolean", "true and false"),
+    "date": ("date", "dates, as in date '2024-02-29'"),
 }
 _EXACT = Context(prec=9_999, Emin=-99_999, Emax=99_999, traps=[Inexact])
 _OPERATIONS = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
@@ -55,13 +48,14 @@ def check(root: Node, source: "Source") -> None:
                 f"column {quote(one.column)} of another type. Name another column, or convert "
                 "it: times to dates, objects of pandas to texts."
             )
+        comparable, called = _VALUES[kind]
         for value in one.values:
             # A column of strings is parsed as the kind that it is compared with.
-            if not source.text and kind not in _KINDS[value.kind]:
+            if not source.text and value.kind != comparable:
                 shown = str(value)
                 raise InvalidParameter(
                     f"a condition must compare {quote(one.column)}, a column of kind {kind}, with "
-                    f"{_VALUES[kind]}; got the {value.kind} {shown[:40]}{'…' * (len(shown) > 40)}. "
+                    f"{called}; got the {value.kind} {shown[:40]}{'…' * (len(shown) > 40)}. "
                     "Give a value of the column's kind."
                 )
 
@@ -100,8 +94,12 @@ class _Columns:
     def held(self, name: str, operator: str, values: tuple[Literal, ...]) -> Any:
         """Return whether a column compares with values in this way."""
         match operator:
-            case "is null" | "is not null":
-                return self._missing(name, negated=operator == "is not null")
+            case "is null":
+                column = self._table[name]
+                no_number = self._is_nan(column)
+                return column.isnull() if no_number is None else column.isnull() | no_number
+            case "is not null":
+                return self._all(self._table[name])
             case "in" | "not in":
                 return self._among(name, values, negated=operator == "not in")
             case "between":
@@ -112,14 +110,6 @@ class _Columns:
                 return self._compared(name, "<", low) | self._compared(name, ">", high)
             case _:
                 return self._compared(name, operator, values[0])
-
-    def _missing(self, name: str, *, negated: bool) -> Any:
-        """Return whether a column is NULL (or NaN), or is not."""
-        column = self._table[name]
-        no_number = self._is_nan(column)
-        if negated:
-            return column.notnull() if no_number is None else column.notnull() & ~no_number
-        return column.isnull() if no_number is None else column.isnull() | no_number
 
     def _compared(self, name: str, operator: str, value: Literal) -> Any:
         """Return whether a column compares with a value in this way."""
@@ -190,10 +180,8 @@ class _Columns:
 
         if isinstance(value.value, str) and self._engine == "pyspark":
             # Spark replaces ${name} in a query by a setting, even within quotes.
-            return reduce(
-                lambda left, right: left + right,
-                (ibis.literal(part) for part in _apart(value.value)),
-            )
+            parts = re.split(r"(?<=\$)(?=\{)", value.value)
+            return reduce(add, map(ibis.literal, parts))
         kind = "date" if isinstance(value.value, date) else None
         return ibis.literal(value.value, type=kind)
 
@@ -308,14 +296,6 @@ def _neighbors(kind: Any, number: Fraction) -> tuple[Fraction | None, Fraction |
 def _decimal(number: Fraction) -> str:
     """Write a finite decimal in full; the context raises for other numbers."""
     return f"{_EXACT.divide(Decimal(number.numerator), Decimal(number.denominator)):f}"
-
-
-def _apart(text: str) -> Iterator[str]:
-    """Split a string between every $ and {."""
-    first, *rest = text.split("${")
-    yield first + "$" * bool(rest)
-    for place, part in enumerate(rest, start=1):
-        yield "{" + part + "$" * (place < len(rest))
 
 
 def _never() -> Any:

@@ -103,21 +103,11 @@ def _unquoted(condition: str, match: re.Match[str], kind: str) -> str:
     for place, character in enumerate(inner, start=match.start(1)):
         # Engines treat NUL differently; half a surrogate pair is no text at all.
         if unicodedata.category(character) in ("Cc", "Cs"):
-            raise refusal(
-                condition,
-                place,
-                f"the control character U+{ord(character):04X}",
-                "a character that prints",
-                "Leave it out.",
-            )
+            found = f"the control character U+{ord(character):04X}"
+            raise refusal(condition, place, found, "a character that prints", "Leave it out.")
     if kind == QUOTED and not inner:
-        raise refusal(
-            condition,
-            match.start(),
-            "an empty name",
-            "the name of a column",
-            "Write it between the double quotes.",
-        )
+        advice = "Write it between the double quotes."
+        raise refusal(condition, match.start(), "an empty name", "the name of a column", advice)
     quote = '"' if kind == QUOTED else "'"
     return inner.replace(quote * 2, quote)
 
@@ -126,21 +116,14 @@ def _check_number(condition: str, match: re.Match[str]) -> None:
     """Reject a number that continues as something else, or is longer than any column's."""
     text, start = match.group(), match.start()
     if _CONTINUED.match(condition, match.end()):
+        advice = "Write it as 1000, -2.5 or 1e6, with a space after it."
         raise refusal(
-            condition,
-            start,
-            quote(condition[start : match.end() + 1]),
-            "a number",
-            "Write it as 1000, -2.5 or 1e6, with a space after it.",
+            condition, start, quote(condition[start : match.end() + 1]), "a number", advice
         )
     if _is_too_long(text):
-        raise refusal(
-            condition,
-            start,
-            "a number that is too long",
-            f"one of at most {_MOST_DIGITS} digits and an exponent of at most {_LARGEST_EXPONENT}",
-            "Give a shorter number.",
-        )
+        most = f"{_MOST_DIGITS} digits and an exponent of at most {_LARGEST_EXPONENT}"
+        found, advice = "a number that is too long", "Give a shorter number."
+        raise refusal(condition, start, found, f"one of at most {most}", advice)
 
 
 def _is_too_long(text: str) -> bool:
@@ -163,12 +146,10 @@ def _stray(condition: str, start: int) -> InvalidParameter:
     """Return the error for a character that begins no token."""
     character = condition[start]
     if character in "\"'":
+        found = f"a quote {character} that is not closed"
+        expected = "a text in single quotes or a column in double quotes"
         return refusal(
-            condition,
-            start,
-            f"a quote {character} that is not closed",
-            "a text in single quotes or a column in double quotes",
-            "Close it; write a quote inside it twice.",
+            condition, start, found, expected, "Close it; write a quote inside it twice."
         )
     name = unicodedata.name(character, "a character that does not print")
     shown = repr(character) if character.isascii() else f"{character!r} ({name})"
