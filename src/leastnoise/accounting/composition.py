@@ -269,7 +269,6 @@ class Composition:
 
     @cached_property
     def _added(self) -> Fraction:
-        """Σεᵢ."""
         return sum((epsilon * count for (epsilon, _), count in self._promises), Fraction(0))
 
     @cached_property

@@ -98,7 +98,6 @@ class JointLoss:
         return found
 
     def _move(self, curve: Normal) -> Fraction:
-        """Return μ from its square, from above or from below."""
         if self.above:
             return power(curve.squared.upper, _HALF).upper
         return power(curve.squared.lower, _HALF).lower

@@ -147,7 +147,6 @@ class Losses:
         return found[::-1]
 
     def _kept(self, exact: int) -> int:
-        """Round a product of two masses to the unit."""
         return -(-exact >> self.grid.bits) if self.above else exact >> self.grid.bits
 
 

@@ -80,7 +80,6 @@ class Decaying(LossCurve):
         return -(-steep * (last - low) ** 2 // (2 * first) >> grid.bits)
 
     def _roots(self, grid: LossGrid, top: int) -> list[Bracket]:
-        """Enclose √f at the losses of the grid."""
         return grid.powers(grid.scaled(exponential(grid.step / 2, grid.bits + _GUARD_BITS)), top)
 
     def _constants(self, grid: LossGrid) -> tuple[Bracket, Bracket]:

@@ -121,7 +121,6 @@ def blocks(frame: Frame, epsilon: Fraction, delta: Fraction) -> Weights:
 
 
 def _measure(weights: Weights, privacy: Privacy, sensitivity: Fraction) -> tuple[Noise, Fraction]:
-    """Return the law and by how much it exceeds δ."""
     noise = weights.noise(sensitivity)
     factor = exponential(privacy.epsilon).lower
     return noise, Profile(noise, sensitivity=sensitivity).at_factor(factor) - privacy.delta

@@ -280,7 +280,6 @@ def _balance(cost: Cost, shift: int, reach: int) -> Interval:
 
 
 def _sum(cost: Cost, reach: int) -> Interval:
-    """Enclose the sum of L(i) − L(0) for i = 1 … reach."""
     return cost.total(Fraction(1), reach) - cost.value(Fraction(0)).scaled(reach)
 
 

@@ -251,7 +251,6 @@ def _other_kind() -> InvalidParameter:
 
 
 def _is_line(text: str) -> bool:
-    """Tell whether a text can be printed as part of a line."""
     return text.isprintable() and len(text) <= _LONGEST_LINE
 
 

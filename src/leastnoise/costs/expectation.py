@@ -103,14 +103,12 @@ def _jumps(law: PiecewiseNoise) -> list[tuple[Fraction, Fraction]]:
 
 
 def _cut_at_zero(law: PiecewiseNoise) -> list[tuple[Fraction, Fraction, Fraction]]:
-    """Return the pieces, cut at 0."""
     zero = Fraction(0)
     cut = [[(a, zero, h), (zero, b, h)] if a < 0 < b else [(a, b, h)] for a, b, h in law.pieces]
     return [piece for pieces in cut for piece in pieces]
 
 
 def _between_ends(cost: Cost, one: Fraction, other: Fraction) -> Interval:
-    """Enclose the mean of L between two sizes by L at either."""
     low, high = sorted((one, other))
     return Interval(cost.value(low).lower, cost.value(high).upper)
 

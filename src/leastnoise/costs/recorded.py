@@ -32,7 +32,6 @@ class Tabled(Cost):
         return hash((type(self), self._name, frozenset(self.readings.items())))
 
     def __repr__(self) -> str:
-        """Say that it is a table, and of what it says it is one."""
         return f"a table of {self._name}"
 
     def value(self, size: Fraction) -> Interval:

@@ -179,14 +179,12 @@ def _broken(row: Row, seq: int) -> LedgerDamaged:
 
 @lru_cache(maxsize=1024)  # the same promise is mostly made many times
 def _amounts(body: str) -> tuple[str, str | None, Sum]:
-    """Return the account that a limit or a charge is of, and how much it is."""
     content = json.loads(body)
     epsilon, delta = amount(content["epsilon"]), amount(content["delta"])
     return content["dataset"], content["analyst"], (epsilon, delta)
 
 
 def _names(dataset: str, analyst: str | None) -> list[Name]:
-    """Return the accounts that a charge counts for."""
     return [(dataset, None)] if analyst is None else [(dataset, None), (dataset, analyst)]
 
 

@@ -39,7 +39,6 @@ class Fixed:
     """One head that the chain must hold."""
 
     def __init__(self, head: Head) -> None:
-        """Keep it."""
         self._head = head
 
     def heads(self) -> list[Head]:
@@ -60,7 +59,6 @@ class Log:
     """
 
     def __init__(self, path: Path) -> None:
-        """Keep the path; the file is made with the first head."""
         self._path = path
 
     def heads(self) -> list[Head]:

@@ -114,11 +114,9 @@ class Answer:
         return self.mechanism.grid.nearest_float(self.index)
 
     def __str__(self) -> str:
-        """Print one line: the errors are rounded up and include that of printing."""
         return f"{_rounded(self)} {_error_line(self)}, {_promise(self)}"
 
     def __repr__(self) -> str:
-        """Print the released number and nothing else that could surprise."""
         return f"Answer({_rounded(self)}, {self.privacy!r})"
 
     def __eq__(self, other: object) -> bool:
@@ -223,12 +221,10 @@ class Answers:
         return len(self.values)
 
     def __str__(self) -> str:
-        """Print one line: the errors are rounded up."""
         size = self.values.size
         return f"{size} answer{'s' * (size > 1)}, each {_error_line(self)}, {_promise(self)}"
 
     def __repr__(self) -> str:
-        """Print how many there are and what they guarantee."""
         return f"Answers({self.values.size} values, {self.privacy!r})"
 
 

@@ -279,7 +279,6 @@ class PairAnswer:
         return table(self._printed(), facts)
 
     def __str__(self) -> str:
-        """Print one line: the error is rounded up and includes that of printing."""
         return (
             f"{self._printed()} (both errors together ≤ {self._usual()} with 95 %, there is no "
             f"largest error), {self.privacy}; {recorded_as(self.receipt)}"

@@ -154,7 +154,6 @@ def _levelled_outside(noise: Steps, half: Fraction, level: Fraction, reach: Frac
 
 
 def _hat(reach: Fraction, level: Fraction, atom: Fraction) -> Steps:
-    """Return P_α as Steps (stages 2 and 3)."""
     return Steps([-reach, reach], [level], {0: atom} if atom else None)
 
 

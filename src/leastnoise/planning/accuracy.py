@@ -173,7 +173,6 @@ def _place(number: Fraction) -> int:
 
 
 def _at(place: int) -> Fraction:
-    """Return the decimal of three digits at a place."""
     exponent, digits = divmod(place, _PER_DECADE)
     return (digits + 100) * Fraction(10) ** (exponent - 2)
 

@@ -210,7 +210,6 @@ class Comparison:
         return html_table(self._cells(), _title(self), _COLUMNS) + notes
 
     def __str__(self) -> str:
-        """Print the table: costs rounded up, the lower bound down."""
         return as_text(_title(self), [self._cells()], _notes(self), left=[0])
 
     def _cells(self) -> list[list[str]]:

@@ -263,7 +263,6 @@ class Plan:
         return tables + html_notes(self._notes(), self.explain())
 
     def __str__(self) -> str:
-        """Print the answers and what was considered: costs and errors rounded up."""
         return as_text(self._title(), self._tables(), self._notes(), left=[0, -1])
 
     def _title(self) -> str:

@@ -88,7 +88,6 @@ class Wanted:
         return self.cost or l1
 
     def __repr__(self) -> str:
-        """Print it the way it is written, without what was left out."""
         said = [f"{self.name!r}", f"sensitivity={_plain(self.sensitivity)}"]
         if self.cost is not None and (self.cost != l1 or self.error is not None):
             said.append(f"cost={self.cost!r}")

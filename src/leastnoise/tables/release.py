@@ -226,7 +226,6 @@ class Explanation:
         }
 
     def __str__(self) -> str:
-        """Print the guarantee, the noise of each number, and the queries."""
         prepared = self.prepared
         unit = prepared.unit
         who = "a row" if unit.column is None else f"a value of {unit.column!r}"

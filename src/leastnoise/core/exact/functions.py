@@ -382,5 +382,4 @@ def _exponential(exponent: Fraction, bits: int, way: str) -> Fraction:
 
 
 def _magnitude(base: Fraction) -> int:
-    """Return the binary exponent of a number, to within one."""
     return base.numerator.bit_length() - base.denominator.bit_length()

@@ -175,9 +175,7 @@ class TruncatedLaplace(Smooth):
 
     @cached_property
     def _cut(self) -> Fraction:
-        """A/b, the radius in scales."""
         return self.width / self.scale
 
     def _kept(self, bits: int) -> Interval:
-        """Enclose 1 − κ."""
         return decayed(self._cut, bits)

@@ -14,7 +14,7 @@ from leastnoise.rendering import table
 class ScipyMethods(ABC):
     """scipy's calls ``cdf sf ppf mean var std support interval``, from four exact ones.
 
-    A number is computed in exact rationals and rounded once, an array in floats.
+    Everything is computed in exact rationals and rounded once, arrays element by element.
     """
 
     @abstractmethod
@@ -40,13 +40,11 @@ class ScipyMethods(ABC):
 
     def cdf(self, x: Any) -> Any:
         """Return P(X ≤ x)."""
-        return evaluate(x, self._cdf, self._masses)
+        return evaluate(x, self._cdf)
 
     def sf(self, x: Any) -> Any:
         """Return P(X > x)."""
-        return evaluate(
-            x, lambda place: 1 - self._cdf(place), lambda places: 1 - self._masses(places)
-        )
+        return evaluate(x, lambda place: 1 - self._cdf(place))
 
     def ppf(self, q: Any) -> Any:
         """Return the smallest x with P(X ≤ x) ≥ q, for 0 ≤ q ≤ 1."""
@@ -85,14 +83,6 @@ class ScipyMethods(ABC):
         }
         return table(repr(self), rows)
 
-    def _masses(self, places: Any) -> Any:
-        """Return P(X ≤ x) for an array of floats."""
-        return evaluate_each(places, self._cdf)
-
-    def _quantiles(self, probabilities: Any) -> Any:
-        """Return quantiles for an array of floats."""
-        return evaluate_each(probabilities, self._quantile)
-
     def _cdf(self, place: Fraction | float) -> Fraction:
         if isinstance(place, float):  # only infinities arrive as floats
             return Fraction(int(place > 0))
@@ -111,16 +101,13 @@ class ScipyMethods(ABC):
                 got="an array with one outside",
                 fix="Give levels within [0, 1].",
             )
-        return self._quantiles(probabilities)
+        return evaluate_each(probabilities, self._quantile)
 
 
 def evaluate(
     x: Any, one: Callable[[Any], Fraction | float], many: Callable[[Any], Any] | None = None
 ) -> Any:
-    """Apply ``one`` to a number, exactly, or ``many`` to a numpy array of them, in floats.
-
-    Without ``many``, ``one`` is applied to each element.
-    """
+    """Apply ``one`` to a number, or ``many`` to an array; by default ``one`` to each element."""
     if getattr(x, "ndim", 0):
         import numpy as np
 

@@ -1,15 +1,13 @@
 """Uniform noise with a point mass at 0, the paper's P_α: on the line and on the lattice."""
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from leastnoise.core.exact import (
     Number,
-    as_float,
     parse_count,
     parse_positive,
     parse_rational,
@@ -17,7 +15,6 @@ from leastnoise.core.exact import (
 )
 from leastnoise.core.lattice import Run, lattice_for
 from leastnoise.core.noise.kinds import FiniteLatticeNoise, PiecewiseNoise
-from leastnoise.core.noise.scipy_api import evaluate, evaluate_each
 from leastnoise.core.sampling import TicketScheme
 from leastnoise.errors import InvalidParameter
 
@@ -101,10 +98,6 @@ class Uniform(PiecewiseNoise):
         spare = (delta * (2 * reach + 1) - protected) / (1 - delta)
         return DiscreteUniform(step=step, reach=reach, atom=floor(spare))
 
-    def pdf(self, x: Any) -> Any:
-        """Return the density of the spread part; the mass at 0 is in :attr:`atoms`."""
-        return evaluate(x, self._pdf, self._densities)
-
     def mass(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), exactly."""
         spread = min(max(upto + self.width, Fraction(0)), 2 * self.width)
@@ -125,32 +118,6 @@ class Uniform(PiecewiseNoise):
     def _pdf(self, place: Fraction | float) -> Fraction:
         inside = not isinstance(place, float) and abs(place) <= self.width
         return self.density if inside else Fraction(0)
-
-    def _densities(self, places: Any) -> Any:
-        import numpy as np
-
-        return np.where(abs(places) <= as_float(self.width), as_float(self.density), 0.0)
-
-    def _masses(self, places: Any) -> Any:
-        import numpy as np
-
-        width = as_float(self.width)
-        if not 0 < width < math.inf:
-            return evaluate_each(places, self._cdf)
-        # Clipped and divided before anything else: then nothing overflows.
-        spread = (np.clip(places, -width, width) / width + 1) / 2
-        return spread * as_float(1 - self.atom) + np.where(places >= 0, as_float(self.atom), 0)
-
-    def _quantiles(self, probabilities: Any) -> Any:
-        import numpy as np
-
-        if not 0 < as_float(self.width) < math.inf:
-            return evaluate_each(probabilities, self.quantile)
-        atom = as_float(self.atom)
-        scale = 2 / as_float(1 - self.atom)
-        left = probabilities * scale - 1
-        right = np.maximum((probabilities - atom) * scale - 1, 0)
-        return np.where(left <= 0, left, right) * as_float(self.width)
 
 
 @dataclass(frozen=True, init=False, repr=False)

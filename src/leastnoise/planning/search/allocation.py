@@ -59,7 +59,6 @@ def _total(costs: Sequence[Curve], shares: Sequence[float]) -> float:
 
 
 def _slope(cost: Curve, share: float) -> float:
-    """Return how fast a cost falls as its share grows; 0 where it does not."""
     step = share * _PART
     return max(0.0, (cost(share - step) - cost(share + step)) / (2 * step)) if share else 0.0
 
@@ -149,7 +148,6 @@ class TooLittle(InvalidParameter):
     """The targets need more than there is."""
 
     def __init__(self, message: str, needs: Fraction | None = None) -> None:
-        """Keep the total ε that would do, where one would."""
         super().__init__(message)
         self.needs = needs
 

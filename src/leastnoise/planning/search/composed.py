@@ -88,7 +88,6 @@ def _between(good: float, bad: float, known: dict[float, Fraction], most: Fracti
 
 
 def _profile(law: LatticeNoise, one: Wanted) -> Profile:
-    """Return the profile of what is drawn, against the move that it protects from."""
     shift = effective_sensitivity(one.sensitivity, law.step, integer=one.integer)
     return Profile(law, sensitivity=shift)
 

@@ -97,7 +97,6 @@ class Sharing:
         return found
 
     def _sigma(self, one: Wanted, share: Fraction) -> Fraction:
-        """Return σᵢ = s·Δᵢ/√xᵢ, rounded up."""
         wide = self.unit.sigma * one.sensitivity / power(share, _HALF).lower
         return Interval.exact(wide).shortened(_BITS).upper
 
@@ -116,7 +115,6 @@ class Sharing:
         return law.expected(one.objective)
 
     def _least(self) -> list[float]:
-        """Return the least shares: what the targets need, and next to nothing for others."""
         wanted = self.asked.wanted
         floor = _FLOOR / len(wanted)
         return [floor if one.error is None else self._needed(one) for one in wanted]

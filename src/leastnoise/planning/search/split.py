@@ -332,18 +332,15 @@ class Parting:
 
 
 def _scaled(parts: list[float], otherwise: list[float]) -> list[float]:
-    """Return parts that add up to 1, in the ratio of these."""
     whole = sum(parts)
     return [part / whole for part in parts] if whole else otherwise
 
 
 def _spent(delta: Fraction) -> float:
-    """Return −ln(1−δ)."""
     return -math.log1p(-as_float(delta))
 
 
 def _only_called(one: Wanted) -> bool:
-    """Tell whether a cost can only be called: then only noise with a largest size has one."""
     return not isinstance(one.objective, Power | Points | Threshold)
 
 
@@ -356,5 +353,4 @@ def _cut_gain(epsilon: float, spent: float) -> float:
 
 
 def _failing(spent: float) -> Fraction:
-    """Return 1 − e^−spent."""
     return Fraction(format_rounded(Fraction(-math.expm1(-spent)), 12))

@@ -196,7 +196,6 @@ class MeanAnswer:
         return as_float(self.value)
 
     def __str__(self) -> str:
-        """Print one line: the interval is rounded outward, the error up."""
         value, usual, always = self._shown()
         count = format_nearest(self.count.value, Fraction(1))
         rows = f"{count} row{'s' * (self.count.index != 1)}"
@@ -214,7 +213,6 @@ _Reach = tuple[Fraction, Fraction] | None
 
 
 def _half_widths(count: Mechanism, total: Mechanism, confidence: Number) -> _Reach:
-    """Return half widths of both that hold together with at least this probability."""
     each = confidence_of_each(confidence, 2)
     return half_width(count, each), half_width(total, each)
 

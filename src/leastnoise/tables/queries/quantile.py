@@ -330,7 +330,6 @@ class QuantileAnswer:
         return as_float(self.value)
 
     def __str__(self) -> str:
-        """Print one line: the cell is rounded outward, errors of the rank up."""
         value, cell = format_cell(*self.cell_bounds)
         usual, always = self._errors()
         sure = f"{always} (always)" if always else _ENDLESS

@@ -165,7 +165,6 @@ def open_source(source: object, table: str | None = None) -> Source:
 def _source(
     table: "ir.Table", engine: str, name: str, *, text: bool = False, opened: bool = False
 ) -> Source:
-    """Return a source with the kinds of its columns."""
     kinds = {column: _kind(type_) for column, type_ in table.schema().items()}
     return Source(table, engine, name, text, MappingProxyType(kinds), opened)
 

@@ -205,7 +205,6 @@ class _Columns:
 
     @property
     def _boundless(self) -> bool:
-        """Whether decimals have any length; PostgreSQL's do."""
         return self._engine == "postgres"
 
     def _bounded(self, kind: Any, operator: str, number: Fraction) -> tuple[str, Fraction | None]:
