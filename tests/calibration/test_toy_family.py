@@ -369,3 +369,13 @@ def test_every_registered_class_on_the_line_has_an_outline(name: str) -> None:
     for noise in FAMILIES[name].noise:
         known = outline.dispatch(noise) is not outline.dispatch(object)
         assert known == issubclass(noise, LineNoise)
+
+
+def test_only_gaussian_noise_composes_like_gaussian_noise() -> None:
+    """That k releases are one at √k·Δ is a theorem about the class, whatever approximates it."""
+    assert {name for name in FAMILIES if FAMILIES[name].is_gaussian} == {
+        "gaussian",
+        "classic_gaussian",
+    }
+    other = replace(FAMILIES["laplace"], approximation=Approximation.GAUSSIAN)
+    assert not other.is_gaussian

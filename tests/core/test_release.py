@@ -20,7 +20,7 @@ from leastnoise.core.lattice import CELLS, Grid
 from leastnoise.core.release import Releaser
 from leastnoise.errors import NotPrivate
 from leastnoise.mechanism import Drawn
-from leastnoise.noise import DiscreteUniform
+from leastnoise.noise import DiscreteSteps, DiscreteUniform, Run
 from tests.support.confidence_intervals import FALSE_ALARM
 from tests.support.tapes import released
 
@@ -277,12 +277,44 @@ def test_a_mechanism_whose_sampled_noise_fails_the_proof_cannot_exist() -> None:
         Releaser(narrow, good.privacy, good.sensitivity, integer=False)
     with pytest.raises(NotPrivate, match="must keep"):
         replace(good, drawn=Drawn(narrow, good.drawn.objective))
-    state = good.__getstate__() | {"drawn": Drawn(narrow, good.drawn.objective)}
+    build, parts = good.__reduce__()
+    assert parts[4] == good.drawn
     with pytest.raises(NotPrivate, match="must keep"):
-        object.__new__(ln.Mechanism).__setstate__(state)
+        build(*parts[:4], Drawn(narrow, good.drawn.objective), *parts[5:])
+    build, parts = good.releaser.__reduce__()
+    with pytest.raises(NotPrivate, match="must keep"):
+        build(narrow, *parts[1:])
     copied = pickle.loads(pickle.dumps(good))
     assert copied == good
     assert copied.release(1).mechanism == good
+
+
+def test_a_pair_is_built_again_with_its_proof_when_it_is_unpickled() -> None:
+    good = ln.calibrate_pair(ln.Privacy("0.1"), sensitivity=1)
+    narrow = ln.calibrate_pair(ln.Privacy(9), sensitivity=1)
+    assert pickle.loads(pickle.dumps(good)) == good
+    build, parts = good.__reduce__()
+    with pytest.raises(NotPrivate, match="the noise must keep"):
+        build(*parts[:2], narrow.noise, narrow.drawn)
+
+
+@pytest.mark.parametrize(
+    ("sensitivity", "integer"), [(0, True), (-1, True), ("1/2", True), (0, False), (-1, False)]
+)
+def test_a_sensitivity_that_protects_nothing_is_refused(
+    sensitivity: int | str, integer: bool
+) -> None:
+    """At a shift of 0 or less any noise would pass the proof, even none."""
+    exact = DiscreteSteps(Fraction(1), (Run(0, 1, 1),))
+    with pytest.raises(ln.errors.InvalidParameter, match="a sensitivity must be above 0"):
+        Releaser(exact, ln.Privacy("0.001"), Fraction(sensitivity), integer)
+
+
+def test_integers_are_not_added_up_in_fractions() -> None:
+    """Half a step rounds up: two sums half a step apart would get noise for none."""
+    releaser = ln.calibrate(ln.Privacy(1), sensitivity=1, integer=True).releaser
+    with pytest.raises(ln.errors.InvalidParameter, match=r"in whole steps; got a step of 0\.5"):
+        releaser.add_noise_to_steps([0, 1], Fraction(1, 2))
 
 
 def test_preparing_reads_no_bits_and_checks_everything(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,7 +132,7 @@ def test_nothing_prints_records(duck: Any, monkeypatch: pytest.MonkeyPatch) -> N
     prepared = explained.prepared
     one, _ = prepared.queries[-1]
     shown = [people, people.source, explained, prepared, prepared.queries, prepared.batches]
-    shown += [one.selection, one.summed]
+    shown += [one.selection, *one.sums]
     assert CANARY not in "".join(f"{each!r}{each}" for each in shown)
 
 

@@ -239,7 +239,7 @@ class Wrong(Count):
             return Query(question=self, rows=rows, numbers=(number, number))
         if self.lacks == "answers":
             summed = Summed(rows.table["income"], 0, 9)
-            return Query(question=self, rows=rows, numbers=(number, number), summed=summed)
+            return Query(question=self, rows=rows, numbers=(number, number), sums=(summed,))
         return Query(question=self, rows=rows, numbers=(replace(number, shift=1),))
 
 
@@ -253,6 +253,57 @@ def test_a_query_that_its_answer_does_not_fit_is_refused_before_it_is_charged(
         with pytest.raises(TypeError, match=f"Wrong lacks {lacks}"):
             protected(ledger).ask([Wrong(by=by, lacks=lacks)], privacy=SMALL)
         assert ledger.spent == ln.Privacy(0)
+
+
+@dataclass(frozen=True)
+class Understated(Sum):
+    """A sum that says less than the truth of what one unit changes."""
+
+    fault: str = field(kw_only=True)
+
+    def query(self, rows: Rows) -> Query:
+        query = super().query(rows)
+        if self.fault == "unit":
+            return replace(query, rows=replace(rows, unit=replace(rows.unit, column=None)))
+        if self.fault == "cell":
+            return replace(query, cell=rows.table["person"])
+        fewer = {self.fault: getattr(query.numbers[-1], self.fault) - 1}
+        return replace(query, numbers=(*query.numbers[:-1], replace(query.numbers[-1], **fewer)))
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("shift", "Understated understates what one unit changes in sum"),
+        ("touched", "Understated understates what one unit changes in sum"),
+        ("unit", "Understated is about another privacy unit than its table"),
+        ("cell", "Understated lacks groups_itself"),
+    ],
+)
+def test_a_query_that_understates_its_sensitivity_is_refused(
+    fault: str, message: str, tmp_path: Path
+) -> None:
+    """Such a query would get too little noise; the control is the same query without a fault."""
+    grouped: dict[str, Any] = {"by": "region", "keys": ["north", "south"], "max_groups": 2}
+    with ln.Ledger(tmp_path / "a.ledger", limit=ln.Privacy(3, "1e-6")) as ledger:
+        people = protected(ledger)
+        wrong = Understated("income", bounds=(0, 9), fault=fault, **grouped)
+        with pytest.raises(TypeError, match=message):
+            people.ask([wrong], privacy=SMALL)
+        assert ledger.spent == ln.Privacy(0)
+        people.ask([Sum("income", bounds=(0, 9), **grouped)], privacy=SMALL)
+        assert ledger.spent == SMALL
+
+
+def test_a_class_with_fields_but_without_words_for_them_is_refused() -> None:
+    """Two questions that differ in such a field would have one answer in a ledger."""
+
+    @dataclass(frozen=True)
+    class Speechless(UnitsFrom):
+        more: int = 0
+
+    with pytest.raises(TypeError, match="lacks to_dict of its own, with its fields"):
+        TableQuery(**ENTRY | {"question": Speechless})
 
 
 # ------------------------------------------------------------------- the unit of a number

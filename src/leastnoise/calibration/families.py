@@ -90,7 +90,7 @@ class Family:
     @property
     def is_gaussian(self) -> bool:
         """Whether k releases together are one release of the same noise shifted by √k·Δ."""
-        return self.approximation is Approximation.GAUSSIAN
+        return self.noise == (Gaussian, Rounded)
 
 
 _FAMILIES: dict[str, Family] = {}

@@ -5,9 +5,9 @@ below: nothing else holds it, prints it or raises with it.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import Field, dataclass, field, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from leastnoise.core.exact import exact_ratio, format_exact
 from leastnoise.core.guarantee import check_privacy
@@ -25,8 +25,17 @@ if TYPE_CHECKING:
 _MANY = 200
 
 
+class Rebuilt:
+    """A dataclass that is built again, with its proof, when it is unpickled or copied."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), tuple(getattr(self, one.name) for one in fields(self) if one.init)
+
+
 @dataclass(frozen=True)
-class Releaser:
+class Releaser(Rebuilt):
     """Adds one noise to true values; it cannot exist unless that noise satisfies its guarantee.
 
     Attributes:
@@ -54,6 +63,12 @@ class Releaser:
                 "whole-number answers must be drawn on the integers; "
                 f"got a step of {format_exact(self.noise.step)}. Calibrate again."
             )
+        if self.sensitivity <= 0 or (self.integer and self.sensitivity.denominator != 1):
+            raise InvalidParameter(
+                "a sensitivity must be above 0, and an integer for integers",
+                got=format_exact(self.sensitivity),
+                fix="Calibrate again.",
+            )
         check_privacy(self.noise, self.privacy, sensitivity=self.effective_sensitivity)
         object.__setattr__(self, "grid", Grid(self.noise.step))
         object.__setattr__(self, "_draw", self.noise.scheme.draw)
@@ -74,6 +89,12 @@ class Releaser:
 
     def add_noise_to_steps(self, numbers: Sequence[int], step: Fraction) -> list[int]:
         """Return :meth:`add_noise` of each number · step, with independent noise."""
+        if self.integer and step.denominator != 1:
+            raise InvalidParameter(
+                "integers must be added up in whole steps",
+                got=f"a step of {format_exact(step)}",
+                fix="Calibrate for real numbers.",
+            )
         points, draw = self.grid.indices(numbers, step), self._draw
         if len(points) < _MANY:
             return [point + draw(SYSTEM) for point in points]

@@ -1,7 +1,7 @@
 """A mechanism: noise with the guarantee that it satisfies, and how it is released."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import cached_property, partial
@@ -22,7 +22,7 @@ from leastnoise.core.exact import (
 from leastnoise.core.lattice import Grid
 from leastnoise.core.noise import LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.release import Releaser
+from leastnoise.core.release import Rebuilt, Releaser
 from leastnoise.costs import Cost
 from leastnoise.errors import ALLOW_EXACT, InvalidParameter
 from leastnoise.ledger import UNRECORDED, Json, Ledger, Recording, Spending, Unrecorded
@@ -69,7 +69,7 @@ class Drawn:
 
 @Releasing.register
 @dataclass(frozen=True, repr=False)
-class Mechanism:
+class Mechanism(Rebuilt):
     """Noise with the guarantee that it satisfies; built by :func:`calibrate`.
 
     Attributes:
@@ -101,14 +101,6 @@ class Mechanism:
             )
         releaser = Releaser(self.drawn.noise, self.privacy, self.sensitivity, self.integer)
         object.__setattr__(self, "releaser", releaser)
-
-    def __getstate__(self) -> dict[str, object]:
-        return {part.name: getattr(self, part.name) for part in fields(self) if part.init}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        """Build it again, with its proof."""
-        vars(self).update(state)
-        self.__post_init__()
 
     def check(self) -> None:
         """Verify again the cost, and that the noise satisfies the guarantee, ideal and discretized.

@@ -18,10 +18,11 @@ from leastnoise.core.exact import (
     format_to_place,
     magnitude,
     parse_confidence,
+    parse_positive,
 )
 from leastnoise.core.lattice import Grid, effective_steps, rounding_error
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.release import prepare_pair
+from leastnoise.core.release import Rebuilt, prepare_pair
 from leastnoise.costs import l1
 from leastnoise.errors import NotPrivate
 from leastnoise.ledger import UNRECORDED, Ledger, Receipt, Recording, Spending, Unrecorded
@@ -80,7 +81,7 @@ def calibrate_pair(privacy: Privacy, *, sensitivity: Number) -> "PairMechanism":
 
 @Releasing.register
 @dataclass(frozen=True, repr=False)
-class PairMechanism:
+class PairMechanism(Rebuilt):
     """Noise for two answers with its guarantee; built by :func:`calibrate_pair`.
 
     Attributes:
@@ -97,6 +98,7 @@ class PairMechanism:
 
     def __post_init__(self) -> None:
         """Prove that the noise, ideal and discretized, satisfies the guarantee."""
+        parse_positive(self.sensitivity, "sensitivity")
         factor = exponential(self.privacy.epsilon).lower
         shifts = (self.noise, self.sensitivity), (self.drawn, self.protected)
         for noise, shift in shifts:

@@ -70,8 +70,7 @@ def _batch(queries: Sequence[Query], places: list[int]) -> Batch:
     sums: list[Summed] = []
     for place in places:
         own = [*keys, *([len(keys)] if queries[place].counted else [])]
-        summed = queries[place].summed
-        if summed is not None:
+        for summed in queries[place].sums:
             own.append(len(keys) + counted + len(sums))
             sums.append(summed)
         columns[place] = tuple(own)

@@ -150,6 +150,11 @@ class TableQuery:
             and field.default is MISSING
             and field.default_factory is MISSING
         ]
+        # Two questions with the same words would have the same answer in a ledger.
+        if known.keys() & vars(question).get("__annotations__", {}) and (
+            "to_dict" not in vars(question)
+        ):
+            missing.append("to_dict of its own, with its fields")
         if missing:
             raise TypeError(
                 f"the table query {self.name!r} ({question.__name__}) lacks {', '.join(missing)}"

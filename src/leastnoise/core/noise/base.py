@@ -69,12 +69,12 @@ class Noise(ScipyMethods):
 
     def enclose(self, cost: ExpectedCost) -> Interval:
         """Enclose the expected cost E L(X)."""
+        if not isinstance(cost, ExpectedCost):
+            raise not_a_cost(cost)
         return cost.expectation(self)
 
     def expected(self, cost: ExpectedCost) -> Fraction:
         """Return E L(X): exact where it is rational, else a proved upper bound."""
-        if not isinstance(cost, ExpectedCost):
-            raise not_a_cost(cost)
         return self.enclose(cost).upper
 
 

@@ -63,7 +63,7 @@ class Mean(BoundedQuestion):
             question=self,
             rows=rows.known(self.column),
             numbers=(self.group_count(rows.unit), total),
-            summed=Summed(index, low, high, averaged=True),
+            sums=(Summed(index, low, high, averaged=True),),
         )
 
     def answers(

@@ -87,7 +87,7 @@ class Query:
         numbers: The numbers that are released. If groups are discovered, the first one is the count
             that decides which are shown.
         counted: Whether the engine counts rows: the first integer of a group.
-        summed: What the engine adds up, if anything: the next integer of a group.
+        sums: What the engine adds up: the next integers of a group.
         cell: A part of a group that no column names, if there is one: an Ibis expression.
     """
 
@@ -95,7 +95,7 @@ class Query:
     rows: Rows
     numbers: tuple[ReleasedNumber, ...]
     counted: bool = True
-    summed: Summed | None = None
+    sums: tuple[Summed, ...] = ()
     cell: Any = None
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ world, never taken from the data. It is checked completely when it is made.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -244,7 +244,10 @@ def build_query(question: Question, source: Source, unit: Unit) -> Query:
     if question.where is not None:
         table = table.filter(truth(question.where, source, table))
     query = question.query(Rows(source, unit, table))
+    if replace(query.rows.unit, max_rows=unit.max_rows) != unit:  # fewer rows of it may count
+        raise TypeError(f"{type(question).__name__} is about another privacy unit than its table")
     _check_parts(query)
+    _check_shifts(query)
     _ = query.selection  # rejects here what it cannot bound
     return query
 
@@ -255,13 +258,31 @@ def _check_parts(query: Query) -> None:
     They would release a wrong number, or show groups by one; and not before it is charged.
     """
     kind, numbers, discovered = type(query.question), query.numbers, query.question.discovered
-    returned = query.counted + (query.summed is not None)
+    returned = query.counted + len(query.sums)
     if kind.add_noise is Question.add_noise and returned != len(numbers):
         raise TypeError(f"{kind.__name__} lacks add_noise: its numbers are not those of a result")
     if kind.answers is Question.answers and len(numbers) > 1 + discovered:
         raise TypeError(f"{kind.__name__} lacks answers: it releases several numbers")
     if discovered and (numbers[0].step != 1 or numbers[0].shift != query.rows.unit.max_rows):
         raise TypeError(f"{kind.__name__} lacks deciding_count, the first number of its query")
+
+
+def _check_shifts(query: Query) -> None:
+    """Raise a TypeError for a number that one unit can change by more than its query states.
+
+    Numbers that a question makes itself, as a quantile does, are its own to prove.
+    """
+    kind = type(query.question)
+    if kind.add_noise is not Question.add_noise:
+        return
+    if query.cell is not None and not query.question.groups_itself:
+        raise TypeError(f"{kind.__name__} lacks groups_itself: its cells are groups")
+    unit_can = query.question.contribution(query.rows.unit)
+    shifts = [unit_can.count] * query.counted
+    shifts += [unit_can.sum(summed.low, summed.high) for summed in query.sums]
+    for number, shift in zip(query.numbers, shifts, strict=True):
+        if number.shift < shift or number.touched < unit_can.touched:
+            raise TypeError(f"{kind.__name__} understates what one unit changes in {number.name}")
 
 
 def make_title(what: str, by: tuple[str, ...]) -> str:

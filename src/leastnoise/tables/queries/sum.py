@@ -52,5 +52,5 @@ class Sum(BoundedQuestion):
             rows=rows,
             numbers=(*self.deciding_count(rows.unit), total),
             counted=self.discovered,
-            summed=Summed(index, lattice.low, lattice.high),
+            sums=(Summed(index, lattice.low, lattice.high),),
         )
