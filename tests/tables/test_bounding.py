@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE, Contribution, Selection
+from leastnoise.tables.queries.query import Unit
 from tests.support.small_tables import (
     CASES,
     COLUMNS,
@@ -218,6 +219,15 @@ def test_ranks_reach_what_is_declared(part: int, whole: int, counted: int) -> No
     )
     assert added == max(map(abs, ranks))
     assert replaced == max(ranks) - min(ranks)
+
+
+@pytest.mark.parametrize(
+    ("rows", "neighbours", "message"),
+    [(0, REPLACE, "max_rows must be a whole number of at least 1"), (1, "both", "neighbours must")],
+)
+def test_a_unit_without_a_sensitivity_is_refused(rows: int, neighbours: str, message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        Unit("id", rows, neighbours)
 
 
 def test_more_rows_than_doubles_count_are_refused(embedded: Engine) -> None:

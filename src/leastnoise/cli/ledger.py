@@ -30,7 +30,6 @@ _ACTIONS = {
     "export": {"out", "unit"},
     "plot": {"out"},
 }
-_SPELLED = {"as_json": "json"}
 # An action returns what it prints once the ledger is closed.
 Printing = Callable[[], None]
 
@@ -107,7 +106,7 @@ def _check(action: str, given: dict[str, Any]) -> None:
     for name, value in given.items():
         if value not in (None, False) and name not in _ACTIONS[action]:
             raise InvalidParameter(
-                f"--{_SPELLED.get(name, name)} is for {_actions_with(name)}; got it with {action}. "
+                f"--{name.removeprefix('as_')} is for {_actions_with(name)}; got it with {action}. "
                 "Leave it out."
             )
 

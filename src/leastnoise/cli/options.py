@@ -15,7 +15,6 @@ from leastnoise.errors import InvalidParameter
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger, Unrecorded
 
-
 _COSTS = "l1, l2, lp:P, threshold:T, or points:X,Y;X,Y;…"
 
 DATASET = "The data set; the one that the ledger was begun with if left out."

@@ -217,8 +217,7 @@ def to_json(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = Fa
         head = json.dumps(_about(answers), ensure_ascii=False, indent=1)
         file.write(f'{head[:-2]},\n "rows": ['.encode())
         rows = zip(*(one.values for one in columns), strict=True)
-        between = ",\n  "
-        gap = "\n  "
+        gap, between = "\n  ", ",\n  "
         while block := list(islice(rows, _ROWS_AT_ONCE)):
             lines = (encoder.encode(dict(zip(names, row, strict=True))) for row in block)
             file.write(f"{gap}{between.join(lines)}".encode())

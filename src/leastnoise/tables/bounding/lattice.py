@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
     import ibis.expr.types as ir
 
-
 # About how many steps lie between the bounds of a real column, unless more are asked for.
 _STEPS = 1 << 20
 # Up to this every integer is a double, and so is every bound on a lattice.

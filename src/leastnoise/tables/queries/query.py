@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.core.exact import quote
+from leastnoise.core.exact import parse_count, quote
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE, Selection, Summed, among
 from leastnoise.tables.budget import ReleasedNumber
@@ -43,6 +43,7 @@ class Unit:
     neighbours: str
 
     def __post_init__(self) -> None:
+        parse_count(self.max_rows, "max_rows", least=1)
         if self.neighbours not in (ADD_REMOVE, REPLACE):
             raise InvalidParameter(
                 f"neighbours must be one of {ADD_REMOVE}, {REPLACE}; got {quote(self.neighbours)}. "

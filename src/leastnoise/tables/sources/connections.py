@@ -17,7 +17,6 @@ from leastnoise.tables.sources.engine import without_details
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-
 ADDRESS = ("postgresql://", "postgres://")
 ENGINES = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "pyspark": "Spark"}
 _OURS: dict[str, Any] = {

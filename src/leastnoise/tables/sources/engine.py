@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from leastnoise.tables.sources.source import Source
 
-
 _Result = TypeVar("_Result")
 _PY4J = ["py4j", "py4j.clientserver", "py4j.java_gateway"]
 _CONTEXTS = ["DataFrameQueryContextLogger", "SQLQueryContextLogger"]

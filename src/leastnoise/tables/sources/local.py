@@ -16,7 +16,6 @@ from leastnoise.tables.sources.engine import without_details
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-
 _Read = TypeVar("_Read")
 _NAME = "records"  # of the table, in a query
 _LONGEST = 1 << 20  # bytes in the line of names

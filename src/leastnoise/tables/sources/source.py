@@ -162,11 +162,9 @@ def open_source(source: object, table: str | None = None) -> Source:
     return _source(chosen, engine, name)
 
 
-def _source(
-    table: "ir.Table", engine: str, name: str, *, text: bool = False, opened: bool = False
-) -> Source:
+def _source(table: "ir.Table", engine: str, name: str, *, text: bool = False) -> Source:
     kinds = {column: _kind(type_) for column, type_ in table.schema().items()}
-    return Source(table, engine, name, text, MappingProxyType(kinds), opened)
+    return Source(table, engine, name, text, MappingProxyType(kinds))
 
 
 def _kind(type_: "dt.DataType") -> str:

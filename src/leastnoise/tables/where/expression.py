@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from leastnoise.tables.sources import Source
 
-
 # For each kind of column, the kind of values that it is compared with, and what they are called.
 _VALUES = {
     **dict.fromkeys(("integer", "real", "decimal"), ("number", "numbers")),
