@@ -1,4 +1,4 @@
-"""The families of noise: what there is to build a mechanism of your own from."""
+"""The families of noise, to build a mechanism of your own from."""
 
 from leastnoise.core.noise import (
     DiscreteStaircase,

@@ -379,3 +379,9 @@ def test_only_gaussian_noise_composes_like_gaussian_noise() -> None:
     }
     other = replace(FAMILIES["laplace"], approximation=Approximation.GAUSSIAN)
     assert not other.is_gaussian
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_built_in_family_is_complete(name: str) -> None:
+    """Built-in families are registered without the check, so that commands start quickly."""
+    families.check_complete(name, FAMILIES[name])

@@ -1,7 +1,22 @@
-"""What one release, and what several together, reveal."""
+"""What one release, and what several together, reveal.
 
-from leastnoise.accounting.composition import Composition, Releasing, compose
-from leastnoise.accounting.parts import has_loss_curve
-from leastnoise.accounting.profile import Profile
+Composition is loaded on first use: calibrating and releasing do without it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from leastnoise.accounting.profile import Profile, Releasing
+
+if TYPE_CHECKING:
+    from leastnoise.accounting.composition import Composition, compose
+    from leastnoise.accounting.parts import has_loss_curve
 
 __all__ = ["Composition", "Profile", "Releasing", "compose", "has_loss_curve"]
+
+
+def __getattr__(name: str) -> object:
+    home = {"Composition": "composition", "compose": "composition", "has_loss_curve": "parts"}
+    if name in home:
+        return getattr(import_module(f"leastnoise.accounting.{home[name]}"), name)
+    raise AttributeError(f"module 'leastnoise.accounting' has no attribute {name!r}")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Protocol, TypeAlias
 
 from leastnoise.accounting.curves import LossCurve
 from leastnoise.accounting.joint import JointLoss
 from leastnoise.accounting.parts import PartLosses, noise_losses, promise_losses
-from leastnoise.accounting.profile import Profile, parse_epsilon
+from leastnoise.accounting.profile import Part, Profile, Releasing, parse_epsilon
 from leastnoise.core.basic_composition import joint_failure
 from leastnoise.core.exact import (
     Interval,
@@ -35,32 +33,6 @@ _SHOWN = Fraction(1, 10**6)
 _BITS = 320
 # How near the ε that is found is to the smallest that suffices, relative to it, or absolutely.
 _NEAR_BITS, _LEAST_BITS = 40, 60
-
-
-class Released(Protocol):
-    """A mechanism, as far as composition needs it."""
-
-    @property
-    def privacy(self) -> Privacy:
-        """The guarantee it satisfies."""
-        ...
-
-    @property
-    def profile(self) -> Profile:
-        """The profile of the noise that it samples."""
-        ...
-
-
-Part: TypeAlias = Released | Privacy | Profile
-
-
-class Releasing(ABC):
-    """A mechanism or an answer: the packages above register the classes that can be composed."""
-
-    @property
-    @abstractmethod
-    def composed_as(self) -> Part:
-        """The mechanism that was released from, or the guarantee that counts instead of it."""
 
 
 def compose(parts: Iterable[object]) -> Composition:

@@ -99,7 +99,6 @@ def _joined(shape: Shape) -> Shape:
 
 
 def _placed(shape: Shape) -> list[tuple[int, int, int]]:
-    """Return the pieces moved so that the first begins at 0: the place does not matter."""
     start = shape.pieces[0][0] if shape.pieces else 0
     return [(a - start, b - start, h) for a, b, h in shape.pieces]
 

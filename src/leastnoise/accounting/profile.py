@@ -1,13 +1,16 @@
 """The privacy profile δ(ε) of a noise, over every move of the true answer up to Δ."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Protocol, TypeAlias
 
 from leastnoise.accounting.renyi import renyi
 from leastnoise.accounting.tradeoff import impossible, tradeoff
 from leastnoise.core.exact import Interval, Number, parse_positive, parse_rational, quote
 from leastnoise.core.noise import Noise
+from leastnoise.core.privacy import Privacy
 from leastnoise.core.profile import Curve, Level
 from leastnoise.errors import InvalidParameter
 
@@ -119,3 +122,29 @@ def parse_epsilon(epsilon: Number) -> Fraction:
     if exact < 0:
         raise InvalidParameter("ε must be 0 or more", got=quote(epsilon), fix="Give one.")
     return exact
+
+
+class Released(Protocol):
+    """A mechanism, as far as composition needs it."""
+
+    @property
+    def privacy(self) -> Privacy:
+        """The guarantee it satisfies."""
+        ...
+
+    @property
+    def profile(self) -> Profile:
+        """The profile of the noise that it samples."""
+        ...
+
+
+Part: TypeAlias = Released | Privacy | Profile
+
+
+class Releasing(ABC):
+    """A mechanism or an answer: the packages above register the classes that can be composed."""
+
+    @property
+    @abstractmethod
+    def composed_as(self) -> Part:
+        """The mechanism that was released from, or the guarantee that counts instead of it."""

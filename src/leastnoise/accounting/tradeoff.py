@@ -106,7 +106,6 @@ def _tradeoff_of_staircase(curve: StaircaseCurve, rate: Fraction) -> Fraction:
 
 @impossible.register
 def _impossible_of_staircase(_curve: StaircaseCurve) -> Fraction:
-    """0: what one puts out so does the other."""
     return Fraction(0)
 
 

@@ -295,7 +295,6 @@ def _frame(problem: Problem, cells: int, window: int) -> Frame:
 
 
 def _jumps(cost: Cost) -> bool:
-    """Return whether a cost jumps at a kink: cells must then begin there."""
     return any(cost.beyond(kink) > cost.value(kink).upper for kink in cost.kinks)
 
 
@@ -361,5 +360,4 @@ def _scale(problem: Problem) -> Fraction:
 
 
 def _factor(problem: Problem) -> float:
-    """Return e^ε, or a number so large that it makes no difference."""
     return math.exp(min(as_float(problem.privacy.epsilon), 500.0))

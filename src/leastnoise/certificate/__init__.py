@@ -1,4 +1,4 @@
-"""Certificates: a noise, what it costs, and the proof that nothing in its class costs less."""
+"""Certificates: proofs that noise satisfies its guarantee, and of how little it could cost."""
 
 from leastnoise.certificate.canonical_bound import CanonicalBound, at_epsilon_0, bits_for
 from leastnoise.certificate.certificate import CLASSES, Certificate

@@ -100,7 +100,6 @@ class CanonicalBound:
         return law.enclose(cost).lower - sag
 
     def _whole(self, step: Fraction) -> bool:
-        """Whether the noise lies on the points of the bound already."""
         return self.integer and step == 1
 
 

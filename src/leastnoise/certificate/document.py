@@ -24,7 +24,14 @@ from leastnoise.certificate.canonical_bound import CanonicalBound
 from leastnoise.certificate.evidence import CombBound, SupportingLine, certificate_error
 from leastnoise.certificate.lattice_bound import Frame, LatticeBound
 from leastnoise.core.exact import Interval, exponential
-from leastnoise.core.noise import CLASSES, FiniteLatticeNoise, Noise, PiecewiseNoise, Run, Smooth
+from leastnoise.core.noise import (
+    STORED_NOISES,
+    FiniteLatticeNoise,
+    Noise,
+    PiecewiseNoise,
+    Run,
+    Smooth,
+)
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import (
     Cost,
@@ -333,5 +340,5 @@ def store_noise(noise: type[Noise]) -> None:
         raise TypeError(f"certificates hold another class named {noise.__name__}")
 
 
-for _noise in CLASSES:
+for _noise in STORED_NOISES:
     store_noise(_noise)

@@ -1,1 +1,1 @@
-"""What a promise rests on. Each package in here is a door of its own."""
+"""What a guarantee rests on; each package in it has a door of its own."""

@@ -1,4 +1,4 @@
-"""The promise: (ε, δ), in exact rationals."""
+"""An (ε, δ) guarantee, in exact rationals."""
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal

@@ -1,4 +1,4 @@
-"""What an error costs, and what a noise costs on average."""
+"""Costs of an error, and the expected cost of noise."""
 
 from leastnoise.costs.cost import Cost, as_cost, has_expectation
 from leastnoise.costs.piecewise import Points, Threshold, points, threshold

@@ -1,4 +1,4 @@
-"""What has been spent, on disk: a ledger that cannot be overspent."""
+"""The ledger: a durable privacy budget that cannot be overspent."""
 
 from leastnoise.ledger.accounts import Account, Accounts
 from leastnoise.ledger.declaration import account_to_json, release_to_json

@@ -181,7 +181,6 @@ def _follow(page: Page, known: Accounts, wanted: list[Head]) -> None:
 
 
 def _struck(rows: Iterator[Row], missing: set[tuple[int, str]]) -> Iterator[Row]:
-    """Go through rows and strike those that were looked for off a list."""
     for row in rows:
         missing.discard((row.seq, row.hash))
         yield row

@@ -1,4 +1,4 @@
-"""Many mechanisms: side by side, together, planned, or the promise that an accuracy needs."""
+"""Compare mechanisms, plan several answers, find the guarantee that an accuracy needs."""
 
 from leastnoise.planning.accuracy import privacy_for
 from leastnoise.planning.closed_forms import closed_cost

@@ -113,7 +113,6 @@ class _Search:
         return self._promise(_at(first))
 
     def _guess(self) -> Fraction:
-        """Return about the ε of Laplace noise, which tells how large a δ may be too."""
         tail = -math.log(max(as_float(1 - self.confidence), 1e-300))
         wanted = tail * as_float(self.problem.sensitivity / self.error)
         return Fraction(min(max(wanted, 1e-300), 20.0 if self.wants_epsilon else 0.5))
@@ -166,7 +165,6 @@ class _Search:
 
 
 def _place(number: Fraction) -> int:
-    """Return the place of the first decimal of three digits that is not below a number > 0."""
     short = Fraction(format_rounded(number, 3, ROUND_CEILING))
     exponent = magnitude(short)
     return exponent * _PER_DECADE + int(short / Fraction(10) ** (exponent - 2)) - 100

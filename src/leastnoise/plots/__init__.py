@@ -1,4 +1,4 @@
-"""Pictures of what lies below: one function a picture, each a Vega-Lite chart by Altair.
+"""Figures: one function each, as a Vega-Lite chart by Altair.
 
 Save one with :func:`save`; in a notebook a chart shows itself. Altair comes with the extra
 ``leastnoise[plots]``.

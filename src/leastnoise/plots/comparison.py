@@ -201,7 +201,6 @@ def _families(there: dict[str, Fraction]) -> dict[str, Fraction]:
 
 
 def _by_cost(there: dict[str, Fraction]) -> list[str]:
-    """Return all curves: by their costs where the question is asked, then those from elsewhere."""
     order = sorted(_families(there), key=lambda curve: there[curve])
     return [*order, *(curve for curve in _COLOURS if curve not in order)]
 

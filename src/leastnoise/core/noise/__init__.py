@@ -22,7 +22,7 @@ from leastnoise.core.noise.steps import DiscreteSteps, Steps
 from leastnoise.core.noise.uniform import DiscreteUniform, Uniform
 
 # Every class whose noise a certificate may hold.
-CLASSES: tuple[type[Noise], ...] = (
+STORED_NOISES: tuple[type[Noise], ...] = (
     DiscreteStaircase,
     DiscreteSteps,
     DiscreteUniform,
@@ -37,7 +37,7 @@ CLASSES: tuple[type[Noise], ...] = (
 
 __all__ = [
     "BITS",
-    "CLASSES",
+    "STORED_NOISES",
     "DiscreteStaircase",
     "DiscreteSteps",
     "DiscreteUniform",

@@ -260,7 +260,6 @@ class Parting:
         return shares
 
     def _ruled(self, names: list[str], which: int) -> list[int]:
-        """Return the answers whose width is ruled by ε, or those by δ, where there is no ε."""
         with_epsilon, with_delta = self._users(names)
         return [i for i in with_delta if i not in with_epsilon] if which else with_epsilon
 

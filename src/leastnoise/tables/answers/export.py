@@ -123,7 +123,6 @@ def _reals(figure: Figure, numbers: list[Any], values: list[float]) -> Column:
 
 
 def _typed(answers: "GroupedAnswers", *types: Any, long: Any) -> list[tuple[Column, Any]]:
-    """Return the columns, each with its type: of a kind's, or of long integers."""
     own = dict(zip(_ORDER, types, strict=True))
     return [(one, long if one.long else own[one.kind]) for one in export_columns(answers)]
 
@@ -241,7 +240,6 @@ def _about(answers: "GroupedAnswers") -> dict[str, Any]:
 
 
 def _plain(column: Column) -> list[Any]:
-    """Return the values as CSV has them: booleans as in JSON; null becomes an empty field."""
     if column.kind == BOOLEAN:
         return ["true" if one else "false" for one in column.values]
     return column.values

@@ -240,7 +240,6 @@ def _in(column: Any, part: list[Any]) -> Any:
 
 
 def _written(key: tuple[Any, ...]) -> str:
-    """Return a key as :func:`_join_texts` writes it."""
     *before, last = (_part(part) for part in key)
     return "".join(f"{len(part)}:{part}" for part in before) + last
 

@@ -308,7 +308,6 @@ class QuantileAnswer:
         return self.cell_bounds
 
     def _errors(self) -> tuple[str, str | None]:
-        """Return the printed rank errors at 95 % and at most; None if there is no maximum."""
         usual, always = format_rows(self.rank_error(USUAL)), self.bound
         return usual, None if isinstance(always, float) else format_rows(always)
 
