@@ -23,7 +23,7 @@ from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.lattice import CELLS, Grid
 from leastnoise.core.noise import power_series_bound
 from leastnoise.core.sampling.entropy import CipherTape
-from leastnoise.core.sampling.geometric import (
+from leastnoise.core.sampling.staircase import (
     BASE,
     Digit,
     DigitTable,

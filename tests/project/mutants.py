@@ -115,7 +115,7 @@ SAMPLING = [
     ),
     Mutant(
         "the next period begun with its full weight",
-        "leastnoise.core.sampling.geometric:both_sides",
+        "leastnoise.core.sampling.staircase:both_sides",
         replace("fall * runs[0].weight", "whole * runs[0].weight"),
         PARTS,
     ),

@@ -1,12 +1,6 @@
 """Sample: bits from one source, one exact integer from bits."""
 
 from leastnoise.core.sampling.entropy import SYSTEM, WORD, CipherTape, Tape
-from leastnoise.core.sampling.geometric import (
-    DigitTable,
-    StaircaseScheme,
-    geometric,
-    staircase_scheme,
-)
 from leastnoise.core.sampling.quantile import (
     BUCKET_BITS,
     LARGEST_REACH,
@@ -22,6 +16,12 @@ from leastnoise.core.sampling.schemes import (
     run_scheme,
     uniform_below,
     word_bits,
+)
+from leastnoise.core.sampling.staircase import (
+    DigitTable,
+    StaircaseScheme,
+    geometric,
+    staircase_scheme,
 )
 
 __all__ = [
