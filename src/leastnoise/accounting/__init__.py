@@ -1,4 +1,4 @@
-"""What one release, and what several together, reveal.
+"""How much one release reveals, and how much several reveal together.
 
 Composition is loaded on first use: calibrating and releasing do without it.
 """

@@ -1,4 +1,4 @@
-"""What is known of a noise's losses: δ at every e^(ih), enclosed, and how far chords lie above it.
+"""Privacy loss curves: δ enclosed at every e^(ih), and how far chords lie above it.
 
 Each kind of noise says its curve directly, in whole numbers, where asking its profile thousands of
 times would be slow. Only levels e^ε ≥ 1 are needed: the neighbours can be exchanged, so

@@ -1,4 +1,4 @@
-"""The smooth noises of the literature at the parameters that a promise asks for.
+"""Smooth noise of the literature, at the parameters that a guarantee requires.
 
 What is irrational in a formula is rounded up, a little more than its enclosure is wide: wider noise
 is more private. That it then keeps the promise is for the certificate's check to say.

@@ -1,4 +1,4 @@
-"""Why a noise keeps its promise and how far from the least it is, to be proved again by anyone."""
+"""A verifiable proof that noise satisfies its guarantee, and of how far it is from optimal."""
 
 import math
 from dataclasses import dataclass

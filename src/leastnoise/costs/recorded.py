@@ -1,4 +1,4 @@
-"""A cost of which only a table is known: what a certificate keeps of a function."""
+"""A cost known only by a table: the form in which a certificate stores a function."""
 
 from collections.abc import Mapping
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""A deployment declaration: what was promised about a data set and how it was kept, for others.
+"""A deployment declaration: the guarantees given for a dataset, for others to check.
 
 ``deployment`` has the sections and fields of the public registry of deployments of differential
 privacy (Dwork, Kohli and Mulligan 2019 asked for one; Nanayakkara, Ghazi and Vadhan 2025 for its

@@ -1,4 +1,4 @@
-"""What a ledger is given for a release, and what it returns."""
+"""Entries of a ledger: what a release charges, and the receipt for it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

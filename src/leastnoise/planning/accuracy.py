@@ -1,4 +1,4 @@
-"""``privacy_for``: the smallest promise whose least noise is as accurate as asked."""
+"""``privacy_for``: the smallest guarantee whose optimal noise is accurate enough."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""``compare``: every noise that keeps a promise, cheapest first."""
+"""``compare``: all noise that satisfies a guarantee, cheapest first."""
 
 import contextlib
 import math

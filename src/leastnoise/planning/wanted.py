@@ -1,4 +1,4 @@
-"""One answer that a plan is asked for."""
+"""One answer of a plan, with its sensitivity and its cost."""
 
 from dataclasses import dataclass
 from fractions import Fraction

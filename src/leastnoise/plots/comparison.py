@@ -1,4 +1,4 @@
-"""Pictures of a comparison: its noises, and what each family costs as the promise changes."""
+"""Figures of a comparison: its noise, and the cost of each family as the guarantee changes."""
 
 import contextlib
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Pictures of a budget: what was spent of each data set over time, against its limit."""
+"""Figures of a budget: the spending of each dataset over time, against its limit."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""One promise shared among several answers: found in floats, proved in exact numbers."""
+"""Split one guarantee among several answers: searched in floats, proved in exact numbers."""
 
 from leastnoise.planning.search.candidates import considered, impossible
 

@@ -1,4 +1,4 @@
-"""Noises whose answers tell less together than their promises add up to: narrowed until δ is met.
+"""Narrow noise whose answers together reveal less than the sum of their guarantees.
 
 With Laplace noises that keep (εᵢ, 0) each, all answers keep (Σεᵢ, 0), and with some δ less than
 that sum: how much less is worked out from what is drawn (:func:`leastnoise.compose`). So all εᵢ of

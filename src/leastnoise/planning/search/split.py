@@ -1,4 +1,4 @@
-"""Each answer keeps a part of the promise: how to part it, and what that costs."""
+"""Give each answer a part of the guarantee: how to split it, and what that costs."""
 
 import math
 from collections.abc import Sequence
