@@ -20,6 +20,7 @@ What is measured, a file each:
     growth         time and memory against n, 1/δ and m
     ledgers        what a charge costs, beside the disk's own fsync
     querying       tables asked, beside the same in SQL and beside OpenDP with Polars
+    quantiles      rank errors of medians, beside a textbook exponential mechanism
     people         the table that is asked, and what is asked of it
     asked          the child process that asks, whose time and memory are measured
     growing        the child process whose time and memory are measured

@@ -23,6 +23,7 @@ from benchmarks import (
     machine,
     pages,
     pictures,
+    quantiles,
     querying,
     solves,
     starting,
@@ -43,6 +44,7 @@ ALONE: dict[str, Callable[[Plan], Row]] = {
     "growth": growth.measured,
     "ledgers": ledgers.measured,
     "querying": querying.measured,
+    "quantiles": quantiles.measured,
 }
 BESIDE: dict[str, Callable[..., Row]] = {
     "draws": draws.measured,

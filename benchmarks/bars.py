@@ -20,6 +20,7 @@ IMPORT, COMMAND = 0.1, 0.3
 TIMES_FSYNC, OPENING, VERIFYING = 2.0, 0.2, 10.0
 TIMES_SQL, TIMES_BOUNDED, TIMES_MEMORY, TIMES_OPENDP = 1.5, 1.2, 1.3, 1.0
 DRAWN_ABOVE = 1e-3
+TIMES_TEXTBOOK = 1.05
 # Above the result, whatever its length.
 MEGABYTES = 32.0
 _LONG = 10**6
@@ -98,6 +99,12 @@ def _querying(part: Row) -> Iterator[Bar]:
             yield ours, own["times_opendp"]["median"], TIMES_OPENDP, "× opendp with Polars"
 
 
+def _quantiles(part: Row) -> Iterator[Bar]:
+    for row in part["rows"]:
+        what = f"mean rank error of a median, ε = {row['epsilon']}"
+        yield what, row["ratio"], TIMES_TEXTBOOK, "× a textbook exponential mechanism"
+
+
 def _middle(row: Row, name: str) -> float:
     return float(row["seconds"][name]["median"])
 
@@ -110,4 +117,5 @@ _PARTS: dict[str, Any] = {
     "growth": _growth,
     "ledgers": _ledgers,
     "querying": _querying,
+    "quantiles": _quantiles,
 }

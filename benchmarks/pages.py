@@ -22,6 +22,7 @@ SECTIONS = {
     "Growth with m": ("growth_m",),
     "Ledgers": ("ledgers",),
     "Tables": ("querying", "querying_growth"),
+    "Quantiles": ("quantiles",),
 }
 
 

@@ -99,7 +99,9 @@ def asked(source: Any, rows: int) -> dict[str, Callable[[], object]]:
 def questions(rows: int) -> tuple[ln.Count, ln.Sum]:
     """Return the count and the sum by group, for groups that are known."""
     keys = list(range(groups(rows)))
-    return ln.Count(by="g", keys=keys), ln.Sum("x", bounds=(0, HIGH), by="g", keys=keys)
+    return ln.Count(by="g", max_groups=1, keys=keys), ln.Sum(
+        "x", bounds=(0, HIGH), by="g", max_groups=1, keys=keys
+    )
 
 
 def _query(table: ln.Protected, both: list[Any]) -> Callable[[], object]:

@@ -393,6 +393,20 @@ def querying_growth(part: Row) -> str:
     return "\n\n".join([table(["", "rows", "time", "memory"], rows), *lines])
 
 
+def quantiles(part: Row) -> str:
+    """Return the mean rank errors of medians, in rows, beside a textbook mechanism."""
+    rows = [
+        [
+            row["epsilon"],
+            *(f"{digits(one['mean'])} ± {digits(one['standard_error'], 1)}" for one in errors),
+            digits(row["ratio"]),
+        ]
+        for row in part["rows"]
+        for errors in [[row["errors"][name] for name in ("leastnoise", "textbook")]]
+    ]
+    return table(["ε", "leastnoise", "exponential mechanism", "ratio"], rows)
+
+
 # The part of the results that a table shows, all of them if none is named, and what makes it.
 TABLES: dict[str, tuple[str, Callable[[Row], str]]] = {
     "machine": ("", machine),
@@ -415,4 +429,5 @@ TABLES: dict[str, tuple[str, Callable[[Row], str]]] = {
     "ledgers": ("ledgers", ledgers),
     "querying": ("querying", querying),
     "querying_growth": ("querying", querying_growth),
+    "quantiles": ("quantiles", quantiles),
 }

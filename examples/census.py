@@ -27,13 +27,14 @@ def main() -> None:
 def ask(people: ln.Protected) -> None:
     """Ask four questions."""
     say("How many persons live where? Regions are discovered: one of a single person stays hidden.")
-    show(people.count(by="region", privacy=ln.Privacy("0.2", "1e-7")))
+    show(people.count(by="region", max_groups=1, privacy=ln.Privacy("0.2", "1e-7")))
 
     say("What do adults earn? The groups are given, and shown whatever the table holds.")
     adults = people.mean(
         "income",
         bounds=INCOMES,
         by="sex",
+        max_groups=1,
         keys=["f", "m"],
         where="age >= 18",
         privacy=ln.Privacy("0.4"),
@@ -41,7 +42,9 @@ def ask(people: ln.Protected) -> None:
     show(adults)
 
     say("How old are they?")
-    show(people.histogram("age", edges=[0, 18, 40, 65, 120], privacy=ln.Privacy("0.2")))
+    show(
+        people.histogram("age", edges=[0, 18, 40, 65, 120], max_groups=1, privacy=ln.Privacy("0.2"))
+    )
 
     say("Half of those with an income have less than about:")
     show(people.median("income", bounds=INCOMES, cells=150, privacy=ln.Privacy("0.2")))

@@ -1,4 +1,4 @@
-"""leastnoise: the least noise that differential privacy allows.
+"""leastnoise: differential privacy with little noise, and a proof of how little.
 
 >>> import leastnoise as ln
 >>> mechanism = ln.calibrate(ln.Privacy(delta=0.1), sensitivity=1)

@@ -9,6 +9,8 @@
     ├── LedgerDamaged      (RuntimeError)         the ledger's chain is broken
     ├── LedgerUnavailable  (RuntimeError)         the ledger cannot be written now
     ├── QueryFailed        (RuntimeError)         an engine did not answer a query
+    ├── ReleaseFailed      (RuntimeError)         an unexpected error, withheld: it can quote data
+    ├── EntropyFailed      (RuntimeError)         the system's random generator failed
     └── Unsupported        (NotImplementedError)  a right question that this version cannot answer
 
 A message says the rule, what was got and what to do. It may quote a parameter, for parameters
@@ -103,6 +105,20 @@ class LedgerUnavailable(LeastnoiseError, RuntimeError):
 
 class QueryFailed(LeastnoiseError, RuntimeError):
     """A query did not run to its end on its engine, whose own words are kept back."""
+
+
+class ReleaseFailed(LeastnoiseError, RuntimeError):
+    """An unexpected error ended a release; it is withheld because it can quote data.
+
+    A charge that was recorded before stands.
+    """
+
+
+class EntropyFailed(LeastnoiseError, RuntimeError):
+    """The operating system's random generator failed a check; nothing was released.
+
+    A charge that was recorded before stands, because noise is sampled after it.
+    """
 
 
 class Unsupported(LeastnoiseError, NotImplementedError):

@@ -1,24 +1,77 @@
 """Show things to people: tables of plain cells as text and HTML, and a line of progress."""
 
+import re
 import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
+from threading import Event, Lock, Thread
+from typing import ClassVar
 
 # A line of the header, then one for each row.
 Cells = Sequence[Sequence[str]]
 
 _WIDTH = 88
+_SCREEN = 80
+_NO_BREAK = "\u00a0"
 
 
-def table(title: str, rows: Mapping[str, str]) -> str:
-    """Return a small HTML table with a title; everything in it is escaped."""
+# A label, and what it says.
+Fact = tuple[str, str]
+
+
+def table(title: str, rows: Mapping[str, str] | Sequence[Fact], *, above: str = "") -> str:
+    """Return a small HTML table with a title, and a line above; everything in it is escaped."""
+    facts = rows.items() if isinstance(rows, Mapping) else rows
+    first = f"<div>{escape(above)}</div>" if above else ""
     lines = "".join(
         f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(text)}</td></tr>"
-        for name, text in rows.items()
+        for name, text in facts
     )
-    return f"<table><caption><code>{escape(title)}</code></caption>{lines}</table>"
+    return f"{first}<table><caption><code>{escape(title)}</code></caption>{lines}</table>"
+
+
+def labelled(facts: Sequence[Fact], *, width: int = _SCREEN) -> list[str]:
+    """Return a line for each fact, the label first, wrapped at 80 columns or another width.
+
+    Further lines are indented below the text. No line ends within a formula such as ε = 1.
+    """
+    indent = max((len(label) for label, _ in facts), default=0) + 2
+    lines: list[str] = []
+    for label, text in facts:
+        lines += _filled(text, first=label.ljust(indent), further=" " * indent, width=width)
+    return lines
+
+
+def sentences(*texts: str) -> list[str]:
+    """Return the lines of sentences, each wrapped at 80 columns and then indented."""
+    return [line for text in texts for line in _filled(text, first="", further="    ")]
+
+
+def held(text: str) -> str:
+    """Return a text in which :func:`sentences` and :func:`labelled` break no line."""
+    return text.replace(" ", _NO_BREAK)
+
+
+def printable(text: str) -> str:
+    """Escape what does not print, so that a name can neither break a line nor color a screen."""
+    return "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
+    )
+
+
+def _filled(text: str, *, first: str, further: str, width: int = _SCREEN) -> list[str]:
+    held = re.sub(r"(?<=[=±≤≈]) | (?=[=±≤≈])", _NO_BREAK, text)
+    filled = textwrap.wrap(
+        held,
+        width,
+        initial_indent=first,
+        subsequent_indent=further,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace(_NO_BREAK, " ") for line in filled]
 
 
 def as_text(
@@ -74,23 +127,74 @@ _PATIENCE = 2.0
 
 
 class Progress:
-    """Reports on a terminal's error stream what is being done, once it takes long."""
+    """Reports what is being done, once a second after two seconds, while a block runs.
+
+    On a terminal's error stream, and below the cell of a notebook; nowhere else, so that logs stay
+    clean. The line is wiped at the end, so the block must not print. Inside the block of another
+    one it reports on the other's line, and puts that line's words back at its end.
+    """
+
+    _outermost: "ClassVar[Progress | None]" = None
+
+    def __init__(self, doing: str = "working", clock: Callable[[], float] = time.monotonic) -> None:
+        self._doing, self._clock = doing, clock
+        self._width, self._lock = 0, Lock()
+        self._reporter: Thread | None = None
 
     def __enter__(self) -> "Progress":
-        self._begun = time.monotonic()
-        self._width = 0
+        self._begun, self._ended = self._clock(), Event()
+        self._outer = Progress._outermost
+        if self._outer is not None:
+            self._before = self._outer._doing
+            self._outer(self._doing)
+            return self
+        Progress._outermost = self
+        if _is_watched():
+            self._reporter = Thread(target=self._report, daemon=True)
+            self._reporter.start()
         return self
 
     def __call__(self, doing: str) -> None:
-        """Report what is being done now."""
-        passed = time.monotonic() - self._begun
-        if passed > _PATIENCE and sys.stderr is not None and sys.stderr.isatty():
-            line = f"leastnoise: {doing}, {passed:.0f} s"
-            sys.stderr.write("\r" + line.ljust(self._width))
-            sys.stderr.flush()
-            self._width = len(line)
+        """Report from now on that this is being done."""
+        if self._outer is not None:
+            self._outer(doing)
+            return
+        self._doing = doing
+        if self._reporter is not None and self._clock() - self._begun >= _PATIENCE:
+            self._write_line()
 
     def __exit__(self, *_: object) -> None:
+        if self._outer is not None:
+            self._outer(self._before)
+            return
+        Progress._outermost = None
+        self._ended.set()
+        if self._reporter is not None:
+            self._reporter.join()
         if self._width:
-            sys.stderr.write("\r" + " " * self._width + "\r")
-            sys.stderr.flush()
+            _write("\r" + " " * self._width + "\r")
+
+    def _report(self) -> None:
+        wait = _PATIENCE
+        while not self._ended.wait(wait):
+            self._write_line()
+            wait = 1.0
+
+    def _write_line(self) -> None:
+        with self._lock:
+            line = f"leastnoise: {self._doing}, {self._clock() - self._begun:.0f} s"
+            _write("\r" + line.ljust(self._width))
+            self._width = max(self._width, len(line))
+
+
+def _is_watched() -> bool:
+    """Tell whether somebody sees the error stream: at a terminal, or in a notebook."""
+    stream = sys.stderr
+    if stream is None:
+        return False
+    return stream.isatty() or type(stream).__module__.startswith("ipykernel.")
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

@@ -60,7 +60,11 @@ def test_it_equals_a_linear_programme(cost: Cost, moved: int, delta: str) -> Non
     window = int(2 * moved / privacy.delta) + 3 * int(mechanism.noise.radius) + 40
     expected = programme(cost, moved, float(privacy.delta), window)
     assert float(mechanism.cost) == pytest.approx(expected, rel=1e-7, abs=1e-9)
-    assert mechanism.certificate.exact
+    certificate = mechanism.certificate
+    assert certificate.gap < Fraction(1, 1 << 60)
+    assert certificate.exact is not certificate.cost_is_upper_bound  # √x is enclosed
+    if cost != ln.lp("1/2"):
+        assert certificate.exact
 
 
 def test_only_what_has_no_least_noise_is_refused() -> None:
@@ -124,7 +128,7 @@ def test_an_integer_answer_that_mostly_leaves_as_it_is_must_be_allowed() -> None
     assert peaked.exact_probability == Fraction(3, 5)
     with pytest.raises(InvalidParameter, match=r"probability 0\.6: the exact value leaves"):
         peaked.release(5)
-    assert "left with probability 0.6" in str(peaked.release(5, allow_exact=True))
+    assert "exact with probability 0.6" in str(peaked.release(5, allow_exact=True))
     level = ln.calibrate(ln.Privacy(delta="1/3"), sensitivity=1, integer=True)
     assert level.exact_probability == Fraction(1, 3)  # said, but no more likely than one off
     assert not level.needs_allowance

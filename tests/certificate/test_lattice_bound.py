@@ -1,6 +1,5 @@
 """The lower bound by multipliers: whatever passes the check proves no more than is true."""
 
-import time
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 
 import leastnoise as ln
 from leastnoise.accounting.profile import Profile
+from leastnoise.calibration.deadline import Deadline
 from leastnoise.calibration.problem import Problem
 from leastnoise.calibration.solve import Solver
 from leastnoise.certificate import CanonicalBound, Frame, LatticeBound
@@ -216,7 +216,7 @@ def test_multipliers_of_a_window_too_small_prove_no_more_than_the_truth() -> Non
     privacy, cost = ln.Privacy(2, "0.05"), ln.l2
     reached = ln.calibrate(privacy, sensitivity=1, cost=cost, among="any").cost
     problem = Problem(privacy, Fraction(1), cost, integer=False, among="any")
-    solver = Solver(problem, Frame("chords", 8, 16), time.monotonic() + 60, None)
+    solver = Solver(problem, Frame("chords", 8, 16), Deadline.after(60), None)
     prices = [float(floor / solver.scale) for floor in solver.floors[:-1]]
     found = solver.programme.minimize(prices, beyond=None, atom=None)
     assert found is not None

@@ -12,7 +12,9 @@ from leastnoise.cli import main
 from leastnoise.cli.app import Group
 
 EXIT_CODES = {
+    errors.EntropyFailed: 1,
     errors.QueryFailed: 1,
+    errors.ReleaseFailed: 1,
     errors.InvalidParameter: 2,
     errors.LedgerUnavailable: 2,
     errors.Unsupported: 2,

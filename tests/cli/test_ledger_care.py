@@ -192,13 +192,13 @@ def test_the_data_set_is_named_where_there_are_several(file: str) -> None:
         if name == "visits":
             fine("ledger", file, "new", "--dataset", name, *LIMIT)
         line = fine("release", "42", *FIFTH, "--ledger", file, "--analyst", "ann").stdout
-        assert line.endswith(", of data set 'data'\n") == (name == "visits")
+        assert line.endswith(" (dataset 'data')\n") == (name == "visits")
         titles = re.search(r"(?m)^row .*$", fine("ledger", file).stdout)
         assert titles is not None
         assert ("data set" in titles[0]) == (name == "visits")
         assert "  analyst  " in titles[0]
     line = fine("release", "42", *FIFTH, "--ledger", file, "--dataset", "visits").stdout
-    assert line.endswith(", of data set 'visits'\n")
+    assert line.endswith(" (dataset 'visits')\n")
     assert released(file, "--dataset", "visits")["recorded"]["dataset"] == "visits"
     printed = fine("ledger", file, "--dataset", "visits").stdout
     rows = [line.split()[3:5] for line in printed.splitlines() if re.match(r"\d+ +2", line)]

@@ -23,8 +23,8 @@ from click.testing import CliRunner, Result
 import leastnoise as ln
 from leastnoise import plots
 from leastnoise.cli import main
-from leastnoise.cli import output as waiting_file
-from leastnoise.cli.output import waiting
+from leastnoise.rendering import Progress
+from tests.support.ledger_files import edit
 from tests.support.postgres_servers import Server
 
 CANARY = "31337.4242"  # the value that nothing may repeat
@@ -62,11 +62,7 @@ def released(file: str, *more: str) -> Any:
 
 def damage(file: str) -> None:
     """Change a letter of a key, as an editor of databases would."""
-    with sqlite3.connect(file) as connection:
-        for (trigger,) in connection.execute("SELECT name FROM sqlite_schema WHERE type='trigger'"):
-            connection.execute(f"DROP TRIGGER {trigger}")
-        connection.execute("UPDATE rows SET key = 'c' WHERE key = 'a'")
-    connection.close()
+    edit(file, "UPDATE rows SET key = 'c' WHERE key = 'a'")
 
 
 # ------------------------------------------------------------------- what it shows
@@ -291,7 +287,8 @@ def test_under_a_key_the_stored_answer_comes_back(file: str) -> None:
     assert (first["recorded"]["again"], again["recorded"]["again"]) == (False, True)
     assert exact(again["recorded"]["left"])[0] == Fraction(4, 5)
     printed = call("release", CANARY, *FIFTH, "--ledger", file, "--key", "members").stdout
-    assert "; the stored answer, recorded as 'members' on " in printed
+    assert printed.startswith("Stored answer of ")
+    assert (first["reused"], again["reused"]) == (None, first["recorded"]["at"])
     fresh = released(file, "--key", "members", "--fresh")["recorded"]
     assert fresh["row"] > first["recorded"]["row"]
     assert exact(fresh["left"])[0] == Fraction(3, 5)
@@ -448,8 +445,8 @@ class Terminal(StringIO):
 def test_what_takes_long_is_told_on_a_terminal_and_wiped(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(waiting_file, "_PATIENCE", 0)
-    with waiting("checking the ledger"):
+    monkeypatch.setattr("leastnoise.rendering._PATIENCE", 0)
+    with Progress("checking the ledger"):
         assert terminal.told.wait(60)
     said = terminal.getvalue()
     assert said.startswith("\rleastnoise: checking the ledger, 0 s")
@@ -461,8 +458,8 @@ def test_what_is_done_next_is_told_in_its_place(monkeypatch: pytest.MonkeyPatch)
     """A shorter text leaves nothing of a longer one on the line."""
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(waiting_file, "_PATIENCE", 0)
-    with waiting("checking the ledger") as now:
+    monkeypatch.setattr("leastnoise.rendering._PATIENCE", 0)
+    with Progress("checking the ledger") as now:
         assert terminal.told.wait(60)
         terminal.told.clear()
         now("drawing")
@@ -484,7 +481,7 @@ def test_plot_says_when_it_draws(
         yield told.append
         told.append("ended")
 
-    monkeypatch.setattr(import_module("leastnoise.cli.ledger"), "waiting", noting)
+    monkeypatch.setattr(import_module("leastnoise.cli.ledger"), "Progress", noting)
     monkeypatch.setattr("click.echo", lambda *_, **__: told.append("printed"))
     assert call("ledger", file, "plot", "--out", str(tmp_path / "a.json")).exit_code == 0
     assert told == ["checking the ledger", "drawing the picture", "ended", "printed"]
@@ -493,7 +490,7 @@ def test_plot_says_when_it_draws(
 def test_what_is_quick_or_not_seen_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
     for stream in (Terminal(), StringIO()):
         monkeypatch.setattr(sys, "stderr", stream)
-        with waiting("checking the ledger"):
+        with Progress("checking the ledger"):
             pass
         assert stream.getvalue() == ""
 

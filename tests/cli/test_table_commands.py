@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import shutil
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date, timedelta
@@ -23,7 +22,8 @@ from click.testing import CliRunner, Result
 
 import leastnoise as ln
 from leastnoise.cli import main
-from leastnoise.tables import census
+from leastnoise.tables import QUERIES, TableQuery, census
+from tests.support.ledger_files import edit
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,6 +51,7 @@ PEOPLE = [
     }
 ]
 UNIT = ["--unit", "person", "--max-rows", "1"]
+ONE = ["--max-groups", "1"]
 # So much that none of the whole numbers here is moved: each with probability below 2e^−99.
 NEARLY_EXACT = ["--epsilon", "400"]
 
@@ -138,7 +139,7 @@ def test_each_question_is_answered(source: str) -> None:
     assert count["privacy"] == {"epsilon": "400", "delta": "0"}
     assert set(count) == {
         *("asked", "value", "value_float", "interval_95", "bound", "privacy"),
-        *("exact_probability", "recorded"),
+        *("exact_probability", "recorded", "total_privacy", "subject", "reused"),
     }
     # Noise of ε goes beyond k times its sensitivity with probability below 2e^−kε. A mean of ε = 8
     # has at least 3 for each part, as it says when it explains itself.
@@ -151,21 +152,29 @@ def test_each_question_is_answered(source: str) -> None:
     assert abs(Fraction(found["sum_from_middle"]) - total) <= 240_000
     assert abs(Fraction(found["value"]) - Fraction(total, 240)) <= 1_500
     found = asked(
-        "quantile", source, "income", "--share", "1/4", "--bounds", "0", "32000", "--cells", "16"
+        "quantile", source, "income", "--share", "0.24", "--bounds", "0", "32000", "--cells", "16"
     )
-    assert found["cell"] == ["4000", "6000"]  # a quarter of the rows is below 6000, not of 4000
+    integer = source == "people.parquet"  # the values of a CSV file are strings
+    # The 58th of 240 rows, 100 apart, is above 0.24 · 240 = 57.6 rows.
+    assert found["cell"] == ["4000", "5999" if integer else "6000"]
     assert "rank_error_95" in found
-    found = asked("median", source, "income", "--bounds", "0", "32000", "--cells", "16")
+    found = asked("median", source, "income", "--bounds", "0", "32000", "--cells", "10")
     assert found["asked"] == "median of income"
-    assert found["cell"] == ["10000", "12000"]  # half of the rows is below 12000, not of 10000
-    found = asked("histogram", source, "income", "--edges", "0, 1000,10000,3e4")
+    # Half of the rows are below 12000.
+    assert found["cell"] == ["9600", "12799" if integer else "12800"]
+    more = ["--bounds", "0", "32000", "--cells", "10", "--interval", "0.9"]
+    found = asked("median", source, "income", *more, epsilon="100")
+    low, high = map(Fraction, found["interval"])
+    assert low <= 9600
+    assert high >= 12000
+    found = asked("histogram", source, "income", "--edges", "0, 1000,10000,3e4", *ONE)
     assert [(one["key"], one["value"]) for one in found["groups"]] == [
         (["[0, 1000)"], "10"),
         (["[1000, 10000)"], "90"),
         (["[10000, 30000]"], "140"),
     ]
-    assert spent() == 4 * 400 + 22 + 8
-    assert found["recorded"]["left"]["epsilon"] == "370"
+    assert spent() == 4 * 400 + 100 + 22 + 8
+    assert found["recorded"]["left"]["epsilon"] == "270"
 
 
 @pytest.fixture
@@ -176,7 +185,7 @@ def groups_file() -> str:
 
 def test_groups_are_given_by_options_and_by_a_file(groups_file: str) -> None:
     """Those that the table does not have are answered, those that are not given are not."""
-    given = ["--by", "region", "--group", "west", "--groups-file", groups_file]
+    given = ["--by", "region", "--group", "west", "--groups-file", groups_file, *ONE]
     found = asked("count", "people.csv", *given)
     assert found["by"] == ["region"]
     assert {one["key"][0]: one["value"] for one in found["groups"]} == {
@@ -190,6 +199,7 @@ def test_groups_are_read_as_their_column_has_them() -> None:
     given = [
         *("--by", "level", "--by", "member", "--by", "born", "--by", "region"),
         *("--group", "-1,TRUE,2000-01-01,east", "--group", '0,false,2000-01-02,"north, ""upper"""'),
+        *ONE,
     ]
     found = asked("count", "people.parquet", *given)
     true = [
@@ -230,11 +240,11 @@ def test_a_group_that_its_column_cannot_hold_is_refused(by: str, group: str, mes
 
 
 def test_discovered_groups_have_many_people() -> None:
-    promise = ["--epsilon", "1", "--delta", "1e-6", "--by", "region"]
+    promise = ["--epsilon", "1", "--delta", "1e-6", "--by", "region", *ONE]
     done = call("count", "people.csv", *promise, *UNIT, *RECORDED)
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout.startswith("count by region\n\nregion ")
-    assert done.stdout.count("± ") == 3  # the noise is at most 14, of 80
+    assert done.stdout.count(" to ") == 3 + 1  # the noise is at most 14, of 80; and in the note
     assert CANARY not in done.stdout
 
 
@@ -270,7 +280,12 @@ def test_the_same_question_again_is_free() -> None:
     assert again["value"] == first["value"]
     assert (first["recorded"]["again"], again["recorded"]["again"]) == (False, True)
     assert spent() == Fraction(1, 2)
-    assert "; the stored answer, recorded as 'count #" in call(*question).stdout
+    assert (first["reused"], again["reused"]) == (None, first["recorded"]["at"])
+    printed = call(*question).stdout.splitlines()
+    day = first["recorded"]["at"][:10]
+    assert printed[0] == f"Stored answer of {day}: nothing was charged, no new noise."
+    assert printed[1].startswith("count: ")
+    assert f"Budget     nothing charged: stored answer of {day} returned" in printed
     assert data(call(*question, "--fresh", "--json"))["recorded"]["again"] is False
     assert data(call(*question, "--key", "mine", "--json"))["recorded"]["key"] == "mine"
     assert spent() == Fraction(3, 2)
@@ -279,14 +294,15 @@ def test_the_same_question_again_is_free() -> None:
 def test_of_several_data_sets_the_one_that_is_meant_is_charged_and_named() -> None:
     ln.Ledger("a.ledger", dataset="visits", limit=ln.Privacy(1)).close()
     question = ["people.csv", *UNIT, "--epsilon", "0.5", *RECORDED, "--dataset", "visits"]
-    assert call("count", *question).stdout.endswith(", of data set 'visits'\n")
+    named = "(a.ledger, dataset 'visits')"
+    assert named in call("count", *question).stdout
     edges = ["income", "--edges", "0,9"]
     more = ["--analyst", "ann", "--witness", "elsewhere.heads"]
     late = call("histogram", *question[:1], *edges, *question[1:], *more)
     assert late.exit_code == 2
     assert "a witness must exist and hold heads" in late.stderr
     done = call("histogram", *question[:1], *edges, *question[1:], *more[:2])
-    assert done.stdout.endswith("\nof data set 'visits'\n")
+    assert named in done.stdout
     assert spent() == 0
 
 
@@ -296,11 +312,7 @@ def test_the_budget_is_exit_code_3_and_a_damaged_ledger_4() -> None:
     refused = call(*question, "2000")
     assert (refused.exit_code, refused.stdout) == (3, "")
     assert spent() == 1
-    with sqlite3.connect("a.ledger") as connection:
-        for (trigger,) in connection.execute("SELECT name FROM sqlite_schema WHERE type='trigger'"):
-            connection.execute(f"DROP TRIGGER {trigger}")
-        connection.execute("UPDATE rows SET at = '2020-01-01' WHERE seq = 2")
-    connection.close()
+    edit("a.ledger", "UPDATE rows SET at = '2020-01-01' WHERE seq = 2")
     for more in (["1"], ["2"]):
         done = call(*question, *more)
         assert (done.exit_code, done.stdout) == (4, "")
@@ -407,17 +419,15 @@ def test_an_answer_is_printed_also_where_it_cannot_be_written() -> None:
 # ------------------------------------------------------------------- mistakes
 
 HALF = ["--epsilon", "0.5"]
+TINY = ["--delta", "1e-9"]
 MISTAKES = [
-    (["count", "people.csv", *HALF, *RECORDED], "by one of --unit COLUMN and --row-is-unit; got n"),
-    (["count", "people.csv", *HALF, *RECORDED, *UNIT, "--row-is-unit"], "--row-is-unit; got both."),
     (
-        ["count", "people.csv", *HALF, *UNIT],
-        "by one of --ledger FILE and --unrecorded; got neither",
+        ["count", "people.csv", *HALF, *RECORDED, *UNIT, "--row-is-unit"],
+        "--unit and --row-is-unit exclude each other, got both.",
     ),
-    (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--unrecorded"], "--unrecorded; got both."),
     (
-        ["count", "people.csv", *HALF, "--unit", "person", *RECORDED],
-        "got none. Give --max-rows 1 if",
+        ["count", "people.csv", *HALF, *UNIT, *RECORDED, "--unrecorded"],
+        "--ledger and --unrecorded exclude each other, got both.",
     ),
     (
         ["count", "people.csv", *HALF, "--row-is-unit", "--max-rows", "2", *RECORDED],
@@ -427,15 +437,13 @@ MISTAKES = [
         ["count", "people.csv", *HALF, "--unit", "preson", *UNIT[2:], *RECORDED],
         "Did you mean 'pers",
     ),
-    (["count", "people.csv", *UNIT, *RECORDED], "got neither. Give for instance --epsilon 0.5."),
-    (["count", "people.csv", *UNIT, "--explain"], "a promise must be given by --epsilon, --delta"),
     (
         ["count", "people.csv", *UNIT, *RECORDED, "--epsilon", "0"],
         "at ε = 0 no noise keeps δ = 0",
     ),
     (["count", "people.csv", *UNIT, *RECORDED, "--epsilon", ""], "ε must be a finite number"),
     (
-        ["count", "people.csv", *HALF, *UNIT, *RECORDED, "--by", "region,level"],
+        ["count", "people.csv", *HALF, *UNIT, *RECORDED, *ONE, *TINY, "--by", "region,level"],
         "got 'region,level', which is none. Repeat --by for each column",
     ),
     (["count", "nowhere.csv", *HALF, *UNIT, *RECORDED], "got 'nowhere.csv', where there is none."),
@@ -443,15 +451,11 @@ MISTAKES = [
     (["count", "mysql://a:sesame@b/c", *HALF, *UNIT, *RECORDED], "got an address."),
     (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--table", "a"], "--table must come with a"),
     (
-        ["count", "postgresql://a:sesame@127.0.0.1:1/c", *HALF, *UNIT, *RECORDED],
-        "must be said by --table; got none. Give for instance --table people.",
-    ),
-    (
         ["count", "people.csv", *HALF, *UNIT, *RECORDED, "--group", "west"],
         "got --group without --by",
     ),
     (
-        ["count", "people.csv", *HALF, *UNIT, *RECORDED, "--by", "region"],
+        ["count", "people.csv", *HALF, *UNIT, *RECORDED, "--by", "region", *ONE, "--delta", "0"],
         "Give --group, the groups to answer for, or promise a δ.",
     ),
     (
@@ -464,6 +468,7 @@ MISTAKES = [
             "a",
             "--group",
             "a",
+            *ONE,
             *HALF,
             *UNIT,
             *RECORDED,
@@ -478,6 +483,7 @@ MISTAKES = [
             "region",
             "--groups-file",
             "a.ledger",
+            *ONE,
             *HALF,
             *UNIT,
             *RECORDED,
@@ -546,23 +552,8 @@ MISTAKES = [
         "Write for instance --share 0.9.",
     ),
     (
-        ["histogram", "people.csv", "income", "--edges", "0,,1", *HALF, *UNIT, *RECORDED],
+        ["histogram", "people.csv", "income", "--edges", "0,,1", *ONE, *HALF, *UNIT, *RECORDED],
         "an edge must be a finite number; got ''.",
-    ),
-    (
-        [
-            "histogram",
-            "people.csv",
-            "income",
-            "--edges",
-            "0,9",
-            "--by",
-            "region",
-            *HALF,
-            *UNIT,
-            *RECORDED,
-        ],
-        "got --by without --group. Give --group.",
     ),
 ]
 
@@ -585,15 +576,86 @@ def test_a_mistake_is_one_line_says_what_to_type_and_costs_nothing(
 def test_a_file_of_groups_is_not_repeated_for_it_might_be_the_table() -> None:
     for by in (["--by", "level"], ["--by", "level", "--by", "member"]):
         question = ["count", "people.parquet", *by, "--groups-file", "people.csv"]
-        done = call(*question, *HALF, *UNIT, *RECORDED)
+        done = call(*question, *ONE, *HALF, *UNIT, *RECORDED)
         assert (done.exit_code, done.stdout) == (2, "")
         assert CANARY not in done.stderr
         assert "p1" not in done.stderr
     Path("groups.txt").write_text("west\n\neast\n", encoding="utf-8")
     done = call(
-        "count", "people.csv", *by[2:], "--groups-file", "groups.txt", *HALF, *UNIT, *RECORDED
+        "count", "people.csv", *by[2:], "--groups-file", "groups.txt", *ONE, *HALF, *UNIT, *RECORDED
     )
     assert "got one that is empty" in done.stderr
+
+
+# ------------------------------------------------------------------- what is missing
+
+
+def listed(stderr: str) -> tuple[list[str], list[list[str]]]:
+    """Return what an error lists as missing, and the commands of its example."""
+    assert max(map(len, stderr.splitlines())) <= 80
+    above, _, below = stderr.partition("\n\n  Example:\n")
+    names = re.findall(r"(?m)^  (--[a-z-]+|[A-Z]+)(?= )", above)
+    lines = below.replace("\\\n", " ").splitlines()
+    return names, [shlex.split(line)[1:] for line in lines if line]
+
+
+@pytest.mark.usefixtures("census_here")
+@pytest.mark.parametrize("given", [[], ["people.csv"], ["people.csv", "--by", "region"]])
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+def test_all_that_is_missing_is_said_at_once_with_an_example_that_runs(
+    query: TableQuery, given: list[str]
+) -> None:
+    done = call(query.command, *given)
+    assert (done.exit_code, done.stdout) == (2, "")
+    names, (create, example) = listed(done.stderr)
+    own = {f"--{one.name}" if one.help else "COLUMN": one for one in query.arguments}
+    wanted = {name for name, one in own.items() if one.required}
+    wanted |= {"--unit", "--max-rows", "--epsilon", "--ledger"}
+    wanted |= set() if given else {"SOURCE"}
+    if query.groups_itself:
+        wanted |= {"--max-groups", *(["--group"] if "--by" in given else [])}
+    elif "--by" in given:
+        wanted |= {"--max-groups", "--delta"}
+    assert set(names) == wanted
+    assert len(names) == len(wanted)
+    assert done.stderr.startswith(f"Error: {len(wanted)} ")
+    assert example[1 : 1 + len(given)] == given
+    assert call(*create).exit_code == 0
+    answered = call(*example)
+    assert (answered.exit_code, answered.stderr) == (0, "")
+
+
+def test_one_thing_that_is_missing_is_said_like_several() -> None:
+    question = ["count", "people.csv", *HALF, *UNIT, *RECORDED]
+    for option, words in (("--unit", 2), ("--max-rows", 2), ("--epsilon", 2), ("--ledger", 2)):
+        place = question.index(option)
+        done = call(*question[:place], *question[place + words :])
+        assert done.exit_code == 2
+        names, commands = listed(done.stderr)
+        assert names == [option]
+        assert done.stderr.startswith("Error: 1 option is missing. Nothing was read or charged.\n")
+        assert option in commands[-1]
+    assert call(*question[:-2], "--explain").exit_code == 0
+    done = call("count", "people.csv", "--row-is-unit", "--by", "region", *TINY, "--unrecorded")
+    assert done.exit_code == 0  # a row is in one group
+    done = call(*question, "--by", "region", "--group", "west")
+    assert done.exit_code == 0  # there is one group
+    assert listed(call(*question, "--by", "region", *TINY).stderr)[0] == ["--max-groups"]
+
+
+def test_an_address_is_not_repeated_because_it_can_hold_a_password() -> None:
+    for address in ("postgresql://a:sesame@127.0.0.1:1/c", "postgresql://h/c?password=sesame"):
+        done = call("count", address, *HALF, *UNIT)
+        assert done.exit_code == 2
+        assert "sesame" not in done.stderr
+        assert listed(done.stderr)[0] == ["--table", "--ledger"]
+
+
+def test_words_that_a_shell_would_read_otherwise_are_quoted() -> None:
+    where = "region = 'north, \"upper\"' and level > 0"
+    given = ["count", "people.csv", "--where", where, *HALF, *RECORDED]
+    (command,) = listed(call(*given).stderr)[1]
+    assert command == [*given, "--unit", "person_id", "--max-rows", "1"]
 
 
 # ------------------------------------------------------------------- what documents say
@@ -634,7 +696,7 @@ def test_the_command_of_the_front_page_runs() -> None:
     ln.Ledger("people.ledger", limit=ln.Privacy(1)).close()
     done = call(*shlex.split(line))
     assert (done.exit_code, done.stderr) == (0, "")
-    assert "recorded as 'mean of income #" in done.stdout
+    assert "\nKey           mean of income #" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -668,7 +730,7 @@ def test_what_a_text_of_a_csv_file_is_read_as(
 def test_lines_of_a_csv_file_that_are_cut_or_left_out_and_the_order_of_groups() -> None:
     lines = ["x,y", "9,a", "10,a,more,and more", "8", "J\xf6rg,a", "9,J\xf6rg", ""]
     Path("lines.csv").write_bytes("\n".join(lines).encode("latin-1"))
-    for by, groups in (("x", {"10": "1", "9": "2"}), ("y", {"a": "3"})):
+    for by, groups in (("x", {"10": "1", "9": "1"}), ("y", {"a": "2"})):
         more = ["--by", by, *(word for group in groups for word in ("--group", group))]
         question = ["count", "lines.csv", "--row-is-unit", *more, "--unrecorded", *NEARLY_EXACT]
         found = data(call(*question, "--json"))["groups"]
@@ -700,7 +762,7 @@ def test_what_is_being_done_is_told_and_then_printed(monkeypatch: pytest.MonkeyP
         yield told.append
         told.append("ended")
 
-    monkeypatch.setattr(import_module("leastnoise.cli.tables"), "waiting", noting)
+    monkeypatch.setattr(import_module("leastnoise.cli.tables"), "Progress", noting)
     monkeypatch.setattr("click.echo", lambda *_, **__: told.append("printed"))
     assert call("count", "people.csv", *HALF, *UNIT, *RECORDED).exit_code == 0
     asking = ["opening the ledger", "opening the table", "asking the table", "ended", "printed"]

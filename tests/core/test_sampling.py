@@ -25,7 +25,7 @@ from leastnoise.core.release import Releaser
 from leastnoise.core.sampling.entropy import CipherTape, SystemTape, Tape
 from leastnoise.core.sampling.schemes import accepted, uniform_below, word_bits
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
-from tests.support.tapes import Replay
+from tests.support.tapes import Replay, with_checks
 
 LAWS = [
     DiscreteUniform(reach=0),
@@ -174,7 +174,8 @@ def test_words_are_what_arrays_read_and_what_is_read_at_once(
     def replayed() -> Tape:
         handed = iter(given * 4)
         monkeypatch.setattr(
-            "leastnoise.core.sampling.entropy.urandom", lambda n: bytes(islice(handed, n))
+            "leastnoise.core.sampling.entropy.urandom",
+            with_checks(lambda n: bytes(islice(handed, n))),
         )
         return tape()
 
@@ -193,7 +194,9 @@ def test_what_is_in_a_buffer_is_hidden_by_bits_that_nothing_else_was_hidden_by(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A used buffer gets the next bits of the key stream on top of the last ones, not the last."""
-    monkeypatch.setattr("leastnoise.core.sampling.entropy.urandom", lambda n: bytes(range(n)))
+    monkeypatch.setattr(
+        "leastnoise.core.sampling.entropy.urandom", with_checks(lambda n: bytes(range(n)))
+    )
     stream, used, other = bytearray(128), bytearray(64), bytearray(b"x" * 64)
     CipherTape().fill(stream)
     tape = CipherTape()

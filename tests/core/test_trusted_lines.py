@@ -11,10 +11,17 @@ costs accuracy, never privacy.
 
 import pytest
 
-from tests.support.trusted_lines import FAMILIES, counted, printed, reached
+from tests.support.trusted_lines import (
+    FAMILIES,
+    counted,
+    printed,
+    reached,
+    reached_by_selection,
+)
 
 MOST = 2600
 MOST_OF_A_FAMILY = 1200
+MOST_OF_A_SELECTION = 800
 
 
 def test_all_families_together_need_few_lines() -> None:
@@ -32,3 +39,13 @@ def test_all_families_together_need_few_lines() -> None:
 def test_a_family_needs_fewer(family: str) -> None:
     table = counted(reached(family))
     assert 300 < sum(lines for lines, _ in table.values()) <= MOST_OF_A_FAMILY, printed()
+
+
+def test_a_selection_needs_fewer_still() -> None:
+    """Arrays included: candidates are many, so their coins are always flipped together."""
+    table = counted(reached_by_selection())
+    assert 200 < sum(lines for lines, _ in table.values()) <= MOST_OF_A_SELECTION, printed()
+    names = {name for _, functions in table.values() for name in functions}
+    assert {"Selector.__post_init__", "Selector.choose", "choose", "flip"} <= names
+    assert {"Coins.lands", "Coins.lands_if_certain", "probabilities", "accepted"} <= names
+    assert any("arrays/selection" in file for file in table)

@@ -8,6 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import leastnoise as ln
@@ -82,3 +83,27 @@ def test_a_ledger_of_0_5_0_is_read_and_continued(tmp_path: Path) -> None:
     uniform.release(1, ledger=ledger, key="new")
     assert ledger.spent == P("2.5", "0.0004002")
     ledger.verify()
+
+
+def test_a_ledger_of_0_5_0_with_quantiles_is_read_and_its_answers_are_not_taken_for_new_ones(
+    tmp_path: Path,
+) -> None:
+    """0.5.0 searched by noisy comparisons, whose rank errors differ from those of a selection."""
+    shutil.copy(HERE / "0.5.0-quantiles.ledger", tmp_path / "people.ledger")
+    with ln.Ledger(tmp_path / "people.ledger") as ledger:
+        ledger.verify()
+        assert ledger.spent == P(2)
+        assert [one.key.split(" #")[0] for one in ledger.releases] == [
+            "the median",
+            "0.9-quantile of x by g",
+        ]
+        rows = {"unit": range(40), "x": [i / 4 for i in range(40)], "g": ["a", "b"] * 20}
+        frame = pa.table({name: list(column) for name, column in rows.items()})
+        people = ln.protect(frame, unit="unit", max_rows=1, ledger=ledger, name="people")
+        asked: dict[str, Any] = {"bounds": (0, 10), "cells": 16, "privacy": P(1)}
+        with pytest.raises(ln.errors.InvalidParameter, match="another mechanism and question"):
+            people.median("x", **asked, key="the median")
+        assert ledger.spent == P(2)
+        assert not people.median("x", **asked).receipt.again
+        assert ledger.spent == P(3)
+        ledger.verify()

@@ -30,6 +30,7 @@ from tests.support.traced_database import InDatabase
 from tests.support.traced_ledgers import (
     LIMIT,
     SECRET,
+    Alarm,
     InFile,
     Kept,
     ask,
@@ -74,7 +75,7 @@ def release_until_full(kept: InFile, size: int) -> list[str]:
                 say(f"{nth}={index} ".encode())
             except LedgerUnavailable:
                 say(f"{nth}=full ".encode())
-            except AssertionError:
+            except Alarm:
                 say(f"{nth}=early ".encode())
 
     said = [word.split("=") for word in child(work)[1]().decode().split() if "=" in word]

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import leastnoise
+from leastnoise.core.privacy import format_guarantee
 from leastnoise.core.sampling.entropy import CipherTape, SystemTape
 from leastnoise.errors import InvalidParameter, LeastnoiseError, Unsupported
 
@@ -38,7 +39,7 @@ def no_bits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_shows_that_nothing_is_drawn_can_fail(no_bits: None) -> None:
     for value in (1, ONE):
-        with pytest.raises(AssertionError, match="bits were drawn"):
+        with pytest.raises(ln.errors.ReleaseFailed, match="unexpected error"):  # it is withheld
             LINE.release(value)
 
 
@@ -251,7 +252,7 @@ def test_an_extreme_answer_keeps_its_word(delta: str, size: str, cost: str, inte
         assert low + high == 2 * answer.value
         assert low <= high <= answer.value + answer.bound
         assert float(answer) == near(answer.value)
-        assert str(answer.privacy) in str(answer)
+        assert format_guarantee(answer.privacy) in str(answer)
         assert answer.explain().startswith(str(answer))
 
 
@@ -289,7 +290,7 @@ def test_an_extreme_law_can_be_asked_by_one_and_by_many(delta: str, size: str) -
 @pytest.mark.parametrize(("mechanism", "truth"), [(LINE, 12345678901234), (WHOLE, 98765432101234)])
 def test_a_large_answer_is_printed_as_closely_as_its_error(mechanism: Any, truth: int) -> None:
     answer = mechanism.release(truth)
-    assert abs(Fraction(str(answer).split()[0].lstrip("≈")) - answer.value) <= answer.bound / 1000
+    assert abs(Fraction(str(answer).split()[1].lstrip("≈")) - answer.value) <= answer.bound / 1000
 
 
 @pytest.mark.parametrize("question", ["1e-4800 1", "0.1 1e-4800", "0.1 1e4800"])

@@ -504,7 +504,7 @@ def test_other_columns_are_refused_before_a_bit_is_drawn(
 
 def test_what_shows_that_nothing_is_drawn_can_fail(no_bits: None) -> None:
     for column in (pd.Series([1]), pl.Series([1]), pa.array([1])):
-        with pytest.raises(AssertionError, match="bits were drawn"):
+        with pytest.raises(ln.errors.ReleaseFailed, match="unexpected error"):  # it is withheld
             LINE.release(column)
 
 

@@ -56,6 +56,9 @@ WITNESSED = f"{CHAIN}::test_an_answer_that_was_stored_but_not_witnessed_is_witne
 FORKED = f"{SHARED}::test_a_ledger_can_be_used_on_both_sides_of_a_fork"
 ON_DISK = f"{SHARED}::test_a_commit_is_on_disk_when_it_returns"
 UNPROVED = f"{RELEASE}::test_a_mechanism_whose_sampled_noise_fails_the_proof_cannot_exist"
+SHARED_NUMBERS = "tests/tables/test_shared_numbers.py"
+AGREES = f"{SHARED_NUMBERS}::test_a_count_and_a_mean_of_the_same_rows_agree"
+DISTINCT = f"{SHARED_NUMBERS}::test_equal_numbers_are_one"
 ADD_NOISE = "tests/tables/test_add_noise.py"
 ALONE = f"{ADD_NOISE}::test_a_group_of_one_unit_is_never_shown_not_even_by_the_largest_noise"
 NEAR = f"{ADD_NOISE}::test_intervals_hold_the_truth_as_often_as_they_say_and_bounds_always"
@@ -63,6 +66,105 @@ BOUNDING = "tests/tables/test_bounding.py"
 REACHED = f"{BOUNDING}::test_sums_and_counts_reach_what_is_declared"
 GROUPS = f"{BOUNDING}::test_as_many_groups_move_as_are_declared"
 SHARED_OUT = "tests/tables/test_budget.py::test_what_one_unit_can_move_adds_up_to_the_guarantee"
+
+SELECTION = "tests/core/test_selection.py"
+SETTLED = f"{SELECTION}::test_a_coin_is_settled_by_so_many_bits_iff_it_can_be"
+TOGETHER = f"{SELECTION}::test_many_coins_land_where_one_by_one_they_do"
+CHOSEN = f"{SELECTION}::test_every_outcome_of_the_coins_chooses_each_that_landed_equally_often"
+NEIGHBORING = (
+    f"{SELECTION}::test_neighboring_errors_change_no_probability_by_more_than_the_guarantee"
+)
+SELECTED = f"{SELECTION}::test_the_sampled_law_is_the_exact_one"
+SAME_WORK = f"{SELECTION}::test_the_work_is_the_same_for_all_errors"
+
+QUANTILES = "tests/tables/test_quantiles.py"
+RANKED = f"{QUANTILES}::test_rank_errors_are_what_they_say_and_one_is_zero"
+STATED = f"{QUANTILES}::test_the_stated_error_is_the_smallest_by_the_formula"
+COVERING = f"{QUANTILES}::test_an_interval_covers_as_it_says_whatever_the_table"
+EVERY_EPSILON = f"{QUANTILES}::test_quantiles_share_with_other_numbers"
+SPLIT_IN_THREE = f"{QUANTILES}::test_a_quantile_alone_gets_all_of_epsilon_and_spends_no_delta"
+
+SELECTIONS = [
+    Mutant(
+        "a cell's rank error forgets its upper edge",
+        "leastnoise.tables.queries.quantile:rank_errors",
+        delete("errors[:-1] = np.maximum(errors[:-1], -ranks)"),
+        RANKED,
+    ),
+    Mutant(
+        "a rank error is stated one too small",
+        "leastnoise.mechanism.selection:_error_bound",
+        replace("first_index(0, last, is_rare) - 1", "first_index(0, last, is_rare) - 2"),
+        STATED,
+    ),
+    Mutant(
+        "each end of an interval may fail as often as both",
+        "leastnoise.tables.queries.quantile:end_shift",
+        replace("1 - (1 - confidence) / 2", "confidence / 2"),
+        COVERING,
+    ),
+    Mutant(
+        "three selections for the price of one",
+        "leastnoise.tables.queries.quantile:Quantile.query",
+        replace("1 if self.interval is None else 3", "1"),
+        SPLIT_IN_THREE,
+    ),
+    Mutant(
+        "a selection in two groups pays for one",
+        "leastnoise.tables.budget:_allocate",
+        replace("share / number.touched", "share"),
+        EVERY_EPSILON,
+    ),
+    Mutant(
+        "a coin lands before it is certain",
+        "leastnoise.core.sampling.coins:Coins.lands_if_certain",
+        replace("word + 1 <= chance.lower * (1 << bits)", "word <= chance.lower * (1 << bits)"),
+        SETTLED,
+    ),
+    Mutant(
+        "a rare coin never lands",
+        "leastnoise.core.sampling.coins:Coins.lands_if_certain",
+        replace("0 if word else None", "0"),
+        SETTLED,
+    ),
+    Mutant(
+        "floats decide for coins",
+        "leastnoise.core.arrays.selection:flip",
+        replace("np.abs(gaps) < DOUBT", "np.abs(gaps) < 0"),
+        TOGETHER,
+    ),
+    Mutant(
+        "the first coin that landed is chosen",
+        "leastnoise.core.arrays.selection:choose",
+        replace("uniform_below(len(landed), tape)", "0"),
+        CHOSEN,
+    ),
+    Mutant(
+        "coins are flipped until one lands",
+        "leastnoise.core.arrays.selection:choose",
+        insert_before(
+            "landed = np.flatnonzero(flip(errors, coins, tape))",
+            """
+            for place, error in enumerate(errors.tolist()):
+                if coins.lands(error, tape.word(64), tape):
+                    return place
+            """,
+        ),
+        SAME_WORK,
+    ),
+    Mutant(
+        "errors weigh twice as much",
+        "leastnoise.core.selection:Selector.rate",
+        replace("2 * self.sensitivity", "self.sensitivity"),
+        NEIGHBORING,
+    ),
+    Mutant(
+        "errors are not measured from the least",
+        "leastnoise.core.selection:Selector.choose",
+        replace("given - given.min()", "given"),
+        SELECTED,
+    ),
+]
 
 SAMPLING = [
     Mutant(
@@ -276,7 +378,7 @@ PROOFS = [
 LEDGERS = [
     Mutant(
         "drawn before it is charged",
-        "leastnoise.ledger.recording:Recording.release",
+        "leastnoise.ledger.recording:Recording._release",
         insert_before(
             "receipt, stored = ledger.charge_or_recall(spending(), self.key, fresh=self.fresh)",
             "drawn = draw(); draw = lambda: drawn",
@@ -285,7 +387,7 @@ LEDGERS = [
     ),
     Mutant(
         "returned without being stored",
-        "leastnoise.ledger.recording:Recording.release",
+        "leastnoise.ledger.recording:Recording._release",
         replace("answer = codec.encode(draw())", "return draw(), receipt"),
         STORED_FIRST,
     ),
@@ -325,7 +427,7 @@ LEDGERS = [
     Mutant(
         "any promise under a key",
         "leastnoise.ledger.ledger:Ledger.charge_or_recall",
-        delete("_same_question(key, row.content, body)"),
+        delete("_same_question(key, row.content, body, spending.formerly)"),
         ONE_QUESTION,
     ),
     Mutant(
@@ -401,10 +503,22 @@ TABLES = [
     ),
     Mutant(
         "every group gets the whole guarantee",
-        "leastnoise.tables.budget:_allocate",
+        "leastnoise.tables.budget:_noise",
         replace("sum((number.touched for number in numbers))", "len(numbers)"),
         SHARED_OUT,
     ),
+    Mutant(
+        "a number that was charged once is drawn twice",
+        "leastnoise.tables.add_noise:_Once.__call__",
+        replace("self._noisy is None", "True"),
+        AGREES,
+    ),
+    Mutant(
+        "sums of different values are released as one number",
+        "leastnoise.tables.queries.query:Query.identities",
+        replace("summed.identity", "'sum'"),
+        DISTINCT,
+    ),
 ]
 
-MUTANTS = [*SAMPLING, *LATTICE, *PROOFS, *LEDGERS, *TABLES]
+MUTANTS = [*SAMPLING, *SELECTIONS, *LATTICE, *PROOFS, *LEDGERS, *TABLES]

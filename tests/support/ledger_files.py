@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import sqlite3
 import tempfile
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -54,6 +56,36 @@ def copied(source: Path, target: Path) -> Path:
         if Path(f"{source}{end}").exists():
             shutil.copyfile(f"{source}{end}", f"{target}{end}")
     return target
+
+
+class Editor(sqlite3.Connection):
+    """Edits a ledger by hand: the triggers that stand in the way are away until it commits."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        find = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"
+        self._triggers = super().execute(find).fetchall()
+        for name, _ in self._triggers:
+            super().execute(f"DROP TRIGGER {name}")
+
+    def commit(self) -> None:
+        while self._triggers:
+            with suppress(sqlite3.OperationalError):  # the table may be gone
+                super().execute(self._triggers.pop()[1])
+        super().commit()
+
+    def close(self) -> None:
+        with suppress(sqlite3.ProgrammingError):  # closed already
+            self.commit()
+        super().close()
+
+
+def edit(path: Any, *statements: str) -> None:
+    """Edit a ledger by hand, so that its schema is as it was."""
+    connection = sqlite3.connect(path, factory=Editor)
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
 
 
 def charged(ledger: Any, epsilon: Any, delta: Any = 0, key: str | None = None) -> Any:

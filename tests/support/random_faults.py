@@ -9,7 +9,7 @@ from typing import Any
 from leastnoise.errors import BudgetExceeded, InvalidParameter, LedgerDamaged, LedgerUnavailable
 from leastnoise.ledger.rows import ANSWER, CHARGE
 from tests.support.ledger_files import Privacy, child, ln, mechanism
-from tests.support.traced_ledgers import Kept, charged_for, die, drawing
+from tests.support.traced_ledgers import Alarm, Kept, charged_for, die, drawing
 
 MECHANISM = mechanism()
 
@@ -65,7 +65,7 @@ class Dice:
             with self.kept.telling(self.fault), drawing(self.drawn):
                 for _ in range(self.dice.randrange(2, 7)):
                     ledger = self.turn(ledger)
-        except AssertionError as error:
+        except (AssertionError, Alarm) as error:
             say(f"!{error}".replace(" ", "_").encode() + b" ")
         finally:
             if ledger is not None:
@@ -89,7 +89,7 @@ class Dice:
             assert ledger is None, "no ledger any more"
         except BudgetExceeded:
             pass
-        except AssertionError:
+        except (AssertionError, Alarm):
             ledger.close()
             raise
         else:

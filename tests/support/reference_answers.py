@@ -53,7 +53,7 @@ def figures(
         chosen = list(groups)
         if unit is not None:
             chosen.sort(key=lambda group: _hash(salt, who, *group))
-            chosen = chosen[: question.max_groups]
+            chosen = chosen[: question.groups_per_unit]
         for group in chosen if place.grouped else groups:
             n, s = place.share(groups[group], max_rows)
             total[group][0] += n
@@ -75,7 +75,9 @@ class _Place:
         if isinstance(question, ln.Sum | ln.Mean | ln.Quantile):
             rough = self.mean or isinstance(question, ln.Quantile)
             steps = 1 << (20 if rough else 40)
-            self.low, self.high, self.step = lattice(question.bounds, steps, whole and not rough)
+            exact = whole and not self.mean
+            self.low, self.high, self.step = lattice(question.bounds, steps, exact)
+            self.exact = exact and all(end.denominator == 1 for end in question.bounds)
         self.middle = (self.low + self.high) // 2 if self.mean else 0
 
     def __call__(self, row: Row) -> tuple[tuple[Any, ...], int] | None:
@@ -93,14 +95,20 @@ class _Place:
             return None
         index = self._index(value)
         if isinstance(question, ln.Quantile):
-            cell = (index - self.low) * question.cells // (self.high - self.low)
-            return (*group, min(cell, question.cells - 1)), 0
+            return (*group, self._cell(index)), 0
         return group, index - self.middle
 
+    def _cell(self, index: int) -> int:
+        """One of equal width, the last with both ends; of few integers, one for each."""
+        width, cells = self.high - self.low, int(self.question.cells)
+        if self.exact and width < cells:
+            return index - self.low
+        return min((index - self.low) * cells // width, cells - 1)
+
     def _index(self, value: Fraction | float | None) -> int:
-        """The nearest to x/step between the ends, the even one of two; of no value, to 0."""
+        """The nearest to x/step between the ends, the even one of two; 0 for no value."""
         if value is None:
-            return min(max(0, self.low), self.high)
+            return 0
         if isinstance(value, float):
             return self.high if value > 0 else self.low
         return min(max(round(value / self.step), self.low), self.high)

@@ -125,7 +125,7 @@ class Case:
     def reach(self, neighbours: str) -> Contribution:
         return Contribution(self.rows, neighbours, self.groups, grouped=bool(self.by))
 
-    def sql(self, engine: Engine, keys: Any = None) -> str:
+    def sql(self, engine: Engine, keys: Any = None, missing: int = 0) -> str:
         """Return the query on an engine."""
         people, lattice = engine.people, self.lattice
         selection = Selection(
@@ -138,7 +138,7 @@ class Case:
             salt="salt",
             engine=engine.name,
         )
-        index = lattice.index(people[self.column], engine.name)
+        index = lattice.index(people[self.column], engine.name, missing=missing)
         query = selection.query(sums=[Summed(index, lattice.low, lattice.high)])
         assert query.columns[-2:] == (COUNT, f"{SUM}0")
         return engine.sql(query)
@@ -155,4 +155,9 @@ CASES = (
     Case("name", 2, 1, ("day",), "r", (-5, 5)),
     Case("id", 1 << 40, 1, ("g",), "i", (1, 1 << 53)),
     Case("name", 2, 1, ("b", "g"), "b", (-3, 1)),
+    # Bounds that exclude 0, which a missing value adds.
+    Case(None, 1, 1, (), "b", (2, 3)),
+    Case(None, 1, 1, ("g",), "i", (-(1 << 53), -(1 << 52))),
+    Case(None, 1, 1, (), "d", (20, 30)),
+    Case("id", 2, 1, ("g",), "r", ("0.3", 4)),
 )

@@ -1,6 +1,8 @@
 """Tapes that replay chosen words, and releases whose noise comes from a given tape."""
 
-from collections.abc import Iterable
+import struct
+from collections.abc import Callable, Iterable
+from itertools import count
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from leastnoise.core.arrays import prepare_array
 from leastnoise.core.lattice import Grid
 from leastnoise.core.noise import LatticeNoise
+from leastnoise.core.sampling.entropy import CHECK_BYTES
 
 
 class Replay:
@@ -36,6 +39,19 @@ class Replay:
     def fill(self, buffer: bytearray) -> None:
         """Fill a buffer with the next bytes, as production tapes do."""
         buffer[:] = self._next(len(buffer))
+
+
+_CHECKS = count(1 << 32, 2)  # no two alike, whoever reads them
+
+
+def with_checks(stream: Callable[[int], bytes]) -> Callable[[int], bytes]:
+    """Return a generator of the system whose bytes are a stream's, and whose checks pass."""
+
+    def urandom(size: int) -> bytes:
+        number = next(_CHECKS)
+        return stream(size - CHECK_BYTES) + struct.pack("<QQ", number, number + 1)
+
+    return urandom
 
 
 def released(values: Any, grid: Grid, noise: LatticeNoise, tape: Any, *, integer: bool) -> Any:

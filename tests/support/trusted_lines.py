@@ -14,6 +14,8 @@ from types import FrameType
 from typing import Any
 
 import leastnoise as ln
+from leastnoise.core.sampling import SYSTEM, coins_of
+from leastnoise.core.selection import Selector
 from leastnoise.mechanism import Drawn
 from leastnoise.noise import Rounded, Steps
 
@@ -73,6 +75,20 @@ def reached(family: str) -> set[tuple[Path, Span]]:
             again = replace(mechanism, drawn=drawn)
             for _ in range(RELEASES):
                 again.release(42, allow_exact=again.needs_allowance)
+
+    return set(_called(work))
+
+
+def reached_by_selection() -> set[tuple[Path, Span]]:
+    """Return the functions of core that are called where a selector is built and selects."""
+    coins_of.cache_clear()
+
+    def work() -> None:
+        selector = Selector(ln.Privacy("0.1"), 1)
+        for _ in range(10):
+            selector.choose([0, 1, 2, 500])
+        # A coin in doubt, which reads on: in practice one of 2⁴⁵ does.
+        selector.coins.lands(0, 5, SYSTEM)
 
     return set(_called(work))
 
@@ -141,6 +157,8 @@ def printed() -> str:
     rows = [f"{sum(lines for lines, _ in every.values()):6} lines in all"]
     for family, functions in families.items():
         rows.append(f"{sum(lines for lines, _ in counted(functions).values()):6} {family}")
+    selection = counted(reached_by_selection())
+    rows.append(f"{sum(lines for lines, _ in selection.values()):6} a selection")
     for file, (lines, names) in every.items():
         rows.append(f"{lines:6} {file}: {', '.join(names)}")
     return "\n".join(rows)

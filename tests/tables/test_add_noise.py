@@ -44,7 +44,9 @@ def test_counts_have_the_geometric_noise_that_is_least_for_them() -> None:
     """P(X = k) = (1 − a)/(1 + a)·aᵏ, a = e⁻ᵋ (Ghosh, Roughgarden and Sundararajan 2012)."""
     groups = 4000
     people = table(unit=list(range(3 * groups)), g=[i % groups for i in range(3 * groups)])
-    drawn = errors(grouped(people, Count(by="g", keys=range(groups)), ln.Privacy(1)), 3)
+    drawn = errors(
+        grouped(people, Count(by="g", max_groups=1, keys=range(groups)), ln.Privacy(1)), 3
+    )
     a, most = math.exp(-1), 4
     law = {k: (1 - a) / (1 + a) * a ** abs(k) for k in range(-most, most + 1)}
     law |= dict.fromkeys((-most - 1, most + 1), a ** (most + 1) / (1 + a))
@@ -54,7 +56,7 @@ def test_counts_have_the_geometric_noise_that_is_least_for_them() -> None:
     assert stats.chisquare(observed, wanted).pvalue > FALSE_ALARM
     # The control: of noise for ε = 1.25 the same test tells the difference.
     b = math.exp(-1.25)
-    other = grouped(people, Count(by="g", keys=range(groups)), ln.Privacy("1.25"))
+    other = grouped(people, Count(by="g", max_groups=1, keys=range(groups)), ln.Privacy("1.25"))
     seen = Counter(min(max(k, -most - 1), most + 1) for k in errors(other, 3))
     assert b < a
     assert stats.chisquare([seen[k] for k in law], wanted).pvalue < FALSE_ALARM
@@ -63,9 +65,9 @@ def test_counts_have_the_geometric_noise_that_is_least_for_them() -> None:
 @pytest.mark.parametrize(
     "question",
     [
-        Count(by="g", keys=range(300)),
-        Sum("x", bounds=(-1, 3), by="g", keys=range(300)),
-        Sum("i", bounds=(-1, 3), by="g", keys=range(300)),
+        Count(by="g", max_groups=1, keys=range(300)),
+        Sum("x", bounds=(-1, 3), by="g", max_groups=1, keys=range(300)),
+        Sum("i", bounds=(-1, 3), by="g", max_groups=1, keys=range(300)),
     ],
     ids=lambda question: str(question.title),
 )
@@ -120,10 +122,10 @@ def crowd(max_rows: int) -> dict[str, Any]:
 
 
 DISCOVERING = [
-    Count(by="g"),
-    Sum("x", bounds=(0, 10), by="g"),
-    Mean("x", bounds=(0, 10), by="g"),
-    Quantile("x", bounds=(0, 10), cells=4, by="g"),
+    Count(by="g", max_groups=1),
+    Sum("x", bounds=(0, 10), by="g", max_groups=1),
+    Mean("x", bounds=(0, 10), by="g", max_groups=1),
+    Quantile("x", bounds=(0, 10), cells=4, by="g", max_groups=1),
 ]
 
 
@@ -158,13 +160,13 @@ def test_discovery_needs_noise_that_ends_and_says_so_before_anything_is_asked(
     people = table(unit=[1], g=["a"])
     monkeypatch.setattr("leastnoise.tables.execute.fetch", None)
     with pytest.raises(ln.errors.InvalidParameter, match="needs δ > 0"):
-        people.count(by="g", privacy=ln.Privacy(1))
+        people.count(by="g", max_groups=1, privacy=ln.Privacy(1))
 
 
 def test_given_groups_are_answered_all_and_no_others_in_order() -> None:
     people = table(unit=list(range(60)), g=["b", "a", "unasked"] * 20)
     keys = ["z", "b", "ä", "a", "B"]
-    answer = grouped(people, Count(by="g", keys=keys))
+    answer = grouped(people, Count(by="g", max_groups=1, keys=keys))
     assert [key for key, _ in answer] == sorted(keys)
     truth = {"a": 20, "b": 20}
     for key, one in answer:
@@ -174,7 +176,9 @@ def test_given_groups_are_answered_all_and_no_others_in_order() -> None:
 def test_missing_groups_have_noise_like_any_other() -> None:
     groups = 500
     people = table(unit=[1], g=[-1])
-    drawn = errors(grouped(people, Count(by="g", keys=range(groups)), ln.Privacy("0.5")), 0)
+    drawn = errors(
+        grouped(people, Count(by="g", max_groups=1, keys=range(groups)), ln.Privacy("0.5")), 0
+    )
     a = math.exp(-0.5)
     zeros, share = sum(k == 0 for k in drawn), (1 - a) / (1 + a)
     # Two-sided, each side at half the rate.
@@ -189,9 +193,9 @@ def test_a_group_that_an_engine_returns_twice_is_refused_if_it_is_asked_for(
     people = table(unit=[1], g=["a"])
     rows = [("a", 5), ("b", 7), ("b", 8)]
     monkeypatch.setattr("leastnoise.tables.execute.fetch", lambda *_: rows)
-    answer = grouped(people, Count(by="g", keys=["a", "c"]))
+    answer = grouped(people, Count(by="g", max_groups=1, keys=["a", "c"]))
     assert list(answer.keys) == [("a",), ("c",)]
-    for question in (Count(by="g", keys=["a", "b"]), Count(by="g")):
+    for question in (Count(by="g", max_groups=1, keys=["a", "b"]), Count(by="g", max_groups=1)):
         with pytest.raises(ln.errors.QueryFailed, match="one row in a result; got several"):
             people.ask([question], privacy=ENDED)
 
@@ -199,7 +203,7 @@ def test_a_group_that_an_engine_returns_twice_is_refused_if_it_is_asked_for(
 def test_discovered_groups_are_in_order_whatever_that_of_the_rows() -> None:
     names = ["c", "a", "ö", "B", "b"]
     people = table(unit=list(range(2000)), g=[names[i % 5] for i in range(2000)])
-    assert [key for key, _ in grouped(people, Count(by="g"))] == sorted(names)
+    assert [key for key, _ in grouped(people, Count(by="g", max_groups=1))] == sorted(names)
 
 
 # -------------------------------------------------------------------------------------- workers
@@ -207,7 +211,7 @@ def test_discovered_groups_are_in_order_whatever_that_of_the_rows() -> None:
 
 def _said(people: Protected, pipe: int) -> None:
     """Write 40 numbers of wide noise to a pipe."""
-    answer = grouped(people, Count(by="g", keys=range(40)), ln.Privacy("0.0001"))
+    answer = grouped(people, Count(by="g", max_groups=1, keys=range(40)), ln.Privacy("0.0001"))
     os.write(pipe, (" ".join(str(one.value) for one in answer.answers) + "\n").encode())
 
 

@@ -5,7 +5,6 @@ import json
 import math
 import os
 import re
-from bisect import bisect_left
 from collections.abc import Callable
 from datetime import date
 from fractions import Fraction
@@ -19,10 +18,12 @@ from hypothesis import strategies as st
 
 import leastnoise as ln
 from leastnoise.errors import InvalidParameter, Unsupported
-from leastnoise.mechanism import Answer
-from leastnoise.tables import GroupedAnswers, MeanAnswer, QuantileAnswer
+from leastnoise.mechanism import Answer, PermuteAndFlip
+from leastnoise.tables import GroupedAnswers, IntervalQuantileAnswer, MeanAnswer, QuantileAnswer
+from leastnoise.tables.answers import Subject
 from leastnoise.tables.answers import export as exporting
 from leastnoise.tables.answers.export import key_names
+from leastnoise.tables.bounding import Cells
 from leastnoise.tables.rounding import float_above, float_below, float_near
 
 pd: Any = import_module("pandas")
@@ -56,19 +57,25 @@ def mean(count: int, total: int, /, **changes: Any) -> MeanAnswer:
     return MeanAnswer(**(parts | changes))
 
 
-def quantile(cell: int = 3, /, **changes: Any) -> QuantileAnswer:
-    """Return the answer that a search ended with."""
+def quantile(
+    cell: int = 3,
+    /,
+    low: int | Fraction = 0,
+    high: int | Fraction = 10,
+    cells: int = 8,
+    *,
+    integer: bool = False,
+    **changes: Any,
+) -> QuantileAnswer:
+    """Return the answer that was selected: one of so many cells."""
     parts: dict[str, Any] = {
-        "cell": cell,
-        "low": Fraction(0),
-        "high": Fraction(10),
-        "cells": 8,
+        "grid": Cells(Fraction(low), Fraction(high), cells, integer),
         "q": HALF,
-        "comparisons": 3,
-        "mechanism": COUNT,
-        "privacy": PROMISE,
+        "mechanism": PermuteAndFlip(ln.Privacy(1), 1, cells),
+        "privacy": ln.Privacy(1),
     }
-    return QuantileAnswer(**(parts | changes))
+    kind = IntervalQuantileAnswer if "ends" in changes else QuantileAnswer
+    return kind(cell, **(parts | changes))
 
 
 def grouped(answers: list[Any], keys: list[Any] | None = None, **changes: Any) -> GroupedAnswers:
@@ -147,22 +154,6 @@ def test_an_interval_holds_the_true_mean_as_often_as_it_says(
     assert held >= Fraction(confidence)
 
 
-def test_an_interval_is_that_of_both_parts_at_half_the_risk() -> None:
-    # Discrete uniform laws: the smallest j with P(|X| ≤ j) ≥ 39/40, added up by hand.
-    def within(mechanism: Any) -> int:
-        law, inside, j = mechanism.drawn.noise, Fraction(0), -1
-        while inside < Fraction(39, 40):
-            j += 1
-            points = {j, -j}
-            inside += sum(Fraction(law.weight(point), law.total) for point in points)
-        return j
-
-    rows, moved = within(COUNT), within(SUM)
-    low, high = mean(30, 12).interval()
-    assert low == MIDDLE + Fraction(12 - moved, 30 + rows if moved < 12 else 30 - rows)
-    assert high == MIDDLE + Fraction(12 + moved, 30 - rows)
-
-
 @given(
     st.integers(-5, 50),
     st.integers(-(10**6), 10**6),
@@ -191,31 +182,33 @@ def test_released_means_hold_the_truth_within_their_bound() -> None:
         assert answer.interval(1)[0] <= truth <= answer.interval(1)[1]
 
 
-def test_of_noise_without_a_largest_size_the_range_is_the_bound() -> None:
-    assert mean(30, 0, count=Answer(30, ENDLESS)).bound == 10
-    assert mean(30, 0, sum=Answer(0, ENDLESS)).bound == 10
-    with pytest.raises(InvalidParameter, match="noise without a largest size"):
-        mean(30, 0, count=Answer(30, ENDLESS)).interval(1)
-    assert "± 10 always" in str(mean(30, 0, count=Answer(30, ENDLESS)))
+def test_a_mean_with_unbounded_noise_has_no_maximum_error() -> None:
+    for changes in ({"count": Answer(30, ENDLESS)}, {"sum": Answer(0, ENDLESS)}):
+        answer = mean(30, 0, **changes)
+        assert answer.bound == math.inf
+        assert [row["bound"] for row in grouped([answer]).rows()] == [None]
+        assert grouped([answer]).to_arrow().column("bound").to_pylist() == [None]
+        with pytest.raises(InvalidParameter, match="noise without a largest size"):
+            answer.interval(1)
+        assert ", no max error" in str(answer)
 
 
-def test_a_mean_prints_in_one_line() -> None:
+def test_a_mean_prints_what_is_known_of_it() -> None:
     answer = mean(30, 12)
-    line = str(answer)
-    value, rest = line.split(" (", 1)
-    low, high = rest.split(" with 95 %")[0].split(" to ")
-    always = rest.split("± ")[1].split(" always")[0]
+    first, errors, guarantee = str(answer).splitlines()
+    value = first.removeprefix("mean: ")
+    interval, rows, max_error = errors.split(", ")
+    low, high = interval.removeprefix("95% interval ").split(" to ")
+    always = max_error.removeprefix("max error ")
     ends = answer.interval()
     assert Fraction(low) <= ends[0] <= ends[1] <= Fraction(high)
     assert abs(Fraction(value) - answer.value) + answer.bound <= Fraction(always)
     assert Fraction(high) - Fraction(low) < (ends[1] - ends[0]) * Fraction(101, 100)
-    assert rest.endswith(
-        " always; of about 30 rows), (ε, δ) = (1, 0.000001); not recorded in any ledger"
-    )
-    assert "; of about 1 row)" in str(mean(1, 0))
-    assert "; of about -2 rows)" in str(mean(-2, 0))
+    assert rows == "about 30 rows"
+    assert guarantee == "ε = 1, δ = 1e-6 per row; not recorded"
+    assert ", about 1 row, " in str(mean(1, 0))
+    assert ", about -2 rows, " in str(mean(-2, 0))
     assert "about 30<" in answer._repr_html_()
-    assert "\n" not in line
     assert repr(answer) == f"MeanAnswer({value}, {PROMISE!r})"
     assert value in answer._repr_html_()
 
@@ -234,92 +227,50 @@ def test_wrong_parts_of_a_mean_are_refused() -> None:
 
 # ------------------------------------------------------------------- quantiles
 
-
-def searched(rows: list[Fraction], cells: int, q: Fraction, noises: list[int]) -> int:
-    """Search as the docstring says, with given noises: the edges of cells are whole numbers."""
-    low, high = 0, cells
-    for noise in noises:
-        if high - low == 1:
-            break
-        edge = (low + high) // 2
-        below = bisect_left(rows, edge)
-        if q.denominator * below - q.numerator * len(rows) + noise < 0:
-            low = edge
-        else:
-            high = edge
-    assert high - low == 1
-    return low
-
-
-@given(
-    st.lists(st.fractions(0, 11, max_denominator=4), max_size=40),
-    st.integers(2, 11),
-    st.fractions(Fraction(1, 10), Fraction(9, 10), max_denominator=10),
-    st.data(),
-)
-@settings(max_examples=40, deadline=None)
-def test_the_cell_holds_a_quantile_whose_rank_is_within_the_bound(
-    rows: list[Fraction], cells: int, q: Fraction, data: st.DataObject
-) -> None:
-    rows = sorted(min(row, Fraction(cells)) for row in rows)
-    steps = (cells - 1).bit_length()
-    most = largest_index(COUNT)
-    noises = data.draw(st.lists(st.integers(-most, most), min_size=steps, max_size=steps))
-    found = searched(rows, cells, q, noises)
-    answer = quantile(found, high=Fraction(cells), cells=cells, q=q, comparisons=steps)
-    k = answer.bound
-    assert k == answer.rank_error(1) == Fraction(most, q.denominator)
-    lower, upper = answer.cell_bounds
-    assert answer.interval() == (lower, upper)
-    assert [lower, upper] == [Fraction(found), Fraction(found + 1)]
-    # A point of the cell, edges included, that is a quantile of a rank within k of q·n.
-    wanted = q * len(rows)
-    points = [lower, upper, *(row for row in rows if lower <= row <= upper)]
-
-    def serves(x: Fraction) -> bool:
-        below, upto = sum(row < x for row in rows), sum(row <= x for row in rows)
-        return below <= wanted + k and upto >= wanted - k
-
-    assert any(map(serves, points))
-
-
-@pytest.mark.parametrize("comparisons", [3, 5])
-def test_a_rank_error_holds_for_all_comparisons_together(comparisons: int) -> None:
-    law = ENDLESS.drawn.noise
-    answer = quantile(mechanism=ENDLESS, comparisons=comparisons, q=Fraction(2, 3))
-    reach = answer.rank_error("0.9") * 3
-    assert reach.denominator == 1
-
-    def inside(j: int) -> Fraction:
-        return sum((Fraction(law.weight(i)) / law.total for i in range(-j, j + 1)), Fraction(0))
-
-    assert 1 - comparisons * (1 - inside(int(reach))) >= Fraction(9, 10)
-    assert 1 - comparisons * (1 - inside(int(reach) - 1)) < Fraction(9, 10)
-    assert answer.bound == math.inf
+# Of 8 cells at ε = 1 and Δ = 1 half row, the bound 1 − (1 − (1 − p)⁸)/(8p) is 0.062 at 8 half rows,
+# p = e⁻⁴, and 0.038 at 9 half rows: so errors up to 8 half rows have 95%.
+USUAL_ERROR = Fraction(4)
 
 
 def test_a_quantile_prints_what_is_known_of_it() -> None:
     answer = quantile(3)
     assert answer.value == Fraction(35, 8)
     assert float(answer) == 4.375
-    assert str(answer) == (
-        "4.38 (cell 3.75 to 5; rank within ± 1 rows (95 %), ± 1 rows (always)), "
-        "(ε, δ) = (1, 0.000001); not recorded in any ledger"
-    )
-    assert "there is no largest error" in str(quantile(mechanism=ENDLESS))
-    assert repr(answer) == f"QuantileAnswer(4.38, {PROMISE!r})"
+    assert answer.rank_error() == USUAL_ERROR
+    assert answer.bound == math.inf
+    assert str(answer).splitlines() == [
+        "quantile: 3.75 to 5",
+        "rank error at most 4 rows (95% confidence), no max error",
+        "ε = 1, δ = 0 per row; not recorded",
+    ]
     assert "3.75 to 5" in answer._repr_html_()
-    assert "4.38" in answer._repr_html_()
+    assert "4.38" not in answer._repr_html_()  # the middle of a cell is no estimate
+    assert repr(answer) == "QuantileAnswer(3.75 to 5, Privacy(epsilon=1, delta=0))"
+
+
+def test_a_quantile_with_an_interval_prints_it() -> None:
+    answer = quantile(3, ends=(2, 5), confidence=Fraction(9, 10))
+    assert answer.interval() == answer.interval("0.9") == (Fraction(5, 2), Fraction(15, 2))
+    for text in (str(answer), answer._repr_html_(), str(grouped([answer]))):
+        assert "2.5 to 7.5" in text
+    assert "90% interval 2.5 to 7.5, rank error at most 4 rows" in str(answer)
+    with pytest.raises(InvalidParameter, match=r"confidence of 0\.9; got 0\.95\. Give at most"):
+        answer.interval(0.95)
+    with pytest.raises(InvalidParameter, match="must be cells around 3"):
+        quantile(3, ends=(4, 5))
 
 
 def test_a_printed_quantile_is_as_fine_as_its_cell_and_holds_it() -> None:
     # 150000/1024 = 146.484375; the 158th cell is 22998.046875 to 23144.53125.
-    narrow = quantile(157, high=Fraction(150_000), cells=1024, comparisons=10)
-    assert str(narrow).startswith("23071 (cell 22998 to 23145; rank within ")
-    assert str(grouped([narrow])).splitlines()[3].split()[1:5] == ["23071", "22998", "to", "23145"]
-    # Edges that are whole numbers print as they are, however wide the cell.
-    wide = quantile(2, low=Fraction(7), high=Fraction(40_007), cells=4)
-    assert str(wide).startswith("25007 (cell 20007 to 30007; ")
+    narrow = quantile(157, high=150_000, cells=1024)
+    assert "quantile: 22998 to 23145" in str(narrow)
+    assert str(grouped([narrow])).splitlines()[3].split()[1:4] == ["22998", "to", "23145"]
+    # Edges that are integers print as they are, however wide the cell.
+    assert "quantile: 20007 to 30007" in str(quantile(2, low=7, high=40_007, cells=4))
+    # Integers print with the last one of the cell; one alone, by itself.
+    assert "quantile: 20007 to 30006" in str(quantile(2, 7, 40_007, 4, integer=True))
+    assert str(quantile(2, 7, 10, 4, integer=True)).startswith("quantile: 9")
+    assert quantile(2, 7, 10, 4, integer=True).value == 9
 
 
 @given(
@@ -332,50 +283,45 @@ def test_a_printed_cell_holds_the_cell_and_is_hardly_wider(
     low: Fraction, width: Fraction, cell: int
 ) -> None:
     answer = quantile(cell, low=low, high=low + width)
-    value, rest = str(answer).split(" (cell ", 1)
-    ends = [Fraction(end) for end in rest.split(";")[0].split(" to ")]
+    found = re.match(r"quantile: (\S+) to ([\d.-]+)", str(answer))
+    assert found
+    ends = [*map(Fraction, found.groups())]
     edges, size = answer.cell_bounds, width / 8
     assert ends[0] <= edges[0] < edges[1] <= ends[1]
     assert ends[1] - ends[0] <= size * Fraction(102, 100)
-    assert abs(Fraction(value) - answer.value) <= size / 200
 
 
-@given(st.integers(1, 40), st.sampled_from([COUNT, ENDLESS, FAR]))
-@settings(deadline=None)
-def test_printed_ranks_are_whole_rows_upward(whole: int, mechanism: Any) -> None:
-    answer = quantile(q=Fraction(1, whole + 1), mechanism=mechanism)
-    shown = str(answer).split("within ± ")[1]
-    assert int(shown.split(" ")[0]) == math.ceil(answer.rank_error())
-    if mechanism is ENDLESS:
-        assert "no largest error" in shown
-    else:
-        assert int(shown.split("± ")[1].split(" ")[0]) == math.ceil(answer.bound)
-    _, _, *cell, _, usual, _, _, always = (
-        str(grouped([answer])).splitlines()[3].replace("–", "± – rows").split()[:-1]
-    )
-    assert (len(cell), int(usual)) == (3, math.ceil(answer.rank_error()))
-    assert always == ("–" if mechanism is ENDLESS else str(math.ceil(answer.bound)))
+@given(st.integers(1, 40), st.integers(2, 200))
+@settings(max_examples=40, deadline=None)
+def test_printed_ranks_are_whole_rows_upward(whole: int, cells: int) -> None:
+    answer = quantile(1, cells=cells, q=Fraction(1, whole + 1))
+    rows = f"{math.ceil(answer.rank_error())} rows"
+    assert f"rank error at most {rows} (95% confidence), no max error" in str(answer)
+    table = str(grouped([answer], privacy=ln.Privacy(1))).splitlines()
+    assert table[3].endswith(rows)
+    assert "Max error  none (at δ = 0 the noise is unbounded)" in table
 
 
-def test_what_no_search_can_have_found_is_refused() -> None:
+def test_what_no_selection_can_have_found_is_refused() -> None:
     for cell in (-1, 8):
         with pytest.raises(InvalidParameter, match="counted from 0"):
             quantile(cell)
-    with pytest.raises(InvalidParameter, match="so many comparisons"):
-        quantile(comparisons=2)
+    with pytest.raises(InvalidParameter, match="8 cells and 9 candidates"):
+        quantile(mechanism=PermuteAndFlip(ln.Privacy(1), 1, 9))
     with pytest.raises(InvalidParameter, match="a share above 0"):
         quantile(q=Fraction(1))
     with pytest.raises(InvalidParameter, match="a lower bound below"):
-        quantile(high=Fraction(0))
-    with pytest.raises(InvalidParameter, match="confidence must be"):
-        quantile().rank_error(0)
+        quantile(high=0)
+    for confidence in (0, 1):
+        with pytest.raises(InvalidParameter, match="confidence must be"):
+            quantile().rank_error(confidence)
 
 
 # ------------------------------------------------------------------- tables
 
 
 def test_a_table_is_indexed_by_its_keys() -> None:
-    answers = [COUNT.release(i) for i in range(4)]
+    answers: list[Any] = [COUNT.release(i) for i in range(4)]
     table = grouped(answers, [("n", 1), ("n", 3), ("s", 1), ("s", 3)])
     assert table["n", 3] is answers[1]
     assert table["s", 1] is answers[2]
@@ -423,12 +369,14 @@ def test_a_table_prints_its_first_rows_aligned() -> None:
     assert str(table).splitlines() == [
         "count by region",
         "",
-        "a      value       95 %  always",
-        "n          1    -1 to 3     ± 2",
-        "north     10    8 to 12     ± 2",
-        "東京     100  98 to 102     ± 2",
+        "a      value  95% interval",
+        "n          1  -1 to 3",
+        "north     10  8 to 12",
+        "東京     100  98 to 102",
         "",
-        "(ε, δ) = (1, 0.000001) for one unit, of all of it together; recorded nowhere",
+        "Max error  2 in every row",
+        "Guarantee  ε = 1, δ = 1e-6 per row, for the whole table",
+        "Budget     not recorded",
     ]
     assert repr(table) == f"GroupedAnswers('count by region', 3 groups, {PROMISE!r})"
 
@@ -436,7 +384,7 @@ def test_a_table_prints_its_first_rows_aligned() -> None:
 def test_of_many_groups_twenty_are_printed() -> None:
     table = grouped([Answer(i, COUNT) for i in range(1000)])
     lines = str(table).splitlines()
-    assert len([line for line in lines if line.endswith("± 2")]) == 20
+    assert len([line for line in lines if " to " in line]) == 20
     assert "… and 980 more" in lines
     assert "… and 980 more" in table._repr_html_()
     assert "more" not in str(grouped([Answer(i, COUNT) for i in range(20)]))
@@ -445,8 +393,10 @@ def test_of_many_groups_twenty_are_printed() -> None:
 
 def test_a_printed_table_of_reals_is_honest() -> None:
     answers = [REAL.release(value) for value in (0.123, 7777.5, -3)]
-    for line, answer in zip(str(grouped(answers)).splitlines()[3:], answers, strict=False):
-        value, low, high, always = line.replace(" to ", " ").replace("± ", "").split()[1:]
+    lines = str(grouped(answers)).splitlines()
+    (always,) = [line.split()[2] for line in lines if line.startswith("Max error  ")]
+    for line, answer in zip(lines[3:], answers, strict=False):
+        value, low, high = line.replace(" to ", " ").split()[1:]
         ends, bound = answer.interval(), answer.bound
         assert isinstance(bound, Fraction)
         assert Fraction(low) <= ends[0] <= ends[1] <= Fraction(high)
@@ -455,20 +405,26 @@ def test_a_printed_table_of_reals_is_honest() -> None:
 
 def test_a_table_of_means_says_how_many_rows_counted() -> None:
     lines = str(grouped([mean(30, 12), mean(-1, 5)])).splitlines()
-    assert lines[2].split() == ["a", "value", "95", "%", "always", "rows"]
-    assert [line.split()[-1] for line in lines[3:5]] == ["30", "-1"]
+    assert lines[2].split() == ["a", "value", "95%", "interval", "rows", "max", "error"]
+    assert [line.split()[-2] for line in lines[3:5]] == ["30", "-1"]
+    unbounded = str(grouped([mean(30, 12, count=Answer(30, ENDLESS))])).splitlines()
+    assert unbounded[2].split()[:5] == ["a", "value", "95%", "interval", "rows"]
 
 
 def test_discovered_groups_are_said_not_to_be_all() -> None:
     note = (
-        "groups were discovered: small ones are missing, so these do not add up to all; one that "
-        "chance made large is shown, and may lie outside of its 95 %, never outside of always"
+        "Groups were discovered from the data. Small groups are hidden, so the rows need not add "
+        "up to the total. A small group can appear by chance: its 95% interval may then miss the "
+        "true value, but the max error still holds."
     )
-    found = grouped([Answer(5, COUNT)], discovered=True)
-    assert str(found).splitlines()[-1] == note
-    assert note in found._repr_html_()
-    for table in (grouped([Answer(5, COUNT)]), grouped([], discovered=True)):
-        assert "discovered" not in str(table) + table._repr_html_()
+    for found in (grouped([Answer(5, COUNT)], discovered=True), grouped([], discovered=True)):
+        assert " ".join(str(found).split()).endswith(f"Note {note}")
+        assert note in found._repr_html_()
+    subject = Subject(title="count by region", hidden_up_to=71)
+    hidden = str(grouped([Answer(5, COUNT)], discovered=True, about=subject))
+    assert "Groups with a noisy count of 71 or less are hidden" in " ".join(hidden.split())
+    table = grouped([Answer(5, COUNT)])
+    assert "discovered" not in str(table) + table._repr_html_()
 
 
 def test_keys_whose_ends_cannot_be_seen_are_in_quotes() -> None:
@@ -483,8 +439,10 @@ def test_keys_whose_ends_cannot_be_seen_are_in_quotes() -> None:
 
 def test_figures_of_html_stand_to_the_right_and_keys_to_the_left() -> None:
     page = grouped([mean(30, 12)] * 2, [("n", 1), ("s", 2)])._repr_html_()
+    page, facts, _ = page.split("</table>")
     rows = [re.findall(r"text-align:(\w+)", row) for row in page.split("<tr>")[1:]]
-    assert rows == [["left", "left", "right", "right", "right", "right"]] * 3
+    assert rows == [["left", "left", "right", "left", "right", "right"]] * 3
+    assert "Guarantee" in facts
 
 
 def test_nothing_in_a_key_moves_the_cursor_or_is_markup() -> None:
@@ -509,22 +467,90 @@ def test_a_table_says_where_it_is_recorded_and_what_is_left(tmp_path: Path) -> N
     again = COUNT.release(5, ledger=ledger, key="k")
     assert first.receipt is not None
     day = first.receipt.at[:10]
-    left = "left in the ledger: (ε, δ) = (1, 0.25)"
-    for answer, word in ((first, "recorded"), (again, "stored")):
-        last = str(grouped([answer], receipt=answer.receipt)).splitlines()[-1]
-        assert last.endswith(f"{word} on {day}, {left}")
+    budget = f"Budget     ε = 1, δ = 0.25 remain of ε = 1, δ = 0.5 (recorded {day})"
+    table = grouped([first], receipt=first.receipt)
+    assert budget in str(table).splitlines()
+    assert str(table).startswith("count by region\n")
+    reused = f"Stored answer of {day}: nothing was charged, no new noise."
+    for answer in (again, grouped([again], receipt=again.receipt)):
+        assert str(answer).splitlines()[0] == reused
+        assert answer._repr_html_().startswith(f"<div>{reused}</div>")
+    assert f"nothing charged: stored answer of {day} returned" in str(answer)
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_every_export_says_whether_a_stored_answer_was_returned(
+    again: bool, tmp_path: Path
+) -> None:
+    ledger = ln.Ledger(tmp_path / "a.ledger", limit=ln.Privacy(1, "1/2"))
+    for _ in range(1 + again):
+        answer = COUNT.release(5, ledger=ledger, key="k")
+    receipt = answer.receipt
+    assert receipt is not None
+    table = grouped([answer], receipt=receipt)
+    day = date.fromisoformat(receipt.at[:10]) if again else None
+    assert [row["reused"] for row in table.rows()] == [day]
+    assert table.to_arrow().column("reused").to_pylist() == [day]
+    assert table.to_polars()["reused"].to_list() == [day]
+    assert [None if pd.isna(one) else one.date() for one in table.to_pandas()["reused"]] == [day]
+    assert pq.read_table(table.to_parquet(tmp_path / "a.parquet"))["reused"].to_pylist() == [day]
+    with table.to_csv(tmp_path / "a.csv").open(newline="", encoding="utf-8") as file:
+        assert [row["reused"] for row in csv.DictReader(file)] == [str(day) if day else ""]
+    written = json.loads(table.to_json(tmp_path / "a.json").read_text())
+    assert written["reused"] == (receipt.at if again else None)
+    assert (
+        json.loads(table.to_arrow().schema.metadata[b"leastnoise"])["reused"] == written["reused"]
+    )
+
+
+def test_every_export_says_what_the_numbers_are_about(tmp_path: Path) -> None:
+    subject = Subject(
+        title="sum of income",
+        unit="person",
+        bounds=(Fraction(0), Fraction(10)),
+        max_rows=2,
+        max_groups=3,
+        omitted=("rows without person",),
+        notes=("A note.",),
+    )
+    table = grouped([Answer(5, COUNT)], about=subject, together=ln.Privacy(2))
+    quantity = (
+        "sum of income, clipped to [0, 10]; at most 2 rows per person in each group, at most 3 "
+        "groups per person; omitted: rows without person; A note."
+    )
+    assert table.rows()[0]["quantity"] == quantity
+    with table.to_csv(tmp_path / "a.csv").open(newline="", encoding="utf-8") as file:
+        assert next(csv.DictReader(file))["quantity"] == quantity
+    for about in (
+        json.loads(table.to_json(tmp_path / "a.json").read_text()),
+        json.loads(table.to_arrow().schema.metadata[b"leastnoise"]),
+    ):
+        assert about["subject"] == {
+            "quantity": "sum of income, clipped to [0, 10]",
+            "unit": "person",
+            "bounds": ["0", "10"],
+            "max_rows": 2,
+            "max_groups": 3,
+            "omitted": ["rows without person"],
+            "notes": ["A note."],
+            "hidden_up_to": None,
+        }
+        assert about["total_privacy"] == {"epsilon": "2", "delta": "0"}
 
 
 def test_a_table_whose_answers_may_be_exact_says_so() -> None:
     exact = ln.calibrate(ln.Privacy(delta="0.9"), sensitivity=2, integer=True)
     assert exact.needs_allowance
     table = grouped([exact.release(3, allow_exact=True)])
-    assert "left exactly with probability" in str(table)
-    assert "the exact count left with probability" in str(mean(3, 1, count=Answer(3, exact)))
-    assert "left exactly" not in str(grouped([Answer(3, COUNT)]))
+    assert "Exact      each number is exact with probability " in str(table)
+    assert ", exact count with probability " in str(mean(3, 1, count=Answer(3, exact)))
+    assert "xact " not in str(grouped([Answer(3, COUNT)]))
 
 
 # ------------------------------------------------------------------- exports
+
+# What is the same in every row.
+SAME: dict[str, Any] = {"quantity": "count by region", "reused": None}
 
 KEYS = [("n", 1, False), ("s", 2, True), ('ü, "x"\n\ry', 3, True)]
 FRAMES: list[Callable[[GroupedAnswers], list[dict[str, Any]]]] = [
@@ -541,7 +567,9 @@ def test_whole_numbers_are_exported_exactly(read: Any) -> None:
         dict(zip("abc", key, strict=True)) | {"value": i, "low": i - 2, "high": i + 2, "bound": 2}
         for key, i in zip(KEYS, (-7, 0, 2**53 + 1), strict=True)
     ]
-    assert read(table) == wanted == table.rows()
+    assert table.rows() == [row | SAME for row in wanted]
+    figures = [{name: one for name, one in row.items() if name not in SAME} for row in read(table)]
+    assert figures == wanted
 
 
 @pytest.mark.parametrize("read", FRAMES, ids=["arrow", "pandas", "polars"])
@@ -583,15 +611,19 @@ def test_means_are_exported_with_both_parts(mechanisms: tuple[Any, Any]) -> None
         low, high = one.interval()
         expected = {"a": exact["a"], "value": one.value, "low": low, "high": high}
         assert exact == expected | {
-            "bound": one.bound,
+            "bound": None if one.bound == math.inf else one.bound,
             "count": one.count.index,
             "sum_from_middle": one.sum.value,
             "middle": MIDDLE,
+            **SAME,
         }
         assert row["value"] == float(one)
         assert Fraction(row["low"]) <= low <= high <= Fraction(row["high"])
-        assert Fraction(row["bound"]) >= one.bound + abs(Fraction(row["value"]) - one.value)
-        assert row["bound"] == pytest.approx(float(one.bound))
+        if one.bound == math.inf:
+            assert row["bound"] is None
+        else:
+            assert Fraction(row["bound"]) >= one.bound + abs(Fraction(row["value"]) - one.value)
+            assert row["bound"] == pytest.approx(float(one.bound))
         assert type(row["count"]) is int
         assert type(row["sum_from_middle"]) is (int if total.integer else float)
         assert row["middle"] == 2.0
@@ -600,16 +632,26 @@ def test_means_are_exported_with_both_parts(mechanisms: tuple[Any, Any]) -> None
 def test_quantiles_are_exported_with_their_cell_and_rank() -> None:
     table = grouped([quantile(3), quantile(0)])
     assert table.to_polars().rows() == [
-        (0, 4.375, 3.75, 5.0, 1.0, 1.0),
-        (1, 0.625, 0.0, 1.25, 1.0, 1.0),
+        (0, 4.375, 3.75, 5.0, 4.0, None, "count by region", None),
+        (1, 0.625, 0.0, 1.25, 4.0, None, "count by region", None),
     ]
-    assert table.to_arrow().column_names == [
-        *("a", "value", "cell_low", "cell_high", "rank_error", "bound"),
-    ]
+    names = ["a", "value", "cell_low", "cell_high", "rank_error", "bound"]
+    about = ["quantity", "reused"]
+    assert table.to_arrow().column_names == [*names, *about]
+    wide = grouped([quantile(3, ends=(2, 7)), quantile(0, ends=(0, 0))]).to_arrow()
+    assert wide.column_names == [*names, "low", "high", *about]
+    assert [wide[name].to_pylist() for name in ("low", "high")] == [[2.5, 0.0], [10.0, 1.25]]
+
+
+def test_quantiles_of_integers_are_exported_as_integers() -> None:
+    table = grouped([quantile(3, 0, 7, integer=True), quantile(0, 0, 7, integer=True)]).to_arrow()
+    assert [table[name].to_pylist() for name in ("value", "cell_low")] == [[3, 0], [3, 0]]
+    assert {str(table[name].type) for name in ("value", "cell_low", "cell_high")} == {"int64"}
+    assert str(table["rank_error"].type) == "double"
 
 
 def test_a_cell_that_no_float_has_is_exported_outward() -> None:
-    (row,) = grouped([quantile(1, high=Fraction(1), cells=3)]).to_arrow().to_pylist()
+    (row,) = grouped([quantile(1, high=1, cells=3)]).to_arrow().to_pylist()
     assert (
         Fraction(row["cell_low"]) < Fraction(1, 3) < Fraction(row["cell_low"]) + Fraction(1, 9**9)
     )
@@ -652,9 +694,14 @@ def test_dates_and_empty_tables_are_exported(tmp_path: Path) -> None:
     assert table.to_polars()["a"].to_list() == [day]
     assert table.to_pandas()["a"][0] == pd.Timestamp(day)
     lines = table.to_csv(tmp_path / "a.csv").read_bytes()
-    assert lines == b"a,value,low,high,bound\r\n2024-02-29,5,3,7,2\r\n"
+    assert lines == b"".join(
+        [
+            b"a,value,low,high,bound,quantity,reused\r\n",
+            b"2024-02-29,5,3,7,2,count by region,\r\n",
+        ]
+    )
     empty = grouped([])
-    names = ["a", "value", "low", "high", "bound"]
+    names = ["a", "value", "low", "high", "bound", "quantity", "reused"]
     assert empty.to_arrow().column_names == list(empty.to_pandas()) == empty.to_polars().columns
     assert empty.to_arrow().column_names == names
     assert json.loads(empty.to_json(tmp_path / "a.json").read_text())["rows"] == []
@@ -667,7 +714,10 @@ def test_a_column_that_is_called_like_a_figure_gets_another_name() -> None:
     assert key_names(["value", "value_key"], figures) == ["value_key_key", "value_key"]
     assert key_names(["LOW"], figures) == ["LOW_key"]
     table = grouped([Answer(1, COUNT)], ["n"], names=("value",))
-    assert table.rows() == [{"value_key": "n", "value": 1, "low": -1, "high": 3, "bound": 2}]
+    shared = {"value": 1, "low": -1, "high": 3, "bound": 2} | SAME
+    assert table.rows() == [{"value_key": "n"} | shared]
+    constant = grouped([Answer(1, COUNT)], ["n"], names=("Reused",))
+    assert constant.rows() == [{"Reused_key": "n"} | shared]
     assert table.to_arrow().column_names[:2] == ["value_key", "value"]
 
 
@@ -678,13 +728,16 @@ def test_files_are_read_back_as_they_were(tmp_path: Path) -> None:
     assert [{**row, "value": int(row["value"])} for row in pq.read_table(path).to_pylist()] == rows
     about = json.loads(pq.read_schema(path).metadata[b"leastnoise"])
     written = json.loads(table.to_json(tmp_path / "a.json").read_text("utf-8"))
-    assert written.pop("rows") == rows
+    kept = [{name: one for name, one in row.items() if name not in SAME} for row in rows]
+    assert written.pop("rows") == kept
     assert written == about
     assert about["privacy"] == {"epsilon": "1", "delta": "1/1000000"}
     assert about["recorded"] is None
     with table.to_csv(tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
         read = list(csv.DictReader(file))
-    texts = [{name: str(part) for name, part in row.items()} for row in rows]
+    texts = [
+        {name: "" if part is None else str(part) for name, part in row.items()} for row in rows
+    ]
     assert read == [row | {"c": row["c"].lower()} for row in texts]
     assert sorted(os.listdir(tmp_path)) == ["a.csv", "a.json", "a.parquet"]
 
@@ -696,7 +749,8 @@ def test_more_rows_than_are_written_at_once_make_one_json(
     for many in (3, 7, 9):
         table = grouped([Answer(i, COUNT) for i in range(many)])
         path = table.to_json(tmp_path / f"{many}.json")
-        assert json.loads(path.read_text())["rows"] == table.rows()
+        written = json.loads(path.read_text())["rows"]
+        assert [row | SAME for row in written] == table.rows()
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-x", "@x", "\tx", "\rx", "\nx"])

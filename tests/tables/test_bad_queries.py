@@ -89,7 +89,7 @@ REFUSED: dict[str, tuple[Callable[[Protected], object], str]] = {
         "a column of numbers must be a column of people; got 'incme'. Did you mean 'income'?",
     ),
     "missing group": (
-        lambda t: t.count(by="land", keys=["a"], privacy=PRICE),
+        lambda t: t.count(by="land", max_groups=1, keys=["a"], privacy=PRICE),
         "a group must be a column of people; got 'land'. Look at the names of its columns.",
     ),
     "missing in where": (
@@ -101,12 +101,12 @@ REFUSED: dict[str, tuple[Callable[[Protected], object], str]] = {
         "got 'region', of kind text. Choose another",
     ),
     "groups of floats": (
-        lambda t: t.count(by="income", privacy=PRICE),
+        lambda t: t.count(by="income", max_groups=1, privacy=PRICE),
         "a column to group by must hold whole numbers, texts, truth values or dates; "
         "got 'income', of kind real.",
     ),
     "wrong type of key": (
-        lambda t: t.count(by="region", keys=[1], privacy=PRICE),
+        lambda t: t.count(by="region", max_groups=1, keys=[1], privacy=PRICE),
         "got one of type int for 'region', a column of kind text. Write it that way",
     ),
     "wrong type in where": (
@@ -131,7 +131,7 @@ REFUSED: dict[str, tuple[Callable[[Protected], object], str]] = {
         "bounds must be two numbers, the lower first",
     ),
     "edges that fall": (
-        lambda t: t.histogram("age", edges=[3, 2], privacy=PRICE),
+        lambda t: t.histogram("age", edges=[3, 2], max_groups=1, privacy=PRICE),
         "edges must rise; got one that is not above the one before.",
     ),
     "a share of all": (
@@ -139,11 +139,11 @@ REFUSED: dict[str, tuple[Callable[[Protected], object], str]] = {
         "the share of a quantile must be above 0 and below 1; got 1.",
     ),
     "no groups": (
-        lambda t: t.count(by="region", keys=[], privacy=PRICE),
+        lambda t: t.count(by="region", max_groups=1, keys=[], privacy=PRICE),
         "there must be at least one group to answer for; got an empty list of keys.",
     ),
     "a key twice": (
-        lambda t: t.count(by="region", keys=["a", "b", "a"], privacy=PRICE),
+        lambda t: t.count(by="region", max_groups=1, keys=["a", "b", "a"], privacy=PRICE),
         "every key must be given once; got one twice. Leave one out.",
     ),
     "keys without by": (
@@ -221,11 +221,13 @@ def questions(t: Protected) -> Iterator[Any]:
     """Ask each kind of question."""
     pure = ln.Privacy("0.1")
     yield t.count(privacy=PRICE)
-    yield t.count(by="region", privacy=PRICE)
-    yield t.count(by="region", keys=["north", "south"], where="age > 3", privacy=PRICE)
+    yield t.count(by="region", max_groups=1, privacy=PRICE)
+    yield t.count(
+        by="region", max_groups=1, keys=["north", "south"], where="age > 3", privacy=PRICE
+    )
     yield t.sum("income", bounds=(0, 10), privacy=pure)
     yield t.mean("income", bounds=(0, 10), privacy=pure)
-    yield t.histogram("age", edges=[0, 18, 65], privacy=PRICE)
+    yield t.histogram("age", edges=[0, 18, 65], max_groups=1, privacy=PRICE)
     yield t.median("income", bounds=(0, 10), cells=4, privacy=pure)
 
 
@@ -237,7 +239,9 @@ def test_a_table_of_nobody_or_of_one_is_answered_like_any_other(
     """Not even how many there are is told by how it is answered."""
     table = protected(source_of(kind, canaries()[60:][:size], request))
     asked = (
-        questions(table) if kind == "duckdb" else iter([table.count(by="region", privacy=PRICE)])
+        questions(table)
+        if kind == "duckdb"
+        else iter([table.count(by="region", max_groups=1, privacy=PRICE)])
     )
     answers = list(asked)
     ears.hear_nothing(None, shown="".join(f"{one}{one!r}{one._repr_html_()}" for one in answers))
@@ -250,7 +254,7 @@ def test_a_table_of_nobody_or_of_one_is_answered_like_any_other(
 
 
 def test_nothing_that_is_shown_quotes_a_record(table: Protected, ears: Ears) -> None:
-    explained = table.explain(ln.Count(by="region", where="age > 3"), privacy=PRICE)
+    explained = table.explain(ln.Count(by="region", max_groups=1, where="age > 3"), privacy=PRICE)
     shown = [table, table.source, table.unit, explained, explained.prepared, explained.to_dict()]
     text = "".join(f"{one}{one!r}" for one in [*shown, *questions(table)])
     ears.hear_nothing(None, shown=text)
@@ -261,8 +265,8 @@ def test_a_million_groups_are_answered_and_as_many_keys() -> None:
     size = 1_000_000
     rows = pa.table({"person": range(size), "g": range(size)})
     many = protected({"source": rows})
-    assert len(many.count(by="g", privacy=PRICE)) == 0  # each is of one unit alone
-    answer = many.count(by="g", keys=range(size), privacy=PRICE)
+    assert len(many.count(by="g", max_groups=1, privacy=PRICE)) == 0  # each is of one unit alone
+    answer = many.count(by="g", max_groups=1, keys=range(size), privacy=PRICE)
     assert len(answer) == size
     assert all(abs(one.value - 1) <= one.bound for one in answer.answers[:100])
 
@@ -354,17 +358,21 @@ def test_whatever_one_row_holds_both_neighbours_are_answered(
         table = protected(source_of(kind, rows, request), max_rows=3)
         found = table.ask(
             [
-                ln.Count(by=["region", "day"], keys=[("north", _day(kind)), ("", _day(kind))]),
+                ln.Count(
+                    by=["region", "day"],
+                    max_groups=1,
+                    keys=[("north", _day(kind)), ("", _day(kind))],
+                ),
                 ln.Sum("income", bounds=(-1, 1)),
                 ln.Sum("age", bounds=(1 << 31, 1 << 53)),
-                ln.Mean("hours", bounds=(-1, 1), by="region", keys=["north"]),
-                ln.Histogram("income", edges=[-1, 0, 1]),
+                ln.Mean("hours", bounds=(-1, 1), by="region", max_groups=1, keys=["north"]),
+                ln.Histogram("income", edges=[-1, 0, 1], max_groups=1),
                 ln.Quantile("age", bounds=(0, 1), cells=2),
             ],
             privacy=ln.Privacy("0.1"),
         )
         assert len(found) == 6
-        assert table.count(by="day", privacy=PRICE) is not None
+        assert table.count(by="day", max_groups=1, privacy=PRICE) is not None
 
 
 def _day(kind: str) -> Any:
@@ -386,7 +394,7 @@ def test_days_that_python_does_not_know_do_not_make_a_question_fail(
     for day in odd:
         backend.con.execute(f"INSERT INTO days VALUES (999, '{day}'::date)")
     table = protected({"source": backend.table("days")})
-    for question in (ln.Count(by="day"), ln.Count(by="day", max_groups=2)):
+    for question in (ln.Count(by="day", max_groups=1), ln.Count(by="day", max_groups=2)):
         (answer,) = table.ask([question], privacy=PRICE)
         assert [str(key[0]) for key in answer.keys] == ["2024-02-29"]  # type: ignore[union-attr]
     by_day = protected({"source": backend.table("days")}, unit="day")

@@ -1,9 +1,11 @@
 """What one unit can move: on every engine no more than is declared, and as much."""
 
 import hashlib
+import math
 import random
 from datetime import date
 from decimal import Decimal
+from itertools import product
 from typing import Any
 
 import pytest
@@ -195,6 +197,49 @@ def test_sums_and_counts_reach_what_is_declared(
         check_moves(embedded, sql, case, REPLACE, (others + a, others + b))[2] for a, b in pairs
     ]
     assert max(moved) == case.reach(REPLACE).sum(*bounds)
+
+
+_HELD: dict[str, list[Any]] = {
+    "x": [None, math.nan, -math.inf, -4.5, 0.0, 2.5, math.inf],
+    "i": [None, -9, -3, 0, 3, 9],
+    "d": [None, Decimal(-9), Decimal("-2.5"), Decimal(0), Decimal("2.5"), Decimal(9)],
+    "b": [None, False, True],
+}
+
+
+def shares(engine: Engine, case: Case, missing: int) -> set[int]:
+    """Return what every possible unit adds to a sum: each one is alone in a group of its own."""
+    most = 1 if case.unit is None else case.rows + 1
+    sizes = range(0 if case.unit else 1, most + 1)
+    held = [each for size in sizes for each in product(_HELD[case.column], repeat=size)]
+    table = [
+        row(id=unit, h=unit, **{case.column: value})
+        for unit, values in enumerate(held)
+        for value in values
+    ]
+    found = figures(engine, case.sql(engine, missing=missing), table)
+    return {total for _, total in found.values()} | {0}
+
+
+@pytest.mark.parametrize("bounds", [(2, 5), (-5, -2), (1, 3), (-3, 5)])
+@pytest.mark.parametrize("column", _HELD)
+def test_with_nulls_every_possible_unit_adds_what_is_declared(
+    engine: Engine, column: str, bounds: tuple[int, int]
+) -> None:
+    """NULL adds 0 also if the bounds exclude it; all pairs of units are neighboring tables."""
+    for unit, counted in ((None, 1), ("id", 1), ("id", 2)):
+        case = Case(unit, counted, 1, ("h",), column, bounds)
+        found, lattice = shares(engine, case, 0), case.lattice
+        assert max(map(abs, found)) <= case.reach(ADD_REMOVE).sum(lattice.low, lattice.high)
+        assert max(found) - min(found) <= case.reach(REPLACE).sum(lattice.low, lattice.high)
+        if column == "x":  # its values reach all bounds
+            assert max(map(abs, found)) == case.reach(ADD_REMOVE).sum(lattice.low, lattice.high)
+
+
+def test_the_check_above_catches_a_null_that_adds_more(embedded: Engine) -> None:
+    case = Case(None, 1, 1, ("h",), "i", (2, 5))
+    found = shares(embedded, case, -1)
+    assert max(found) - min(found) > case.reach(REPLACE).sum(2, 5)
 
 
 @pytest.mark.parametrize("groups", [1, 2, 3])

@@ -34,10 +34,18 @@ def shares(question: Question, neighbours: str) -> list[Fraction]:
         *((Count(by="g", keys=["a", "b"], max_groups=groups), groups) for groups in (1, 3, 100)),
         (Sum("x", bounds=(0, 2), by="g", keys=["a", "b"], max_groups=3), 3),
         (Mean("x", bounds=(0, 2), by="g", keys=["a", "b"], max_groups=3), 3),
-        # Sixteen cells are searched by four comparisons.
-        (Quantile("x", bounds=(0, 2), cells=16, by="g", keys=["a", "b"]), 4),
+        (Quantile("x", bounds=(0, 2), cells=16, by="g", max_groups=1, keys=["a", "b"]), 1),
+        (Quantile("x", bounds=(0, 2), interval="0.9", by="g", max_groups=1, keys=["a", "b"]), 3),
     ],
-    ids=["count in 1", "count in 3", "count in 100", "sum in 3", "mean in 3", "quantile in 1"],
+    ids=[
+        "count in 1",
+        "count in 3",
+        "count in 100",
+        "sum in 3",
+        "mean in 3",
+        "quantile in 1",
+        "quantile with an interval",
+    ],
 )
 def test_what_one_unit_can_move_adds_up_to_the_guarantee(
     question: Question, moved: int, neighbours: str, times: int

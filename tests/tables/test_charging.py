@@ -34,7 +34,7 @@ def people(ledger: ln.Ledger) -> Protected:
 
 
 def protected(ledger: Any, **more: Any) -> Protected:
-    options: dict[str, Any] = {"unit": "unit", "max_rows": 1} | more
+    options: dict[str, Any] = {"unit": "unit", "max_rows": 1, "name": "people"} | more
     return ln.protect(pa.table(COLUMNS), ledger=ledger, **options)
 
 
@@ -98,11 +98,13 @@ def test_what_the_ledger_has_not_left_is_refused_before_the_engine_is_asked(
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda people: people.count(by="nowhere", privacy=PRICE),
+        lambda people: people.count(by="nowhere", max_groups=1, privacy=PRICE),
         lambda people: people.sum("x", bounds=(1, 0), privacy=PRICE),
         lambda people: people.count(where="x >", privacy=PRICE),
-        lambda people: people.count(by="g", keys=["a", "a"], privacy=PRICE),
-        lambda people: people.count(by="g", privacy=ln.Privacy("0.1")),  # to be discovered
+        lambda people: people.count(by="g", max_groups=1, keys=["a", "a"], privacy=PRICE),
+        lambda people: people.count(
+            by="g", max_groups=1, privacy=ln.Privacy("0.1")
+        ),  # to be discovered
         lambda people: people.count(privacy=PRICE, fresh="yes"),
         lambda people: people.ask([], privacy=PRICE),
     ],
@@ -121,20 +123,20 @@ def test_what_makes_no_sense_is_neither_charged_nor_asked(
 def test_the_same_question_is_free_and_has_the_same_answer(
     people: Protected, ledger: ln.Ledger, engine: Engine
 ) -> None:
-    question = Count(by="g", keys=["a", "b", "c"], where="x < 9")
+    question = Count(by="g", max_groups=1, keys=["a", "b", "c"], where="x < 9")
     first, *others = (people.ask([question], privacy=PRICE)[0] for _ in range(3))
     assert isinstance(first, GroupedAnswers)
-    same = people.count(by=["g"], keys=("c", "b", "a"), where="x<9.0", privacy=PRICE)
+    same = people.count(by=["g"], max_groups=1, keys=("c", "b", "a"), where="x<9.0", privacy=PRICE)
     assert (engine.calls, ledger.spent) == (1, PRICE)
     for one in (*others, same):
         assert isinstance(one, GroupedAnswers)
-        assert one.rows() == first.rows()
+        assert _values(one) == _values(first)
         assert one.receipt is not None
         assert one.receipt.again
     # Also of a table that is opened again, in another process for instance.
     again = protected(ledger).ask([question], privacy=PRICE)[0]
     assert isinstance(again, GroupedAnswers)
-    assert again.rows() == first.rows()
+    assert _values(again) == _values(first)
     assert engine.calls == 1
 
 
@@ -152,15 +154,15 @@ def test_every_part_of_a_question_is_part_of_its_key(ledger: ln.Ledger) -> None:
         (people, Count(), ln.Privacy("0.2")),
         (people, Count(where="x < 3"), PURE),
         (people, Count(where="x < 4"), PURE),
-        (people, Count(by="g", keys=["a"]), PURE),
+        (people, Count(by="g", max_groups=1, keys=["a"]), PURE),
         (people, Count(by="g", keys=["b"]), PURE),
         (people, Count(by="g", keys=["a"], max_groups=2), PURE),
         (people, Sum("x", bounds=(0, 1)), PURE),
         (people, Sum("x", bounds=(0, 2)), PURE),
         (people, Sum("unit", bounds=(0, 1)), PURE),
         (people, ln.Mean("x", bounds=(0, 1)), PURE),
-        (people, ln.Histogram("x", edges=[0, 1]), PURE),
-        (people, ln.Histogram("x", edges=[0, 2]), PURE),
+        (people, ln.Histogram("x", edges=[0, 1], max_groups=1), PURE),
+        (people, ln.Histogram("x", edges=[0, 2], max_groups=1), PURE),
         (people, ln.Quantile("x", bounds=(0, 1), cells=2), PURE),
         (people, ln.Quantile("x", bounds=(0, 1), cells=4), PURE),
         (people, ln.Quantile("x", "0.4", bounds=(0, 1), cells=2), PURE),
@@ -168,8 +170,9 @@ def test_every_part_of_a_question_is_part_of_its_key(ledger: ln.Ledger) -> None:
         (protected(ledger, neighbours="replace"), Count(), PURE),
         (protected(ledger, unit="g"), Count(), PURE),
         (protected(ledger, unit=None, max_rows=None), Count(), PURE),
-        (ln.protect(pa.table(COLUMNS).to_pandas(), unit="unit", max_rows=1, ledger=ledger),
-         Count(), PURE),
+        (protected(ledger, name="others"), Count(), PURE),
+        (protected(ledger, version="2026-11"), Count(), PURE),
+        (protected(ledger, version="2026-12"), Count(), PURE),
     ]  # fmt: skip
     keys = [
         table.explain(question, privacy=price).to_dict()["key"] for table, question, price in asked
@@ -188,7 +191,7 @@ def test_a_key_stands_for_one_question(people: Protected, ledger: ln.Ledger) -> 
 
 
 def test_questions_asked_together_are_one_entry(people: Protected, ledger: ln.Ledger) -> None:
-    asked = [Count(), Sum("x", bounds=(0, 4)), Count(by="g", keys=["a", "b"])]
+    asked = [Count(), Sum("x", bounds=(0, 4)), Count(by="g", max_groups=1, keys=["a", "b"])]
     first = people.ask(asked, privacy=PURE, key="three")
     assert len(ledger.releases) == 1
     spent = ledger.spent
@@ -200,16 +203,18 @@ def test_questions_asked_together_are_one_entry(people: Protected, ledger: ln.Le
 
 
 def _values(answer: Any) -> Any:
-    return answer.rows() if isinstance(answer, GroupedAnswers) else answer.value
+    if not isinstance(answer, GroupedAnswers):
+        return answer.value
+    return [{name: one for name, one in row.items() if name != "reused"} for row in answer.rows()]
 
 
 def test_an_unrecorded_answer_says_so() -> None:
     people = protected(ln.UNRECORDED)
     one = people.count(privacy=PRICE)
-    many = people.count(by="g", keys=["a"], privacy=PRICE)
+    many = people.count(by="g", max_groups=1, keys=["a"], privacy=PRICE)
     assert (one.receipt, many.receipt) == (None, None)
-    assert "not recorded in any ledger" in str(one)
-    assert "recorded nowhere" in str(many)
+    assert "; not recorded\n" in str(one)
+    assert "Budget     not recorded" in str(many)
     with pytest.raises(InvalidParameter, match="a key is kept by a ledger"):
         people.count(privacy=PRICE, key="how many")
 

@@ -74,10 +74,10 @@ _FINE = ("double", "float", "float8", "float4", "bigint", "boolean", "numeric")
 COLUMNS = {"duck": _COMMON + _DUCK, "pg": _COMMON + _POSTGRES, "spark": _COMMON + _SPARK}
 
 
-def index(value: Any, lattice: Lattice) -> int:
+def index(value: Any, lattice: Lattice, missing: int | None) -> int:
     """Return the index of a value, in exact arithmetic."""
     if value is None or math.isnan(value):
-        return min(max(0, lattice.low), lattice.high)
+        return min(max(0, lattice.low), lattice.high) if missing is None else missing
     if math.isinf(value):
         return lattice.high if value > 0 else lattice.low
     # Of two that are equally near Python, too, takes the even one.
@@ -111,8 +111,11 @@ def asked(name: str, backend: Any, expression: Any) -> list[tuple[Any, ...]]:
     return found
 
 
+@pytest.mark.parametrize("missing", [None, 0], ids=["within the bounds", "0"])
 @pytest.mark.parametrize("name", ENGINES)
-def test_indices_are_those_of_exact_arithmetic(name: str, request: pytest.FixtureRequest) -> None:
+def test_indices_are_those_of_exact_arithmetic(
+    name: str, missing: int | None, request: pytest.FixtureRequest
+) -> None:
     backend = request.getfixturevalue(name)
     table = loaded(name, backend)
     length = max(len(values) for _, values in COLUMNS[name])
@@ -124,12 +127,12 @@ def test_indices_are_those_of_exact_arithmetic(name: str, request: pytest.Fixtur
             if bounds in REAL and kind not in _FINE:
                 continue
             lattice = Lattice.between(bounds, whole=whole)
-            expected = [index(value, lattice) for value in values]
-            wanted[f"c{i}"] = expected + [lattice.missing] * (length - len(values)), lattice
+            padded = [*values, *[None] * (length - len(values))]
+            wanted[f"c{i}"] = [index(value, lattice, missing) for value in padded], lattice
         query = table.select(
             place=table.c0,
             **{
-                column: lattice.index(table[column], backend.name)
+                column: lattice.index(table[column], backend.name, missing=missing)
                 for column, (_, lattice) in wanted.items()
             },
         )
@@ -153,8 +156,8 @@ def test_a_lattice_holds_its_bounds_in_doubles(one: Fraction, other: Fraction, w
     assert max(abs(low), abs(high)) <= LARGE
     assert Fraction(float(low * step)) == low * step
     assert Fraction(float(high * step)) == high * step
-    assert low <= lattice.missing <= high
-    assert abs(lattice.missing) == (0 if low <= 0 <= high else min(abs(low), abs(high)))
+    assert low <= lattice.nearest_to_zero <= high
+    assert abs(lattice.nearest_to_zero) == (0 if low <= 0 <= high else min(abs(low), abs(high)))
     assert 0 <= low + high - 2 * lattice.middle <= 1
 
 

@@ -71,26 +71,27 @@ def asked(*, text: bool) -> Iterator[Asked]:
     one: list[tuple[Any, Callable[[Row], bool]]] = [
         (Count(), everything),
         (Count(where=GROWN), grown),
-        (Count(by="region"), everything),
+        (Count(by="region", max_groups=1), everything),
         (Count(by=["region", "grade"], keys=pairs, max_groups=2), everything),
         (Count(by="day", where=USUAL, max_groups=2), usual),
-        (Count(by=["employed", "region"]), everything),
+        (Count(by=["employed", "region"], max_groups=1), everything),
         (Sum("income", bounds=(-100, "1000.25")), everything),
-        (Sum("hours", bounds=(-2, 60), by="region", keys=regions), everything),
-        (Sum("hours", bounds=(3, 40), by="day", keys=days, where=BUSY), busy),
+        (Sum("hours", bounds=(-2, 60), by="region", max_groups=1, keys=regions), everything),
+        (Sum("hours", bounds=(3, 40), by="day", keys=days, where=BUSY, max_groups=1), busy),
         (Sum("wage", bounds=(-1, 500), by="grade", max_groups=2), everything),
-        (Sum("employed", bounds=(0, 1), by="region"), everything),
+        (Sum("employed", bounds=(0, 1), by="region", max_groups=1), everything),
         (Sum("age", bounds=(-90, -10), where=USUAL), usual),
-        (Mean("income", bounds=(-100, 1000), by="region"), everything),
+        (Mean("income", bounds=(-100, 1000), by="region", max_groups=1), everything),
         (Mean("hours", bounds=(0, 60), where=GROWN), grown),
-        (Mean("wage", bounds=("0.1", "700.7"), by="grade", keys=keys(1, 3, 9)), everything),
-        (Histogram("age", edges=[0, 18, 65, 120]), everything),
+        (Mean("wage", bounds=("0.1", "700.7"), by="grade", max_groups=1,
+              keys=keys(1, 3, 9)), everything),
+        (Histogram("age", edges=[0, 18, 65, 120], max_groups=1), everything),
         (Histogram("income", edges=[-50, 0, "0.5", 500], by="region", keys=regions,
                    max_groups=3, where=GROWN), grown),
         (Quantile("income", "0.25", bounds=(-100, 1000), cells=7), everything),
-        (Quantile("hours", "0.9", bounds=(0, 60), cells=60, by="region"), everything),
+        (Quantile("hours", "0.9", bounds=(0, 60), cells=60, by="region", max_groups=1), everything),
         (Quantile("wage", bounds=(0, 500), cells=10, by=["region", "grade"], keys=pairs,
-                  where=USUAL), usual),
+                  max_groups=1, where=USUAL), usual),
     ]  # fmt: skip
     for question, kept in one:
         yield from ((unit, rows, question, kept) for unit, rows in _UNITS)
@@ -158,7 +159,10 @@ def test_questions_asked_together_give_the_same_integers_as_alone(duck: Any) -> 
         question for unit, rows, question, _ in asked(text=False) if (unit, rows) == ("person", 3)
     ]
     # A sum by discovered groups has a count; a count of the same rows shares its query.
-    questions += [Sum("income", bounds=(0, 1), by="region"), Sum("age", bounds=(0, 120))]
+    questions += [
+        Sum("income", bounds=(0, 1), by="region", max_groups=1),
+        Sum("age", bounds=(0, 120)),
+    ]
     made = [build_query(question, table.source, table.unit) for question in questions]
     for one, rows in zip(made, run(table.source, make_batches(made)), strict=True):
         assert sorted(rows) == sorted(fetch(table.source, make_batches([one])[0].expression)), (
@@ -172,14 +176,24 @@ def test_a_sum_fits_its_count_and_other_questions_choose_other_groups(duck: Any)
     def salt(question: Any) -> str:
         return build_query(question, table.source, table.unit).selection.salt
 
-    same = [Count(by="region"), Sum("age", bounds=(0, 9), by="region")]
+    same = [Count(by="region", max_groups=1), Sum("age", bounds=(0, 9), by="region", max_groups=1)]
     other = [
-        Count(by="region", where="age > 3"), Count(by="region", max_groups=2), Count(by="grade"),
-        Count(by="region", keys=["north"]), Mean("age", bounds=(0, 9), by="region"),
-        Mean("age", bounds=(0, 8), by="region"), Quantile("age", bounds=(0, 9), by="region"),
-        Histogram("age", edges=[0, 9]),
-    ]  # fmt: skip
+        Count(by="region", max_groups=1, where="age > 3"),
+        Count(by="region", max_groups=2),
+        Count(by="grade", max_groups=1),
+        Count(by="region", max_groups=1, keys=["north"]),
+        Mean("age", bounds=(0, 9), by="region", max_groups=1),
+        Mean("grade", bounds=(0, 9), by="region", max_groups=1),
+        Quantile("age", bounds=(0, 9), by="region", max_groups=1),
+        Histogram("age", edges=[0, 9], max_groups=1),
+    ]
+    known = [
+        Count(by="region", max_groups=1, where="age is not null"),
+        Mean("age", bounds=(0, 9), by="region", max_groups=1),
+        Mean("age", bounds=(0, 8), by="region", max_groups=1, where="age is not null"),
+    ]
     assert len({salt(question) for question in same}) == 1
+    assert len({salt(question) for question in known}) == 1
     assert len({salt(question) for question in same + other}) == 1 + len(other)
 
 
@@ -187,7 +201,7 @@ def test_more_keys_than_are_written_into_a_query(duck: Any) -> None:
     """What is not among them is left out of the answer, wherever it was left out."""
     rows = people()
     table = protected({"source": duckdb_of(rows, duck)}, None, 1)
-    question = Count(by="grade", keys=[1, 3, *range(100, 1200)])
+    question = Count(by="grade", max_groups=1, keys=[1, 3, *range(100, 1200)])
     answer = table.ask([question], privacy=ln.Privacy(200))[0]
     assert isinstance(answer, ln.tables.GroupedAnswers)
     wanted = {grade: sum(row["grade"] == grade for row in rows) for grade in (1, 3)}

@@ -31,7 +31,7 @@ def test_type_checkers_read_the_arguments_and_the_docstring_of_a_method(name: st
     method, written = getattr(ln.Protected, name), declared()[name]
     assert method.__doc__ == ast.get_docstring(written)
     parameters = inspect.signature(method).parameters
-    shared = registration.Shared if QUERIES[name].one_group else registration.Grouped
+    shared = registration.Shared
     own = {each: one for each, one in parameters.items() if each not in shared.__annotations__}
     places = [one.arg for one in written.args.args]
     assert places == [each for each, one in own.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
@@ -54,4 +54,12 @@ def test_a_query_has_its_export_and_its_command(query: tables.TableQuery) -> Non
     assert command.name == query.command
     required = {one.name: one.required for one in command.params}
     for argument in query.arguments:
-        assert required[argument.name] is (argument.option_default is None)
+        assert required[argument.name] is argument.required
+
+
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+def test_no_query_claims_the_least_noise(query: tables.TableQuery) -> None:
+    """A certificate proves it for one number of one mechanism, and not for every use of a query."""
+    said = " ".join([query.doc, query.help, query.notes, query.load().__doc__ or ""])
+    assert "least noise" not in said
+    assert "optimal" not in said

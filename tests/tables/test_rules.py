@@ -6,6 +6,7 @@ lattice, up to a probability far below 1e-9. So what is released is what was cou
 
 import math
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -36,14 +37,16 @@ def value(question: Any, **columns: Any) -> Any:
 
 def test_rows_without_a_unit_or_a_group_count_nowhere() -> None:
     assert value(Count(), unit=[1, 2, None, 2]) == 2
-    by = asked(Count(by="g", keys=["a", "b"]), unit=[1, 2, 3, None], g=["a", None, "a", "a"])
+    by = asked(
+        Count(by="g", max_groups=1, keys=["a", "b"]), unit=[1, 2, 3, None], g=["a", None, "a", "a"]
+    )
     assert [(key, one.value) for key, one in by] == [("a", 2), ("b", 0)]
 
 
 def test_groups_that_were_not_asked_for_count_nowhere_and_take_no_place() -> None:
     """A unit counts in one group: of the given ones, whatever others it is in."""
     units, groups = [1, 1, 1, 2], ["a", "x", "y", "x"]
-    assert asked(Count(by="g", keys=["a"]), unit=units, g=groups)["a"].value == 1
+    assert asked(Count(by="g", max_groups=1, keys=["a"]), unit=units, g=groups)["a"].value == 1
 
 
 @pytest.mark.parametrize(
@@ -54,22 +57,36 @@ def test_what_is_compared_with_null_or_nan_is_not_true(where: str, kept: int) ->
     assert value(Count(where=where), x=[1.0, math.nan, None, 7.0]) == kept
 
 
-@pytest.mark.parametrize(
-    ("bounds", "nearest"), [((-5, 9), 0), ((2, 9), 2), ((-9, -3), -3)], ids=str
-)
-def test_a_missing_value_is_added_up_as_the_number_nearest_to_0(
-    bounds: tuple[int, int], nearest: int
+@pytest.mark.parametrize("bounds", [(-5, 9), (2, 9), (-9, -3)], ids=str)
+@pytest.mark.parametrize("unit", [None, [1, 1, 2]], ids=["rows", "units"])
+def test_a_missing_value_adds_0_to_a_sum_as_in_sql(
+    bounds: tuple[int, int], unit: list[int] | None
 ) -> None:
+    """Also where 0 lies outside of the bounds."""
+    units = {} if unit is None else {"unit": unit}
     for missing in (None, math.nan):
         question = Sum("x", bounds=bounds)
-        assert value(question, x=[missing, missing, float(bounds[1])]) == 2 * nearest + bounds[1]
+        columns: dict[str, Any] = {"x": [missing, missing, float(bounds[1])], **units}
+        assert value(question, max_rows=2, **columns) == bounds[1]
+
+
+def test_a_boolean_that_is_null_adds_0() -> None:
+    assert value(Sum("x", bounds=(1, 3)), x=[None, None, True, False]) == 2
+
+
+def test_a_string_that_is_no_number_adds_0(tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text("x\n20\nabc\n\n25\nNaN\n7\n")
+    people = ln.protect(str(file), unit=None, ledger=ln.UNRECORDED)
+    released = people.sum("x", bounds=(20, 30), privacy=SURE, allow_exact=True)
+    assert float(released) == pytest.approx(20 + 25 + 20, abs=1e-3)  # 7 is clipped to 20
 
 
 def test_missing_values_are_left_out_of_means_quantiles_and_histograms() -> None:
     numbers = [None, math.nan, 2.0, 4.0]
     mean = asked(Mean("x", bounds=(0, 8)), x=numbers)
     assert (float(mean.value), mean.count.value) == (3, 2)
-    parts = asked(Histogram("x", edges=[0, 3, 8]), x=numbers)
+    parts = asked(Histogram("x", edges=[0, 3, 8], max_groups=1), x=numbers)
     assert [one.value for _, one in parts] == [1, 1]
     found = asked(Quantile("x", "0.9", bounds=(0, 8), cells=8), x=[*numbers, 4.0, 4.0])
     assert found.cell == 4
@@ -78,7 +95,7 @@ def test_missing_values_are_left_out_of_means_quantiles_and_histograms() -> None
 def test_values_beyond_the_bounds_count_as_the_bounds_but_not_in_a_histogram() -> None:
     numbers = [math.inf, -math.inf, 1e308, -1e308, 5e-324, 1.0]
     assert value(Sum("x", bounds=(-2, 3)), x=numbers) == 3 - 2 + 3 - 2 + 0 + 1
-    parts = asked(Histogram("x", edges=[-2, 0, 1]), x=numbers)
+    parts = asked(Histogram("x", edges=[-2, 0, 1], max_groups=1), x=numbers)
     assert [one.value for _, one in parts] == [0, 2]
 
 
@@ -94,7 +111,7 @@ def test_rows_of_a_unit_beyond_max_rows() -> None:
     """One unit has 5, 4 and 3, another 1; two rows of each count, between 0 and 5."""
     rows: dict[str, Any] = {"unit": [1, 1, 1, 2], "x": [5.0, 4.0, 3.0, 1.0]}
     assert value(Count(), max_rows=2, **rows) == 3
-    parts = asked(Histogram("x", edges=[0, 2, 5]), max_rows=2, **rows)
+    parts = asked(Histogram("x", edges=[0, 2, 5], max_groups=1), max_rows=2, **rows)
     assert [one.value for _, one in parts] == [1, 2]
     assert value(Sum("x", bounds=(0, 5)), max_rows=2, **rows) == 10 + 1
     mean = asked(Mean("x", bounds=(0, 5)), max_rows=2, **rows)
@@ -126,9 +143,9 @@ def test_ranges_and_cells_are_groups() -> None:
 
 def test_dates_and_truth_values_name_groups() -> None:
     days = [date(2026, 1, 1), date(2026, 1, 2), date(2026, 1, 1)]
-    answers = asked(Count(by="day", keys=days[:2]), day=days)
+    answers = asked(Count(by="day", max_groups=1, keys=days[:2]), day=days)
     assert [one.value for _, one in answers] == [2, 1]
-    answers = asked(Count(by="b", keys=[False, True]), b=[True, True, None])
+    answers = asked(Count(by="b", max_groups=1, keys=[False, True]), b=[True, True, None])
     assert [one.value for _, one in answers] == [0, 2]
 
 
@@ -139,7 +156,7 @@ def test_a_csv_file_is_text(tmp_path: Any) -> None:
     total: Any
     groups: Any
     total, groups = people.ask(
-        [Sum("x", bounds=(0, 10)), Count(by="g", keys=["7", "8"])],
+        [Sum("x", bounds=(0, 10)), Count(by="g", max_groups=1, keys=["7", "8"])],
         privacy=ln.Privacy(400),
         allow_exact=True,
     )

@@ -5,12 +5,13 @@ Problems that differ only in Δ have one answer for the cost |x|ᵖ: that at Δ 
 
 import contextlib
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from leastnoise.calibration.cache import load, save
 from leastnoise.calibration.canonical import least_canonical
 from leastnoise.calibration.comb import prove_comb
+from leastnoise.calibration.deadline import Clock, Deadline
 from leastnoise.calibration.families import FAMILIES, cheapest_known, check_family
 from leastnoise.calibration.problem import Effort, Problem, certify
 from leastnoise.calibration.solve import Bracket, narrow
@@ -29,8 +30,21 @@ _LARGEST_EPSILON = 5_000
 _STAIRCASE = "Geng and Viswanath 2016 (the staircase)"
 
 
+@dataclass(frozen=True)
+class _Attempt:
+    """How hard to look, until when, and where to report what is being done."""
+
+    effort: Effort
+    deadline: Deadline
+    progress: Progress
+
+
 def find_noise(
-    problem: Problem, effort: Effort, family: str | None = None
+    problem: Problem,
+    effort: Effort,
+    family: str | None = None,
+    *,
+    clock: Clock = time.monotonic,
 ) -> tuple[Noise, Certificate]:
     """Return the optimal noise of a class, or one proved to be near it, and the proof.
 
@@ -44,7 +58,12 @@ def find_noise(
     ============================  =================================================================
 
     ``family`` asks for a noise of one kind instead (:mod:`leastnoise.calibration.families`).
+
+    Solving ends ``effort.seconds`` after the call by the ``clock``, and the time to verify what was
+    found is set aside. All closed forms are tried in any case: one of them is the result if the
+    time is over before anything better is verified.
     """
+    attempt = _Attempt(effort, Deadline.after(effort.seconds, clock), Progress("looking for noise"))
     if not problem.privacy.delta and not problem.privacy.epsilon:
         raise InvalidParameter(
             "at ε = 0 no noise keeps δ = 0: the answer would have to be the same for all data",
@@ -57,21 +76,21 @@ def find_noise(
             got=f"ε = {format_exact(problem.privacy.epsilon)}",
             fix="Promise less.",
         )
-    # A cost is looked at before it is trusted, and again as far as the noise turned out to reach.
+    # A cost is sampled before it is used; the check samples it again, as far as the noise reaches.
     level = max(problem.privacy.delta, min(problem.privacy.epsilon, Fraction(1)))
     problem.cost.probe(problem.sensitivity / level)
-    noise, certificate = (
-        _find_least(problem, effort) if family is None else _find_in_family(problem, family)
-    )
-    if isinstance(noise.radius, Fraction):
-        problem.cost.probe(2 * noise.radius)
-    certificate.check()
+    with attempt.progress as report:
+        noise, certificate = (
+            _find_least(problem, attempt) if family is None else _find_in_family(problem, family)
+        )
+        report("verifying the noise")
+        certificate.check()
     return noise, certificate
 
 
-def _find_least(problem: Problem, effort: Effort) -> tuple[Noise, Certificate]:
+def _find_least(problem: Problem, attempt: _Attempt) -> tuple[Noise, Certificate]:
     """Return the noise that the table of :func:`find_noise` names."""
-    privacy = problem.privacy
+    privacy, effort = problem.privacy, attempt.effort
     if not privacy.epsilon:
         closed = least_unimodal(problem)
         if problem.among == "decreasing":
@@ -79,10 +98,11 @@ def _find_least(problem: Problem, effort: Effort) -> tuple[Noise, Certificate]:
         found = prove_comb(problem)
         if found is not None:
             return found
-        return _prove_or_solve(problem, closed[0], closed[1].source, effort)
+        return _prove_or_solve(problem, closed[0], closed[1].source, attempt)
     if not privacy.delta:
         with contextlib.suppress(Unsupported):  # for tiny ε its cost takes too many terms
-            return _prove_or_solve(problem, cheapest_staircase(problem), _STAIRCASE, effort)
+            staircase = cheapest_staircase(problem)
+            return _prove_or_solve(problem, staircase, _STAIRCASE, attempt)
     if problem.integer and problem.sensitivity == 1:
         with contextlib.suppress(Unsupported):  # it has too many steps to be listed
             return least_canonical(problem)
@@ -90,13 +110,11 @@ def _find_least(problem: Problem, effort: Effort) -> tuple[Noise, Certificate]:
     noise, family = cheapest_known(unit)
     source = _CHEAPEST.format(family)
     if problem.among == "any" and effort.solve:  # any shape begins with the least decreasing one
-        begun, plainer = time.monotonic(), replace(unit, among="decreasing")
-        first = replace(effort, seconds=effort.seconds / 8)
+        plainer = replace(unit, among="decreasing")
+        first = replace(attempt, deadline=attempt.deadline.share(1 / 8))
         noise, certificate = _prove_or_solve(plainer, noise, source, first)
         source = certificate.source
-        left = effort.seconds - (time.monotonic() - begun)
-        effort = replace(effort, seconds=max(left, effort.seconds / 8))
-    certificate = _scale_certificate(_prove_or_solve(unit, noise, source, effort)[1], problem)
+    certificate = _scale_certificate(_prove_or_solve(unit, noise, source, attempt)[1], problem)
     if certificate.gap <= effort.gap and certificate.source == _CHEAPEST.format(family):
         certificate = replace(certificate, source=FAMILIES[family].source)
     return certificate.noise, certificate
@@ -111,18 +129,18 @@ def _find_in_family(problem: Problem, family: str) -> tuple[Noise, Certificate]:
 
 
 def _prove_or_solve(
-    problem: Problem, noise: Noise, source: str, effort: Effort
+    problem: Problem, noise: Noise, source: str, attempt: _Attempt
 ) -> tuple[Noise, Certificate]:
     """Return the noise if a bound that is known at once shows it near enough; else solve."""
-    counting = problem.integer and problem.sensitivity == 1
+    counting, effort = problem.integer and problem.sensitivity == 1, attempt.effort
     bracket = _bracket(problem, noise)
     if bracket.gap <= effort.gap or counting or not effort.solve:
         return _certified(bracket, source)
     kept = load(problem)
     if kept is not None and kept.gap <= effort.gap:
-        return kept.noise, kept
-    with Progress() as progress:
-        bracket = narrow(bracket, gap=effort.gap, seconds=effort.seconds, progress=progress)
+        # The words are of this version, whatever the file says.
+        return kept.noise, replace(kept, source=source if kept.noise == noise else _SOLVED)
+    bracket = narrow(bracket, gap=effort.gap, deadline=attempt.deadline, progress=attempt.progress)
     noise, certificate = _certified(bracket, source if bracket.noise is noise else _SOLVED)
     save(problem, certificate)
     return noise, certificate

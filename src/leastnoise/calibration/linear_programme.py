@@ -9,7 +9,6 @@ HiGHS solves it, without presolve, which calls feasible programs infeasible at �
 loads it and numpy: import it where something is solved.
 """
 
-import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +16,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
+from leastnoise.calibration.deadline import Deadline
 from leastnoise.certificate import Frame
 
 Floats = NDArray[Any]
@@ -49,10 +49,10 @@ class Programme:
     """The linear program of one lattice, with e^ε and δ as floats, for any prices."""
 
     def __init__(
-        self, frame: Frame, factor: float, delta: float, *, decreasing: bool, until: float
+        self, frame: Frame, factor: float, delta: float, *, decreasing: bool, deadline: Deadline
     ) -> None:
         """Pose the program, with the pairs of the largest shift alone."""
-        self.frame, self.factor, self.delta, self.until = frame, factor, delta, until
+        self.frame, self.factor, self.delta, self.deadline = frame, factor, delta, deadline
         self.decreasing = decreasing
         self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]  # it has no types
         solver = self._solver
@@ -133,7 +133,7 @@ class Programme:
 
     def _run(self) -> Floats | None:
         """Return the values of the columns; None if time is over, or rounding misled the solver."""
-        left = self.until - time.monotonic()
+        left = self.deadline.left
         if left <= 0:
             return None
         self._solver.setOptionValue("time_limit", self._solver.getRunTime() + left)

@@ -12,16 +12,16 @@ One solve takes m·R·m pairs in the worst case, with m cells to a Δ and R the 
 """
 
 import math
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from leastnoise.calibration.deadline import Deadline
 from leastnoise.calibration.problem import Problem
 from leastnoise.calibration.repair import repair
-from leastnoise.certificate import Evidence, Frame, LatticeBound
+from leastnoise.certificate import Evidence, Frame, LatticeBound, relative_gap
 from leastnoise.core.exact import as_float, exponential
 from leastnoise.core.noise import Noise, Steps
 from leastnoise.costs import Cost
@@ -44,8 +44,10 @@ _LARGEST_POINTWISE = 64
 _WIDEST = 4
 # More mass than this beyond the window is charged too little: the window must grow.
 _MASS_BEYOND = 1e-9
-# A lower bound below this part of the cost counts as none.
-_SMALL = Fraction(1, 10**9)
+# A gap below this multiple of what no finer lattice comes below is left as it is.
+_NEAR_LIMIT = 1.25
+# A lower bound that leaves a larger gap counts as none.
+_LARGEST_GAP = 10**9
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,9 @@ class Bracket:
 
     @property
     def gap(self) -> float:
-        """How far the cost may be above the least cost, relative to the lower bound."""
-        excess = self.cost - self.bound
-        if excess <= 0:
-            return 0.0
-        return as_float(excess / self.bound) if self.bound > _SMALL * self.cost else math.inf
+        """How far the cost may be above the least cost, as certificates measure it."""
+        gap = relative_gap(self.cost, self.bound, self.problem.cost)
+        return as_float(gap) if gap < _LARGEST_GAP else math.inf
 
     def tightened_by(self, solution: "Solution") -> "Bracket":
         """Return the bracket with whatever a lattice's solution improves in it."""
@@ -79,10 +79,14 @@ class Bracket:
             bound = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
             if bound > found.bound:
                 found = replace(found, bound=bound, evidence=evidence)
-        if solution.noise is None:
+        if solution.noise is None or not self._is_of_class(solution.noise):
             return found
         cost = solution.noise.expected(problem.cost)
         return replace(found, noise=solution.noise, cost=cost) if cost < found.cost else found
+
+    def _is_of_class(self, noise: Noise) -> bool:
+        """Return whether noise is of the problem's class: rounded to integers, some is no more."""
+        return self.problem.among == "any" or noise.is_unimodal
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ class Solution:
     """The result of one lattice: lower bounds, and a noise with the masses it was made of."""
 
     frame: Frame
-    started: float  # by the monotonic clock
+    took: float  # seconds
     evidence: tuple[LatticeBound, ...]
     masses: "Proposal | None" = None
     noise: Noise | None = None
@@ -99,16 +103,18 @@ class Solution:
 
 
 def narrow(
-    bracket: Bracket, *, gap: Fraction, seconds: float, progress: Callable[[str], None]
+    bracket: Bracket, *, gap: Fraction, deadline: Deadline, progress: Callable[[str], None]
 ) -> Bracket:
-    """Return a bracket with a gap of at most ``gap``, or the best one found in ``seconds``."""
-    search = Search(bracket.problem, gap, time.monotonic() + seconds)
+    """Return a bracket with a gap of at most ``gap``, or the best one found by the deadline."""
+    search = Search(bracket.problem, gap, deadline)
     frame: Frame | None = search.first_frame()
     coarser: Solution | None = None
-    while frame is not None and search.can_solve(frame):
+    while frame is not None and search.can_solve(frame) and deadline.left > 0:
         progress(f"{frame.cells} cells to a Δ, gap so far {bracket.gap:.2%}")
-        solution = solve(search.problem, frame, search.until, coarser)
+        solution = solve(search.problem, frame, search.solver_deadline, coarser)
+        solved = deadline.left
         bracket = bracket.tightened_by(solution)
+        search.verifying = max(search.verifying, solved - deadline.left)
         coarser = solution if solution.masses is not None else coarser
         frame = search.next_frame(solution, bracket.gap)
     return bracket
@@ -117,9 +123,19 @@ def narrow(
 class Search:
     """Which lattices are solved: the first, the next after each, and when to stop."""
 
-    def __init__(self, problem: Problem, gap: Fraction, until: float) -> None:
-        self.problem, self.gap, self.until = problem, gap, until
+    def __init__(self, problem: Problem, gap: Fraction, deadline: Deadline) -> None:
+        self.problem, self.gap, self.deadline = problem, gap, deadline
+        self.verifying = 0.0  # the most seconds that a solution took to be verified
+        self._gaps: list[tuple[int, float]] = []  # the cells to a Δ, and the gap that they left
         self._radius = _radius(problem)
+
+    @property
+    def solver_deadline(self) -> Deadline:
+        """The moment at which the solver must stop, so that its solution can still be verified.
+
+        It is verified twice: as it is found, and in the certificate.
+        """
+        return self.deadline.earlier(2 * self.verifying)
 
     def first_frame(self) -> Frame:
         """Return the first lattice: fine enough for ε, and as wide as the canonical noise."""
@@ -133,7 +149,7 @@ class Search:
 
     def next_frame(self, solution: Solution, gap: float) -> Frame | None:
         """Return the lattice to solve after one that left this gap; None to stop."""
-        frame, left = solution.frame, self.until - time.monotonic()
+        frame, left = solution.frame, self.deadline.left - 2 * self.verifying
         window = frame.reach // frame.cells
         may_widen = window <= _WIDEST * self._radius
         wider = _frame(self.problem, frame.cells, window + 1 + window // 4)
@@ -145,36 +161,53 @@ class Search:
             return wider
         if frame.rule == "points":  # it has no finer lattice
             return None
-        took = self.until - left - solution.started
-        finest = (max(left, 0.0) / max(took, 1e-3)) ** 0.25
+        if left < solution.took or self._has_settled(frame, gap):  # a finer lattice takes longer
+            return None
+        finest = (left / max(solution.took, 1e-3)) ** 0.25
         cells = _finer(self.problem, frame.cells, gap / as_float(self.gap), finest)
         return _frame(self.problem, cells, window)
 
+    def _has_settled(self, frame: Frame, gap: float) -> bool:
+        """Return whether finer lattices would come too little nearer, and never to the wanted gap.
 
-def solve(problem: Problem, frame: Frame, until: float, coarser: Solution | None) -> Solution:
+        The gap of m cells to a Δ is about g + c/m². On the line g is 0; on the integers at a large
+        Δ it is what smoothing costs (the rule ``smoothed``).
+        """
+        self._gaps.append((frame.cells, gap))
+        if frame.rule != "smoothed" or len(self._gaps) < 2:
+            return False
+        (coarse, before), (fine, _) = self._gaps[-2:]
+        if before <= gap or coarse >= fine:  # the first lattices may prove less than what is known
+            return False
+        limit = gap - (before - gap) / ((fine / coarse) ** 2 - 1)
+        return limit > as_float(self.gap) and gap < _NEAR_LIMIT * limit
+
+
+def solve(problem: Problem, frame: Frame, deadline: Deadline, coarser: Solution | None) -> Solution:
     """Solve both linear programs of a lattice, or as much of them as there is time for.
 
     ``coarser`` is the solution of a coarser lattice, if there is one: the pairs that it needs are
     taken in from the start.
     """
-    started = time.monotonic()
-    solver = Solver(problem, frame, until, coarser)
+    started = deadline.left
+    solver = Solver(problem, frame, deadline, coarser)
     only_bounds = problem.privacy.delta < _SMALLEST_DELTA
     lower = solver.lower()
     upper = None if lower is None or not lower.finished or only_bounds else solver.upper()
     if lower is not None and lower.finished and (only_bounds or (upper and upper.finished)):
         noise = None if upper is None else solver.noise(upper)
-        return Solution(frame, started, (solver.evidence(lower),), upper, noise, lower.beyond)
+        evidence = (solver.evidence(lower),)
+        return Solution(frame, started - deadline.left, evidence, upper, noise, lower.beyond)
     # What the solver had when it stopped proves a bound, too (Programme.minimize).
-    evidence = tuple(solver.evidence(found) for found in (lower, upper) if found is not None)
-    return Solution(frame, started, evidence, finished=False)
+    partial = tuple(solver.evidence(found) for found in (lower, upper) if found is not None)
+    return Solution(frame, started - deadline.left, partial, finished=False)
 
 
 class Solver:
     """The linear program of one lattice, with the prices of both of its solutions."""
 
     def __init__(
-        self, problem: Problem, frame: Frame, until: float, coarser: Solution | None
+        self, problem: Problem, frame: Frame, deadline: Deadline, coarser: Solution | None
     ) -> None:
         from leastnoise.calibration.linear_programme import Programme  # it loads numpy
 
@@ -186,7 +219,7 @@ class Solver:
             as_float(exponential(problem.privacy.epsilon).middle),
             as_float(problem.privacy.delta) if problem.privacy.delta >= _SMALLEST_DELTA else 0.0,
             decreasing=problem.among == "decreasing",
-            until=until,
+            deadline=deadline,
         )
         if coarser is not None and coarser.masses is not None:
             self.programme.seed(coarser.frame, coarser.masses)

@@ -34,6 +34,7 @@ class CanonicalBound:
 
     integer: bool
     among = "any"
+    method = "proved by the tails of the canonical noise"
 
     def prove(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
         """Return the bound; raise where it does not apply."""

@@ -1,28 +1,32 @@
 """A verifiable proof that noise satisfies its guarantee, and of how far it is from optimal."""
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from decimal import ROUND_CEILING
 from fractions import Fraction
+from typing import Any
 
-from leastnoise.certificate.evidence import Evidence, certificate_error
-from leastnoise.core.exact import format_rounded
+from leastnoise.certificate.evidence import Evidence, certificate_error, relative_gap
+from leastnoise.core.exact import Interval, format_rounded
 from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.noise import LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
-from leastnoise.costs import Cost
+from leastnoise.costs import Cost, Recording, Tabled
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Certificate:
-    """That ``noise`` keeps ``privacy``, what it costs, and that nothing in its class costs less.
+    """Verifiable proof that noise satisfies its guarantee, with its cost and a lower bound.
+
+    A certificate states; :meth:`check` verifies. ``str`` reports what was verified in this process,
+    and calls everything else unverified. It never prints ``source``, which may come from a file.
 
     Attributes:
         among: The class in which it is least: ``"decreasing"`` means all symmetric noises that
             never rise away from 0, ``"any"`` all noises whatever.
         cost: E L(X), exact or a proved upper bound.
         lower_bound: No noise of the class that keeps the promise costs less than this.
-        source: The result it rests on.
+        source: Where the noise is from, according to whoever made the certificate: a claim, on
+            which nothing rests.
         evidence: What :meth:`check` proves the lower bound from again; None for a noise that was
             given and of which only the promise is claimed.
     """
@@ -36,6 +40,7 @@ class Certificate:
     lower_bound: Fraction
     source: str
     evidence: Evidence | None
+    verified: bool = field(default=False, init=False, compare=False)
 
     @classmethod
     def of(
@@ -72,41 +77,72 @@ class Certificate:
 
     @property
     def exact(self) -> bool:
-        """Whether cost and lower bound meet, but for the rounding of an irrational cost (2⁻⁶⁰)."""
-        met = self.cost <= self.lower_bound + abs(self.lower_bound) * _ROUNDING
-        return self.evidence is not None and met
+        """Whether cost and lower bound meet: then no noise of the class costs less.
+
+        An irrational cost is known by an enclosure, and never meets its bound.
+        """
+        return self.evidence is not None and self.cost <= self.lower_bound
 
     @property
     def gap(self) -> Fraction | float:
-        """How far above the lower bound the cost is, relative to it.
+        """How far above the lower bound the cost is, both less the cost of no error.
 
-        0 if they meet; ``math.inf`` above a bound of 0, which tells nothing.
+        (cost − lower_bound) / (lower_bound − L(0)), which adding a constant to L does not change.
+        It is an upper bound of how far the noise is from the least, in this sense, for every cost
+        that the certificate speaks of. 0 if they meet; ``math.inf`` where the bound is not above
+        L(0), which tells nothing.
         """
-        excess = self.cost - self.lower_bound
-        if not self.lower_bound:
-            return math.inf if excess else Fraction(0)
-        return excess / abs(self.lower_bound)
+        return relative_gap(self.cost, self.lower_bound, self.objective)
+
+    @property
+    def cost_is_upper_bound(self) -> bool:
+        """Whether ``cost`` is a proved upper bound of E L(X) and not E L(X) itself."""
+        return self.noise.enclose(self.objective).lower < self.cost
 
     def check(self) -> None:
         """Prove everything again from the law and the cost alone, without trusting the finder.
 
+        Sets ``verified``. A cost given as a function is only sampled, up to twice the radius of the
+        noise: that it never falls is the claim of whoever gives it.
+
         Raises:
-            NotPrivate: If the noise does not keep the promise.
-            InvalidParameter: If the cost or the lower bound is not what it is said to be.
+            NotPrivate: If the noise does not satisfy the guarantee.
+            InvalidParameter: If the cost falls, or if the cost or the lower bound is not what it is
+                said to be.
         """
+        if self.sensitivity <= 0:
+            raise certificate_error("its sensitivity is not positive")
         if isinstance(self.noise, LatticeNoise) and (
             self.noise.step != 1 or self.sensitivity.denominator != 1
         ):
             raise certificate_error(
                 "noise on a lattice is for whole numbers, which move by whole numbers"
             )
+        self._check_cost()
         check_privacy(self.noise, self.privacy, sensitivity=self.sensitivity)
         if self.noise.enclose(self.objective).upper != self.cost:
             raise certificate_error("the noise does not cost what it says")
         if self._proved() != self.lower_bound:
             raise certificate_error("its evidence gives another lower bound than it says")
-        if self.cost < self.lower_bound - abs(self.lower_bound) * _ROUNDING:
+        if self.cost < self.lower_bound:
             raise certificate_error("its noise costs less than it says is possible")
+        object.__setattr__(self, "verified", True)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what is stated; whoever reads it must verify it again."""
+        return type(self), tuple(getattr(self, part.name) for part in fields(self) if part.init)
+
+    def _check_cost(self) -> None:
+        """Reject a table that no cost is known to fit, and a function that is seen to fall."""
+        cost, radius = self.objective, self.noise.radius
+        if (
+            isinstance(cost, Tabled)
+            and not isinstance(cost, Recording)  # which asks a cost, and is sampled below
+            and cost.find_cost() is None
+        ):
+            raise certificate_error("no cost is known to fit its table")
+        if isinstance(radius, Fraction):
+            cost.probe(2 * radius)
 
     def _proved(self) -> Fraction:
         """Return the lower bound that the evidence proves for the class of the noise."""
@@ -133,7 +169,7 @@ class Certificate:
 
         Args:
             text: What :meth:`to_json` returned.
-            cost: Where the cost was a function: the function, to check against it and not only
+            cost: Where the cost was a function: the function, to check against it and not
                 against the table of its values that the text holds.
         """
         from leastnoise.certificate.document import certificate_from_json
@@ -144,18 +180,27 @@ class Certificate:
         return f"Certificate({self.noise!r}: {self})"
 
     def __str__(self) -> str:
+        return self._statement() if self.verified else f"not verified: {self._statement()}"
+
+    def _statement(self) -> str:
+        """Return how near to the least the noise is, and the kind of proof."""
         if self.evidence is None:
-            return f"keeps its promise; how far from the least it is was not asked ({self.source})"
-        if isinstance(self.gap, float):
-            return (
-                f"keeps its promise; no bound is known for how far from the least ({self.source})"
-            )
-        percent = format_rounded(self.gap * 100, 3, ROUND_CEILING)
-        much = "least" if self.exact else f"within {percent} % of the least"
-        return f"{much} among {CLASSES[self.among]} ({self.source})"
+            return "keeps its promise; how far from the least it is was not asked"
+        zero, gap, among = self.objective.value(Fraction(0)), self.gap, CLASSES[self.among]
+        if isinstance(self.objective, Tabled):
+            among += " for the tabulated cost"
+        if self.exact:
+            much = f"least among {among}"
+        elif isinstance(gap, Fraction):
+            percent = format_rounded(gap * 100, 3, ROUND_CEILING)
+            aside = "" if zero == Interval.exact(0) else ", not counting the cost of no error"
+            much = f"within {percent} % of the least among {among}{aside}"
+        elif self.lower_bound > zero.lower:  # a table that leaves open what no error costs
+            excess = format_rounded(self.cost - self.lower_bound, 3, ROUND_CEILING)
+            much = f"costs at most {excess} more than the least among {among}"
+        else:
+            return "keeps its promise; no bound is known for how far from the least"
+        return f"{much} ({self.evidence.method})"
 
-
-# More than the enclosures of irrational costs are wide, less than anyone could measure.
-_ROUNDING = Fraction(1, 1 << 60)
 
 CLASSES = {"decreasing": "symmetric noises that never rise away from 0", "any": "all noises"}

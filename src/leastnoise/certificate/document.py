@@ -2,8 +2,9 @@
 
 Each value is an object that names its kind and its fields; a rational is a string ``"3/10"``. e^ε
 is given as the interval that the proof uses, a cost by its parameters or, where it was a function,
-by the table of all values that the proof needs. A digest tells a file that was damaged or edited
-from one that was not; whether a certificate is true is for its check to say.
+by a table of all bounds that the proof reads (:mod:`leastnoise.costs.fit`). A digest tells a file
+that was damaged or edited from one that was not; whether a certificate is true is for its check to
+say.
 
 What is read is not trusted: only the classes of the table below are built, each from exactly its
 fields, and each field by its own decoder.
@@ -17,7 +18,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.certificate.canonical_bound import CanonicalBound
@@ -26,9 +26,7 @@ from leastnoise.certificate.lattice_bound import Frame, LatticeBound
 from leastnoise.core.exact import Interval, exponential
 from leastnoise.core.noise import (
     STORED_NOISES,
-    FiniteLatticeNoise,
     Noise,
-    PiecewiseNoise,
     Run,
     Smooth,
 )
@@ -40,6 +38,7 @@ from leastnoise.costs import (
     Recording,
     Tabled,
     Threshold,
+    are_well_formed,
     lp,
     points,
     threshold,
@@ -54,6 +53,7 @@ _STATED = ("noise", "privacy", "sensitivity", "objective", "cost", "lower_bound"
 _LONGEST = 1 << 27
 _LONGEST_LINE = 300
 _LONGEST_NUMBER = 13_280  # binary digits: 4000 decimal ones, but for a few
+_POWER = re.compile(r"lp\('([0-9]{1,9}(?:[./][0-9]{1,9})?)'\)")
 _NUMBER = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
 
 Decoder = Callable[[Any], Any]
@@ -61,9 +61,11 @@ Decoder = Callable[[Any], Any]
 
 def certificate_to_json(certificate: Certificate) -> str:
     """Return a certificate as JSON."""
-    if _needs_table(certificate):
-        certificate = replace(certificate, objective=Recording(certificate.objective))
+    if type(certificate.objective) is Cost:  # a function, which cannot be written down
+        recording = Recording(certificate.objective)
+        certificate = replace(certificate, objective=recording)
         certificate.check()
+        recording.complete()
     content = {name: _plain(getattr(certificate, name)) for name in _STATED}
     content |= {
         "format": FORMAT,
@@ -103,18 +105,6 @@ def noise_to_json(noise: Noise) -> dict[str, Any]:
     """Return noise as a certificate writes it: equal for equal noise and for no other."""
     plain: dict[str, Any] = _plain(noise)
     return plain
-
-
-def _needs_table(certificate: Certificate) -> bool:
-    """Tell whether the cost cannot be written down, or not be computed without further libraries.
-
-    So it is with functions and with powers that are irrational. (A staircase never ends, and
-    neither would the table; smooth noise needs the libraries anyway.)
-    """
-    cost = certificate.objective
-    finite = isinstance(certificate.noise, PiecewiseNoise | FiniteLatticeNoise)
-    irrational = isinstance(cost, Power) and cost.p.denominator != 1
-    return type(cost) is Cost or (irrational and finite)
 
 
 def _certificate(make: type[Certificate], content: dict[str, Any]) -> Certificate:
@@ -191,20 +181,27 @@ def _object(plain: Any, wanted: Any) -> Any:
     return row.build(**values)
 
 
-def _tabled(stored: dict[str, Any]) -> Tabled:
-    readings = {}
-    for kind, *numbers in stored["readings"]:
-        *asked, lower, upper = (_rational(number) for number in numbers)
-        readings[str(kind), tuple(asked)] = Interval(lower, upper)
-    values = sorted((asked, kept) for (kind, asked), kept in readings.items() if kind == "value")
-    falls = any(after.upper < before.lower for (_, before), (_, after) in pairwise(values))
-    wrong = any(
-        kept.lower > kept.upper or (kept.lower < 0 and "sag" in kind)
-        for (kind, _), kept in readings.items()
-    )
-    if falls or wrong or not _is_line(str(stored["name"])):
+def _tabled(stored: dict[str, Any]) -> Cost:
+    """Return a tabulated cost, which its certificate's check believes only if some cost fits it.
+
+    Version 0.5.0 also wrote tables of irrational powers, by name; these are read as the powers.
+    """
+    if set(stored) != {"name", "readings"} or not _is_line(_text(stored["name"])):
+        raise _other_kind()
+    power = _POWER.fullmatch(stored["name"])
+    if power is not None:
+        return lp(_rational(power[1]) if "/" in power[1] else power[1])
+    rows = [
+        (_text(kind), tuple(_rational(number) for number in asked), kept)
+        for kind, *asked, lower, upper in stored["readings"]
+        for kept in (Interval(_rational(lower), _rational(upper)),)
+    ]
+    readings = {(kind, asked): kept for kind, asked, kept in rows}
+    if len(readings) != len(rows) or not are_well_formed(rows):
         raise certificate_error("its table is not that of a cost that never falls")
-    return Tabled(str(stored["name"]), readings)
+    if ("value", (Fraction(0),)) not in readings:
+        raise certificate_error("its table does not say what no error costs")
+    return Tabled(stored["name"], readings)
 
 
 def _rational(plain: Any) -> Fraction:

@@ -1,5 +1,6 @@
 """What a lower bound rests on: evidence that no noise of a class costs less."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -23,6 +24,11 @@ class Evidence(Protocol):
         """Whether it speaks of noises on the integers."""
         ...
 
+    @property
+    def method(self) -> str:
+        """The kind of proof, in a few words: what the verifier itself does."""
+        ...
+
     def prove(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
         """Return the cost below which no noise of the class comes.
 
@@ -38,6 +44,19 @@ def certificate_error(reason: str) -> InvalidParameter:
         f"a certificate must prove what it says; this one does not: {reason}",
         fix="Calibrate again.",
     )
+
+
+def relative_gap(spent: Fraction, bound: Fraction, cost: Cost) -> Fraction | float:
+    """Return how far above a lower bound an expected cost may be, both less L(0).
+
+    For every L that ``cost`` stands for, (E L − least)/(least − L(0)) ≤ (spent − bound)/(bound −
+    L(0)) if E L ≤ ``spent``, ``bound`` ≤ least and ``bound`` > L(0): the left side falls in the
+    least and rises in L(0), which is therefore taken at its largest.
+    """
+    if spent <= bound:
+        return Fraction(0)
+    above = bound - cost.value(Fraction(0)).upper
+    return (spent - bound) / above if above > 0 else math.inf
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -69,6 +88,7 @@ class SupportingLine:
     high: Fraction
     integer: bool = False
     among = "decreasing"
+    method = "proved by a supporting line"
 
     def __repr__(self) -> str:
         return (
@@ -119,6 +139,7 @@ class CombBound:
 
     root: Fraction
     among = "any"
+    method = "proved by the bound of the comb, docs/theory/comb.md"
     integer = False  # noise on the integers need not hide moves that are no whole numbers
 
     def __repr__(self) -> str:

@@ -33,6 +33,7 @@ docs/theory/lattice-bound.md.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate, pairwise
 
 from leastnoise.certificate.evidence import certificate_error
 from leastnoise.core.exact import exponential
@@ -111,6 +112,7 @@ class LatticeBound:
     tests: tuple[tuple[int, int, tuple[int, ...]], ...]
     falls: tuple[int, ...]
     floors: tuple[Fraction, ...]
+    method = "proved by multipliers on a lattice"
 
     @property
     def among(self) -> str:
@@ -154,8 +156,8 @@ class LatticeBound:
         frame, total = self.frame, sum(self.weights)
         gained, owed = self._sums()
         charges = [
-            Fraction(gained[k] - factor * owed[k] + self._fallen(k), 1 + bool(k or frame.edged))
-            for k in range(frame.reach + 1)
+            Fraction(gained[k] - factor * owed[k] + fallen, 1 + bool(k or frame.edged))
+            for k, fallen in enumerate(self._fallen())
         ]
         # Mass beyond the reach.
         charges.append((1 - factor) * total / 2)
@@ -170,9 +172,10 @@ class LatticeBound:
         gained, owed = [0] * (frame.reach + 1), [0] * (frame.reach + 1)
         if len(self.weights) != frame.cells or min(self.weights, default=-1) < 0:
             raise certificate_error("its weights are out of order")
-        for shift, weight in enumerate(self.weights, start=1):
-            for point in range(min(shift, frame.points)):  # the rim: moved, these come from beyond
-                gained[frame.side(point)] += weight
+        # The rim: moved by more steps than are left of it, a point comes from beyond.
+        moved = [*accumulate(reversed(self.weights))][::-1]
+        for point, weight in zip(range(frame.points), moved, strict=False):
+            gained[frame.side(point)] += weight
         after: dict[int, int] = {}
         for shift, first, values in self.tests:
             if not 1 <= shift <= frame.cells or first < max(shift, after.get(shift, 0)):
@@ -187,9 +190,9 @@ class LatticeBound:
                 owed[frame.side(point - shift)] += value
         return gained, owed
 
-    def _fallen(self, k: int) -> int:
-        """Return what the multipliers of p_k ≥ p_(k+1) add to the charge at k."""
-        if min(self.falls, default=0) < 0 or len(self.falls) > self.frame.reach:
+    def _fallen(self) -> list[int]:
+        """Return what the multipliers of p_k ≥ p_(k+1) add to the charge at 0 … reach."""
+        none = self.frame.reach + 1 - len(self.falls)
+        if min(self.falls, default=0) < 0 or none < 1:
             raise certificate_error("its multipliers of falling are out of order")
-        before = self.falls[k - 1] if 0 < k <= len(self.falls) else 0
-        return before - (self.falls[k] if k < len(self.falls) else 0)
+        return [before - after for before, after in pairwise([0, *self.falls, *[0] * none])]

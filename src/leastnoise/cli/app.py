@@ -5,7 +5,7 @@ Exit codes: 0 success · 1 engine failure · 2 usage error · 3 budget exceeded 
 
 import io
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +14,13 @@ import click
 from leastnoise import __version__
 from leastnoise.errors import (
     BudgetExceeded,
+    EntropyFailed,
     InvalidParameter,
     LeastnoiseError,
     LedgerDamaged,
     NotPrivate,
     QueryFailed,
+    ReleaseFailed,
 )
 
 if TYPE_CHECKING:
@@ -33,7 +35,14 @@ _MODULES = {
 }
 
 # Every other error is the caller's to fix, also a ledger that cannot be reached now.
-_EXIT_CODES = {QueryFailed: 1, BudgetExceeded: 3, NotPrivate: 4, LedgerDamaged: 4}
+_EXIT_CODES = {
+    QueryFailed: 1,
+    EntropyFailed: 1,
+    ReleaseFailed: 1,
+    BudgetExceeded: 3,
+    NotPrivate: 4,
+    LedgerDamaged: 4,
+}
 
 
 class Group(click.Group):
@@ -61,15 +70,24 @@ class Once(click.Command):
 
     Args:
         on_more: The message for more arguments than the command has. Default: click's own.
+        on_missing: Called with the values that were read and the words that were typed, to raise
+            one error for all that is missing. Default: click reports the first one.
     """
 
-    def __init__(self, *args: Any, on_more: str | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        on_more: str | None = None,
+        on_missing: Callable[[Mapping[str, Any], list[str]], None] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self._on_more = on_more
+        self._on_missing = on_missing
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options, unless one is there twice."""
-        _, more, given = self.make_parser(ctx).parse_args(args=list(args))
+        values, more, given = self.make_parser(ctx).parse_args(args=list(args))
         options = [
             one
             for one in given
@@ -82,6 +100,9 @@ class Once(click.Command):
                     f"an option must be given once; got {name} {options.count(option)} times. "
                     "Leave out all but one."
                 )
+        eager = any(getattr(one, "is_eager", False) for one in given)  # such as --help
+        if self._on_missing is not None and not (more or eager or ctx.resilient_parsing):
+            self._on_missing(values, list(args))
         try:
             return super().parse_args(ctx, args)
         except click.UsageError:
@@ -145,4 +166,4 @@ def _table_queries() -> "dict[str, TableQuery]":
 )
 @click.version_option(__version__, prog_name="leastnoise")
 def main() -> None:
-    """The least noise that differential privacy allows."""
+    """Differential privacy with little noise, and a proof of how little."""

@@ -11,12 +11,12 @@ import click
 
 from leastnoise.cli import options
 from leastnoise.cli.app import Once
-from leastnoise.cli.output import print_json, print_table, print_words, waiting, write_file
+from leastnoise.cli.output import print_json, print_table, print_words, write_file
 from leastnoise.core.exact import format_exact, format_rounded
 from leastnoise.core.privacy import Privacy, meaning_of
 from leastnoise.errors import InvalidParameter
 from leastnoise.files import refuse_overwriting
-from leastnoise.rendering import aligned
+from leastnoise.rendering import Progress, aligned
 
 if TYPE_CHECKING:
     from leastnoise.ledger import Account, Head, Ledger, Release
@@ -91,7 +91,7 @@ def ledger(
     if given["out"] is not None:
         refuse_overwriting(given["out"], ledger=file, witness=witness)
     which = {"dataset": dataset, "witness": witness}
-    with waiting("checking the ledger") as now:
+    with Progress("checking the ledger") as now:
         if action == "new":
             tell = _new(file, which, given)
         else:

@@ -1,5 +1,6 @@
 """The commands calibrate, release, compare and privacy-for."""
 
+from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +9,9 @@ import click
 from leastnoise.cli import options
 from leastnoise.cli.app import Once
 from leastnoise.cli.output import (
+    bound_shown,
     certificate_data,
+    cost_shown,
     finite,
     length,
     print_json,
@@ -16,18 +19,18 @@ from leastnoise.cli.output import (
     print_words,
     privacy_data,
     receipt_data,
-    waiting,
+    reused_data,
     write_file,
 )
 from leastnoise.core.exact import (
     as_float,
-    format_exact,
     format_ratio,
     format_rounded,
     parse_rational,
 )
 from leastnoise.errors import InvalidParameter
 from leastnoise.files import refuse_overwriting
+from leastnoise.rendering import Progress
 
 if TYPE_CHECKING:
     from leastnoise.mechanism import Answer, Mechanism
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
 @options.family
 @click.option("--save", type=click.Path(dir_okay=False), help="Write the certificate to a file.")
 def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
-    """Find the noise of least cost that keeps a promise (leastnoise.calibrate).
+    """Find noise for a guarantee, and prove how near to the least it is (leastnoise.calibrate).
 
     \b
     Examples:
@@ -59,11 +62,12 @@ def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
     drawn, certificate = mechanism.drawn, mechanism.certificate
     print_table(
         ("noise", f"{mechanism.noise}"),
-        ("expected cost", f"{format_exact(mechanism.cost)} ({certificate.objective})"),
-        ("proved", f"{certificate}"),
-        ("lower bound", f"{format_exact(certificate.lower_bound)}"),
+        ("expected cost", cost_shown(certificate)),
+        ("verified", f"{certificate}"),
+        ("lower bound", bound_shown(certificate)),
+        ("source", certificate.source),
         ("drawn", f"{drawn.noise}"),
-        ("drawn cost", f"{format_rounded(drawn.cost, 9)}"),
+        ("drawn cost", f"{format_rounded(drawn.cost, 9, ROUND_CEILING)}"),
     )
     click.echo()
     print_words(mechanism.explain())
@@ -113,7 +117,7 @@ def release(
     witness: str | None,
     **asking: Any,
 ) -> None:
-    """Add the least noise to VALUE and print what may be published (Mechanism.release).
+    """Add noise to VALUE and print the answer, which may be published (Mechanism.release).
 
     It exits with 3 if the budget of a ledger refuses, with 4 if the ledger is damaged; then nothing
     is released.
@@ -128,7 +132,7 @@ def release(
     value = _value(values)
     with options.recording(ledger, dataset=dataset, analyst=analyst, witness=witness) as found:
         mechanism = find_mechanism(**options.problem_arguments(**asking))
-        with waiting("checking the ledger"):
+        with Progress("checking the ledger"):
             # Before the release: nothing may come between it and its printing.
             of = options.check_ledger(found, witness)
             answer = mechanism.release(
@@ -137,7 +141,7 @@ def release(
     if as_json:
         print_json(_answer_data(answer))
         return
-    click.echo(f"{answer}, {of}" if of else f"{answer}")
+    click.echo(f"{answer} ({of})" if of else f"{answer}")
 
 
 def _value(texts: tuple[str, ...]) -> Fraction:
@@ -166,6 +170,7 @@ def _answer_data(answer: "Answer") -> dict[str, Any]:
         "privacy": privacy_data(answer.privacy),
         "exact_probability": format_ratio(answer.exact_probability),
         "recorded": receipt_data(answer.receipt),
+        "reused": reused_data(answer.receipt),
     }
 
 
@@ -223,7 +228,7 @@ def privacy_for(*, cost_text: str, no_solve: bool, as_json: bool, **asking: Any)
         ("promise", f"{privacy}"),
         (
             "accuracy",
-            f"its least noise errs by at most {error} with probability {confidence} or more",
+            f"the noise found for it errs by at most {error} with probability {confidence} or more",
         ),
     )
     click.echo()

@@ -50,8 +50,10 @@ def setting(command: Command) -> Command:
             help="Noises that never rise away from 0, or of any shape.",
         ),
         click.option("--no-solve", is_flag=True, help="Take a closed form at once."),
-        click.option("--gap", default="0.001", show_default=True, help="How near to the least."),
-        click.option("--seconds", default="10", show_default=True, help="How long to solve."),
+        click.option(
+            "--gap", default="0.001", show_default=True, help="How near to the least cost to come."
+        ),
+        click.option("--seconds", default="10", show_default=True, help="How long to search."),
         as_json,
     ]
     return with_options(options, command)
@@ -138,7 +140,7 @@ def check_ledger(ledger: "Ledger | Unrecorded", witness: str | None) -> str:
     if witness is not None and any(one.spent.epsilon or one.spent.delta for one in accounts):
         refuse_silent(witness)
     several = len({one.dataset for one in accounts}) > 1
-    return f"of data set {ledger.dataset!r}" if several else ""
+    return f"dataset {ledger.dataset!r}" if several else ""
 
 
 def begin_witness(witness: str, ledger: "Ledger") -> bool:

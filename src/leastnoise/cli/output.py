@@ -1,4 +1,4 @@
-"""Print and write the results of commands, and report progress on the terminal.
+"""Print and write the results of commands.
 
 People get tables and sentences, programs one line of strict JSON.
 """
@@ -9,18 +9,18 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import date
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from pathlib import Path
-from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from leastnoise.core.exact import as_float, format_ratio, quote
+from leastnoise.core.exact import as_float, format_exact, format_ratio, quote
 from leastnoise.core.privacy import Privacy
+from leastnoise.costs import Tabled
 from leastnoise.errors import InvalidParameter
 from leastnoise.files import refuse_overwriting, refuse_overwriting_read, write_text
 
@@ -36,7 +36,6 @@ _NO_BREAK = "\u00a0"
 _AROUND_SIGNS = re.compile(r"(?<=[=<>≤≥±≈]) | (?=[=<>≤≥±≈%])")
 _PAIR = re.compile(r"\([^\s()]+, [^\s()]+\)")
 _ENDINGS = (".csv", ".parquet", ".json")
-_PATIENCE = 2
 
 
 def print_json(data: object) -> None:
@@ -87,11 +86,46 @@ def certificate_data(certificate: "Certificate") -> dict[str, Any]:
         "among": certificate.among,
         "objective": repr(certificate.objective),
         "cost": format_ratio(certificate.cost),
+        "cost_is_upper_bound": certificate.cost_is_upper_bound,
         "lower_bound": format_ratio(certificate.lower_bound),
         "gap": length(certificate.gap),
         "exact": certificate.exact,
         "source": certificate.source,
     }
+
+
+def cost_shown(certificate: "Certificate") -> str:
+    """Return the expected cost for print, rounded up; an upper bound is called one."""
+    shown = format_exact(certificate.cost, ROUND_CEILING)
+    if certificate.cost_is_upper_bound:
+        shown = f"at most {shown.removeprefix('≈')}"
+    return f"{shown} ({certificate.objective})"
+
+
+def bound_shown(certificate: "Certificate") -> str:
+    """Return the lower bound for print, rounded down."""
+    return format_exact(certificate.lower_bound, ROUND_FLOOR)
+
+
+def verification_data(certificate: "Certificate") -> dict[str, Any]:
+    """Return a certificate that was verified for JSON, apart from what only its file says."""
+    verified = certificate_data(certificate)
+    verified.pop("source")
+    stated = {
+        "noise": repr(certificate.noise),
+        "privacy": privacy_data(certificate.privacy),
+        "sensitivity": format_ratio(certificate.sensitivity),
+        "integer": certificate.integer,
+    }
+    return {"verified": stated | verified, "claimed": claims(certificate)}
+
+
+def claims(certificate: "Certificate") -> dict[str, str]:
+    """Return the strings of a certificate's file that no check can verify."""
+    found = {"source": certificate.source}
+    if isinstance(certificate.objective, Tabled):
+        found["cost"] = certificate.objective.name
+    return found
 
 
 def length(size: Fraction | float) -> str | None:
@@ -130,15 +164,25 @@ def refuse_out(
         )
 
 
-def print_answer(found: Any, title: str, of: str, *, as_json: bool) -> None:
-    """Print an answer, or a table of them; ``of`` says of which dataset, if there are several."""
-    from leastnoise.tables import GroupedAnswers
+def print_answer(found: Any, title: str, ledger: str, *, as_json: bool) -> None:
+    """Print an answer, or a table of them; ``ledger`` names where it is recorded."""
+    from leastnoise.tables import GroupedAnswers, as_screen
 
     if as_json:
         print_json(_answer_data(found, title))
-        return
-    between = "\n" if isinstance(found, GroupedAnswers) else ", "
-    click.echo(f"{found}{between}{of}" if of else f"{found}")
+    elif isinstance(found, GroupedAnswers):
+        click.echo(found.to_text(ledger=ledger))
+    else:
+        click.echo(as_screen(found, found.result(), ledger=ledger))
+
+
+def ledger_name(file: str | None, of: str) -> str:
+    """Return how a ledger is named in print; an address could hold a password.
+
+    ``of`` says of which dataset, if there are several.
+    """
+    name = "" if file is None else ("PostgreSQL" if "://" in file else Path(file).name)
+    return ", ".join(filter(None, [name, of]))
 
 
 def write_answer(found: Any, title: str, out: str, *, overwrite: bool) -> Path:
@@ -162,6 +206,8 @@ def _as_table(found: Any, title: str) -> "GroupedAnswers":
         title=title,
         privacy=found.privacy,
         receipt=found.receipt,
+        together=found.total_privacy,
+        about=found.subject,
     )
 
 
@@ -186,8 +232,11 @@ def _answer_data(found: Any, title: str) -> dict[str, Any]:
     exact = [made.exact_probability for made in mechanisms_of(table.answers)]
     return data | {
         "privacy": privacy_data(table.privacy),
+        "total_privacy": privacy_data(table.total_privacy),
         "exact_probability": format_ratio(max(exact, default=0)),
+        "subject": table.subject.to_dict(),
         "recorded": receipt_data(table.receipt),
+        "reused": reused_data(table.receipt),
     }
 
 
@@ -203,40 +252,9 @@ def _figures(names: Sequence[str], figures: Sequence[tuple[int, int] | None]) ->
     return data
 
 
-@contextmanager
-def waiting(doing: str) -> Iterator[Callable[[str], None]]:
-    """Report on a terminal's error stream what is being done, once it takes long.
-
-    The block gets a function to report its next task. It must not print: the line is wiped at the
-    end.
-    """
-    now = [doing]
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield now.append
-        return
-    ended = Event()
-    telling = Thread(target=_tell, args=(now, ended), daemon=True)
-    telling.start()
-    try:
-        yield now.append
-    finally:
-        ended.set()
-        telling.join()
-
-
-def _tell(now: list[str], ended: Event) -> None:
-    """Write the seconds that have passed until the block ends; then wipe the line."""
-    longest, seconds = 0, _PATIENCE
-    if not ended.wait(_PATIENCE):
-        while True:
-            line = f"leastnoise: {now[-1]}, {seconds} s"
-            click.echo(f"\r{line:<{longest}}", nl=False, err=True)
-            longest = max(longest, len(line))
-            if ended.wait(1):
-                break
-            seconds += 1
-    if longest:
-        click.echo(f"\r{' ' * longest}\r", nl=False, err=True)
+def reused_data(receipt: "Receipt | None") -> str | None:
+    """Return when a stored answer was released, for JSON; None for a new one."""
+    return receipt.at if receipt is not None and receipt.again else None
 
 
 def receipt_data(receipt: "Receipt | None") -> dict[str, Any] | bool:

@@ -9,7 +9,14 @@ import click
 from leastnoise.certificate import Certificate
 from leastnoise.cli import options
 from leastnoise.cli.app import Refused
-from leastnoise.cli.output import certificate_data, print_json, print_table
+from leastnoise.cli.output import (
+    bound_shown,
+    claims,
+    cost_shown,
+    print_json,
+    print_table,
+    verification_data,
+)
 from leastnoise.core.exact import format_exact
 from leastnoise.errors import InvalidParameter, LeastnoiseError
 
@@ -18,9 +25,10 @@ from leastnoise.errors import InvalidParameter, LeastnoiseError
 @click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
 @options.as_json
 def check(*, file: str, as_json: bool) -> None:
-    """Prove a certificate again, trusting nothing in FILE (leastnoise.Certificate.check).
+    """Verify a certificate, trusting nothing in FILE (leastnoise.Certificate.check).
 
-    Exits with 0 if everything it says is proved, with 4 if not.
+    Prints what was verified now, and apart from it what only the file says. Exits with 0 if the
+    guarantee, the expected cost and the lower bound are verified, with 4 if not.
 
     \b
     Example:
@@ -32,15 +40,18 @@ def check(*, file: str, as_json: bool) -> None:
     except LeastnoiseError as error:
         raise Refused(error, exit_code=4) from error
     if as_json:
-        print_json(certificate_data(certificate))
+        print_json(verification_data(certificate))
         return
+    click.echo("Verified now:")
     print_table(
-        ("noise", f"{certificate.noise}"),
-        ("keeps", f"{certificate.privacy} at Δ = {format_exact(certificate.sensitivity)}"),
-        ("expected cost", f"{format_exact(certificate.cost)} ({certificate.objective})"),
-        ("lower bound", f"{format_exact(certificate.lower_bound)}"),
-        ("proved", f"{certificate}"),
+        ("  noise", f"{certificate.noise}"),
+        ("  satisfies", f"{certificate.privacy} at Δ = {format_exact(certificate.sensitivity)}"),
+        ("  expected cost", cost_shown(certificate)),
+        ("  lower bound", bound_shown(certificate)),
+        ("  optimality", f"{certificate}"),
     )
+    click.echo("\nThe file says, and this command does not verify:")
+    print_table(*((f"  {name}", f"{text!r}") for name, text in claims(certificate).items()))
 
 
 def _read_text(path: str) -> str:

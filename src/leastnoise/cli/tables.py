@@ -6,16 +6,25 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, fields
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from leastnoise.cli import options
 from leastnoise.cli.app import Once
-from leastnoise.cli.output import print_answer, print_json, refuse_out, waiting, write_answer
+from leastnoise.cli.missing import check_missing
+from leastnoise.cli.output import (
+    ledger_name,
+    print_answer,
+    print_json,
+    refuse_out,
+    write_answer,
+)
 from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
+from leastnoise.rendering import Progress
 from leastnoise.tables import Argument, TableQuery
 
 if TYPE_CHECKING:
@@ -25,7 +34,9 @@ if TYPE_CHECKING:
 _OPTIONS: list[options.Decorator] = [
     click.option("--unit", metavar="COLUMN", help="The column that tells people apart."),
     click.option("--row-is-unit", is_flag=True, help="Nobody has two rows: no column is needed."),
-    click.option("--max-rows", metavar="N", help="How many rows of a unit count in a group."),
+    click.option(
+        "--max-rows", metavar="N", help="Maximum rows per unit per group. Required with --unit."
+    ),
     click.option(
         "--neighbours",
         type=click.Choice(["add_remove", "replace"]),
@@ -34,6 +45,17 @@ _OPTIONS: list[options.Decorator] = [
         help="What makes little difference: one unit more or less, or another in its place.",
     ),
     click.option("--table", metavar="NAME", help="The table, where SOURCE is a database."),
+    click.option(
+        "--name",
+        metavar="NAME",
+        help="What the data is called in the ledger. Default: the absolute path, or server, "
+        "database, schema and table.",
+    ),
+    click.option(
+        "--version",
+        metavar="VERSION",
+        help="The version of the data, such as 2026-11. Another version gets answers of its own.",
+    ),
     click.option("--by", multiple=True, metavar="COLUMN", help="Group by it; may be repeated."),
     click.option(
         "--group",
@@ -45,7 +67,12 @@ _OPTIONS: list[options.Decorator] = [
     ),
     click.option("--groups-file", metavar="FILE", help="The groups, one on each line."),
     click.option("--where", help="Which rows count, such as \"age >= 18 and region = 'north'\"."),
-    click.option("--max-groups", metavar="N", help="In how many groups a unit counts."),
+    click.option(
+        "--max-groups",
+        metavar="N",
+        help="Maximum groups per unit. Required with --unit and several groups: a unit in more "
+        "groups counts in N of them, chosen by a hash.",
+    ),
     click.option("--epsilon", help="ε of the promise; 0 if only δ is given."),
     click.option("--delta", help="δ of the promise; 0 if only ε is given."),
     click.option(
@@ -86,7 +113,13 @@ def command_of(query: TableQuery) -> click.Command:
 
     parameters: list[options.Decorator] = [click.argument("source", metavar="SOURCE")]
     parameters += [*map(_parameter, query.arguments), *_OPTIONS]
-    make = click.command(query.command, cls=Once, help=_help(query), on_more=query.on_more)
+    make = click.command(
+        query.command,
+        cls=Once,
+        help=_help(query),
+        on_more=query.on_more,
+        on_missing=partial(check_missing, query),
+    )
     return make(options.with_options(parameters, run))
 
 
@@ -94,13 +127,15 @@ def _parameter(argument: Argument) -> options.Decorator:
     if not argument.help:
         return click.argument(argument.name, metavar=argument.metavar)
     default = argument.option_default
-    given: dict[str, Any] = {"default": default, "show_default": True}
+    given: dict[str, Any] = {"required": argument.required}
+    if default is not None:
+        given |= {"default": default, "show_default": True}
     return click.option(
         f"--{argument.name}",
         nargs=argument.values,
         metavar=argument.metavar,
         help=argument.help,
-        **given if default is not None else {"required": True},
+        **given,
     )
 
 
@@ -132,6 +167,8 @@ class _Request:
     max_rows: str | None
     neighbours: str
     table: str | None
+    name: str | None
+    version: str | None
     by: tuple[str, ...]
     groups: tuple[str, ...]
     groups_file: str | None
@@ -156,23 +193,15 @@ class _Request:
         """Reject what does not go together, before anything is opened."""
         given = [getattr(self, field.name) for field in fields(self)]
         _check_encoding((*given, *self.own.values(), *self.by, *self.groups))
-        if (self.unit is None) != self.row_is_unit:
+        if self.unit is not None and self.row_is_unit:
             raise InvalidParameter(
-                "a promise must say to whom it is made, by one of --unit COLUMN and --row-is-unit; "
-                f"got {'both' if self.row_is_unit else 'neither'}. Name the column that tells "
-                "people apart, or say that nobody has two rows."
+                "--unit and --row-is-unit exclude each other, got both. Keep --unit if a person "
+                "can have several rows, and --row-is-unit if every row is a different person."
             )
-        if self.epsilon is None and self.delta is None:
+        if self.ledger is not None and self.unrecorded:
             raise InvalidParameter(
-                "a promise must be given by --epsilon, --delta or both; got neither. Give for "
-                "instance --epsilon 0.5."
-            )
-        recorded = self.ledger is not None
-        if (recorded and self.unrecorded) or not (self.ledger or self.unrecorded or self.explain):
-            raise InvalidParameter(
-                "a release must be recorded, or be said to be recorded nowhere, by one of --ledger "
-                f"FILE and --unrecorded; got {'both' if self.unrecorded else 'neither'}. Begin a "
-                "ledger with leastnoise ledger FILE new, or say --unrecorded."
+                "--ledger and --unrecorded exclude each other, got both. Keep --ledger to charge "
+                "a ledger, or --unrecorded to track the budget yourself."
             )
         if self.overwrite and self.out is None:
             raise InvalidParameter("--overwrite is for --out; got it without. Give --out FILE.")
@@ -202,6 +231,7 @@ class _Request:
         from leastnoise.tables import protect  # and Ibis with it: only where a table is asked
 
         how: dict[str, Any] = {"max_rows": self.max_rows, "neighbours": self.neighbours}
+        how |= {"name": self.name, "version": self.version}
         return protect(self.source, unit=self.unit, ledger=ledger, table=self.table, **how)
 
     def question(self, table: "Protected") -> "Question":
@@ -226,13 +256,13 @@ class _Request:
 def _ask(request: _Request) -> None:
     """Query a table and print the answer; or only explain it."""
     privacy = request.privacy
-    with waiting("opening the ledger") as now, request.recording as ledger:
+    with Progress("opening the ledger") as now, request.recording as ledger:
         of = options.check_ledger(ledger, request.witness)
         now("opening the table")
         table = request.open_table(ledger)
         question = request.question(table)
         if request.explain:
-            now("finding the least noise")
+            now("finding the noise")
             explanation = table.explain(question, privacy=privacy)
         else:
             now("asking the table")
@@ -250,7 +280,8 @@ def _ask(request: _Request) -> None:
             click.echo(f"{explanation}")
         return
     # Printed before it is written: an answer that was charged is not lost if a disk is full.
-    print_answer(answer, question.title, of, as_json=request.as_json)
+    ledger_shown = ledger_name(request.ledger, of)
+    print_answer(answer, question.title, ledger_shown, as_json=request.as_json)
     if request.out is not None:
         path = write_answer(answer, question.title, request.out, overwrite=request.overwrite)
         if not request.as_json:

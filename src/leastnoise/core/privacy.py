@@ -10,6 +10,7 @@ from leastnoise.core.exact import (
     exponential,
     format_exact,
     format_rounded,
+    format_short,
     magnitude,
     parse_count,
     parse_rational,
@@ -149,6 +150,15 @@ def _among(people: int, delta: Fraction) -> str:
 def _up(number: Fraction) -> str:
     """Print rounded up, with digits enough to tell 50.00005 % from 50 %."""
     return format_rounded(number, 8, ROUND_CEILING)
+
+
+def format_guarantee(privacy: Privacy) -> str:
+    """Print ε and δ by name.
+
+    >>> format_guarantee(Privacy("0.2", "1e-7"))
+    'ε = 0.2, δ = 1e-7'
+    """
+    return f"ε = {format_short(privacy.epsilon)}, δ = {format_short(privacy.delta)}"
 
 
 def as_privacy(privacy: object, example: str) -> Privacy:

@@ -1,5 +1,7 @@
 """Add noise to a true value: the only place where the two meet.
 
+(A selection adds none: :mod:`leastnoise.core.selection`.)
+
 Everything is checked before a bit is read, and the true value is a local variable of the functions
 below: nothing else holds it, prints it or raises with it.
 """

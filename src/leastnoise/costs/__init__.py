@@ -1,6 +1,7 @@
 """Costs of an error, and the expected cost of noise."""
 
 from leastnoise.costs.cost import Cost, as_cost, has_expectation
+from leastnoise.costs.fit import are_well_formed
 from leastnoise.costs.piecewise import Points, Threshold, points, threshold
 from leastnoise.costs.power import Power, l1, l2, lp
 from leastnoise.costs.recorded import Recording, Tabled
@@ -12,6 +13,7 @@ __all__ = [
     "Recording",
     "Tabled",
     "Threshold",
+    "are_well_formed",
     "as_cost",
     "has_expectation",
     "l1",

@@ -33,9 +33,9 @@ class Cost(ExpectedCost):
 
     Args:
         function: L, a function of a size x ≥ 0. It is called with floats, and taken to be what
-            it returns. leastnoise cannot see that it never falls; it probes it at 16385 evenly
-            spaced sizes from 0 to twice the radius of the noise and refuses a fall with its place.
-            Between the probes it relies on it.
+            it returns. That it never falls is your claim: calibrating and checking a certificate
+            sample it at 16385 evenly spaced sizes from 0 to twice the radius of the noise, and
+            reject a fall with its place. Between the samples and beyond them nothing is verified.
 
     Everything a bound is made of comes as an :class:`~leastnoise.core.exact.Interval`. For a
     function these are left and right Riemann sums over at least 16384 cells, which enclose the
@@ -109,7 +109,7 @@ class Cost(ExpectedCost):
     def total(self, step: Fraction, terms: int) -> Interval:
         """Enclose L(step) + L(2·step) + … + L(terms·step)."""
         if terms <= _TERMS:
-            return sum_intervals(self.value(j * step) for j in range(1, terms + 1))
+            return sums_of(self, step).upto(self.value, terms)
         if terms <= CELLS:
             return self._total_one_by_one(step, terms)
         return self._total_by_integral(step, terms)
@@ -132,9 +132,14 @@ class Cost(ExpectedCost):
         Lowered by so much at both ends, the chord lies below L all the way. A function that never
         falls is at least what it is at the left end of each of a few parts.
         """
-        values = [self.value(low + (high - low) * i / _PARTS) for i in range(_PARTS + 1)]
-        start, rise = values[0].upper, values[-1].upper - values[0].upper
-        return max(start + rise * (i + 1) / _PARTS - values[i].lower for i in range(_PARTS))
+        known = sags_of(self)
+        if (low, high) not in known:  # asked for by a solver, by its bound and by a certificate
+            part = (high - low) / _PARTS
+            values = [self.value(low + i * part) for i in range(_PARTS)]
+            start, end = values[0].upper, self.value(high).upper
+            rise = (end - start) / _PARTS
+            known[low, high] = max(start + (i + 1) * rise - values[i].lower for i in range(_PARTS))
+        return known[low, high]
 
     def largest_sag(self, step: Fraction, reach: Fraction) -> Fraction:
         """Return an upper bound of every sag between neighbours i·step up to ``reach``.
@@ -175,10 +180,9 @@ class Cost(ExpectedCost):
         )
 
     def _total_one_by_one(self, step: Fraction, terms: int) -> Interval:
-        """Enclose the sum by calling L at each place; fsum rounds once."""
-        places = [_within_floats(j * step) for j in range(1, terms + 1)]
+        """Enclose the sum of L at each place, rounded once."""
         try:
-            summed = math.fsum(self._called_at(places))
+            summed = float(sums_of(self, step).upto(self.value, terms).lower)
         except OverflowError:
             raise self._too_large() from None
         return Interval(
@@ -286,6 +290,8 @@ def _within_floats(size: Fraction) -> float:
 
 # Cells are a power of two wide: at least so many of them, and less than twice as many.
 CELLS = 1 << 14
+# So many totals of a cost over a lattice are kept.
+KEPT_SUMS = 1 << 15
 
 
 class Calls:
@@ -323,6 +329,50 @@ class Calls:
 
 
 _KNOWN: WeakKeyDictionary[object, dict[float, Calls]] = WeakKeyDictionary()
+
+
+class Sums:
+    """L(h) + … + L(nh) for every n that was asked so far: each L(jh) is computed once.
+
+    A noise of a thousand steps asks for as many totals.
+    """
+
+    def __init__(self, step: Fraction) -> None:
+        self._step = step
+        self._sums = [Interval.exact(0)]
+        self._lock = Lock()
+
+    def upto(self, value: Callable[[Fraction], Interval], terms: int) -> Interval:
+        """Enclose the total of so many terms."""
+        with self._lock:
+            while len(self._sums) <= terms:
+                self._sums.append(self._sums[-1] + value(len(self._sums) * self._step))
+            return self._sums[terms]
+
+
+_KNOWN_SAGS: WeakKeyDictionary[object, dict[tuple[Fraction, Fraction], Fraction]] = (
+    WeakKeyDictionary()
+)
+
+
+def sags_of(cost: object) -> dict[tuple[Fraction, Fraction], Fraction]:
+    """Return the sags of a cost that are known; none if they cannot be kept."""
+    try:
+        return _KNOWN_SAGS.setdefault(cost, {})
+    except TypeError:  # a function that has no hash
+        return {}
+
+
+_KNOWN_SUMS: WeakKeyDictionary[object, dict[Fraction, Sums]] = WeakKeyDictionary()
+
+
+def sums_of(cost: object, step: Fraction) -> Sums:
+    """Return what is known of a cost's totals; a new table if it cannot be kept."""
+    try:
+        sums = _KNOWN_SUMS.setdefault(cost, {})
+    except TypeError:  # a function that has no hash
+        return Sums(step)
+    return sums.setdefault(step, Sums(step))
 
 
 def calls_of(cost: object, size: float) -> Calls:

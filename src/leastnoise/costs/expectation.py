@@ -23,7 +23,7 @@ from leastnoise.core.noise import (
     Uniform,
     power_series_bound,
 )
-from leastnoise.costs.cost import Cost, sum_intervals
+from leastnoise.costs.cost import KEPT_SUMS, Cost, sum_intervals, sums_of
 from leastnoise.costs.piecewise import Points, Threshold
 from leastnoise.costs.power import Power
 from leastnoise.errors import Unsupported
@@ -208,14 +208,17 @@ def _rest_of_staircase(
 
 def _totals(cost: Cost, step: Fraction) -> Callable[[int], Interval]:
     """Return T(m) = L(step) + … + L(m·step) as a function that goes on from the last m it had."""
-    known = [(0, Interval.exact(0))]
+    last, total, sums = 0, Interval.exact(0), sums_of(cost, step)
 
     def upto(terms: int) -> Interval:
-        last, total = known[-1]
+        nonlocal last, total
         if not 0 <= terms - last <= _NEAR:
             return cost.total(step, terms)
-        total += sum_intervals(cost.value(j * step) for j in range(last + 1, terms + 1))
-        known[-1] = (terms, total)
+        if terms <= KEPT_SUMS:  # kept for the next noise
+            total = sums.upto(cost.value, terms)
+        else:
+            total += sum_intervals(cost.value(j * step) for j in range(last + 1, terms + 1))
+        last = terms
         return total
 
     return upto
@@ -288,10 +291,8 @@ def _enclose_by_cells(law: Smooth, cost: Cost, radius: Fraction) -> Interval:
     tails = [law.tail(edge, 64).shortened(64) for edge in edges]
     values = [cost.value(edge) for edge in edges]
     cells = (
-        Interval(
-            max(Fraction(0), near.lower - far.upper) * low.lower,
-            (near.upper - far.lower) * high.upper,
-        )
+        Interval(max(Fraction(0), near.lower - far.upper), near.upper - far.lower)
+        * Interval(low.lower, high.upper)
         for (near, far), (low, high) in zip(pairwise(tails), pairwise(values), strict=True)
     )
     return sum_intervals(cells).scaled(2)

@@ -1,6 +1,6 @@
 """Costs that are known piece by piece: through points, or a threshold."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
@@ -54,7 +54,7 @@ class Points(Cost):
     def sag(self, low: Fraction, high: Fraction) -> Fraction:
         """Return the largest distance below the chord: it is at one of the points."""
         start, slope = self._line(low), (self._line(high) - self._line(low)) / (high - low)
-        inside = (size for size in self.sizes if low < size < high)
+        inside = self.sizes[bisect_right(self.sizes, low) : bisect_left(self.sizes, high)]
         below = (start + slope * (x - low) - self._line(x) for x in inside)
         return max([Fraction(0), *below])
 

@@ -35,7 +35,7 @@ class Power(Cost):
 
     def value(self, size: Fraction) -> Interval:
         """Enclose |x|ᵖ; exact where it is rational."""
-        return power(size, self.p)
+        return power(size, self.p) if self.p.denominator == 1 else _irrational(size, self.p)
 
     def integral(self, size: Fraction) -> Interval:
         """Enclose xᵖ⁺¹/(p+1)."""
@@ -88,6 +88,12 @@ class Power(Cost):
         if self.p < 1:
             below, above = above, below
         return first + Interval(below.lower, above.upper)
+
+
+@lru_cache(maxsize=1 << 14)
+def _irrational(size: Fraction, p: Fraction) -> Interval:
+    """Enclose a power that takes ball arithmetic; families of noise ask for the same ones."""
+    return power(size, p)
 
 
 @lru_cache(maxsize=256)

@@ -1,20 +1,22 @@
 """A cost known only by a table: the form in which a certificate stores a function."""
 
-from collections.abc import Mapping
 from fractions import Fraction
 
 from leastnoise.core.exact import Interval
-from leastnoise.costs.cost import Cost
-from leastnoise.errors import InvalidParameter
+from leastnoise.costs.cost import CELLS, Cost
+from leastnoise.costs.fit import Readings, find_fitting, find_gaps
+from leastnoise.costs.piecewise import Points
+from leastnoise.errors import InvalidParameter, Unsupported
 
-# What was asked (the name of a method and what it was given) and what the answer was.
-Readings = Mapping[tuple[str, tuple[Fraction, ...]], Interval]
+# A table may be completed by so many values until a cost is found that fits it.
+_MOST_VALUES = 1 << 15
 
 
 class Tabled(Cost):
     """A cost that answers what it was asked before, and refuses everything else.
 
     What a certificate proves with it holds for every cost that never falls and fits the table.
+    :meth:`find_cost` shows that there is one. Its name is what a file says, and is not verified.
     """
 
     readings: Readings
@@ -25,14 +27,18 @@ class Tabled(Cost):
 
     @property
     def name(self) -> str:
-        """What the cost was called."""
+        """The name of the cost according to whoever wrote the table: a claim."""
         return self._name
 
     def __hash__(self) -> int:
         return hash((type(self), self._name, frozenset(self.readings.items())))
 
     def __repr__(self) -> str:
-        return f"a table of {self._name}"
+        return "the tabulated cost"
+
+    def find_cost(self) -> Points | None:
+        """Return a cost that fits the whole table, or None if none is found."""
+        return find_fitting(self.readings)
 
     def value(self, size: Fraction) -> Interval:
         """Look L(size) up."""
@@ -65,8 +71,7 @@ class Tabled(Cost):
         found = self.readings.get((kind, asked))
         if found is None:
             raise InvalidParameter(
-                f"a cost known by a table must be asked only what is in it; this {kind} of "
-                f"{self._name} is not",
+                f"a cost known by a table must be asked only what is in it; this {kind} is not",
                 fix="Give the function itself: pass cost=.",
             )
         return found
@@ -87,3 +92,43 @@ class Recording(Tabled):
         kept = answer if isinstance(answer, Interval) else Interval.exact(answer)
         self.readings[kind, asked] = kept  # type: ignore[index]  # a dictionary, made above
         return kept
+
+    def probe(self, reach: Fraction) -> None:
+        """Sample the cost itself."""
+        self._cost.probe(reach)
+
+    def complete(self) -> None:
+        """Record further values until a cost fits the table, as its reader will require.
+
+        Values at the ends of integrals and sags, and at each point of a total that was added up
+        point by point; then halfway between neighbors, where most room is left. That ends: the
+        function's integrals are enclosed by sums over cells, and the straight lines through the
+        corners of these cells lie between.
+        """
+        for place in sorted(self._places()):
+            self.value(place)
+        while self.find_cost() is None:
+            known = sorted(
+                (asked[0], at) for (kind, asked), at in self.readings.items() if kind == "value"
+            )
+            between = find_gaps([x for x, _ in known], [at.lower for _, at in known])
+            if not between or len(known) + len(between) > _MOST_VALUES:
+                raise Unsupported(
+                    f"a cost in a certificate is stored by at most {_MOST_VALUES} of its values",
+                    got="a function that needs more",
+                    fix="Use l1, l2, lp, threshold or points.",
+                )
+            for place in between:
+                self.value(place)
+
+    def _places(self) -> set[Fraction]:
+        """Return where the readings so far need a value."""
+        places = {Fraction(0)}
+        for kind, asked in self.readings:
+            if kind in ("integral", "beyond"):
+                places.add(asked[0])
+            elif kind == "sag":
+                places.update(asked)
+            elif kind == "total" and asked[1] <= CELLS:
+                places.update(asked[0] * j for j in range(1, int(asked[1]) + 1))
+        return places

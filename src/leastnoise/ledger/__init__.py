@@ -2,10 +2,28 @@
 
 from leastnoise.ledger.accounts import Account, Accounts
 from leastnoise.ledger.declaration import account_to_json, release_to_json
-from leastnoise.ledger.entries import UNRECORDED, Receipt, Release, Spending, Stored, Unrecorded
+from leastnoise.ledger.entries import (
+    UNRECORDED,
+    Receipt,
+    Release,
+    Spending,
+    Stored,
+    Unrecorded,
+    check_name,
+)
 from leastnoise.ledger.ledger import Ledger
 from leastnoise.ledger.recording import Codec, Encoded, Recording, check_ledger
-from leastnoise.ledger.rows import CHARGE, LIMIT, Head, Json, Row, canonical, privacy_to_json
+from leastnoise.ledger.rows import (
+    CHARGE,
+    LIMIT,
+    Head,
+    Json,
+    Row,
+    canonical,
+    privacy_to_json,
+    read_index,
+    reading_content,
+)
 from leastnoise.ledger.witness import is_head, read_witness
 
 __all__ = [
@@ -29,8 +47,11 @@ __all__ = [
     "account_to_json",
     "canonical",
     "check_ledger",
+    "check_name",
     "is_head",
     "privacy_to_json",
+    "read_index",
     "read_witness",
+    "reading_content",
     "release_to_json",
 ]

@@ -6,7 +6,6 @@ Appendix B; Rogers, Roth, Ullman and Vadhan 2016, section 3, for limits set befo
 that never lets a sum pass its limit keeps the limit as a promise. The sums are exact.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -24,6 +23,11 @@ from leastnoise.ledger.rows import (
     Head,
     Row,
     amount,
+    check_time,
+    damaged,
+    limit_key,
+    read_content,
+    reading_content,
 )
 
 # A sum of unlike fractions could need ever longer numbers. Beyond so many binary digits it is
@@ -89,25 +93,25 @@ class Accounts:
             if row.version != VERSION or row.seq != seq or row.hashed(before) != row.hash:
                 raise _broken(row, seq)
             before, kind = row.hash, row.kind
+            with reading_content(seq):
+                _check(row)
             if kind == CHARGE:
                 charged[row.body] = charged.get(row.body, 0) + 1
                 if len(charged) > _MANY:
                     self._charge(charged)
                     charged = {}
             elif kind == LIMIT:
-                dataset, analyst, most = _amounts(row.body)
+                dataset, analyst, most = _amounts(kind, row.body)
                 self.limits[dataset, analyst] = most
             elif kind == MECHANISM:
                 self.mechanisms.add(row.key)
-            elif kind not in KINDS:
-                raise damaged(seq, "is of no known kind")
         self._charge(charged)
         self.head = Head(seq, before)
 
     def _charge(self, charged: dict[str, int]) -> None:
         """Add up charges: exactly, so that their order does not matter."""
         for body, times in charged.items():
-            dataset, analyst, (epsilon, delta) = _amounts(body)
+            dataset, analyst, (epsilon, delta) = _amounts(CHARGE, body)
             for name in _names(dataset, analyst):
                 more = times * epsilon, times * delta
                 self.spent[name] = _added(self.spent.get(name, _NOTHING), more)
@@ -139,13 +143,14 @@ class Accounts:
             for name in _names(dataset, analyst)
             if name in self.limits or name[1] is None
         ]
-        return Account(
-            dataset,
-            analyst,
-            None if limit is None else Privacy(*limit),
-            Privacy(*spent),
-            Privacy(*map(min, zip(*left, strict=True))),
-        )
+        with reading_content(self.head.seq):  # charges beyond any limit come to no guarantee
+            return Account(
+                dataset,
+                analyst,
+                None if limit is None else Privacy(*limit),
+                Privacy(*spent),
+                Privacy(*map(min, zip(*left, strict=True))),
+            )
 
     def all(self) -> list[Account]:
         """Return every account, of data sets first."""
@@ -161,14 +166,6 @@ class Accounts:
 _NOTHING: Sum = (Fraction(0), Fraction(0))
 
 
-def damaged(seq: int, why: str) -> LedgerDamaged:
-    """Return the error for a row that is not as it was written."""
-    return LedgerDamaged(
-        f"the rows of a ledger must form one chain of hashes; row {seq} {why}. "
-        "Nothing is released from it: put back a copy that is whole, and look for who changed it."
-    )
-
-
 def _broken(row: Row, seq: int) -> LedgerDamaged:
     if row.version != VERSION:
         return damaged(row.seq, f"is of version {row.version}, and this is for {VERSION}")
@@ -177,9 +174,25 @@ def _broken(row: Row, seq: int) -> LedgerDamaged:
     return damaged(row.seq, "does not have the hash that it must")
 
 
+def _check(row: Row) -> None:
+    """Raise a ValueError, or similar, if a row says what no ledger writes.
+
+    Descriptions and answers are checked where they are read.
+    """
+    check_time(row.at)
+    if row.kind == CHARGE:
+        _amounts(row.kind, row.body)
+    elif row.kind == LIMIT:
+        dataset, analyst, _ = _amounts(row.kind, row.body)
+        if row.key != limit_key(dataset, analyst):
+            raise ValueError
+    elif row.kind not in KINDS:
+        raise damaged(row.seq, "is of no known kind")
+
+
 @lru_cache(maxsize=1024)  # the same promise is mostly made many times
-def _amounts(body: str) -> tuple[str, str | None, Sum]:
-    content = json.loads(body)
+def _amounts(kind: str, body: str) -> tuple[str, str | None, Sum]:
+    content = read_content(kind, body)
     epsilon, delta = amount(content["epsilon"]), amount(content["delta"])
     return content["dataset"], content["analyst"], (epsilon, delta)
 

@@ -7,8 +7,8 @@ from itertools import islice
 from threading import RLock
 from weakref import WeakSet
 
-from leastnoise.ledger.accounts import Accounts, damaged
-from leastnoise.ledger.rows import BEGINNING, Head, Json, Row
+from leastnoise.ledger.accounts import Accounts
+from leastnoise.ledger.rows import BEGINNING, Head, Json, Row, damaged
 from leastnoise.ledger.stores import Page, Store
 from leastnoise.ledger.witness import Witness, forgotten
 

@@ -26,6 +26,7 @@ from leastnoise.ledger.rows import (
     mechanism_key,
     privacy_to_json,
     read_privacy,
+    reading_content,
 )
 
 FORMAT = "leastnoise declaration 1"
@@ -57,6 +58,13 @@ def declare(rows: Iterable[Row], dataset: str, unit: str | None = None) -> Json:
     known, facts = Accounts(), list[Row]()
     followed = _followed(rows, known, facts)
     releases = [release for release in releases_of(followed) if release.dataset == dataset]
+    with reading_content(known.head.seq):
+        return _declaration(known, facts, releases, dataset, unit)
+
+
+def _declaration(
+    known: Accounts, facts: list[Row], releases: list[Release], dataset: str, unit: str | None
+) -> Json:
     described = {row.key: row for row in facts if row.kind == MECHANISM}
     mechanisms = {
         digest: described[mechanism_key(digest)].content

@@ -31,11 +31,14 @@ class Spending:
         privacy: What is promised, and charged.
         mechanisms: What describes each noise, for JSON, by its digest; kept once.
         asked: What else belongs to the question, for JSON: public, never anything read from data.
+        formerly: What an earlier version wrote for ``asked``; None if it wrote the same, or could
+            not tell this question apart from others.
     """
 
     privacy: Privacy
     mechanisms: dict[str, Json]
     asked: Json
+    formerly: Json | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,7 +215,7 @@ class Ledger:
                 row for row in page.of(key, CHARGE) if row.content["dataset"] == self.dataset
             ]
             for row in charged:
-                _same_question(key, row.content, body)
+                _same_question(key, row.content, body, spending.formerly)
             if charged and not fresh:
                 receipt = self._receipt(charged[-1], page.accounts, again=True)
                 return receipt, _answer(page, receipt)
@@ -347,16 +347,42 @@ def _limit_body(name: Name, limit: Privacy) -> Json:
     return {"dataset": name[0], "analyst": name[1], **privacy_to_json(limit)}
 
 
-def _same_question(key: str, before: Json, now: Json) -> None:
-    """Refuse a key that was used for something else; who asked does not matter."""
+def _same_question(key: str, before: Json, now: Json, formerly: Json | None) -> None:
+    """Reject a key that was used for something else; who asked does not matter."""
+    if formerly is not None and before["asked"] == formerly:
+        now = {**now, "asked": formerly}
     different = [
         what for what, parts in _QUESTION.items() if any(before[p] != now[p] for p in parts)
     ]
+    if different == ["question"] and _same_but_data(before["asked"], now["asked"]):
+        had, got = _data(before["asked"]), _data(now["asked"])
+        raise InvalidParameter(
+            f"the key {key!r} was used for {had}",
+            got=f"{got} with other columns or filters" if got == had else got,
+            fix="Choose another key, or leave it out: then every table has a key of its own.",
+        )
     if different:
         raise InvalidParameter(
             "a key stands for one question, one promise and one mechanism; got "
             f"{key!r}, which was used for another {' and '.join(different)}. Choose another key."
         )
+
+
+# The words about which data a question to a table is. Versions are written since 0.6.0.
+_DATA = ("of", "table", "version")
+
+
+def _same_but_data(before: Json, now: Json) -> bool:
+    """Return whether two questions are one question to different tables."""
+    both = before.keys() | now.keys()
+    return "table" in before and all(
+        word in _DATA or before.get(word) == now.get(word) for word in both
+    )
+
+
+def _data(asked: Json) -> str:
+    version = asked.get("version")
+    return f"{asked.get('of')!r}" + (f" (version {version!r})" if version else "")
 
 
 def begun_with(page: Page) -> str | None:

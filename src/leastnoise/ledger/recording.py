@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from leastnoise.core.exact import quote
+from leastnoise.core.withholding import without_values
 from leastnoise.errors import InvalidParameter, LedgerUnavailable, Words
 from leastnoise.ledger.entries import Receipt, Spending, Unrecorded, check_name
 from leastnoise.ledger.ledger import Ledger
-from leastnoise.ledger.rows import Json
+from leastnoise.ledger.rows import Json, reading_content
 
 T = TypeVar("T")
 Encoded = tuple[Json, bytes]
@@ -67,8 +68,19 @@ class Recording:
     ) -> tuple[T, Receipt | None]:
         """Return the answer that is stored under the key, or else charge, draw and store.
 
-        An error after the charge leaves the charge as it is.
+        An error after the charge leaves the charge as it is. It refers neither to what ``draw``
+        reads nor to noise that was not stored.
         """
+        try:
+            return self._release(spending, draw, codec)
+        except BaseException as error:  # noqa: BLE001 -- it may refer to true values
+            failure = without_values(error)
+        del draw
+        raise failure
+
+    def _release(
+        self, spending: Callable[[], Spending], draw: Callable[[], T], codec: Codec[T]
+    ) -> tuple[T, Receipt | None]:
         ledger = self.ledger
         if isinstance(ledger, Unrecorded):
             return draw(), None
@@ -84,7 +96,8 @@ class Recording:
                     + again
                     + ", and it is not charged twice."
                 ) from None
-        return codec.decode(stored.content, stored.payload), stored.receipt
+        with reading_content(stored.receipt.head.seq):
+            return codec.decode(stored.content, stored.payload), stored.receipt
 
 
 def check_ledger(ledger: object, advice: str) -> None:

@@ -7,6 +7,9 @@ taken out or put in.
 
 import hashlib
 import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -16,10 +19,14 @@ from typing import Any, NamedTuple
 
 from leastnoise.core.exact import format_ratio
 from leastnoise.core.privacy import Privacy
+from leastnoise.errors import LedgerDamaged, LedgerUnavailable
 
 Json = dict[str, Any]
 VERSION = 1
 _LONG = 4000
+# A ratio as it is stored; guarantees have at most 4,933 digits.
+_INDEX = re.compile(r"-?[0-9a-f]+")
+_RATIO = re.compile(r"[0-9]{1,20000}(/[0-9]{1,20000})?")
 # The hash before the first row.
 START = hashlib.sha256(b"leastnoise ledger").hexdigest()
 
@@ -69,9 +76,13 @@ class Row(NamedTuple):
 
     @property
     def content(self) -> Json:
-        """What the body says."""
-        content: Json = json.loads(self.body)
-        return content
+        """What the body says.
+
+        Raises:
+            LedgerDamaged: If it is not what a row of this kind says.
+        """
+        with reading_content(self.seq):
+            return read_content(self.kind, self.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +103,77 @@ class Head:
 BEGINNING = Head(0, START)
 
 
+def damaged(seq: int, why: str) -> LedgerDamaged:
+    """Return the error for a row that is not as it was written."""
+    return LedgerDamaged(
+        f"the rows of a ledger must form one chain of hashes; row {seq} {why}. "
+        "Nothing is released from it: put back a copy that is whole, and look for who changed it."
+    )
+
+
+@contextmanager
+def reading_content(seq: int) -> Iterator[None]:
+    """Report as damage whatever goes wrong while the content of rows is read.
+
+    Hashes do not protect it: anyone who can write to a ledger can compute them. ``seq`` is the
+    number of the row, or of the last row.
+    """
+    try:
+        yield
+    except (LedgerDamaged, LedgerUnavailable):
+        raise
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError):
+        wrong = True
+    except (TypeError, ValueError):  # InvalidParameter, too
+        wrong = True
+    else:
+        wrong = False
+    if wrong:
+        raise damaged(seq, "says what no ledger writes")
+
+
+def read_content(kind: str, body: str) -> Json:
+    """Return the content of a row of a kind; raise a ValueError, or similar, if it is malformed."""
+    content = json.loads(body)
+    if type(content) is not dict or canonical(content) != body:
+        raise ValueError
+    if kind in (LIMIT, CHARGE):
+        _check_name(content["dataset"])
+        if content["analyst"] is not None:
+            _check_name(content["analyst"])
+        read_privacy(content)
+    if kind == CHARGE:
+        _check_types(content["mechanisms"], list, str)
+        _check_types(content["asked"], dict, str)
+    elif kind == ANSWER:
+        _check_types([content["charge"]], list, int)
+        _check_types(content["answer"], dict, str)
+    elif kind == OPENED:
+        _check_types([content["id"]], list, str)
+    return content
+
+
+def check_time(at: str) -> None:
+    """Raise a ValueError unless a time is written as a row has it: in UTC, with milliseconds."""
+    if datetime.fromisoformat(at).isoformat(timespec="milliseconds") != at or at[-6:] != "+00:00":
+        raise ValueError
+
+
+def _check_name(text: object) -> None:
+    if type(text) is not str or not text:
+        raise ValueError
+
+
+def _check_types(parts: object, whole: type, part: type) -> None:
+    if type(parts) is not whole or any(type(each) is not part for each in parts):  # type: ignore[attr-defined]
+        raise ValueError
+
+
 def canonical(body: Json) -> str:
     """Write JSON in the one way that has the same digest everywhere."""
-    return json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return json.dumps(
+        body, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+    )
 
 
 def limit_key(dataset: str, analyst: str | None) -> str:
@@ -117,9 +196,18 @@ def read_privacy(content: Json) -> Privacy:
     return Privacy(amount(content["epsilon"]), amount(content["delta"]))
 
 
+def read_index(text: str) -> int:
+    """Return the integer that was stored in hexadecimal; raise a ValueError for anything else."""
+    if not _INDEX.fullmatch(text):
+        raise ValueError
+    return int(text, 16)
+
+
 @lru_cache(maxsize=1024)
 def amount(text: str) -> Fraction:
     """Return the rational that ``format_ratio`` printed, whatever its length."""
+    if not _RATIO.fullmatch(text):
+        raise ValueError
     over, _, under = text.partition("/")
     return Fraction(_whole(over), _whole(under or "1"))
 

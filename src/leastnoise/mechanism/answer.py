@@ -18,9 +18,9 @@ from leastnoise.core.exact import (
     parse_confidence,
 )
 from leastnoise.core.lattice import rounding_error
-from leastnoise.core.privacy import Privacy
-from leastnoise.ledger import UNRECORDED, Receipt
-from leastnoise.rendering import table
+from leastnoise.core.privacy import Privacy, format_guarantee
+from leastnoise.ledger import Receipt
+from leastnoise.rendering import Fact, held, sentences, table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from leastnoise.mechanism.columns import SeriesKind
     from leastnoise.mechanism.mechanism import Mechanism
 
-
-_ENDLESS = "there is no largest error"
 _NEARLY_ALL = Fraction(999, 1000)
 
 
@@ -101,23 +99,23 @@ class Answer:
 
     def explain(self) -> str:
         """Explain in plain words what was released and what it guarantees."""
-        return f"{self}. {self.mechanism.explain()}"
+        return f"{self}\n{self.mechanism.explain()}"
 
     def _off(self) -> Fraction:
         """Return how far the printed number can be from the released one."""
         return Fraction(0) if self.mechanism.integer else _place(self.mechanism) / 2
 
     def _repr_html_(self) -> str:
-        return table(_rounded(self), _facts(self))
+        return table(format_value(self), _facts(self), above=reused_line(self.receipt))
 
     def __float__(self) -> float:
         return self.mechanism.grid.nearest_float(self.index)
 
     def __str__(self) -> str:
-        return f"{_rounded(self)} {_error_line(self)}, {_promise(self)}"
+        return _lines(self, f"release: {format_value(self)}")
 
     def __repr__(self) -> str:
-        return f"Answer({_rounded(self)}, {self.privacy!r})"
+        return f"Answer({format_value(self)}, {self.privacy!r})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Answer):
@@ -209,7 +207,7 @@ class Answers:
         return np.nextafter(low, -math.inf), np.nextafter(high, math.inf)
 
     def _repr_html_(self) -> str:
-        return table(repr(self), _facts(self))
+        return table(repr(self), _facts(self), above=reused_line(self.receipt))
 
     def _off(self) -> Fraction:
         """Return how far a released float can be from its lattice point: half an ulp."""
@@ -222,7 +220,7 @@ class Answers:
 
     def __str__(self) -> str:
         size = self.values.size
-        return f"{size} answer{'s' * (size > 1)}, each {_error_line(self)}, {_promise(self)}"
+        return _lines(self, f"{size} answer{'s' * (size > 1)}, each")
 
     def __repr__(self) -> str:
         return f"Answers({self.values.size} values, {self.privacy!r})"
@@ -243,11 +241,6 @@ def half_width(mechanism: Mechanism, confidence: Number) -> Fraction:
     return steps * noise.step + rounding_error(noise.step, integer=mechanism.integer)
 
 
-def _rounded(answer: Answer) -> str:
-    """Print the value to a thousandth of its error, which is all that means anything."""
-    return format_to_place(answer.value, _place(answer.mechanism))
-
-
 def _place(mechanism: Mechanism) -> Fraction:
     """Return the decimal place that values are printed to: 1 for integers."""
     if mechanism.integer:
@@ -258,15 +251,15 @@ def _place(mechanism: Mechanism) -> Fraction:
     return Fraction(10) ** magnitude(error / 1000)
 
 
-def _error_line(answer: Answer | Answers) -> str:
-    usual, always = _errors(answer)
-    return f"(± {usual} with 95 %, {f'± {always} always' if always else _ENDLESS})"
+def format_value(answer: Answer) -> str:
+    """Print the value to a thousandth of its error; finer digits mean nothing."""
+    return format_to_place(answer.value, _place(answer.mechanism))
 
 
-def _errors(answer: Answer | Answers) -> tuple[str, str | None]:
-    """Return the error that 95 % stay within and that all do, of what is shown: both rounded up.
+def format_errors(answer: Answer | Answers) -> tuple[str, str | None]:
+    """Print the 95% error and the maximum error of what is shown, both rounded up.
 
-    None where there is no error that all stay within.
+    None if there is no maximum error.
     """
     shown, mechanism = answer._off(), answer.mechanism
     usual = half_width(mechanism, Fraction(19, 20)) + shown
@@ -277,30 +270,58 @@ def _errors(answer: Answer | Answers) -> tuple[str, str | None]:
     )
 
 
-def _facts(answer: Answer | Answers) -> dict[str, str]:
-    usual, always = _errors(answer)
-    facts = {
-        "95 %": f"± {usual}",
-        "always": f"± {always}" if always else _ENDLESS,
-        "promise": str(answer.privacy),
-        "recorded": recorded_as(answer.receipt),
-    }
-    if answer.mechanism.needs_allowance:
-        left = format_rounded(answer.exact_probability, 6, ROUND_CEILING)
-        facts["exact value left"] = f"with probability {left}"
-    return facts
+def exact_release(mechanism: Mechanism) -> str | None:
+    """Print the probability of an exact release, if that had to be allowed."""
+    if not mechanism.needs_allowance:
+        return None
+    return f"with probability {format_rounded(mechanism.exact_probability, 6, ROUND_CEILING)}"
+
+
+def max_error_words(error: str | None) -> str:
+    """Print a maximum error within a sentence."""
+    return held("no max error" if error is None else f"max error {error}")
 
 
 def recorded_as(receipt: Receipt | None) -> str:
-    """Print where a release is recorded, if it is."""
+    """Print where a release is recorded, if it is; no line may break within its key."""
     if receipt is None:
-        return str(UNRECORDED)
-    again = "the stored answer, " if receipt.again else ""
-    return f"{again}recorded as {receipt.key!r} on {receipt.at[:10]}"
+        return "not recorded"
+    return f"recorded as {held(repr(receipt.key))} on {receipt.at[:10]}"
 
 
-def _promise(answer: Answer | Answers) -> str:
-    left = format_rounded(answer.exact_probability, 6, ROUND_CEILING)
-    needed = answer.mechanism.needs_allowance
-    exact = f", the exact value left with probability {left}" if needed else ""
-    return f"{answer.privacy}{exact}; {recorded_as(answer.receipt)}"
+def reused_line(receipt: Receipt | None) -> str:
+    """Return the first line of an answer that an earlier release stored; else nothing."""
+    if receipt is None or not receipt.again:
+        return ""
+    return f"Stored answer of {receipt.at[:10]}: nothing was charged, no new noise."
+
+
+def _lines(answer: Answer | Answers, result: str) -> str:
+    """Return an answer as text: the result first, then its guarantee and record."""
+    usual, always = format_errors(answer)
+    exact = exact_release(answer.mechanism)
+    about = f", exact {exact}" if exact else ""
+    lines = sentences(
+        f"{result} ± {usual} (95% confidence, {max_error_words(always)})",
+        f"{format_guarantee(answer.privacy)}{about}; {recorded_as(answer.receipt)}",
+    )
+    return "\n".join([*filter(None, [reused_line(answer.receipt)]), *lines])
+
+
+def _facts(answer: Answer | Answers) -> list[Fact]:
+    usual, always = format_errors(answer)
+    exact = exact_release(answer.mechanism)
+    return [
+        ("95% error", f"± {usual}"),
+        ("Max error", always or "none"),
+        ("Guarantee", format_guarantee(answer.privacy)),
+        *([("Exact release", exact)] if exact else []),
+        *record_facts(answer.receipt),
+    ]
+
+
+def record_facts(receipt: Receipt | None) -> list[Fact]:
+    """Return whether and under which key a release is recorded."""
+    if receipt is None:
+        return [("Budget", "not recorded")]
+    return [("Budget", f"recorded on {receipt.at[:10]}"), ("Key", receipt.key)]

@@ -31,12 +31,13 @@ def calibrate(
     gap: Number = Fraction(1, 1000),
     seconds: Number = 10,
 ) -> Mechanism:
-    """Find the noise of least expected cost that satisfies a guarantee, and prove both.
+    """Find noise that satisfies a guarantee, and prove how near to the least cost it is.
 
     Where the optimal noise of the class is known in closed form it is returned: at ε = 0 GDGK19's
     noise (Theorems 2 and 3), or of any shape the comb; for integers at Δ = 1 the canonical noise.
-    At δ = 0 it is a staircase (Geng and Viswanath 2016). Else a linear program is solved until cost
-    and lower bound meet within ``gap``; ``certificate`` says how near they came.
+    At δ = 0 it is a staircase, whose optimality is cited (Geng and Viswanath 2016). Else a linear
+    program is solved until cost and lower bound meet within ``gap``; ``certificate`` says how near
+    they came.
 
     Args:
         privacy: The guarantee.
@@ -52,7 +53,8 @@ def calibrate(
         solve: Whether to solve where no closed form is proved optimal. If not, the cheapest of the
             known families is returned at once, with a bound.
         gap: How far above the optimum the cost may be, relative to it.
-        seconds: How long to solve. If the gap is not reached, the best noise found is returned.
+        seconds: How long to search. If the gap is not reached by then, the best noise that was
+            verified is returned. Closed forms are tried in any case. Default: 10.
 
     Raises:
         InvalidParameter: If an argument is invalid, or no noise satisfies the guarantee.

@@ -23,6 +23,7 @@ from leastnoise.core.lattice import Grid
 from leastnoise.core.noise import LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import Rebuilt, Releaser
+from leastnoise.core.withholding import without_values
 from leastnoise.costs import Cost
 from leastnoise.errors import ALLOW_EXACT, InvalidParameter
 from leastnoise.ledger import UNRECORDED, Json, Ledger, Recording, Spending, Unrecorded
@@ -239,19 +240,34 @@ class Mechanism(Rebuilt):
                 number, or the key was used for something else.
             BudgetExceeded: If the ledger has not enough left; nothing is charged.
         """
-        if allow_exact is not False or self.needs_allowance:
-            self._check_allow_exact(allow_exact)
+        try:
+            if allow_exact is not False or self.needs_allowance:
+                self._check_allow_exact(allow_exact)
+            if (
+                ledger is UNRECORDED
+                and key is None
+                and fresh is False
+                and (type(value) is float or type(value) is int)
+                and type(touches) is int
+                and touches == 1
+            ):
+                # What Recording would do, in two thirds of the time.
+                return Answer(self.releaser.add_noise(value), self)
+            return self._release(value, touches, Recording(ledger, key, fresh))
+        except BaseException as error:  # noqa: BLE001 -- it may refer to the value
+            failure = without_values(error)
+        del value
+        raise failure
+
+    def _release(self, value: object, touches: int, recording: Recording) -> Answer | Answers:
+        """Release a number, an array or a column, recorded or not."""
         if type(value) is not float and type(value) is not int:  # told from arrays at once
             array = is_array(value)
             kind = None if array else series_kind(value, integer=self.integer)
             if array or kind is not None:
-                return self._release_each(value, kind, touches, Recording(ledger, key, fresh))
+                return self._release_each(value, kind, touches, recording)
         if type(touches) is not int or touches != 1:
             _reject_touches(touches)
-        if ledger is UNRECORDED and key is None and fresh is False:
-            # What Recording would do, in two thirds of the time.
-            return Answer(self.releaser.add_noise(value), self)
-        recording = Recording(ledger, key, fresh)
         draw = self.releaser.prepare(value)
         index, receipt = recording.release(self.spending, draw, NUMBER)
         return Answer(index, self, receipt)

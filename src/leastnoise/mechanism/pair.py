@@ -21,12 +21,13 @@ from leastnoise.core.exact import (
     parse_positive,
 )
 from leastnoise.core.lattice import Grid, effective_steps, rounding_error
-from leastnoise.core.privacy import Privacy
+from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.core.release import Rebuilt, prepare_pair
+from leastnoise.core.withholding import without_values
 from leastnoise.costs import l1
 from leastnoise.errors import NotPrivate
 from leastnoise.ledger import UNRECORDED, Ledger, Receipt, Recording, Spending, Unrecorded
-from leastnoise.mechanism.answer import recorded_as
+from leastnoise.mechanism.answer import record_facts, recorded_as, reused_line
 from leastnoise.mechanism.planar_staircase import (
     DiscretePlanarStaircase,
     PlanarStaircase,
@@ -34,8 +35,8 @@ from leastnoise.mechanism.planar_staircase import (
     least_planar,
     planar_on_lattice,
 )
-from leastnoise.mechanism.storage import NUMBERS, digest
-from leastnoise.rendering import table
+from leastnoise.mechanism.storage import digest, numbers
+from leastnoise.rendering import sentences, table
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -163,9 +164,16 @@ class PairMechanism(Rebuilt):
                 numbers.
             BudgetExceeded: If the ledger has not enough left; nothing is charged.
         """
-        recording = Recording(ledger, key, fresh)
+        try:
+            return self._release(values, Recording(ledger, key, fresh))
+        except BaseException as error:  # noqa: BLE001 -- it may refer to the values
+            failure = without_values(error)
+        del values
+        raise failure
+
+    def _release(self, values: "tuple[Value, Value]", recording: Recording) -> "PairAnswer":
         draw = prepare_pair(values, self.grid, partial(draw_pair, self.drawn))
-        (first, second), receipt = recording.release(self._spending, draw, NUMBERS)
+        (first, second), receipt = recording.release(self._spending, draw, numbers(2))
         return PairAnswer((first, second), self, receipt)
 
     def _spending(self) -> Spending:
@@ -255,7 +263,7 @@ class PairAnswer:
 
     def explain(self) -> str:
         """Explain in plain words what was released and what it guarantees."""
-        return f"{self}. {self.mechanism.explain()}"
+        return f"{self}\n{self.mechanism.explain()}"
 
     def _place(self) -> Fraction:
         """Return the decimal place that values are printed to: a thousandth of their error."""
@@ -270,19 +278,21 @@ class PairAnswer:
         return format_rounded(self.within(Fraction(19, 20)) + self._place(), 4, ROUND_CEILING)
 
     def _repr_html_(self) -> str:
-        facts = {
-            "95 %": f"both errors together ≤ {self._usual()}",
-            "always": "there is no largest error",
-            "promise": str(self.privacy),
-            "recorded": recorded_as(self.receipt),
-        }
-        return table(self._printed(), facts)
+        facts = [
+            ("95% error", f"at most {self._usual()} in both together"),
+            ("Max error", "none"),
+            ("Guarantee", format_guarantee(self.privacy)),
+            *record_facts(self.receipt),
+        ]
+        return table(self._printed(), facts, above=reused_line(self.receipt))
 
     def __str__(self) -> str:
-        return (
-            f"{self._printed()} (both errors together ≤ {self._usual()} with 95 %, there is no "
-            f"largest error), {self.privacy}; {recorded_as(self.receipt)}"
+        lines = sentences(
+            f"release: {self._printed()}, errors of both together at most {self._usual()} "
+            "(95% confidence, no max error)",
+            f"{format_guarantee(self.privacy)}; {recorded_as(self.receipt)}",
         )
+        return "\n".join([*filter(None, [reused_line(self.receipt)]), *lines])
 
     def __repr__(self) -> str:
         return f"PairAnswer({self._printed()}, {self.privacy!r})"

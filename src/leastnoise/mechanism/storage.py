@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.certificate import certificate_to_json, noise_to_json
 from leastnoise.core.exact import format_ratio
-from leastnoise.ledger import Codec, Encoded, Json, canonical, privacy_to_json
+from leastnoise.ledger import Codec, Encoded, Json, canonical, privacy_to_json, read_index
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from leastnoise.mechanism.mechanism import Mechanism
+
+
+_DTYPES = ("<i8", "<f8", "object")
 
 
 def description(mechanism: "Mechanism") -> tuple[Json, str]:
@@ -59,6 +62,8 @@ def _encode_array(values: "NDArray[Any]") -> Encoded:
 def _decode_array(content: Json, payload: bytes) -> "NDArray[Any]":
     import numpy as np
 
+    if content["dtype"] not in _DTYPES or any(type(size) is not int for size in content["shape"]):
+        raise ValueError
     if content["dtype"] != "object":
         flat = np.frombuffer(payload, dtype=content["dtype"]).astype(content["dtype"][1:])
         return flat.reshape(content["shape"])
@@ -74,15 +79,25 @@ def _hexadecimal(value: int | Fraction) -> str:
 
 def _exact(text: str) -> int | Fraction:
     over, _, under = text.partition("/")
-    return Fraction(int(over, 16), int(under, 16)) if under else int(over, 16)
+    return Fraction(read_index(over), read_index(under)) if under else read_index(over)
 
 
 NUMBER: Codec[int] = Codec(
     lambda index: ({"index": f"{index:x}"}, b""),
-    lambda content, _: int(content["index"], 16),
+    lambda content, _: read_index(content["index"]),
 )
-NUMBERS: Codec[tuple[int, ...]] = Codec(
-    lambda indices: ({"indices": [f"{index:x}" for index in indices]}, b""),
-    lambda content, _: tuple(int(index, 16) for index in content["indices"]),
-)
+
+
+def numbers(count: int) -> Codec[tuple[int, ...]]:
+    """Return how so many numbers are stored."""
+
+    def decode(content: Json, _: bytes) -> tuple[int, ...]:
+        indices = tuple(read_index(index) for index in content["indices"])
+        if len(indices) != count:
+            raise ValueError
+        return indices
+
+    return Codec(lambda indices: ({"indices": [f"{index:x}" for index in indices]}, b""), decode)
+
+
 ARRAY: "Codec[NDArray[Any]]" = Codec(_encode_array, _decode_array)

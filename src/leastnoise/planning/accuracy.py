@@ -43,7 +43,7 @@ def privacy_for(
     gap: Number = Fraction(1, 1000),
     seconds: Number = 10,
 ) -> Privacy:
-    """Return the smallest promise whose least noise stays within ``error`` often enough.
+    """Return the smallest guarantee for which :func:`calibrate` finds accurate enough noise.
 
     For the given δ the smallest ε, or for the given ε the smallest δ, to three significant digits
     and rounded up: :func:`leastnoise.calibrate` with the promise that is returned and the same

@@ -17,9 +17,10 @@ from leastnoise.core import basic_composition
 from leastnoise.core.exact import Number, format_exact, format_ratio, format_rounded, quote
 from leastnoise.core.noise import Gaussian, Rounded
 from leastnoise.core.privacy import Privacy, as_privacy
+from leastnoise.core.withholding import without_values
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.ledger import UNRECORDED, Ledger, Recording, Spending, Unrecorded, privacy_to_json
-from leastnoise.mechanism import NUMBERS, Answer, Mechanism, check_allow_exact
+from leastnoise.mechanism import Answer, Mechanism, check_allow_exact, numbers
 from leastnoise.planning import plan_text
 from leastnoise.planning.options import COMPOSED, SHARED, Asked, Option, option_of
 from leastnoise.planning.search import considered, impossible
@@ -178,12 +179,20 @@ class Plan:
                 number.
             BudgetExceeded: If the ledger has not enough left; nothing is charged.
         """
-        recording = Recording(ledger, key, fresh)
-        self._complete(values)
-        self._allow(allow_exact)
+        try:
+            recording = Recording(ledger, key, fresh)
+            self._complete(values)
+            self._allow(allow_exact)
+            return self._release(values, recording)
+        except BaseException as error:  # noqa: BLE001 -- it may refer to the values
+            failure = without_values(error)
+        del values
+        raise failure
+
+    def _release(self, values: Mapping[str, Value], recording: Recording) -> dict[str, Answer]:
         draws = [made.releaser.prepare(values[name]) for name, made in self.mechanisms.items()]
         indices, receipt = recording.release(
-            self._spending, lambda: tuple(draw() for draw in draws), NUMBERS
+            self._spending, lambda: tuple(draw() for draw in draws), numbers(len(self))
         )
         made = zip(self.wanted, indices, self.ready, strict=True)
         return {one.name: Answer(index, mechanism, receipt) for one, index, mechanism in made}

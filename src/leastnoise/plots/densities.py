@@ -77,7 +77,9 @@ def density(mechanism: "Mechanism") -> Any:
     if isinstance(noise, Uniform):  # its profile is flat: all of δ is certainty
         share = format_exact(mechanism.privacy.delta)
         subtitle += f"; with probability {share} the output gives the answer away"
-    least = "Least noise" if mechanism.certificate.exact else "Noise"
+    least = (
+        "Least noise" if mechanism.certificate.exact and mechanism.certificate.verified else "Noise"
+    )
     title = f"{least} for {mechanism.privacy}, Δ = {format_exact(moved)}"
     return finished(_laws(laws, "true value"), title, subtitle)
 

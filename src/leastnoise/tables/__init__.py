@@ -1,4 +1,4 @@
-"""Table queries: asked of an engine, answered with the least noise.
+"""Table queries: asked of an engine, answered with noise.
 
 Names are loaded on first use, so that the help of a command loads the registration alone.
 """
@@ -7,12 +7,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from leastnoise.tables.answers import GroupedAnswers, layout_of, mechanisms_of
+    from leastnoise.tables.answers import GroupedAnswers, as_screen, layout_of, mechanisms_of
     from leastnoise.tables.protected import Protected, protect
     from leastnoise.tables.queries.count import Count
     from leastnoise.tables.queries.histogram import Histogram
     from leastnoise.tables.queries.mean import Mean, MeanAnswer
-    from leastnoise.tables.queries.quantile import Quantile, QuantileAnswer
+    from leastnoise.tables.queries.quantile import Quantile
+    from leastnoise.tables.queries.quantile_answer import IntervalQuantileAnswer, QuantileAnswer
     from leastnoise.tables.queries.question import Question
     from leastnoise.tables.queries.sum import Sum
     from leastnoise.tables.registration import QUERIES, Argument, QueryMethods, TableQuery, register
@@ -26,6 +27,7 @@ __all__ = [
     "Explanation",
     "GroupedAnswers",
     "Histogram",
+    "IntervalQuantileAnswer",
     "Mean",
     "MeanAnswer",
     "Protected",
@@ -35,6 +37,7 @@ __all__ = [
     "Question",
     "Sum",
     "TableQuery",
+    "as_screen",
     "census",
     "layout_of",
     "mechanisms_of",
@@ -45,7 +48,7 @@ __all__ = [
 # Where the other names are, those that load the least first.
 _HOMES = (
     *("registration", "sources", "answers", "queries.question", "queries.mean"),
-    *("queries.quantile", "release", "protected"),
+    *("queries.quantile", "queries.quantile_answer", "release", "protected"),
 )
 
 

@@ -3,19 +3,20 @@
 True numbers are local variables of the functions below and of :meth:`Question.add_noise`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
 from leastnoise.errors import InvalidParameter, Words
-from leastnoise.mechanism import Mechanism
+from leastnoise.mechanism import AnyMechanism, PermuteAndFlip, as_noise
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.queries.question import AddNoise, Result
 
 # The numbers of a query, each with the mechanism that releases it.
-Numbers = tuple[tuple[ReleasedNumber, Mechanism], ...]
+Numbers = tuple[tuple[ReleasedNumber, AnyMechanism], ...]
 
 
 @dataclass(frozen=True)
@@ -24,21 +25,48 @@ class NoisyResult:
 
     Attributes:
         keys: The groups, sorted.
-        numbers: For each group the indices of its noisy numbers; for a quantile its cell.
+        numbers: For each group the indices of its noisy numbers; for a quantile its cells.
     """
 
     keys: tuple[Key, ...]
     numbers: tuple[tuple[int, ...], ...]
 
 
-def add_noise(result: Result, query: Query, numbers: Numbers) -> NoisyResult:
+def add_all_noise(
+    results: Sequence[Result],
+    queries: Sequence[tuple[Query, Numbers]],
+    places: Sequence[tuple[int, ...]],
+) -> list[NoisyResult]:
+    """Add noise to the results of queries; a number that several of them share is drawn once.
+
+    Args:
+        results: What the engine returned for each query.
+        queries: The queries, each with its numbers.
+        places: For each query the places of its numbers: equal places are one number.
+    """
+    shared: dict[int, AddNoise] = {}
+    found: dict[tuple[int, ...], NoisyResult] = {}
+    for result, (query, numbers), own in zip(results, queries, places, strict=True):
+        if own in found:
+            continue
+        noise = [_adder(number, mechanism) for number, mechanism in numbers]
+        if not query.question.makes_numbers:
+            noise = [
+                shared.setdefault(place, _Once(one)) for place, one in zip(own, noise, strict=True)
+            ]
+        found[own] = add_noise(result, query, numbers, noise)
+    return [found[own] for own in places]
+
+
+def add_noise(
+    result: Result, query: Query, numbers: Numbers, noise: Sequence[AddNoise]
+) -> NoisyResult:
     """Add noise to every number of a result; leave out groups that must not be shown.
 
     A given group that is not in the table has zeros. A discovered group is shown if its noisy count
     is above what one unit and the largest noise can make together. So no group of one unit alone is
     ever shown, and discovery costs nothing beyond the count (docs/tables.md).
     """
-    noise = [_adder(number, mechanism) for number, mechanism in numbers]
     threshold = show_above(query, numbers) if query.question.discovered else None
     question = query.question
     columns, groups = len(question.key_columns), question.groups
@@ -56,7 +84,7 @@ def add_noise(result: Result, query: Query, numbers: Numbers) -> NoisyResult:
 def show_above(query: Query, numbers: Numbers) -> int:
     """Return the noisy count that a discovered group must exceed; reject unbounded noise."""
     _, mechanism = numbers[0]
-    radius = mechanism.drawn.radius
+    radius = as_noise(mechanism).drawn.radius
     if not isinstance(radius, Fraction | int):
         raise InvalidParameter(
             "groups can be discovered only by noise of a largest size, which needs δ > 0",
@@ -66,6 +94,30 @@ def show_above(query: Query, numbers: Numbers) -> int:
     return query.rows.unit.max_rows + int(radius)
 
 
-def _adder(number: ReleasedNumber, mechanism: Mechanism) -> AddNoise:
-    """Return what adds noise to true numbers, each so many of the number's own steps."""
+class _Once:
+    """Adds noise to the numbers of all groups once, and returns the same afterwards.
+
+    It holds noisy numbers alone. Numbers with one identity are read from one column of one result,
+    so a second call would be for the same true numbers in the same order.
+    """
+
+    def __init__(self, add: AddNoise) -> None:
+        self._add = add
+        self._noisy: list[int] | None = None
+
+    def __call__(self, numbers: Sequence[int]) -> list[int]:
+        if self._noisy is None:
+            self._noisy = self._add(numbers)
+        if len(self._noisy) != len(numbers):
+            raise TypeError("queries that share a number must have the same groups")
+        return self._noisy
+
+
+def _adder(number: ReleasedNumber, mechanism: AnyMechanism) -> AddNoise:
+    """Return what adds noise to true numbers, each so many of the number's own steps.
+
+    For a selection, return what selects a candidate by the true errors of all.
+    """
+    if isinstance(mechanism, PermuteAndFlip):
+        return mechanism
     return partial(mechanism.releaser.add_noise_to_steps, step=number.step)

@@ -1,21 +1,24 @@
 """Which noise: one guarantee allocated to all the numbers that one unit can change.
 
-A unit changes only so many of the numbers that are released: those of its groups, and for a
-quantile every comparison. All others have the same distribution with and without the unit. So a
-guarantee of that many releases together is one of all of them (docs/tables.md).
+A unit changes only so many of the numbers that are released: those of its groups. All others have
+the same distribution with and without the unit. So a guarantee of that many releases together is
+one of all of them (docs/tables.md).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import chain
 
 from leastnoise.core.privacy import Privacy, as_privacy
-from leastnoise.mechanism import Mechanism, calibrate
+from leastnoise.mechanism import AnyMechanism, Mechanism, PermuteAndFlip, calibrate
 from leastnoise.planning import Wanted, plan
 
 # Up to this many numbers are planned for one by one; among more the guarantee is split evenly.
 _MOST_PLANNED = 64
+# How long noise for one number is looked for. More time hardly changes the noise, only its proof.
+_SECONDS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +34,9 @@ class ReleasedNumber:
         step: What one step is worth, 1 for counts.
         touched: How many of these numbers one unit can change.
         integer: Whether the noise is on the integers; then a step is an integer, too.
-        family: The family of its noise; None for the least noise.
+        family: The family of its noise; None for the one that costs least.
+        candidates: Of how many candidates it is the place of one, selected by errors that one unit
+            changes by at most ``shift``; None for a number that noise is added to.
     """
 
     name: str
@@ -40,6 +45,7 @@ class ReleasedNumber:
     touched: int
     integer: bool = False
     family: str | None = None
+    candidates: int | None = None
 
     def __post_init__(self) -> None:
         """Raise a ValueError for steps that the noise could not be added to."""
@@ -52,14 +58,52 @@ class ReleasedNumber:
         return self.shift * self.step
 
 
+def find_distinct(
+    queries: Sequence[tuple[Sequence[ReleasedNumber], Sequence[Hashable]]],
+) -> tuple[list[ReleasedNumber], list[tuple[int, ...]]]:
+    """Return the distinct numbers of queries, and for each query the places of its own among them.
+
+    A query has numbers, and an identity for each: numbers of equal identities are equal before
+    noise. They become one if they agree in sensitivity and lattice, too. If one of them needs a
+    family of noise, as a count that decides which groups are shown does, all get it.
+    """
+    each = [
+        [
+            (number, (identity, replace(number, name="", family=None)))
+            for number, identity in zip(numbers, identities, strict=True)
+        ]
+        for numbers, identities in queries
+    ]
+    families: dict[Hashable, set[str]] = {}
+    for number, kind in chain.from_iterable(each):
+        needed = families.setdefault(kind, set())
+        needed |= {number.family} if number.family is not None else set()
+    distinct: dict[Hashable, ReleasedNumber] = {}
+
+    def place(number: ReleasedNumber, kind: Hashable) -> int:
+        if len(families[kind]) == 1:
+            number = replace(number, family=min(families[kind]))
+        distinct.setdefault((kind, number.family), number)
+        return list(distinct).index((kind, number.family))
+
+    places = [tuple(place(*one) for one in own) for own in each]
+    return list(distinct.values()), places
+
+
 # The mechanism of each number, in order, and the guarantee of everything for one unit.
-Allocation = tuple[tuple[Mechanism, ...], Privacy]
+Allocation = tuple[tuple[AnyMechanism, ...], Privacy]
+NoiseAllocation = tuple[tuple[Mechanism, ...], Privacy]
 
 
 def allocate(privacy: Privacy, numbers: Sequence[ReleasedNumber]) -> Allocation:
-    """Return noise for each number such that all together satisfy ``privacy`` for one unit.
+    """Return a mechanism for each number such that all together satisfy ``privacy`` for one unit.
 
-    One number gets the least noise there is. Several are planned for together; a number that is
+    A number that is selected gets an even share of ε, and no δ, which would not make it better; all
+    others share what is left. The sums of the ε and of the δ hold for all (basic composition). So
+    where every number is selected, the guarantee of all is (ε, 0).
+
+    One number gets the noise of :func:`calibrate`, whose certificate states how close to optimal
+    it is. Several are planned for together; a number that is
     released many times gets the same noise each time, because it is not known which of them a unit
     changes.
     """
@@ -69,6 +113,23 @@ def allocate(privacy: Privacy, numbers: Sequence[ReleasedNumber]) -> Allocation:
 
 @lru_cache(maxsize=64)  # the same query is asked of one table after another
 def _allocate(privacy: Privacy, numbers: tuple[ReleasedNumber, ...]) -> Allocation:
+    noisy = tuple(number for number in numbers if number.candidates is None)
+    share = privacy.epsilon / len(numbers)
+    selecting = share * (len(numbers) - len(noisy))
+    left = Privacy(privacy.epsilon - selecting, privacy.delta)
+    added, together = _noise(left, noisy) if noisy else ((), Privacy(0, 0))
+    noises = iter(added)
+
+    def mechanism(number: ReleasedNumber) -> AnyMechanism:
+        if number.candidates is None:
+            return next(noises)
+        return PermuteAndFlip(Privacy(share / number.touched), number.shift, number.candidates)
+
+    total = Privacy(together.epsilon + selecting, together.delta)
+    return tuple(map(mechanism, numbers)), total
+
+
+def _noise(privacy: Privacy, numbers: tuple[ReleasedNumber, ...]) -> NoiseAllocation:
     touched = sum(number.touched for number in numbers)
     if touched == 1:
         return (_calibrate(privacy, numbers[0]),), privacy
@@ -77,13 +138,17 @@ def _allocate(privacy: Privacy, numbers: tuple[ReleasedNumber, ...]) -> Allocati
 
 def _calibrate(privacy: Privacy, number: ReleasedNumber) -> Mechanism:
     return calibrate(
-        privacy, sensitivity=number.sensitivity, integer=number.integer, family=number.family
+        privacy,
+        sensitivity=number.sensitivity,
+        integer=number.integer,
+        family=number.family,
+        seconds=_SECONDS,
     )
 
 
 def _planned(
     privacy: Privacy, numbers: Sequence[ReleasedNumber], touched: int
-) -> Allocation | None:
+) -> NoiseAllocation | None:
     """Return a plan for all of them, if it gives all releases of one number the same noise."""
     if touched > _MOST_PLANNED:
         return None
@@ -117,7 +182,7 @@ def _weighted(number: ReleasedNumber, name: str) -> Wanted:
     )
 
 
-def _evenly(privacy: Privacy, numbers: Sequence[ReleasedNumber], touched: int) -> Allocation:
+def _evenly(privacy: Privacy, numbers: Sequence[ReleasedNumber], touched: int) -> NoiseAllocation:
     """Split the guarantee evenly: (ε/k, δ/k) each are (ε, δ) together, whatever the noise is."""
     part = Privacy(privacy.epsilon / touched, privacy.delta * Fraction(1, touched))
     return tuple(_calibrate(part, number) for number in numbers), privacy

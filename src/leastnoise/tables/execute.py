@@ -6,6 +6,7 @@ from operator import itemgetter
 from typing import Any
 
 from leastnoise.errors import Unsupported
+from leastnoise.rendering import Progress
 from leastnoise.tables.bounding import Summed
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.sources import Source, fetch, without_details
@@ -47,10 +48,12 @@ def compile_batches(source: Source, queries: Sequence[Query]) -> tuple[Batch, ..
 def run(source: Source, batches: Sequence[Batch]) -> list[Rows]:
     """Ask the engine, and return the rows of each query: a key, then integers."""
     results: dict[int, Rows] = {}
-    for batch in batches:
-        rows = fetch(source, batch.expression)
-        for place, columns in batch.columns.items():
-            results[place] = _picked(rows, columns)
+    with Progress() as report:
+        for number, batch in enumerate(batches, 1):
+            report(f"running query {number} of {len(batches)}")
+            rows = fetch(source, batch.expression)
+            for place, columns in batch.columns.items():
+                results[place] = _picked(rows, columns)
     return [results[place] for place in sorted(results)]
 
 
@@ -67,14 +70,14 @@ def _batch(queries: Sequence[Query], places: list[int]) -> Batch:
     counted = any(queries[place].counted for place in places)
     keys = tuple(range(len(selection.by)))
     columns: dict[int, tuple[int, ...]] = {}
-    sums: list[Summed] = []
+    sums: dict[Hashable, Summed] = {}
     for place in places:
         own = [*keys, *([len(keys)] if queries[place].counted else [])]
         for summed in queries[place].sums:
-            own.append(len(keys) + counted + len(sums))
-            sums.append(summed)
+            sums.setdefault(summed.identity, summed)
+            own.append(len(keys) + counted + list(sums).index(summed.identity))
         columns[place] = tuple(own)
-    return Batch(selection.query(count=counted, sums=sums), columns)
+    return Batch(selection.query(count=counted, sums=list(sums.values())), columns)
 
 
 def _picked(rows: Rows, columns: tuple[int, ...]) -> Rows:

@@ -69,10 +69,15 @@ def keys_to_json(keys: tuple[Key, ...] | None) -> list[list[Any]] | None:
 
 def keys_from_json(written: list[list[Any]]) -> tuple[Key, ...]:
     """Return keys from JSON."""
-    return tuple(
-        tuple(date.fromisoformat(part["date"]) if isinstance(part, dict) else part for part in key)
-        for key in written
-    )
+    return tuple(tuple(_part_from_json(part) for part in key) for key in written)
+
+
+def _part_from_json(part: Any) -> Part:
+    if isinstance(part, dict):
+        return date.fromisoformat(part["date"])
+    if type(part) not in (int, str, bool):
+        raise ValueError
+    return part  # type: ignore[no-any-return]
 
 
 def _parse_key(key: object, columns: int) -> Key:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 from leastnoise.core.exact import Number, parse_count, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Words
-from leastnoise.ledger import Ledger, Unrecorded, check_ledger
+from leastnoise.ledger import Ledger, Unrecorded, check_ledger, check_name
 from leastnoise.tables.bounding import ADD_REMOVE
 from leastnoise.tables.queries.query import Unit, check_groupable
 from leastnoise.tables.queries.question import Question
-from leastnoise.tables.registration import QUERIES, Bounds, Grouped, QueryMethods, Shared
+from leastnoise.tables.registration import QUERIES, Bounds, QueryMethods, Shared
 from leastnoise.tables.release import Explanation, PreparedRelease, TableResult, prepare, release
 from leastnoise.tables.sources import Source, open_source
 
@@ -24,6 +24,8 @@ def protect(
     max_rows: int | None = None,
     neighbours: str = ADD_REMOVE,
     table: str | None = None,
+    name: str | None = None,
+    version: str | None = None,
 ) -> "Protected":
     """Protect a table: name the privacy unit, and the ledger that records spending.
 
@@ -40,14 +42,36 @@ def protect(
         neighbours: Which tables are neighboring: ``"add_remove"`` with one unit more or less,
             ``"replace"`` with another unit in its place.
         table: The name of the table, with a connection string.
+        name: What the data is called. A ledger returns a stored answer only for the same name and
+            version. Data in memory must have a name if there is a ledger. Default: for a file its
+            absolute path, for a table its server, database, schema and name.
+        version: The version of the data, such as ``"2026-11"``. Give a new one when the data at the
+            same place has changed, for answers about the new data. Default: none.
+
+    Raises:
+        InvalidParameter: If an argument breaks a rule, or data in memory has a ledger and no name.
+        Unsupported: If this version cannot read such a source, or a library is missing.
     """
     check_ledger(
         ledger, "Open one with Ledger('people.ledger', limit=…), or give leastnoise.UNRECORDED."
     )
     who = Unit(unit, _parse_max_rows(unit, max_rows), neighbours)
-    opened = open_source(source, table)
-    if unit is not None:
-        check_groupable(unit, opened.kind(unit, "a unit"), "the column of units")
+    for what, text in (("name", name), ("version", version)):
+        if text is not None:
+            check_name(text, what)
+    opened = open_source(source, table, name=name, version=version)
+    try:
+        if unit is not None:
+            check_groupable(unit, opened.kind(unit, "a unit"), "the column of units")
+        if opened.place is None and isinstance(ledger, Ledger):
+            raise InvalidParameter(
+                "name must be given for data in memory and temporary tables if a ledger stores "
+                "answers, which are returned again for the same name; got none. Give for instance "
+                "name='people', and another name for other data."
+            )
+    except BaseException:
+        opened.close()
+        raise
     return Protected(opened, who, ledger)
 
 
@@ -64,16 +88,16 @@ class Protected(QueryMethods):
         # The registration gives these methods, with all arguments in their signatures. Type
         # checkers read them here; tests/tables/test_registration.py holds the two together.
 
-        def count(self, *, privacy: Privacy, **shared: Unpack[Grouped]) -> Any:
+        def count(self, *, privacy: Privacy, **shared: Unpack[Shared]) -> Any:
             """Count rows (:class:`Count`, :meth:`ask`)."""
 
         def sum(
-            self, column: str, *, bounds: Bounds, privacy: Privacy, **shared: Unpack[Grouped]
+            self, column: str, *, bounds: Bounds, privacy: Privacy, **shared: Unpack[Shared]
         ) -> Any:
             """Add up a column between bounds (:class:`Sum`, :meth:`ask`)."""
 
         def mean(
-            self, column: str, *, bounds: Bounds, privacy: Privacy, **shared: Unpack[Grouped]
+            self, column: str, *, bounds: Bounds, privacy: Privacy, **shared: Unpack[Shared]
         ) -> Any:
             """Return the mean of a column, with the count and the sum it is made of (:class:`Mean`)."""  # noqa: E501
 
@@ -83,7 +107,7 @@ class Protected(QueryMethods):
             *,
             edges: Sequence[Number],
             privacy: Privacy,
-            **shared: Unpack[Grouped],
+            **shared: Unpack[Shared],
         ) -> Any:
             """Count the rows in each range of a column (:class:`Histogram`, :meth:`ask`)."""
 
@@ -95,6 +119,7 @@ class Protected(QueryMethods):
             bounds: Bounds,
             privacy: Privacy,
             cells: int = 1024,
+            interval: Number | None = None,
             **shared: Unpack[Shared],
         ) -> Any:
             """Return between which values a share of the rows is reached (:class:`Quantile`)."""
@@ -106,6 +131,7 @@ class Protected(QueryMethods):
             bounds: Bounds,
             privacy: Privacy,
             cells: int = 1024,
+            interval: Number | None = None,
             **shared: Unpack[Shared],
         ) -> Any:
             """Return between which values half of the rows is reached (:class:`Quantile`)."""

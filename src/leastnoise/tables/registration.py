@@ -29,19 +29,14 @@ class Shared(TypedDict, total=False):
     by: Columns
     keys: Iterable[Any] | None
     where: str | None
+    max_groups: int | None
     key: str | None
     fresh: bool
     allow_exact: bool
 
 
-class Grouped(Shared, total=False):
-    """What the methods take whose queries count a unit in several groups."""
-
-    max_groups: int
-
-
 # The fields of every question, the arguments of every release, and their defaults.
-_FIELDS: dict[str, Any] = {"by": (), "keys": None, "where": None, "max_groups": 1}
+_FIELDS: dict[str, Any] = {"by": (), "keys": None, "where": None, "max_groups": None}
 _TERMS: dict[str, Any] = {"key": None, "fresh": False, "allow_exact": False}
 _PARTS = ("name", "question", "doc", "help", "examples")
 
@@ -60,6 +55,7 @@ class Argument:
         values: How many values the option takes.
         preset: The option's default, where it is another than in Python.
         unless_listed: The error if the value is not a list with commas; None if it need not be one.
+        example: What an example gives: a value that fits the census of the package.
     """
 
     name: str
@@ -71,13 +67,19 @@ class Argument:
     values: int = 1
     preset: str | None = None
     unless_listed: str | None = None
+    example: str = ""
 
     @property
     def option_default(self) -> str | None:
-        """The default on the command line; None if it must be given."""
+        """The default on the command line; None if there is none."""
         if self.preset is not None or self.default is _REQUIRED:
             return self.preset
-        return str(self.default)
+        return None if self.default is None else str(self.default)
+
+    @property
+    def required(self) -> bool:
+        """Whether it must be given on the command line."""
+        return self.preset is None and self.default is _REQUIRED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +94,8 @@ class TableQuery:
         notes: What the help says further, if anything.
         examples: Arguments of the command, for its help.
         arguments: What the query has of its own, positional arguments first.
-        one_group: Whether a unit always counts in one group, so that there is no ``max_groups``.
         on_more: The error if the command gets too many arguments; None for click's own.
+        groups_itself: Whether its answers are by group without ``by``, as a histogram's are.
     """
 
     name: str
@@ -103,8 +105,8 @@ class TableQuery:
     notes: str = ""
     examples: tuple[str, ...]
     arguments: tuple[Argument, ...] = ()
-    one_group: bool = False
     on_more: str | None = None
+    groups_itself: bool = False
 
     def __post_init__(self) -> None:
         """Raise a TypeError that names every part that is missing."""
@@ -169,9 +171,9 @@ class TableQuery:
         ]
         required = [one for one in own if one.default is _REQUIRED]
         optional = [one for one in own if one.default is not _REQUIRED]
-        types = (Shared if self.one_group else Grouped).__annotations__
+        types = Shared.__annotations__
         defaults = (_FIELDS | _TERMS).items()
-        shared = [_parameter(one, types[one], default) for one, default in defaults if one in types]
+        shared = [_parameter(one, types[one], default) for one, default in defaults]
         parameters = [*required, _parameter("privacy", Privacy), *optional, *shared]
         own_self = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
         return Signature([own_self, *parameters], return_annotation=Any)
@@ -222,19 +224,28 @@ def _parameter(
 
 # --------------------------------------------------------------------------------- the entries
 
-_COLUMN = Argument("column", str, positional=True, metavar="COLUMN")
+_COLUMN = Argument("column", str, positional=True, metavar="COLUMN", example="income")
 _BOUNDS = Argument(
     "bounds",
     Bounds,
     values=2,
     metavar="LOW HIGH",
-    help="What a value can be; those beyond count as the nearest. Not to be taken from the table.",
+    help="The clipping bounds: what a value can be. Never take them from the table.",
+    example="0 150000",
 )
 _CELLS = Argument(
     "cells",
     int,
     default=1024,
     help="Of the grid between the bounds, in one of which the answer lies.",
+)
+_INTERVAL = Argument(
+    "interval",
+    Number | None,
+    default=None,
+    metavar="CONFIDENCE",
+    help="Find an interval for the quantile too, with this confidence, such as 0.95. It costs two "
+    "thirds of ε.",
 )
 _SHARE = Argument(
     "share", Number, positional=True, preset="0.5", help="Of the rows; 0.5 is the median."
@@ -248,7 +259,8 @@ _EDGES = Argument(
     Sequence[Number],
     metavar="A,B,…",
     unless_listed=_NO_COMMAS,
-    help="Where the ranges begin and end. Each holds its lower edge, the last one both.",
+    help="Where the ranges begin and end. Each includes its lower edge, the last one both.",
+    example="0,20000,50000,150000",
 )
 _PERSON = "--unit person_id --max-rows 1"
 _LEDGER = "--ledger people.ledger"
@@ -261,10 +273,10 @@ for _query in (
         name="count",
         question="leastnoise.tables.queries.count:Count",
         doc="Count rows (:class:`Count`, :meth:`ask`).",
-        help="Count the rows of a table with the least noise (Protected.count).",
+        help="Count the rows of a table (Protected.count).",
         notes="With --max-rows 1 it is units that are counted.",
         examples=(
-            f"people.csv {_PERSON} --by region --epsilon 0.2 --delta 1e-7 {_LEDGER}",
+            f"people.csv {_PERSON} --by region --max-groups 1 --epsilon 0.2 --delta 1e-7 {_LEDGER}",
             f'people.csv {_PERSON} --where "age >= 18" --epsilon 0.2 --explain',
         ),
     ),
@@ -272,8 +284,8 @@ for _query in (
         name="sum",
         question="leastnoise.tables.queries.sum:Sum",
         doc="Add up a column between bounds (:class:`Sum`, :meth:`ask`).",
-        help="Add up a COLUMN of a table with the least noise (Protected.sum).",
-        notes="Missing values count as the number between the bounds that is nearest to 0.",
+        help="Add up a COLUMN of a table (Protected.sum).",
+        notes="Missing values add 0, as in SQL, also if the bounds exclude 0.",
         examples=(
             "people.csv income --bounds 0 150000 --unit person_id --max-rows 2 --epsilon 0.5 "
             + _LEDGER,
@@ -285,12 +297,12 @@ for _query in (
         question="leastnoise.tables.queries.mean:Mean",
         doc="Return the mean of a column, with the count and the sum it is made of "
         "(:class:`Mean`).",
-        help="Find the mean of a COLUMN of a table with the least noise (Protected.mean).",
+        help="Find the mean of a COLUMN of a table (Protected.mean).",
         notes="Released are a count and a sum of what values are above the middle of the bounds; "
         "--json has both. Missing values are left out.",
         examples=(
             f"people.csv income --bounds 0 150000 {_PERSON} --by sex --group f --group m "
-            f"--epsilon 0.5 {_LEDGER}",
+            f"--max-groups 1 --epsilon 0.5 {_LEDGER}",
         ),
         arguments=(_COLUMN, _BOUNDS),
     ),
@@ -304,8 +316,7 @@ for _query in (
             f"people.csv income --bounds 0 150000 --cells 150 {_PERSON} "
             f'--where "age >= 18" --epsilon 0.5 {_LEDGER}',
         ),
-        arguments=(_COLUMN, _BOUNDS, _CELLS),
-        one_group=True,
+        arguments=(_COLUMN, _BOUNDS, _CELLS, _INTERVAL),
     ),
     TableQuery(
         name="quantile",
@@ -317,8 +328,7 @@ for _query in (
             f"people.csv income --share 0.9 --bounds 0 150000 --cells 150 {_PERSON} --epsilon 0.5 "
             + _LEDGER,
         ),
-        arguments=(_COLUMN, _SHARE, _BOUNDS, _CELLS),
-        one_group=True,
+        arguments=(_COLUMN, _SHARE, _BOUNDS, _CELLS, _INTERVAL),
         on_more="the share of a quantile must be given by --share; got an argument more than "
         "SOURCE and COLUMN. Write for instance --share 0.9.",
     ),
@@ -326,11 +336,14 @@ for _query in (
         name="histogram",
         question="leastnoise.tables.queries.histogram:Histogram",
         doc="Count the rows in each range of a column (:class:`Histogram`, :meth:`ask`).",
-        help="Count the rows in each range of a COLUMN with the least noise (Protected.histogram).",
+        help="Count the rows in each range of a COLUMN (Protected.histogram).",
         notes="Rows outside of all ranges, or without a value, are left out.",
-        examples=(f"people.csv age --edges 0,18,65,120 {_PERSON} --epsilon 0.5 {_LEDGER}",),
+        examples=(
+            f"people.csv age --edges 0,18,65,120 {_PERSON} --max-groups 1 --epsilon 0.5 {_LEDGER}",
+        ),
         arguments=(_COLUMN, _EDGES),
         on_more=_NO_COMMAS,
+        groups_itself=True,
     ),
 ):
     register(_query)

@@ -9,17 +9,28 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from leastnoise.core.exact import format_exact, format_ratio
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
-from leastnoise.ledger import Codec, Ledger, Receipt, Recording, Spending, Unrecorded, canonical
-from leastnoise.mechanism import Mechanism, check_allow_exact
-from leastnoise.tables.add_noise import NoisyResult, Numbers, add_noise, show_above
-from leastnoise.tables.answers import GroupedAnswers, TableAnswer
+from leastnoise.ledger import (
+    Codec,
+    Ledger,
+    Receipt,
+    Recording,
+    Spending,
+    Unrecorded,
+    canonical,
+    read_index,
+    reading_content,
+)
+from leastnoise.mechanism import AnyMechanism, check_allow_exact
+from leastnoise.tables.add_noise import NoisyResult, Numbers, add_all_noise, show_above
+from leastnoise.tables.answers import GroupedAnswers, Statement, TableAnswer
 from leastnoise.tables.bounding import REPLACE
-from leastnoise.tables.budget import allocate
+from leastnoise.tables.budget import allocate, find_distinct
 from leastnoise.tables.execute import Batch, compile_batches, run
 from leastnoise.tables.keys import keys_from_json, keys_to_json
 from leastnoise.tables.queries.query import Query, Unit
@@ -31,11 +42,22 @@ TableResult = TableAnswer | GroupedAnswers
 
 @dataclass(frozen=True, repr=False)
 class PreparedRelease:
-    """Questions with their queries, their noise and their total guarantee: all but the data."""
+    """Questions with their queries, their noise and their total guarantee: all but the data.
+
+    Attributes:
+        source: The table.
+        unit: The privacy unit.
+        queries: The query of each question, with its numbers and their mechanisms.
+        places: For each query the places of its numbers among the distinct ones, which are released
+            once each: equal places are one number.
+        together: The total guarantee.
+        batches: What the engine is asked.
+    """
 
     source: Source
     unit: Unit
     queries: tuple[tuple[Query, Numbers], ...]
+    places: tuple[tuple[int, ...], ...]
     together: Privacy
     batches: tuple[Batch, ...]
 
@@ -48,17 +70,18 @@ class PreparedRelease:
         return "".join(sign if sign.isprintable() else "?" for sign in titles)
 
     @property
-    def mechanisms(self) -> list[Mechanism]:
+    def mechanisms(self) -> list[AnyMechanism]:
         """The mechanisms of all numbers, in order."""
         return [mechanism for _, numbers in self.queries for _, mechanism in numbers]
 
     @property
     def words(self) -> dict[str, Any]:
         """What is asked, as JSON, all of it public. Stored in ledgers: it must never change."""
+        every = [place for places in self.places for place in places]
+        shared = {"numbers": [list(one) for one in self.places]}
         return {
             "answer": "tables",
-            "of": self.source.name,
-            "table": self.source.identity,
+            **self.source.words,
             "unit": self.unit.column,
             "max_rows": self.unit.max_rows,
             "neighbours": self.unit.neighbours,
@@ -67,6 +90,7 @@ class PreparedRelease:
                 [mechanism.spending().mechanisms.popitem()[0] for _, mechanism in numbers]
                 for _, numbers in self.queries
             ],
+            **(shared if len(set(every)) < len(every) else {}),
         }
 
     @property
@@ -83,7 +107,10 @@ class PreparedRelease:
             for one in self.mechanisms
             for digest, found in one.spending().mechanisms.items()
         }
-        return Spending(self.together, mechanisms, self.words)
+        words, former = self.words, self.source.former_words
+        unversioned = {name: word for name, word in words.items() if name != "version"}
+        formerly = None if former is None else unversioned | former
+        return Spending(self.together, mechanisms, words, formerly)
 
 
 def prepare(
@@ -95,16 +122,17 @@ def prepare(
         raise InvalidParameter(
             "there must be at least one question; got none. Give for instance [Count()]."
         )
-    found, together = allocate(privacy, [one for query in queries for one in query.numbers])
-    mechanisms = iter(found)
+    distinct, places = find_distinct([(query.numbers, query.identities) for query in queries])
+    mechanisms, together = allocate(privacy, distinct)
     noisy = tuple(
-        (query, tuple((number, next(mechanisms)) for number in query.numbers)) for query in queries
+        (query, tuple((one, mechanisms[at]) for one, at in zip(query.numbers, own, strict=True)))
+        for query, own in zip(queries, places, strict=True)
     )
     batches = compile_batches(source, queries)
     for query, numbers in noisy:
         if query.question.discovered:
             show_above(query, numbers)  # rejects unbounded noise before anything is charged
-    return PreparedRelease(source, unit, noisy, together, batches)
+    return PreparedRelease(source, unit, noisy, tuple(places), together, batches)
 
 
 def release(
@@ -129,27 +157,63 @@ def release(
 
     def draw() -> list[NoisyResult]:
         results = run(prepared.source, prepared.batches)
-        return [
-            add_noise(result, query, numbers)
-            for result, (query, numbers) in zip(results, prepared.queries, strict=True)
-        ]
+        return add_all_noise(results, prepared.queries, prepared.places)
 
     results, receipt = Recording(ledger, key, fresh).release(prepared.spending, draw, _STORED)
+    if receipt is None or not receipt.again:
+        return _answers(prepared, results, receipt)
+    with reading_content(receipt.head.seq):  # it comes from a ledger, where it can be malformed
+        return _answers(prepared, results, receipt)
+
+
+def _answers(
+    prepared: PreparedRelease, results: list[NoisyResult], receipt: Receipt | None
+) -> list[TableResult]:
     return [
-        _answer(query, noisy, [mechanism for _, mechanism in numbers], prepared.together, receipt)
+        _answer(prepared, query, numbers, noisy, receipt)
         for (query, numbers), noisy in zip(prepared.queries, results, strict=True)
     ]
 
 
+def _statement(
+    prepared: PreparedRelease, query: Query, numbers: Numbers, receipt: Receipt | None
+) -> Statement:
+    """Return what the answers of a query state: subject, own share, total guarantee, receipt."""
+    question, rows = query.question, query.rows
+    groups = question.contribution(rows.unit).touched
+    return Statement(
+        subject=question.subject(rows, show_above(query, numbers) if question.discovered else None),
+        privacy=_share(prepared, numbers, groups),
+        total_privacy=prepared.together,
+        receipt=receipt,
+    )
+
+
+def _share(prepared: PreparedRelease, numbers: Numbers, groups: int = 1) -> Privacy:
+    """Return a guarantee of the numbers of one query, for one unit: its share of the total.
+
+    With ``groups``, in how many groups a unit counts, it is that of the numbers of one group.
+    By basic composition; the total guarantee where that is smaller, or there is nothing else.
+    """
+    total = prepared.together
+    if groups == 1 and len(prepared.queries) == 1:
+        return total
+    parts = [(made.privacy, number.touched // groups) for number, made in numbers]
+    epsilon = sum((times * part.epsilon for part, times in parts), Fraction(0))
+    delta = sum((times * part.delta for part, times in parts), Fraction(0))
+    return total if epsilon > total.epsilon or delta > total.delta else Privacy(epsilon, delta)
+
+
 def _answer(
+    prepared: PreparedRelease,
     query: Query,
+    numbers: Numbers,
     noisy: NoisyResult,
-    mechanisms: Sequence[Mechanism],
-    privacy: Privacy,
     receipt: Receipt | None,
 ) -> TableResult:
     question = query.question
-    answers = question.answers(noisy.numbers, mechanisms, privacy, receipt)
+    statement = _statement(prepared, query, numbers, receipt)
+    answers = question.answers(noisy.numbers, [made for _, made in numbers], statement)
     if not question.key_columns:
         return answers[0]
     return GroupedAnswers(
@@ -157,10 +221,12 @@ def _answer(
         keys=question.name_keys(noisy.keys),
         answers=tuple(answers),
         title=question.title,
-        privacy=privacy,
+        privacy=_share(prepared, numbers),
         receipt=receipt,
         in_order=question.keys_in_order,
         discovered=question.discovered,
+        together=prepared.together,
+        about=statement.subject,
     )
 
 
@@ -179,7 +245,7 @@ def _from_json(_: dict[str, Any], payload: bytes) -> list[NoisyResult]:
     return [
         NoisyResult(
             keys_from_json(one["keys"]),
-            tuple(tuple(int(number, 16) for number in numbers) for numbers in one["numbers"]),
+            tuple(tuple(read_index(number) for number in numbers) for numbers in one["numbers"]),
         )
         for one in json.loads(payload)
     ]
@@ -216,11 +282,12 @@ class Explanation:
                             "touched": number.touched,
                             "noise": repr(mechanism.noise),
                             "privacy": _privacy(mechanism.privacy),
+                            "number": place,
                         }
-                        for number, mechanism in numbers
+                        for (number, mechanism), place in zip(numbers, places, strict=True)
                     ],
                 }
-                for query, numbers in prepared.queries
+                for (query, numbers), places in zip(prepared.queries, prepared.places, strict=True)
             ],
             "queries": self.queries,
         }
@@ -235,13 +302,20 @@ class Explanation:
             f"{change}.",
             f"Price: {prepared.together} for everything together.",
         ]
-        for query, numbers in prepared.queries:
-            lines += ["", f"{query.question.title}:"]
-            lines += [
-                f"  {number.name}: one unit moves {number.touched} of them, each by at most "
-                f"{format_exact(number.sensitivity)}; {mechanism.noise!r} at {mechanism.privacy}"
-                for number, mechanism in numbers
-            ]
+        first: dict[int, str] = {}
+        for (query, numbers), places in zip(prepared.queries, prepared.places, strict=True):
+            title = query.question.title
+            lines += ["", f"{title}:"]
+            for (number, mechanism), place in zip(numbers, places, strict=True):
+                if place in first:
+                    lines.append(f"  {number.name}: the same number as {first[place]}")
+                    continue
+                first[place] = f"the {number.name} of {title}, released once"
+                lines.append(
+                    f"  {number.name}: one unit moves {number.touched} of them, each by at most "
+                    f"{format_exact(number.sensitivity)}; {mechanism.noise!r} at "
+                    f"{mechanism.privacy}"
+                )
         for query_text in self.queries:
             lines += ["", *query_text.splitlines()]
         lines += ["", "The data was not touched, and nothing was charged."]

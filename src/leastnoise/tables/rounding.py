@@ -6,7 +6,6 @@ from fractions import Fraction
 
 from leastnoise.core.exact import format_rounded, format_to_place, magnitude
 from leastnoise.errors import Unsupported, Words
-from leastnoise.mechanism import Mechanism
 
 # What to do where a number does not fit what it is exported to.
 USE_ROWS = "Use " + Words("rows(), which are", "--json, which is") + " exact."
@@ -33,7 +32,7 @@ def format_cell(low: Fraction, high: Fraction) -> tuple[str, str]:
 
 def format_rows(error: Fraction) -> str:
     """Print an error of a rank in rows, rounded up."""
-    return f"± {format_up(error, Fraction(1))} rows"
+    return f"{format_up(error, Fraction(1))} rows"
 
 
 def format_down(number: Fraction, unit: Fraction) -> str:
@@ -63,14 +62,6 @@ def format_error(
     if range_ is not None and range_[0] <= printed <= range_[1]:
         total = min(total, range_[1] - range_[0])
     return format_rounded(total, 4, ROUND_CEILING)
-
-
-def exact_words(name: str, mechanism: Mechanism) -> str:
-    """Say with which probability the exact number was released, if that had to be allowed."""
-    if not mechanism.needs_allowance:
-        return ""
-    left = format_rounded(mechanism.exact_probability, 6, ROUND_CEILING)
-    return f", the exact {name} left with probability {left}"
 
 
 def float_near(upper: int, lower: int) -> float:

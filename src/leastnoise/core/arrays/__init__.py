@@ -2,5 +2,6 @@
 
 from leastnoise.core.arrays.draw import draw_integers
 from leastnoise.core.arrays.release import prepare_array, saturating_add
+from leastnoise.core.arrays.selection import choose
 
-__all__ = ["draw_integers", "prepare_array", "saturating_add"]
+__all__ = ["choose", "draw_integers", "prepare_array", "saturating_add"]

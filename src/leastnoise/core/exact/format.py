@@ -7,8 +7,10 @@ _LONGEST_EXACT = 12
 _LONGEST_QUOTE = 40
 
 
-def format_exact(number: Fraction | int) -> str:
+def format_exact(number: Fraction | int, rounding: str = ROUND_HALF_EVEN) -> str:
     """Print a rational exactly where that is short, else rounded with a leading ``≈``.
+
+    ``rounding`` names the side, as for :func:`format_rounded`.
 
     >>> tuple(map(format_exact, [Fraction(1, 10), Fraction(1, 3), Fraction(1, 10**6)]))
     ('0.1', '1/3', '0.000001')
@@ -21,7 +23,20 @@ def format_exact(number: Fraction | int) -> str:
     if Fraction(decimal) == number:
         return _plain(decimal)
     ratio = f"{number.numerator}/{number.denominator}" if _bits(number) <= 40 else ""
-    return ratio if 0 < len(ratio) <= _LONGEST_EXACT else f"≈{format_rounded(number, 9)}"
+    return ratio if 0 < len(ratio) <= _LONGEST_EXACT else f"≈{format_rounded(number, 9, rounding)}"
+
+
+def format_short(number: Fraction | int) -> str:
+    """Print a rational as :func:`format_exact` does, below 1/1000 with an exponent.
+
+    >>> tuple(map(format_short, [Fraction(1, 5), Fraction(1, 10**7), Fraction(1, 1000), 0]))
+    ('0.2', '1e-7', '0.001', '0')
+    """
+    text = format_exact(number)
+    if "/" in text or not 0 < abs(Fraction(number)) < Fraction(1, 1000):
+        return text
+    sign, digits = ("≈", text[1:]) if text.startswith("≈") else ("", text)
+    return f"{sign}{Decimal(digits):e}"
 
 
 def format_rounded(number: Fraction | int, digits: int = 6, rounding: str = ROUND_HALF_EVEN) -> str:

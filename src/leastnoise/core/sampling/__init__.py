@@ -1,5 +1,6 @@
 """Sample: bits from one source, one exact integer from bits."""
 
+from leastnoise.core.sampling.coins import DIGIT_BITS, DOUBT, Coins, coins_of
 from leastnoise.core.sampling.entropy import SYSTEM, WORD, CipherTape, Tape
 from leastnoise.core.sampling.quantile import (
     BUCKET_BITS,
@@ -26,10 +27,13 @@ from leastnoise.core.sampling.staircase import (
 
 __all__ = [
     "BUCKET_BITS",
+    "DIGIT_BITS",
+    "DOUBT",
     "LARGEST_REACH",
     "SYSTEM",
     "WORD",
     "CipherTape",
+    "Coins",
     "DigitTable",
     "Polynomials",
     "QuantileScheme",
@@ -38,6 +42,7 @@ __all__ = [
     "StaircaseScheme",
     "Tape",
     "TicketScheme",
+    "coins_of",
     "draw_exactly",
     "geometric",
     "quantile_scheme",

@@ -1,19 +1,36 @@
 """Read random bits: the only source of them in leastnoise.
 
 Two tapes: one reads the operating system's generator for every word; one reads it once, for the
-key of AES-256 in counter mode, and expands that for a single call. No state outlives a call, so a
-forked or copied process never repeats noise.
+key of AES-256 in counter mode, and expands that for a single call. No bits that noise is made of
+outlive a call, so a forked or copied process never repeats noise.
+
+Every read is checked, and a generator that fails the check is never used (:class:`EntropyFailed`).
+A read has 16 bytes more than are used, two words b and c. It fails if it is short, if b = c, as
+with constant bytes, or if c is that of the read before, as with a generator that repeats itself:
+the repetition count test of NIST SP 800-90B, section 4.4.1, with a cutoff of 2. A generator that
+works fails with probability at most 2·2⁻⁶⁴ a read: less than 10⁻⁹ in 9·10⁹ reads. Whether a read
+fails depends on b and c alone, which no noise is made of: so the check does not change the
+distribution of the noise.
 """
 
+import struct
+from collections.abc import Callable
 from functools import lru_cache
 from os import urandom
 from typing import Protocol
 
+from leastnoise.errors import EntropyFailed
+
 WORD = 64
+CHECK_BYTES = 16
 _KEY_BYTES = 32
 _COUNTER_BYTES = 16
 _FIRST_BIT = 1 << (WORD - 1)
 _from_bytes = int.from_bytes  # looked up once, not for every word
+_WORD_AND_CHECK = 8 + CHECK_BYTES
+_unpack_word = struct.Struct("<QQQ").unpack
+_FAILURES = (OSError, NotImplementedError, TypeError, ValueError, struct.error)
+_LAST = [-1]  # c of the last read: never part of noise, so a fork may copy it
 
 
 class Tape(Protocol):
@@ -37,22 +54,54 @@ class Tape(Protocol):
         ...
 
 
+def read(size: int) -> bytes:
+    """Return fresh bytes of the operating system's generator, checked.
+
+    Raises:
+        EntropyFailed: If it raised an error, or its bytes are too few, constant or repeated.
+    """
+    try:
+        block: bytes
+        block, once, twice = struct.unpack(f"<{size}sQQ", urandom(size + CHECK_BYTES))
+    except _FAILURES:
+        raise _failed() from None
+    if twice in (once, _LAST[0]):
+        raise _failed()
+    _LAST[0] = twice
+    return block
+
+
 class SystemTape:
     """Bits straight from the operating system's cryptographic generator."""
 
     def word(self, bits: int) -> int:
         """Return a uniform integer in [0, 2^bits)."""
-        if bits == WORD:
-            return _from_bytes(urandom(8), "little") ^ _FIRST_BIT
-        return _from_bytes(urandom(bits // 8), "little") ^ (1 << (bits - 1))
+        if bits != WORD:
+            return _from_bytes(read(bits // 8), "little") ^ (1 << (bits - 1))
+        try:  # what read does, in less time
+            word, once, twice = _unpack_word(urandom(_WORD_AND_CHECK))
+        except _FAILURES:
+            raise _failed() from None
+        if twice in (once, _LAST[0]):
+            raise _failed()
+        _LAST[0] = twice
+        return word ^ _FIRST_BIT  # type: ignore[no-any-return]
 
     def words(self, count: int) -> int:
         """Return the next words, the first lowest."""
-        return _from_bytes(urandom(8 * count), "little") ^ _first_bits(count)
+        size, unpack, first_bits = _shape(count)
+        try:  # what read does, in less time
+            words, once, twice = unpack(urandom(size))
+        except _FAILURES:
+            raise _failed() from None
+        if twice in (once, _LAST[0]):
+            raise _failed()
+        _LAST[0] = twice
+        return _from_bytes(words, "little") ^ first_bits
 
     def fill(self, buffer: bytearray) -> None:
         """Overwrite ``buffer`` with the next bytes."""
-        buffer[:] = urandom(len(buffer))
+        buffer[:] = read(len(buffer))
 
 
 SYSTEM = SystemTape()  # it holds nothing, so that one is enough
@@ -69,8 +118,9 @@ class CipherTape:
         """Take a fresh key and a fresh counter from the operating system."""
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        key = algorithms.AES(urandom(_KEY_BYTES))
-        self._stream = Cipher(key, modes.CTR(urandom(_COUNTER_BYTES))).encryptor()
+        seed = read(_KEY_BYTES + _COUNTER_BYTES)  # in one read, so that a repetition is noticed
+        key, counter = algorithms.AES(seed[:_KEY_BYTES]), modes.CTR(seed[_KEY_BYTES:])
+        self._stream = Cipher(key, counter).encryptor()
 
     def word(self, bits: int) -> int:
         """Return a uniform integer in [0, 2^bits)."""
@@ -78,7 +128,7 @@ class CipherTape:
 
     def words(self, count: int) -> int:
         """Return the next words, the first lowest."""
-        return int.from_bytes(self._stream.update(bytes(8 * count)), "little") ^ _first_bits(count)
+        return int.from_bytes(self._stream.update(bytes(8 * count)), "little") ^ _shape(count)[2]
 
     def fill(self, buffer: bytearray) -> None:
         """Encrypt ``buffer`` in place: what is in it is known before the key stream that hides it.
@@ -86,10 +136,23 @@ class CipherTape:
         So the result is uniform whatever that was. Zeros of its own to encrypt would take up as
         much of the cache again, and a tenth more time.
         """
-        self._stream.update_into(buffer, buffer)
+        if self._stream.update_into(buffer, buffer) != len(buffer):
+            raise _failed()
 
 
 @lru_cache
-def _first_bits(count: int) -> int:
-    """Return the first bit of each word, which words as they are stored have flipped."""
-    return sum(1 << (WORD * i - 1) for i in range(1, count + 1))
+def _shape(count: int) -> tuple[int, Callable[[bytes], tuple[bytes, int, int]], int]:
+    """Return the size of a read of words with its check, what parses it, and the flipped bits.
+
+    These are the first bit of each word, which words as they are stored have flipped.
+    """
+    shape = struct.Struct(f"<{8 * count}sQQ")
+    return shape.size, shape.unpack, sum(1 << (WORD * i - 1) for i in range(1, count + 1))
+
+
+def _failed() -> EntropyFailed:
+    return EntropyFailed(
+        "The operating system's random generator failed: it raised an error, or returned too few, "
+        "constant or repeated bytes. Nothing was released. A charge in a ledger stands. Fix the "
+        "system, then repeat the query with the same key."
+    )

@@ -61,13 +61,29 @@ SELECT current_setting('server_encoding'), current_setting('fsync'), relname,
 FROM (SELECT) AS always LEFT JOIN pg_catalog.pg_class ON relname = 'head' AND relnamespace = (
     SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'leastnoise')
 """
+# Of rows and head: their kind, row security and children, columns, indices, triggers and rules.
+# More of any could take charges away.
 _WHOLE = """
-SELECT count(*) FROM pg_catalog.pg_trigger WHERE tgname = 'rows_stay' AND tgenabled = 'A'
-    AND tgrelid = to_regclass('leastnoise.rows')
-UNION ALL
-SELECT count(*) FROM pg_catalog.pg_index WHERE indisvalid AND indisready
-    AND indrelid = to_regclass('leastnoise.rows')
+SELECT relname::text, relkind::text, relrowsecurity, relispartition,
+    (SELECT count(*) FROM pg_catalog.pg_inherits WHERE c.oid IN (inhparent, inhrelid)),
+    (SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum)
+        FROM pg_catalog.pg_attribute WHERE attrelid = c.oid AND attnum > 0
+        AND NOT attisdropped AND attgenerated = '' AND attidentity = '' AND attnotnull),
+    (SELECT count(*) FROM pg_catalog.pg_attribute WHERE attrelid = c.oid AND attnum > 0),
+    (SELECT count(*) FROM pg_catalog.pg_index WHERE indrelid = c.oid AND indisvalid AND indisready),
+    (SELECT string_agg(tgname || ' ' || tgenabled::text, ', ') FROM pg_catalog.pg_trigger
+        WHERE tgrelid = c.oid AND NOT tgisinternal),
+    (SELECT count(*) FROM pg_catalog.pg_rewrite WHERE ev_class = c.oid)
+FROM pg_catalog.pg_class AS c
+WHERE oid IN (to_regclass('leastnoise.head'), to_regclass('leastnoise.rows')) ORDER BY relname
 """
+_ROWS_COLUMNS = (
+    "seq bigint, version integer, kind text, key text, at text, body text, payload bytea, hash text"
+)
+_AS_CREATED = [
+    ("head", "r", False, False, 0, "one integer, seq bigint, hash text", 3, 1, None, 0),
+    ("rows", "r", False, False, 0, _ROWS_COLUMNS, 8, 2, "rows_stay A", 0),
+]
 # Rows are fetched so many at a time, or a few more bytes than this: a long ledger, or one of large
 # answers, is never in memory as a whole. A few come first, of any size: mostly there are no more,
 # or no more are wanted.
@@ -280,11 +296,11 @@ class _Page:
         self._head = row.head
 
     def check(self) -> None:
-        """Look whether rows are still guarded against changes, and their indices in use.
+        """Compare the tables with those that were created, and look for triggers and rules.
 
         PostgreSQL itself looks for damage in what it reads, if its checksums are on.
         """
-        if self._connection.execute(_WHOLE).fetchall() != [(1,), (2,)]:
+        if self._connection.execute(_WHOLE).fetchall() != _AS_CREATED:
             raise broken()
 
     def _selected(self, query: str, value: int | str) -> list[Row]:

@@ -7,9 +7,9 @@ the head is moved by an UPDATE that names where it must have been.
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import astuple
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -17,12 +17,10 @@ from weakref import WeakSet
 
 from leastnoise.errors import (
     InvalidParameter,
-    LeastnoiseError,
-    LedgerDamaged,
     LedgerUnavailable,
     Unsupported,
 )
-from leastnoise.ledger.rows import BEGINNING, Head, Row
+from leastnoise.ledger.rows import Head, Row
 from leastnoise.ledger.stores.base import (
     APPLICATION,
     BEGIN_LEDGER,
@@ -31,20 +29,9 @@ from leastnoise.ledger.stores.base import (
     TYPES,
     unavailable,
 )
+from leastnoise.ledger.stores.sqlite_errors import broken, translated
+from leastnoise.ledger.stores.sqlite_schema import check_schema, create_tables
 
-_TABLES = """
-CREATE TABLE rows (
-    seq INTEGER PRIMARY KEY CHECK (seq > 0), version INTEGER NOT NULL,
-    kind TEXT NOT NULL, key TEXT NOT NULL, at TEXT NOT NULL, body TEXT NOT NULL,
-    payload BLOB NOT NULL, hash TEXT NOT NULL);
-CREATE INDEX rows_by_key ON rows (key) WHERE key <> '';
-CREATE TABLE head (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL,
-    hash TEXT NOT NULL);
-CREATE TRIGGER rows_stay BEFORE UPDATE ON rows BEGIN
-    SELECT RAISE(ABORT, 'rows of a ledger are never changed'); END;
-CREATE TRIGGER rows_remain BEFORE DELETE ON rows BEGIN
-    SELECT RAISE(ABORT, 'rows of a ledger are never deleted'); END;
-"""
 _SETTINGS = (
     "PRAGMA synchronous = FULL",
     "PRAGMA fullfsync = ON",  # where the system's fsync is not one
@@ -52,18 +39,7 @@ _SETTINGS = (
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
 )
-_LOCKED = "another process kept it locked past the time-out", "Try again with the same key."
-_REASONS = {
-    sqlite3.SQLITE_BUSY: _LOCKED,
-    sqlite3.SQLITE_LOCKED: _LOCKED,
-    sqlite3.SQLITE_PROTOCOL: _LOCKED,
-    sqlite3.SQLITE_PERM: ("its file may not be used", "Look at its rights."),
-    sqlite3.SQLITE_NOMEM: ("there was no memory for it", "Try again with the same key."),
-    sqlite3.SQLITE_READONLY: ("its file or folder is read-only", "Give it a place to write."),
-    sqlite3.SQLITE_FULL: ("its disk is full", "Make room and try again with the same key."),
-    sqlite3.SQLITE_IOERR: ("its disk failed", "Mend it and try again with the same key."),
-    sqlite3.SQLITE_CANTOPEN: ("its file cannot be opened", "Look at its path and its rights."),
-}
+_PAUSE = 0.005  # seconds between two attempts to switch a new file to WAL
 
 
 class SqliteStore:
@@ -85,7 +61,7 @@ class SqliteStore:
         self._closed = False
         if self._path_now in _LOST:
             raise _lost()
-        with _translated():
+        with translated():
             self._connection: sqlite3.Connection | None = self._connected()
         self._create = False
         _STORES.add(self)
@@ -139,7 +115,7 @@ class SqliteStore:
 
     @contextmanager
     def _transaction(self, begin: str, *, written: bool) -> Iterator["_Page"]:
-        with self._lock, _translated():
+        with self._lock, translated():
             connection = self._here()
             page = _Page(connection)
             try:
@@ -177,9 +153,10 @@ class SqliteStore:
         return self._connection
 
     def _connected(self) -> sqlite3.Connection:
-        mode = "rwc" if self._create else "rw"
+        if self._create:
+            _create_private(self._path_now)
         connection = sqlite3.connect(
-            f"{self._address}?mode={mode}",
+            f"{self._address}?mode=rw",
             uri=True,
             timeout=self._timeout,
             isolation_level=None,
@@ -206,15 +183,11 @@ class SqliteStore:
         """Make the tables in a file that holds nothing yet; two processes may try at once."""
         if connection.execute("PRAGMA schema_version").fetchone() != (0,):
             return
-        connection.execute("PRAGMA journal_mode = WAL")
+        _switch_to_wal(connection, self._timeout)
         connection.execute("BEGIN IMMEDIATE")
         try:
             if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,):
-                for statement in _statements(_TABLES):
-                    connection.execute(statement)
-                connection.execute("INSERT INTO head VALUES (1, ?, ?)", astuple(BEGINNING))
-                connection.execute(f"PRAGMA application_id = {APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {SCHEMA}")
+                create_tables(connection)
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
@@ -232,6 +205,7 @@ class SqliteStore:
                 f"this version reads ledgers of version {SCHEMA}; got one of {schema}. "
                 "Install the version of leastnoise that wrote it."
             )
+        check_schema(connection)
 
     @staticmethod
     def _foreign(path: Path) -> InvalidParameter:
@@ -254,7 +228,7 @@ class _Page:
     def head(self) -> Head:
         found = self._connection.execute("SELECT seq, hash FROM head").fetchall()
         if len(found) != 1 or [type(part) for part in found[0]] != [int, str] or found[0][0] < 0:
-            raise _broken()
+            raise broken()
         return Head(*found[0])
 
     def rows(self, after: int) -> Iterator[Row]:
@@ -273,11 +247,12 @@ class _Page:
             (row.seq, row.hash, row.seq - 1),
         )
         if moved.rowcount != 1:
-            raise _broken()
+            raise broken()
 
     def check(self) -> None:
         if self._connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
-            raise _broken()
+            raise broken()
+        check_schema(self._connection)
 
     def _selected(self, where: str, value: Any) -> Iterator[Row]:
         cursor = self._connection.execute(
@@ -287,7 +262,7 @@ class _Page:
         self._cursors.add(cursor)
         for fields in cursor:
             if list(map(type, fields)) != TYPES:
-                raise _broken()
+                raise broken()
             yield Row(*fields)
 
 
@@ -308,7 +283,7 @@ def _lost() -> LedgerUnavailable:
 # it what the child charges. So a file is closed before a fork, and opened again on both sides.
 _STORES: WeakSet[SqliteStore] = WeakSet()
 _FORKING: list[SqliteStore] = []
-_ONE = RLock()  # of several threads that fork, one at a time
+_ONE = RLock()  # one thread at a time forks, or creates a file
 
 
 def _fork() -> None:
@@ -332,41 +307,37 @@ if hasattr(os, "register_at_fork"):
     )
 
 
+def _create_private(path: Path) -> None:
+    """Create an empty file that only its owner may use, unless there is a file.
+
+    SQLite gives the files that it puts beside it the same rights. A file that cannot be created is
+    reported by SQLite, which then finds none. Only one thread at a time: the system drops a
+    process's locks on a file, also those of another thread, when the file is closed.
+    """
+    with _ONE, suppress(OSError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _switch_to_wal(connection: sqlite3.Connection, timeout: float) -> None:
+    """Switch a new file to WAL, and wait for other processes that do the same.
+
+    SQLite does not wait here: if another process holds the write lock, it reports "busy" at once,
+    whatever the time-out is.
+    """
+    ends = time.monotonic() + timeout
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() >= ends:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
+
+
 def _there(path: Path) -> bool:
     try:
         return path.exists()
     except OSError:  # a name that is too long, for instance
         return False
-
-
-def _statements(script: str) -> Iterator[str]:
-    """Split a script: executescript would end the transaction."""
-    statement = ""
-    for part in script.split(";"):
-        statement += part + ";"
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Say in our words what SQLite says in its own, which may quote what it read."""
-    try:
-        yield
-    except LeastnoiseError:
-        raise
-    except sqlite3.Error as error:
-        if isinstance(error, sqlite3.ProgrammingError):
-            raise unavailable("it was closed", "Open it again.") from None
-        reason = _REASONS.get(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF)
-        raise (unavailable(*reason) if reason else _broken()) from None
-    except UnicodeDecodeError:  # SQLite quoted what is no text, and Python cannot read the quote
-        raise _broken() from None
-
-
-def _broken() -> LedgerDamaged:
-    return LedgerDamaged(
-        "a ledger must be as it was written; this file is not whole. Nothing is released from it: "
-        "put back a copy that is whole, and look for what changed it."
-    )

@@ -1,5 +1,6 @@
 """The answers of tables: laid out, printed and exported."""
 
+from leastnoise.tables.answers.facts import Shown, as_html, as_screen, as_text, exact_words
 from leastnoise.tables.answers.grouped import GroupedAnswers
 from leastnoise.tables.answers.layout import (
     INTERVAL,
@@ -8,13 +9,14 @@ from leastnoise.tables.answers.layout import (
     Figure,
     Figures,
     Layout,
-    Ratio,
     TableAnswer,
     confidence_of_each,
     interval_cells,
     layout_of,
     mechanisms_of,
 )
+from leastnoise.tables.answers.number import TableNumber
+from leastnoise.tables.answers.subject import Statement, Subject
 
 __all__ = [
     "INTERVAL",
@@ -24,9 +26,16 @@ __all__ = [
     "Figures",
     "GroupedAnswers",
     "Layout",
-    "Ratio",
+    "Shown",
+    "Statement",
+    "Subject",
     "TableAnswer",
+    "TableNumber",
+    "as_html",
+    "as_screen",
+    "as_text",
     "confidence_of_each",
+    "exact_words",
     "interval_cells",
     "layout_of",
     "mechanisms_of",

@@ -1,8 +1,11 @@
 """Tables of answers for other programs: Arrow, pandas, polars, CSV, Parquet and JSON.
 
 The columns are the group keys, then the figures of the answers (their layout): for counts and sums
-``value``, ``low`` and ``high`` (95 %) and ``bound`` (maximum error; null if infinite). A key column
-whose name is also that of a figure is renamed: ``value`` becomes ``value_key``.
+``value``, ``low`` and ``high`` (95%) and ``bound`` (maximum error; null if infinite). The last two
+columns are the same in every row, because a CSV file has no other place for them: ``quantity``
+states what the figures are about, and ``reused`` is the day of a stored answer that was returned,
+null for a new one. A key column whose name is also that of another column is renamed: ``value``
+becomes ``value_key``.
 
 Integers stay exact: in 64 bits if all of a column fit, else as decimals of 38 digits (Arrow,
 Parquet), 128-bit integers (polars) or Python integers (pandas). Reals are the nearest floats. Ends
@@ -24,8 +27,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from leastnoise.core.exact import format_ratio
+from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported, Words
 from leastnoise.files import write_table
+from leastnoise.rendering import printable
 from leastnoise.tables.answers.layout import Figure, layout_of
 from leastnoise.tables.rounding import USE_ROWS
 
@@ -38,6 +43,8 @@ _SHORTEST, _LONGEST = 1 << 63, 10**38
 # A spreadsheet takes a text that begins with one of these for a formula.
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _ROWS_AT_ONCE = 10_000
+# The columns that are the same in every row.
+CONSTANTS = ("quantity", "reused")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +71,7 @@ def export_columns(answers: "GroupedAnswers") -> list[Column]:
         Unsupported: If a number is too long for the types that other programs have.
     """
     layout = layout_of(answers.answers)
-    names = key_names(answers.names, layout.names)
+    names = key_names(answers.names, (*layout.names, *CONSTANTS))
     columns = [_key(name, [key[i] for key in answers.keys]) for i, name in enumerate(names)]
     whole = layout.whole(answers.answers)
     numbers = [floordiv if one.name in whole else one.to_float for one in layout.columns]
@@ -74,10 +81,19 @@ def export_columns(answers: "GroupedAnswers") -> list[Column]:
         for i, (values, number) in enumerate(zip(lists, numbers, strict=True)):
             column = (row[i] for row in block)
             values += [None if figure is None else number(*figure) for figure in column]
-    return columns + [
+    columns += [
         _integers(one.name, values) if one.name in whole else _reals(one, values, lists[0])
         for one, values in zip(layout.columns, lists, strict=True)
     ]
+    kinds = zip(CONSTANTS, (TEXT, DATE), constants(answers), strict=True)
+    return columns + [Column(name, kind, [one] * len(answers)) for name, kind, one in kinds]
+
+
+def constants(answers: "GroupedAnswers") -> tuple[str, date | None]:
+    """Return the values of the columns :data:`CONSTANTS`."""
+    receipt = answers.receipt
+    reused = None if receipt is None or not receipt.again else date.fromisoformat(receipt.at[:10])
+    return printable(answers.subject.statement), reused
 
 
 def key_names(names: Sequence[str], figures: Sequence[str]) -> list[str]:
@@ -128,7 +144,7 @@ def _typed(answers: "GroupedAnswers", *types: Any, long: Any) -> list[tuple[Colu
 
 
 def to_arrow(answers: "GroupedAnswers") -> Any:
-    """Return an Arrow table; its metadata ``leastnoise`` has the guarantee as JSON."""
+    """Return an Arrow table; its metadata ``leastnoise`` has subject and guarantee as JSON."""
     arrow = _library("pyarrow", "a table of Arrow")
     types = arrow.int64(), arrow.float64(), arrow.string(), arrow.bool_(), arrow.date32()
     columns = _typed(answers, *types, long=arrow.decimal128(38, 0))
@@ -203,12 +219,12 @@ def to_parquet(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool =
 
 
 def to_json(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = False) -> Path:
-    """Write a JSON file: the query, the guarantee, and under ``rows`` an object for each group.
+    """Write a JSON file: subject, guarantee, and under ``rows`` an object for each group.
 
     Integers are written in full; programs that read all numbers as floats round them above 2⁵³.
-    Dates are strings.
+    Dates are strings. What is the same in every row stands once, before ``rows``.
     """
-    columns = export_columns(answers)
+    columns = [one for one in export_columns(answers) if one.name not in CONSTANTS]
     names = [one.name for one in columns]
     encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=date.isoformat)
 
@@ -228,15 +244,22 @@ def to_json(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = Fa
 
 def _about(answers: "GroupedAnswers") -> dict[str, Any]:
     """Return what belongs to all of a table: the query and its guarantee, in exact ratios."""
-    receipt, privacy = answers.receipt, answers.privacy
+    receipt = answers.receipt
     return {
         "title": answers.title,
         "by": list(answers.names),
         "confidence": "0.95",
         "confidence_of": [one.name for one in layout_of(answers.answers).columns if one.confident],
-        "privacy": {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)},
+        "privacy": _privacy(answers.privacy),
+        "total_privacy": _privacy(answers.total_privacy),
+        "subject": answers.subject.to_dict(),
         "recorded": None if receipt is None else {"key": receipt.key, "at": receipt.at},
+        "reused": receipt.at if receipt is not None and receipt.again else None,
     }
+
+
+def _privacy(privacy: Privacy) -> dict[str, str]:
+    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
 def _plain(column: Column) -> list[Any]:

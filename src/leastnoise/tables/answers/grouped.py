@@ -12,10 +12,13 @@ from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
+from leastnoise.mechanism import Mechanism
 from leastnoise.tables.answers import export
-from leastnoise.tables.answers.layout import Ratio, TableAnswer, layout_of
+from leastnoise.tables.answers.layout import TableAnswer, layout_of, mechanisms_of
+from leastnoise.tables.answers.subject import Subject
 from leastnoise.tables.answers.text import as_html, as_text
 from leastnoise.tables.keys import Key, Part, encodes
+from leastnoise.tables.ratio import Ratio
 
 _PARTS = ("int", "str", "bool", "date")
 
@@ -29,12 +32,15 @@ class GroupedAnswers:
         keys: The groups: for each, a tuple of a value for each column.
         answers: The answer for each group, all of one kind.
         title: What was asked, in a few words.
-        privacy: The total guarantee for one unit.
+        privacy: The guarantee of all of these answers together, for one unit.
         receipt: The ledger's receipt; None if the answers are in no ledger.
         in_order: Whether keys must rise, because the order of a table's rows could reveal
             something. False for an order of the question, such as that of a histogram's ranges.
         discovered: Whether groups are shown because their noisy counts are large. Some are shown
             because their noise is, so fewer than 95 % of those shown lie in their intervals.
+        together: The guarantee of everything that was released with them, for one unit; None if
+            there was nothing else.
+        about: What the answers are about. Default: the title, and nothing else is known.
     """
 
     names: tuple[str, ...]
@@ -45,6 +51,8 @@ class GroupedAnswers:
     receipt: Receipt | None = None
     in_order: bool = True
     discovered: bool = False
+    together: Privacy | None = None
+    about: Subject | None = None
 
     def __post_init__(self) -> None:
         """Reject keys that do not belong to the answers, are repeated or not in order."""
@@ -68,6 +76,21 @@ class GroupedAnswers:
             )
         if not self.in_order and len(set(self.keys)) != len(self.keys):
             raise InvalidParameter("every key must be there once; got one twice. Leave one out.")
+
+    @cached_property
+    def subject(self) -> Subject:
+        """What the answers are about: bounds, contributions and omitted rows."""
+        return Subject(title=self.title) if self.about is None else self.about
+
+    @cached_property
+    def mechanisms(self) -> list[Mechanism]:
+        """The mechanisms that released the answers, each once."""
+        return mechanisms_of(self.answers)
+
+    @property
+    def total_privacy(self) -> Privacy:
+        """The guarantee of everything that was released together with these, for one unit."""
+        return self.privacy if self.together is None else self.together
 
     @cached_property
     def _places(self) -> dict[Key, int]:
@@ -114,25 +137,29 @@ class GroupedAnswers:
     def rows(self) -> list[dict[str, Any]]:
         """Return a dictionary for each group: the exported columns, exactly.
 
-        First the key, then the figures; reals are Fractions. None for an infinite bound.
+        First the key, then the figures; reals are Fractions. None for an infinite bound. Last what
+        the figures are about (``quantity``), and the day of a stored answer (``reused``), if it is
+        one.
         """
         layout = layout_of(self.answers)
         whole = layout.whole(self.answers)
         wholes = [name in whole for name in layout.names]
-        names = export.key_names(self.names, layout.names)
+        names = export.key_names(self.names, (*layout.names, *export.CONSTANTS))
+        same = dict(zip(export.CONSTANTS, export.constants(self), strict=True))
         return [
             dict(zip(names, key, strict=True))
             | {
                 name: _exact(figure, whole=kept)
                 for name, figure, kept in zip(layout.names, figures, wholes, strict=True)
             }
+            | same
             for key, figures in zip(self.keys, layout.figures(self.answers), strict=True)
         ]
 
     to_arrow, to_pandas, to_polars = export.to_arrow, export.to_pandas, export.to_polars
     to_csv, to_parquet, to_json = export.to_csv, export.to_parquet, export.to_json
 
-    _repr_html_, __str__ = as_html, as_text
+    _repr_html_, to_text, __str__ = as_html, as_text, as_text
 
     def __repr__(self) -> str:
         many = f"{len(self)} group{'s' * (len(self) != 1)}"

@@ -16,6 +16,9 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import Answer, Mechanism, farthest, half_width
+from leastnoise.tables.answers.number import TableNumber
+from leastnoise.tables.answers.subject import Subject
+from leastnoise.tables.ratio import Ratio
 from leastnoise.tables.rounding import (
     float_above,
     float_below,
@@ -28,8 +31,7 @@ from leastnoise.tables.rounding import (
 )
 
 USUAL = Fraction(19, 20)
-NONE = "–"
-Ratio = tuple[int, int]
+NONE = "none"
 # The figures of one answer, in the order of its columns; None for an error without a maximum.
 Figures = tuple[Ratio | None, ...]
 
@@ -49,8 +51,16 @@ class TableAnswer(Protocol):
         """The maximum error; infinite for unbounded noise."""
 
     @property
+    def subject(self) -> Subject:
+        """What the value is about: bounds, contributions and omitted rows."""
+
+    @property
     def privacy(self) -> Privacy:
-        """The guarantee."""
+        """The guarantee of the numbers that make this answer: its own share."""
+
+    @property
+    def total_privacy(self) -> Privacy:
+        """The guarantee of everything that was released together with it."""
 
     @property
     def receipt(self) -> Receipt | None:
@@ -95,9 +105,10 @@ class Layout(Generic[One]):
         figures: Returns the figures of answers, one after another.
         mechanisms: Returns what released an answer.
         whole: Returns the names of the columns that hold integers, whatever was drawn.
-        header: What stands above the printed cells after the value.
+        header: What stands above the printed cells after the value, the maximum error last.
         cells: Prints an answer: from its figures, itself and whether its value is an integer.
         released: What the printed notes call a released number.
+        same_max_error: Whether the maximum error depends on the noise alone.
     """
 
     columns: tuple[Figure, ...]
@@ -107,6 +118,7 @@ class Layout(Generic[One]):
     header: tuple[str, ...]
     cells: Callable[[Figures, One, bool], list[str]]
     released: str = "each number"
+    same_max_error: bool = True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -119,7 +131,9 @@ def layout_of(answers: Sequence[TableAnswer]) -> Layout[Any]:
     kinds = set(map(type, answers))
     if not kinds:
         return NUMBERS
-    layouts = [NUMBERS if kind is Answer else getattr(kind, "layout", None) for kind in kinds]
+    layouts = [
+        NUMBERS if issubclass(kind, Answer) else getattr(kind, "layout", None) for kind in kinds
+    ]
     if len(kinds) > 1 or not isinstance(layouts[0], Layout):
         raise InvalidParameter(
             "the answers of a table must be numbers, or means, or quantiles; got "
@@ -157,7 +171,7 @@ def interval_cells(
     scale = otherwise or abs(value) or Fraction(1)
     unit = Fraction(1) if whole else place_for(high - low, scale)
     bound = figures[3]
-    always = f"± {format_error(Fraction(*bound), value, unit, within)}" if bound else NONE
+    always = format_error(Fraction(*bound), value, unit, within) if bound else NONE
     return [
         format_nearest(value, unit),
         f"{format_down(low, unit)} to {format_up(high, unit)}",
@@ -185,7 +199,7 @@ def _errors(mechanism: Mechanism) -> tuple[int, int, int, Ratio | None]:
     return int(step * scale), scale, int(half * scale), always
 
 
-def _whole(answers: Sequence[Answer]) -> set[str]:
+def _whole(answers: Sequence[TableNumber]) -> set[str]:
     return set(NUMBERS.names) if all(one.integer for one in mechanisms_of(answers)) else set()
 
 
@@ -196,11 +210,11 @@ INTERVAL = (
     Figure("high", json="interval_95", confident=True),
     Figure("bound", widened=True),
 )
-NUMBERS: Layout[Answer] = Layout(
+NUMBERS: Layout[TableNumber] = Layout(
     columns=INTERVAL,
     figures=_figures,
     mechanisms=lambda answer: (answer.mechanism,),
     whole=_whole,
-    header=("95 %", "always"),
+    header=("95% interval", "max error"),
     cells=lambda figures, _, whole: interval_cells(figures, whole=whole),
 )

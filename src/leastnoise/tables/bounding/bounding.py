@@ -35,7 +35,7 @@ class Summed:
     """What is added up.
 
     Attributes:
-        index: An integer for each row, from ``low`` to ``high``, never NULL.
+        index: An integer for each row, from ``low`` to ``high`` or 0, never NULL.
         low: The least index.
         high: The largest index.
         averaged: What a unit with more than c rows in a group adds. False: the sum of its rows,
@@ -47,6 +47,11 @@ class Summed:
     low: int
     high: int
     averaged: bool = False
+
+    @property
+    def identity(self) -> Hashable:
+        """What is equal for equal sums: Ibis compares the structure of expressions."""
+        return self.index.op(), self.low, self.high, self.averaged
 
     def __post_init__(self) -> None:
         """Reject indices whose sums could overflow."""
@@ -142,7 +147,7 @@ class Selection:
         """Return the rows that could count: their unit, their group and their indices."""
         if self.unit is None and not self.by and not sums:
             return self.table
-        kept = {name: self._name(value) for name, value in self.by.items()}
+        kept = {name: self._key(value) for name, value in self.by.items()}
         if self.unit is not None:
             kept[_UNIT] = self._name(self.table[self.unit])
         named = tuple(kept)
@@ -183,6 +188,20 @@ class Selection:
             known = value.between(ibis.literal(date.min), ibis.literal(date.max))
             return ibis.cases((known, value), else_=ibis.null("date"))
         return value
+
+    def _key(self, value: "ir.Value") -> "ir.Value":
+        """Return what names a group, and is read by Python.
+
+        Spark's strings need not be UTF-8. Python would read two of them as one key, so they become
+        NULL. A boolean is written as cases, because Spark cannot parse ``x IN (1) IS NOT NULL``.
+        """
+        import ibis
+
+        if self.engine == "pyspark" and value.type().is_string():
+            return builtin("try_validate_utf8", "string")(value)
+        if self.engine == "pyspark" and value.type().is_boolean():
+            return ibis.cases((value, True), (~value, False), else_=ibis.null("boolean"))
+        return self._name(value)
 
     def _totals(self, rows: "ir.Table", sums: int) -> dict[str, Any]:
         return {f"{SUM}{i}": self._total(rows[f"{_INDEX}{i}"]) for i in range(sums)}

@@ -20,7 +20,7 @@ is above all numbers on some engines and beside them on others.
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leastnoise.core.exact import format_exact, parse_rational, quote
 from leastnoise.errors import InvalidParameter
@@ -77,8 +77,8 @@ class Lattice:
         return cls(lower // step, -(-upper // step), step)
 
     @property
-    def missing(self) -> int:
-        """The index of NULL and NaN: the one nearest to 0."""
+    def nearest_to_zero(self) -> int:
+        """The index within the bounds that is nearest to 0."""
         return min(max(0, self.low), self.high)
 
     @property
@@ -86,8 +86,13 @@ class Lattice:
         """The index halfway between the bounds, rounded down."""
         return (self.low + self.high) // 2
 
-    def index(self, column: "ir.Value", engine: str) -> "ir.IntegerValue":
+    def index(
+        self, column: "ir.Value", engine: str, *, missing: int | None = None
+    ) -> "ir.IntegerValue":
         """Return the index of every row: the one nearest to x/step, clipped to [low, high].
+
+        ``missing`` is the index of NULL and NaN: 0, or by default the one of the lattice that is
+        nearest to 0. A sum takes 0, so that a missing value adds nothing, whatever the bounds are.
 
         It is never NULL and never an error: a value is clipped in the type of its column before
         anything else is done, because engines may compute a branch that they do not take. It is
@@ -96,13 +101,22 @@ class Lattice:
         decimal counts as the nearest double (on some engines, as one beside it).
         """
         kind = column.type()
+        ends = _Ends(self.low, self.high, self.nearest_to_zero if missing is None else missing)
         if kind.is_boolean():
-            return _of_truth(column, self)
+            return _of_truth(column, ends, self.step)
         if kind.is_decimal() and _unlimited(kind):
-            return _of_numeric(column, self)
+            return _of_numeric(column, ends, self.step)
         if self.step != 1 or kind.is_floating() or (kind.is_decimal() and not _fits(kind)):
-            return _of_real(column, self, engine)
-        return _of_decimal(column, self) if kind.is_decimal() else _of_integer(column, self)
+            return _of_real(column, ends, self.step, engine)
+        return _of_decimal(column, ends) if kind.is_decimal() else _of_integer(column, ends)
+
+
+class _Ends(NamedTuple):
+    """The indices that end a lattice, and that of a missing value."""
+
+    low: int
+    high: int
+    missing: int
 
 
 def parse_bounds(bounds: object) -> tuple[Fraction, Fraction]:
@@ -137,30 +151,30 @@ def _power_of_two(at_most: Fraction) -> Fraction:
     return power
 
 
-def _of_truth(column: Any, lattice: Lattice) -> Any:
-    no, yes = (min(max(round(value / lattice.step), lattice.low), lattice.high) for value in (0, 1))
-    return _cases((column.isnull(), lattice.missing), (column, yes), else_=_whole(no))
+def _of_truth(column: Any, ends: _Ends, step: Fraction) -> Any:
+    no, yes = (min(max(round(value / step), ends.low), ends.high) for value in (0, 1))
+    return _cases((column.isnull(), ends.missing), (column, yes), else_=_whole(no))
 
 
-def _of_integer(column: Any, lattice: Lattice) -> Any:
+def _of_integer(column: Any, ends: _Ends) -> Any:
     kind = column.type()
     if kind.is_unsigned_integer() and kind.nbytes == 8:
-        return _clipped(column, lattice, ends=(0, (1 << 64) - 1), literal=kind)
-    ends = (-(1 << 63), (1 << 63) - 1)
-    return _clipped(column.cast("int64"), lattice, ends=ends, literal="int64")
+        return _clipped(column, ends, within=(0, (1 << 64) - 1), literal=kind)
+    within = (-(1 << 63), (1 << 63) - 1)
+    return _clipped(column.cast("int64"), ends, within=within, literal="int64")
 
 
-def _of_decimal(column: Any, lattice: Lattice) -> Any:
+def _of_decimal(column: Any, ends: _Ends) -> Any:
     """Return the index at step 1, in decimals that lose no digit on any engine."""
     kind = column.type()
     largest = 10 ** (kind.precision - kind.scale) - 1
     # A HUGEINT of DuckDB's says that it is decimal(38, 0), and may be larger than any of them.
-    ends = (-(1 << 127), 1 << 127) if kind.precision == _DIGITS and not kind.scale else None
+    huge = (-(1 << 127), 1 << 127) if kind.precision == _DIGITS and not kind.scale else None
     narrow = f"decimal({_WHOLE_DIGITS + kind.scale}, {kind.scale})" if kind.scale else "int64"
     clipped = _clipped(
         column,
-        lattice,
-        ends=ends or (-largest, largest),
+        ends,
+        within=huge or (-largest, largest),
         literal=kind if kind.scale else "int64",
         narrow=narrow,
     )
@@ -169,21 +183,21 @@ def _of_decimal(column: Any, lattice: Lattice) -> Any:
     return _nearest(clipped, "decimal(2, 1)")
 
 
-def _of_numeric(column: Any, lattice: Lattice) -> Any:
+def _of_numeric(column: Any, ends: _Ends, step: Fraction) -> Any:
     """Return the index in PostgreSQL's numerics, which multiply exactly."""
     import ibis
 
     def numeric(value: Fraction) -> Any:
         return ibis.literal(_plain(value), "decimal")
 
-    lowest, highest, nearest = (numeric(end * lattice.step) for end in _ends(lattice))
+    lowest, highest, missing = (numeric(end * step) for end in ends)
     clipped = ibis.cases(
         ((column >= lowest) & (column <= highest), column),
         (column < lowest, lowest),
-        (_unknown(column), nearest),
+        (_unknown(column), missing),
         else_=highest,
     )
-    return _nearest(clipped * numeric(1 / lattice.step), "decimal")
+    return _nearest(clipped * numeric(1 / step), "decimal")
 
 
 def _nearest(number: Any, kind: str) -> Any:
@@ -196,7 +210,7 @@ def _nearest(number: Any, kind: str) -> Any:
     return ibis.cases((halfway & (above % _whole(2) != _whole(0)), above - _whole(1)), else_=above)
 
 
-def _of_real(column: Any, lattice: Lattice, engine: str) -> Any:
+def _of_real(column: Any, ends: _Ends, step: Fraction, engine: str) -> Any:
     """Return the index in doubles: dividing by a power of two is exact, and the cast rounds.
 
     Spark's cast truncates, so there the quotient is rounded before.
@@ -207,21 +221,21 @@ def _of_real(column: Any, lattice: Lattice, engine: str) -> Any:
         return ibis.literal(float(value), "float64")
 
     real = column.cast("float64")
-    lowest, highest, nearest = (double(end * lattice.step) for end in _ends(lattice))
+    lowest, highest, missing = (double(end * step) for end in ends)
     within = (real >= lowest) & (real <= highest)
     # What most rows are comes first: engines look no further for them.
     cases = [(within, real)]
-    if lattice.step > 1:
+    if step > 1:
         # PostgreSQL refuses a product that is too small for a double; these have index 0 anyway.
         small = (real > double(Fraction(-1))) & (real < double(Fraction(1)))
         cases.insert(0, (within & small, double(Fraction(0))))
     clipped = ibis.cases(
         *cases,
         (real < lowest, lowest),
-        (real.isnull() | real.isnan(), nearest),
+        (real.isnull() | real.isnan(), missing),
         else_=highest,
     )
-    divided = clipped * double(1 / lattice.step)
+    divided = clipped * double(1 / step)
     return (builtin("rint", "float64")(divided) if engine == "pyspark" else divided).cast("int64")
 
 
@@ -239,37 +253,34 @@ def builtin(name: str, kind: str) -> Any:
 
 def _clipped(
     column: Any,
-    lattice: Lattice,
+    ends: _Ends,
     *,
-    ends: tuple[int, int],
+    within: tuple[int, int],
     literal: "dt.DataType | str",
     narrow: str = "int64",
 ) -> Any:
-    """Return a column clipped in its own type, then cast; ``ends`` are the type's end integers.
+    """Return a column clipped in its own type, then cast; all the type's numbers are ``within``.
 
     A bound that the type cannot hold is not compared with. If the bounds hold none of the type's
-    numbers, every row counts the same.
+    numbers, every row with a value has the index of the same bound.
     """
     import ibis
 
-    if lattice.low > ends[1] or lattice.high < ends[0]:
-        return _cases((column.isnull(), lattice.missing), else_=_whole(lattice.missing))
-    least, most, nearest = (
-        ibis.literal(end, literal) if ends[0] <= end <= ends[1] else None for end in _ends(lattice)
+    first, last = within
+    if ends.low > last or ends.high < first:
+        nearest = ends.low if ends.low > last else ends.high
+        return _cases((_unknown(column), ends.missing), else_=_whole(nearest))
+    least, most, missing = (
+        ibis.literal(end, literal) if first <= end <= last else None for end in ends
     )
-    within = [column >= least] if least is not None else []
+    between = [column >= least] if least is not None else []
     # Above all bounds there may be NaN.
-    within += [column <= most] if most is not None else [~_unknown(column)]
-    cases = [(ibis.and_(*within), column)]
+    between += [column <= most] if most is not None else [~_unknown(column)]
+    cases = [(ibis.and_(*between), column)]
     cases += [(column < least, least)] if least is not None else []
     if most is None:
-        return ibis.cases(*cases, else_=nearest).cast(narrow)
-    return ibis.cases(*cases, (_unknown(column), nearest), else_=most).cast(narrow)
-
-
-def _ends(lattice: Lattice) -> tuple[int, int, int]:
-    """Return the least index, the largest, and that of a missing value."""
-    return lattice.low, lattice.high, lattice.missing
+        return ibis.cases(*cases, else_=missing).cast(narrow)
+    return ibis.cases(*cases, (_unknown(column), missing), else_=most).cast(narrow)
 
 
 def _unknown(column: Any) -> Any:

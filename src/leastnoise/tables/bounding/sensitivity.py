@@ -5,6 +5,10 @@ adds to a count lies in [0, c], and what it adds to a sum of indices in [low, hi
 [c·min(low, 0), c·max(high, 0)]. A unit that is added or removed changes an answer by at most the
 end of that range that is farther from 0; a unit that is replaced, by at most its length. Both can
 be reached.
+
+A row without a value has index 0 in a sum, even if 0 is outside [low, high]. It lies in
+[min(low, 0), max(high, 0)], so the range above holds with such rows: where a row is a unit, of each
+row by itself; else because a unit's sum is clipped to the range.
 """
 
 from dataclasses import dataclass
@@ -42,7 +46,7 @@ class Contribution:
         return self.rows
 
     def sum(self, low: int, high: int) -> int:
-        """Return the sensitivity of a sum of indices from ``low`` to ``high``."""
+        """Return the sensitivity of a sum of indices that are 0 or from ``low`` to ``high``."""
         if self.neighbours == ADD_REMOVE:
             return self.rows * max(abs(low), abs(high))
         return self.rows * (max(high, 0) - min(low, 0))

@@ -11,7 +11,7 @@ from leastnoise.tables.queries.question import Question, make_title
 class Count(Question):
     """How many rows there are.
 
-    >>> Count(by="region", keys=["north", "south"]).title
+    >>> Count(by="region", max_groups=1, keys=["north", "south"]).title
     'count by region'
     """
 
@@ -21,6 +21,11 @@ class Count(Question):
     def title(self) -> str:
         """What is asked, in a few words."""
         return make_title("count", self.by)
+
+    @property
+    def statistic(self) -> str:
+        """The name of the printed column of values."""
+        return "count"
 
     def query(self, rows: Rows) -> Query:
         """Count the rows of each group."""

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from leastnoise.core.exact import format_exact, format_ratio, parse_rational, quote
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.tables.keys import Key
-from leastnoise.tables.queries.query import Query, Rows, check_numeric
-from leastnoise.tables.queries.question import Question, make_title, parse_column
+from leastnoise.tables.queries.query import Query, Rows, Unit, check_numeric
+from leastnoise.tables.queries.question import Question, make_title, note_text, parse_column
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Comparison, Literal, truth
 
@@ -82,6 +82,21 @@ class Histogram(Question):
         """The groups to answer for: each range of each group."""
         cells = range(len(self.edges) - 1)
         return tuple((*key, cell) for key, cell in product(super().groups or ((),), cells))
+
+    @property
+    def statistic(self) -> str:
+        """The name of the printed column of values."""
+        return "count"
+
+    def omitted(self, unit: Unit) -> tuple[str, ...]:
+        """Return which rows do not count, a phrase for each rule."""
+        low, high = (format_exact(Fraction(edge)) for edge in (self.edges[0], self.edges[-1]))
+        outside = f"rows whose {self.column} is missing or outside [{low}, {high}]"
+        return *super().omitted(unit), outside
+
+    def notes(self, rows: Rows) -> tuple[str, ...]:
+        """Return sentences about how values are read."""
+        return note_text(rows.source)
 
     def query(self, rows: Rows) -> Query:
         """Count the rows of each group and range."""

@@ -1,33 +1,42 @@
 """``Mean``: the mean of a column, from a released count and a released sum."""
 
 import math
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
-from leastnoise.core.exact import Number, as_float, format_exact
+from leastnoise.core.exact import Number, as_float, format_exact, parse_confidence
+from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
-from leastnoise.mechanism import Answer, Mechanism, farthest, half_width, recorded_as
-from leastnoise.rendering import table
+from leastnoise.mechanism import Answer, AnyMechanism, as_noise, farthest, half_width
 from leastnoise.tables.answers import (
     INTERVAL,
+    NONE,
     USUAL,
     Figure,
     Figures,
     Layout,
-    Ratio,
+    Shown,
+    Statement,
+    Subject,
+    TableNumber,
+    as_html,
+    as_text,
     confidence_of_each,
+    exact_words,
     interval_cells,
 )
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
-from leastnoise.tables.queries.query import Query, Rows
+from leastnoise.tables.queries.query import Query, Rows, Unit
 from leastnoise.tables.queries.question import BoundedQuestion, make_title
-from leastnoise.tables.rounding import exact_words, float_near, format_nearest
+from leastnoise.tables.ratio import ErrorQuantile, Quotients, Ratio
+from leastnoise.tables.rounding import float_near, format_nearest
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,9 @@ class Mean(BoundedQuestion):
 
     Both are released, and both can be used. Missing values are left out.
     """
+
+    # Which rows count follows from the column: those with a value (Rows.known).
+    selects_nothing: ClassVar[tuple[str, ...]] = ("ask", "column", "bounds")
 
     @property
     def title(self) -> str:
@@ -49,6 +61,15 @@ class Mean(BoundedQuestion):
         So sums of a unit's rows are doubles, and averages the same on all engines.
         """
         return Lattice.between(self.bounds, whole=False)
+
+    @property
+    def statistic(self) -> str:
+        """The name of the printed column of values."""
+        return "mean"
+
+    def omitted(self, unit: Unit) -> tuple[str, ...]:
+        """Return which rows do not count, a phrase for each rule."""
+        return *super().omitted(unit), f"rows without {self.column}"
 
     def query(self, rows: Rows) -> Query:
         """Count the rows with a value, and add up their indices from that of the middle."""
@@ -69,26 +90,54 @@ class Mean(BoundedQuestion):
     def answers(
         self,
         numbers: Sequence[tuple[int, ...]],
-        mechanisms: Sequence[Mechanism],
-        privacy: Privacy,
-        receipt: Receipt | None,
+        mechanisms: Sequence[AnyMechanism],
+        statement: Statement,
     ) -> "list[MeanAnswer]":
         """Return a mean for the count and the sum of each group."""
         lattice = self.lattice
-        counting, adding = mechanisms
+        counting, adding = map(as_noise, mechanisms)
         middle = lattice.middle * lattice.step
         bounds = lattice.low * lattice.step, lattice.high * lattice.step
+        of_count, of_sum = self._statements(statement, counting, adding)
         return [
             MeanAnswer(
-                count=Answer(count, counting, receipt),
-                sum=Answer(total, adding, receipt),
+                count=TableNumber(count, counting, of_count),
+                sum=TableNumber(total, adding, of_sum),
                 middle=middle,
                 bounds=bounds,
-                privacy=privacy,
-                receipt=receipt,
+                privacy=statement.privacy,
+                receipt=statement.receipt,
+                together=statement.total_privacy,
+                subject=statement.subject,
             )
             for count, total in numbers
         ]
+
+    def _statements(
+        self, statement: Statement, counting: AnyMechanism, adding: AnyMechanism
+    ) -> tuple[Statement, Statement]:
+        """Return what the count and the sum of a mean state, each by itself."""
+        subject, middle = statement.subject, self.lattice.middle * self.lattice.step
+        low, high = self.bounds
+        count = replace(
+            subject,
+            title=make_title(f"count of rows with {self.column}", self.by),
+            statistic="count",
+            bounds=None,
+        )
+        total = replace(
+            subject,
+            title=make_title(f"sum of {self.column} - {format_exact(middle)}", self.by),
+            statistic="sum",
+            bounds=(low - middle, high - middle),
+        )
+        return (
+            replace(statement, subject=count, privacy=counting.privacy),
+            replace(statement, subject=total, privacy=adding.privacy),
+        )
+
+
+_SUBJECT = Subject(title="mean", statistic="mean")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +155,11 @@ class MeanAnswer:
         sum: The released sum of value − middle.
         middle: What is subtracted from each value.
         bounds: The clipping bounds.
-        privacy: The guarantee of both together, for one unit.
+        privacy: The guarantee of both together, for one unit: the mean's own share.
         receipt: The ledger's receipt; None if the mean is in no ledger.
+        together: The guarantee of everything that was released with the mean; None if there was
+            nothing else.
+        subject: What the mean is about.
     """
 
     layout: "ClassVar[Layout[MeanAnswer]]"
@@ -118,6 +170,8 @@ class MeanAnswer:
     bounds: tuple[Fraction, Fraction]
     privacy: Privacy
     receipt: Receipt | None = None
+    together: Privacy | None = None
+    subject: Subject = _SUBJECT
 
     def __post_init__(self) -> None:
         low, high = self.bounds
@@ -134,180 +188,165 @@ class MeanAnswer:
             )
 
     @property
+    def total_privacy(self) -> Privacy:
+        """The guarantee of everything that was released together with the mean, for one unit."""
+        return self.privacy if self.together is None else self.together
+
+    @property
     def value(self) -> Fraction:
         """The middle plus sum/count, clipped to the bounds, exactly.
 
         It is the middle if the released count is not positive.
         """
-        return Fraction(*_ranges(self, reach=None).value(self.count.index, self.sum.index))
+        return Fraction(*_quotients(self).value(self.count.index, self.sum.index))
 
     @property
-    def bound(self) -> Fraction:
-        """The maximum error: the true mean is never further away (100 %, not 99.9 %).
+    def bound(self) -> Fraction | float:
+        """Maximum error: ``value`` is always within this distance of the true mean.
 
-        If both count and sum have bounded noise, the error of :meth:`interval` at confidence 1;
-        else the distance between the bounds.
+        ``math.inf`` if the noise of the count or of the sum is unbounded.
         """
-        ranges = _ranges(self, _max_errors(self.count.mechanism, self.sum.mechanism))
-        return Fraction(*ranges.bound(self.count.index, self.sum.index))
+        if not _bounded(self):
+            return math.inf
+        return Fraction(*_max_error(self, _errors(self, Fraction(1))))
 
     def interval(self, confidence: Number = 0.95) -> tuple[Fraction, Fraction]:
-        """Return an interval that holds the true mean with at least this probability.
+        """Return an interval that contains the true mean with at least this probability.
 
-        Let a = 1 − confidence, and r and t the half widths of the count's and the sum's intervals
-        at 1 − a/2. Then |X| ≤ r and |Y| ≤ t with probability at least 1 − a, whether or not the
-        two depend on one another (union bound). So ñ − r ≤ n ≤ ñ + r and s̃ − t ≤ s ≤ s̃ + t.
+        It is the set of all means m that the exact distribution of Y − (m − middle)·X leaves
+        possible (Fieller 1954; :mod:`leastnoise.tables.ratio`), clipped to the bounds. Rounding the
+        true sum to the lattice of its noise shifts the difference by at most half a step, which is
+        added. The true mean lies within the bounds, so clipping to them loses nothing.
 
-        Let ñ − r ≥ 1. s/n rises with s; as n grows, it falls where s > 0 and rises where s < 0. So
-        its least value on this box is (s̃ − t)/(ñ + r) if s̃ − t > 0, else (s̃ − t)/(ñ − r). Its
-        largest value follows with signs exchanged. The true mean always lies within the bounds, so
-        it stays in the interval when that is clipped to them.
-
-        If ñ − r ≤ 0 there may be no row at all. The interval is then the bounds.
+        At confidence 1, and for noise that is not unimodal, it is the set of all s/n with
+        |X| ≤ r and |Y| ≤ t, which hold with probability 1 − a/2 each, a = 1 − confidence.
         """
-        reach = _half_widths(self.count.mechanism, self.sum.mechanism, confidence)
-        low, high = _ranges(self, reach).ends(self.count.index, self.sum.index)
+        errors = _errors(self, parse_confidence(confidence))
+        low, high = errors.ends(self.count.index, self.sum.index)
         return Fraction(*low), Fraction(*high)
+
+    def result(self) -> Shown:
+        """Return the figures as they print."""
+        value, interval, max_error = self._shown()
+        rows = f"about {format_nearest(self.count.value, Fraction(1))}"
+        parts = (("count", self.count.mechanism), ("sum", self.sum.mechanism))
+        return Shown(
+            value=value,
+            details=(
+                ("95% interval", interval, f"95% interval {interval}"),
+                ("Rows", rows, f"{rows} row{'s' * (self.count.index != 1)}"),
+            ),
+            max_error=None if max_error == NONE else max_error,
+            exact=exact_words(parts),
+        )
 
     def _shown(self) -> list[str]:
         """Return value, interval and maximum error as they print."""
-        figures = (self.value, *self.interval(USUAL), self.bound)
-        ratios = tuple(figure.as_integer_ratio() for figure in figures)
+        (ratios,) = _figures([self])
         width = self.bounds[1] - self.bounds[0]
         return interval_cells(ratios, whole=False, within=self.bounds, otherwise=width)
 
     def _repr_html_(self) -> str:
         """Show the answer in a notebook."""
-        value, usual, always = self._shown()
-        facts = {
-            "95 %": usual,
-            "always": always,
-            "rows": f"about {format_nearest(self.count.value, Fraction(1))}",
-            "promise": f"{self.privacy}{self._exact()}",
-            "recorded": recorded_as(self.receipt),
-        }
-        return table(value, facts)
-
-    def _exact(self) -> str:
-        parts = (("count", self.count.mechanism), ("sum", self.sum.mechanism))
-        return "".join(exact_words(name, mechanism) for name, mechanism in parts)
+        return as_html(self, self.result())
 
     def __float__(self) -> float:
         return as_float(self.value)
 
     def __str__(self) -> str:
-        value, usual, always = self._shown()
-        count = format_nearest(self.count.value, Fraction(1))
-        rows = f"{count} row{'s' * (self.count.index != 1)}"
-        return (
-            f"{value} ({usual} with 95 %, {always} always; of about {rows}), "
-            f"{self.privacy}{self._exact()}; {recorded_as(self.receipt)}"
-        )
+        return as_text(self, self.result())
 
     def __repr__(self) -> str:
         return f"MeanAnswer({self._shown()[0]}, {self.privacy!r})"
 
 
-# How far the noise of the count and that of the sum reach; None if one of them is unbounded.
-_Reach = tuple[Fraction, Fraction] | None
+class _Errors:
+    """The intervals at one confidence of all means with the same noise, middle and bounds."""
 
-
-def _half_widths(count: Mechanism, total: Mechanism, confidence: Number) -> _Reach:
-    each = confidence_of_each(confidence, 2)
-    return half_width(count, each), half_width(total, each)
-
-
-def _max_errors(count: Mechanism, total: Mechanism) -> _Reach:
-    """Return the maximum errors of both; None if one has none."""
-    rows, sums = farthest(count), farthest(total)
-    if isinstance(rows, float) or isinstance(sums, float):
-        return None
-    return rows, sums
-
-
-@dataclass(frozen=True, slots=True)
-class _Ranges:
-    """The arithmetic of means with the same noise, in multiples of 1/scale.
-
-    Attributes:
-        scale: The common denominator of all that follow but ``rows``.
-        rows: How far the count's noise reaches; None if one of the two is unbounded.
-        total: How far the sum's noise reaches.
-    """
-
-    scale: int
-    rows: int | None
-    total: int
-    step: int
-    middle: int
-    low: int
-    high: int
-
-    def value(self, count: int, index: int) -> Ratio:
-        """Return the mean for a released count and the index of a released sum."""
-        if count <= 0:
-            return self.middle, self.scale
-        return self._clipped(index * self.step, count)
+    def __init__(self, answer: MeanAnswer, confidence: Fraction) -> None:
+        # It holds both mechanisms, so that their ids stay theirs as long as it is known.
+        self.count, self.total = answer.count.mechanism, answer.sum.mechanism
+        self.quotients = _quotients(answer)
+        self._found: dict[int, int] = {}
+        self._quantile = self._box = None
+        rows, total = self.count.drawn.noise, self.total.drawn.noise
+        if confidence < 1 and rows.is_unimodal and total.is_unimodal:
+            self._quantile = ErrorQuantile(rows, total, confidence)
+        else:
+            each = confidence_of_each(confidence, 2) if confidence < 1 else confidence
+            reach = half_width(self.total, each) * self.quotients.scale
+            # The true count is an integer, so a fraction of a row reaches no further one.
+            self._box = math.floor(half_width(self.count, each)), int(reach)
 
     def ends(self, count: int, index: int) -> tuple[Ratio, Ratio]:
-        """Return the least and the largest mean that the noise leaves possible."""
-        if self.rows is None or count <= self.rows:
-            return (self.low, self.scale), (self.high, self.scale)
-        fewest, most = count - self.rows, count + self.rows
-        least, largest = index * self.step - self.total, index * self.step + self.total
-        return (
-            self._clipped(least, most if least > 0 else fewest),
-            self._clipped(largest, fewest if largest > 0 else most),
-        )
+        """Return the ends of the interval for a released count and the index of a sum."""
+        if self._box is not None:
+            return self.quotients.box(count, index, *self._box)
+        return self.quotients.fieller(count, index, self._reach)
 
-    def bound(self, count: int, index: int) -> Ratio:
-        """Return the larger distance from the mean to its ends; the range if noise is unbounded."""
-        if self.rows is None:
-            return self.high - self.low, self.scale
-        (value, under), (low, least), (high, most) = (
-            self.value(count, index),
-            *self.ends(count, index),
-        )
-        below = (value * least - low * under, under * least)
-        above = (high * under - value * most, under * most)
-        return above if above[0] * below[1] > below[0] * above[1] else below
-
-    def _clipped(self, total: int, count: int) -> Ratio:
-        """Return middle + total/count, clipped to the bounds."""
-        upper = self.middle * count + total
-        if upper <= self.low * count:
-            return self.low, self.scale
-        if upper >= self.high * count:
-            return self.high, self.scale
-        return upper, self.scale * count
+    def _reach(self, piece: int) -> int:
+        """Return how far sum − slope·count can be from 0, for slopes up to the end of a piece."""
+        reach = self._found.get(piece)
+        if reach is None and self._quantile is not None:
+            scale, rounding = (
+                self.quotients.scale,
+                rounding_error(self.total.drawn.step, integer=self.total.integer),
+            )
+            slope = Fraction(self.quotients.piece * piece, scale)
+            reach = self._found[piece] = int((self._quantile.at(slope) + rounding) * scale)
+        return reach or 0
 
 
-def _ranges(answer: MeanAnswer, reach: _Reach) -> _Ranges:
-    """Bring all numbers to one denominator."""
-    rows, total = reach if reach is not None else (None, Fraction(0))
-    parts = (total, answer.sum.mechanism.drawn.step, answer.middle, *answer.bounds)
-    scale = math.lcm(*(part.denominator for part in parts))
-    wholes = [part.numerator * (scale // part.denominator) for part in parts]
-    # The true count is an integer, so a fraction of a row reaches no further one.
-    return _Ranges(scale, None if rows is None else math.floor(rows), *wholes)
+def _quotients(answer: MeanAnswer) -> Quotients:
+    return Quotients.of(answer.sum.mechanism.drawn.step, answer.middle, answer.bounds)
+
+
+# The last intervals that were asked for: a loop over many groups asks for one after another.
+_known: OrderedDict[tuple[object, ...], _Errors] = OrderedDict()
+_MOST_KNOWN = 32
+
+
+def _errors(answer: MeanAnswer, confidence: Fraction) -> _Errors:
+    """Return the errors of means like this one; hashing mechanisms would take longer."""
+    mechanisms = id(answer.count.mechanism), id(answer.sum.mechanism)
+    kind = (*mechanisms, confidence, answer.middle, answer.bounds)
+    found = _known.get(kind)
+    if found is None:
+        found = _known[kind] = _Errors(answer, confidence)
+        if len(_known) > _MOST_KNOWN:
+            _known.popitem(last=False)
+    return found
+
+
+def _bounded(answer: MeanAnswer) -> bool:
+    parts = answer.count.mechanism, answer.sum.mechanism
+    return not any(isinstance(farthest(one), float) for one in parts)
+
+
+def _max_error(answer: MeanAnswer, sure: _Errors) -> Ratio:
+    """Return the larger distance from the mean to an end of its interval at confidence 1."""
+    count, index = answer.count.index, answer.sum.index
+    value, under = sure.quotients.value(count, index)
+    (low, least), (high, most) = sure.ends(count, index)
+    below = (value * least - low * under, under * least)
+    above = (high * under - value * most, under * most)
+    return above if above[0] * below[1] > below[0] * above[1] else below
 
 
 def _figures(answers: Sequence[MeanAnswer]) -> Iterator[Figures]:
-    known: dict[tuple[int, ...], tuple[_Ranges, _Ranges, Ratio]] = {}
+    known: dict[tuple[int, ...], tuple[_Errors, _Errors | None, Ratio]] = {}
     for one in answers:
-        count, total = one.count.mechanism, one.sum.mechanism
         # The answers of one question share these objects; hashing fractions would take longer.
-        kind = id(count), id(total), id(one.middle), id(one.bounds)
+        kind = id(one.count.mechanism), id(one.sum.mechanism), id(one.middle), id(one.bounds)
         if kind not in known:
-            reaches = _half_widths(count, total, USUAL), _max_errors(count, total)
-            usual, sure = (_ranges(one, reach) for reach in reaches)
-            known[kind] = usual, sure, one.middle.as_integer_ratio()
+            sure = _errors(one, Fraction(1)) if _bounded(one) else None
+            known[kind] = _errors(one, USUAL), sure, one.middle.as_integer_ratio()
         usual, sure, middle = known[kind]
-        rows, index = one.count.index, one.sum.index
+        rows, index, quotients = one.count.index, one.sum.index, usual.quotients
         low, high = usual.ends(rows, index)
-        shift = index * usual.step, usual.scale
-        value, bound = usual.value(rows, index), sure.bound(rows, index)
-        yield value, low, high, bound, (rows, 1), shift, middle
+        bound = None if sure is None else _max_error(one, sure)
+        shift = index * quotients.step, quotients.scale
+        yield quotients.value(rows, index), low, high, bound, (rows, 1), shift, middle
 
 
 def _whole(answers: Sequence[MeanAnswer]) -> set[str]:
@@ -317,7 +356,8 @@ def _whole(answers: Sequence[MeanAnswer]) -> set[str]:
 
 def _cells(figures: Figures, one: MeanAnswer, whole: bool) -> list[str]:
     rows = format_nearest(one.count.value, Fraction(1))
-    return [*interval_cells(figures, whole=whole, within=one.bounds), rows]
+    value, interval, max_error = interval_cells(figures, whole=whole, within=one.bounds)
+    return [value, interval, rows, max_error]
 
 
 MeanAnswer.layout = Layout(
@@ -331,7 +371,8 @@ MeanAnswer.layout = Layout(
     figures=_figures,
     mechanisms=lambda answer: (answer.count.mechanism, answer.sum.mechanism),
     whole=_whole,
-    header=("95 %", "always", "rows"),
+    header=("95% interval", "rows", "max error"),
     cells=_cells,
     released="each count or sum",
+    same_max_error=False,
 )

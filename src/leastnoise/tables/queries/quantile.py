@@ -1,50 +1,35 @@
-"""``Quantile``: the cell of a public grid in which a noisy binary search ends."""
+"""``Quantile``: the cell of a public grid that holds a quantile, selected by permute-and-flip."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
-from itertools import accumulate
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import (
-    Number,
-    as_float,
     format_exact,
     format_ratio,
+    parse_confidence,
     parse_count,
     parse_rational,
     quote,
 )
-from leastnoise.core.privacy import Privacy
-from leastnoise.errors import InvalidParameter
-from leastnoise.ledger import Receipt
-from leastnoise.mechanism import Mechanism, farthest, half_width, recorded_as
-from leastnoise.rendering import table
-from leastnoise.tables.answers import (
-    NONE,
-    USUAL,
-    Figure,
-    Figures,
-    Layout,
-    Ratio,
-    confidence_of_each,
-)
-from leastnoise.tables.bounding import Lattice
+from leastnoise.errors import InvalidParameter, Words
+from leastnoise.mechanism import AnyMechanism, PermuteAndFlip
+from leastnoise.tables.answers import Statement
+from leastnoise.tables.bounding import Cells, divide
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
-from leastnoise.tables.queries.query import Query, Rows
+from leastnoise.tables.queries.quantile_answer import IntervalQuantileAnswer, QuantileAnswer
+from leastnoise.tables.queries.query import Query, Rows, Unit
 from leastnoise.tables.queries.question import AddNoise, BoundedQuestion, Result, make_title
-from leastnoise.tables.rounding import (
-    exact_words,
-    float_below,
-    float_near,
-    format_cell,
-    format_rows,
-)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _MOST_CELLS = 1 << 16
-_ENDLESS = "there is no largest error"
+# Ranks times the share's denominator are 64-bit integers below this, and Python's own above.
+_LARGEST = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -55,12 +40,19 @@ class Quantile(BoundedQuestion):
         column: The column.
         share: The share, above 0 and below 1: 0.5 for the median.
         bounds: Where the grid begins and ends; values beyond count as the nearest bound. Missing
-            values are left out.
-        cells: Into how many cells of equal width the grid divides the bounds. The answer is a cell.
+            values are omitted.
+        cells: How many cells of equal width divide the bounds. The answer is a cell. An integer
+            column with integer bounds has ranges of integers as cells, with fewer integers than
+            ``cells`` one cell for each.
+        interval: The confidence of an interval for the quantile in the unit of the data, such as
+            0.95. It costs two thirds of ε. Default: no interval; the rank error is known always.
     """
 
     share: Any = "1/2"
     cells: Any = field(kw_only=True, default=1024)
+    interval: Any = field(kw_only=True, default=None)
+    # The cells of the table that is asked, which depend on the type of its column: see query().
+    _grid: Cells | None = field(init=False, repr=False, compare=False, default=None)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -80,11 +72,17 @@ class Quantile(BoundedQuestion):
             raise InvalidParameter(
                 f"cells must be at most {_MOST_CELLS}; got {quote(self.cells)}. Give fewer."
             )
-        if self.max_groups != 1:
+        if self.groups_per_unit != 1:
             raise InvalidParameter(
-                "for a quantile a unit counts in one group; got max_groups = "
-                f"{self.max_groups}. Leave it out."
+                Words("max_groups", "--max-groups")
+                + f" must be 1 for a quantile, got {self.groups_per_unit}: a unit counts in one "
+                + "cell of one group. Write "
+                + Words("max_groups=1", "--max-groups 1")
+                + "."
             )
+        if self.interval is not None:
+            below_one = "and below 1 for the interval of a quantile"
+            self._set("interval", parse_confidence(self.interval, below_one=below_one))
         self._set("share", share)
         self._set("cells", cells)
 
@@ -96,288 +94,139 @@ class Quantile(BoundedQuestion):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question as JSON."""
-        return super().to_dict() | {"share": format_ratio(self.share), "cells": self.cells}
-
-    @cached_property
-    def lattice(self) -> Lattice:
-        """The lattice that values are rounded to before they are put into cells."""
-        return Lattice.between(self.bounds, whole=False)
+        words = super().to_dict() | {"share": format_ratio(self.share), "cells": self.cells}
+        return words if self.interval is None else words | {"interval": format_ratio(self.interval)}
 
     @property
-    def comparisons(self) -> int:
-        """How many comparisons the search makes at most: cells are halved until one is left."""
-        return int(self.cells - 1).bit_length()
+    def statistic(self) -> str:
+        """The name of the printed column of values."""
+        return "median" if self.share == Fraction(1, 2) else "quantile"
+
+    def notes(self, rows: Rows) -> tuple[str, ...]:
+        """Return sentences about how values are read."""
+        unit = rows.unit.column
+        hashed = f"A {unit} with values in several cells counts in one of them, chosen by a hash."
+        return *super().notes(rows), *([] if unit is None else [hashed])
+
+    def omitted(self, unit: Unit) -> tuple[str, ...]:
+        """Return which rows do not count, a phrase for each rule."""
+        return *super().omitted(unit), f"rows without {self.column}"
+
+    @property
+    def grid(self) -> Cells:
+        """The cells, of a question that :meth:`query` has bound to the types of a table."""
+        if self._grid is None:
+            raise TypeError("the cells of a quantile depend on the table that it is asked of")
+        return self._grid
 
     def query(self, rows: Rows) -> Query:
-        """Count the rows of each group and cell; released is a number for each comparison."""
+        """Count the rows of each group and cell; released is a cell, or three of them."""
         rows = rows.known(self.column).among(self.by, self.keys)
-        index = self.lattice.index(rows.source.number(self.column), rows.source.engine)
+        source = rows.source
+        whole = source.kind(self.column, "a column of numbers") in ("integer", "boolean")
+        lattice, grid = divide(self.bounds, self.cells, whole=whole)
         unit_can = self.contribution(rows.unit)
-        comparison = ReleasedNumber(
-            name="comparison",
+        bound = copy(self)
+        bound._set("_grid", grid)
+        cell = ReleasedNumber(
+            name="cell" if self.interval is None else "cell of the answer, and of either end",
             shift=unit_can.rank(*self.share.as_integer_ratio()),
             step=Fraction(1),
-            touched=self.comparisons * unit_can.touched,
+            touched=(1 if self.interval is None else 3) * unit_can.touched,
             integer=True,
+            candidates=grid.count,
         )
         return Query(
-            question=self,
+            question=bound,
             rows=rows,
-            numbers=(*self.deciding_count(rows.unit), comparison),
-            cell=_cell(index, self.lattice, self.cells),
+            numbers=(*self.deciding_count(rows.unit), cell),
+            cell=grid.cell(lattice.index(source.number(self.column), source.engine), lattice),
         )
 
     def add_noise(
         self, result: Result, keys: Sequence[Key], noise: Sequence[AddNoise], threshold: int | None
     ) -> list[tuple[int, ...]]:
-        """Return the cell of each group, found by noisy comparisons."""
+        """Return the cell of each group; with an interval, also those of its two ends."""
         columns = len(keys[0]) if keys else 0
         groups: dict[Key, list[tuple[int, ...]]] = {}
         for row in result:
             groups.setdefault(row[:columns], []).append(row[columns:])
-        return [self._search(groups.get(key, []), noise, threshold) for key in keys]
+        return [self._select(groups.get(key, []), noise, threshold) for key in keys]
 
-    def _search(
+    def _select(
         self, rows: Result, noise: Sequence[AddNoise], threshold: int | None
     ) -> tuple[int, ...]:
-        """Find the cell by halving, each time by one noisy comparison.
-
-        The share below an edge is compared with the share asked for by an integer,
-        whole·below − part·total. One unit changes it by at most its sensitivity, whatever the edge:
-        so edges may be chosen by earlier comparisons.
-        """
-        counts = [0] * self.cells
-        for cell, number in rows:
-            counts[cell] = number
-        below = [0, *accumulate(counts)]
-        if threshold is not None and noise[0]([below[-1]])[0] <= threshold:
+        """Select by rank errors; for the ends of an interval, by those of shifted ranks."""
+        select = noise[-1]
+        if not isinstance(select, PermuteAndFlip):
+            raise TypeError("a quantile is selected; no noise is added to it")
+        total = sum(number for _, number in rows)
+        if threshold is not None and noise[0]([total])[0] <= threshold:
             return ()
+        shift = 0 if self.interval is None else end_shift(select, self.interval)
+        ranks = self._ranks(rows, total, shift)
+        shifts = [0] if self.interval is None else [0, shift, -shift]
+        return tuple(select(rank_errors(ranks + each))[0] for each in shifts)
+
+    def _ranks(self, rows: Result, total: int, shift: int) -> "NDArray[Any]":
+        """Return D = whole·below − part·total at each edge between two cells."""
+        import numpy as np
+
         part, whole = self.share.as_integer_ratio()
-        add_noise, first, last = noise[-1], 0, self.cells
-        while last - first > 1:
-            middle = (first + last) // 2
-            if add_noise([whole * below[middle] - part * below[-1]])[0] < 0:
-                first = middle
-            else:
-                last = middle
-        return (first,)
+        kind = np.int64 if whole * total + shift < _LARGEST else object
+        counts = np.zeros(self.grid.count, dtype=kind)
+        counts[[cell for cell, _ in rows]] = [number for _, number in rows]
+        ranks: NDArray[Any] = whole * np.cumsum(counts[:-1], dtype=kind) - part * total
+        return ranks
 
     def answers(
         self,
         numbers: Sequence[tuple[int, ...]],
-        mechanisms: Sequence[Mechanism],
-        privacy: Privacy,
-        receipt: Receipt | None,
-    ) -> "list[QuantileAnswer]":
+        mechanisms: Sequence[AnyMechanism],
+        statement: Statement,
+    ) -> list[QuantileAnswer]:
         """Return the cell of each group."""
-        lattice = self.lattice
-        low, high = lattice.low * lattice.step, lattice.high * lattice.step
+        select = mechanisms[-1]
+        if not isinstance(select, PermuteAndFlip):
+            raise TypeError("a quantile is selected; no noise is added to it")
+        facts: dict[str, Any] = {
+            "grid": self.grid,
+            "q": self.share,
+            "mechanism": select,
+            "privacy": statement.privacy,
+            "receipt": statement.receipt,
+            "together": statement.total_privacy,
+            "subject": statement.subject,
+        }
+        if self.interval is None:
+            return [QuantileAnswer(cell=cell, **facts) for (cell,) in numbers]
+        facts["confidence"] = self.interval
         return [
-            QuantileAnswer(
-                cell=cell,
-                low=low,
-                high=high,
-                cells=self.cells,
-                q=self.share,
-                comparisons=self.comparisons,
-                mechanism=mechanisms[-1],
-                privacy=privacy,
-                receipt=receipt,
-            )
-            for (cell,) in numbers
+            IntervalQuantileAnswer(cell=cells[0], ends=(min(cells), max(cells)), **facts)
+            for cells in numbers
         ]
 
 
-def _cell(index: Any, lattice: Lattice, cells: int) -> Any:
-    """Return the cell of equal width of an index; the last cell includes its upper end."""
-    import ibis
+def rank_errors(ranks: "NDArray[Any]") -> "NDArray[Any]":
+    """Return the rank error of each cell from D at the edges between them.
 
-    place = ((index - lattice.low) * cells) // (lattice.high - lattice.low)
-    last = ibis.literal(cells - 1, "int64")
-    return ibis.cases((place > last, last), else_=place).cast("int64")
-
-
-@dataclass(frozen=True, slots=True)
-class QuantileAnswer:
-    """The cell in which a search for the q-quantile ended.
-
-    The range from ``low`` to ``high`` has ``cells`` cells of equal width; values beyond count as
-    the nearest end. The search asks at edges e of cells, with fresh noise each time, whether
-    D(e) = whole·below(e) − part·n is negative, where q = part/whole in lowest terms, n is the
-    number of rows that count and below(e) the number of them below e. If so it continues above e,
-    else below, until one cell is left. If a unit has more rows than may count, its part of D is
-    bounded, and below and n are what this amounts to.
-
-    The rank of the answer is known, not its distance from the true quantile: where no rows lie,
-    edges far apart have the same rank.
-
-    Attributes:
-        cell: The cell, from 0.
-        low: The lower end of the first cell.
-        high: The upper end of the last cell.
-        cells: The number of cells.
-        q: The share of rows that should lie below, above 0 and below 1.
-        comparisons: The largest number of noisy comparisons.
-        mechanism: What released each D(e).
-        privacy: The guarantee of all comparisons together, for one unit.
-        receipt: The ledger's receipt; None if the answer is in no ledger.
+    It is max(0, D at its lower edge, −D at its upper edge); the first cell has no lower edge and
+    the last no upper one. D never falls from edge to edge, so the error of some cell is 0. Each of
+    the three numbers changes by at most as much as D does when one unit changes, so their maximum
+    does too, and a shift of all D by a constant changes nothing about that.
     """
+    import numpy as np
 
-    layout: "ClassVar[Layout[QuantileAnswer]]"
-
-    cell: int
-    low: Fraction
-    high: Fraction
-    cells: int
-    q: Fraction
-    comparisons: int
-    mechanism: Mechanism
-    privacy: Privacy
-    receipt: Receipt | None = None
-
-    def __post_init__(self) -> None:
-        if not self.low < self.high or not 0 < self.q < 1:
-            raise InvalidParameter(
-                "a quantile must have a lower bound below the upper one, and a share above 0 and "
-                f"below 1; got {format_exact(self.low)}, {format_exact(self.high)} and "
-                f"{format_exact(self.q)}. Give such."
-            )
-        if not 0 <= self.cell < self.cells:
-            raise InvalidParameter(
-                f"a cell must be one of {quote(self.cells)}, counted from 0; got "
-                f"{quote(self.cell)}. Give one of them."
-            )
-        if self.comparisons < (self.cells - 1).bit_length():
-            raise InvalidParameter(
-                "so many comparisons must have been made that each cell can be told from the "
-                f"others; got {quote(self.comparisons)} for {quote(self.cells)} cells. "
-                "Give how many there were."
-            )
-
-    @property
-    def cell_bounds(self) -> tuple[Fraction, Fraction]:
-        """The lower and the upper end of the cell, exactly."""
-        width = (self.high - self.low) / self.cells
-        return self.low + self.cell * width, self.low + (self.cell + 1) * width
-
-    @property
-    def value(self) -> Fraction:
-        """The middle of the cell, exactly."""
-        return sum(self.cell_bounds, Fraction(0)) / 2
-
-    @property
-    def bound(self) -> Fraction | float:
-        """The maximum of :meth:`rank_error`, in rows (100 %, not 99.9 %).
-
-        ``math.inf`` for unbounded noise.
-        """
-        if not self.comparisons:
-            return Fraction(0)
-        return farthest(self.mechanism) / self.q.denominator
-
-    def rank_error(self, confidence: Number = 0.95) -> Fraction:
-        """Return k: with at least this probability the cell holds a quantile within k rows of q·n.
-
-        Let h be the half width of the noise at 1 − (1 − confidence)/comparisons. With at least this
-        confidence all comparisons have noise within h (union bound: each noise is fresh, whatever
-        was asked before). Then D ≤ h where the search continued above an edge, and D ≥ −h where it
-        continued below. The cell's lower edge is one of the former, or ``low``, below which there
-        is no row; its upper edge is one of the latter, or ``high``, and all rows lie at or below
-        it. So, with k = h/whole,
-
-        * at most q·n + k rows lie below the lower edge, and
-        * at least q·n − k rows lie below the upper edge (in the last cell: at or below it).
-
-        So there is a number of rows r with |r − q·n| ≤ k that is not less than the number below
-        the lower edge and not more than the number below the upper edge. Let x be the last point of
-        the cell, edges included, with at most r rows below it. At least r rows lie at or below x,
-        so x is an (r/n)-quantile. Which point of the cell it is remains unknown.
-        """
-        each = confidence_of_each(confidence, self.comparisons)
-        if not self.comparisons:
-            return Fraction(0)
-        return half_width(self.mechanism, each) / self.q.denominator
-
-    def interval(self, confidence: Number = 0.95) -> tuple[Fraction, Fraction]:  # noqa: ARG002
-        """Return the cell, whatever the confidence is.
-
-        It is not an interval for the true q-quantile. The distance to that, in the unit of the
-        data, depends on where the rows lie, and cannot be computed from the release alone. The
-        error of the rank can: :meth:`rank_error`.
-        """
-        return self.cell_bounds
-
-    def _errors(self) -> tuple[str, str | None]:
-        usual, always = format_rows(self.rank_error(USUAL)), self.bound
-        return usual, None if isinstance(always, float) else format_rows(always)
-
-    def _repr_html_(self) -> str:
-        """Show the answer in a notebook."""
-        value, cell = format_cell(*self.cell_bounds)
-        usual, always = self._errors()
-        facts = {
-            "cell": cell,
-            "share below": format_exact(self.q),
-            "rank, 95 %": usual,
-            "rank, always": always or _ENDLESS,
-            "promise": f"{self.privacy}{exact_words('rank', self.mechanism)}",
-            "recorded": recorded_as(self.receipt),
-        }
-        return table(value, facts)
-
-    def __float__(self) -> float:
-        return as_float(self.value)
-
-    def __str__(self) -> str:
-        value, cell = format_cell(*self.cell_bounds)
-        usual, always = self._errors()
-        sure = f"{always} (always)" if always else _ENDLESS
-        exact = exact_words("rank", self.mechanism)
-        return (
-            f"{value} (cell {cell}; rank within {usual} (95 %), {sure}), "
-            f"{self.privacy}{exact}; {recorded_as(self.receipt)}"
-        )
-
-    def __repr__(self) -> str:
-        return f"QuantileAnswer({format_cell(*self.cell_bounds)[0]}, {self.privacy!r})"
+    errors = np.zeros(len(ranks) + 1, dtype=ranks.dtype)
+    errors[1:] = np.maximum(ranks, 0)
+    errors[:-1] = np.maximum(errors[:-1], -ranks)
+    return errors
 
 
-def _figures(answers: Sequence[QuantileAnswer]) -> Iterator[Figures]:
-    known: dict[object, tuple[Ratio, Ratio | None]] = {}
-    for one in answers:
-        kind = id(one.mechanism), one.comparisons, one.q.denominator
-        errors = known.get(kind)
-        if errors is None:
-            bound = one.bound
-            always = None if isinstance(bound, float) else bound.as_integer_ratio()
-            errors = known[kind] = one.rank_error(USUAL).as_integer_ratio(), always
-        low, high = one.cell_bounds
-        value = ((low + high) / 2).as_integer_ratio()
-        yield value, low.as_integer_ratio(), high.as_integer_ratio(), *errors
+def end_shift(select: PermuteAndFlip, confidence: Fraction) -> int:
+    """Return by how much D is shifted for the ends of an interval.
 
-
-def _cells(figures: Figures, _: QuantileAnswer, __: bool) -> list[str]:
-    low, high, usual = (Fraction(*figure) for figure in figures[1:4] if figure is not None)
-    always = figures[4]
-    return [
-        *format_cell(low, high),
-        format_rows(usual),
-        NONE if always is None else format_rows(Fraction(*always)),
-    ]
-
-
-QuantileAnswer.layout = Layout(
-    # A cell is no interval of 95 %, so it is not called low and high. Errors are in rows.
-    columns=(
-        Figure("value", float_near),
-        Figure("cell_low", float_below, json="cell"),
-        Figure("cell_high", json="cell"),
-        Figure("rank_error", json="rank_error_95", confident=True),
-        Figure("bound"),
-    ),
-    figures=_figures,
-    mechanisms=lambda answer: (answer.mechanism,),
-    whole=lambda _: set(),
-    header=("cell", "rank, 95 %", "rank, always"),
-    cells=_cells,
-)
+    Each end fails with probability at most (1 − confidence)/2. With t the error that a selection
+    stays within otherwise, D is shifted by t + 1. See :meth:`IntervalQuantileAnswer.interval`.
+    """
+    return select.error_bound(1 - (1 - confidence) / 2) + 1

@@ -5,6 +5,7 @@ Everything here is public: columns are looked up in the table's schema, and no r
 
 import hashlib
 import json
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from leastnoise.tables.bounding import ADD_REMOVE, REPLACE, Selection, Summed, a
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
 from leastnoise.tables.sources import Source
-from leastnoise.tables.where import Comparison, truth
+from leastnoise.tables.where import Comparison, Joined, Node, truth
 
 if TYPE_CHECKING:
     from leastnoise.tables.queries.question import Question
@@ -53,18 +54,58 @@ class Unit:
 
 @dataclass(frozen=True, repr=False)  # Ibis expressions might show records
 class Rows:
-    """The rows of a source that a question is about: ``table``, an Ibis expression."""
+    """The rows of a source that a question is about.
+
+    Two questions about the same rows have equal tables: conditions that all must be true are
+    written in one order, whichever question they come from.
+
+    Attributes:
+        source: The source.
+        unit: The privacy unit.
+        conditions: Conditions that must all be true of a row, none of them joined by "and".
+        numbers: Columns of strings that must be numbers.
+        filters: Further Ibis conditions that must be true.
+    """
 
     source: Source
     unit: Unit
-    table: Any
+    conditions: frozenset[Node] = frozenset()
+    numbers: frozenset[str] = frozenset()
+    filters: tuple[Any, ...] = ()
+
+    @classmethod
+    def where(cls, source: Source, unit: Unit, condition: Node | None) -> "Rows":
+        """Return the rows for which a condition is true; all rows if there is none."""
+        if condition is None:
+            return cls(source, unit)
+        if isinstance(condition, Joined) and condition.word == "and":
+            return cls(source, unit, frozenset(condition.terms))
+        return cls(source, unit, frozenset({condition}))
+
+    @property
+    def words(self) -> list[str]:
+        """The conditions as strings, sorted, without those of ``filters``."""
+        # "number income" is no condition, so it is told apart from one.
+        return sorted([*map(str, self.conditions), *(f"number {name}" for name in self.numbers)])
+
+    @cached_property
+    def table(self) -> Any:
+        """The rows as an Ibis expression."""
+        table = self.source.table
+        for condition in sorted(self.conditions, key=str):
+            table = table.filter(truth(condition, self.source, table))
+        for column in sorted(self.numbers):
+            value = self.source.number(column)
+            table = table.filter(value.notnull() & ~value.isnan())
+        for filter_ in self.filters:
+            table = table.filter(filter_)
+        return table
 
     def known(self, column: str) -> "Rows":
-        """Leave out the rows without a value: NULL, NaN, and texts that are no number."""
-        if not self.source.text:
-            return self.filter(truth(Comparison(column, "is not null"), self.source, self.table))
-        value = self.source.number(column)
-        return self.filter(value.notnull() & ~value.isnan())
+        """Leave out the rows without a value: NULL, NaN, and strings that are not numbers."""
+        if self.source.text:
+            return replace(self, numbers=self.numbers | {column})
+        return replace(self, conditions=self.conditions | {Comparison(column, "is not null")})
 
     def among(self, by: tuple[str, ...], keys: tuple[Key, ...] | None) -> "Rows":
         """Leave out the rows of groups that were not asked for."""
@@ -75,7 +116,7 @@ class Rows:
 
     def filter(self, condition: Any) -> "Rows":
         """Leave out the rows for which an Ibis condition is not true."""
-        return replace(self, table=self.table.filter(condition))
+        return replace(self, filters=(*self.filters, condition))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -103,6 +144,22 @@ class Query:
         """Print what is asked, and no data: Ibis might show records."""
         return f"Query({self.question.title})"
 
+    @property
+    def identities(self) -> tuple[Hashable, ...]:
+        """For each number, what is equal only for numbers that are always equal before noise.
+
+        They are about the same rows, groups and limits of a unit, and the same count or sum of
+        them. Numbers that a question makes itself belong to that question.
+        """
+        question = self.question
+        which = self.selection.identity, question.groups
+        if question.makes_numbers:
+            own = type(question), json.dumps(question.to_dict(), sort_keys=True)
+            return tuple((which, own, place) for place in range(len(self.numbers)))
+        parts: list[Hashable] = [*(["count"] if self.counted else [])]
+        parts += [summed.identity for summed in self.sums]
+        return tuple((which, part) for part in parts)
+
     @cached_property
     def selection(self) -> Selection:
         """Which rows count, and by which groups.
@@ -111,7 +168,7 @@ class Query:
         question selects, so that a sum and a count of the same rows count the same groups.
         """
         question, rows = self.question, self.rows
-        words = json.dumps(question.selection_words(), sort_keys=True)
+        words = json.dumps(question.selection_words() | {"where": rows.words}, sort_keys=True)
         by = {f"{_GROUP}{i}": rows.table[name] for i, name in enumerate(question.by)}
         if self.cell is not None:
             by[_CELL] = self.cell
@@ -121,7 +178,7 @@ class Query:
             keys=_written(question.keys) if self.cell is None else None,
             unit=rows.unit.column,
             rows=rows.unit.max_rows,
-            groups=question.max_groups,
+            groups=question.groups_per_unit,
             salt=hashlib.sha256(words.encode()).hexdigest()[:32],
             engine=rows.source.engine,
         )

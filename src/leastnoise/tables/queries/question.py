@@ -11,22 +11,20 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from leastnoise.core.exact import format_ratio, parse_count, quote
-from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, QueryFailed, Words
-from leastnoise.ledger import Receipt
-from leastnoise.mechanism import Answer, Mechanism
-from leastnoise.tables.answers import TableAnswer
+from leastnoise.mechanism import AnyMechanism, as_noise
+from leastnoise.tables.answers import Statement, Subject, TableAnswer, TableNumber
 from leastnoise.tables.bounding import Contribution, parse_bounds
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key, check_keys, keys_to_json, parse_keys
 from leastnoise.tables.queries.query import Query, Rows, Unit, check_groupable, check_numeric
 from leastnoise.tables.sources import Source
-from leastnoise.tables.where import Node, parse_condition, truth
+from leastnoise.tables.where import Node, parse_condition
 from leastnoise.tables.where import check as check_condition
 
 # A result of the engine: for each group its key, then integers.
 Result = Sequence[tuple[Any, ...]]
-# Adds noise to true numbers of one kind.
+# Adds noise to true numbers of one kind; of a selection, selects by the errors of all candidates.
 AddNoise = Callable[[Sequence[int]], list[int]]
 
 
@@ -39,7 +37,8 @@ class Question(ABC):
         keys: The groups to answer for, whether the table has them or not; with several columns
             tuples. Default: groups are discovered, and only those that many units share are shown.
         where: Which rows count, in the grammar of docs/tables.md: ``"age >= 18 and region = 'n'"``.
-        max_groups: In how many groups a unit counts; a hash chooses which.
+        max_groups: In how many groups a unit counts; a hash chooses which. It must be given if a
+            unit can be in several groups: with a column of units, and more than one group.
     """
 
     # The order of keys is that of the groups, which could reveal something in no other order.
@@ -52,7 +51,7 @@ class Question(ABC):
     by: Any = ()
     keys: Any = None
     where: Any = None
-    max_groups: Any = 1
+    max_groups: Any = None
 
     def __post_init__(self) -> None:
         self._set("by", _parse_columns(self.by))
@@ -60,8 +59,9 @@ class Question(ABC):
             self._set("keys", parse_keys(self.keys, len(self.by)))
         if self.where is not None and not isinstance(self.where, Node):
             self._set("where", parse_condition(self.where))
-        self._set("max_groups", parse_count(self.max_groups, "max_groups", least=1))
-        if self.max_groups != 1 and not self.by and not self.groups_itself:
+        if self.max_groups is not None:
+            self._set("max_groups", parse_count(self.max_groups, "max_groups", least=1))
+        if self.groups_per_unit != 1 and not self.by and not self.groups_itself:
             raise InvalidParameter(
                 "max_groups is for answers by group",
                 got="it without " + Words("by", "--by"),
@@ -83,14 +83,17 @@ class Question(ABC):
             written |= {"by": list(self.by), "keys": keys_to_json(self.keys)}
         if self.where is not None:
             written["where"] = str(self.where)
-        if self.max_groups != 1:
-            written["max_groups"] = self.max_groups
+        if self.groups_per_unit != 1:
+            written["max_groups"] = self.groups_per_unit
         return written
 
     def selection_words(self) -> dict[str, Any]:
-        """Return which rows and groups it is about: two questions that agree share one query."""
+        """Return which groups of which rows it is about, beside the conditions on rows.
+
+        Two questions that agree in these and in their rows share one query.
+        """
         words = self.to_dict().items()
-        return {name: word for name, word in words if name not in self.selects_nothing}
+        return {name: word for name, word in words if name not in ("where", *self.selects_nothing)}
 
     def check(self, source: Source) -> None:
         """Reject columns that the table does not have, or of another kind."""
@@ -135,9 +138,8 @@ class Question(ABC):
     def answers(
         self,
         numbers: Sequence[tuple[int, ...]],
-        mechanisms: Sequence[Mechanism],
-        privacy: Privacy,  # noqa: ARG002 -- of answers that consist of several numbers
-        receipt: Receipt | None,
+        mechanisms: Sequence[AnyMechanism],
+        statement: Statement,
     ) -> Sequence[TableAnswer]:
         """Return an answer for each group: its one number, the last if a count decides.
 
@@ -146,11 +148,49 @@ class Question(ABC):
         Args:
             numbers: What :meth:`add_noise` returned for each group.
             mechanisms: What released each number.
-            privacy: The total guarantee.
-            receipt: The ledger's receipt.
+            statement: What all of them state: subject, guarantees and receipt.
         """
-        last = mechanisms[-1]
-        return [Answer(own[-1], last, receipt) for own in numbers]
+        last = as_noise(mechanisms[-1])
+        return [TableNumber(own[-1], last, statement) for own in numbers]
+
+    def subject(self, rows: Rows, hidden_up_to: int | None = None) -> Subject:
+        """Return what the numbers are about; ``hidden_up_to`` as in :class:`Subject`."""
+        unit = rows.unit
+        return Subject(
+            title=self.title,
+            statistic=self.statistic,
+            unit=unit.column,
+            bounds=self.clipping_bounds,
+            max_rows=unit.max_rows,
+            max_groups=self.groups_per_unit if self.several_groups(unit) else None,
+            omitted=self.omitted(unit),
+            notes=self.notes(rows),
+            hidden_up_to=hidden_up_to,
+        )
+
+    @property
+    def statistic(self) -> str:
+        """The name of the printed column of values."""
+        return "value"
+
+    @property
+    def clipping_bounds(self) -> tuple[Fraction, Fraction] | None:
+        """The bounds that values are clipped to; None if no value is clipped."""
+        return None
+
+    def omitted(self, unit: Unit) -> tuple[str, ...]:
+        """Return which rows do not count, a phrase for each rule."""
+        without = [*([] if unit.column is None else [unit.column]), *self.by]
+        phrases = [f"rows without {' or '.join(dict.fromkeys(without))}"] if without else []
+        if self.by and self.keys is not None:
+            phrases.append("rows of other groups")
+        if self.where is not None:
+            phrases.append(f"rows for which {self.where} is not true")
+        return tuple(phrases)
+
+    def notes(self, rows: Rows) -> tuple[str, ...]:  # noqa: ARG002 -- of questions about values
+        """Return sentences about how values are read."""
+        return ()
 
     def name_keys(self, keys: tuple[Key, ...]) -> tuple[Key, ...]:
         """Return the keys as they are printed."""
@@ -159,9 +199,25 @@ class Question(ABC):
     # ------------------------------------------------------------------- for query()
 
     @property
+    def makes_numbers(self) -> bool:
+        """Whether it releases other numbers than those that the engine returns."""
+        return type(self).add_noise is not Question.add_noise
+
+    @property
     def discovered(self) -> bool:
         """Whether groups are discovered: then a count decides which are shown."""
         return bool(self.by) and self.keys is None
+
+    @property
+    def groups_per_unit(self) -> int:
+        """In how many groups a unit counts."""
+        return 1 if self.max_groups is None else int(self.max_groups)
+
+    def several_groups(self, unit: Unit) -> bool:
+        """Return whether a unit can be in several groups, by what is declared."""
+        grouped = bool(self.by) or self.groups_itself
+        groups = self.groups
+        return unit.column is not None and grouped and (groups is None or len(groups) > 1)
 
     @property
     def key_columns(self) -> tuple[str, ...]:
@@ -180,7 +236,7 @@ class Question(ABC):
         return Contribution(
             rows=unit.max_rows,
             neighbours=unit.neighbours,
-            groups=self.max_groups if unit.column is not None else 1,
+            groups=self.groups_per_unit if unit.column is not None else 1,
             grouped=bool(self.by) or self.groups_itself,
         )
 
@@ -231,6 +287,16 @@ class BoundedQuestion(Question):
         super().check(source)
         check_numeric(source, self.column, booleans=True)
 
+    @property
+    def clipping_bounds(self) -> tuple[Fraction, Fraction]:
+        """The bounds that values are clipped to."""
+        low, high = self.bounds
+        return low, high
+
+    def notes(self, rows: Rows) -> tuple[str, ...]:
+        """Return sentences about how values are read."""
+        return note_text(rows.source)
+
 
 def build_query(question: Question, source: Source, unit: Unit) -> Query:
     """Return the query of a question: what is asked, and what one unit can change in it."""
@@ -240,16 +306,28 @@ def build_query(question: Question, source: Source, unit: Unit) -> Query:
             f"{type(question).__name__}. Make one, or call count, sum, mean, …"
         )
     question.check(source)
-    table = source.table
-    if question.where is not None:
-        table = table.filter(truth(question.where, source, table))
-    query = question.query(Rows(source, unit, table))
+    _check_max_groups(question, unit)
+    query = question.query(Rows.where(source, unit, question.where))
     if replace(query.rows.unit, max_rows=unit.max_rows) != unit:  # fewer rows of it may count
         raise TypeError(f"{type(question).__name__} is about another privacy unit than its table")
     _check_parts(query)
     _check_shifts(query)
     _ = query.selection  # rejects here what it cannot bound
     return query
+
+
+def _check_max_groups(question: Question, unit: Unit) -> None:
+    """Reject a question that leaves open in how many groups a unit counts."""
+    if question.max_groups is None and question.several_groups(unit):
+        raise InvalidParameter(
+            Words("max_groups", "--max-groups")
+            + " must be given with "
+            + (Words("by", "--by") if question.by else "the ranges of a histogram")
+            + f": it is the number of groups in which one {unit.column} counts. Write "
+            + Words("max_groups=1", "--max-groups 1")
+            + " if each is in one group, or a larger number for more noise. A "
+            + f"{unit.column} in more groups counts in that many of them, chosen by a hash."
+        )
 
 
 def _check_parts(query: Query) -> None:
@@ -259,7 +337,7 @@ def _check_parts(query: Query) -> None:
     """
     kind, numbers, discovered = type(query.question), query.numbers, query.question.discovered
     returned = query.counted + len(query.sums)
-    if kind.add_noise is Question.add_noise and returned != len(numbers):
+    if not query.question.makes_numbers and returned != len(numbers):
         raise TypeError(f"{kind.__name__} lacks add_noise: its numbers are not those of a result")
     if kind.answers is Question.answers and len(numbers) > 1 + discovered:
         raise TypeError(f"{kind.__name__} lacks answers: it releases several numbers")
@@ -273,7 +351,7 @@ def _check_shifts(query: Query) -> None:
     Numbers that a question makes itself, as a quantile does, are its own to prove.
     """
     kind = type(query.question)
-    if kind.add_noise is not Question.add_noise:
+    if query.question.makes_numbers:
         return
     if query.cell is not None and not query.question.groups_itself:
         raise TypeError(f"{kind.__name__} lacks groups_itself: its cells are groups")
@@ -288,6 +366,13 @@ def _check_shifts(query: Query) -> None:
 def make_title(what: str, by: tuple[str, ...]) -> str:
     """Return a title with its groups."""
     return f"{what} by {', '.join(by)}" if by else what
+
+
+def note_text(source: Source) -> tuple[str, ...]:
+    """Return a note if the source holds text, in which a value may not be a number."""
+    if not source.text:
+        return ()
+    return ("CSV values are text; values that are not numbers are treated as missing (NULL).",)
 
 
 def parse_column(name: object, what: str) -> str:

@@ -1,7 +1,7 @@
 """``Sum``: the sum of a column."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
@@ -22,22 +22,40 @@ class Sum(BoundedQuestion):
     Args:
         column: The column.
         bounds: The clipping bounds, the lower one first: values beyond count as the nearest bound.
-            Missing values count as the number between the bounds that is nearest to 0.
+            Missing values add 0, as in SQL, also if the bounds exclude 0.
     """
 
-    selects_nothing: ClassVar[tuple[str, ...]] = ("ask", "column", "bounds")
+    selects_nothing: ClassVar[tuple[str, ...]] = ("ask", "column", "bounds", "missing")
 
     @property
     def title(self) -> str:
         """What is asked, in a few words."""
         return make_title(f"sum of {self.column}", self.by)
 
+    @property
+    def statistic(self) -> str:
+        """The name of the printed column of values."""
+        return "sum"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the question as JSON.
+
+        0.5.0 counted missing values as the bound nearest to 0. Where that is not 0, the question is
+        another one, and its words differ.
+        """
+        low, high = self.bounds
+        return super().to_dict() | ({} if low <= 0 <= high else {"missing": 0})
+
+    def notes(self, rows: Rows) -> tuple[str, ...]:
+        """Return sentences about how values are read."""
+        return *super().notes(rows), f"Rows without {self.column} add 0 to the sum."
+
     def query(self, rows: Rows) -> Query:
         """Add up indices on a lattice; an integer column between integer bounds has step 1."""
         source = rows.source
         whole = source.kind(self.column, "a column of numbers") in ("integer", "boolean")
         lattice = Lattice.between(self.bounds, whole=whole, steps=_STEPS)
-        index = lattice.index(source.number(self.column), source.engine)
+        index = lattice.index(source.number(self.column), source.engine, missing=0)
         unit_can = self.contribution(rows.unit)
         shift = unit_can.sum(lattice.low, lattice.high)
         total = ReleasedNumber(

@@ -30,16 +30,23 @@ _SOURCES = (
 )
 
 
-def library() -> Any:
-    """Return Ibis, loaded on first use."""
+def back_end(engine: str, extra: str) -> Any:
+    """Return the Ibis back end of an engine, loaded on first use.
+
+    Args:
+        engine: A key of ENGINES.
+        extra: The extra of leastnoise that installs its libraries, for the error.
+    """
     try:
         import ibis
-    except ImportError as error:
-        raise Unsupported(
-            "tables are asked by Ibis, which is not installed. Install it with the extra: "
-            "pip install 'leastnoise[tables]'."
-        ) from error
-    return ibis
+
+        return getattr(ibis, engine)
+    except (ImportError, AttributeError):  # Ibis alone, without this engine, raises either
+        missing = Unsupported(
+            f"Reading this source needs Ibis with {ENGINES[engine]}, which is not installed. "
+            f"Run: pip install 'leastnoise[{extra}]'."
+        )
+    raise missing
 
 
 def in_memory() -> Any:
@@ -48,16 +55,17 @@ def in_memory() -> Any:
     Data that does not fit into memory goes to a folder that only this user can read. It is deleted
     with the connection.
     """
-    ibis = library()
+    duckdb = back_end("duckdb", "tables")
     folder = tempfile.mkdtemp(prefix="leastnoise-")
-    backend = ibis.duckdb.connect(
+    backend = duckdb.connect(
         ":memory:",
         autoinstall_known_extensions=False,
         autoload_known_extensions=False,
         temp_directory=folder,
     )
     weakref.finalize(backend, shutil.rmtree, folder, ignore_errors=True)
-    backend.settings["enable_progress_bar"] = False
+    # In a Jupyter kernel without ipywidgets DuckDB has no progress bar, and rejects its setting.
+    without_details(lambda: backend.con.execute("SET enable_progress_bar = false"))
     return backend
 
 
@@ -85,16 +93,11 @@ def connect(address: str, table: str | None) -> tuple["ir.Table", str]:
 
 def _postgres(address: str) -> Any:
     """Connect by a connection string, which no error quotes."""
-    ibis = library()
-    try:
-        import psycopg
-    except ImportError:
-        raise Unsupported(
-            "tables in PostgreSQL are read by psycopg, which is not installed. Install it with "
-            "the extra: pip install 'leastnoise[postgres]'."
-        ) from None
+    postgres = back_end("postgres", "postgres")  # and psycopg with it
+    import psycopg
+
     connection: Any = without_details(lambda: psycopg.connect(address, **_OURS))
-    backend = connection and without_details(lambda: ibis.postgres.from_connection(connection))
+    backend = connection and without_details(lambda: postgres.from_connection(connection))
     if backend is None:
         raise InvalidParameter(
             "a connection string must lead to a PostgreSQL server that answers and lets its user "
@@ -120,60 +123,7 @@ def engine_of(source: object) -> str:
     return str(engine)
 
 
-def check_rowwise(source: Any) -> tuple["ir.Table", str]:
-    """Return an Ibis table whose rows are those of one database table, and that table's name.
-
-    Rows may have been left out, and columns computed from their own row by operations that fail for
-    no value. A join, a limit or a window would let one person's rows change those of others, which
-    no sensitivity here covers.
-    """
-    import ibis.expr.operations as ops
-
-    node = source.op()
-    tables = node.find(ops.PhysicalTable)
-    relations = node.find(ops.Relation)
-    rowwise = (ops.DatabaseTable, ops.Project, ops.Filter)
-    if any(isinstance(table, ops.InMemoryTable) for table in tables):
-        # Ibis prints its records wherever it prints a query.
-        raise Unsupported(
-            "an Ibis table must be of a database; got one in memory. Give what it was made from, "
-            "or store it as a table."
-        )
-    if (
-        len(tables) != 1
-        or not all(isinstance(relation, rowwise) for relation in relations)
-        or not all(_harmless(value) for value in node.find(ops.Value))
-    ):
-        raise Unsupported(
-            "an Ibis table must be a table of its database, of which rows may have been left out "
-            "by comparisons, and columns named anew or put together; got one made otherwise, where "
-            "one person's rows could change those of others, or a value make the query fail. Store "
-            "it as a table, if a row of it still belongs to one person, and give that."
-        )
-    check_collation(tables[0], source.get_backend(), engine_of(source))
-    return source, tables[0].name
-
-
-def _harmless(value: Any) -> bool:
-    """Return whether an operation reads its own row alone, and fails for no value."""
-    import ibis.expr.operations as ops
-
-    if isinstance(value, ops.Cast):
-        return bool(value.to.is_string())
-    return type(value).__name__ in _HARMLESS
-
-
-# Others could read other rows, or fail for a value: divisions, other casts, functions.
-_HARMLESS = frozenset(
-    (
-        *("Field", "Literal", "And", "Or", "Not", "IsNull", "NotNull", "IsNan", "Coalesce"),
-        *("Equals", "NotEquals", "Less", "LessEqual", "Greater", "GreaterEqual", "Between"),
-        *("InValues", "IfElse", "SearchedCase", "SimpleCase", "Lowercase", "Uppercase"),
-        *("StringConcat", "StringLength", "StringContains", "StartsWith", "EndsWith"),
-        *("ExtractYear", "ExtractMonth", "ExtractDay"),
-    )
-)
-
+_ENCODINGS = ("UTF8", "LATIN1")  # of others some bytes cannot be converted: a query would fail
 _DUCKDB = r"""
 SELECT (SELECT count(*) FROM (
     SELECT sql FROM duckdb_tables() UNION ALL SELECT sql FROM duckdb_views() WHERE NOT internal
@@ -201,6 +151,11 @@ def check_collation(table: Any, backend: Any, engine: str) -> None:
         backend: Its connection.
         engine: The engine's name.
     """
+    if engine == "postgres" and without_details(lambda: _encoding(backend)) not in _ENCODINGS:
+        raise Unsupported(
+            "a PostgreSQL database must be encoded in UTF8 or LATIN1, in which every string can be "
+            "read; this one is not. Copy the table to a database in UTF8."
+        )
     places = [part for part in (table.namespace.database, table.name) if part]
     name = ".".join('"' + part.replace('"', '""') + '"' for part in places)
     found = without_details(lambda: _collations(backend, engine, name))
@@ -210,6 +165,11 @@ def check_collation(table: Any, backend: Any, engine: str) -> None:
             "table with a collation, or one whose collations cannot be looked up. Copy it to "
             "columns without one."
         )
+
+
+def _encoding(backend: Any) -> str:
+    with backend.con.transaction(), backend.con.cursor() as cursor:
+        return str(cursor.execute("SHOW server_encoding").fetchall()[0][0])
 
 
 def _collations(backend: Any, engine: str, name: str) -> int:

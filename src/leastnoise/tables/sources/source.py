@@ -6,8 +6,8 @@ Opening reads names and types alone, so explaining a question reads no row.
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from os import PathLike, fspath
@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Words
-from leastnoise.tables.sources.connections import ADDRESS, check_rowwise, connect, engine_of
+from leastnoise.tables.sources.connections import ADDRESS, connect, engine_of
 from leastnoise.tables.sources.engine import without_details
-from leastnoise.tables.sources.local import frame_name, frame_table, read
+from leastnoise.tables.sources.frames import frame_name, frame_table
+from leastnoise.tables.sources.local import read
+from leastnoise.tables.sources.place import Place, derivation, file_place, named, table_place
+from leastnoise.tables.sources.rowwise import check_rowwise, no_numbers
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
@@ -33,12 +36,14 @@ class Source:
     Attributes:
         table: The table, as an Ibis expression.
         engine: Its engine: "duckdb", "postgres" or "pyspark".
-        name: Its name in explanations: the path as given, the table's name, "a pandas frame".
-            Stored in ledgers: it must never change.
+        name: Its name in explanations: the caller's, or else the path as given, the table's name,
+            "a pandas frame". 0.5.0 stored it in ledgers: it must never change.
         text: Whether every column holds strings, as in a CSV file.
         kinds: The kind of each column: "integer", "real", "decimal", "text", "boolean", "date" or
             "other".
-        opened: Whether the connection was opened here, and is to be closed here.
+        place: Where it is, or the name that the caller gave it; None for data in memory.
+        version: The version of the data, as the caller says; None if there is none.
+        owned: Whether the connection was opened here, and is to be closed here.
         process: The number of the process that opened it.
     """
 
@@ -47,7 +52,9 @@ class Source:
     name: str
     text: bool
     kinds: Mapping[str, str]
-    opened: bool = False
+    place: Place | None = None
+    version: str | None = None
+    owned: bool = False
     process: int = field(default_factory=os.getpid, compare=False)
 
     def __repr__(self) -> str:
@@ -86,23 +93,38 @@ class Source:
         return value.try_cast("float64") if self.text else value
 
     @property
-    def identity(self) -> str:
-        """A digest of what is known of the table without reading it, stored in ledgers.
+    def words(self) -> dict[str, str | None]:
+        """What is known of the table without reading it, as JSON.
 
-        For a file its name as given and its columns; for a table of a database also the database,
-        and the rows that were left out and the columns that were computed; for a frame its columns.
+        Stored in ledgers: it must never change. "table" is a digest of place, version, columns and,
+        of an Ibis table, filters.
         """
-        known = [self.engine, self.name, dict(self.kinds)]
-        if not self.opened:
-            known.append(self.sql(self.table))
+        of = self.name if self.place is None else self.place.text
+        return {"of": of, "table": self._identity, "version": self.version}
+
+    @cached_property
+    def _identity(self) -> str:
+        place = ("memory", self.name) if self.place is None else self.place.parts
+        columns = [*self.kinds.items()]
+        return _digest([place, self.version, columns, self.text, derivation(self.table.op())])
+
+    @cached_property
+    def former_words(self) -> dict[str, str | None] | None:
+        """The words of 0.5.0; None for what 0.5.0 could not tell apart from other data.
+
+        It knew no names and no versions, and called all data in memory the same.
+        """
+        if self.place is None or self.place.parts[0] == "name" or self.version is not None:
+            return None
+        known = [self.engine, self.name, dict(self.kinds), self.sql(self.table)]
         if self.engine == "postgres":
-            place = self.table.get_backend().con.info
-            known.append([place.host, place.port, place.dbname])
-        return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:32]
+            server = self.table.get_backend().con.info
+            known.append([server.host, server.port, server.dbname])
+        return {"of": self.name, "table": _digest(known)}
 
     def close(self) -> None:
         """Close the connection if it was opened here."""
-        if self.opened and self.process == os.getpid():  # not one inherited by a fork
+        if self.owned and self.process == os.getpid():  # not one inherited by a fork
             without_details(self.table.get_backend().disconnect)
 
     def compile(self, expression: "ir.Expr") -> str:
@@ -121,7 +143,13 @@ class Source:
         return str(ibis.to_sql(expression, dialect=self.engine))
 
 
-def open_source(source: object, table: str | None = None) -> Source:
+def open_source(
+    source: object,
+    table: str | None = None,
+    *,
+    name: str | None = None,
+    version: str | None = None,
+) -> Source:
     """Open a source without reading a row.
 
     Args:
@@ -130,20 +158,30 @@ def open_source(source: object, table: str | None = None) -> Source:
             DuckDB, PostgreSQL or Spark, also with some of its rows and columns; or the connection
             string of a PostgreSQL database.
         table: With a connection string, the name of the table, with its schema if need be.
+        name: What the data is called; it replaces the place of the source.
+        version: The version of the data.
 
-    In a CSV file the first line names the columns. Fields are separated by commas and may be in
-    double quotes, lines end with a line feed, the encoding is UTF-8. Reading the other lines never
-    fails: lines with too few fields, of more than 2 MB or with bytes that are not UTF-8 in a column
-    that is read are left out, fields without a name are ignored, and an empty field is NULL. Quotes
-    must be balanced: a quote that opens a field and is never closed swallows the lines after it.
+    In a CSV file every line is one record, and the first line names the columns. Fields are
+    separated by commas and may be in double quotes, lines end with a line feed, a carriage return
+    or both, and the encoding is UTF-8. Reading never fails, and no line changes how another is
+    read. Omitted are lines with too few fields, with a quoted field that is not closed or goes on
+    after its closing quote, of more than 2 MB, or with bytes that are not UTF-8. So a quoted field
+    cannot contain a line break. Fields without a name are ignored, and an empty field is NULL.
 
     Raises:
         InvalidParameter: If there is no such file or table, or it cannot be read.
         Unsupported: If this version cannot read such a source, or a library is missing.
     """
+    found = _open(source, table)
+    if name is not None:
+        found = replace(found, name=name, place=named(name))
+    return replace(found, version=version)
+
+
+def _open(source: object, table: str | None) -> Source:
     if isinstance(source, str) and source.startswith(ADDRESS):
         found, name = connect(source, table)
-        return _source(found, "postgres", name)
+        return _source(found, "postgres", name, _table_place(found, "postgres"), owned=True)
     if table is not None:
         raise InvalidParameter(
             Words("table=", "--table")
@@ -152,19 +190,42 @@ def open_source(source: object, table: str | None = None) -> Source:
             fix="Leave it out.",
         )
     if isinstance(source, str | PathLike):
-        read_table, text = read(fspath(source))
-        return _source(read_table, "duckdb", str(fspath(source)), text=text)
+        path = fspath(source)
+        read_table, text = read(path)
+        place = file_place(str(path))
+        return _source(read_table, "duckdb", str(path), place, text=text, owned=True)
     frame = frame_name(source)
     if frame is not None:
-        return _source(frame_table(source, frame), "duckdb", frame)
+        return _source(frame_table(source, frame), "duckdb", frame, None, owned=True)
     engine = engine_of(source)
     chosen, name = check_rowwise(source)
-    return _source(chosen, engine, name)
+    return _source(chosen, engine, name, _table_place(chosen, engine))
 
 
-def _source(table: "ir.Table", engine: str, name: str, *, text: bool = False) -> Source:
+def _table_place(table: "ir.Table", engine: str) -> Place | None:
+    """Return the place of the one database table that an Ibis table is computed from."""
+    import ibis.expr.operations as ops
+
+    (origin,) = table.op().find(ops.PhysicalTable)
+    return table_place(origin, table.get_backend(), engine)
+
+
+def _source(
+    table: "ir.Table",
+    engine: str,
+    name: str,
+    place: Place | None,
+    *,
+    text: bool = False,
+    owned: bool = False,
+) -> Source:
     kinds = {column: _kind(type_) for column, type_ in table.schema().items()}
-    return Source(table, engine, name, text, MappingProxyType(kinds))
+    kinds |= dict.fromkeys(no_numbers(table, engine), "other")
+    return Source(table, engine, name, text, MappingProxyType(kinds), place, owned=owned)
+
+
+def _digest(known: Sequence[object]) -> str:
+    return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:32]
 
 
 def _kind(type_: "dt.DataType") -> str:

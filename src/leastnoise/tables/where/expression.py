@@ -119,6 +119,8 @@ class _Columns:
         operator, bound = self._bounded(column.type(), operator, number)
         if bound is None:  # the same for every number, NULL for NULL
             return self._all(column) if operator == "true" else _never()
+        if self._large(column.type(), bound):
+            return _compare_digits(column, operator, int(bound))
         held = _OPERATIONS[operator](column, self._typed(column.type(), bound))
         # On all three engines NaN is greater than every number and equal to itself.
         return self._but_nan(column, held) if operator in (">", ">=", "!=") else held
@@ -138,7 +140,13 @@ class _Columns:
         ]
         if not kept:
             return self._all(column) if negated else _never()
+        large = [bound for bound in kept if self._large(column.type(), bound)]
+        kept = [bound for bound in kept if bound not in large]
         parts = list[Any]()
+        if large:
+            digits = column.cast("string")
+            listed = [str(int(bound)) for bound in large]
+            parts.append(digits.notin(listed) if negated else digits.isin(listed))
         if 0 in kept:
             # Alone: in a long list Spark compares floats by their bits, and −0.0 has others.
             kept.remove(Fraction(0))
@@ -190,7 +198,7 @@ class _Columns:
 
         if kind.is_integer():
             return ibis.literal(int(number), type=kind)
-        if self._hugeint(kind) and abs(number) < 1 << 63:
+        if self._hugeint(kind):
             return ibis.literal(int(number), type="int64")
         # From strings, which every engine parses exactly; 0.1 in a query is not a float everywhere.
         if kind.is_floating():
@@ -198,9 +206,17 @@ class _Columns:
         return ibis.literal(_decimal(number)).cast("decimal" if self._boundless else kind)
 
     def _hugeint(self, kind: Any) -> bool:
-        """Return whether it may be DuckDB's HUGEINT, which has numbers that no decimal has."""
+        """Return whether it may be DuckDB's HUGEINT, which has numbers that no decimal has.
+
+        It has others than decimal(38, 0), for which Ibis takes both. If it is compared with a
+        decimal, DuckDB casts it, which fails for some of its numbers.
+        """
         wide = kind.is_decimal() and (kind.precision, kind.scale) == (38, 0)
         return bool(wide and self._engine == "duckdb")
+
+    def _large(self, kind: Any, number: Fraction) -> bool:
+        """Return whether a number has no literal that both of these types are compared with."""
+        return self._hugeint(kind) and abs(number) >= 1 << 63
 
     @property
     def _boundless(self) -> bool:
@@ -213,7 +229,7 @@ class _Columns:
         """
         if kind.is_decimal() and self._boundless:
             return operator, number
-        below, above = _neighbors(kind, number)
+        below, above = _neighbors(kind, number, beyond=self._hugeint(kind))
         if below == above:
             return operator, below
         # The number lies strictly between two neighbors of the type, or beyond its last value. No
@@ -273,8 +289,13 @@ def _balanced(join: Any, parts: list[Any]) -> Any:
     return parts[0]
 
 
-def _neighbors(kind: Any, number: Fraction) -> tuple[Fraction | None, Fraction | None]:
-    """Return the greatest value of a type not above a number, and the least not below it."""
+def _neighbors(
+    kind: Any, number: Fraction, *, beyond: bool = False
+) -> tuple[Fraction | None, Fraction | None]:
+    """Return the greatest value of a type not above a number, and the least not below it.
+
+    ``beyond`` says that a type of decimals may have integers with one digit more.
+    """
     if kind.is_floating():
         bits, lowest = (24, -149) if kind.nbytes == 4 else (53, -1074)
         mirrored = float_below(-number, bits, lowest)
@@ -282,7 +303,7 @@ def _neighbors(kind: Any, number: Fraction) -> tuple[Fraction | None, Fraction |
     if kind.is_integer():
         unit, least, most = Fraction(1), kind.bounds.lower, kind.bounds.upper
     else:
-        unit, most = Fraction(1, 10**kind.scale), 10**kind.precision - 1
+        unit, most = Fraction(1, 10**kind.scale), 10 ** (kind.precision + beyond) - 1
         least = -most
     below, above = number // unit, -(-number // unit)
     return (
@@ -294,6 +315,24 @@ def _neighbors(kind: Any, number: Fraction) -> tuple[Fraction | None, Fraction |
 def _decimal(number: Fraction) -> str:
     """Write a finite decimal in full; the context raises for other numbers."""
     return f"{_EXACT.divide(Decimal(number.numerator), Decimal(number.denominator)):f}"
+
+
+def _compare_digits(column: Any, operator: str, number: int) -> Any:
+    """Compare a column of integers with an integer, not 0, by the digits of both.
+
+    Of two numbers of one sign, that with more digits is further from 0; if they have as many, that
+    whose digits come later as strings. No value is cast to a type that does not have it.
+    """
+    digits, bound = column.cast("string"), str(number)
+    if operator in ("=", "!="):
+        return _OPERATIONS[operator](digits, bound)
+    outward = ">" if number > 0 else "<"
+    if not operator.startswith(outward):
+        return ~_compare_digits(column, OPPOSITES[operator], number)
+    same_sign = ~digits.startswith("-") if number > 0 else digits.startswith("-")
+    later = digits >= bound if operator.endswith("=") else digits > bound
+    length = digits.length()
+    return same_sign & ((length > len(bound)) | ((length == len(bound)) & later))
 
 
 def _never() -> Any:

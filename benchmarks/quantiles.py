@@ -1,0 +1,84 @@
+"""How far from its rank a released median is, beside a textbook exponential mechanism.
+
+442 values and 400 cells, as in docs/tables.md. The textbook's mechanism selects an edge e with
+probability proportional to exp(−ε·|below(e) − n/2|), half a row being what one row changes. Its
+error is |below(e) − n/2|; ours is the rank error of the cell that was selected.
+"""
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+
+import numpy as np
+import pyarrow as pa
+
+import leastnoise as ln
+from benchmarks.plan import Plan
+from benchmarks.progress import say
+from benchmarks.timing import Row, short
+
+EPSILONS = ("0.2", "1")
+_ROWS, _CELLS, _HIGH = 442, 400, 400
+# So many medians for each round of a plan.
+_MEDIANS = 200
+
+
+def measured(plan: Plan) -> Row:
+    """Return the mean rank errors at each ε, with their standard errors, and their ratio."""
+    rows = []
+    for epsilon in EPSILONS:
+        say(f"quantiles: ε = {epsilon}")
+        medians = _MEDIANS * plan.rounds
+        found = {"leastnoise": _ours(epsilon, medians), "textbook": _textbook(epsilon, medians)}
+        rows.append(
+            {
+                "epsilon": epsilon,
+                "medians": medians,
+                "errors": {name: _mean(errors) for name, errors in found.items()},
+                "ratio": short(sum(found["leastnoise"]) / sum(found["textbook"])),
+            }
+        )
+    return {"rows": rows}
+
+
+def _values() -> list[float]:
+    """Return normal quantiles: always the same values."""
+    law = NormalDist(150, 50)
+    return [law.inv_cdf((place + 0.5) / _ROWS) for place in range(_ROWS)]
+
+
+def _ranks() -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    """Return below(e) − n/2 at all edges, the bounds included."""
+    counts, _ = np.histogram(np.clip(_values(), 0, _HIGH), bins=_CELLS, range=(0, _HIGH))
+    return np.concatenate([[0], np.cumsum(counts)]) - _ROWS / 2
+
+
+def _ours(epsilon: str, medians: int) -> list[float]:
+    """Return the rank errors of medians that a table releases, a group for each."""
+    table = pa.table({"value": _values() * medians, "group": np.repeat(np.arange(medians), _ROWS)})
+    people = ln.protect(table, unit=None, ledger=ln.UNRECORDED)
+    found = people.median(
+        "value",
+        bounds=(0, _HIGH),
+        cells=_CELLS,
+        by="group",
+        keys=range(medians),
+        privacy=ln.Privacy(epsilon),
+    )
+    ranks = _ranks()
+    errors = np.maximum(0, np.maximum(ranks[:-1], -ranks[1:]))
+    return [float(errors[one.cell]) for one in found.answers]
+
+
+def _textbook(epsilon: str, medians: int) -> list[float]:
+    """Return the rank errors of so many edges that the exponential mechanism selects."""
+    errors = np.abs(_ranks()[:-1])
+    weights = np.exp(-float(epsilon) * errors)
+    chosen = np.random.default_rng().choice(errors, size=medians, p=weights / weights.sum())
+    return [float(error) for error in chosen]
+
+
+def _mean(errors: Sequence[float]) -> Row:
+    mean = sum(errors) / len(errors)
+    spread = math.sqrt(sum((error - mean) ** 2 for error in errors)) / len(errors)
+    return {"mean": short(mean), "standard_error": short(spread)}

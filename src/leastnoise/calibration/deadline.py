@@ -1,0 +1,33 @@
+"""How long a search may take, by a clock that tests can replace."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment of a monotonic clock, in seconds, after which no further step is begun."""
+
+    at: float
+    clock: Clock = field(default=time.monotonic, compare=False)
+
+    @classmethod
+    def after(cls, seconds: float, clock: Clock = time.monotonic) -> "Deadline":
+        """Return the moment so many seconds from now."""
+        return cls(clock() + seconds, clock)
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left; negative once the moment has passed."""
+        return self.at - self.clock()
+
+    def share(self, part: float) -> "Deadline":
+        """Return an earlier moment: after this part of what is left."""
+        return Deadline.after(max(self.left, 0.0) * part, self.clock)
+
+    def earlier(self, seconds: float) -> "Deadline":
+        """Return the moment so many seconds before this one."""
+        return Deadline(self.at - seconds, self.clock)

@@ -1,0 +1,164 @@
+"""Report everything that a table command lacks at once, with an example that runs.
+
+The example is the command as it was typed, completed for the census that the package comes with.
+"""
+
+import re
+import shlex
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from leastnoise.errors import InvalidParameter
+from leastnoise.rendering import held, labelled
+from leastnoise.tables import Argument, TableQuery
+
+_WIDTH = 80
+# What follows could hold a password.
+_ADDRESS = re.compile(r"(?<=://).*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """Something that was not given.
+
+    Attributes:
+        name: How it is written, with a placeholder.
+        meaning: What it is for, and what may be given instead.
+        example: The words that complete the command.
+    """
+
+    name: str
+    meaning: str
+    example: tuple[str, ...]
+
+
+def check_missing(query: TableQuery, values: Mapping[str, Any], typed: Sequence[str]) -> None:
+    """Raise one error for all that is missing; ``values`` are those that click has read.
+
+    Args:
+        query: The query of the command.
+        values: What was given, by the names of parameters.
+        typed: The words of the command line after the name of the command.
+    """
+    given = {
+        name: value
+        for name, value in values.items()
+        if isinstance(value, str | tuple | list | bool) and value != ()
+    }
+    missing = [*_arguments(query, given), *_unit(given), *_groups(query, given)]
+    missing += [*_guarantee(query, given), *_record(given)]
+    if missing:
+        listed = labelled([(one.name, one.meaning) for one in missing], width=_WIDTH - 2)
+        lines = [*listed, "", "Example:", *_example(query, missing, typed)]
+        raise InvalidParameter(
+            f"{_amount(missing)} missing. Nothing was read or charged.\n"
+            + textwrap.indent("\n".join(lines), "  ")
+        )
+
+
+def _amount(missing: Sequence[_Missing]) -> str:
+    options = all(one.name.startswith("-") for one in missing)
+    if len(missing) == 1:
+        return f"1 {'option' if options else 'argument'} is"
+    return f"{len(missing)} {'options' if options else 'arguments and options'} are"
+
+
+def _arguments(query: TableQuery, given: Mapping[str, Any]) -> list[_Missing]:
+    found = []
+    if "source" not in given:
+        meaning = "a CSV or Parquet file, a pattern for several, or postgresql://user@host/database"
+        found.append(_Missing("SOURCE", meaning, ("people.csv",)))
+    elif given["source"].startswith(("postgresql://", "postgres://")) and "table" not in given:
+        found.append(_Missing("--table NAME", "the table of the database", ("--table", "people")))
+    lacking = [one for one in query.arguments if one.required]
+    return found + [_argument(one) for one in lacking if one.name not in given]
+
+
+def _argument(one: Argument) -> _Missing:
+    metavar = one.metavar or one.name.upper()
+    words = tuple((one.example or metavar).split(" "))
+    if not one.help:
+        return _Missing(metavar, "a column of the table", words)
+    meaning = f"{one.help[0].lower()}{one.help[1:].rstrip('.')}"
+    return _Missing(f"--{one.name} {metavar}", meaning, (f"--{one.name}", *words))
+
+
+def _unit(given: Mapping[str, Any]) -> list[_Missing]:
+    if "row_is_unit" in given:
+        return []
+    who = "the column that identifies a person; or --row-is-unit if every row is a different person"
+    rows = "maximum rows per unit in each group: 1 if everybody has one row"
+    wanted = {
+        "unit": _Missing("--unit COLUMN", who, ("--unit", "person_id")),
+        "max_rows": _Missing("--max-rows N", rows, ("--max-rows", "1")),
+    }
+    return [one for name, one in wanted.items() if name not in given]
+
+
+def _groups(query: TableQuery, given: Mapping[str, Any]) -> list[_Missing]:
+    """Return what answers by group lack: the groups, or in how many of them a unit counts."""
+    found = []
+    named = 2 if "groups_file" in given else len(given.get("groups", ()))
+    if query.groups_itself and "by" in given and not named:
+        meaning = "a group to answer for; may be repeated"
+        found.append(_Missing("--group VALUE", meaning, ("--group", "north")))
+        named = 1
+    # A list of edges without a second comma is one range.
+    ranges = query.groups_itself and given.get("edges", ",,").count(",") > 1
+    several = ranges or ("by" in given and named != 1)
+    if several and not given.keys() & {"row_is_unit", "max_groups"}:
+        meaning = (
+            "maximum groups per unit: 1 if everybody is in one group. A unit in more groups "
+            "counts in N of them, chosen by a hash"
+        )
+        found.append(_Missing("--max-groups N", meaning, ("--max-groups", "1")))
+    return found
+
+
+def _guarantee(query: TableQuery, given: Mapping[str, Any]) -> list[_Missing]:
+    found = []
+    if not given.keys() & {"epsilon", "delta"}:
+        meaning = "ε of the guarantee; or --delta D, or both"
+        found.append(_Missing("--epsilon E", meaning, ("--epsilon", "0.2")))
+    discovering = "by" in given and not given.keys() & {"groups", "groups_file", "delta"}
+    if discovering and not query.groups_itself:
+        meaning = (
+            "δ of the guarantee, well below 1 / number of people, because discovering groups "
+            "requires δ > 0; or list the groups: --group north --group south"
+        )
+        found.append(_Missing("--delta D", meaning, ("--delta", "1e-7")))
+    return found
+
+
+def _record(given: Mapping[str, Any]) -> list[_Missing]:
+    if given.keys() & {"ledger", "unrecorded", "explain"}:
+        return []
+    meaning = "the ledger to charge; or --unrecorded to track the budget yourself"
+    return [_Missing("--ledger FILE", meaning, ("--ledger", "people.ledger"))]
+
+
+def _example(query: TableQuery, missing: Sequence[_Missing], typed: Sequence[str]) -> list[str]:
+    """Return the lines of a command that runs; the first creates the ledger, if none was named."""
+    words = [_ADDRESS.sub("…", word) for word in typed]
+    words += [word for one in missing for word in one.example]
+    lines = _wrapped(["leastnoise", query.command, *map(shlex.quote, words)])
+    if any(one.name == "--ledger FILE" for one in missing):
+        lines = ["leastnoise ledger people.ledger new --epsilon 1 --delta 1e-6", *lines]
+    return lines
+
+
+def _wrapped(words: Sequence[str]) -> list[str]:
+    """Return a command in lines that a shell reads as one; a value stays beside its option."""
+    text = " ".join(held(word) for word in words)
+    text = re.sub(r"(?<!\S)(--\S+) (?!-)", rf"\1{held(' ')}", text)
+    lines = textwrap.wrap(
+        text,
+        _WIDTH - 4,
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    broken = [f"{line} \\" for line in lines[:-1]]
+    return [line.replace(held(" "), " ") for line in (*broken, *lines[-1:])]

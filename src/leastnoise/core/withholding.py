@@ -1,0 +1,37 @@
+"""Withhold true values from errors: what is raised holds nothing of what was being released.
+
+The traceback of an error refers to the frames that it passed, and their variables hold the true
+value, or noise that the ledger has not stored yet: whoever logs variables would log them. So every
+function that a true value enters ends like this::
+
+    try:
+        return work(value)
+    except BaseException as error:
+        failure = without_values(error)
+    del value
+    raise failure
+
+The error is raised after the ``except`` block, where nothing refers to the inner frames any more.
+"""
+
+from leastnoise.errors import LeastnoiseError, ReleaseFailed
+
+
+def without_values(error: BaseException) -> BaseException:
+    """Return the error to raise instead of one that may refer to true values.
+
+    Our own errors, whose messages never hold data, and errors that end the program, such as
+    KeyboardInterrupt, lose their traceback and the errors behind them. Any other error may quote a
+    value: MemoryError is replaced by a new one, the rest by :class:`ReleaseFailed`.
+    """
+    if isinstance(error, MemoryError):
+        return MemoryError()
+    if isinstance(error, Exception) and not isinstance(error, LeastnoiseError):
+        return ReleaseFailed(
+            "The release failed with an unexpected error, which is withheld because it can quote "
+            "data. Nothing was released. A charge in a ledger stands. Report this as a bug; "
+            "repeat the query with the same key at no further cost."
+        )
+    error.__traceback__ = error.__context__ = error.__cause__ = None
+    vars(error).pop("__notes__", None)
+    return error

@@ -1,0 +1,45 @@
+"""Errors of SQLite, in our words: its own may quote what it read."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from leastnoise.errors import LeastnoiseError, LedgerDamaged
+from leastnoise.ledger.stores.base import unavailable
+
+_LOCKED = "another process kept it locked past the time-out", "Try again with the same key."
+_REASONS = {
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
+    sqlite3.SQLITE_PROTOCOL: _LOCKED,
+    sqlite3.SQLITE_PERM: ("its file may not be used", "Look at its rights."),
+    sqlite3.SQLITE_NOMEM: ("there was no memory for it", "Try again with the same key."),
+    sqlite3.SQLITE_READONLY: ("its file or folder is read-only", "Give it a place to write."),
+    sqlite3.SQLITE_FULL: ("its disk is full", "Make room and try again with the same key."),
+    sqlite3.SQLITE_IOERR: ("its disk failed", "Mend it and try again with the same key."),
+    sqlite3.SQLITE_CANTOPEN: ("its file cannot be opened", "Look at its path and its rights."),
+}
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Say in our words what SQLite says in its own, which may quote what it read."""
+    try:
+        yield
+    except LeastnoiseError:
+        raise
+    except sqlite3.Error as error:
+        if isinstance(error, sqlite3.ProgrammingError):
+            raise unavailable("it was closed", "Open it again.") from None
+        reason = _REASONS.get(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF)
+        raise (unavailable(*reason) if reason else broken()) from None
+    except UnicodeDecodeError:  # SQLite quoted what is no text, and Python cannot read the quote
+        raise broken() from None
+
+
+def broken() -> LedgerDamaged:
+    """Return the error for a file that is not as it was written."""
+    return LedgerDamaged(
+        "a ledger must be as it was written; this file is not whole. Nothing is released from it: "
+        "put back a copy that is whole, and look for what changed it."
+    )

@@ -1,0 +1,139 @@
+"""A selection: permute-and-flip with its guarantee, and how far off what it selects can be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from leastnoise.core.exact import (
+    Number,
+    decay,
+    first_index,
+    fixed_power,
+    format_ratio,
+    parse_confidence,
+    parse_count,
+)
+from leastnoise.core.privacy import Privacy
+from leastnoise.core.release import Rebuilt
+from leastnoise.core.selection import Selector
+from leastnoise.ledger import Json, Spending, privacy_to_json
+from leastnoise.mechanism.mechanism import Mechanism
+from leastnoise.mechanism.storage import digest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_GUARD = 128
+
+
+@dataclass(frozen=True, repr=False)
+class PermuteAndFlip(Rebuilt):
+    """Selects one of so many candidates by their errors, with an (ε, 0) guarantee.
+
+    It stands beside :class:`Mechanism` where a release selects and adds no noise.
+
+    Attributes:
+        privacy: The guarantee of one selection.
+        sensitivity: Δ, by how much one unit can change the integer error of any candidate.
+        candidates: How many candidates there are.
+        selector: What selects; it has the proof (:mod:`leastnoise.core.selection`).
+    """
+
+    privacy: Privacy
+    sensitivity: int
+    candidates: int
+    selector: Selector = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        parse_count(self.candidates, "candidates", least=1)
+        object.__setattr__(self, "selector", Selector(self.privacy, self.sensitivity))
+
+    def __repr__(self) -> str:
+        return f"PermuteAndFlip(candidates={self.candidates}, sensitivity={self.sensitivity})"
+
+    @property
+    def noise(self) -> "PermuteAndFlip":
+        """What explanations show in place of noise: the selection itself."""
+        return self
+
+    @property
+    def needs_allowance(self) -> bool:
+        """Whether ``allow_exact`` is required: never, any data can lead to any candidate."""
+        return False
+
+    def __call__(self, errors: "Sequence[int] | NDArray[Any]") -> list[int]:
+        """Select by the true errors; return the place of the candidate, alone in a list."""
+        return [self.selector.choose(errors)]
+
+    def error_bound(self, confidence: Number) -> int:
+        """Return t: for all data, the error is at most t above the least with this probability.
+
+        The smallest one. Let the least error be 0, m the number of candidates and p = e^(−ε·s/(2Δ))
+        the probability that the coin of a candidate with error s lands. Then
+
+            P(error ≥ s) ≤ 1 − (1 − (1 − p)ᵐ)/(m·p).
+
+        *Proof.* Let b of the candidates with errors ≥ s, and g of the others, have coins that land;
+        g ≥ 1, for the best one's does. P(error ≥ s) = E[b/(b + g)] ≤ E[b/(b + 1)]. That grows with
+        b, hence with the number of such candidates, at most m − 1, and with the probabilities of
+        their coins, at most p. For b ~ Binomial(m − 1, p) it is 1 − E[1/(1 + b)], as claimed. It is
+        reached where one candidate has error 0 and all others s: no smaller bound holds for all
+        data. ∎
+        """
+        level = parse_confidence(confidence, below_one="and below 1, as any error is possible")
+        return _error_bound(self.selector.rate, self.candidates, 1 - level)
+
+    def spending(self) -> Spending:
+        """Return what a ledger charges for one selection."""
+        mechanism, key = self._description
+        return Spending(self.privacy, {key: mechanism}, {"answer": "selection"})
+
+    @cached_property
+    def _description(self) -> tuple[Json, str]:
+        """The description that a ledger stores, and its digest. They must never change."""
+        drawn = {
+            "privacy": privacy_to_json(self.privacy),
+            "selection": "permute-and-flip",
+            "sensitivity": format_ratio(Fraction(self.sensitivity)),
+            "candidates": self.candidates,
+        }
+        return drawn | {"noise": repr(self)}, digest(drawn)
+
+
+# What releases a number: it adds noise, or selects.
+AnyMechanism = Mechanism | PermuteAndFlip
+
+
+def as_noise(mechanism: AnyMechanism) -> Mechanism:
+    """Return a mechanism that adds noise; raise a TypeError for a selection."""
+    if isinstance(mechanism, Mechanism):
+        return mechanism
+    raise TypeError("a number that is selected has no noise")
+
+
+@lru_cache(maxsize=1024)
+def _error_bound(rate: Fraction, candidates: int, rare: Fraction) -> int:
+    def is_rare(error: int) -> bool:
+        return _exceeding(rate, candidates, error, rare) <= rare
+
+    last = 1
+    while not is_rare(last):
+        last *= 2
+    return first_index(0, last, is_rare) - 1
+
+
+def _exceeding(rate: Fraction, candidates: int, error: int, rare: Fraction) -> Fraction:
+    """Return a bound of P(error ≥ ``error``): the least one, or one that is not above ``rare``.
+
+    The least one is rounded up, by far less than ``rare``.
+    """
+    bits = _GUARD + 4 * candidates.bit_length() + 2 * (1 / rare).__ceil__().bit_length()
+    # The bound grows with p, and with (1 − p)ᵐ: both are rounded up.
+    chance = min(decay(min(rate * error, Fraction(bits)), bits).upper, Fraction(1))
+    simple = (candidates - 1) * chance / 2  # b/(b + 1) ≤ b/2
+    if simple <= rare or chance == 1:
+        return min(simple, 1 - Fraction(1, candidates))
+    rest = Fraction(fixed_power(1 - chance, candidates, bits)[1], 1 << bits)
+    return 1 - (1 - rest) / (candidates * chance)

@@ -1,0 +1,46 @@
+"""A released count or sum of a table."""
+
+from leastnoise.core.privacy import Privacy
+from leastnoise.mechanism import Answer, Mechanism, format_errors, format_value
+from leastnoise.tables.answers import facts
+from leastnoise.tables.answers.subject import Statement, Subject
+
+
+class TableNumber(Answer):
+    """An :class:`Answer` from a table: a count or a sum, with the quantity it is about."""
+
+    __slots__ = ("_statement",)
+
+    def __init__(self, index: int, mechanism: Mechanism, statement: Statement) -> None:
+        # Without super(): there can be a million of them.
+        self._index = index
+        self._mechanism = mechanism
+        self._receipt = statement.receipt
+        self._statement = statement
+
+    @property
+    def subject(self) -> Subject:
+        """What the number is about: clipping bounds, contribution bounds, omitted rows."""
+        return self._statement.subject
+
+    @property
+    def privacy(self) -> Privacy:
+        """The guarantee of the numbers that make this answer, for one unit: its own share."""
+        return self._statement.privacy
+
+    @property
+    def total_privacy(self) -> Privacy:
+        """The guarantee of everything that was released together, for one unit."""
+        return self._statement.total_privacy
+
+    def result(self) -> facts.Shown:
+        """Return the figures as they print."""
+        usual, max_error = format_errors(self)
+        exact = facts.exact_words([(self.subject.statistic, self.mechanism)])
+        return facts.Shown(value=format_value(self), error=usual, max_error=max_error, exact=exact)
+
+    def _repr_html_(self) -> str:
+        return facts.as_html(self, self.result())
+
+    def __str__(self) -> str:
+        return facts.as_text(self, self.result())

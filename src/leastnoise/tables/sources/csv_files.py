@@ -1,0 +1,107 @@
+"""CSV files, read so that a line can change no record but its own.
+
+Every physical line is one record. A reader in which a quoted field may contain a line break has a
+state at the end of a line, so one line can decide how all lines after it are read: one person's
+quote would add or remove the records of others, which no sensitivity covers. Here DuckDB reads the
+file as plain lines (``_LINES``), and each line is split by itself, by the grammar of RFC 4180
+without line breaks:
+
+    line = field { "," field }
+    field = quoted | bare
+    quoted = '"' { any character but '"', or '""' } '"'
+    bare = nothing, or any characters but ",", of which the first is not '"'
+
+Each line has at most one reading: a field that begins with a quote ends at the first quote that is
+not doubled, and any other at the next comma. A line without a reading is omitted.
+"""
+
+import csv
+import re
+
+from leastnoise.errors import InvalidParameter
+
+_LONGEST = 1 << 20  # bytes in the line of names
+# Nothing is guessed, so how a file is read does not depend on its content. There are no quotes and
+# no escapes, and the separator of columns is a line break: so a line is one column, and there is no
+# state to carry over. Not strict, and ignoring errors, so no line makes reading fail. Not parallel:
+# DuckDB 2.0 loses lines at the ends of the pieces that it reads in parallel.
+_LINES = """read_csv({paths}, columns = {{'line': 'VARCHAR'}}, auto_detect = false, header = true,
+    delim = '\n', quote = '', escape = '', comment = '', nullstr = '',
+    encoding = 'utf-8', compression = 'none', ignore_errors = true, strict_mode = false,
+    parallel = false, max_line_size = 2000000, hive_partitioning = false)"""
+# Fields, from the simplest to all that the grammar has. In the first two a comma separates fields
+# everywhere, or everywhere outside of quotes. A quoted field is written as runs in quotes, "a" and
+# "b" for "a""b": so each character decides how to go on, and RE2 matches in one pass.
+_SIMPLE = '(?:"[^",]*"|[^",][^,]*|)'
+_PLAIN = '(?:(?:"[^"]*")+|[^",]+|)'
+_FIELD = '(?:(?:"[^"]*")+|[^",][^,]*|)'
+# Every second piece between quotes is inside of them. A line has no line break, so a comma inside
+# can be written as one until the fields are apart.
+_PIECES = """array_to_string(list_transform(string_split(line, '"'),
+    lambda piece, place: CASE WHEN place % 2 = 0 THEN replace(piece, ',', '\n') ELSE piece END
+), '"')"""
+# NULL if the line is empty or cannot be read. Most files need the first three cases alone.
+_SPLIT = f"""CASE
+    WHEN line = '' THEN NULL
+    WHEN NOT contains(line, '"') THEN string_split(line, ',')
+    WHEN regexp_full_match(line, '{_SIMPLE}(?:,{_SIMPLE})*') THEN string_split(line, ',')
+    WHEN regexp_full_match(line, '{_PLAIN}(?:,{_PLAIN})*') THEN string_split({_PIECES}, ',')
+    WHEN regexp_full_match(line, '{_FIELD}(?:,{_FIELD})*')
+        THEN regexp_extract_all(',' || line, ',({_FIELD})', 1)
+END"""
+# More than there are lines. Without it DuckDB would split each line again for every condition.
+_ALL = 1 << 62
+
+
+def view_of_lines(files: list[str], names: list[str], view: str) -> str:
+    """Return the statement that creates a view of the records in files, every column as strings.
+
+    A line with fewer fields than names is omitted, fields without a name are ignored, and an empty
+    field is NULL.
+    """
+    paths = "[" + ", ".join(map(_quote_text, files)) + "]"
+    columns = ", ".join(f"{_field(place)} AS {_quote(name)}" for place, name in enumerate(names, 1))
+    return f"""
+        CREATE VIEW {_quote(view)} AS SELECT {columns}
+        FROM (SELECT {_SPLIT} AS fields FROM {_LINES.format(paths=paths)} LIMIT {_ALL})
+        WHERE len(fields) >= {len(names)}
+    """  # noqa: S608 -- paths and names are quoted
+
+
+def _field(place: int) -> str:
+    """Return the expression for a field, without its quotes; NULL if it is empty."""
+    field = f"fields[{place}]"
+    inner = f"substring({field}, 2, length({field}) - 2)"
+    inner = f"""replace(replace({inner}, '""', '"'), '\n', ',')"""
+    # Only a quoted field begins with a quote.
+    return f"nullif(CASE WHEN starts_with({field}, '\"') THEN {inner} ELSE {field} END, '')"
+
+
+def _quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _quote_text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+# ---------------------------------------------------------------- the line of names
+
+
+def read_names(file: str) -> list[str]:
+    """Return the names in the first line of a CSV file, of which nothing else is looked at."""
+    with open(file, "rb") as content:
+        first = re.split(rb"[\r\n]", content.read(_LONGEST), maxsplit=1)[0]
+    if len(first) == _LONGEST:
+        return []
+    return next(csv.reader([first.decode("utf-8-sig")], strict=True), [])
+
+
+def check_names(names: list[str]) -> list[str]:
+    """Return names that identify columns; reject others."""
+    if not names or not all(names) or len({name.lower() for name in names}) < len(names):
+        raise InvalidParameter(
+            "the first line of a CSV file must name its columns, each differently, also where "
+            "small and capital letters count as the same; got one that does not. Add such a line."
+        )
+    return names

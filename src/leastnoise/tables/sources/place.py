@@ -1,0 +1,135 @@
+"""Where a table is: what tells its data apart from other data, without reading a row.
+
+A stored answer is returned for the same place only. The data itself never takes part: whether an
+answer changes would then reveal whether the data did.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from os.path import abspath
+from typing import Any
+
+from leastnoise.tables.sources.engine import without_details
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place that can be found again, also by another process.
+
+    Attributes:
+        parts: What is unique to the place, beginning with its kind. Hashed into ledgers: it must
+            never change.
+        text: The place as people read it. Stored in ledgers; it holds no password.
+    """
+
+    parts: tuple[str, ...]
+    text: str
+
+
+def named(name: str) -> Place:
+    """Return the place that a caller's own name stands for, wherever the data is."""
+    return Place(("name", name), name)
+
+
+def file_place(path: str) -> Place:
+    """Return the place of a file, or of the files of a pattern.
+
+    It is the absolute path. Symbolic links are not followed: a link that is moved to newer data
+    stays the same place, like a file that is overwritten.
+    """
+    return Place(("file", abspath(path)), abspath(path))
+
+
+def table_place(table: Any, backend: Any, engine: str) -> Place | None:
+    """Return the place of a database table; None for one that no other session can find.
+
+    Args:
+        table: The operation of an Ibis table, with its name and its database.
+        backend: Its connection.
+        engine: The engine's name.
+    """
+    find = {"duckdb": _in_duckdb, "postgres": _in_postgres, "pyspark": _in_spark}[engine]
+    return without_details(lambda: find(table, backend))
+
+
+def derivation(node: Any) -> str | None:
+    """Return a digest of how an Ibis table is computed from its database table; None if it is it.
+
+    Two tables with the same digest have the same filters and columns. Where the database table is,
+    and what it is called, does not matter here.
+    """
+    import ibis.expr.operations as ops
+
+    if isinstance(node, ops.PhysicalTable):
+        return None
+
+    def digest(part: Any, _: Any, **arguments: Any) -> str:
+        if isinstance(part, ops.PhysicalTable):
+            return "table"
+        words = repr((type(part).__name__, [*arguments.items()]))
+        return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
+
+    return str(node.map(digest)[node])
+
+
+# By name, and by what was said of schema and database. Without them DuckDB takes temporary tables
+# first, then those of the current schema, then of "main".
+_DUCKDB = """
+SELECT path, found.schema_name, found.name, temporary
+FROM (
+    SELECT database_name, schema_name, table_name AS name, temporary FROM duckdb_tables()
+    UNION ALL
+    SELECT database_name, schema_name, view_name, temporary FROM duckdb_views()
+) AS found
+JOIN duckdb_databases() USING (database_name)
+WHERE lower(found.name) = lower($name) AND type = 'duckdb'
+    AND lower(database_name) IN (lower(coalesce($catalog, current_database())),
+                                 lower(coalesce($catalog, 'temp')))
+    AND lower(schema_name) IN (lower(coalesce($database, current_schema())),
+                               lower(coalesce($database, 'main')))
+ORDER BY temporary DESC, schema_name = current_schema() DESC
+LIMIT 1
+"""
+
+
+def _in_duckdb(table: Any, backend: Any) -> Place | None:
+    where = {"catalog": table.namespace.catalog, "database": table.namespace.database}
+    found = backend.con.sql(_DUCKDB, params={"name": table.name, **where}).fetchall()
+    if not found or found[0][0] is None or found[0][3]:
+        return None
+    path, schema, name, _ = found[0]
+    return Place(("duckdb", path, schema, name), f"{schema}.{name} in {path}")
+
+
+_POSTGRES = """
+SELECT nspname, relname, relpersistence = 't' FROM pg_catalog.pg_class
+JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+WHERE pg_class.oid = %s::regclass
+"""
+
+
+def _in_postgres(table: Any, backend: Any) -> Place | None:
+    words = [part for part in (table.namespace.database, table.name) if part]
+    typed = ".".join('"' + part.replace('"', '""') + '"' for part in words)
+    with backend.con.transaction(), backend.con.cursor() as cursor:
+        ((schema, name, temporary),) = cursor.execute(_POSTGRES, (typed,)).fetchall()
+    if temporary:
+        return None
+    server = backend.con.info
+    place = (server.host, str(server.port), server.dbname)
+    text = f"{schema}.{name} in {server.dbname} at {server.host}:{server.port}"
+    return Place(("postgres", *place, schema, name), text)
+
+
+def _in_spark(table: Any, backend: Any) -> Place | None:
+    session = backend._session
+    words = [
+        part for part in (table.namespace.catalog, table.namespace.database, table.name) if part
+    ]
+    found = session.catalog.getTable(".".join(f"`{part.replace('`', '``')}`" for part in words))
+    if found.isTemporary:
+        return None
+    metastore = session.conf.get("spark.hadoop.hive.metastore.uris", None)
+    server = metastore or session.conf.get("spark.sql.warehouse.dir", None) or ""
+    names = [found.catalog or "", *(found.namespace or []), found.name]
+    return Place(("pyspark", server, *names), f"{'.'.join(names)} in {server}")

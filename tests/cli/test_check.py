@@ -1,0 +1,103 @@
+"""``leastnoise check`` prints what it verified apart from what only the file says."""
+
+import json
+import math
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import leastnoise as ln
+from leastnoise.certificate import Certificate
+from tests.certificate.test_tabulated import signed
+from tests.cli.test_cli import run
+
+BOAST = "proved least among all noises by Euler (1748), Theorem 1"
+
+
+def uniform() -> Certificate:
+    return ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1).certificate
+
+
+def saved(certificate: Certificate, path: Path, **changes: object) -> str:
+    path.write_text(signed(json.loads(certificate.to_json()) | changes), encoding="utf-8")
+    return str(path)
+
+
+def test_a_source_of_ones_own_is_not_printed_as_verified(tmp_path: Path) -> None:
+    done = run("check", saved(uniform(), tmp_path / "certificate.json", source=BOAST))
+    assert done.returncode == 0
+    verified, says = done.stdout.split("The file says, and this command does not verify:")
+    assert "Euler" not in verified
+    assert "least among symmetric noises that never rise away from 0" in verified
+    assert "(proved by a supporting line)" in verified
+    assert f"  source  {BOAST!r}" in says
+
+
+def test_json_holds_claims_apart(tmp_path: Path) -> None:
+    path = saved(uniform(), tmp_path / "certificate.json", source=BOAST)
+    found = json.loads(run("check", path, "--json").stdout)
+    assert found["claimed"] == {"source": BOAST}
+    assert found["verified"]["exact"]
+    assert found["verified"]["privacy"] == {"epsilon": "0", "delta": "1/10"}
+    assert "Euler" not in json.dumps(found["verified"])
+
+
+def test_the_name_of_a_function_is_a_claim(tmp_path: Path) -> None:
+    privacy, cost = ln.Privacy(delta="0.1"), ln.Cost(math.log1p)
+    certificate = ln.calibrate(privacy, sensitivity=1, cost=cost).certificate
+    path = saved(certificate, tmp_path / "certificate.json")
+    verified, says = run("check", path).stdout.split("The file says")
+    assert "log1p" not in verified
+    assert "for the tabulated cost" in verified
+    assert "  cost    'Cost(log1p)'" in says
+    data = json.loads(run("check", path, "--json").stdout)
+    assert data["claimed"]["cost"] == "Cost(log1p)"
+    assert "log1p" not in json.dumps(data["verified"])
+
+
+@pytest.mark.parametrize("how", ["file", "pickle", "replace"])
+def test_what_was_not_verified_is_not_printed_as_proved(how: str) -> None:
+    """In Python too: a certificate that was read says so until its check has passed."""
+    certificate = uniform()
+    assert str(certificate).startswith("least among symmetric noises")
+    makers: dict[str, Callable[[], Certificate]] = {
+        "file": lambda: Certificate.from_json(certificate.to_json()),
+        "pickle": lambda: pickle.loads(pickle.dumps(certificate)),
+        "replace": lambda: replace(certificate, source=BOAST),
+    }
+    other = makers[how]()
+    assert str(other) == f"not verified: {certificate}"
+    assert repr(other) == f"Certificate({certificate.noise!r}: not verified: {certificate})"
+    other.check()
+    assert str(other) == str(certificate)
+
+
+def test_a_check_that_fails_verifies_nothing() -> None:
+    false = replace(uniform(), lower_bound=uniform().lower_bound + 1)
+    with pytest.raises(ln.errors.InvalidParameter, match="its evidence gives another lower bound"):
+        false.check()
+    assert str(false).startswith("not verified: ")
+
+
+def test_words_of_the_cache_are_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kept solution is verified again, and described by the words of this version."""
+    monkeypatch.setenv("LEASTNOISE_CACHE", str(tmp_path))
+    asked: dict[str, Any] = {
+        "privacy": ln.Privacy(1, "0.07"),
+        "sensitivity": 1,
+        "cost": ln.l2,
+        "gap": "1/100",
+    }
+    first = ln.calibrate(**asked).certificate
+    (kept,) = tmp_path.glob("*.json")
+    kept.write_text(signed(json.loads(kept.read_text(encoding="utf-8")) | {"source": BOAST}))
+    again = ln.calibrate(**asked).certificate
+    assert again == first
+    assert again.verified
+    assert "Euler" not in f"{again} {again.source}"

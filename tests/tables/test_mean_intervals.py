@@ -1,0 +1,173 @@
+"""How often the interval of a mean contains the true mean: computed from both distributions.
+
+Nothing is sampled. For a count that is released with noise x, the means that the interval contains
+move with the released sum, so the sums whose interval contains the true mean are a range, which is
+found by halving; its probability is exact.
+"""
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import leastnoise as ln
+from leastnoise.mechanism import Answer, Mechanism, as_noise
+from leastnoise.tables import Mean, MeanAnswer
+from leastnoise.tables.budget import ReleasedNumber, allocate
+from leastnoise.tables.ratio import ErrorQuantile
+
+LEVEL = Fraction(19, 20)
+MEAN = Mean("x", bounds=(0, 100))
+
+
+def parts(privacy: ln.Privacy, family: str | None = None) -> tuple[Mechanism, Mechanism]:
+    """Return the noise of the count and of the sum, as a query about a mean has it."""
+    lattice = MEAN.lattice
+    shift = lattice.high - lattice.middle
+    count = ReleasedNumber(
+        name="count", shift=1, step=Fraction(1), touched=1, integer=True, family=family
+    )
+    total = ReleasedNumber(
+        name="sum", shift=shift, step=lattice.step, touched=1, integer=False, family=family
+    )
+    (counting, adding), _ = allocate(privacy, [count, total])
+    return as_noise(counting), as_noise(adding)
+
+
+def released(count: int, index: int, mechanisms: tuple[Mechanism, Mechanism]) -> MeanAnswer:
+    counting, adding = mechanisms
+    low, high = (end * MEAN.lattice.step for end in (MEAN.lattice.low, MEAN.lattice.high))
+    return MeanAnswer(
+        count=Answer(count, counting),
+        sum=Answer(index, adding),
+        middle=MEAN.lattice.middle * MEAN.lattice.step,
+        bounds=(low, high),
+        privacy=ln.Privacy(1),
+    )
+
+
+def coverage(n: int, slope: Fraction, mechanisms: tuple[Mechanism, Mechanism]) -> Fraction:
+    """Return a lower bound of the probability that the interval contains middle + slope.
+
+    n rows have this mean; the sum lies on the lattice of its noise. Less than 10⁻⁶ is left out.
+    """
+    rows, total = (mechanism.drawn.noise for mechanism in mechanisms)
+    index = int(n * slope / total.step)
+    truth = MEAN.lattice.middle * MEAN.lattice.step + index * total.step / n
+    far = 4 * total.within(1 - Fraction(1, 10**9)) + 10
+
+    def ends(x: int, y: int) -> tuple[Fraction, Fraction]:
+        return released(n + x, index + y, mechanisms).interval(LEVEL)
+
+    def first(holds: Any) -> int:
+        before, after = -far, far
+        while after - before > 1:
+            between = (before + after) // 2
+            before, after = (before, between) if holds(between) else (between, after)
+        return after
+
+    found = Fraction(0)
+    farthest = rows.within(1 - Fraction(1, 10**6))
+    for x in range(-farthest, farthest + 1):
+        start = first(lambda y, x=x: ends(x, y)[1] >= truth)
+        stop = first(lambda y, x=x: ends(x, y)[0] > truth)
+        inside = total.mass((stop - 1) * total.step) - total.mass((start - 1) * total.step)
+        found += Fraction(rows.weight(x)) / rows.total * max(inside, Fraction(0))
+    return found
+
+
+CASES = [
+    (ln.Privacy(1), None),
+    (ln.Privacy("0.5", "1e-6"), None),
+    (ln.Privacy(4), None),
+    (ln.Privacy(1, "1e-6"), "gaussian"),
+    (ln.Privacy(delta="0.1"), None),
+]
+
+
+@pytest.mark.parametrize(("privacy", "family"), CASES, ids=str)
+@pytest.mark.parametrize(
+    ("n", "part"), [(400, "0.03"), (400, "-0.5"), (2000, "0.99"), (2000, "-0.21")]
+)
+def test_the_interval_of_a_mean_covers_95_percent_and_hardly_more(
+    privacy: ln.Privacy, family: str | None, n: int, part: str
+) -> None:
+    """The upper bound is for many rows: the intervals of 0.5.0 covered 97% to 100%."""
+    found = coverage(n, Fraction(part) * 50, parts(privacy, family))
+    assert LEVEL - Fraction(1, 10**6) <= found <= Fraction(953, 1000)
+
+
+@pytest.mark.parametrize(("n", "part"), [(1, "0.9"), (2, "-0.4"), (7, 0), (25, "0.7"), (60, 1)])
+def test_the_interval_of_a_mean_covers_95_percent_of_few_rows(n: int, part: str) -> None:
+    found = coverage(n, Fraction(part) * 50, parts(ln.Privacy(1)))
+    assert found >= LEVEL - Fraction(1, 10**6)
+
+
+def test_the_box_of_both_intervals_covers_more() -> None:
+    """The control: what the check above rejects, and 0.5.0 printed."""
+    mechanisms = parts(ln.Privacy(1))
+    rows, total = (mechanism.drawn.noise for mechanism in mechanisms)
+    reach = total.within(Fraction(39, 40))
+    most = rows.within(Fraction(39, 40))
+    slope = Fraction(3, 2)
+    inside = Fraction(0)
+    for x in range(-60, 61):
+        # |s + y − slope·(n + x)| ≤ t + slope·r for the box, with s = slope·n.
+        least, largest = slope * x / total.step - reach, slope * x / total.step + reach
+        least, largest = least - slope * most / total.step, largest + slope * most / total.step
+        mass = total.mass(largest * total.step) - total.mass(least * total.step)
+        inside += Fraction(rows.weight(x)) / rows.total * mass
+    assert inside > Fraction(97, 100)
+
+
+# --------------------------------------------------------------------------- the quantile itself
+
+_PAIRS: list[tuple[Any, Any]] = [
+    (
+        ln.calibrate(ln.Privacy(first), sensitivity=1, integer=True).drawn.noise,
+        ln.calibrate(ln.Privacy(second), sensitivity=3, integer=True).drawn.noise,
+    )
+    for first, second in (("0.5", 1), (2, 2), (1, "0.3"))
+]
+
+
+def chance(rows: Any, total: Any, slope: Fraction, size: Fraction) -> Fraction:
+    """Return P(|Y − slope·X| ≤ size) up to 10⁻⁹ from below: one point after another."""
+    reach = rows.within(1 - Fraction(1, 10**9))
+    found = Fraction(0)
+    for x in range(-reach, reach + 1):
+        inside = total.mass(slope * x + size)
+        low = slope * x - size
+        below = total.mass(low) - (Fraction(total.weight(int(low))) / total.total
+                                   if low.denominator == 1 else 0)  # fmt: skip
+        found += Fraction(rows.weight(x)) / rows.total * (inside - below)
+    return found
+
+
+@given(
+    st.sampled_from(_PAIRS),
+    st.fractions(0, 5, max_denominator=12),
+    st.fractions(0, 1, max_denominator=12),
+    st.sampled_from([Fraction(1, 2), Fraction(9, 10), LEVEL, Fraction(999, 1000)]),
+)
+@settings(max_examples=40, deadline=None)
+def test_no_slope_up_to_the_largest_exceeds_the_quantile_more_often(
+    pair: tuple[Any, Any], largest: Fraction, part: Fraction, level: Fraction
+) -> None:
+    rows, total = pair
+    size = ErrorQuantile(rows, total, level).at(largest)
+    assert chance(rows, total, part * largest, size) >= level - Fraction(1, 10**8)
+    # It is no more than a step, and a hundredth, above what is needed.
+    smaller = size * Fraction(99, 100) - total.step
+    assert smaller < 0 or chance(rows, total, largest, smaller) < level
+
+
+def test_the_quantile_never_falls_as_slopes_grow() -> None:
+    counting, adding = parts(ln.Privacy("0.3"))
+    found = ErrorQuantile(counting.drawn.noise, adding.drawn.noise, LEVEL)
+    sizes = [found.at(Fraction(50 * k, 16)) for k in range(17)]
+    slack = max(sizes) / 1024
+    assert all(a <= b + slack for a, b in pairwise(sizes))
