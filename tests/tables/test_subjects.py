@@ -233,6 +233,15 @@ def test_every_query_has_its_own_sentence(question: Any, sentence: str, tmp_path
         assert written["subject"]["contributions"] == sentence
 
 
+def test_no_line_breaks_within_bounds(people: Any) -> None:
+    for shift in range(3, 8):  # some of them would break there
+        high = 10**shift
+        answer = people.sum("income", bounds=(0, high), privacy=PRIVACY, **by_region())
+        lines = str(answer).splitlines()
+        assert max(map(len, lines)) <= 80
+        assert any(f"[0, {2 * high}]" in line for line in lines)
+
+
 def test_one_row_is_written_in_the_singular() -> None:
     with of_rows(1) as table:
         total = table.sum("x", bounds=(0, 10), privacy=NEARLY_EXACT, allow_exact=True)
@@ -365,6 +374,9 @@ def test_a_note_on_discovered_groups_promises_a_max_error_only_if_there_is_one()
         text = " ".join(str(answer).split())
         assert "Groups were discovered from the data. Groups with a noisy count of " in text
         assert "so the rows need not add up to the total." in text
+        limit = answer.subject.hidden_up_to
+        hidden = f"hidden: groups with a noisy count of {limit} or less"
+        assert hidden in answer.rows()[0]["quantity"]
         assert ("Max error none" in text) is not bounded
         assert (chance in text) is selected
         for shown in (text, answer._repr_html_()):

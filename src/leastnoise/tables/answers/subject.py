@@ -101,8 +101,12 @@ class Subject:
 
     @property
     def statement(self) -> str:
-        """All of it in one line: quantity, table, contribution bounds, omitted rows and notes."""
-        first = "; ".join(filter(None, [self.heading, self.rules]))
+        """All of it in one line: quantity, table, contributions, what is omitted, and notes."""
+        limit = self.hidden_up_to
+        hidden = (
+            f"hidden: groups with a noisy count of {limit} or less" if limit is not None else ""
+        )
+        first = "; ".join(filter(None, [self.heading, self.rules, hidden]))
         return " ".join([f"{first}.", *self.notes]) if self.notes else first
 
     def to_dict(self) -> dict[str, object]:
