@@ -15,6 +15,8 @@ Cells = Sequence[Sequence[str]]
 _WIDTH = 88
 _SCREEN = 80
 _NO_BREAK = "\u00a0"
+# Bounds, such as [0, 300000].
+_RANGE = re.compile(r"\[[^\s\[\]]+, [^\s\[\]]+[\])]")
 
 
 # A label, and what it says.
@@ -35,7 +37,8 @@ def table(title: str, rows: Mapping[str, str] | Sequence[Fact], *, above: str = 
 def labelled(facts: Sequence[Fact], *, width: int = _SCREEN) -> list[str]:
     """Return a line for each fact, the label first, wrapped at 80 columns or another width.
 
-    Further lines are indented below the text. No line ends within a formula such as ε = 1.
+    Further lines are indented below the text. No line ends within a formula such as ε = 1
+    or [0, 10].
     """
     indent = max((len(label) for label, _ in facts), default=0) + 2
     lines: list[str] = []
@@ -62,9 +65,9 @@ def printable(text: str) -> str:
 
 
 def _filled(text: str, *, first: str, further: str, width: int = _SCREEN) -> list[str]:
-    held = re.sub(r"(?<=[=±≤≈]) | (?=[=±≤≈])", _NO_BREAK, text)
+    whole = _RANGE.sub(lambda found: held(found[0]), text)
     filled = textwrap.wrap(
-        held,
+        re.sub(r"(?<=[=±≤≈]) | (?=[=±≤≈])", _NO_BREAK, whole),
         width,
         initial_indent=first,
         subsequent_indent=further,

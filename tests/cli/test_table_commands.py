@@ -244,7 +244,9 @@ def test_discovered_groups_have_many_people() -> None:
     done = call("count", "people.csv", *promise, *UNIT, *RECORDED)
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout.startswith("count by region\n\nregion ")
-    assert done.stdout.count(" to ") == 3 + 1  # the noise is at most 14, of 80; and in the note
+    table, _, facts = done.stdout.partition("\n\nMax error")
+    assert table.count(" to ") == 3  # the noise is at most 14, of 80
+    assert "Groups were discovered from the data" in facts
     assert CANARY not in done.stdout
 
 
@@ -623,6 +625,20 @@ def test_all_that_is_missing_is_said_at_once_with_an_example_that_runs(
     assert call(*create).exit_code == 0
     answered = call(*example)
     assert (answered.exit_code, answered.stderr) == (0, "")
+
+
+def test_the_share_of_a_quantile_must_be_given() -> None:
+    question = ["people.csv", "income", "--bounds", "0", "150000", *UNIT, *HALF, "--unrecorded"]
+    done = call("quantile", *question)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: 1 option is missing. Nothing was read or charged.\n")
+    names, (example,) = listed(done.stderr)
+    assert names == ["--share"]
+    assert example[-2:] == ["--share", "0.9"]
+    answered = call(*example)
+    assert answered.exit_code == 0
+    assert answered.stdout.startswith("0.9-quantile of income, ")
+    assert call("median", *question).stdout.startswith("median of income, ")
 
 
 def test_one_thing_that_is_missing_is_said_like_several() -> None:

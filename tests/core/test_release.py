@@ -213,12 +213,13 @@ def test_an_array_that_one_person_touches_often_promises_less() -> None:
     assert mechanism.release(np.zeros(3), touches=3).privacy == ln.Privacy(delta="0.271")
 
 
-def test_one_honest_line() -> None:
+def test_two_honest_lines() -> None:
     answer = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1).release(42)
-    line = str(answer)
-    assert "± 4.751 with 95 %, ± 5.001 always" in line  # both rounded up, with printing's own error
-    assert line.endswith("(ε, δ) = (0, 0.1); not recorded in any ledger")
-    assert "\n" not in line
+    result, guarantee = str(answer).splitlines()
+    # Both errors are rounded up, with printing's own error.
+    assert result.startswith("release: ")
+    assert result.endswith(" ± 4.751 (95% confidence, max error 5.001)")
+    assert guarantee == "ε = 0, δ = 0.1; not recorded"
     assert "at most 55 % of the time" in answer.explain()
 
 

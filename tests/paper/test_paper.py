@@ -143,7 +143,8 @@ def test_notebooks_show_noises_and_answers() -> None:
     mechanism = ln.calibrate(ln.Privacy(delta="0.75"), sensitivity=1)
     assert "Uniform(radius=1, atom=0.5)" in mechanism.noise._repr_html_()
     shown = mechanism.release(5, allow_exact=True)._repr_html_()
-    assert "± 1.001" in shown
+    assert ">95% error</th><td>± 0.9006</td>" in shown
+    assert ">Max error</th><td>1.001</td>" in shown
     assert "with probability 0.5" in shown
     assert "not recorded" in shown
     assert "<script" not in ln.Steps([0, 1], [1])._repr_html_()

@@ -417,9 +417,17 @@ def test_discovered_groups_are_said_not_to_be_all() -> None:
         "up to the total. A small group can appear by chance: its 95% interval may then miss the "
         "true value, but the max error still holds."
     )
-    for found in (grouped([Answer(5, COUNT)], discovered=True), grouped([], discovered=True)):
-        assert " ".join(str(found).split()).endswith(f"Note {note}")
-        assert note in found._repr_html_()
+    at_all = note.partition(" A small group")[0]
+    unbounded = note.replace(", but the max error still holds", "")
+    for found, expected in (
+        (grouped([Answer(5, COUNT)], discovered=True), note),
+        (grouped([mean(30, 12), mean(-1, 5)], discovered=True), note),
+        (grouped([Answer(5, ENDLESS)], discovered=True), unbounded),
+        (grouped([mean(30, 12, count=Answer(30, ENDLESS))], discovered=True), unbounded),
+        (grouped([], discovered=True), at_all),
+    ):
+        assert " ".join(str(found).split()).endswith(f"Note {expected}")
+        assert f"{expected}<" in found._repr_html_()
     subject = Subject(title="count by region", hidden_up_to=71)
     hidden = str(grouped([Answer(5, COUNT)], discovered=True, about=subject))
     assert "Groups with a noisy count of 71 or less are hidden" in " ".join(hidden.split())
@@ -508,6 +516,9 @@ def test_every_export_says_what_the_numbers_are_about(tmp_path: Path) -> None:
         title="sum of income",
         unit="person",
         bounds=(Fraction(0), Fraction(10)),
+        table="people.csv",
+        version="2026-11",
+        contributions="how much of a person counts",
         max_rows=2,
         max_groups=3,
         omitted=("rows without person",),
@@ -515,8 +526,8 @@ def test_every_export_says_what_the_numbers_are_about(tmp_path: Path) -> None:
     )
     table = grouped([Answer(5, COUNT)], about=subject, together=ln.Privacy(2))
     quantity = (
-        "sum of income, clipped to [0, 10]; at most 2 rows per person in each group, at most 3 "
-        "groups per person; omitted: rows without person; A note."
+        "sum of income, clipped to [0, 10]; table: people.csv, version 2026-11; how much of a "
+        "person counts; omitted: rows without person. A note."
     )
     assert table.rows()[0]["quantity"] == quantity
     with table.to_csv(tmp_path / "a.csv").open(newline="", encoding="utf-8") as file:
@@ -527,7 +538,10 @@ def test_every_export_says_what_the_numbers_are_about(tmp_path: Path) -> None:
     ):
         assert about["subject"] == {
             "quantity": "sum of income, clipped to [0, 10]",
+            "table": "people.csv",
+            "version": "2026-11",
             "unit": "person",
+            "contributions": "how much of a person counts",
             "bounds": ["0", "10"],
             "max_rows": 2,
             "max_groups": 3,

@@ -182,3 +182,26 @@ def test_a_count_of_people_loses_one_person_at_most(tmp_path: Path) -> None:
         assert abs(answer.value - 5_000) <= answer.bound + 1
         counts.append(answer.value)
     assert abs(counts[0] - counts[1]) <= 2 * answer.bound + 1
+
+
+def test_a_line_inside_of_quotes_is_a_row_of_its_own_and_every_page_says_so(
+    opened: tuple[Path, Source],
+) -> None:
+    """So whoever writes line breaks into a quoted field can write rows of any other unit.
+
+    No reader that keeps lines apart can tell such lines from others. To reject the file would
+    reveal that somebody wrote a line break.
+    """
+    path, source = opened
+    write(path, [b'1,g,"a remark', b"98,g,1", b"99,g,1", b'and its end"', b"5,g,1"])
+    assert [row[0] for row in fetch(source, source.table)] == ["98", "99", "5"]
+    root = Path(__file__).parents[2]
+    for text in (
+        (root / "docs/tables.md").read_text(encoding="utf-8"),
+        (root / "docs/limits.md").read_text(encoding="utf-8"),
+        protect.__doc__ or "",
+    ):
+        said = " ".join(text.split())
+        assert "one line is one row" in said.lower()
+        assert "could otherwise write lines that count as other units" in said
+        assert "convert" in said.lower()

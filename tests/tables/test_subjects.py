@@ -2,6 +2,7 @@
 
 import dataclasses
 import html
+import json
 import pickle
 from fractions import Fraction
 from importlib import import_module
@@ -13,6 +14,7 @@ import pytest
 import leastnoise as ln
 from leastnoise.core.privacy import format_guarantee
 from leastnoise.errors import InvalidParameter
+from leastnoise.rendering import labelled, sentences
 
 pd: Any = import_module("pandas")
 
@@ -38,8 +40,8 @@ def test_a_sum_says_that_values_were_clipped(people: Any) -> None:
     assert subject.heading == "sum of income, clipped to [0, 10]"
     assert subject.bounds == (0, 10)
     assert (subject.unit, subject.max_rows, subject.max_groups) == ("id", 2, None)
-    assert subject.contributions == "at most 2 rows per id"
-    assert subject.omitted == ("rows without id",)
+    assert subject.contributions == "each id's total is clipped to 2 rows' worth, [0, 20]"
+    assert subject.omitted == ("malformed CSV lines", "rows without id")
     assert "not numbers are treated as missing (NULL)" in subject.notes[0]
 
 
@@ -47,9 +49,10 @@ def test_a_grouped_answer_shares_one_subject(people: Any) -> None:
     table = people.count(privacy=PRIVACY, where="age >= 18", **by_region())
     assert table.subject.statistic == "count"
     assert table.subject.contributions == (
-        "at most 2 rows per id in each group, at most 3 groups per id"
+        "at most 2 rows per id per group, at most 3 groups per id"
     )
     assert table.subject.omitted == (
+        "malformed CSV lines",
         "rows without id or region",
         "rows of other groups",
         "rows for which age >= 18 is not true",
@@ -126,8 +129,258 @@ def test_both_parts_of_a_mean_say_what_they_are(people: Any) -> None:
     for part in (answer.count, answer.sum):
         assert part.privacy == part.mechanism.privacy
         assert part.total_privacy == answer.total_privacy
-        assert part.subject.omitted == ("rows without id", "rows without income")
+        assert part.subject.omitted == answer.subject.omitted
         assert str(part).startswith(f"{part.subject.heading}: ")
+
+
+# ------------------------------------------------------------------- rows per unit
+
+NEARLY_EXACT = ln.Privacy(200)  # noise of 1/1000 or more has a probability below 1e-20
+# Person 1 has five rows, person 2 has one, and person 3 has two.
+ROWS = {"id": [1, 1, 1, 1, 1, 2, 3, 3], "x": [9.0, 9, 9, 0, 0, 4, 5, 6], "g": ["a"] * 6 + ["b"] * 2}
+
+
+def of_rows(max_rows: int = 2) -> Any:
+    return ln.protect(pd.DataFrame(ROWS), unit="id", max_rows=max_rows, ledger=ln.UNRECORDED)
+
+
+def by_group(**more: Any) -> dict[str, Any]:
+    return {"by": "g", "keys": ["a", "b"], "max_groups": 2, **more}
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "value"),
+    [
+        (ln.Count(), "at most 2 rows per id", 2 + 1 + 2),
+        (
+            ln.Sum("x", bounds=(0, 10)),
+            "each id's total is clipped to 2 rows' worth, [0, 20]",
+            20 + 4 + 11,  # person 1: 27 in all, and not two of the five rows
+        ),
+        (
+            ln.Sum("x", bounds=(2, 8)),  # a row without a value adds 0, so 0 is the lower end
+            "each id's total is clipped to 2 rows' worth, [0, 16]",
+            16 + 4 + 11,
+        ),
+        (
+            ln.Sum("x", bounds=(-3, -2)),
+            "each id's total is clipped to 2 rows' worth, [-6, 0]",
+            -6 - 2 - 4,
+        ),
+        (
+            ln.Mean("x", bounds=(0, 10)),
+            "each id counts as at most 2 rows, with the average of its values",
+            Fraction(2 * Fraction(27, 5) + 4 + 11) / 5,
+        ),
+    ],
+)
+def test_the_sentence_is_what_becomes_of_a_unit_with_more_rows(
+    question: Any, sentence: str, value: Any
+) -> None:
+    with of_rows() as table:
+        (answer,) = table.ask([question], privacy=NEARLY_EXACT, allow_exact=True)
+    assert answer.subject.contributions == sentence
+    assert sentence in " ".join(str(answer).split())
+    assert html.escape(sentence) in answer._repr_html_()
+    assert answer.subject.to_dict()["contributions"] == sentence
+    assert sentence in answer.subject.statement
+    assert abs(answer.value - value) < Fraction(1, 1000)
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        (ln.Count(**by_group()), "at most 2 rows per id per group, at most 2 groups per id"),
+        (
+            ln.Sum("x", bounds=(0, 10), **by_group()),
+            "each id's total per group is clipped to 2 rows' worth, [0, 20], at most 2 groups "
+            "per id",
+        ),
+        (
+            ln.Mean("x", bounds=(0, 10), **by_group()),
+            "each id counts as at most 2 rows per group, with the average of its values there, "
+            "at most 2 groups per id",
+        ),
+        (
+            ln.Quantile("x", "0.5", bounds=(0, 10)),
+            "at most 2 rows per id, all in one cell, chosen by a hash",
+        ),
+        (
+            ln.Quantile("x", "0.5", bounds=(0, 10), **by_group(max_groups=1)),
+            "at most 2 rows per id, all in one cell of one group, chosen by a hash",
+        ),
+        (
+            ln.Histogram("x", edges=[0, 5, 10], max_groups=1),
+            "at most 2 rows per id per range, at most 1 range per id",
+        ),
+        (
+            ln.Histogram("x", edges=[0, 5, 10], **by_group()),
+            "at most 2 rows per id per group and range, at most 2 ranges per id in all groups "
+            "together",
+        ),
+        (ln.Histogram("x", edges=[0, 10]), "at most 2 rows per id"),
+    ],
+)
+def test_every_query_has_its_own_sentence(question: Any, sentence: str, tmp_path: Path) -> None:
+    with of_rows() as table:
+        (answer,) = table.ask([question], privacy=NEARLY_EXACT, allow_exact=True)
+    assert answer.subject.contributions == sentence
+    assert sentence in " ".join(str(answer).split())
+    assert html.escape(sentence) in answer._repr_html_()
+    if isinstance(answer, ln.tables.GroupedAnswers):
+        assert sentence in answer.rows()[0]["quantity"]
+        assert sentence in answer.to_csv(tmp_path / "a.csv").read_text()
+        written = json.loads(answer.to_json(tmp_path / "a.json").read_text())
+        assert written["subject"]["contributions"] == sentence
+
+
+def test_no_line_breaks_within_bounds() -> None:
+    for before in range(1, 70):
+        text = f"{'x' * before} is clipped to 2 rows' worth, [-20, 3.5], and so on"
+        lines = [*labelled([("Counted", text)]), *sentences(text)]
+        assert max(map(len, lines)) <= 80
+        assert sum("[-20, 3.5]," in line for line in lines) == 2
+
+
+def test_one_row_is_written_in_the_singular() -> None:
+    with of_rows(1) as table:
+        total = table.sum("x", bounds=(0, 10), privacy=NEARLY_EXACT, allow_exact=True)
+        mean = table.mean("x", bounds=(0, 10), privacy=NEARLY_EXACT, allow_exact=True)
+    assert total.subject.contributions == "each id's total is clipped to 1 row's worth, [0, 10]"
+    assert mean.subject.contributions == (
+        "each id counts as at most 1 row, with the average of its values"
+    )
+    assert mean.count.subject.contributions == "at most 1 row per id"
+    assert mean.sum.subject.contributions == mean.subject.contributions
+
+
+def test_where_every_row_is_a_unit_nothing_is_bounded() -> None:
+    with ln.protect(pd.DataFrame(ROWS), unit=None, ledger=ln.UNRECORDED) as table:
+        answer = table.sum("x", bounds=(0, 10), privacy=NEARLY_EXACT, allow_exact=True)
+    assert answer.subject.contributions == ""
+
+
+# ------------------------------------------------------------------- which table
+
+
+def test_answers_name_their_table_and_its_version(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text(PEOPLE)
+    how: dict[str, Any] = {"unit": "id", "max_rows": 2, "ledger": ln.UNRECORDED}
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({}, "people.csv"),
+        ({"version": "2026-11"}, "people.csv, version 2026-11"),
+        ({"name": "staff/all", "version": "3"}, "staff/all, version 3"),
+    ]
+    for more, expected in cases:
+        with ln.protect(str(path), **how, **more) as people:
+            one = people.sum("income", bounds=(0, 10), privacy=PRIVACY)
+            grouped = people.count(privacy=PRIVACY, **by_region())
+        for answer in (one, grouped):
+            assert answer.subject.table_and_version == expected
+            assert f">{expected}</td>" in answer._repr_html_()
+            assert f"table: {expected}; " in answer.subject.statement
+            assert str(tmp_path) not in answer.subject.statement
+            data = answer.subject.to_dict()
+            assert (data["table"], data["version"]) == (
+                expected.partition(",")[0],
+                more.get("version"),
+            )
+        assert f"table: {expected}; each id's" in " ".join(str(one).split())
+        assert f"Table      {expected}\n" in str(grouped)
+        assert f"table: {expected}; " in grouped.rows()[0]["quantity"]
+        written = json.loads(grouped.to_json(tmp_path / "a.json", overwrite=True).read_text())
+        assert written["subject"]["version"] == more.get("version")
+
+
+def test_a_pattern_is_named_from_its_first_wildcard_on(tmp_path: Path) -> None:
+    for year in ("2025", "2026"):
+        (tmp_path / year).mkdir()
+        (tmp_path / year / "people.csv").write_text(PEOPLE)
+    how: dict[str, Any] = {"unit": "id", "max_rows": 2, "ledger": ln.UNRECORDED}
+    with ln.protect(str(tmp_path / "20*" / "people.csv"), **how) as people:
+        assert people.count(privacy=PRIVACY).subject.table == "20*/people.csv"
+
+
+def test_data_in_memory_is_named_by_its_kind() -> None:
+    with of_rows() as table:
+        assert table.count(privacy=PRIVACY).subject.table == "a pandas frame"
+
+
+def test_a_stored_answer_names_its_table_under_the_key_that_it_had(tmp_path: Path) -> None:
+    """Names are printed, and no key depends on how they are printed."""
+    path = tmp_path / "people.csv"
+    path.write_text(PEOPLE)
+    with ln.Ledger(tmp_path / "a.ledger", limit=ln.Privacy(3)) as ledger:
+        for reused in (False, True):
+            with ln.protect(str(path), unit="id", max_rows=2, ledger=ledger) as people:
+                answer = people.count(privacy=ln.Privacy(1))
+            assert answer.receipt.again is reused
+            assert answer.subject.table == "people.csv"
+    source = people.source
+    assert source.words == {"of": str(path), "table": source._identity, "version": None}
+
+
+def test_rows_that_an_ibis_filter_removes_are_said_to_be_omitted() -> None:
+    ibis: Any = import_module("ibis")
+    connection = ibis.duckdb.connect()
+    connection.raw_sql("CREATE TABLE people AS SELECT 1 AS id, 9.0::DOUBLE AS x")
+    whole = connection.table("people")
+    phrase = "rows that the filter of the Ibis table removes"
+    for table, removed in ((whole, False), (whole.filter(whole.x > 3), True)):
+        people = ln.protect(table, unit="id", max_rows=2, ledger=ln.UNRECORDED)
+        answer = people.count(privacy=PRIVACY)
+        assert answer.subject.table == "people"
+        assert (phrase in answer.subject.omitted) is removed
+        assert (phrase in " ".join(str(answer).split())) is removed
+
+
+@pytest.mark.parametrize("question", [ln.Count(), ln.Sum("income", bounds=(0, 9))])
+def test_a_csv_answer_says_that_a_line_is_a_row(people: Any, question: Any) -> None:
+    (answer,) = people.ask([question], privacy=PRIVACY)
+    note = (
+        "Every line of a CSV file is read as one row. If a quoted field can contain a line "
+        "break, convert the file to Parquet first."
+    )
+    assert note in answer.subject.notes
+    assert note in " ".join(str(answer).split())
+    with of_rows() as table:
+        assert table.count(privacy=PRIVACY).subject.notes == ()
+
+
+# ------------------------------------------------------------------- discovered groups
+
+
+def discovering(question: Any) -> Any:
+    frame = {"id": range(4000), "x": [5.0] * 4000, "g": ["a", "b"] * 2000}
+    people = ln.protect(pd.DataFrame(frame), unit="id", max_rows=1, ledger=ln.UNRECORDED)
+    with people:
+        (answer,) = people.ask([question], privacy=ln.Privacy(1, "1e-6"))
+    return answer
+
+
+def test_a_note_on_discovered_groups_promises_a_max_error_only_if_there_is_one() -> None:
+    how: dict[str, Any] = {"by": "g", "max_groups": 1}
+    chance = "A small group can appear by chance: its 95% interval may then miss the true value"
+    for question, bounded, selected in (
+        (ln.Count(**how), True, True),
+        (ln.Mean("x", bounds=(0, 9), **how), True, True),
+        # Another noise than that of the sum, or of the cell, decides which groups are shown.
+        (ln.Sum("x", bounds=(0, 9), **how), True, False),
+        (ln.Quantile("x", "0.5", bounds=(0, 9), cells=4, **how), False, False),
+    ):
+        answer = discovering(question)
+        assert len(answer) == 2
+        text = " ".join(str(answer).split())
+        assert "Groups were discovered from the data. Groups with a noisy count of " in text
+        assert "so the rows need not add up to the total." in text
+        limit = answer.subject.hidden_up_to
+        hidden = f"hidden: groups with a noisy count of {limit} or less"
+        assert hidden in answer.rows()[0]["quantity"]
+        assert ("Max error none" in text) is not bounded
+        assert (chance in text) is selected
+        for shown in (text, answer._repr_html_()):
+            assert ("but the max error still holds" in shown) is (bounded and selected)
 
 
 # ------------------------------------------------------------------- groups per unit
@@ -188,6 +441,11 @@ def test_a_unit_in_two_groups_counts_in_both_only_if_that_is_said(tmp_path: Path
             assert f"at most {groups} group" in answer.subject.contributions
 
 
+def test_the_share_of_a_quantile_must_be_given(people: Any) -> None:
+    with pytest.raises(TypeError, match=r"quantile\(\) missing a required argument: 'share'"):
+        people.quantile("age", bounds=(0, 99), privacy=PRIVACY)
+
+
 def test_the_groups_of_a_quantile_are_one(people: Any) -> None:
     with pytest.raises(InvalidParameter, match="max_groups must be 1 for a quantile, got 2"):
         people.median("age", bounds=(0, 99), by="region", max_groups=2, privacy=PRIVACY)
@@ -218,6 +476,9 @@ def test_every_printed_answer_states_what_it_is_about(people: Any) -> None:
         said = " ".join(text.split())
         assert text.startswith(subject.heading)
         assert max(map(len, text.splitlines())) <= 80
+        named = f"table: {subject.table}" if "table: " in text else f"Table {subject.table}"
+        assert named in said
+        assert f">{subject.table}</td>" in answer._repr_html_()
         for phrase in (subject.contributions, *subject.omitted, *subject.notes):
             assert phrase
             assert phrase in said

@@ -19,6 +19,7 @@ from leastnoise import tables
 from leastnoise.cli import main
 from leastnoise.core.exact import parse_count
 from leastnoise.tables import QUERIES, Argument, Count, QueryMethods, Question, Sum, TableQuery
+from leastnoise.tables.answers import Subject
 from leastnoise.tables.bounding import Summed
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.queries.query import Query, Rows, check_numeric
@@ -51,6 +52,9 @@ class UnitsFrom(Question):
     def check(self, source: Source) -> None:
         super().check(source)
         check_numeric(source, self.column, booleans=False)
+
+    def contributions(self, subject: Subject) -> str:
+        return subject.rows_per_unit
 
     def query(self, rows: Rows) -> Query:
         condition = Comparison(self.column, ">=", (Literal("number", Decimal(self.least)),))
@@ -198,9 +202,13 @@ def test_an_entry_without_a_part_is_refused_by_its_name(part: str) -> None:
         TableQuery(**ENTRY | {part: ()})
 
 
-@pytest.mark.parametrize("part", ["title", "query"])
+@pytest.mark.parametrize("part", ["title", "query", "contributions"])
 def test_a_class_without_a_part_is_refused_by_its_name(part: str) -> None:
-    whole = {"title": UnitsFrom.title, "query": UnitsFrom.query}
+    whole = {
+        "title": UnitsFrom.title,
+        "query": UnitsFrom.query,
+        "contributions": UnitsFrom.contributions,
+    }
     half = type("Half", (Question,), {name: whole[name] for name in whole if name != part})
     entry = ENTRY | {"question": half, "arguments": ()}
     with pytest.raises(TypeError, match=rf"'units_from' \(Half\) lacks {part}$"):

@@ -89,7 +89,7 @@ def _unit(given: Mapping[str, Any]) -> list[_Missing]:
     if "row_is_unit" in given:
         return []
     who = "the column that identifies a person; or --row-is-unit if every row is a different person"
-    rows = "maximum rows per unit in each group: 1 if everybody has one row"
+    rows = "maximum rows per unit per group: 1 if everybody has one row"
     wanted = {
         "unit": _Missing("--unit COLUMN", who, ("--unit", "person_id")),
         "max_rows": _Missing("--max-rows N", rows, ("--max-rows", "1")),

@@ -35,7 +35,10 @@ _OPTIONS: list[options.Decorator] = [
     click.option("--unit", metavar="COLUMN", help="The column that tells people apart."),
     click.option("--row-is-unit", is_flag=True, help="Nobody has two rows: no column is needed."),
     click.option(
-        "--max-rows", metavar="N", help="Maximum rows per unit per group. Required with --unit."
+        "--max-rows",
+        metavar="N",
+        help="Maximum rows per unit per group. Required with --unit. Answers say what counts of "
+        "a unit with more.",
     ),
     click.option(
         "--neighbours",
@@ -48,7 +51,7 @@ _OPTIONS: list[options.Decorator] = [
     click.option(
         "--name",
         metavar="NAME",
-        help="What the data is called in the ledger. Default: the absolute path, or server, "
+        help="What the data is called in answers and in the ledger. Default: the path, or server, "
         "database, schema and table.",
     ),
     click.option(

@@ -31,20 +31,27 @@ def protect(
 
     No data is read: columns are looked up in its schema.
 
+    In a CSV file, one line is one row, also inside of quotes. If quoted fields can contain line
+    breaks, convert the file first, for instance to Parquet: a person who writes free text could
+    otherwise write lines that count as other units.
+
     Args:
         source: A path or glob of CSV or Parquet files; a pandas or polars frame or an Arrow table;
             an Ibis table on DuckDB, PostgreSQL or Spark; or ``"postgresql://…"`` with ``table``.
         unit: The column that names the privacy unit, for instance a person. None declares that
             every row is a unit: then nobody may have two rows.
         ledger: Where releases are charged and stored; ``UNRECORDED`` to go without.
-        max_rows: How many rows per unit count in each group; a unit with more counts for no more
-            than that. It must be given with a column of units, and omitted without one.
+        max_rows: The maximum rows per unit per group. Of a unit with more, a count counts as many;
+            a sum adds all of them up and clips the total to what as many rows can add; a mean
+            counts as many, each with the average of all of them. Every answer says so. It must be
+            given with a column of units, and omitted without one.
         neighbours: Which tables are neighboring: ``"add_remove"`` with one unit more or less,
             ``"replace"`` with another unit in its place.
         table: The name of the table, with a connection string.
-        name: What the data is called. A ledger returns a stored answer only for the same name and
-            version. Data in memory must have a name if there is a ledger. Default: for a file its
-            absolute path, for a table its server, database, schema and name.
+        name: What the data is called. Answers print it. A ledger returns a stored answer only for
+            the same name and version. Data in memory must have a name if there is a ledger.
+            Default: for a file its absolute path, of which answers print the last part; for a table
+            its server, database, schema and name, of which they print the last.
         version: The version of the data, such as ``"2026-11"``. Give a new one when the data at the
             same place has changed, for answers about the new data. Default: none.
 

@@ -53,7 +53,6 @@ class Argument:
         help: The option's help. An argument without one is positional on the command line too.
         metavar: What stands for the value in the help of the command.
         values: How many values the option takes.
-        preset: The option's default, where it is another than in Python.
         unless_listed: The error if the value is not a list with commas; None if it need not be one.
         example: What an example gives: a value that fits the census of the package.
     """
@@ -65,21 +64,18 @@ class Argument:
     help: str = ""
     metavar: str | None = None
     values: int = 1
-    preset: str | None = None
     unless_listed: str | None = None
     example: str = ""
 
     @property
     def option_default(self) -> str | None:
         """The default on the command line; None if there is none."""
-        if self.preset is not None or self.default is _REQUIRED:
-            return self.preset
-        return None if self.default is None else str(self.default)
+        return None if self.default in (_REQUIRED, None) else str(self.default)
 
     @property
     def required(self) -> bool:
-        """Whether it must be given on the command line."""
-        return self.preset is None and self.default is _REQUIRED
+        """Whether it must be given."""
+        return self.default is _REQUIRED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,7 +244,12 @@ _INTERVAL = Argument(
     "thirds of ε.",
 )
 _SHARE = Argument(
-    "share", Number, positional=True, preset="0.5", help="Of the rows; 0.5 is the median."
+    "share",
+    Number,
+    positional=True,
+    metavar="SHARE",
+    help="The share of rows below the value, above 0 and below 1; 0.5 is the median.",
+    example="0.9",
 )
 _NO_COMMAS = (
     "edges must be two or more numbers, parted by commas; got one alone, or some that are parted "
@@ -285,7 +286,8 @@ for _query in (
         question="leastnoise.tables.queries.sum:Sum",
         doc="Add up a column between bounds (:class:`Sum`, :meth:`ask`).",
         help="Add up a COLUMN of a table (Protected.sum).",
-        notes="Missing values add 0, as in SQL, also if the bounds exclude 0.",
+        notes="Missing values add 0, as in SQL, also if the bounds exclude 0. All rows of a unit "
+        "are added up, and its total is clipped to what --max-rows rows can add.",
         examples=(
             "people.csv income --bounds 0 150000 --unit person_id --max-rows 2 --epsilon 0.5 "
             + _LEDGER,
@@ -299,7 +301,8 @@ for _query in (
         "(:class:`Mean`).",
         help="Find the mean of a COLUMN of a table (Protected.mean).",
         notes="Released are a count and a sum of what values are above the middle of the bounds; "
-        "--json has both. Missing values are left out.",
+        "--json has both. Missing values are left out. A unit with more than --max-rows rows "
+        "counts as that many, each with the average of its values.",
         examples=(
             f"people.csv income --bounds 0 150000 {_PERSON} --by sex --group f --group m "
             f"--max-groups 1 --epsilon 0.5 {_LEDGER}",

@@ -16,7 +16,7 @@ from leastnoise.tables.answers.layout import (
     mechanisms_of,
 )
 from leastnoise.tables.answers.number import TableNumber
-from leastnoise.tables.answers.subject import Statement, Subject
+from leastnoise.tables.answers.subject import Statement, Subject, at_most
 
 __all__ = [
     "INTERVAL",
@@ -34,6 +34,7 @@ __all__ = [
     "as_html",
     "as_screen",
     "as_text",
+    "at_most",
     "confidence_of_each",
     "exact_words",
     "interval_cells",

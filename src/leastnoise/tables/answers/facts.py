@@ -68,7 +68,7 @@ def as_text(answer: Printed, result: Shown) -> str:
     lines = sentences(
         *first,
         f"{_guarantee(answer)}{exact}; {recorded_as(answer.receipt)}",
-        *filter(None, [printable(_counted(subject))]),
+        *filter(None, [printable(subject.rules)]),
         *map(printable, subject.notes),
     )
     above = reused_line(answer.receipt)
@@ -111,9 +111,10 @@ def facts(answer: Printed, result: Shown, *, ledger: str = "") -> list[Fact]:
 
 
 def closing_facts(answer: Printed, *, ledger: str = "") -> list[Fact]:
-    """Return the facts that single answers and tables share: what counts, budget and notes."""
+    """Return the facts that single answers and tables share: table, what counts, budget, notes."""
     subject, receipt = answer.subject, answer.receipt
     about = [
+        ("Table", subject.table_and_version),
         ("Counted", subject.contributions),
         ("Omitted", "; ".join(subject.omitted)),
         ("Budget", _budget(receipt, ledger)),
@@ -161,11 +162,6 @@ def _total(answer: Printed) -> str:
     if answer.total_privacy == answer.privacy:
         return ""
     return f"; {format_guarantee(answer.total_privacy)} for everything released together"
-
-
-def _counted(subject: Subject) -> str:
-    omitted = f"omitted: {', '.join(subject.omitted)}" if subject.omitted else ""
-    return "; ".join(filter(None, [subject.contributions, omitted]))
 
 
 def _budget(receipt: Receipt | None, ledger: str) -> str:

@@ -37,7 +37,8 @@ class GroupedAnswers:
         in_order: Whether keys must rise, because the order of a table's rows could reveal
             something. False for an order of the question, such as that of a histogram's ranges.
         discovered: Whether groups are shown because their noisy counts are large. Some are shown
-            because their noise is, so fewer than 95 % of those shown lie in their intervals.
+            because their noise is: of counts and means, fewer than 95% of those shown lie in their
+            intervals. The noise of a sum or a quantile is another one, so their intervals hold.
         together: The guarantee of everything that was released with them, for one unit; None if
             there was nothing else.
         about: What the answers are about. Default: the title, and nothing else is known.

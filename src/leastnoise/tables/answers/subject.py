@@ -21,22 +21,33 @@ class Subject:
         statistic: The name of the printed column, such as ``"sum"``.
         unit: The column that names privacy units; None where every row is a unit.
         bounds: The clipping bounds of values; None if no value is clipped.
-        max_rows: How many rows of a unit count in each group.
+        table: The name of the table; None if it is not known.
+        version: The version of the data, as the caller says; None if there is none.
+        contributions: How much of one unit counts, a phrase of the query's own; empty if every row
+            is a unit.
+        max_rows: The contribution bound of rows per unit per group; ``contributions`` says what
+            becomes of a unit with more.
         max_groups: In how many groups a unit counts; None if there are no groups.
         omitted: Which rows do not count, a phrase for each rule: ``"rows without person_id"``.
         notes: Sentences about how values are read.
         hidden_up_to: Groups with a noisy count of this or less are hidden; None if no group is.
+        selected: Whether the noise that decides which discovered groups are shown is also in the
+            values: then 95% intervals of the groups shown cover less often.
     """
 
     title: str
     statistic: str = "value"
     unit: str | None = None
     bounds: tuple[Fraction, Fraction] | None = None
+    table: str | None = None
+    version: str | None = None
+    contributions: str = ""
     max_rows: int = 1
     max_groups: int | None = None
     omitted: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     hidden_up_to: int | None = None
+    selected: bool = True
 
     @property
     def heading(self) -> str:
@@ -55,32 +66,58 @@ class Subject:
         return f"per {'row' if self.unit is None else self.unit}"
 
     @property
-    def contributions(self) -> str:
-        """How much of one unit counts; empty if every row is a unit.
+    def table_and_version(self) -> str:
+        """Which data it is: ``people.csv, version 2026-11``; empty if that is not known."""
+        version = "" if self.version is None else f", version {self.version}"
+        return "" if self.table is None else f"{self.table}{version}"
 
-        >>> Subject(title="count", unit="person_id", max_rows=2, max_groups=3).contributions
-        'at most 2 rows per person_id in each group, at most 3 groups per person_id'
+    @property
+    def rows_per_unit(self) -> str:
+        """The contribution bounds of a count, in words.
+
+        >>> Subject(title="count", unit="person_id", max_rows=2, max_groups=3).rows_per_unit
+        'at most 2 rows per person_id per group, at most 3 groups per person_id'
         """
-        if self.unit is None:
-            return ""
-        rows = f"at most {self.max_rows} row{'s' * (self.max_rows != 1)} {self.per_unit}"
+        return f"{at_most(self.max_rows, 'row')} {self.per_unit}{self.per_group}{self.and_groups}"
+
+    @property
+    def per_group(self) -> str:
+        """Where rows are bounded: `` per group``, or nothing if there are no groups."""
+        return "" if self.max_groups is None else " per group"
+
+    @property
+    def and_groups(self) -> str:
+        """The bound of groups as the end of a phrase: ``, at most 3 groups per person_id``."""
         if self.max_groups is None:
-            return rows
-        groups = f"at most {self.max_groups} group{'s' * (self.max_groups != 1)}"
-        return f"{rows} in each group, {groups} {self.per_unit}"
+            return ""
+        return f", {at_most(self.max_groups, 'group')} {self.per_unit}"
+
+    @property
+    def rules(self) -> str:
+        """Which rows of which table count: table, contribution bounds and omitted rows."""
+        table = f"table: {self.table_and_version}" if self.table else ""
+        omitted = f"omitted: {', '.join(self.omitted)}" if self.omitted else ""
+        return "; ".join(filter(None, [table, self.contributions, omitted]))
 
     @property
     def statement(self) -> str:
-        """All of it in one line: quantity, contribution bounds, omitted rows and notes."""
-        omitted = f"omitted: {', '.join(self.omitted)}" if self.omitted else ""
-        return "; ".join(filter(None, [self.heading, self.contributions, omitted, *self.notes]))
+        """All of it in one line: quantity, table, contributions, what is omitted, and notes."""
+        limit = self.hidden_up_to
+        hidden = (
+            f"hidden: groups with a noisy count of {limit} or less" if limit is not None else ""
+        )
+        first = "; ".join(filter(None, [self.heading, self.rules, hidden]))
+        return " ".join([f"{first}.", *self.notes]) if self.notes else first
 
     def to_dict(self) -> dict[str, object]:
         """Return the subject as JSON, numbers as strings of exact ratios."""
         bounds = self.bounds
         return {
             "quantity": self.heading,
+            "table": self.table,
+            "version": self.version,
             "unit": self.unit,
+            "contributions": self.contributions,
             "bounds": None if bounds is None else [f"{end}" for end in bounds],
             "max_rows": self.max_rows,
             "max_groups": self.max_groups,
@@ -88,6 +125,15 @@ class Subject:
             "notes": list(self.notes),
             "hidden_up_to": self.hidden_up_to,
         }
+
+
+def at_most(number: int, what: str) -> str:
+    """Print a bound.
+
+    >>> at_most(1, "row"), at_most(2, "row")
+    ('at most 1 row', 'at most 2 rows')
+    """
+    return f"at most {number} {what}{'s' * (number != 1)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

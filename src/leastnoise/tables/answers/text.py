@@ -109,22 +109,30 @@ def _facts(answers: "GroupedAnswers", error: str | None, *, ledger: str = "") ->
         left = format_rounded(max(one.exact_probability for one in exact), 6, ROUND_CEILING)
         what = layout_of(answers.answers[:1]).released
         facts.append(("Exact", f"{what} is exact with probability {left} at most"))
-    return [*facts, *closing_facts(answers, ledger=ledger), *_discovered(answers)]
+    return [*facts, *closing_facts(answers, ledger=ledger), *_discovered(answers, error)]
 
 
-def _discovered(answers: "GroupedAnswers") -> list[Fact]:
+def _discovered(answers: "GroupedAnswers", error: str | None) -> list[Fact]:
+    """Return the note on discovered groups, with what it means for intervals.
+
+    Where other noise than that of the values decides which groups are shown, as for a sum, it means
+    nothing for them.
+    """
     if not answers.discovered:
         return []
     limit = answers.subject.hidden_up_to
     small = "Small groups" if limit is None else f"Groups with a noisy count of {limit} or less"
-    return [
-        (
-            "Note",
-            f"Groups were discovered from the data. {small} are hidden, so the rows need not add "
-            "up to the total. A small group can appear by chance: its 95% interval may then miss "
-            "the true value, but the max error still holds.",
+    note = (
+        f"Groups were discovered from the data. {small} are hidden, so the rows need not add up to "
+        "the total."
+    )
+    if answers.subject.selected and len(answers):
+        sure = "" if error == NONE else ", but the max error still holds"
+        note += (
+            " A small group can appear by chance: its 95% interval may then miss the true "
+            f"value{sure}."
         )
-    ]
+    return [("Note", note)]
 
 
 def _shown(part: Any) -> str:

@@ -40,7 +40,7 @@ class Summed:
         high: The largest index.
         averaged: What a unit with more than c rows in a group adds. False: the sum of its rows,
             clipped to what c rows could have. True: c times their average, rounded down, so that
-            the sum fits a count of c rows.
+            the sum fits a count of c rows; where that could exceed 2⁵³, as for False.
     """
 
     index: Any

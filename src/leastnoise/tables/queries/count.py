@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from leastnoise.tables.answers import Subject
 from leastnoise.tables.queries.query import Query, Rows
 from leastnoise.tables.queries.question import Question, make_title
 
@@ -26,6 +27,10 @@ class Count(Question):
     def statistic(self) -> str:
         """The name of the printed column of values."""
         return "count"
+
+    def contributions(self, subject: Subject) -> str:
+        """Return what counts of a unit with more rows: as many of them as may count."""
+        return subject.rows_per_unit
 
     def query(self, rows: Rows) -> Query:
         """Count the rows of each group."""

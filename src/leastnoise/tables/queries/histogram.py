@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from leastnoise.core.exact import format_exact, format_ratio, parse_rational, quote
 from leastnoise.errors import InvalidParameter, Words
+from leastnoise.tables.answers import Subject, at_most
 from leastnoise.tables.keys import Key
 from leastnoise.tables.queries.query import Query, Rows, Unit, check_numeric
 from leastnoise.tables.queries.question import Question, make_title, note_text, parse_column
@@ -93,6 +94,15 @@ class Histogram(Question):
         low, high = (format_exact(Fraction(edge)) for edge in (self.edges[0], self.edges[-1]))
         outside = f"rows whose {self.column} is missing or outside [{low}, {high}]"
         return *super().omitted(unit), outside
+
+    def contributions(self, subject: Subject) -> str:
+        """Return what counts of a unit with more rows, or rows in more ranges: so many of them."""
+        if subject.max_groups is None:
+            return subject.rows_per_unit
+        unit, cell = subject.per_unit, "group and range" if self.by else "range"
+        rows, ranges = at_most(subject.max_rows, "row"), at_most(subject.max_groups, "range")
+        together = " in all groups together" if self.by else ""
+        return f"{rows} {unit} per {cell}, {ranges} {unit}{together}"
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return sentences about how values are read."""

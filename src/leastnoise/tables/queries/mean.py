@@ -27,6 +27,7 @@ from leastnoise.tables.answers import (
     TableNumber,
     as_html,
     as_text,
+    at_most,
     confidence_of_each,
     exact_words,
     interval_cells,
@@ -43,7 +44,8 @@ from leastnoise.tables.rounding import float_near, format_nearest
 class Mean(BoundedQuestion):
     """The mean of a column: a count, and the sum of value − middle of the bounds.
 
-    Both are released, and both can be used. Missing values are left out.
+    Both are released, and both can be used. Missing values are left out. A unit with more than
+    ``max_rows`` rows in a group counts as ``max_rows`` rows, each with the average of its values.
     """
 
     # Which rows count follows from the column: those with a value (Rows.known).
@@ -70,6 +72,14 @@ class Mean(BoundedQuestion):
     def omitted(self, unit: Unit) -> tuple[str, ...]:
         """Return which rows do not count, a phrase for each rule."""
         return *super().omitted(unit), f"rows without {self.column}"
+
+    def contributions(self, subject: Subject) -> str:
+        """Return what counts of a unit with more rows: their average, for each that may count."""
+        there = " there" if subject.per_group else ""
+        return (
+            f"each {subject.unit} counts as {at_most(subject.max_rows, 'row')}{subject.per_group}, "
+            f"with the average of its values{there}{subject.and_groups}"
+        )
 
     def query(self, rows: Rows) -> Query:
         """Count the rows with a value, and add up their indices from that of the middle."""
@@ -124,6 +134,7 @@ class Mean(BoundedQuestion):
             title=make_title(f"count of rows with {self.column}", self.by),
             statistic="count",
             bounds=None,
+            contributions=subject.rows_per_unit if subject.contributions else "",
         )
         total = replace(
             subject,

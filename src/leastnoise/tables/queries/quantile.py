@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from leastnoise.core.exact import (
     format_exact,
@@ -16,7 +16,7 @@ from leastnoise.core.exact import (
 )
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.mechanism import AnyMechanism, PermuteAndFlip
-from leastnoise.tables.answers import Statement
+from leastnoise.tables.answers import Statement, Subject, at_most
 from leastnoise.tables.bounding import Cells, divide
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
@@ -36,9 +36,12 @@ _LARGEST = 1 << 62
 class Quantile(BoundedQuestion):
     """The value below which a share of the rows lies, on a public grid between the bounds.
 
+    A unit with rows in several cells counts in one of them, chosen by a hash, with at most
+    ``max_rows`` rows.
+
     Args:
         column: The column.
-        share: The share, above 0 and below 1: 0.5 for the median.
+        share: The share, above 0 and below 1. Default: 0.5, the median.
         bounds: Where the grid begins and ends; values beyond count as the nearest bound. Missing
             values are omitted.
         cells: How many cells of equal width divide the bounds. The answer is a cell. An integer
@@ -47,6 +50,9 @@ class Quantile(BoundedQuestion):
         interval: The confidence of an interval for the quantile in the unit of the data, such as
             0.95. It costs two thirds of ε. Default: no interval; the rank error is known always.
     """
+
+    # Other noise than that of the count that decides selects the cell.
+    selects_by_its_count: ClassVar[bool] = False
 
     share: Any = "1/2"
     cells: Any = field(kw_only=True, default=1024)
@@ -102,11 +108,11 @@ class Quantile(BoundedQuestion):
         """The name of the printed column of values."""
         return "median" if self.share == Fraction(1, 2) else "quantile"
 
-    def notes(self, rows: Rows) -> tuple[str, ...]:
-        """Return sentences about how values are read."""
-        unit = rows.unit.column
-        hashed = f"A {unit} with values in several cells counts in one of them, chosen by a hash."
-        return *super().notes(rows), *([] if unit is None else [hashed])
+    def contributions(self, subject: Subject) -> str:
+        """Return what counts of a unit with rows in several cells: those in one of them."""
+        cell = "one cell of one group" if self.by else "one cell"
+        rows = at_most(subject.max_rows, "row")
+        return f"{rows} {subject.per_unit}, all in {cell}, chosen by a hash"
 
     def omitted(self, unit: Unit) -> tuple[str, ...]:
         """Return which rows do not count, a phrase for each rule."""

@@ -47,6 +47,8 @@ class Question(ABC):
     selects_nothing: ClassVar[tuple[str, ...]] = ()
     # Whether the question makes groups of its own, without ``by``.
     groups_itself: ClassVar[bool] = False
+    # Whether the count that decides which discovered groups are shown is a part of the answer.
+    selects_by_its_count: ClassVar[bool] = True
 
     by: Any = ()
     keys: Any = None
@@ -155,18 +157,31 @@ class Question(ABC):
 
     def subject(self, rows: Rows, hidden_up_to: int | None = None) -> Subject:
         """Return what the numbers are about; ``hidden_up_to`` as in :class:`Subject`."""
-        unit = rows.unit
-        return Subject(
+        unit, source = rows.unit, rows.source
+        subject = Subject(
             title=self.title,
             statistic=self.statistic,
             unit=unit.column,
             bounds=self.clipping_bounds,
+            table=source.short_name,
+            version=source.version,
             max_rows=unit.max_rows,
             max_groups=self.groups_per_unit if self.several_groups(unit) else None,
-            omitted=self.omitted(unit),
-            notes=self.notes(rows),
+            omitted=(*source.omitted, *self.omitted(unit)),
+            notes=(*self.notes(rows), *source.notes),
             hidden_up_to=hidden_up_to,
+            selected=self.selects_by_its_count,
         )
+        if unit.column is None:
+            return subject
+        return replace(subject, contributions=self.contributions(subject))
+
+    @abstractmethod
+    def contributions(self, subject: Subject) -> str:
+        """Return what counts of a unit with more rows or groups than may count, as a phrase.
+
+        It is asked only where a column names units. ``subject`` has the bounds and their phrases.
+        """
 
     @property
     def statistic(self) -> str:

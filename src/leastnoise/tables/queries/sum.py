@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from leastnoise.core.exact import format_exact
+from leastnoise.tables.answers import Subject
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.queries.query import Query, Rows
@@ -19,6 +21,9 @@ _LARGEST_INTEGER = 64
 class Sum(BoundedQuestion):
     """The sum of a column.
 
+    All rows of a unit are added up, and its total in each group is clipped to what ``max_rows``
+    rows can add.
+
     Args:
         column: The column.
         bounds: The clipping bounds, the lower one first: values beyond count as the nearest bound.
@@ -26,6 +31,8 @@ class Sum(BoundedQuestion):
     """
 
     selects_nothing: ClassVar[tuple[str, ...]] = ("ask", "column", "bounds", "missing")
+    # Another number than the count that decides: its noise is independent.
+    selects_by_its_count: ClassVar[bool] = False
 
     @property
     def title(self) -> str:
@@ -49,6 +56,19 @@ class Sum(BoundedQuestion):
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return sentences about how values are read."""
         return *super().notes(rows), f"Rows without {self.column} add 0 to the sum."
+
+    def contributions(self, subject: Subject) -> str:
+        """Return what counts of a unit with more rows: all of them, but their total is clipped.
+
+        A row without a value adds 0, so the ends are those of rows between 0 and the bounds.
+        """
+        rows = subject.max_rows
+        low, high = (rows * end for end in (min(self.bounds[0], 0), max(self.bounds[1], 0)))
+        worth = "1 row's worth" if rows == 1 else f"{rows} rows' worth"
+        return (
+            f"each {subject.unit}'s total{subject.per_group} is clipped to {worth}, "
+            f"[{format_exact(low)}, {format_exact(high)}]{subject.and_groups}"
+        )
 
     def query(self, rows: Rows) -> Query:
         """Add up indices on a lattice; an integer column between integer bounds has step 1."""

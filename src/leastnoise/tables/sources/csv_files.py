@@ -13,6 +13,11 @@ without line breaks:
 
 Each line has at most one reading: a field that begins with a quote ends at the first quote that is
 not doubled, and any other at the next comma. A line without a reading is omitted.
+
+A file with line breaks inside of quotes is read wrongly, but not rejected. Its lines cannot be told
+from others without a state, and whether a file is rejected must not depend on what one person
+wrote. What follows such a break is a record if it has enough fields: docs/tables.md says to convert
+such files.
 """
 
 import csv
@@ -20,6 +25,12 @@ import re
 
 from leastnoise.errors import InvalidParameter
 
+# What answers say of such files. Rules alone: how many lines are omitted would reveal something.
+OMITTED = "malformed CSV lines"
+NOTE = (
+    "Every line of a CSV file is read as one row. If a quoted field can contain a line break, "
+    "convert the file to Parquet first."
+)
 _LONGEST = 1 << 20  # bytes in the line of names
 # Nothing is guessed, so how a file is read does not depend on its content. There are no quotes and
 # no escapes, and the separator of columns is a line break: so a line is one column, and there is no

@@ -22,6 +22,8 @@ from leastnoise.tables.sources.engine import without_details
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
+# What answers say of an Ibis table with a filter.
+FILTERED = "rows that the filter of the Ibis table removes"
 _EXACT = 1 << 53  # up to this every integer is a double
 _LONG = 1 << 63
 _LEAST_SINGLE, _MOST_SINGLE = 1e-37, 3e38  # within the range of 32 bits

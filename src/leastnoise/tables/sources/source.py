@@ -11,22 +11,27 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from os import PathLike, fspath
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Words
+from leastnoise.tables.sources import csv_files
 from leastnoise.tables.sources.connections import ADDRESS, connect, engine_of
 from leastnoise.tables.sources.engine import without_details
 from leastnoise.tables.sources.frames import frame_name, frame_table
 from leastnoise.tables.sources.local import read
 from leastnoise.tables.sources.place import Place, derivation, file_place, named, table_place
-from leastnoise.tables.sources.rowwise import check_rowwise, no_numbers
+from leastnoise.tables.sources.rowwise import FILTERED, check_rowwise, no_numbers
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
     import ibis.expr.operations as ops
     import ibis.expr.types as ir
+
+
+_WILDCARDS = frozenset("*?[")
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,32 @@ class Source:
         """Return a column as numbers; strings are parsed, and NULL where they are no number."""
         value = self.table[column]
         return value.try_cast("float64") if self.text else value
+
+    @property
+    def short_name(self) -> str:
+        """Its name in answers, which may be published: a path without the folders it lies in.
+
+        A pattern begins with the first folder that has a wildcard.
+        """
+        if self.place is None or self.place.parts[0] != "file":
+            return self.name
+        *folders, last = Path(self.name).parts
+        while folders and not _WILDCARDS.intersection(folders[0]):
+            folders.pop(0)
+        return "/".join([*folders, last])
+
+    @property
+    def omitted(self) -> tuple[str, ...]:
+        """Which rows of the data are not in the table, a phrase for each rule."""
+        import ibis.expr.operations as ops
+
+        filtered = bool(self.table.op().find(ops.Filter))
+        return (*([csv_files.OMITTED] if self.text else []), *([FILTERED] if filtered else []))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about how rows are read."""
+        return (csv_files.NOTE,) if self.text else ()
 
     @property
     def words(self) -> dict[str, str | None]:
@@ -165,8 +196,9 @@ def open_source(
     separated by commas and may be in double quotes, lines end with a line feed, a carriage return
     or both, and the encoding is UTF-8. Reading never fails, and no line changes how another is
     read. Omitted are lines with too few fields, with a quoted field that is not closed or goes on
-    after its closing quote, of more than 2 MB, or with bytes that are not UTF-8. So a quoted field
-    cannot contain a line break. Fields without a name are ignored, and an empty field is NULL.
+    after its closing quote, of more than 2 MB, or with bytes that are not UTF-8. A quoted field
+    cannot contain a line break: what follows the break is read as another line, and is a record if
+    it has enough fields. Fields without a name are ignored, and an empty field is NULL.
 
     Raises:
         InvalidParameter: If there is no such file or table, or it cannot be read.
