@@ -442,10 +442,10 @@ LEDGERS = [
         ONE_RELATION,
     ),
     Mutant(
-        "a total of both relations is one for either",
+        "a total of both relations is one for replacing",
         "leastnoise.ledger.units:find_relation",
         replace(
-            "_ADD_REMOVE if len(found) > 1 else next(iter(found), None)", "next(iter(found), None)"
+            "_ADD_REMOVE if len(found) > 1 else next(iter(found), None)", "max(found, default=None)"
         ),
         NO_MIXTURE,
     ),
