@@ -103,7 +103,9 @@ def test_show_prints_aligned_tables_and_the_promise_in_words(file: str) -> None:
         assert head == f"head  {ledger.head}"
     assert " ".join(words.split()) == (
         "All that is released from 'data' keeps one promise together: (ε, δ) = (1, 0.000001) "
-        "(show --explain says what that means)."
+        "(show --explain says what that means). No charge declares a privacy unit: the total is a "
+        "guarantee for a unit that changes each true answer by at most the sensitivity that was "
+        "given for it."
     )
     assert max(map(len, printed.splitlines())) <= 80
 
@@ -233,6 +235,7 @@ def test_verify_tells_the_head_and_takes_it(file: str) -> None:
             "rows": ledger.head.seq,
             "head": str(ledger.head),
             "checked": {"head": True, "witness": False},
+            "mixed_neighbours": [],
         }
     assert (
         "It holds the head that was witnessed."

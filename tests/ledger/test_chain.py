@@ -201,6 +201,43 @@ def test_an_edited_field_is_noticed(
                 asked(at, key)
 
 
+def test_an_edit_that_changes_nothing_is_none(sound: tuple[Path, dict[str, Any]]) -> None:
+    """The control: what is noticed below is the edit, not the editor."""
+    with edited(sound[0]) as (at, connection):
+        with connection:
+            connection.execute("UPDATE rows SET body = body")
+        assert asked(at, "one").index == sound[1]["one"].index
+        assert asked(at, "new").receipt.again is False
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        """body = replace(body, '"epsilon":"1/10"', '"epsilon":"1/11"')""",
+        """body = replace(body, '"analyst":"ada"', '"analyst":"bob"')""",
+        "at = '2026-01-01T00:00:00.000+00:00'",
+        "key = 'twice'",
+        "payload = x'00'",
+        "kind = 'mechanism'",
+        "hash = replace(hash, substr(hash, 1, 1), 'x')",
+    ],
+)
+def test_an_edit_that_leaves_a_row_well_formed_is_noticed(
+    sound: tuple[Path, dict[str, Any]], change: str
+) -> None:
+    """By its hash alone, since nothing else is wrong with it."""
+    with edited(sound[0]) as (at, connection):
+        charge = "(SELECT seq FROM rows WHERE kind = 'charge' AND key = 'two')"
+        with connection:
+            connection.execute(f"UPDATE rows SET {change} WHERE seq = {charge}")
+        with ln.Ledger(at, analyst="ada") as ledger:
+            for use in (ledger.verify, lambda: list(ledger.rows()), lambda: ledger.spent):
+                with pytest.raises(LedgerDamaged, match="does not have the hash that it must"):
+                    use()
+        with pytest.raises(LedgerDamaged, match="does not have the hash that it must"):
+            asked(at, "new")
+
+
 @given(st.data())
 def test_rows_taken_out_put_in_or_swapped_are_noticed(
     sound: tuple[Path, dict[str, Any]], data: st.DataObject

@@ -36,6 +36,7 @@ PLAN = ln.plan(P("0.1"), [ln.Wanted(n, sensitivity=1, integer=True) for n in "ab
 FRAME = pd.DataFrame({"v": [1, 2, 3] * 10, "g": ["north", "south", "north"] * 10})
 # Errors that a changed, well-formed ledger may give: another question, no such data set, no budget.
 WELL_FORMED = "a key stands for one|must have a limit|limit stays|no data set|was used for"
+WELL_FORMED += "|have the neighbor relation"
 
 
 @cache

@@ -135,7 +135,8 @@ def test_a_long_ledger_is_drawn_with_points_that_can_be_seen(
 ) -> None:
     rows = list(ledger.rows())
     head, total = rows[-1].head, 10_000
-    body = {"dataset": "data", "analyst": None, "epsilon": "1/20000", "delta": "0"}
+    body: dict[str, Any] = {"dataset": "data", "analyst": None, "epsilon": "1/20000", "delta": "0"}
+    body |= {"mechanisms": ["digest"], "asked": {"answer": "one"}}
     for place in range(total):
         clock(60 + 7 * (place % 13))
         rows.append(ledger_rows.Row.after(head, ledger_rows.CHARGE, f"{place}", body))

@@ -48,8 +48,13 @@ DELTA_ALONE = f"{LEDGER}::test_a_delta_alone_can_pass_a_limit"
 ANALYSTS = f"{LEDGER}::test_limits_of_data_sets_and_analysts_hold_together"
 ONE_QUESTION = f"{LEDGER}::test_a_key_stands_for_one_question"
 LONG_SUMS = f"{CHAIN}::test_a_sum_that_grows_too_long_is_never_too_small"
+ONE_RELATION = "tests/ledger/test_units.py::test_a_dataset_has_one_neighbor_relation"
+NO_MIXTURE = (
+    "tests/ledger/test_units.py"
+    "::test_a_ledger_of_0_5_0_that_mixes_relations_is_an_add_remove_guarantee"
+)
 HAIR = f"{CHAIN}::test_a_sum_that_just_fits_and_one_a_hair_above"
-EDITED = f"{CHAIN}::test_an_edited_field_is_noticed"
+EDITED = f"{CHAIN}::test_an_edit_that_leaves_a_row_well_formed_is_noticed"
 EDITED_LATER = f"{CHAIN}::test_a_row_that_is_damaged_while_the_ledger_is_open_gives_no_answer"
 OLDER = f"{CHAIN}::test_an_older_copy_is_told_by_a_head_or_a_log"
 WITNESSED = f"{CHAIN}::test_an_answer_that_was_stored_but_not_witnessed_is_witnessed_by_the_retry"
@@ -429,6 +434,20 @@ LEDGERS = [
         "leastnoise.ledger.ledger:Ledger.charge_or_recall",
         delete("_same_question(key, row.content, body, spending.formerly)"),
         ONE_QUESTION,
+    ),
+    Mutant(
+        "two neighbor relations in one dataset",
+        "leastnoise.ledger.ledger:Ledger.charge_or_recall",
+        delete("page.accounts.check_relation(self.dataset, read_unit(spending.asked))"),
+        ONE_RELATION,
+    ),
+    Mutant(
+        "a total of both relations is one for replacing",
+        "leastnoise.ledger.units:find_relation",
+        replace(
+            "_ADD_REMOVE if len(found) > 1 else next(iter(found), None)", "max(found, default=None)"
+        ),
+        NO_MIXTURE,
     ),
     Mutant(
         "no hash checked",

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import leastnoise
 from leastnoise.ledger import Spending
@@ -73,6 +73,12 @@ class Editor(sqlite3.Connection):
             with suppress(sqlite3.OperationalError):  # the table may be gone
                 super().execute(self._triggers.pop()[1])
         super().commit()
+
+    def __exit__(self, error: Any, *rest: Any) -> Literal[False]:
+        """End a ``with`` block by this class's own commit, which SQLite's would not call."""
+        if error is None:
+            self.commit()
+        return super().__exit__(error, *rest)
 
     def close(self) -> None:
         with suppress(sqlite3.ProgrammingError):  # closed already

@@ -183,8 +183,9 @@ def _show(found: "Ledger", given: dict[str, Any]) -> Printing:
             "means": _promise(found.account, explained=True),
         }
         return partial(print_json, data)
-    promise = _promise(found.account, explained=given["explain"])
-    return partial(_print_state, accounts, releases, head, promise)
+    words = [_promise(found.account, explained=given["explain"])]
+    words += _describe_others(accounts, found.dataset)
+    return partial(_print_state, accounts, releases, head, words)
 
 
 def _allow(found: "Ledger", given: dict[str, Any]) -> Printing:
@@ -200,8 +201,10 @@ def _allow(found: "Ledger", given: dict[str, Any]) -> Printing:
 def _verify(found: "Ledger", given: dict[str, Any]) -> Printing:
     head = found.verify(given["head"])
     checked = {"head": given["head"] is not None, "witness": given["witness"] is not None}
+    mixed = [one for one in found.accounts if one.mixed and one.analyst is None]
     if given["as_json"]:
         data = {"whole": True, "rows": head.seq, "head": str(head), "checked": checked}
+        data["mixed_neighbours"] = [one.dataset for one in mixed]
         return partial(print_json, data)
     heads = checked["head"] + options.heads_of(given["witness"])
 
@@ -209,6 +212,9 @@ def _verify(found: "Ledger", given: dict[str, Any]) -> Printing:
         print_table(("whole", f"{head.seq} rows, each as it was written"), ("head", f"{head}"))
         click.echo()
         print_words(_witnessed(heads))
+        for one in mixed:
+            click.echo()
+            print_words(f"{_printable(one.dataset)!r}: {one.describe_units()}")
 
     return tell
 
@@ -268,7 +274,7 @@ _LONGEST_KEY = 40
 
 
 def _print_state(
-    accounts: "list[Account]", releases: "list[Release]", head: "Head", promise: str
+    accounts: "list[Account]", releases: "list[Release]", head: "Head", words: list[str]
 ) -> None:
     several = len({account.dataset for account in accounts}) > 1
     _print_columns(
@@ -282,8 +288,10 @@ def _print_state(
         names = ["data set"] * several + ["analyst", "ε", "δ", "answered", "key"]
         last = [_release(release, several) for release in releases[-_LAST:]]
         _print_columns(["row", "time (UTC)", *names], last)
-    click.echo(f"\nhead  {head}\n")
-    print_words(promise)
+    click.echo(f"\nhead  {head}")
+    for text in words:
+        click.echo()
+        print_words(text)
 
 
 _WHAT = ("limit", "spent", "left")
@@ -333,10 +341,28 @@ def _printable(text: str) -> str:
 
 
 def _promise(account: "Account", *, explained: bool) -> str:
-    """Return the guarantee of everything released from a dataset, in words."""
+    """Return the guarantee of everything released from a dataset, in words, and for whom it is."""
+    from leastnoise.ledger import PERSON
+
     limit, spent = account.limit or account.spent, account.spent
     kept = Privacy(max(limit.epsilon, spent.epsilon), max(limit.delta, spent.delta))
     said = "" if kept == limit else "More was spent than the limit is now. "
     name = repr(_printable(account.dataset))
-    words = meaning_of(kept) if explained else f"{kept} (show --explain says what that means)."
-    return f"{said}All that is released from {name} keeps one promise together: {words}"
+    words = (
+        f"{meaning_of(kept)} {PERSON}"
+        if explained
+        else f"{kept} (show --explain says what that means)."
+    )
+    return (
+        f"{said}All that is released from {name} keeps one promise together: {words} "
+        f"{account.describe_units()}"
+    )
+
+
+def _describe_others(accounts: "list[Account]", dataset: str) -> list[str]:
+    """Say for whom the totals of the other datasets are guarantees."""
+    return [
+        f"{_printable(account.dataset)!r}: {account.describe_units()}"
+        for account in accounts
+        if account.analyst is None and account.dataset != dataset
+    ]

@@ -1,7 +1,7 @@
 """The ledger: a durable privacy budget that cannot be overspent."""
 
 from leastnoise.ledger.accounts import Account, Accounts
-from leastnoise.ledger.declaration import account_to_json, release_to_json
+from leastnoise.ledger.declaration import PERSON, account_to_json, release_to_json
 from leastnoise.ledger.entries import (
     UNRECORDED,
     Receipt,
@@ -24,15 +24,18 @@ from leastnoise.ledger.rows import (
     read_index,
     reading_content,
 )
+from leastnoise.ledger.units import DeclaredUnit
 from leastnoise.ledger.witness import is_head, read_witness
 
 __all__ = [
     "CHARGE",
     "LIMIT",
+    "PERSON",
     "UNRECORDED",
     "Account",
     "Accounts",
     "Codec",
+    "DeclaredUnit",
     "Encoded",
     "Head",
     "Json",

@@ -29,6 +29,15 @@ from leastnoise.ledger.rows import (
     read_content,
     reading_content,
 )
+from leastnoise.ledger.units import (
+    DeclaredUnit,
+    check_relation,
+    describe_units,
+    find_relation,
+    is_mixed,
+    read_unit,
+    sort_units,
+)
 
 # A sum of unlike fractions could need ever longer numbers. Beyond so many binary digits it is
 # rounded up to them: never too little is said to be spent, and too much by less than 2⁻²⁰⁴⁸.
@@ -49,6 +58,9 @@ class Account:
         spent: The sum of what was charged.
         left: What may still be spent: for an analyst, of their own limit and of the data set's;
             others may spend that before.
+        units: The privacy units that its charges declare. ``spent`` is a guarantee for a unit that
+            is covered by each of them.
+        undeclared: Whether it has charges that declare no unit, as those of a mechanism do.
     """
 
     dataset: str
@@ -56,6 +68,22 @@ class Account:
     limit: Privacy | None
     spent: Privacy
     left: Privacy
+    units: tuple[DeclaredUnit, ...] = ()
+    undeclared: bool = False
+
+    @property
+    def neighbours(self) -> str | None:
+        """The neighbor relation of the total; None if no charge declares one."""
+        return find_relation(self.units)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether charges declare both neighbor relations, as ledgers accepted up to 0.5.0."""
+        return is_mixed(self.units)
+
+    def describe_units(self) -> str:
+        """Say for whom the total of the charges is a guarantee."""
+        return describe_units(self.units, undeclared=self.undeclared)
 
 
 Name = tuple[str, str | None]
@@ -72,6 +100,7 @@ class Accounts:
         spent: What was charged, by account.
         mechanisms: The keys of the mechanisms that are described.
         charges: How many charges there are.
+        units: The units that charges declare, by account; None stands for charges without one.
     """
 
     head: Head = BEGINNING
@@ -79,6 +108,7 @@ class Accounts:
     spent: dict[Name, Sum] = field(default_factory=dict)
     mechanisms: set[str] = field(default_factory=set)
     charges: int = 0
+    units: dict[Name, frozenset[DeclaredUnit | None]] = field(default_factory=dict)
 
     def follow(self, rows: "Iterator[Row]") -> None:
         """Go on from the head along further rows.
@@ -101,7 +131,7 @@ class Accounts:
                     self._charge(charged)
                     charged = {}
             elif kind == LIMIT:
-                dataset, analyst, most = _amounts(kind, row.body)
+                dataset, analyst, most, _ = _amounts(kind, row.body)
                 self.limits[dataset, analyst] = most
             elif kind == MECHANISM:
                 self.mechanisms.add(row.key)
@@ -111,11 +141,17 @@ class Accounts:
     def _charge(self, charged: dict[str, int]) -> None:
         """Add up charges: exactly, so that their order does not matter."""
         for body, times in charged.items():
-            dataset, analyst, (epsilon, delta) = _amounts(CHARGE, body)
+            dataset, analyst, (epsilon, delta), unit = _amounts(CHARGE, body)
             for name in _names(dataset, analyst):
                 more = times * epsilon, times * delta
                 self.spent[name] = _added(self.spent.get(name, _NOTHING), more)
+                if unit not in (declared := self.units.get(name, frozenset())):
+                    self.units[name] = declared | {unit}
             self.charges += times
+
+    def check_relation(self, dataset: str, unit: DeclaredUnit | None) -> None:
+        """Reject a charge under another neighbor relation than the dataset has."""
+        check_relation(dataset, self.units.get((dataset, None), frozenset()), unit)
 
     def refuse(self, dataset: str, analyst: str | None, asked: Privacy) -> None:
         """Refuse to charge what would pass a limit, of the data set or of the analyst."""
@@ -143,6 +179,7 @@ class Accounts:
             for name in _names(dataset, analyst)
             if name in self.limits or name[1] is None
         ]
+        units = self.units.get((dataset, analyst), frozenset())
         with reading_content(self.head.seq):  # charges beyond any limit come to no guarantee
             return Account(
                 dataset,
@@ -150,6 +187,8 @@ class Accounts:
                 None if limit is None else Privacy(*limit),
                 Privacy(*spent),
                 Privacy(*map(min, zip(*left, strict=True))),
+                sort_units(units),
+                None in units,
             )
 
     def all(self) -> list[Account]:
@@ -160,7 +199,7 @@ class Accounts:
     def copied(self) -> "Accounts":
         """Return the same, to be followed further without changing this."""
         kept = dict(self.limits), dict(self.spent), set(self.mechanisms)
-        return Accounts(self.head, *kept, self.charges)
+        return Accounts(self.head, *kept, self.charges, dict(self.units))
 
 
 _NOTHING: Sum = (Fraction(0), Fraction(0))
@@ -183,7 +222,7 @@ def _check(row: Row) -> None:
     if row.kind == CHARGE:
         _amounts(row.kind, row.body)
     elif row.kind == LIMIT:
-        dataset, analyst, _ = _amounts(row.kind, row.body)
+        dataset, analyst, _, _ = _amounts(row.kind, row.body)
         if row.key != limit_key(dataset, analyst):
             raise ValueError
     elif row.kind not in KINDS:
@@ -191,10 +230,11 @@ def _check(row: Row) -> None:
 
 
 @lru_cache(maxsize=1024)  # the same promise is mostly made many times
-def _amounts(kind: str, body: str) -> tuple[str, str | None, Sum]:
+def _amounts(kind: str, body: str) -> tuple[str, str | None, Sum, DeclaredUnit | None]:
     content = read_content(kind, body)
     epsilon, delta = amount(content["epsilon"]), amount(content["delta"])
-    return content["dataset"], content["analyst"], (epsilon, delta)
+    unit = read_unit(content["asked"]) if kind == CHARGE else None
+    return content["dataset"], content["analyst"], (epsilon, delta), unit
 
 
 def _names(dataset: str, analyst: str | None) -> list[Name]:

@@ -29,6 +29,8 @@ from leastnoise.ledger.rows import (
     reading_content,
 )
 
+# What the words of a guarantee mean in a report of a ledger.
+PERSON = '"One person" stands for one privacy unit.'
 FORMAT = "leastnoise declaration 1"
 ARITHMETIC = "exact integer arithmetic on a lattice; no floating-point noise"
 _COMPOSITION = (
@@ -53,7 +55,7 @@ def declare(rows: Iterable[Row], dataset: str, unit: str | None = None) -> Json:
     Args:
         rows: All rows of the ledger, as :meth:`Ledger.rows` gives them out; they are checked again.
         dataset: The data set.
-        unit: Whose presence is protected, such as ``"person"``: the ledger does not know it.
+        unit: Whose presence is protected, such as ``"person"``: the ledger knows columns only.
     """
     known, facts = Accounts(), list[Row]()
     followed = _followed(rows, known, facts)
@@ -116,7 +118,7 @@ def _deployment(
         },
         "privacy_loss": {
             "privacy_unit": unit,
-            "privacy_unit_description": _moves(mechanisms),
+            "privacy_unit_description": _unit(account, mechanisms),
             "privacy_parameters": {
                 name: _number(part)
                 for name, part in (("epsilon", promise.epsilon), ("delta", promise.delta))
@@ -124,7 +126,8 @@ def _deployment(
             },
             "privacy_parameters_description": (
                 f"Everything released together keeps {promise}. The limit is {account.limit}, of "
-                f"which {account.spent} was spent. {promise.explain()}"
+                f"which {account.spent} was spent. {promise.explain()} "
+                f"{PERSON} {account.describe_units()}"
             ),
         },
         "model": {
@@ -169,6 +172,8 @@ def account_to_json(account: Account) -> Json:
         "limit": None if account.limit is None else _promise(account.limit),
         "spent": _promise(account.spent),
         "left": privacy_to_json(account.left),
+        "units": [{"unit": one.column, "neighbours": one.neighbours} for one in account.units],
+        "undeclared": account.undeclared,
     }
 
 
@@ -214,14 +219,15 @@ def _kept(account: Account) -> Privacy:
     return Privacy(max(limit.epsilon, spent.epsilon), max(limit.delta, spent.delta))
 
 
-def _moves(mechanisms: dict[str, Json]) -> str:
+def _unit(account: Account, mechanisms: dict[str, Json]) -> str:
     sizes = sorted({amount(content["sensitivity"]) for content in mechanisms.values()})
     if not sizes:
         return "Nothing was released yet."
     said = ", ".join(format_exact(size) for size in sizes)
     return (
-        "Each promise is against a change of one unit that moves the true answer by at most Δ, a "
-        f"claim of whoever asked; Δ = {said}, release by release as the evidence says."
+        f"{account.describe_units()} Each promise is against a change of one unit that moves the "
+        f"true answer by at most Δ, a claim of whoever asked; Δ = {said}, release by release as "
+        "the evidence says."
     )
 
 

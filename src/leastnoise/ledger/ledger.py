@@ -28,6 +28,7 @@ from leastnoise.ledger.rows import (
     read_privacy,
 )
 from leastnoise.ledger.stores import Page, check_address, open_store
+from leastnoise.ledger.units import read_unit
 from leastnoise.ledger.witness import read_head, read_witness
 
 _USUAL = "data"
@@ -172,7 +173,7 @@ class Ledger:
         """Return a deployment declaration of the data set, for JSON: what was promised, and how.
 
         Args:
-            unit: Whose presence is protected, such as ``"person"``: the ledger does not know it.
+            unit: Whose presence is protected, such as ``"person"``: the ledger knows columns only.
         """
         said = None if unit is None else check_name(unit, "a unit of privacy")
         return declare(self.rows(), self.dataset, said)
@@ -194,7 +195,8 @@ class Ledger:
 
         Raises:
             BudgetExceeded: If a limit would be passed; nothing is charged.
-            InvalidParameter: If the key was used for something else.
+            InvalidParameter: If the key was used for something else, or the dataset has charges
+                under another neighbor relation; nothing is charged.
         """
         return self.charge_or_recall(spending, key, fresh=fresh)[0]
 
@@ -219,6 +221,7 @@ class Ledger:
             if charged and not fresh:
                 receipt = self._receipt(charged[-1], page.accounts, again=True)
                 return receipt, _answer(page, receipt)
+            page.accounts.check_relation(self.dataset, read_unit(spending.asked))
             page.accounts.refuse(self.dataset, self.analyst, spending.privacy)
             for digest, mechanism in spending.mechanisms.items():
                 described_at = mechanism_key(digest)

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from leastnoise.core.exact import format_ratio
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import LedgerDamaged, LedgerUnavailable
+from leastnoise.ledger.units import read_unit
 
 Json = dict[str, Any]
 VERSION = 1
@@ -145,6 +146,7 @@ def read_content(kind: str, body: str) -> Json:
     if kind == CHARGE:
         _check_types(content["mechanisms"], list, str)
         _check_types(content["asked"], dict, str)
+        read_unit(content["asked"])
     elif kind == ANSWER:
         _check_types([content["charge"]], list, int)
         _check_types(content["answer"], dict, str)

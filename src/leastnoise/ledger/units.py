@@ -1,0 +1,129 @@
+"""Privacy units as charges declare them: for whom a sum of charges is a guarantee.
+
+A query of a table stores in its charge the column of units, or that every row is a unit, and which
+tables are neighboring. A release by a mechanism alone declares neither: its guarantee is relative
+to the sensitivity that its caller gave, so it is compatible with every unit and relation.
+
+Guarantees add up under one neighbor relation. A ledger therefore accepts one for each dataset. Up
+to 0.5.0 it accepted both. The total of such charges is an add-remove guarantee: a replace-one
+guarantee of a table includes that another unit without rows takes the place, which is a removal
+(tables/bounding/sensitivity.py). It is no replace-one guarantee.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+from leastnoise.errors import InvalidParameter, Words
+
+# As charges store them, and in words.
+_ADD_REMOVE: Final = "add_remove"
+_RELATIONS: Final = {_ADD_REMOVE: "add-remove", "replace": "replace-one"}
+_MEANINGS: Final = {
+    _ADD_REMOVE: "Neighboring datasets are add-remove: with one unit more or less.",
+    "replace": "Neighboring datasets are replace-one: with another unit, or none, in its place.",
+}
+
+
+class DeclaredUnit(NamedTuple):
+    """What a charge declares of the unit that it protects.
+
+    Attributes:
+        column: The column whose values are the units; None if every row is a unit.
+        neighbours: Which tables are neighboring, ``"add_remove"`` or ``"replace"``.
+    """
+
+    column: str | None
+    neighbours: str
+
+    def __str__(self) -> str:
+        return "a row" if self.column is None else f"a value of {self.column!r}"
+
+
+def read_unit(asked: dict[str, Any]) -> DeclaredUnit | None:
+    """Return the unit that a charge declares, None for a release without a table.
+
+    Raises:
+        ValueError: Or a LookupError, if it declares what no ledger writes.
+    """
+    if asked.get("answer") != "tables":
+        return None
+    column, neighbours = asked["unit"], asked["neighbours"]
+    if not (column is None or type(column) is str) or type(neighbours) is not str:
+        raise ValueError
+    if neighbours not in _RELATIONS:
+        raise ValueError
+    return DeclaredUnit(column, neighbours)
+
+
+def sort_units(units: Iterable[DeclaredUnit | None]) -> tuple[DeclaredUnit, ...]:
+    """Return the declared units in one order, columns by name before rows."""
+    declared = (unit for unit in units if unit is not None)
+    return tuple(sorted(declared, key=lambda unit: (unit.column is None, unit[0] or "", unit[1])))
+
+
+def find_relation(units: Iterable[DeclaredUnit | None]) -> str | None:
+    """Return the relation under which a total is a guarantee; None if no charge declares one."""
+    found = {unit.neighbours for unit in units if unit is not None}
+    return _ADD_REMOVE if len(found) > 1 else next(iter(found), None)
+
+
+def is_mixed(units: Iterable[DeclaredUnit | None]) -> bool:
+    """Return whether charges declare both neighbor relations."""
+    return len({unit.neighbours for unit in units if unit is not None}) > 1
+
+
+def check_relation(
+    dataset: str, units: Iterable[DeclaredUnit | None], asked: DeclaredUnit | None
+) -> None:
+    """Reject a charge under another neighbor relation than the dataset has."""
+    relation = find_relation(units)
+    if asked is None or relation is None or asked.neighbours == relation:
+        return
+    raise InvalidParameter(
+        f"the charges of dataset {dataset!r} have the neighbor relation {_RELATIONS[relation]}",
+        got=f"a query with {_RELATIONS[asked.neighbours]}, and charged nothing",
+        fix="Give "
+        + Words(f"neighbours={relation!r}", f"--neighbours {relation}")
+        + ", or use another dataset of the ledger, "
+        + Words("Ledger(…, dataset=…)", "--dataset")
+        + ", whose budget adds up with this one for the same people.",
+    )
+
+
+def describe_units(units: tuple[DeclaredUnit, ...], *, undeclared: bool) -> str:
+    """Say for whom the total of charges is a guarantee.
+
+    Args:
+        units: The units that charges declare.
+        undeclared: Whether there are charges that declare none.
+    """
+    names = list(dict.fromkeys(map(str, units)))
+    if not names:
+        return _UNDECLARED if undeclared else "No charge has declared a privacy unit yet."
+    if len(names) == 1:
+        said = [f"The total is a guarantee for one privacy unit: {names[0]}."]
+    else:
+        said = [
+            f"The charges declare different privacy units: {'; '.join(names)}. The total is a "
+            "guarantee for a privacy unit that is covered by each of them."
+        ]
+    relation = find_relation(units)
+    if is_mixed(units):
+        said.append(_MIXED)
+    elif relation is not None:
+        said.append(_MEANINGS[relation])
+    return " ".join([*said, *[_PARTLY_UNDECLARED] * undeclared])
+
+
+_UNDECLARED = (
+    "No charge declares a privacy unit: the total is a guarantee for a unit that changes each true "
+    "answer by at most the sensitivity that was given for it."
+)
+_PARTLY_UNDECLARED = (
+    "Some charges declare no unit: they cover a unit that changes each of their true answers by at "
+    "most the sensitivity that was given."
+)
+_MIXED = (
+    "The charges declare both neighbor relations, add-remove and replace-one. The total is a "
+    "guarantee for add-remove, with one unit more or less, and not for replace-one."
+)
