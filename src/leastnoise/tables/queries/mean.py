@@ -74,10 +74,10 @@ class Mean(BoundedQuestion):
         around that bound, and a mean by no more. Integers up to 2⁵³ are multiples of g if g ≤ 1. A
         decimal counts as a double beside it first, at most |bound|·2⁻⁵² off.
 
-        A unit with more than c rows, c ≤ 2³², adds c times their average, rounded down: less than g off for
-        c rows that count, hence g/c for each row. Doubles compute it. With |sum of indices| ≤ rows
-        times m, m ≤ 2²¹, three roundings make c·average less than c·m·2⁻⁵¹ steps off, for each row
-        less than 2⁻³⁰ steps.
+        A unit with more than c rows adds c times their average, rounded down: less than g off for
+        c rows that count, hence g/c for each row. Doubles compute it, for c up to 2³². With
+        |sum of indices| ≤ rows times m, m ≤ 2²¹, three roundings make c·average less than
+        c·m·2⁻⁵¹ steps off, for each row less than 2⁻³⁰ steps.
         """
         if self._rounding is None:
             raise TypeError("how a mean is rounded depends on the table that it is asked of")
