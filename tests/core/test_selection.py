@@ -154,6 +154,22 @@ def test_errors_of_any_size_are_taken_exactly() -> None:
     assert {selector.choose([5]) for _ in range(9)} == {0}
 
 
+@pytest.mark.parametrize("far", [41, 44, 100, 10**30])
+def test_coins_of_the_worst_candidates_land_as_rarely_as_they_should(
+    far: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """U = e^−40.5 is below e^−40 and above e^−far: no probability is taken for a larger one.
+
+    Stated errors rely on it at every confidence (PermuteAndFlip.error_bound).
+    """
+    word = int(truth(Fraction(81, 2), 1) * END)
+    selector = Selector(ln.Privacy(2), 1)
+    for beyond, chosen in ((40, 1), (far, 0)):
+        # One word for each coin, and one that chooses the last of those that landed.
+        monkeypatch.setattr("leastnoise.core.selection.SYSTEM", Replay([END // 2, word, END - 1]))
+        assert selector.choose([7, 7 + beyond]) == chosen
+
+
 # ------------------------------------------------------------------- the guarantee
 
 
@@ -221,6 +237,6 @@ def test_the_work_is_the_same_for_all_errors() -> None:
     for ranks in ([0] * 50, [0] + [10**9] * 49, list(range(50))):
         tape = Counting([END // 2 + 12345 * i for i in range(51)])
         coins = Coins(Fraction(1, 7))
-        choose(np.minimum(errors(*ranks), coins.last), coins, tape)
+        choose(errors(*ranks), coins, tape)
         assert tape.read == 51 * 8
     assert reads == [50] * 3

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import leastnoise as ln
 from leastnoise.mechanism import Answer, Mechanism, as_noise
 from leastnoise.tables import Mean, MeanAnswer
+from leastnoise.tables.answers import Statement
 from leastnoise.tables.budget import ReleasedNumber, allocate
 from leastnoise.tables.ratio import ErrorQuantile
 
@@ -171,3 +172,77 @@ def test_the_quantile_never_falls_as_slopes_grow() -> None:
     sizes = [found.at(Fraction(50 * k, 16)) for k in range(17)]
     slack = max(sizes) / 1024
     assert all(a <= b + slack for a, b in pairwise(sizes))
+
+
+# --------------------------------------------------------------------------- rounding of each value
+
+
+@pytest.mark.parametrize(
+    ("bounds", "value", "unit"),
+    [((0, 1), 0.3, None), ((0, "0.1"), 7.0, None), ((-3, 5), -2.7, None), ((0, 1), 0.3, "u")],
+)
+def test_the_interval_of_many_rows_covers_the_mean_of_values_as_they_are(
+    bounds: Any, value: float, unit: str | None
+) -> None:
+    """As if with 10^15 rows of one value: the noise is far smaller than a step of the lattice.
+
+    The released sum is n times the rounded value. The interval and the maximum error must cover the
+    distance to the value itself, clipped to the bounds.
+    """
+    import pyarrow as pa
+
+    from leastnoise.tables.queries.question import build_query
+
+    columns = pa.table({"x": [value], "u": [1]})
+    most = None if unit is None else 1
+    table = ln.protect(columns, unit=unit, max_rows=most, ledger=ln.UNRECORDED)
+    question: Any = build_query(Mean("x", bounds=bounds), table.source, table.unit).question
+    answer: Any = table.mean("x", bounds=bounds, privacy=ln.Privacy("0.5", "0.4"))
+    lattice, n = question.lattice, 10**15
+    low, high = map(Fraction, bounds)
+    truth = min(max(Fraction(value), low), high)
+    index = min(max(round(Fraction(value) / lattice.step), lattice.low), lattice.high)
+    total = n * (index - lattice.middle) * lattice.step
+    place = answer.sum.mechanism.grid.index(*total.as_integer_ratio())
+    privacy = answer.privacy
+    statement = Statement(privacy=privacy, total_privacy=privacy, subject=answer.subject)
+    mechanisms = [answer.count.mechanism, answer.sum.mechanism]
+    (many,) = question.answers([(n, place)], mechanisms, statement)
+    assert abs(many.value - truth) > lattice.step / 100  # the control: rounding is there
+    assert many.interval()[0] <= truth <= many.interval()[1]
+    assert abs(many.value - truth) <= many.bound
+    # No wider than needed: two steps at either end.
+    assert many.interval()[1] - many.interval()[0] <= 5 * lattice.step
+
+
+def test_integers_are_not_rounded() -> None:
+    import pyarrow as pa
+
+    table = ln.protect(pa.table({"x": [3, 4], "y": [3.5, 4.5]}), unit=None, ledger=ln.UNRECORDED)
+    whole, real = (
+        table.mean(name, bounds=(0, 10), privacy=ln.Privacy(1)).rounding for name in ("x", "y")
+    )
+    assert (whole, real) == (0, Mean("y", bounds=(0, 10)).lattice.step / 2)
+
+
+@given(st.integers(1, 12), st.data())
+@settings(max_examples=60, deadline=None)
+def test_averages_of_a_unit_are_rounded_by_no_more_than_is_stated(
+    rows: int, data: st.DataObject
+) -> None:
+    """The average of rows that DuckDB computes, against that of the clipped values in rationals."""
+    import pyarrow as pa
+
+    from leastnoise.tables.queries.question import build_query
+
+    values = data.draw(st.lists(st.floats(-2, 3), min_size=1, max_size=30))
+    source = pa.table({"x": values, "u": [1] * len(values)})
+    table = ln.protect(source, unit="u", max_rows=rows, ledger=ln.UNRECORDED)
+    query = build_query(Mean("x", bounds=("0.1", 1)), table.source, table.unit)
+    question: Any = query.question
+    sql = table.source.compile(query.selection.query(sums=query.sums))
+    ((count, total),) = table.source.table.get_backend().con.execute(sql).fetchall()
+    clipped = [min(max(Fraction(x), Fraction(1, 10)), Fraction(1)) for x in values]
+    lattice = question.lattice
+    mean = (lattice.middle + Fraction(int(total), int(count))) * lattice.step
+    assert abs(mean - sum(clipped) / len(clipped)) <= question.rounding

@@ -24,7 +24,7 @@ from leastnoise.core.exact import decay, exponential
 from leastnoise.errors import InvalidParameter
 from leastnoise.mechanism import PermuteAndFlip
 from leastnoise.tables import IntervalQuantileAnswer, Protected, Quantile, QuantileAnswer
-from leastnoise.tables.bounding import Contribution
+from leastnoise.tables.bounding import Cells, Contribution
 from leastnoise.tables.queries.quantile import end_shift, rank_errors
 from leastnoise.tables.queries.question import build_query
 from tests.support.confidence_intervals import FALSE_ALARM
@@ -362,8 +362,33 @@ def test_ranges_of_integers_are_printed_with_their_last_one() -> None:
     assert top.cell_bounds == (149_000, 150_000)
     assert table.median("b", bounds=(0, 1), privacy=NEARLY_EXACT).value == 1
     far = table.median("x", bounds=(-(2**53), 2**53), cells=65536, privacy=NEARLY_EXACT)
-    assert not far.grid.integer
-    assert far.cell_bounds[0] <= 23_456 <= far.cell_bounds[1]
+    assert far.grid.integer
+    assert far.cell_bounds == (0, 2**38 - 1)
+    assert far.value == 2**37 - 1
+    odd = table.median("x", bounds=(-(2**53), 2**53), cells=65535, privacy=NEARLY_EXACT)
+    assert odd.grid.integer
+    assert all(end.denominator == 1 for end in (odd.value, *odd.cell_bounds))
+    assert odd.cell_bounds[0] <= 23_456 <= odd.cell_bounds[1]
+
+
+def test_a_value_just_below_an_edge_lies_below_it() -> None:
+    """It was rounded to the edge before, and the interval excluded all of the values."""
+    table = people(x=[9999.99] * 5000)
+    asked: dict[str, Any] = {"bounds": (0, 10**6), "cells": 100, "privacy": NEARLY_EXACT}
+    answer = table.median("x", interval="0.95", **asked)
+    assert isinstance(answer, IntervalQuantileAnswer)
+    assert answer.interval() == answer.cell_bounds == (Fraction(0), Fraction(10_000))
+    assert people(x=[10_000.0]).median("x", **asked).cell_bounds == (10_000, 20_000)
+
+
+def test_decimals_that_are_rounded_are_said_to_be() -> None:
+    """No type of DuckDB's has room for all digits; those of other decimals are all compared."""
+    columns = {"x": pa.array([1, 2, 3], pa.decimal128(38, 19)), "y": pa.array([1.5, 2, 3])}
+    table = people(**columns)
+    rounded = "Values of x are rounded to the nearest floating-point number."
+    asked: dict[str, Any] = {"bounds": (0, 10), "privacy": NEARLY_EXACT}
+    assert rounded in table.median("x", **asked).subject.notes
+    assert not table.median("y", **asked).subject.notes
 
 
 @given(st.integers(-50, 50), st.integers(1, 300), st.integers(2, 60), st.data())
@@ -371,10 +396,8 @@ def test_ranges_of_integers_are_printed_with_their_last_one() -> None:
 def test_every_integer_lies_in_one_cell_and_its_cell_is_the_engines(
     low: int, width: int, cells: int, data: st.DataObject
 ) -> None:
-    from leastnoise.tables.bounding import divide
-
     bounds = Fraction(low), Fraction(low + width)
-    _, grid = divide(bounds, cells, whole=True)
+    grid = Cells.of_integers(bounds, cells)
     ranges = [grid.ends(cell) for cell in range(grid.count)]
     covered = [x for first, last in ranges for x in range(int(first), int(last) + 1)]
     assert covered == list(range(low, low + width + 1))

@@ -91,6 +91,4 @@ class Selector(Rebuilt):
         given = np.asarray(errors)
         if given.dtype != np.int64:
             given = np.asarray(errors, dtype=object)
-        # What is so much worse than the best that no float tells it from the next is alike.
-        above = np.minimum(given - given.min(), self.coins.last)
-        return choose(above.astype(np.int64, copy=False), self.coins, SYSTEM)
+        return choose(given - given.min(), self.coins, SYSTEM)

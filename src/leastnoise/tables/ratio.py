@@ -46,6 +46,7 @@ class Quotients:
         low: The lower bound.
         high: The upper bound.
         piece: A part of the largest distance from the middle to a bound, the length of a piece.
+        rounding: How far outward ends are moved, because what is added up was rounded before.
     """
 
     scale: int
@@ -54,12 +55,19 @@ class Quotients:
     low: int
     high: int
     piece: int
+    rounding: int
 
     @classmethod
-    def of(cls, step: Fraction, middle: Fraction, bounds: tuple[Fraction, Fraction]) -> "Quotients":
-        """Bring a step, a middle and bounds to one denominator; half a step has it, too."""
+    def of(
+        cls,
+        step: Fraction,
+        middle: Fraction,
+        bounds: tuple[Fraction, Fraction],
+        rounding: Fraction = Fraction(0),
+    ) -> "Quotients":
+        """Bring all of these to one denominator; half a step has it, too."""
         largest = max(bounds[1] - middle, middle - bounds[0])
-        parts = (step, middle, *bounds, largest / PIECES)
+        parts = (step, middle, *bounds, largest / PIECES, rounding)
         scale = 2 * lcm(*(part.denominator for part in parts))
         return cls(scale, *(int(part * scale) for part in parts))
 
@@ -81,8 +89,8 @@ class Quotients:
         fewest, most = count - rows, count + rows
         least, largest = index * self.step - total, index * self.step + total
         return (
-            self._clipped(least, most if least > 0 else fewest),
-            self._clipped(largest, fewest if largest > 0 else most),
+            self._outward(least, most if least > 0 else fewest, -1),
+            self._outward(largest, fewest if largest > 0 else most, 1),
         )
 
     def fieller(self, count: int, index: int, reach: Callable[[int], int]) -> tuple[Ratio, Ratio]:
@@ -108,7 +116,11 @@ class Quotients:
             if (start := max(k * length, total - h)) <= min((k + 1) * length, total + h):
                 low = min(total, start)
                 break
-        return self._clipped(low, count), self._clipped(high, count)
+        return self._outward(low, count, -1), self._outward(high, count, 1)
+
+    def _outward(self, total: int, count: int, sign: int) -> Ratio:
+        """Return an end of an interval for total/count, moved outward by ``rounding``."""
+        return self._clipped(total + sign * self.rounding * count, count)
 
     def _clipped(self, total: int, count: int) -> Ratio:
         """Return middle + total/count, clipped to the bounds."""

@@ -148,8 +148,10 @@ class TableQuery:
             and field.default is MISSING
             and field.default_factory is MISSING
         ]
-        # Two questions with the same words would have the same answer in a ledger.
-        if known.keys() & vars(question).get("__annotations__", {}) and (
+        # Two questions with the same words would have the same answer in a ledger. What is no
+        # argument of the class is found from the table.
+        asked = {name for name, field in known.items() if field.init}
+        if asked & vars(question).get("__annotations__", {}).keys() and (
             "to_dict" not in vars(question)
         ):
             missing.append("to_dict of its own, with its fields")

@@ -36,7 +36,7 @@ _LARGEST = 1 << 53
 # The digits of decimals on every engine; PostgreSQL's numerics may have more.
 _DIGITS = 38
 # The digits of a number clipped to ±2⁵³, and one more for a carry.
-_WHOLE_DIGITS = 17
+WHOLE_DIGITS = 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +101,17 @@ class Lattice:
         decimal counts as the nearest double (on some engines, as one beside it).
         """
         kind = column.type()
-        ends = _Ends(self.low, self.high, self.nearest_to_zero if missing is None else missing)
+        ends = Ends(self.low, self.high, self.nearest_to_zero if missing is None else missing)
         if kind.is_boolean():
             return _of_truth(column, ends, self.step)
-        if kind.is_decimal() and _unlimited(kind):
+        if kind.is_decimal() and is_unlimited(kind):
             return _of_numeric(column, ends, self.step)
-        if self.step != 1 or kind.is_floating() or (kind.is_decimal() and not _fits(kind)):
+        if self.step != 1 or kind.is_floating() or (kind.is_decimal() and not fits(kind)):
             return _of_real(column, ends, self.step, engine)
-        return _of_decimal(column, ends) if kind.is_decimal() else _of_integer(column, ends)
+        return of_decimal(column, ends) if kind.is_decimal() else of_integer(column, ends)
 
 
-class _Ends(NamedTuple):
+class Ends(NamedTuple):
     """The indices that end a lattice, and that of a missing value."""
 
     low: int
@@ -151,12 +151,13 @@ def _power_of_two(at_most: Fraction) -> Fraction:
     return power
 
 
-def _of_truth(column: Any, ends: _Ends, step: Fraction) -> Any:
+def _of_truth(column: Any, ends: Ends, step: Fraction) -> Any:
     no, yes = (min(max(round(value / step), ends.low), ends.high) for value in (0, 1))
     return _cases((column.isnull(), ends.missing), (column, yes), else_=_whole(no))
 
 
-def _of_integer(column: Any, ends: _Ends) -> Any:
+def of_integer(column: Any, ends: Ends) -> Any:
+    """Return the index of integers at step 1."""
     kind = column.type()
     if kind.is_unsigned_integer() and kind.nbytes == 8:
         return _clipped(column, ends, within=(0, (1 << 64) - 1), literal=kind)
@@ -164,13 +165,13 @@ def _of_integer(column: Any, ends: _Ends) -> Any:
     return _clipped(column.cast("int64"), ends, within=within, literal="int64")
 
 
-def _of_decimal(column: Any, ends: _Ends) -> Any:
+def of_decimal(column: Any, ends: Ends) -> Any:
     """Return the index at step 1, in decimals that lose no digit on any engine."""
     kind = column.type()
     largest = 10 ** (kind.precision - kind.scale) - 1
     # A HUGEINT of DuckDB's says that it is decimal(38, 0), and may be larger than any of them.
     huge = (-(1 << 127), 1 << 127) if kind.precision == _DIGITS and not kind.scale else None
-    narrow = f"decimal({_WHOLE_DIGITS + kind.scale}, {kind.scale})" if kind.scale else "int64"
+    narrow = f"decimal({WHOLE_DIGITS + kind.scale}, {kind.scale})" if kind.scale else "int64"
     clipped = _clipped(
         column,
         ends,
@@ -183,7 +184,7 @@ def _of_decimal(column: Any, ends: _Ends) -> Any:
     return _nearest(clipped, "decimal(2, 1)")
 
 
-def _of_numeric(column: Any, ends: _Ends, step: Fraction) -> Any:
+def _of_numeric(column: Any, ends: Ends, step: Fraction) -> Any:
     """Return the index in PostgreSQL's numerics, which multiply exactly."""
     import ibis
 
@@ -194,7 +195,7 @@ def _of_numeric(column: Any, ends: _Ends, step: Fraction) -> Any:
     clipped = ibis.cases(
         ((column >= lowest) & (column <= highest), column),
         (column < lowest, lowest),
-        (_unknown(column), missing),
+        (is_unknown(column), missing),
         else_=highest,
     )
     return _nearest(clipped * numeric(1 / step), "decimal")
@@ -210,7 +211,7 @@ def _nearest(number: Any, kind: str) -> Any:
     return ibis.cases((halfway & (above % _whole(2) != _whole(0)), above - _whole(1)), else_=above)
 
 
-def _of_real(column: Any, ends: _Ends, step: Fraction, engine: str) -> Any:
+def _of_real(column: Any, ends: Ends, step: Fraction, engine: str) -> Any:
     """Return the index in doubles: dividing by a power of two is exact, and the cast rounds.
 
     Spark's cast truncates, so there the quotient is rounded before.
@@ -253,7 +254,7 @@ def builtin(name: str, kind: str) -> Any:
 
 def _clipped(
     column: Any,
-    ends: _Ends,
+    ends: Ends,
     *,
     within: tuple[int, int],
     literal: "dt.DataType | str",
@@ -269,21 +270,21 @@ def _clipped(
     first, last = within
     if ends.low > last or ends.high < first:
         nearest = ends.low if ends.low > last else ends.high
-        return _cases((_unknown(column), ends.missing), else_=_whole(nearest))
+        return _cases((is_unknown(column), ends.missing), else_=_whole(nearest))
     least, most, missing = (
         ibis.literal(end, literal) if first <= end <= last else None for end in ends
     )
     between = [column >= least] if least is not None else []
     # Above all bounds there may be NaN.
-    between += [column <= most] if most is not None else [~_unknown(column)]
+    between += [column <= most] if most is not None else [~is_unknown(column)]
     cases = [(ibis.and_(*between), column)]
     cases += [(column < least, least)] if least is not None else []
     if most is None:
         return ibis.cases(*cases, else_=missing).cast(narrow)
-    return ibis.cases(*cases, (_unknown(column), missing), else_=most).cast(narrow)
+    return ibis.cases(*cases, (is_unknown(column), missing), else_=most).cast(narrow)
 
 
-def _unknown(column: Any) -> Any:
+def is_unknown(column: Any) -> Any:
     """Return whether a value is NULL or NaN; decimals, too, have a NaN on PostgreSQL."""
     if column.type().is_decimal():
         return column.isnull() | (column.cast("string") == "NaN")
@@ -302,13 +303,14 @@ def _whole(value: int) -> Any:
     return ibis.literal(value, "int64")
 
 
-def _unlimited(kind: Any) -> bool:
+def is_unlimited(kind: Any) -> bool:
+    """Return whether decimals may have more digits than all engines compute with."""
     return kind.precision is None or kind.scale is None or kind.precision > _DIGITS
 
 
-def _fits(kind: Any) -> bool:
+def fits(kind: Any) -> bool:
     """Return whether a clipped decimal has room for a carry within the digits of every engine."""
-    return bool(0 <= kind.scale <= _DIGITS - _WHOLE_DIGITS - 3)
+    return bool(0 <= kind.scale <= _DIGITS - WHOLE_DIGITS - 3)
 
 
 def _plain(value: Fraction) -> str:

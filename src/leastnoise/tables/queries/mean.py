@@ -3,7 +3,8 @@
 import math
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
@@ -50,6 +51,8 @@ class Mean(BoundedQuestion):
 
     # Which rows count follows from the column: those with a value (Rows.known).
     selects_nothing: ClassVar[tuple[str, ...]] = ("ask", "column", "bounds")
+    # Of the table that is asked, whose types decide: see query().
+    _rounding: Fraction | None = field(init=False, repr=False, compare=False, default=None)
 
     @property
     def title(self) -> str:
@@ -63,6 +66,36 @@ class Mean(BoundedQuestion):
         So sums of a unit's rows are doubles, and averages the same on all engines.
         """
         return Lattice.between(self.bounds, whole=False)
+
+    @property
+    def rounding(self) -> Fraction:
+        """How far rounding can move a mean, of a question that :meth:`query` has bound to a table.
+
+        Let g be the step of the lattice. Each value counts as the nearest point between the points
+        around the bounds. So it is off by at most g/2, or, beyond a bound, by as much as the point
+        around that bound, and a mean by no more. Integers up to 2⁵³ are multiples of g if g ≤ 1. A
+        decimal counts as a double beside it first, at most |bound|·2⁻⁵² off.
+
+        A unit with more than c rows adds c times their average, rounded down: less than g off for
+        c rows that count, hence g/c for each row. Doubles compute it, for c up to 2³². With
+        |sum of indices| ≤ rows times m, m ≤ 2²¹, three roundings make c·average less than
+        c·m·2⁻⁵¹ steps off, for each row less than 2⁻³⁰ steps.
+        """
+        if self._rounding is None:
+            raise TypeError("how a mean is rounded depends on the table that it is asked of")
+        return self._rounding
+
+    def _find_rounding(self, rows: Rows) -> Fraction:
+        lattice, (low, high) = self.lattice, self.bounds
+        step, kind = lattice.step, rows.source.number(self.column).type()
+        exact = (kind.is_integer() or kind.is_boolean()) and step <= 1
+        ends = low - lattice.low * step, lattice.high * step - high
+        off: Fraction = max(*ends, Fraction(0) if exact else step / 2)
+        if kind.is_decimal():
+            off += max(abs(low), abs(high)) / (1 << 52)
+        if rows.unit.column is not None:
+            off += step * (Fraction(1, rows.unit.max_rows) + Fraction(1, 1 << 30))
+        return off
 
     @property
     def statistic(self) -> str:
@@ -90,8 +123,10 @@ class Mean(BoundedQuestion):
         total = ReleasedNumber(
             name="sum", shift=unit_can.sum(low, high), step=lattice.step, touched=unit_can.touched
         )
+        bound = copy(self)
+        bound._set("_rounding", self._find_rounding(rows))
         return Query(
-            question=self,
+            question=bound,
             rows=rows.known(self.column),
             numbers=(self.group_count(rows.unit), total),
             sums=(Summed(index, low, high, averaged=True),),
@@ -115,6 +150,7 @@ class Mean(BoundedQuestion):
                 sum=TableNumber(total, adding, of_sum),
                 middle=middle,
                 bounds=bounds,
+                rounding=self.rounding,
                 privacy=statement.privacy,
                 receipt=statement.receipt,
                 together=statement.total_privacy,
@@ -158,8 +194,9 @@ class MeanAnswer:
     A count ñ = n + X and a sum s̃ = s + Y are released, and the mean is computed from them alone.
     n is the number of rows that count, and s the sum of value − middle over them, each value
     clipped to the bounds: n·(low − middle) ≤ s ≤ n·(high − middle). Bounding the rows of a unit
-    preserves this (n′ = min(n, c), and s′ is clipped to c times these ends). The true mean is
-    m = middle + s/n, which lies within the bounds. If n = 0 there is none.
+    preserves this (n′ = min(n, c), and s′ is clipped to c times these ends). Values are rounded
+    before they are added up: middle + s/n is at most ``rounding`` from the true mean m, that of the
+    clipped values as they are. Both lie within the bounds. If n = 0 there is no mean.
 
     Attributes:
         count: The released count.
@@ -171,6 +208,7 @@ class MeanAnswer:
         together: The guarantee of everything that was released with the mean; None if there was
             nothing else.
         subject: What the mean is about.
+        rounding: How far middle + s/n can be from the true mean (:attr:`Mean.rounding`).
     """
 
     layout: "ClassVar[Layout[MeanAnswer]]"
@@ -183,6 +221,7 @@ class MeanAnswer:
     receipt: Receipt | None = None
     together: Privacy | None = None
     subject: Subject = _SUBJECT
+    rounding: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
         low, high = self.bounds
@@ -227,7 +266,10 @@ class MeanAnswer:
         It is the set of all means m that the exact distribution of Y − (m − middle)·X leaves
         possible (Fieller 1954; :mod:`leastnoise.tables.ratio`), clipped to the bounds. Rounding the
         true sum to the lattice of its noise shifts the difference by at most half a step, which is
-        added. The true mean lies within the bounds, so clipping to them loses nothing.
+        added. So far it is an interval for middle + s/n. Both of its ends are moved outward by
+        ``rounding``, before they are clipped: so it contains the mean of the clipped values, with
+        no less probability, however many rows there are. That mean lies within the bounds, so
+        clipping to them loses nothing.
 
         At confidence 1, and for noise that is not unimodal, it is the set of all s/n with
         |X| ≤ r and |Y| ≤ t, which hold with probability 1 − a/2 each, a = 1 − confidence.
@@ -309,7 +351,8 @@ class _Errors:
 
 
 def _quotients(answer: MeanAnswer) -> Quotients:
-    return Quotients.of(answer.sum.mechanism.drawn.step, answer.middle, answer.bounds)
+    step = answer.sum.mechanism.drawn.step
+    return Quotients.of(step, answer.middle, answer.bounds, answer.rounding)
 
 
 # The last intervals that were asked for: a loop over many groups asks for one after another.
@@ -320,7 +363,7 @@ _MOST_KNOWN = 32
 def _errors(answer: MeanAnswer, confidence: Fraction) -> _Errors:
     """Return the errors of means like this one; hashing mechanisms would take longer."""
     mechanisms = id(answer.count.mechanism), id(answer.sum.mechanism)
-    kind = (*mechanisms, confidence, answer.middle, answer.bounds)
+    kind = (*mechanisms, confidence, answer.middle, answer.bounds, answer.rounding)
     found = _known.get(kind)
     if found is None:
         found = _known[kind] = _Errors(answer, confidence)
@@ -348,7 +391,8 @@ def _figures(answers: Sequence[MeanAnswer]) -> Iterator[Figures]:
     known: dict[tuple[int, ...], tuple[_Errors, _Errors | None, Ratio]] = {}
     for one in answers:
         # The answers of one question share these objects; hashing fractions would take longer.
-        kind = id(one.count.mechanism), id(one.sum.mechanism), id(one.middle), id(one.bounds)
+        parts = one.count.mechanism, one.sum.mechanism, one.middle, one.bounds, one.rounding
+        kind = tuple(map(id, parts))
         if kind not in known:
             sure = _errors(one, Fraction(1)) if _bounded(one) else None
             known[kind] = _errors(one, USUAL), sure, one.middle.as_integer_ratio()

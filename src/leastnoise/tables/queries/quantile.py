@@ -17,7 +17,7 @@ from leastnoise.core.exact import (
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.mechanism import AnyMechanism, PermuteAndFlip
 from leastnoise.tables.answers import Statement, Subject, at_most
-from leastnoise.tables.bounding import Cells, divide
+from leastnoise.tables.bounding import Cells, divide, is_read_as_double
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
 from leastnoise.tables.queries.quantile_answer import IntervalQuantileAnswer, QuantileAnswer
@@ -114,6 +114,12 @@ class Quantile(BoundedQuestion):
         rows = at_most(subject.max_rows, "row")
         return f"{rows} {subject.per_unit}, all in {cell}, chosen by a hash"
 
+    def notes(self, rows: Rows) -> tuple[str, ...]:
+        """Return sentences about how values are read."""
+        rounded = f"Values of {self.column} are rounded to the nearest floating-point number."
+        doubles = is_read_as_double(rows.source.number(self.column).type(), rows.source.engine)
+        return *super().notes(rows), *([rounded] if doubles else [])
+
     def omitted(self, unit: Unit) -> tuple[str, ...]:
         """Return which rows do not count, a phrase for each rule."""
         return *super().omitted(unit), f"rows without {self.column}"
@@ -129,8 +135,7 @@ class Quantile(BoundedQuestion):
         """Count the rows of each group and cell; released is a cell, or three of them."""
         rows = rows.known(self.column).among(self.by, self.keys)
         source = rows.source
-        whole = source.kind(self.column, "a column of numbers") in ("integer", "boolean")
-        lattice, grid = divide(self.bounds, self.cells, whole=whole)
+        grid, of_row = divide(source.number(self.column), self.bounds, self.cells, source.engine)
         unit_can = self.contribution(rows.unit)
         bound = copy(self)
         bound._set("_grid", grid)
@@ -146,7 +151,7 @@ class Quantile(BoundedQuestion):
             question=bound,
             rows=rows,
             numbers=(*self.deciding_count(rows.unit), cell),
-            cell=grid.cell(lattice.index(source.number(self.column), source.engine), lattice),
+            cell=of_row,
         )
 
     def add_noise(

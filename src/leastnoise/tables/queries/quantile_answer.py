@@ -203,9 +203,10 @@ class IntervalQuantileAnswer(QuantileAnswer):
     def interval(self, confidence: Number | None = None) -> tuple[Fraction, Fraction]:
         """Return the interval that was asked for: it holds every q-quantile of the values.
 
-        The values are those that count, clipped to the bounds and rounded to the lattice of
-        docs/tables.md. With at least the confidence that was asked for, all x with
-        below(x) ≤ q·n ≤ (rows at or below x) lie in it, for any data.
+        The values are those that count, clipped to the bounds; none is rounded before it is
+        compared with an edge, except for decimals of more than 18 digits after the point on DuckDB
+        and Spark, which the answer notes. With at least the confidence that was asked for, all x
+        with below(x) ≤ q·n ≤ (rows at or below x) lie in it, for any data.
 
         *Proof.* Two further cells were selected, by D + s and D − s in place of D, where s = t + 1
         and a selection has an error of at most t with probability 1 − (1 − confidence)/2. Suppose
