@@ -90,5 +90,5 @@ def _drawn_above(cost: ln.Cost) -> float:
     worst = Fraction(0)
     for delta in _DELTAS:
         mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=1, cost=cost)
-        worst = max(worst, mechanism.drawn.cost / mechanism.cost - 1)
+        worst = max(worst, mechanism.discretized.cost / mechanism.cost - 1)
     return float(f"{float(worst):.3g}")

@@ -71,7 +71,7 @@ def side_by_side(comparison: ln.Comparison) -> list[Row]:
             "times": shown(row.ratio, 5),
             "usual": shown(row.half_width, 4),
             "largest": shown(row.radius, 6),
-            "proves": shown(row.impossible, 2),
+            "proves": shown(row.infinity_mass, 2),
         }
         for row in comparison
     ]

@@ -300,10 +300,12 @@ MECHANISMS = [
 ]
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda each: type(each.drawn.noise).__name__)
+@pytest.mark.parametrize(
+    "mechanism", MECHANISMS, ids=lambda each: type(each.discretized.noise).__name__
+)
 def test_every_family_keeps_within_what_is_known_of_it(mechanism: ln.Mechanism) -> None:
     """One alone is its profile; several never pass the sums, and more never tell less."""
-    profile = ln.Profile(mechanism.drawn.noise, sensitivity=mechanism.protected)
+    profile = ln.Profile(mechanism.discretized.noise, sensitivity=mechanism.effective_sensitivity)
     one = ln.compose([mechanism])
     for epsilon in (Fraction(0), Fraction(1, 10), Fraction(1)):
         alone = profile.enclose(epsilon)
@@ -348,7 +350,7 @@ def test_answers_mechanisms_and_compositions_are_read_as_what_they_are() -> None
     laplace = MECHANISMS[1]
     answer = laplace.release(3)
     array = laplace.release(np.arange(3.0))
-    twice = laplace.release(np.arange(3.0), touches=2)
+    twice = laplace.release(np.arange(3.0), contributions=2)
     assert ln.compose([answer]).parts == ln.compose([laplace]).parts == ((laplace, 1),)
     assert ln.compose([array]).parts == ((laplace, 1),)
     assert ln.compose([twice]).parts == ((ln.Privacy(1), 1),)

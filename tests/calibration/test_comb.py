@@ -150,7 +150,7 @@ def test_the_comb_keeps_its_promise_at_every_move_where_ends_meet(delta: str) ->
 @given(large, sensitivities)
 def test_a_comb_is_proved_least(delta: Fraction, sensitivity: Fraction) -> None:
     noise, certificate = made(delta, sensitivity)
-    certificate.check()
+    certificate.verify()
     assert not certificate.exact  # β is irrational
     assert 0 < certificate.gap <= Fraction(1, 1 << 80)
     assert re.fullmatch(
@@ -177,7 +177,7 @@ def test_it_beats_the_noise_of_the_paper_by_a_constant_factor(delta: Fraction) -
 def test_rationals_decide_where_combs_begin() -> None:
     """At δ = 1/(1+2r) with r just below β, and just above it; at r itself no mass is left at 0."""
     noise, certificate = made(1 / (1 + 2 * BELOW))
-    certificate.check()
+    certificate.verify()
     assert noise.atoms == {}
     assert 0 < certificate.gap < Fraction(1, 1 << 120)
     assert least_comb(ln.Privacy(delta=1 / (1 + 2 * ABOVE)), ONE, ln.l2) is None
@@ -190,7 +190,7 @@ def test_rationals_decide_where_combs_begin() -> None:
 @pytest.mark.parametrize("sensitivity", ["1e-4000", "1e4000", "1/3"])
 def test_extreme_sensitivities(delta: str, sensitivity: str) -> None:
     _, certificate = made(delta, Fraction(sensitivity))
-    certificate.check()
+    certificate.verify()
     assert 0 < certificate.gap <= Fraction(1, 1 << 80)
 
 
@@ -230,23 +230,23 @@ def test_a_tampered_certificate_is_refused(delta: Fraction) -> None:
     evidence = certificate.evidence
     assert isinstance(evidence, CombBound)
     with pytest.raises(InvalidParameter, match="its root is not one between"):
-        replace(certificate, evidence=CombBound(evidence.root + TINY)).check()
+        replace(certificate, evidence=CombBound(evidence.root + TINY)).verify()
     with pytest.raises(InvalidParameter, match="gives another lower bound"):
-        replace(certificate, evidence=CombBound(evidence.root - TINY)).check()
+        replace(certificate, evidence=CombBound(evidence.root - TINY)).verify()
     with pytest.raises(InvalidParameter, match="gives another lower bound"):
-        replace(certificate, lower_bound=certificate.lower_bound * (1 + TINY)).check()
+        replace(certificate, lower_bound=certificate.lower_bound * (1 + TINY)).verify()
     with pytest.raises(InvalidParameter, match="the noise does not cost what it says"):
-        replace(certificate, cost=certificate.cost * (1 - TINY)).check()
+        replace(certificate, cost=certificate.cost * (1 - TINY)).verify()
     with pytest.raises(NotPrivate, match=r"it needs δ = "):
-        replace(certificate, privacy=ln.Privacy(delta=delta - TINY)).check()
+        replace(certificate, privacy=ln.Privacy(delta=delta - TINY)).verify()
     with pytest.raises(NotPrivate, match=r"it needs δ = "):
-        replace(certificate, sensitivity=1 + TINY).check()
+        replace(certificate, sensitivity=1 + TINY).verify()
 
 
 def test_a_bound_is_for_squares_and_epsilon_0() -> None:
     bound, promise = CombBound(BELOW), ln.Privacy(delta="0.9")
     assert float(bound.prove(ln.l2, promise, Fraction(2))) == pytest.approx(0.21776506988)
-    assert (bound.among, bound.integer) == ("any", False)
+    assert (bound.shape, bound.integer) == ("any", False)
     assert repr(CombBound(Fraction(1, 4))) == "CombBound(root=0.25)"
     for cost in (ln.l1, ln.lp("2.001"), ln.threshold(1), Cost(lambda x: x * x)):
         with pytest.raises(InvalidParameter, match="is for the cost l2"):

@@ -112,7 +112,7 @@ def test_a_sensitivity_beyond_every_machine_integer() -> None:
     mechanism = ln.calibrate(ln.Privacy(delta="1e-6"), sensitivity=10**30, integer=True)
     assert float(mechanism.cost) == pytest.approx(10**30 * 10**6 / 4, rel=1e-9)
     assert mechanism.certificate.exact
-    assert abs(mechanism.release(5).value - 5) <= mechanism.drawn.radius
+    assert abs(mechanism.release(5).value - 5) <= mechanism.discretized.radius
 
 
 def test_costs_that_are_only_enclosed_keep_a_small_gap() -> None:
@@ -131,5 +131,5 @@ def test_an_integer_answer_that_mostly_leaves_as_it_is_must_be_allowed() -> None
     assert "exact with probability 0.6" in str(peaked.release(5, allow_exact=True))
     level = ln.calibrate(ln.Privacy(delta="1/3"), sensitivity=1, integer=True)
     assert level.exact_probability == Fraction(1, 3)  # said, but no more likely than one off
-    assert not level.needs_allowance
+    assert not level.needs_allow_exact
     assert level.release(5).exact_probability == Fraction(1, 3)

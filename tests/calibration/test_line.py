@@ -153,4 +153,4 @@ def test_what_is_drawn_costs_within_a_thousandth_of_the_line(
     cost: Cost, delta: str, moved: str
 ) -> None:
     mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=moved, cost=cost)
-    assert 0 <= mechanism.drawn.cost / mechanism.cost - 1 <= Fraction(1, 1000)
+    assert 0 <= mechanism.discretized.cost / mechanism.cost - 1 <= Fraction(1, 1000)

@@ -172,7 +172,7 @@ def test_each_disorder_is_refused() -> None:
 
 def test_a_control_that_pays_half_proves_too_much() -> None:
     """The tests above can fail: with half of δ·Σν paid, the same multipliers exceed the truth."""
-    mechanism = ln.calibrate(ln.Privacy(1, "0.05"), sensitivity=1, cost=ln.l2, among="any")
+    mechanism = ln.calibrate(ln.Privacy(1, "0.05"), sensitivity=1, cost=ln.l2, shape="any")
     bound = mechanism.certificate.evidence
     assert isinstance(bound, LatticeBound)
     paid = sum(bound.weights) * bound.unit / 20
@@ -214,8 +214,8 @@ def test_multipliers_of_a_window_too_small_prove_no_more_than_the_truth() -> Non
     The control is what the programme itself says: it exceeds a cost that is reached.
     """
     privacy, cost = ln.Privacy(2, "0.05"), ln.l2
-    reached = ln.calibrate(privacy, sensitivity=1, cost=cost, among="any").cost
-    problem = Problem(privacy, Fraction(1), cost, integer=False, among="any")
+    reached = ln.calibrate(privacy, sensitivity=1, cost=cost, shape="any").cost
+    problem = Problem(privacy, Fraction(1), cost, integer=False, shape="any")
     solver = Solver(problem, Frame("chords", 8, 16), Deadline.after(60), None)
     prices = [float(floor / solver.scale) for floor in solver.floors[:-1]]
     found = solver.programme.minimize(prices, beyond=None, atom=None)

@@ -120,7 +120,7 @@ def test_without_a_check_a_short_read_releases_the_exact_value() -> None:
         def word(self, bits: int) -> int:
             return int.from_bytes(os.urandom(bits // 8 - 1), "little") ^ (1 << (bits - 1))
 
-    noise = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1, integer=True).drawn.noise
+    noise = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1, integer=True).discretized.noise
     assert {42 + noise.scheme.draw(Unchecked()) for _ in range(100)} == {42}
     assert len({42 + noise.scheme.draw(SYSTEM) for _ in range(1000)}) > 1
 

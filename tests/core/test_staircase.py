@@ -634,17 +634,17 @@ def test_indices_beyond_64_bits_stop_at_the_ends(monkeypatch: pytest.MonkeyPatch
 def test_a_staircase_is_held_and_released(epsilon: str, moved: str) -> None:
     """Clopper–Pearson at the printed 95 %; false alarms at most 1e-9 a case."""
     noise = private(epsilon, None, moved)
-    mechanism = ln.hold(noise, ln.Privacy(epsilon), sensitivity=moved)
-    mechanism.check()
+    mechanism = ln.Mechanism.from_noise(noise, ln.Privacy(epsilon), sensitivity=moved)
+    mechanism.verify()
     assert mechanism.cost == noise.expected(ln.l1)
-    assert 1 <= mechanism.drawn.cost / mechanism.cost < 1 + Fraction(1, 10**5)
-    assert not mechanism.needs_allowance
+    assert 1 <= mechanism.discretized.cost / mechanism.cost < 1 + Fraction(1, 10**5)
+    assert not mechanism.needs_allow_exact
     assert mechanism.exact_probability == 0
     answer = mechanism.release(42)
-    assert answer.bound == math.inf
+    assert answer.max_error == math.inf
     low, high = answer.interval("0.95")
     assert low + high == 2 * answer.value
-    law = mechanism.drawn.noise
+    law = mechanism.discretized.noise
     reach = (high - low) / 2 - law.step / 2
     assert law.mass(reach) - law.mass(-reach - law.step) >= Fraction(95, 100)
     assert law.mass(reach - law.step) - law.mass(-reach) < Fraction(95, 100)
@@ -661,17 +661,19 @@ def test_a_staircase_is_held_and_released(epsilon: str, moved: str) -> None:
 
 
 def test_every_kind_of_array_is_released() -> None:
-    mechanism = ln.hold(private(), ln.Privacy(1), sensitivity=1)
+    mechanism = ln.Mechanism.from_noise(private(), ln.Privacy(1), sensitivity=1)
     for kind in ("float64", "float32", "int8", "uint64"):
         values = mechanism.release(np.arange(12, dtype=kind).reshape(3, 4)).values
         assert values.dtype == np.float64
         assert values.shape == (3, 4)
     far = np.array([1e300, -1.7e308, 0.0])
     assert np.isfinite(mechanism.release(far).values).all()
-    tiny = ln.hold(private("1", None, "1e-300"), ln.Privacy(1), sensitivity="1e-300")
+    tiny = ln.Mechanism.from_noise(
+        private("1", None, "1e-300"), ln.Privacy(1), sensitivity="1e-300"
+    )
     assert (abs(tiny.release(np.zeros(50)).values) < 1e-297).all()
-    slow = ln.hold(private("1e-9"), ln.Privacy("1e-9"), sensitivity=1)
-    assert not bulk.fits(slow.drawn.noise.scheme)
+    slow = ln.Mechanism.from_noise(private("1e-9"), ln.Privacy("1e-9"), sensitivity=1)
+    assert not bulk.fits(slow.discretized.noise.scheme)
     assert np.isfinite(slow.release(np.zeros(20)).values).all()
     low, high = slow.release(3).interval()
     assert high - low > 2 * 10**9
@@ -679,16 +681,16 @@ def test_every_kind_of_array_is_released() -> None:
 
 def test_two_periods_for_twice_the_sensitivity() -> None:
     noise = private("1")
-    mechanism = ln.hold(noise, ln.Privacy(2), sensitivity=2)
-    law = mechanism.drawn.noise
+    mechanism = ln.Mechanism.from_noise(noise, ln.Privacy(2), sensitivity=2)
+    law = mechanism.discretized.noise
     assert isinstance(law, DiscreteStaircase)
-    assert 2 * law.period >= mechanism.protected
+    assert 2 * law.period >= mechanism.effective_sensitivity
     with pytest.raises(NotPrivate, match=r"moves by up to 2, 2 of its periods of 1 .* ε = 2"):
-        ln.hold(noise, ln.Privacy(1), sensitivity=2)
+        ln.Mechanism.from_noise(noise, ln.Privacy(1), sensitivity=2)
 
 
 def test_the_lines_say_that_there_is_no_largest_error() -> None:
-    mechanism = ln.hold(private(), ln.Privacy(1), sensitivity=1)
+    mechanism = ln.Mechanism.from_noise(private(), ln.Privacy(1), sensitivity=1)
     answer = mechanism.release(42)
     line = str(answer)
     assert "with 95 %, there is no largest error), (ε, δ) = (1, 0); not recorded" in line
@@ -697,7 +699,7 @@ def test_the_lines_say_that_there_is_no_largest_error() -> None:
     digits = Fraction(line.split(maxsplit=1)[0])
     assert abs(digits - answer.value) <= Fraction(1, 200)
     many = mechanism.release(np.zeros(3))
-    assert many.bound == math.inf
+    assert many.max_error == math.inf
     assert "there is no largest error" in str(many)
     assert "there is no largest error" in many._repr_html_()
     with pytest.raises(
@@ -708,8 +710,8 @@ def test_the_lines_say_that_there_is_no_largest_error() -> None:
 
 
 def test_a_spike_narrower_than_a_step_asks_first() -> None:
-    mechanism = ln.hold(private("40"), ln.Privacy(40), sensitivity=1)
-    assert mechanism.needs_allowance
+    mechanism = ln.Mechanism.from_noise(private("40"), ln.Privacy(40), sensitivity=1)
+    assert mechanism.needs_allow_exact
     with pytest.raises(InvalidParameter, match=r"adds nothing with probability 1: the exact"):
         mechanism.release(1)
     assert "the exact value left" in str(mechanism.release(1, allow_exact=True))

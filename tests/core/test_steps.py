@@ -235,7 +235,7 @@ def test_a_function_far_from_zero_is_enclosed_tightly() -> None:
 def test_where_atoms_meet_the_worst_move_is_said_to_be_near() -> None:
     noise = Steps([-5, 5], ["1/20"], {0: "1/4", 1: "1/4"})
     with pytest.raises(NotPrivate, match=r"at a move near 1 it needs δ = 0\.55"):
-        ln.hold(noise, ln.Privacy(delta="1/3"), sensitivity=1)
+        ln.Mechanism.from_noise(noise, ln.Privacy(delta="1/3"), sensitivity=1)
 
 
 def test_many_pieces_do_not_hang() -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 import leastnoise as ln
 from leastnoise.core.sampling import entropy
-from leastnoise.mechanism.mechanism import Drawn
+from leastnoise.mechanism.mechanism import Discretized
 from leastnoise.mechanism.storage import description
 from leastnoise.tables import census
 from tests.support.tapes import with_checks
@@ -32,9 +32,9 @@ SMALL = P(1, "1e-6")
 CALIBRATIONS: dict[str, dict[str, Any]] = {
     "uniform, theorem 3": {"privacy": P(delta=0.1), "sensitivity": 1},
     "uniform, l2, any shape": {
-        "privacy": P(delta="0.5"), "sensitivity": 1, "cost": ln.l2, "among": "any",
+        "privacy": P(delta="0.5"), "sensitivity": 1, "cost": ln.l2, "shape": "any",
     },
-    "comb": {"privacy": P(delta="0.1"), "sensitivity": 1, "among": "any"},
+    "comb": {"privacy": P(delta="0.1"), "sensitivity": 1, "shape": "any"},
     "uniform with an atom": {"privacy": P(delta="0.9"), "sensitivity": 1},
     "uniform, threshold": {"privacy": P(delta=0.1), "sensitivity": 2, "cost": ln.threshold(10)},
     "uniform, integers": {"privacy": P(delta="0.01"), "sensitivity": 3, "integer": True},
@@ -77,7 +77,7 @@ def mechanisms() -> Iterator[tuple[str, ln.Mechanism]]:
 def certified(certificate: ln.Certificate) -> ln.Mechanism:
     """Build the mechanism that calibrate built from this certificate's noise."""
     privacy, moved, cost = certificate.privacy, certificate.sensitivity, certificate.objective
-    drawn = Drawn(certificate.noise.discretize(moved), cost)
+    drawn = Discretized(certificate.noise.discretize(moved), cost)
     return ln.Mechanism(privacy, moved, certificate.noise, certificate, drawn, certificate.integer)
 
 

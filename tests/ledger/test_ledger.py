@@ -97,7 +97,7 @@ def test_the_same_key_gives_the_same_answer_and_spends_nothing(path: Path) -> No
             again = mechanism().release(value, ledger=ledger, key="k")
             assert again.receipt.again
             assert again.index == first.index
-            assert (again.value, again.bound) == (first.value, first.bound)
+            assert (again.value, again.max_error) == (first.value, first.max_error)
             assert again.interval(0.9) == first.interval(0.9)
             assert again.receipt.at == first.receipt.at
             assert again.receipt.head == first.receipt.head
@@ -247,9 +247,9 @@ def test_other_connection_strings_are_refused_without_their_passwords(
 def test_a_key_of_arrays_stands_for_one_shape(path: Path) -> None:
     ledger = ln.Ledger(path, limit=Privacy(1))
     line().release(np.zeros((2, 3)), ledger=ledger, key="k")
-    for values, touches in ((np.zeros(6), 1), (np.zeros((3, 2)), 1), (np.zeros((2, 3)), 2)):
+    for values, contributions in ((np.zeros(6), 1), (np.zeros((3, 2)), 1), (np.zeros((2, 3)), 2)):
         with pytest.raises(InvalidParameter, match="a key stands for one question"):
-            line().release(values, ledger=ledger, key="k", touches=touches)
+            line().release(values, ledger=ledger, key="k", contributions=contributions)
     assert ledger.spent == Privacy("0.1")
 
 
@@ -503,10 +503,10 @@ def test_arrays_and_columns_come_back_as_they_were(path: Path, nth: int, kind: s
     if kind != "line" and nth in (0, 1, 4, 5, 7):
         values = np.arange(12).reshape(3, 4)[:nth] if nth else np.arange(12)
     with ln.Ledger(path, limit=Privacy(1)) as ledger:
-        first = given.release(values, ledger=ledger, key="k", touches=2)
+        first = given.release(values, ledger=ledger, key="k", contributions=2)
         assert ledger.spent == first.privacy == Privacy(2 * given.privacy.epsilon)
     with ln.Ledger(path) as ledger:
-        again = given.release(values, ledger=ledger, key="k", touches=2)
+        again = given.release(values, ledger=ledger, key="k", contributions=2)
         ledger.verify(first.receipt.head)
     assert again.receipt.again
     assert again.values.dtype == first.values.dtype
@@ -514,7 +514,7 @@ def test_arrays_and_columns_come_back_as_they_were(path: Path, nth: int, kind: s
     assert np.array_equal(again.values, first.values)
     assert type(again.column) is type(first.column)
     assert [type(value) for value in again.values.flat] == [type(v) for v in first.values.flat]
-    assert again.bound == first.bound
+    assert again.max_error == first.max_error
     for ends in zip(again.interval(0.9), first.interval(0.9), strict=True):
         assert np.array_equal(*ends)
     again.values[...] = 0  # it can be written to, as the first can
@@ -586,8 +586,8 @@ def test_bad_input_is_refused_before_anything_is_spent(path: Path) -> None:
         lambda: one.release(np.array([1.0, math.nan]), ledger=ledger),
         lambda: one.release(np.array([]), ledger=ledger),
         lambda: one.release(np.array(["a"]), ledger=ledger),
-        lambda: one.release(np.zeros(3), ledger=ledger, touches=0),
-        lambda: one.release(1, ledger=ledger, touches=2),
+        lambda: one.release(np.zeros(3), ledger=ledger, contributions=0),
+        lambda: one.release(1, ledger=ledger, contributions=2),
         lambda: one.release(1, ledger=ledger, fresh=1),
         lambda: one.release(1, ledger=ledger, allow_exact=1),
         lambda: many.release(0.5, ledger=ledger),
@@ -621,7 +621,7 @@ def test_bad_input_is_refused_before_anything_is_spent(path: Path) -> None:
             ask()
         assert list(ledger.rows()) == rows, nth
     needs = ln.calibrate(Privacy(delta="0.9"), sensitivity=1)
-    assert needs.needs_allowance
+    assert needs.needs_allow_exact
     with pytest.raises(InvalidParameter, match="Pass allow_exact=True"):
         needs.release(1, ledger=ledger)
     assert list(ledger.rows()) == rows

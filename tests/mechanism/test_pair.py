@@ -264,7 +264,7 @@ def test_the_ends_of_small_and_large_epsilon() -> None:
 @pytest.mark.parametrize("moved", [Fraction(1), Fraction(1, 10), Fraction(10**12 + 1, 3**25)])
 def test_what_is_drawn_costs_a_hair_more(epsilon: str, moved: Fraction) -> None:
     mechanism = ln.calibrate_pair(ln.Privacy(epsilon=epsilon), sensitivity=moved)
-    assert 1 < mechanism.drawn.cost / mechanism.cost < 1 + Fraction(5, 1 << 20)
+    assert 1 < mechanism.discretized.cost / mechanism.cost < 1 + Fraction(5, 1 << 20)
 
 
 # ------------------------------------------------------------------- draws
@@ -398,7 +398,7 @@ def test_draws_follow_the_law(trials: int) -> None:
 def test_releases_stay_within_as_often_as_they_say(epsilon: str) -> None:
     """False alarms at most 1e-9 a case; the sum of both errors and where they point."""
     mechanism = ln.calibrate_pair(ln.Privacy(epsilon=epsilon), sensitivity="0.1")
-    law, trials, tape = mechanism.drawn, 5_000, CipherTape()
+    law, trials, tape = mechanism.discretized, 5_000, CipherTape()
     drawn = [draw_pair(law, tape) for _ in range(trials)]
     for level in (HALF, Fraction(9, 10)):
         reach = law.within(level)
@@ -490,8 +490,8 @@ def test_an_answer_says_what_it_is_and_holds_no_truth() -> None:
         "mechanism",
         "receipt",
     ]
-    assert all((value / mechanism.drawn.step).denominator == 1 for value in answer.value)
-    assert answer.bound == mechanism.drawn.radius == mechanism.noise.radius == math.inf
+    assert all((value / mechanism.discretized.step).denominator == 1 for value in answer.value)
+    assert answer.max_error == mechanism.discretized.radius == mechanism.noise.radius == math.inf
     assert answer.privacy == ln.Privacy(epsilon=1)
     text = str(answer)
     assert text.startswith("release: (")
@@ -505,8 +505,8 @@ def test_an_answer_says_what_it_is_and_holds_no_truth() -> None:
 def test_intervals_hold_both_values_at_once() -> None:
     """For every draw within the distance, rounding included: by its worst points."""
     mechanism = ln.calibrate_pair(ln.Privacy(epsilon=2), sensitivity="0.3")
-    step = mechanism.drawn.step
-    reach = mechanism.drawn.within(Fraction(9, 10))
+    step = mechanism.discretized.step
+    reach = mechanism.discretized.within(Fraction(9, 10))
     for i, j in ((reach, 0), (0, -reach), (reach // 2, reach - reach // 2)):
         answer = PairAnswer((i, j), mechanism)
         for off in product((-step / 2, step / 2), repeat=2):  # where the true values can have been
@@ -522,7 +522,7 @@ def test_intervals_hold_both_values_at_once() -> None:
 def test_the_honest_line_holds_at_the_worst_draw(epsilon: str) -> None:
     """The printed values ± the printed error hold the true ones whenever the drawn ones do."""
     mechanism = ln.calibrate_pair(ln.Privacy(epsilon=epsilon), sensitivity=1)
-    step, reach = mechanism.drawn.step, mechanism.drawn.within(Fraction(19, 20))
+    step, reach = mechanism.discretized.step, mechanism.discretized.within(Fraction(19, 20))
     for i in range(0, reach + 1, max(1, reach // 15)):
         text = " ".join(str(PairAnswer((i, reach - i), mechanism)).split())
         pair = text[text.index("(") + 1 : text.index(")")]
@@ -537,8 +537,12 @@ def test_a_mechanism_cannot_be_bent_into_another_promise() -> None:
         {"privacy": ln.Privacy(epsilon="0.99")},
         {"privacy": ln.Privacy(epsilon=0, delta="0.1")},
         {"sensitivity": Fraction(101, 100)},
-        {"drawn": dataclasses.replace(found.drawn, steps=found.drawn.steps - 1)},
-        {"drawn": dataclasses.replace(found.drawn, ratio=found.drawn.ratio * Fraction(999, 1000))},
+        {"discretized": dataclasses.replace(found.discretized, steps=found.discretized.steps - 1)},
+        {
+            "discretized": dataclasses.replace(
+                found.discretized, ratio=found.discretized.ratio * Fraction(999, 1000)
+            )
+        },
         {"noise": PlanarStaircase("0.99", found.noise.gamma, found.noise.ratio)},
     ):
         with pytest.raises(NotPrivate, match=r"must keep .* at a move of .* Calibrate again"):

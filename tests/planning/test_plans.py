@@ -81,7 +81,7 @@ GRID = 1 << 64
 
 def outcomes(mechanism: ln.Mechanism, reach: int) -> dict[int, int]:
     """The probabilities of a drawn law on whole numbers, in parts of 2⁻⁶⁴, rounded up."""
-    law = mechanism.drawn.noise
+    law = mechanism.discretized.noise
     return {i: math.ceil(law.weight(i) * GRID / law.total) for i in range(-reach, reach + 1)}
 
 
@@ -90,7 +90,7 @@ def hockey_stick(found: ln.Plan, moves: tuple[int, ...], reach: int) -> tuple[Fr
 
     By enumeration of the product law: no set tells the two apart better than the promise allows.
     """
-    laws = [outcomes(made, reach + max(map(abs, moves))) for made in found.ready]
+    laws = [outcomes(made, reach + max(map(abs, moves))) for made in found._ready]
     factor = exponential(found.privacy.epsilon).upper
     inside = gained = 0
     for place in itertools.product(range(-reach, reach + 1), repeat=len(laws)):
@@ -127,7 +127,7 @@ def test_the_product_of_what_is_drawn_keeps_the_promise(
         assert gained <= privacy.delta
         assert inside > Fraction(999, 1000)
     # The bound is not idle: with less noise the same enumeration says no.
-    narrow = replace(found, ready=tuple(_narrower(made) for made in found.ready))
+    narrow = replace(found, _ready=tuple(_narrower(made) for made in found._ready))
     assert hockey_stick(narrow, tuple(sizes), reach)[0] > privacy.delta
 
 
@@ -148,16 +148,16 @@ def test_composed_and_shared_noise_are_among_what_is_enumerated() -> None:
 @pytest.mark.parametrize("privacy", PROMISES)
 def test_counts_and_sums_together(privacy: ln.Privacy) -> None:
     found = quick(privacy, *MIXED)
-    found.check()
-    assert found.together.epsilon <= privacy.epsilon
-    assert found.together.delta <= privacy.delta
+    found.verify()
+    assert found.total.epsilon <= privacy.epsilon
+    assert found.total.delta <= privacy.delta
     assert all(found.cost <= one.cost for one in found.rows if one.cost is not None)
     assert {one.family for one in found.rows} >= {"cheapest known", "gaussian", "laplace", "comb"}
     for one in MIXED:
         made = found[one.name]
         assert (made.sensitivity, made.integer) == (one.sensitivity, one.integer)
-        made.check()
-    drawn = (one.weight * found[one.name].drawn.cost for one in MIXED)
+        made.verify()
+    drawn = (one.weight * found[one.name].discretized.cost for one in MIXED)
     assert found.cost == sum(drawn)
 
 
@@ -175,7 +175,7 @@ def test_never_dearer_than_an_even_split(privacy: ln.Privacy, family: str | None
                     integer=one.integer,
                     family=family,
                     solve=False,
-                ).drawn.cost
+                ).discretized.cost
                 for one in MIXED
             ),
             Fraction(0),
@@ -202,14 +202,14 @@ def test_the_lattice_keeps_what_gaussian_noises_share(many: int) -> None:
     found = quick(BOTH, *wanted)
     assert found.rows[0].how == "shared"
     moved = 0.0
-    for made in found.ready:
-        law = made.drawn.noise
+    for made in found._ready:
+        law = made.discretized.noise
         assert isinstance(law, Rounded)
         assert isinstance(law.noise, Gaussian)
         assert isinstance(made.noise, Gaussian)
-        assert made.protected > made.sensitivity
-        assert made.protected / law.noise.sigma == made.sensitivity / made.noise.sigma
-        moved += float(made.protected / law.noise.sigma) ** 2
+        assert made.effective_sensitivity > made.sensitivity
+        assert made.effective_sensitivity / law.noise.sigma == made.sensitivity / made.noise.sigma
+        moved += float(made.effective_sensitivity / law.noise.sigma) ** 2
     mu = math.sqrt(moved)
     reached = norm.cdf(mu / 2 - 1 / mu) - math.e * norm.cdf(-mu / 2 - 1 / mu)
     assert reached == pytest.approx(1e-6, rel=1e-6)
@@ -218,14 +218,14 @@ def test_the_lattice_keeps_what_gaussian_noises_share(many: int) -> None:
 def test_a_plan_that_was_put_together_wrongly_is_found_out() -> None:
     found = quick(BOTH, *MIXED)
     with pytest.raises(NotPrivate, match="all answers of a plan together must keep"):
-        replace(found, privacy=ln.Privacy("0.9", "1e-6")).check()
+        replace(found, privacy=ln.Privacy("0.9", "1e-6")).verify()
     with pytest.raises(InvalidParameter, match="a mechanism is for another answer"):
-        replace(found, ready=found.ready[::-1]).check()
+        replace(found, _ready=found._ready[::-1]).verify()
     with pytest.raises(InvalidParameter, match="keep another promise together"):
-        replace(found, together=ln.Privacy("1/2")).check()
+        replace(found, total=ln.Privacy("1/2")).verify()
     cheaper = (replace(found.rows[0], cost=found.cost / 2), *found.rows[1:])
     with pytest.raises(InvalidParameter, match="do not cost what it says"):
-        replace(found, rows=cheaper).check()
+        replace(found, rows=cheaper).verify()
 
 
 # ------------------------------------------------------------------------- how it is split
@@ -244,8 +244,8 @@ def test_two_laplace_answers_share_epsilon_by_roots(
     ]
     found = quick(ln.Privacy(1), *wanted)
     roots = [math.sqrt(w * d) for w, d in zip(weights, sizes, strict=True)]
-    assert found.together == ln.Privacy(1)
-    for made, root in zip(found.ready, roots, strict=True):
+    assert found.total == ln.Privacy(1)
+    for made, root in zip(found._ready, roots, strict=True):
         assert float(made.privacy.epsilon) == pytest.approx(root / sum(roots), rel=0.01)
     assert float(found.cost) == pytest.approx(sum(roots) ** 2, rel=1e-5)
 
@@ -303,7 +303,7 @@ def test_a_split_is_exact() -> None:
 @pytest.mark.parametrize("privacy", [ln.Privacy(1, "1e-400"), ln.Privacy(0, "1e-200")])
 def test_promises_beyond_floats(privacy: ln.Privacy) -> None:
     wanted = (ln.Wanted("a", sensitivity=1), ln.Wanted("b", sensitivity="1e300"))
-    quick(privacy, *wanted).check()
+    quick(privacy, *wanted).verify()
 
 
 def test_searches_stay_on_their_side() -> None:
@@ -348,11 +348,11 @@ def test_where_gaussian_noise_overtakes_laplace(cost: ln.Cost, first: int) -> No
 def test_composed_noise_is_cheaper_than_what_its_promises_add_up_to() -> None:
     found = quick(ln.Privacy(1, "1e-3"), *sums(4))
     assert found.rows[0].how == "composed"
-    added = sum(made.privacy.epsilon for made in found.ready)
+    added = sum(made.privacy.epsilon for made in found._ready)
     assert added > 1
-    assert found.together.epsilon == 1
-    composed = ln.compose(list(found.ready)).delta(1)
-    assert found.together.delta * (1 - Fraction(1, 10**8)) <= composed <= Fraction(1, 1000)
+    assert found.total.epsilon == 1
+    composed = ln.compose(list(found._ready)).delta(1)
+    assert found.total.delta * (1 - Fraction(1, 10**8)) <= composed <= Fraction(1, 1000)
 
 
 # ------------------------------------------------------------------------------- one answer
@@ -371,13 +371,13 @@ def test_one_answer_is_what_calibrate_finds(privacy: ln.Privacy, asked: dict[str
     alone = ln.calibrate(privacy, sensitivity=1, solve=False, **asked)  # type: ignore[arg-type]
     found = quick(privacy, ln.Wanted("x", sensitivity=1, **asked))  # type: ignore[arg-type]
     assert found["x"] == alone
-    assert found.together == privacy
+    assert found.total == privacy
 
 
 def test_solving_makes_a_plan_no_dearer() -> None:
     privacy, wanted = ln.Privacy(2, "0.02"), sums(2, cost=ln.l2)
     solved = ln.plan(privacy, wanted, seconds=2)
-    solved.check()
+    solved.verify()
     assert solved.cost <= quick(privacy, *wanted).cost
 
 
@@ -392,12 +392,12 @@ def test_targets_are_met_by_what_is_drawn(privacy: ln.Privacy) -> None:
         ln.Wanted("income", sensitivity=2),
     )
     found = quick(privacy, *wanted)
-    found.check()
+    found.verify()
     assert half_width(found["people"], "0.95") <= 30
     assert half_width(found["visits"], "0.9") <= 100
     # What is left goes to the answer that has a cost: the others get hardly more than they need.
     assert half_width(found["visits"], "0.9") >= 98
-    assert found.cost == found["income"].drawn.cost
+    assert found.cost == found["income"].discretized.cost
 
 
 def test_where_there_are_targets_alone_all_errors_shrink_together() -> None:
@@ -488,13 +488,13 @@ def test_a_plan_does_not_call_a_cost_for_every_step_of_a_noise() -> None:
 
 def test_where_the_seconds_are_up_an_even_split_is_found_and_the_rest_passed_over() -> None:
     found = ln.plan(BOTH, MIXED, seconds="1e-9")
-    found.check()
+    found.verify()
     assert found.family == "cheapest known"
-    assert {made.privacy for made in found.ready} == {split_evenly(BOTH, len(MIXED))}
+    assert {made.privacy for made in found._ready} == {split_evenly(BOTH, len(MIXED))}
     said = {one.family for one in found.rows if one.refused == "passed over: the seconds were up"}
     assert said >= {"least", "gaussian", "laplace", "staircase"}
     targets = sums(2, error=40)
-    ln.plan(BOTH, targets, seconds="1e-9").check()
+    ln.plan(BOTH, targets, seconds="1e-9").verify()
     with pytest.raises(InvalidParameter, match=r"no noise was found in time\. Ask for less, or"):
         ln.plan(BOTH, sums(2, error=1), seconds="1e-9")
 
@@ -543,7 +543,7 @@ def test_nothing_is_drawn_before_every_value_is_checked(monkeypatch: pytest.Monk
 
 def test_exact_values_leave_only_where_that_is_allowed() -> None:
     found = quick(ln.Privacy(delta="0.9"), *sums(2, family="uniform"))
-    assert found.ready[0].needs_allowance
+    assert found._ready[0].needs_allow_exact
     values = {"count 0": 1, "count 1": 2}
     with pytest.raises(InvalidParameter, match="allow_exact=True"):
         found.release(values)
@@ -564,7 +564,7 @@ def test_tables_and_json_say_the_same() -> None:
     assert Fraction(content["cost"]) == found.cost
     assert [Fraction(cost) for cost in content["rows"][0]["costs"]] == list(found.rows[0].costs)
     assert content["wanted"][1]["weight"] == "2"
-    assert str(found.together) in found.explain()
+    assert str(found.total) in found.explain()
     assert "people, income, age" in repr(found)
     shared = quick(ln.Privacy(delta="0.01"), *sums(3))
     assert "All answers share it" in shared.explain()
@@ -639,7 +639,7 @@ def test_a_family_that_is_asked_for_is_used() -> None:
         ln.Wanted("b", sensitivity=1, family="uniform"),
         ln.Wanted("c", sensitivity=1),
     )
-    assert [type(made.noise).__name__ for made in found.ready][:2] == ["Laplace", "Uniform"]
+    assert [type(made.noise).__name__ for made in found._ready][:2] == ["Laplace", "Uniform"]
     assert found["b"].privacy.epsilon == 0
 
 
@@ -664,27 +664,27 @@ def test_a_plan_is_one_release_in_a_ledger_charged_for_all_answers_together(
     with ln.Ledger(tmp_path / "l", limit=ln.Privacy(1, "1e-6")) as ledger:
         values = dict.fromkeys("abcdefghijkl", 42)
         first = found.release(values, ledger=ledger, key="a year")
-        assert ledger.spent == found.together
+        assert ledger.spent == found.total
         again = found.release(dict.fromkeys(values, 1000), ledger=ledger, key="a year")
         assert {name: a.value for name, a in again.items()} == {
             name: a.value for name, a in first.items()
         }
         assert all(a.receipt is not None and a.receipt.again for a in again.values())
         (release,) = ledger.releases
-        assert release.privacy == found.together
+        assert release.privacy == found.total
         (written,) = ledger.export()["evidence"]["releases"]
         assert written["certified"] is None
         with pytest.raises(ln.errors.BudgetExceeded, match="the limit of data set 'data' is"):
             found.release(values, ledger=ledger, key="another year")
         with pytest.raises(ln.errors.InvalidParameter, match=r"got no l\. Give a value for each"):
             found.release(dict.fromkeys("abcdefghijk", 1), ledger=ledger, key="x")
-        assert ledger.spent == found.together
+        assert ledger.spent == found.total
 
 
 def test_a_ledger_is_charged_for_what_is_proved_and_not_for_what_is_said(tmp_path: Path) -> None:
     wanted = [ln.Wanted(name, sensitivity=1, integer=True) for name in "ab"]
     found = ln.plan(ln.Privacy(1), wanted, solve=False)
-    cheap = replace(found, together=ln.Privacy("1e-9"))
+    cheap = replace(found, total=ln.Privacy("1e-9"))
     with ln.Ledger(tmp_path / "l", limit=ln.Privacy(1)) as ledger:
         with pytest.raises(ln.errors.InvalidParameter, match="keep another promise together"):
             cheap.release({"a": 1, "b": 2}, ledger=ledger, key="k")

@@ -151,7 +151,7 @@ def test_it_is_charged_stored_and_reused(tmp_path: Path) -> None:
 def test_it_discovers_groups_prints_and_exports(tmp_path: Path) -> None:
     answers = protected().units_from("income", least=5, by="region", max_groups=1, privacy=SMALL)
     truth = {"north": 36, "south": 54}
-    assert all(abs(one.value - truth[key]) <= one.bound <= 20 for key, one in answers)
+    assert all(abs(one.value - truth[key]) <= one.max_error <= 20 for key, one in answers)
     assert len(answers) == 2
     assert str(answers).startswith("units with income from 5 by region\n\nregion  value")
     with answers.to_csv(tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:

@@ -12,6 +12,7 @@ from leastnoise.core.exact import Interval, Number, parse_positive, parse_ration
 from leastnoise.core.noise import Noise
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.profile import Curve, Level
+from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter
 
 
@@ -29,6 +30,7 @@ class Profile:
 
     noise: Noise
     sensitivity: Fraction
+    impossible = RenamedAttribute[Fraction]("infinity_mass")
 
     def __init__(self, noise: Noise, *, sensitivity: Number) -> None:
         if not isinstance(noise, Noise):
@@ -66,7 +68,7 @@ class Profile:
         return self.at_factor(Fraction(1))
 
     @property
-    def impossible(self) -> Fraction:
+    def infinity_mass(self) -> Fraction:
         """The largest probability of an output that is impossible for a neighbour.
 
         What δ(ε) tends to as ε grows: with this probability an output proves which of the two it
@@ -74,7 +76,7 @@ class Profile:
         largest size.
 
         >>> from leastnoise import Uniform
-        >>> Profile(Uniform(5), sensitivity=1).impossible
+        >>> Profile(Uniform(5), sensitivity=1).infinity_mass
         Fraction(1, 10)
         """
         return impossible(self._curve)

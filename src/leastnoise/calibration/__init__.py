@@ -9,8 +9,8 @@ from leastnoise.calibration.finder import find_noise
 from leastnoise.calibration.problem import (
     Effort,
     Problem,
-    class_read,
     effort_read,
+    parse_shape,
     sensitivity_read,
     whole_sensitivity,
 )
@@ -22,9 +22,9 @@ __all__ = [
     "Family",
     "Problem",
     "check_family",
-    "class_read",
     "effort_read",
     "find_noise",
+    "parse_shape",
     "register",
     "sensitivity_read",
     "whole_sensitivity",

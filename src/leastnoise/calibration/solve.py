@@ -86,7 +86,7 @@ class Bracket:
 
     def _is_of_class(self, noise: Noise) -> bool:
         """Return whether noise is of the problem's class: rounded to integers, some is no more."""
-        return self.problem.among == "any" or noise.is_unimodal
+        return self.problem.shape == "any" or noise.is_unimodal
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Search:
 
     def can_solve(self, frame: Frame) -> bool:
         """Return whether a lattice's linear program is within the reach of solver and floats."""
-        pairs = frame.cells * frame.points * (self.problem.among == "any")
+        pairs = frame.cells * frame.points * (self.problem.shape == "any")
         small = pairs <= _MOST_PAIRS and frame.points <= _MOST_POINTS
         return small and self.problem.privacy.epsilon <= _LARGEST_EPSILON
 
@@ -218,7 +218,7 @@ class Solver:
             frame,
             as_float(exponential(problem.privacy.epsilon).middle),
             as_float(problem.privacy.delta) if problem.privacy.delta >= _SMALLEST_DELTA else 0.0,
-            decreasing=problem.among == "decreasing",
+            decreasing=problem.shape == "unimodal",
             deadline=deadline,
         )
         if coarser is not None and coarser.masses is not None:
@@ -250,7 +250,7 @@ class Solver:
             found.atom,
             self.problem.privacy,
             self.problem.sensitivity,
-            decreasing=self.problem.among == "decreasing",
+            decreasing=self.problem.shape == "unimodal",
         )
         if self.frame.rule == "smoothed" and isinstance(noise, Steps):
             return noise.rounded(Fraction(1))
@@ -336,7 +336,7 @@ def _first_cells(problem: Problem) -> int:
     if problem.integer and problem.sensitivity <= _LARGEST_POINTWISE:
         return int(problem.sensitivity)
     epsilon = as_float(problem.privacy.epsilon)
-    wanted = min(32, max(1 + 2 * (problem.among == "decreasing"), round(8 * epsilon)))
+    wanted = min(32, max(1 + 2 * (problem.shape == "unimodal"), round(8 * epsilon)))
     return _aligned(problem, max(wanted, 8) if not epsilon else wanted)
 
 

@@ -115,9 +115,9 @@ class LatticeBound:
     method = "proved by multipliers on a lattice"
 
     @property
-    def among(self) -> str:
+    def shape(self) -> str:
         """The class of noises that it bounds."""
-        return "decreasing" if self.falls else "any"
+        return "unimodal" if self.falls else "any"
 
     @property
     def integer(self) -> bool:

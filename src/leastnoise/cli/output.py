@@ -82,8 +82,10 @@ def privacy_data(privacy: Privacy) -> dict[str, str]:
 
 def certificate_data(certificate: "Certificate") -> dict[str, Any]:
     """Return the statement of a certificate for JSON, without its proof."""
+    from leastnoise.certificate import SHAPE_WORDS
+
     return {
-        "among": certificate.among,
+        "among": SHAPE_WORDS[certificate.shape],
         "objective": repr(certificate.objective),
         "cost": format_ratio(certificate.cost),
         "cost_is_upper_bound": certificate.cost_is_upper_bound,

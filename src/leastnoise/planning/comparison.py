@@ -13,11 +13,11 @@ from leastnoise.calibration import (
     FAMILIES,
     Effort,
     Problem,
-    class_read,
     effort_read,
+    parse_shape,
     sensitivity_read,
 )
-from leastnoise.certificate import CLASSES, CanonicalBound
+from leastnoise.certificate import CLASSES, SHAPE_WORDS, CanonicalBound
 from leastnoise.core.basic_composition import split_evenly
 from leastnoise.core.exact import (
     Number,
@@ -32,6 +32,7 @@ from leastnoise.core.lattice import rounding_error
 from leastnoise.core.noise import Noise, Smooth
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1
+from leastnoise.deprecation import RenamedAttribute, renamed_arguments
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.ledger import privacy_to_json
 from leastnoise.mechanism import Mechanism, calibrate_problem, farthest, half_width, proving
@@ -62,13 +63,14 @@ _NEVER = "–"
 _ROUNDING = Fraction(1, 1 << 60)
 
 
+@renamed_arguments(among="shape")
 def compare(
     privacy: Privacy,
     *,
     sensitivity: Number,
     cost: Cost = l1,
     integer: bool = False,
-    among: str = "decreasing",
+    shape: str = "unimodal",
     releases: int | str = 1,
     solve: bool = True,
     gap: Number = Fraction(1, 1000),
@@ -81,7 +83,7 @@ def compare(
         sensitivity: Δ, how much one person can change each true answer.
         cost: What an error costs.
         integer: Whether true answers are whole numbers.
-        among: ``"decreasing"`` for noises that never rise away from 0, or ``"any"``.
+        shape: ``"unimodal"`` for noises that never rise away from 0, or ``"any"``.
         releases: How many answers are to be released under the one promise, all with equal noise.
             Each may promise (ε/k, 1 − (1−δ)^(1/k)); Gaussian noises share the promise exactly, as
             one Gaussian noise moved by √k·Δ.
@@ -96,12 +98,12 @@ def compare(
     >>> comparison = compare(Privacy(delta="0.1"), sensitivity=1)
     >>> [row.family for row in comparison]
     ['least', 'uniform', 'canonical', 'gaussian', 'laplace']
-    >>> comparison.refused["staircase"]
+    >>> comparison.excluded["staircase"]
     'the staircase needs ε > 0'
     """
     moved = sensitivity_read(privacy, sensitivity, cost, integer=integer)
     effort = effort_read(solve, gap, seconds)
-    problem = Problem(privacy, moved, cost, integer, class_read(among))
+    problem = Problem(privacy, moved, cost, integer, parse_shape(shape))
     many = parse_count(releases, "releases", least=1)
     found, refused = _by_family(problem, many)
     bounds = [_bound(problem)]
@@ -133,7 +135,7 @@ class Comparison:
         asked: The question, with the promise of all releases together.
         releases: How many releases share the promise.
         rows: The noises, cheapest first.
-        refused: Why the other families cannot keep the promise, by name.
+        excluded: Why the other families cannot keep the promise, by name.
         lower_bound: No noise of the class costs less in any of the releases: proved for one release
             under the whole promise.
     """
@@ -141,8 +143,11 @@ class Comparison:
     asked: Problem
     releases: int
     rows: tuple["Contender", ...]
-    refused: Mapping[str, str]
+    excluded: Mapping[str, str]
     lower_bound: Fraction
+    each = RenamedAttribute[Privacy]("per_release")
+    overtaking = RenamedAttribute[int | None]("gaussian_wins_from")
+    refused = RenamedAttribute[Mapping[str, str]]("excluded")
 
     @property
     def privacy(self) -> Privacy:
@@ -150,12 +155,12 @@ class Comparison:
         return self.asked.privacy
 
     @property
-    def each(self) -> Privacy:
+    def per_release(self) -> Privacy:
         """What each release promises by itself, but for Gaussian noise."""
         return split_evenly(self.privacy, self.releases)
 
     @cached_property
-    def overtaking(self) -> int | None:
+    def gaussian_wins_from(self) -> int | None:
         """From how many releases on the Gaussian is the cheapest of the closed forms.
 
         Looked for up to 10⁴ by doubling and halving, which takes it that the Gaussian stays ahead;
@@ -175,7 +180,7 @@ class Comparison:
         for row in self.rows:
             if row.family == family:
                 return row
-        why = self.refused.get(family)
+        why = self.excluded.get(family)
         names = ", ".join(row.family for row in self.rows)
         raise InvalidParameter(
             f"a family must be one of those compared, {names}; "
@@ -189,19 +194,19 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison for JSON: exact numbers as texts."""
         problem = self.asked
-        many = {"gaussian_overtakes_at": self.overtaking} if self.releases > 1 else {}
+        many = {"gaussian_overtakes_at": self.gaussian_wins_from} if self.releases > 1 else {}
         return {
             "privacy": privacy_to_json(self.privacy),
             "sensitivity": format_ratio(problem.sensitivity),
             "objective": repr(problem.cost),
             "integer": problem.integer,
-            "among": problem.among,
+            "among": SHAPE_WORDS[problem.shape],
             "releases": self.releases,
-            "each": privacy_to_json(self.each),
+            "each": privacy_to_json(self.per_release),
             "lower_bound": format_ratio(self.lower_bound),
             **many,
             "rows": [row.to_dict() for row in self.rows],
-            "refused": dict(self.refused),
+            "refused": dict(self.excluded),
             "means": self.explain(),
         }
 
@@ -232,8 +237,8 @@ class Contender:
         radius: No error of what is drawn is larger, rounding included; ``math.inf`` where there
             is no largest.
         half_width: 95 % of what is drawn stays within this, rounding included.
-        impossible: With this probability, at the most, an output proves outright that the true
-            answer is not a neighbour's (:attr:`leastnoise.Profile.impossible`, as drawn).
+        infinity_mass: With this probability, at the most, an output proves outright that the true
+            answer is not a neighbour's (:attr:`leastnoise.Profile.infinity_mass`, as drawn).
         exact_probability: With this probability the exact value leaves
             (:attr:`leastnoise.Mechanism.exact_probability`).
         mechanism: What releases each answer; None for Gaussian noise that several releases share,
@@ -246,9 +251,10 @@ class Contender:
     ratio: Fraction | float
     radius: Fraction | float
     half_width: Fraction
-    impossible: Fraction
+    infinity_mass: Fraction
     exact_probability: Fraction
     mechanism: Mechanism | None
+    impossible = RenamedAttribute[Fraction]("infinity_mass")
 
     @classmethod
     def of(cls, family: str, mechanism: Mechanism, bound: Fraction) -> "Contender":
@@ -260,7 +266,7 @@ class Contender:
             ratio=_times(mechanism.cost, bound),
             radius=farthest(mechanism),
             half_width=half_width(mechanism, USUAL),
-            impossible=proving(mechanism),
+            infinity_mass=proving(mechanism),
             exact_probability=mechanism.exact_probability,
             mechanism=mechanism,
         )
@@ -279,7 +285,7 @@ class Contender:
             ratio=_times(cost, bound),
             radius=math.inf,
             half_width=drawn.within(USUAL) * drawn.step + rounding,
-            impossible=Fraction(0),  # it has no largest size
+            infinity_mass=Fraction(0),  # it has no largest size
             exact_probability=drawn.weight(0) if problem.integer else Fraction(0),
             mechanism=None,
         )
@@ -294,7 +300,7 @@ class Contender:
             "ratio": None if isinstance(self.ratio, float) else format_ratio(self.ratio),
             "radius": None if isinstance(self.radius, float) else format_ratio(self.radius),
             "half_width_95": format_ratio(self.half_width),
-            "impossible": format_ratio(self.impossible),
+            "impossible": format_ratio(self.infinity_mass),
             "exact_probability": format_ratio(self.exact_probability),
         }
 
@@ -324,7 +330,7 @@ def _notes(comparison: Comparison) -> list[str]:
     """Return the bound, what columns mean, how the guarantee is split, and who is left out."""
     problem, many = comparison.asked, comparison.releases
     bound = format_rounded(comparison.lower_bound, 6, ROUND_FLOOR)
-    notes = [f"bound: of {CLASSES[problem.among]}, none costs less than {bound}."]
+    notes = [f"bound: of {CLASSES[problem.shape]}, none costs less than {bound}."]
     if many > 1:
         notes[0] = notes[0][:-1] + " in any one release, even under the whole promise."
     notes += [f"{name}: {_COLUMNS[name]}." for name in ("proves", "exact")]
@@ -332,17 +338,17 @@ def _notes(comparison: Comparison) -> list[str]:
         shared = f"; Gaussian noises share it exactly, as one moved by √{many}·Δ"
         shared = shared if problem.privacy.delta else ""
         notes.append(
-            f"{many} releases: each promises {comparison.each}, and all of them together "
+            f"{many} releases: each promises {comparison.per_release}, and all of them together "
             f"{problem.privacy}{shared}. What an answer proves, and its errors, are of one answer."
         )
-        first = comparison.overtaking
+        first = comparison.gaussian_wins_from
         ahead = f"overtakes the other closed forms at k = {first}"
         if first is None:
             ahead = f"is the cheapest closed form for no number of them up to {MOST_RELEASES}"
         elif first == 1:
             ahead = "is the cheapest closed form already for one"
         notes.append(f"many releases: the Gaussian {ahead}.")
-    return [*notes, *(f"not {name}: {why}." for name, why in comparison.refused.items())]
+    return [*notes, *(f"not {name}: {why}." for name, why in comparison.excluded.items())]
 
 
 def _by_family(
@@ -361,7 +367,7 @@ def _by_family(
         except (InvalidParameter, Unsupported) as error:
             refused[name] = error.rule
             continue
-        if problem.among == "decreasing" and not mechanism.noise.is_unimodal:
+        if problem.shape == "unimodal" and not mechanism.noise.is_unimodal:
             refused[name] = "it rises away from 0, and only noises that never do were asked for"
         else:
             found[name] = mechanism
@@ -389,7 +395,7 @@ def _cells_of(row: Contender) -> list[str]:
         _NEVER if isinstance(times, float) else _up(max(times - _ROUNDING, Fraction(1)), 5),
         f"± {_up(row.half_width, 4)}",
         _NEVER if isinstance(radius, float) else f"± {_up(radius, 6)}",
-        _up(row.impossible, 3),
+        _up(row.infinity_mass, 3),
         _up(row.exact_probability, 3),
     ]
 

@@ -20,7 +20,7 @@ from leastnoise.planning.wanted import Wanted
 # How all answers satisfy the guarantee together, as a plan prints it.
 EACH, SHARED, COMPOSED = "split", "shared", "composed"
 # The class of noise that plans search in.
-AMONG = "decreasing"
+SHAPE = "unimodal"
 CLOSED_FORMS = Effort(solve=False)
 
 
@@ -192,12 +192,12 @@ def calibrated(
 
 
 def _problem(one: Wanted, privacy: Privacy) -> Problem:
-    return Problem(privacy, one.sensitivity, one.objective, one.integer, AMONG)
+    return Problem(privacy, one.sensitivity, one.objective, one.integer, SHAPE)
 
 
 def option_of(family: str, how: str, asked: Asked, mechanisms: tuple[Mechanism, ...]) -> Option:
     """Return the row of a plan's table for mechanisms that are made."""
-    costs = tuple(mechanism.drawn.cost for mechanism in mechanisms)
+    costs = tuple(mechanism.discretized.cost for mechanism in mechanisms)
     widths = tuple(
         half_width(mechanism, one.confidence)
         for mechanism, one in zip(mechanisms, asked.wanted, strict=True)

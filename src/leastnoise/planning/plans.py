@@ -5,7 +5,7 @@ proved here, from the noise that is drawn for them.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
@@ -18,6 +18,7 @@ from leastnoise.core.exact import Number, format_exact, format_ratio, format_rou
 from leastnoise.core.noise import Gaussian, Rounded
 from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.core.withholding import without_values
+from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.ledger import UNRECORDED, Ledger, Recording, Spending, Unrecorded, privacy_to_json
 from leastnoise.mechanism import Answer, Mechanism, check_allow_exact, numbers
@@ -63,7 +64,7 @@ def plan(
 
     >>> found = plan(Privacy(1), [Wanted("people", sensitivity=1, integer=True),
     ...                           Wanted("income", sensitivity=4)])
-    >>> found.family, found.together
+    >>> found.family, found.total
     ('least', Privacy(epsilon=1, delta=0))
     >>> sorted(found.release({"people": 42, "income": 123.5}))
     ['income', 'people']
@@ -90,22 +91,24 @@ class Plan:
     Attributes:
         privacy: What was asked for.
         wanted: The answers.
-        ready: What releases each answer, in the order of ``wanted``.
         rows: What was considered: first what was chosen, then the others, cheapest first, then
             those that were refused.
-        together: What is proved of all answers together: no more than was asked for.
+        total: What is proved of all answers together: no more than was asked for.
     """
 
     privacy: Privacy
     wanted: tuple[Wanted, ...]
-    ready: tuple[Mechanism, ...]
+    _ready: tuple[Mechanism, ...]
     rows: tuple[Option, ...]
-    together: Privacy
+    total: Privacy
+    together = RenamedAttribute[Privacy]("total")
+    ready = RenamedAttribute[tuple[Mechanism, ...]]("_ready", advice="mechanisms")
+    check = RenamedAttribute[Callable[[], None]]("verify")
 
     @property
     def mechanisms(self) -> dict[str, Mechanism]:
         """What releases each answer, by its name."""
-        return {one.name: made for one, made in zip(self.wanted, self.ready, strict=True)}
+        return {one.name: made for one, made in zip(self.wanted, self._ready, strict=True)}
 
     @property
     def family(self) -> str:
@@ -135,21 +138,21 @@ class Plan:
     def __len__(self) -> int:
         return len(self.wanted)
 
-    def check(self) -> None:
+    def verify(self) -> None:
         """Prove again that each noise keeps its promise, all of them the whole, and the cost.
 
         Raises:
             NotPrivate: If one does not keep its promise, or all of them not the whole.
             InvalidParameter: If something is not what the plan says.
         """
-        for one, mechanism in zip(self.wanted, self.ready, strict=True):
-            mechanism.check()
-            stated = (mechanism.sensitivity, mechanism.integer, mechanism.drawn.objective)
+        for one, mechanism in zip(self.wanted, self._ready, strict=True):
+            mechanism.verify()
+            stated = (mechanism.sensitivity, mechanism.integer, mechanism.discretized.objective)
             if stated != (one.sensitivity, one.integer, one.objective):
                 raise _unproved("a mechanism is for another answer")
         chosen, asked = self.rows[0], Asked(self.privacy, self.wanted)
         self._check_together()
-        if option_of(chosen.family, chosen.how, asked, self.ready) != chosen:
+        if option_of(chosen.family, chosen.how, asked, self._ready) != chosen:
             raise _unproved("the answers do not cost what it says")
         if asked.missed(chosen.half_widths):
             raise _unproved("a target is missed")
@@ -172,7 +175,7 @@ class Plan:
             key: What the question is called there.
             fresh: Whether to charge and draw again under a key that has answers.
             allow_exact: Say that exact values may leave, where a noise needs that
-                (:attr:`leastnoise.Mechanism.needs_allowance`).
+                (:attr:`leastnoise.Mechanism.needs_allow_exact`).
 
         Raises:
             InvalidParameter: Before anything is charged or drawn, if a value is missing or is no
@@ -194,21 +197,21 @@ class Plan:
         indices, receipt = recording.release(
             self._spending, lambda: tuple(draw() for draw in draws), numbers(len(self))
         )
-        made = zip(self.wanted, indices, self.ready, strict=True)
+        made = zip(self.wanted, indices, self._ready, strict=True)
         return {one.name: Answer(index, mechanism, receipt) for one, index, mechanism in made}
 
     def _spending(self) -> Spending:
         """Return what a ledger is to charge: what all answers are proved to keep together."""
         self._check_together()
         parts = {
-            one.name: made.spending() for one, made in zip(self.wanted, self.ready, strict=True)
+            one.name: made.spending() for one, made in zip(self.wanted, self._ready, strict=True)
         }
         mechanisms = {d: found for part in parts.values() for d, found in part.mechanisms.items()}
         names = {name: list(part.mechanisms) for name, part in parts.items()}
-        return Spending(self.together, mechanisms, {"answer": "plan", "of": names})
+        return Spending(self.total, mechanisms, {"answer": "plan", "of": names})
 
     def _check_together(self) -> None:
-        if proved(self.rows[0].how, self.ready, self.privacy) != self.together:
+        if proved(self.rows[0].how, self._ready, self.privacy) != self.total:
             raise _unproved("the answers keep another promise together")
 
     def _complete(self, values: object) -> None:
@@ -233,7 +236,7 @@ class Plan:
 
     def _allow(self, allow_exact: object) -> None:
         """Refuse to release where an exact value could leave and nobody has allowed it."""
-        peaked = [name for name, made in self.mechanisms.items() if made.needs_allowance]
+        peaked = [name for name, made in self.mechanisms.items() if made.needs_allow_exact]
         check_allow_exact(
             allow_exact,
             needed=bool(peaked),
@@ -247,13 +250,13 @@ class Plan:
     def explain(self, *, people: int | None = None) -> str:
         """Say in plain words what is promised of all answers together, and how it is kept."""
         how = plan_text.how_kept(self.rows[0].how, len(self))
-        return f"{self.together.explain(people=people)} {how}"
+        return f"{self.total.explain(people=people)} {how}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan for JSON: exact numbers as texts."""
         return {
             "privacy": privacy_to_json(self.privacy),
-            "together": privacy_to_json(self.together),
+            "together": privacy_to_json(self.total),
             "family": self.family,
             "how": self.rows[0].how,
             "cost": format_ratio(self.cost),
@@ -282,7 +285,7 @@ class Plan:
         return answers, plan_text.option_cells(self.wanted, self.rows)
 
     def _notes(self) -> list[str]:
-        return plan_text.notes(self.together, self.rows, len(self))
+        return plan_text.notes(self.total, self.rows, len(self))
 
     def __repr__(self) -> str:
         return f"Plan({self.privacy!r}: {_names(self.wanted)}; {self.rows[0].name})"
@@ -342,10 +345,10 @@ def _unproved(what: str) -> InvalidParameter:
 
 def _gaussian(mechanism: Mechanism) -> tuple[Fraction, Fraction]:
     """Return the move that shared noise protects against, and its σ; reject other noise."""
-    law = mechanism.drawn.noise
+    law = mechanism.discretized.noise
     if not isinstance(law, Rounded) or not isinstance(law.noise, Gaussian):
         raise NotPrivate(f"shared noise must be Gaussian; got {law!r}. Plan again.")
-    return mechanism.protected, law.noise.sigma
+    return mechanism.effective_sensitivity, law.noise.sigma
 
 
 def proved(how: str, mechanisms: tuple[Mechanism, ...], asked: Privacy) -> Privacy:

@@ -159,11 +159,11 @@ def _planned(
     ]
     found = plan(privacy, [wanted for _, wanted in each], solve=touched <= len(numbers))
     mechanisms: dict[int, Mechanism] = {}
-    for (place, _), mechanism in zip(each, found.ready, strict=True):
+    for (place, _), mechanism in zip(each, found.mechanisms.values(), strict=True):
         first = mechanisms.setdefault(place, mechanism)
-        if first.drawn.noise != mechanism.drawn.noise:
+        if first.discretized.noise != mechanism.discretized.noise:
             return None
-    return tuple(mechanisms[place] for place in range(len(numbers))), found.together
+    return tuple(mechanisms[place] for place in range(len(numbers))), found.total
 
 
 def _weighted(number: ReleasedNumber, name: str) -> Wanted:

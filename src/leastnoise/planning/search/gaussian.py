@@ -26,9 +26,9 @@ from leastnoise.core.noise import Gaussian, LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Power, l2
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
-from leastnoise.mechanism import Drawn, Mechanism
+from leastnoise.mechanism import Discretized, Mechanism
 from leastnoise.planning.closed_forms import drawn_of, on_line
-from leastnoise.planning.options import AMONG, SHARED, Asked, Candidate, Option, reach
+from leastnoise.planning.options import SHAPE, SHARED, Asked, Candidate, Option, reach
 from leastnoise.planning.search.allocation import TooLittle, apportioned, balanced, smallest
 from leastnoise.planning.search.estimates import Estimate
 from leastnoise.planning.wanted import Wanted
@@ -90,7 +90,7 @@ class Sharing:
     def unit(self) -> Gaussian:
         """The least Gaussian noise for one answer that moves by 1."""
         found = on_line(
-            GAUSSIAN, Problem(self.asked.privacy, Fraction(1), l2, integer=False, among=AMONG)
+            GAUSSIAN, Problem(self.asked.privacy, Fraction(1), l2, integer=False, shape=SHAPE)
         )
         if not isinstance(found, Gaussian):
             raise Unsupported("Gaussian noise is shared", got=f"{found!r}")
@@ -172,8 +172,8 @@ def made(one: Wanted, sigma: Fraction, privacy: Privacy) -> Mechanism:
     law = drawn_for(one, sigma)
     noise: Noise = law if one.integer else Gaussian(sigma)
     certificate = Certificate.of(noise, privacy, one.sensitivity, one.objective, source=_SOURCE)
-    certificate.check()
-    drawn = Drawn(law, one.objective)
+    certificate.verify()
+    drawn = Discretized(law, one.objective)
     return Mechanism(privacy, one.sensitivity, noise, certificate, drawn, one.integer)
 
 

@@ -147,7 +147,7 @@ class Parting:
         wanted = self.asked.wanted
         if family == LEAST and len(wanted) == 1 and not self.asked.targets:
             least = calibrated(wanted[0], parts[0], wanted[0].family)
-            if least.drawn.cost <= chosen[0].cost:
+            if least.discretized.cost <= chosen[0].cost:
                 return (least,)
         pairs = zip(wanted, parts, chosen, strict=True)
         return tuple(calibrated(one, part, noise.family) for one, part, noise in pairs)

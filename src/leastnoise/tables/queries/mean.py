@@ -11,6 +11,7 @@ from typing import ClassVar
 from leastnoise.core.exact import Number, as_float, format_exact, parse_confidence
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy
+from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import Answer, AnyMechanism, as_noise, farthest, half_width
@@ -172,6 +173,7 @@ class MeanAnswer:
     receipt: Receipt | None = None
     together: Privacy | None = None
     subject: Subject = _SUBJECT
+    bound = RenamedAttribute[Fraction | float]("max_error")
 
     def __post_init__(self) -> None:
         low, high = self.bounds
@@ -201,7 +203,7 @@ class MeanAnswer:
         return Fraction(*_quotients(self).value(self.count.index, self.sum.index))
 
     @property
-    def bound(self) -> Fraction | float:
+    def max_error(self) -> Fraction | float:
         """Maximum error: ``value`` is always within this distance of the true mean.
 
         ``math.inf`` if the noise of the count or of the sum is unbounded.
@@ -269,7 +271,7 @@ class _Errors:
         self.quotients = _quotients(answer)
         self._found: dict[int, int] = {}
         self._quantile = self._box = None
-        rows, total = self.count.drawn.noise, self.total.drawn.noise
+        rows, total = self.count.discretized.noise, self.total.discretized.noise
         if confidence < 1 and rows.is_unimodal and total.is_unimodal:
             self._quantile = ErrorQuantile(rows, total, confidence)
         else:
@@ -290,7 +292,7 @@ class _Errors:
         if reach is None and self._quantile is not None:
             scale, rounding = (
                 self.quotients.scale,
-                rounding_error(self.total.drawn.step, integer=self.total.integer),
+                rounding_error(self.total.discretized.step, integer=self.total.integer),
             )
             slope = Fraction(self.quotients.piece * piece, scale)
             reach = self._found[piece] = int((self._quantile.at(slope) + rounding) * scale)
@@ -298,7 +300,7 @@ class _Errors:
 
 
 def _quotients(answer: MeanAnswer) -> Quotients:
-    return Quotients.of(answer.sum.mechanism.drawn.step, answer.middle, answer.bounds)
+    return Quotients.of(answer.sum.mechanism.discretized.step, answer.middle, answer.bounds)
 
 
 # The last intervals that were asked for: a loop over many groups asks for one after another.
