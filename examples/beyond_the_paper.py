@@ -169,7 +169,7 @@ def heat(rows: Sequence[Row], gain: str, axes: tuple[str, str], upright: str, to
         x=alt.X("x:O", sort=None, title=x, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("y:O", sort=None, title=upright),
     )
-    colour = alt.Color(
+    color = alt.Color(
         "gain:Q",
         title="gain, %",
         scale=alt.Scale(scheme="blues", domain=[0, max(top, 1)]),
@@ -177,7 +177,7 @@ def heat(rows: Sequence[Row], gain: str, axes: tuple[str, str], upright: str, to
     )
     ink = alt.condition(alt.datum.gain > top / 2, alt.value("white"), alt.value("#333333"))
     numbers = base.mark_text(fontSize=11).encode(text=alt.Text("gain:Q", format=".1f"), color=ink)
-    return base.mark_rect(stroke="white", strokeWidth=1).encode(color=colour) + numbers
+    return base.mark_rect(stroke="white", strokeWidth=1).encode(color=color) + numbers
 
 
 def shown(gain: float) -> float:

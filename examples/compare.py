@@ -18,6 +18,7 @@ import altair
 import leastnoise as ln
 from leastnoise import plots
 from leastnoise.core.exact import format_rounded
+from leastnoise.planning import Comparison
 
 alt: Any = altair  # not all of it is typed
 
@@ -62,7 +63,7 @@ def main() -> None:
 # ------------------------------------------------------------------- the numbers
 
 
-def side_by_side(comparison: ln.Comparison) -> list[Row]:
+def side_by_side(comparison: Comparison) -> list[Row]:
     """Return what the table of a comparison shows, to a few digits, and last the lower bound."""
     rows = [
         {
@@ -118,7 +119,7 @@ def markdown(rows: Sequence[Row]) -> str:
 # ------------------------------------------------------------------- the pictures
 
 
-def write_pictures(folder: Path, name: str, comparison: ln.Comparison) -> None:
+def write_pictures(folder: Path, name: str, comparison: Comparison) -> None:
     """Draw the noises and what they cost as δ and as ε changes."""
     charts = {
         "noises": plots.compared(comparison),

@@ -22,6 +22,7 @@ from leastnoise.calibration.comb import least_comb
 from leastnoise.certificate.evidence import CombBound
 from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter, NotPrivate
+from leastnoise.paper import symmetrize
 from tests.support.random_noise import steps
 
 TINY = Fraction(1, 10**12)
@@ -267,7 +268,7 @@ def test_no_uniform_noise_undercuts_the_bound(
 ) -> None:
     """Every P_α that is (0, δ)-private, at any δ; also those with a wasteful mass at the origin."""
     atom = delta * share * Fraction(99, 100)
-    noise = ln.Uniform((1 - atom) * sensitivity / (2 * (delta - atom)), atom)
+    noise = ln.noise.Uniform((1 - atom) * sensitivity / (2 * (delta - atom)), atom)
     bound = CombBound(BELOW).prove(ln.l2, ln.Privacy(delta=delta), sensitivity)
     assert noise.expected(ln.l2) >= bound
 
@@ -282,7 +283,7 @@ def test_no_noise_of_random_shape_undercuts_the_bound(law: ln.Steps, moved: Frac
 
 
 @given(
-    steps().map(ln.symmetrised),
+    steps().map(symmetrize),
     st.integers(1, 40).map(lambda n: Fraction(n, 12)),
     st.fractions(0, 1, max_denominator=12),
 )
@@ -649,11 +650,11 @@ def test_below_1_narrow_teeth_cost_more(p: str) -> None:
     assert comb.enclose(ln.lp(p)).lower > paper.enclose(ln.lp(p)).upper
 
 
-def _narrow_comb(p: Fraction, delta: Fraction) -> tuple[ln.Steps, ln.Uniform]:
+def _narrow_comb(p: Fraction, delta: Fraction) -> tuple[ln.Steps, ln.noise.Uniform]:
     """The paper's best noise for |x|ᵖ, and the comb of its width with u a little below 1/2."""
     w, u = (p + 1) / (2 * p), HALF - Fraction(1, 10_000)
     level = (1 - delta) / (2 * (w - u))
     atom = 1 - 2 * level * (w + 1 - 2 * u)
     edges = [-w, u - 1, -u, u, 1 - u, w]
     comb = ln.Steps(edges, [level, 2 * level, level, 2 * level, level], {0: atom})
-    return comb, ln.Uniform(w, (w * delta - HALF) / (w - HALF))
+    return comb, ln.noise.Uniform(w, (w * delta - HALF) / (w - HALF))

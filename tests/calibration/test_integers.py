@@ -11,7 +11,7 @@ import leastnoise as ln
 from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter
 
-SATURATING = ln.points([(0, 0), (3, 5), (30, 6)])
+SATURATING = ln.piecewise_linear([(0, 0), (3, 5), (30, 6)])
 
 
 def programme(cost: Cost, moved: int, delta: float, window: int) -> float:
@@ -96,7 +96,7 @@ def test_a_uniform_law_where_one_fits_exactly() -> None:
     for reach in (1, 2, 10, 1000):
         delta = Fraction(1, 2 * reach + 1)
         noise = ln.calibrate(ln.Privacy(delta=delta), sensitivity=1, integer=True).noise
-        assert noise == ln.DiscreteUniform(reach=reach)
+        assert noise == ln.noise.DiscreteUniform(reach=reach)
 
 
 @pytest.mark.parametrize("delta", ["0.001", "0.1", "0.4", "0.6", "0.9"])

@@ -281,7 +281,10 @@ def test_decreasing_noise_never_rises_by_a_hair(epsilon: str, delta: str, cost: 
 def test_a_cost_that_levels_off_has_an_answer_with_epsilon() -> None:
     """At ε = 0 no noise is least there; that must not keep others from being found."""
     mechanism = ln.calibrate(
-        ln.Privacy("0.5", "0.9"), sensitivity=2, cost=ln.points([(0, 0), (1, 1)]), seconds=2
+        ln.Privacy("0.5", "0.9"),
+        sensitivity=2,
+        cost=ln.piecewise_linear([(0, 0), (1, 1)]),
+        seconds=2,
     )
     mechanism.verify()
     assert mechanism.certificate.lower_bound <= mechanism.cost < Fraction(1, 5)
@@ -292,7 +295,7 @@ def test_nothing_proved_is_not_called_least() -> None:
     mechanism = ln.calibrate(ln.Privacy(3, "0.4"), sensitivity="1e-10", cost=ln.l2, solve=False)
     assert mechanism.certificate.lower_bound == 0 < mechanism.cost < Fraction(1, 10**20)
     assert not mechanism.certificate.exact
-    small = ln.points([(0, 0), (1, "1e-9"), (3, "7e-9")])
+    small = ln.piecewise_linear([(0, 0), (1, "1e-9"), (3, "7e-9")])
     assert ln.calibrate(
         ln.Privacy(1, "0.05"), sensitivity=1, cost=small
     ).certificate.gap <= Fraction(1, 1000)

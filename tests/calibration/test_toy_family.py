@@ -187,7 +187,7 @@ def test_it_is_compared_and_planned() -> None:
     rows = {row.family: row for row in ln.compare(DELTA, sensitivity=1)}
     assert rows["toy"].cost == Fraction(25, 9) > rows["uniform"].cost
     assert rows["toy"].mechanism is not None
-    wanted = [ln.Wanted(name, sensitivity=1, family="toy") for name in ("one", "other")]
+    wanted = [ln.NumericQuery(name, sensitivity=1, family="toy") for name in ("one", "other")]
     found = ln.plan(ln.Privacy(1, "0.2"), wanted, solve=False)
     assert [type(one.noise) for one in found.mechanisms.values()] == [TwoLevel, TwoLevel]
 
@@ -240,7 +240,7 @@ class Foreign(LineNoise):
         return False
 
     def curve(self, sensitivity: Fraction) -> Curve:
-        return LogConcaveCurve(ln.Laplace(self.scale), sensitivity)
+        return LogConcaveCurve(ln.noise.Laplace(self.scale), sensitivity)
 
     def scaled(self, factor: Number) -> "Foreign":
         return Foreign(parse_positive(factor, "factor") * self.scale)
@@ -320,7 +320,7 @@ def test_noise_that_is_not_registered_is_taken_for_nothing_else() -> None:
     with pytest.raises(InvalidParameter, match=r"family must be one of .*; got 'toy'"):
         ln.calibrate(DELTA, sensitivity=1, family="toy")
     with pytest.raises(KeyError, match="toy"):
-        Estimate(ln.Wanted("one", sensitivity=1)).cost("toy", 1.0, 0.1)
+        Estimate(ln.NumericQuery("one", sensitivity=1)).cost("toy", 1.0, 0.1)
     certificate = ln.calibrate(DELTA, sensitivity=1).certificate
     with pytest.raises(InvalidParameter, match="the noises and costs of leastnoise; got TwoLevel"):
         replace(certificate, noise=TwoLevel(Fraction(10, 3))).to_json()

@@ -12,7 +12,7 @@ from leastnoise.certificate import SupportingLine
 from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter, NotPrivate
 
-COSTS = [ln.l1, ln.l2, ln.lp("1/2"), ln.points([(0, 1), (1, 2), (40, 9)])]
+COSTS = [ln.l1, ln.l2, ln.lp("1/2"), ln.piecewise_linear([(0, 1), (1, 2), (40, 9)])]
 TINY = Fraction(1, 10**12)
 # Whole thousandths: Hypothesis would rather try small denominators, and miss the large δ.
 deltas = st.integers(1, 999).map(lambda n: Fraction(n, 1000))

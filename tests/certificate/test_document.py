@@ -35,7 +35,9 @@ MADE: dict[str, Maker] = {
     "solved, decreasing": lambda: ln.calibrate(ln.Privacy(2, 0.3), sensitivity=2, cost=ln.lp(4)),
     "threshold": lambda: ln.calibrate(ln.Privacy(1, 0.05), sensitivity=1, cost=ln.threshold(2)),
     "points": lambda: ln.calibrate(
-        ln.Privacy(1, 0.05), sensitivity=1, cost=ln.points([(0, 0), (1, 1), (2, 5), (9, 6)])
+        ln.Privacy(1, 0.05),
+        sensitivity=1,
+        cost=ln.piecewise_linear([(0, 0), (1, 1), (2, 5), (9, 6)]),
     ),
     "integers, solved": lambda: ln.calibrate(
         ln.Privacy(1, 0.05), sensitivity=3, integer=True, shape="any"

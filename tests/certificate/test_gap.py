@@ -49,7 +49,7 @@ def trivial(zero: Fraction, one: Fraction, rule: str = "chords") -> LatticeBound
 
 def shifted(by: int | str) -> ln.Cost:
     """|x| up to 100, plus a constant."""
-    return ln.points([(0, F(by)), (100, F(by) + 100)])
+    return ln.piecewise_linear([(0, F(by)), (100, F(by) + 100)])
 
 
 @pytest.mark.parametrize("by", [HUGE, 10**40, -(10**40)])
@@ -133,7 +133,7 @@ def test_a_constant_changes_no_gap(by: str) -> None:
 @pytest.mark.parametrize("by", [-7, 0, 10**6])
 def test_the_solver_stops_at_the_same_gap(by: int) -> None:
     """A constant is nothing to stop at, and nothing to go on for."""
-    cost = ln.points([(0, by), (1, by + 3), (50, by + 90)])
+    cost = ln.piecewise_linear([(0, by), (1, by + 3), (50, by + 90)])
     found = ln.calibrate(ln.Privacy(1, "0.2"), sensitivity=1, cost=cost, gap="1/50").certificate
     assert 0 < found.gap <= F(1, 50)
 

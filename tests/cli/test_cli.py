@@ -59,7 +59,7 @@ COSTS = {
     "lp:1/2": ln.lp("1/2"),
     "lp:3": ln.lp(3),
     "threshold:2.5": ln.threshold("2.5"),
-    "points:0,0;1,2;9,4": ln.points([(0, 0), (1, 2), (9, 4)]),
+    "points:0,0;1,2;9,4": ln.piecewise_linear([(0, 0), (1, 2), (9, 4)]),
 }
 QUESTIONS = [
     *(

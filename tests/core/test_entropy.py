@@ -16,6 +16,7 @@ import leastnoise
 from leastnoise.core.sampling import entropy
 from leastnoise.core.sampling.entropy import CHECK_BYTES, SYSTEM, CipherTape
 from leastnoise.errors import EntropyFailed
+from leastnoise.mechanism import calibrate_pair
 from tests.support.processes import forked, waited
 
 ln: Any = leastnoise
@@ -59,7 +60,7 @@ def noises() -> Iterator[tuple[str, Any]]:
 
 
 MECHANISMS = dict(noises())
-PAIR = ln.calibrate_pair(ln.Privacy(1), sensitivity=1)
+PAIR = calibrate_pair(ln.Privacy(1), sensitivity=1)
 READS: dict[str, Callable[[], object]] = {
     "word": lambda: SYSTEM.word(64),
     "long word": lambda: SYSTEM.word(192),

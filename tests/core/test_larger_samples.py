@@ -66,7 +66,7 @@ def test_a_promise_that_is_broken_by_a_hundredth_is_seen() -> None:
 
 def test_certificates_over_a_fine_grid_of_delta() -> None:
     """V(δ)/(1−δ) never rises with δ: a law every table of optima must keep."""
-    for cost in (ln.l1, ln.l2, ln.lp("1/2"), ln.points([(0, 0), (1, 2), (50, 9)])):
+    for cost in (ln.l1, ln.l2, ln.lp("1/2"), ln.piecewise_linear([(0, 0), (1, 2), (50, 9)])):
         for integer in (False, True):
             last = None
             for i in range(1, 400):

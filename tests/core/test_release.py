@@ -19,7 +19,7 @@ from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.lattice import CELLS, Grid
 from leastnoise.core.release import Releaser
 from leastnoise.errors import NotPrivate
-from leastnoise.mechanism import Discretized
+from leastnoise.mechanism import Discretized, calibrate_pair
 from leastnoise.noise import DiscreteSteps, DiscreteUniform, Run
 from tests.support.confidence_intervals import FALSE_ALARM
 from tests.support.tapes import released
@@ -290,8 +290,8 @@ def test_a_mechanism_whose_sampled_noise_fails_the_proof_cannot_exist() -> None:
 
 
 def test_a_pair_is_built_again_with_its_proof_when_it_is_unpickled() -> None:
-    good = ln.calibrate_pair(ln.Privacy("0.1"), sensitivity=1)
-    narrow = ln.calibrate_pair(ln.Privacy(9), sensitivity=1)
+    good = calibrate_pair(ln.Privacy("0.1"), sensitivity=1)
+    narrow = calibrate_pair(ln.Privacy(9), sensitivity=1)
     assert pickle.loads(pickle.dumps(good)) == good
     build, parts = good.__reduce__()
     with pytest.raises(NotPrivate, match="the noise must keep"):

@@ -33,6 +33,7 @@ from leastnoise.core.sampling.staircase import (
 )
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.noise import DiscreteStaircase, DiscreteSteps, Run, Staircase
+from leastnoise.paper import rearrange
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 from tests.support.tapes import Replay, released
 
@@ -173,7 +174,7 @@ def test_variance_and_costs_agree(noise: Staircase) -> None:
     assert beyond.lower <= 2 * (1 - noise.mass(limit)) <= beyond.upper
     assert beyond.upper - beyond.lower <= beyond.upper / 2**70
     # A cost through points that follows |x| up to the limit and stays there: min(|X|, limit).
-    capped = noise.enclose(ln.points([(0, 0), (limit, limit)]))
+    capped = noise.enclose(ln.piecewise_linear([(0, 0), (limit, limit)]))
     excess = noise.expected(ln.l1) - capped.upper
     assert 0 < excess < noise.expected(ln.l1)
     # A power that is nearly 2, added up, lies between its neighbours' closed forms at Δ ≥ 1.
@@ -258,7 +259,7 @@ def test_lattice_costs_are_their_terms_added_up(noise: DiscreteStaircase) -> Non
         ln.lp(p): partial(lambda p, x: x**p, float(Fraction(p))) for p in ("1", "2", "3", "1/2")
     }
     costs[ln.threshold(limit)] = lambda x: float(x > edge)
-    costs[ln.points([(0, 1), (limit, 3)])] = lambda x: 1 + 2 * min(x / edge, 1)
+    costs[ln.piecewise_linear([(0, 1), (limit, 3)])] = lambda x: 1 + 2 * min(x / edge, 1)
     share = float(1 / noise.total)
     weights = [share * float(noise.weight(j)) for j in range(50 * noise.steps)]
     for cost, function in costs.items():
@@ -360,7 +361,7 @@ def test_a_profile_is_refused_with_the_reason() -> None:
     ):
         Profile(Staircase(1, 0, "1/2"), sensitivity=129).delta(1)
     with pytest.raises(InvalidParameter, match=r"must have a largest size; got Staircase, which"):
-        ln.rearrange(Staircase(1, 0, "1/2"), ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l1)
+        rearrange(Staircase(1, 0, "1/2"), ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l1)
 
 
 # ------------------------------------------------------------------- geometric numbers

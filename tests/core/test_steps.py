@@ -11,6 +11,7 @@ import leastnoise as ln
 from leastnoise.accounting.profile import Profile
 from leastnoise.errors import InvalidParameter, NotPrivate
 from leastnoise.noise import DiscreteUniform, Steps, Uniform
+from leastnoise.paper import symmetrize
 from tests.support.random_noise import steps
 
 COUNTER_EXAMPLE = Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])
@@ -211,7 +212,7 @@ def test_symmetry_is_that_of_the_mirror_image(noise: Steps) -> None:
     places = sorted({*noise.breaks, *mirrored.breaks, *noise.atoms, *mirrored.atoms})
     same = all(noise.mass(x) == mirrored.mass(x) for x in places)
     assert noise.is_symmetric == same
-    assert ln.symmetrised(noise).is_symmetric
+    assert symmetrize(noise).is_symmetric
 
 
 def test_a_law_of_atoms_alone_can_be_asked_everything() -> None:

@@ -16,6 +16,7 @@ import leastnoise as ln
 from leastnoise.errors import BudgetExceeded, InvalidParameter, LedgerDamaged
 from leastnoise.ledger import Release
 from leastnoise.ledger.declaration import ARITHMETIC, FORMAT, _number, declare
+from leastnoise.mechanism import calibrate_pair
 
 # The sections of the public registry's entries and the fields in them that people fill in or read.
 REGISTRY = {
@@ -149,7 +150,7 @@ def test_a_certificate_for_a_weaker_promise_is_not_passed_off_as_proof(ledger: l
     """Whether or not the same law, held to two promises, is kept as one noise."""
     ledger.allow(ln.Privacy(100, "1e-3"))
     stairs = ln.calibrate(ln.Privacy("0.1"), sensitivity=1).noise
-    assert isinstance(stairs, ln.Staircase)
+    assert isinstance(stairs, ln.noise.Staircase)
     for epsilon in ("0.2", "0.1"):
         ln.Mechanism.from_noise(stairs, ln.Privacy(epsilon), sensitivity=1).release(
             5, ledger=ledger
@@ -205,7 +206,7 @@ def test_a_limit_that_was_lowered_is_not_declared_for_what_came_before(ledger: l
 
 
 def test_pairs_and_arrays_are_in_it_without_their_numbers(ledger: ln.Ledger) -> None:
-    pair = ln.calibrate_pair(ln.Privacy("0.5"), sensitivity=1)
+    pair = calibrate_pair(ln.Privacy("0.5"), sensitivity=1)
     pair.release((CANARY, 2), ledger=ledger, key="pair")
     many = SUM.release(np.full(1000, CANARY), ledger=ledger, key="array")
     declaration = ledger.export()

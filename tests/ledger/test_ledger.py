@@ -39,6 +39,7 @@ from tests.support.ledger_files import (
 )
 
 release: Any = import_module("leastnoise.core.release")
+calibrate_pair: Any = import_module("leastnoise.mechanism").calibrate_pair
 pd: Any = import_module("pandas")
 pl: Any = import_module("polars")
 pa: Any = import_module("pyarrow")
@@ -142,7 +143,7 @@ def test_a_key_stands_for_one_question(path: Path) -> None:
     ledger = ln.Ledger(path, limit=Privacy(1, "1e-3"), analyst="ada")
     mechanism().release(1, ledger=ledger, key="k")
     rows = list(ledger.rows())
-    pair = ln.calibrate_pair(Privacy("0.1"), sensitivity=WIDTH)
+    pair = calibrate_pair(Privacy("0.1"), sensitivity=WIDTH)
     others: list[Callable[[], Any]] = [
         lambda: mechanism("0.2").release(1, ledger=ledger, key="k"),
         lambda: mechanism("0.1", "1e-6").release(1, ledger=ledger, key="k"),
@@ -534,7 +535,7 @@ def test_fractions_come_back(path: Path) -> None:
 
 
 def test_pairs_come_back(path: Path) -> None:
-    pair = ln.calibrate_pair(Privacy("0.1"), sensitivity=WIDTH)
+    pair = calibrate_pair(Privacy("0.1"), sensitivity=WIDTH)
     with ln.Ledger(path, limit=Privacy("0.1")) as ledger:
         first = pair.release((1, 2), ledger=ledger, key="k")
     with ln.Ledger(path) as ledger:
@@ -597,8 +598,8 @@ def test_bad_input_is_refused_before_anything_is_spent(path: Path) -> None:
         lambda: one.release(1, ledger=None),
         lambda: one.release(1, key="k"),
         lambda: one.release(1, fresh=True),
-        lambda: ln.calibrate_pair(Privacy(1), sensitivity=1).release((1,), ledger=ledger),
-        lambda: ln.calibrate_pair(Privacy(1), sensitivity=1).release((1, None), ledger=ledger),
+        lambda: calibrate_pair(Privacy(1), sensitivity=1).release((1,), ledger=ledger),
+        lambda: calibrate_pair(Privacy(1), sensitivity=1).release((1, None), ledger=ledger),
         lambda: ledger.allow(1),
         lambda: ledger.allow(Privacy(1), analyst=""),
         lambda: ln.Ledger(path, limit=1),
@@ -654,7 +655,7 @@ def test_no_message_row_or_repr_holds_a_true_value(
         else:
             said.extend([repr(found), str(found), repr(found.receipt), found._repr_html_()])
 
-    pair = ln.calibrate_pair(Privacy("0.1"), sensitivity=WIDTH)
+    pair = calibrate_pair(Privacy("0.1"), sensitivity=WIDTH)
     wide_line = ln.calibrate(Privacy("0.1"), sensitivity=WIDTH)
     wide = ln.calibrate(Privacy("0.01"), sensitivity=10**12, integer=True, solve=False)
     bad: list[Any] = [Spy(), str(CANARY), [CANARY], np.array([Spy()]), CANARY * 1j]

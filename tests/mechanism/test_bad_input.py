@@ -21,7 +21,7 @@ ln: Any = leastnoise  # wrong types are the point here, so mypy shall not see th
 PROMISE = ln.Privacy(delta="0.1")
 LINE = ln.calibrate(PROMISE, sensitivity=1)
 WHOLE = ln.calibrate(PROMISE, sensitivity=1, integer=True)
-LAW, LATTICE = ln.Uniform(5, "0.1"), ln.DiscreteUniform(reach=4)
+LAW, LATTICE = ln.noise.Uniform(5, "0.1"), ln.noise.DiscreteUniform(reach=4)
 NAN, INF, ONE = math.nan, math.inf, np.array([1.0])
 HUGE = 10**4500  # within the door, but too long for Python to print
 CANARY = 31337.4242  # the value that no message may hold
@@ -55,15 +55,15 @@ NUMBERS: dict[str, Callable[[Any], object]] = {
     "sensitivity @ whole": lambda bad: ln.calibrate(PROMISE, sensitivity=bad, integer=True),
     "p": ln.lp,
     "a threshold": ln.threshold,
-    "the size of a cost's point": lambda bad: ln.points([(0, 0), (bad, 1)]),
-    "the cost of a cost's point": lambda bad: ln.points([(0, 0), (1, bad)]),
-    "radius": ln.Uniform,
-    "atom": lambda bad: ln.Uniform(1, bad),
-    "step": lambda bad: ln.DiscreteUniform(reach=1, step=bad),
-    "reach": lambda bad: ln.DiscreteUniform(reach=bad),
-    "level": lambda bad: ln.DiscreteUniform(reach=1, level=bad),
-    "rim": lambda bad: ln.DiscreteUniform(reach=1, rim=bad),
-    "atom @ lattice": lambda bad: ln.DiscreteUniform(reach=1, atom=bad),
+    "the size of a cost's point": lambda bad: ln.piecewise_linear([(0, 0), (bad, 1)]),
+    "the cost of a cost's point": lambda bad: ln.piecewise_linear([(0, 0), (1, bad)]),
+    "radius": ln.noise.Uniform,
+    "atom": lambda bad: ln.noise.Uniform(1, bad),
+    "step": lambda bad: ln.noise.DiscreteUniform(reach=1, step=bad),
+    "reach": lambda bad: ln.noise.DiscreteUniform(reach=bad),
+    "level": lambda bad: ln.noise.DiscreteUniform(reach=1, level=bad),
+    "rim": lambda bad: ln.noise.DiscreteUniform(reach=1, rim=bad),
+    "atom @ lattice": lambda bad: ln.noise.DiscreteUniform(reach=1, atom=bad),
     "confidence @ law": LAW.interval,
     "confidence @ lattice": LATTICE.interval,
     "confidence @ one": LINE.release(1).interval,
@@ -81,7 +81,7 @@ OTHERS: dict[str, Callable[[Any], object]] = {
     "cost": lambda bad: ln.calibrate(PROMISE, sensitivity=1, cost=bad),
     "cost @ expected": LAW.expected,
     "an error": ln.l1,
-    "points": ln.points,
+    "points": ln.piecewise_linear,
     "a cost": ln.Cost,
     "name": lambda bad: ln.Cost(abs, bad),
     "function": lambda bad: ln.calibrate(PROMISE, sensitivity=1, cost=ln.Cost(bad)),
@@ -231,7 +231,7 @@ COSTS: dict[str, Callable[[Fraction], Any]] = {
     "l2": lambda _: ln.l2,
     "lp(1/2)": lambda _: ln.lp("1/2"),
     "threshold": lambda size: ln.threshold(3 * size),
-    "points": lambda size: ln.points([(0, 0), (size, 1), (3 * size, 5)]),
+    "points": lambda size: ln.piecewise_linear([(0, 0), (size, 1), (3 * size, 5)]),
 }
 CORNERS = [*product(DELTAS, SIZES, COSTS, [False]), *product(DELTAS, SIZES[1:], COSTS, [True])]
 

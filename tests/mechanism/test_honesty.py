@@ -16,6 +16,7 @@ from leastnoise import plots
 from leastnoise.core.arrays.release import float_rounding
 from leastnoise.core.lattice import lattice_for
 from leastnoise.errors import InvalidParameter, NotPrivate
+from leastnoise.paper import rearrange
 
 HILL = ln.Steps([-3, -1, 1, 3], ["1/10", "3/10", "1/10"])
 LINE = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1)
@@ -58,7 +59,7 @@ def test_a_mechanism_cannot_be_bent_into_another_promise() -> None:
     with pytest.raises(InvalidParameter, match="must be for its own noise, promise and sens"):
         dataclasses.replace(LINE, privacy=ln.Privacy(delta="1e-9"))
     narrow = dataclasses.replace(
-        LINE.discretized, noise=ln.DiscreteUniform(reach=1, step=LINE.discretized.step)
+        LINE.discretized, noise=ln.noise.DiscreteUniform(reach=1, step=LINE.discretized.step)
     )
     with pytest.raises(NotPrivate, match=r"at a move of ≈1\.00000095 it needs δ = 1\."):
         dataclasses.replace(LINE, discretized=narrow)
@@ -131,13 +132,13 @@ def test_costs_are_values() -> None:
     assert ln.lp(2) == ln.l2
     assert hash(ln.lp(2)) == hash(ln.l2)
     assert ln.threshold(3) != ln.threshold(4)
-    assert ln.points([(0, 0), (1, 1)]) == ln.points([(0, 0), ("1", 1)])
+    assert ln.piecewise_linear([(0, 0), (1, 1)]) == ln.piecewise_linear([(0, 0), ("1", 1)])
     with pytest.raises(AttributeError, match="a cost cannot be changed"):
         ln.l1.p = Fraction(3)
 
 
 @pytest.mark.parametrize(
-    "cost", [ln.l1, ln.lp("1/2"), ln.threshold(3), ln.points([(0, 0), (9, 9)])]
+    "cost", [ln.l1, ln.lp("1/2"), ln.threshold(3), ln.piecewise_linear([(0, 0), (9, 9)])]
 )
 def test_mechanisms_and_answers_can_be_copied_and_sent(cost: ln.Cost) -> None:
     mechanism = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1, cost=cost)
@@ -170,7 +171,7 @@ def test_every_sensitivity_has_a_wieldy_lattice(moved: float | str) -> None:
 
 
 def test_points_with_coordinates_far_apart_do_not_hang() -> None:
-    far = ln.points([(0, 0), (1, 1), ("1e4000", 2), ("1.1e4000", "1e4500")])
+    far = ln.piecewise_linear([(0, 0), (1, 1), ("1e4000", 2), ("1.1e4000", "1e4500")])
     mechanism = ln.calibrate(ln.Privacy(delta="0.9"), sensitivity=1, cost=far)
     assert mechanism.certificate.gap < Fraction(1, 10**6)
 
@@ -246,4 +247,4 @@ def test_the_line_of_an_array_includes_the_rounding_of_its_floats() -> None:
 
 def test_only_a_noise_is_rearranged() -> None:
     with pytest.raises(InvalidParameter, match="read from a family's own law; got int"):
-        ln.rearrange(5, ln.Privacy(delta="0.1"), sensitivity=1, cost=ln.l1)  # type: ignore[arg-type]
+        rearrange(5, ln.Privacy(delta="0.1"), sensitivity=1, cost=ln.l1)  # type: ignore[arg-type]

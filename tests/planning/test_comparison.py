@@ -18,13 +18,14 @@ from leastnoise.calibration import FAMILIES
 from leastnoise.core.basic_composition import joint_sensitivity, split_evenly
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.noise import Gaussian, Rounded
+from leastnoise.planning import Comparison
 from leastnoise.planning.closed_forms import MOST_RELEASES, first_release
 
 HAIR = 1 + Fraction(1, 1 << 60)
 BOTH = ln.compare(ln.Privacy(1, "1e-6"), sensitivity=1, solve=False)
 
 
-def only_closed(privacy: ln.Privacy, **asked: object) -> ln.Comparison:
+def only_closed(privacy: ln.Privacy, **asked: object) -> Comparison:
     return ln.compare(privacy, **{"sensitivity": 1, "solve": False, **asked})  # type: ignore[arg-type]
 
 
@@ -37,7 +38,10 @@ ASKED = [
     (ln.Privacy(1), {"sensitivity": "1/3"}),
     (ln.Privacy(1, "1e-6"), {"cost": ln.l2}),
     (ln.Privacy("1/2", "0.01"), {"integer": True}),
-    (ln.Privacy(2, "0.05"), {"cost": ln.points([(0, 0), (1, 1), (4, 2)]), "sensitivity": 2}),
+    (
+        ln.Privacy(2, "0.05"),
+        {"cost": ln.piecewise_linear([(0, 0), (1, 1), (4, 2)]), "sensitivity": 2},
+    ),
 ]
 
 
@@ -61,7 +65,7 @@ def test_every_row_keeps_the_promise_and_the_rows_rise(
 def test_the_certified_optimum_comes_first() -> None:
     comparison = ln.compare(ln.Privacy(2, "0.05"), sensitivity=1, cost=ln.l2)
     least, *others = comparison
-    assert least.family == "least"
+    assert least.family == "certified"
     assert least.mechanism is not None
     assert least.mechanism.certificate.gap <= Fraction(1, 1000)
     # Certified elsewhere: the least of any shape is at least 0.32456.
@@ -143,7 +147,7 @@ def test_a_cost_that_a_noise_cannot_have_is_no_crash() -> None:
 def test_a_least_noise_that_does_not_exist_leaves_the_others() -> None:
     """No width is the best for this cost (docs/theory/critical-width.md)."""
     comparison = ln.compare(ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.threshold("0.1"))
-    assert "which none reaches" in comparison.excluded["least"]
+    assert "which none reaches" in comparison.excluded["certified"]
     assert float(comparison["laplace"].cost) == pytest.approx(math.exp(0.2 * math.log(0.1)))
 
 
@@ -233,7 +237,7 @@ THIRDS = only_closed(ln.Privacy("1/3", "1/7000"), cost=ln.l2, releases=2, sensit
 
 
 @pytest.mark.parametrize("comparison", [BOTH, THIRDS])
-def test_the_table_is_aligned_and_on_the_safe_side(comparison: ln.Comparison) -> None:
+def test_the_table_is_aligned_and_on_the_safe_side(comparison: Comparison) -> None:
     _, table, notes = str(comparison).split("\n\n")
     head, *lines = table.splitlines()
     assert len(lines) == len(comparison)
@@ -318,7 +322,7 @@ def test_a_row_that_is_not_there_says_why() -> None:
 @pytest.mark.parametrize(
     "comparison", [BOTH, only_closed(ln.Privacy(delta="0.3"), integer=True, releases=2)]
 )
-def test_pictures_show_every_family_or_say_why_not(comparison: ln.Comparison) -> None:
+def test_pictures_show_every_family_or_say_why_not(comparison: Comparison) -> None:
     drawn = [plots.compared, plots.cost_by_delta, plots.cost_by_epsilon]
     noises, by_delta, by_epsilon = (draw(comparison).to_dict() for draw in drawn)
     for picture in (noises, by_delta, by_epsilon):

@@ -18,6 +18,7 @@ from leastnoise.core.exact import exponential
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.mechanism.answer import half_width
 from leastnoise.noise import Gaussian, Rounded
+from leastnoise.planning import Plan
 from leastnoise.planning.options import Asked, Laws, Option
 from leastnoise.planning.search.allocation import (
     TooLittle,
@@ -36,33 +37,33 @@ HAIR = 1 + Fraction(1, 1 << 40)
 
 
 @cache
-def quick(privacy: ln.Privacy, *wanted: ln.Wanted) -> ln.Plan:
+def quick(privacy: ln.Privacy, *wanted: ln.NumericQuery) -> Plan:
     return ln.plan(privacy, wanted, solve=False, seconds=3600)  # so that no test depends on time
 
 
-def counts(many: int, **more: object) -> list[ln.Wanted]:
+def counts(many: int, **more: object) -> list[ln.NumericQuery]:
     asked = {"sensitivity": 1, "integer": True, **more}
-    return [ln.Wanted(f"count {i}", **asked) for i in range(many)]  # type: ignore[arg-type]
+    return [ln.NumericQuery(f"count {i}", **asked) for i in range(many)]  # type: ignore[arg-type]
 
 
-def sums(many: int, **more: object) -> list[ln.Wanted]:
+def sums(many: int, **more: object) -> list[ln.NumericQuery]:
     return counts(many, **{"integer": False, **more})
 
 
-def row(found: ln.Plan, name: str) -> Option:
+def row(found: Plan, name: str) -> Option:
     return next(one for one in found.rows if one.name == name)
 
 
-def cost_of(found: ln.Plan, name: str) -> Fraction:
+def cost_of(found: Plan, name: str) -> Fraction:
     cost = row(found, name).cost
     assert cost is not None
     return cost
 
 
 MIXED = (
-    ln.Wanted("people", sensitivity=1, integer=True),
-    ln.Wanted("income", sensitivity=4, weight=2),
-    ln.Wanted("age", sensitivity="1/3", cost=ln.l2),
+    ln.NumericQuery("people", sensitivity=1, integer=True),
+    ln.NumericQuery("income", sensitivity=4, weight=2),
+    ln.NumericQuery("age", sensitivity="1/3", cost=ln.l2),
 )
 PROMISES = [
     ln.Privacy(1, "1e-6"),
@@ -85,7 +86,7 @@ def outcomes(mechanism: ln.Mechanism, reach: int) -> dict[int, int]:
     return {i: math.ceil(law.weight(i) * GRID / law.total) for i in range(-reach, reach + 1)}
 
 
-def hockey_stick(found: ln.Plan, moves: tuple[int, ...], reach: int) -> tuple[Fraction, Fraction]:
+def hockey_stick(found: Plan, moves: tuple[int, ...], reach: int) -> tuple[Fraction, Fraction]:
     """P(S) − e^ε·P'(S) for the best S within a box at one move, from below; and P(box).
 
     By enumeration of the product law: no set tells the two apart better than the promise allows.
@@ -107,7 +108,7 @@ def hockey_stick(found: ln.Plan, moves: tuple[int, ...], reach: int) -> tuple[Fr
 ENUMERATED = [
     (ln.Privacy(2, "1e-4"), counts(2), 30),
     (ln.Privacy(1, "0.05"), counts(2), 30),
-    (ln.Privacy(1, "0.05"), [*counts(1), ln.Wanted("far", sensitivity=2, integer=True)], 40),
+    (ln.Privacy(1, "0.05"), [*counts(1), ln.NumericQuery("far", sensitivity=2, integer=True)], 40),
     (ln.Privacy(delta="0.3"), counts(3), 14),
     (ln.Privacy(2, "0.02"), counts(3, cost=ln.l2), 14),
     (ln.Privacy(2, "0.02"), counts(2, family="gaussian"), 20),
@@ -117,7 +118,7 @@ ENUMERATED = [
 
 @pytest.mark.parametrize(("privacy", "wanted", "reach"), ENUMERATED)
 def test_the_product_of_what_is_drawn_keeps_the_promise(
-    privacy: ln.Privacy, wanted: list[ln.Wanted], reach: int
+    privacy: ln.Privacy, wanted: list[ln.NumericQuery], reach: int
 ) -> None:
     found = quick(privacy, *wanted)
     sizes = [int(one.sensitivity) for one in wanted]
@@ -196,7 +197,7 @@ def test_never_dearer_than_an_even_split(privacy: ln.Privacy, family: str | None
 def test_the_lattice_keeps_what_gaussian_noises_share(many: int) -> None:
     # Real answers are drawn for a move a step longer than Δ; the noise is wider by as much.
     wanted = [
-        ln.Wanted(f"sum {i}", sensitivity=Fraction(i + 1, 3), family="gaussian")
+        ln.NumericQuery(f"sum {i}", sensitivity=Fraction(i + 1, 3), family="gaussian")
         for i in range(many)
     ]
     found = quick(BOTH, *wanted)
@@ -239,7 +240,7 @@ def test_two_laplace_answers_share_epsilon_by_roots(
 ) -> None:
     # wΔ/ε each: least where ε is in the ratio of √(wΔ), by Lagrange.
     wanted = [
-        ln.Wanted(str(i), sensitivity=sizes[i], weight=weights[i], family="laplace")
+        ln.NumericQuery(str(i), sensitivity=sizes[i], weight=weights[i], family="laplace")
         for i in range(2)
     ]
     found = quick(ln.Privacy(1), *wanted)
@@ -253,7 +254,7 @@ def test_two_laplace_answers_share_epsilon_by_roots(
 @pytest.mark.parametrize("p", [1, 2, 3])
 def test_gaussian_shares_against_a_grid(p: int) -> None:
     wanted = tuple(
-        ln.Wanted(str(i), sensitivity=size, weight=weight, cost=ln.lp(p))
+        ln.NumericQuery(str(i), sensitivity=size, weight=weight, cost=ln.lp(p))
         for i, (size, weight) in enumerate([(1, 1), (5, 2), (3, 7)])
     )
 
@@ -275,8 +276,8 @@ def test_gaussian_shares_against_a_grid(p: int) -> None:
 
 def test_gaussian_shares_of_different_costs_are_searched_for() -> None:
     wanted = (
-        ln.Wanted("a", sensitivity=1),
-        ln.Wanted("b", sensitivity=2, cost=ln.l2, weight="1/20"),
+        ln.NumericQuery("a", sensitivity=1),
+        ln.NumericQuery("b", sensitivity=2, cost=ln.l2, weight="1/20"),
     )
     sharing = Sharing(Asked(BOTH, wanted))
     sigma = float(sharing.unit.sigma)
@@ -302,7 +303,7 @@ def test_a_split_is_exact() -> None:
 
 @pytest.mark.parametrize("privacy", [ln.Privacy(1, "1e-400"), ln.Privacy(0, "1e-200")])
 def test_promises_beyond_floats(privacy: ln.Privacy) -> None:
-    wanted = (ln.Wanted("a", sensitivity=1), ln.Wanted("b", sensitivity="1e300"))
+    wanted = (ln.NumericQuery("a", sensitivity=1), ln.NumericQuery("b", sensitivity="1e300"))
     quick(privacy, *wanted).verify()
 
 
@@ -369,7 +370,7 @@ def test_composed_noise_is_cheaper_than_what_its_promises_add_up_to() -> None:
 )
 def test_one_answer_is_what_calibrate_finds(privacy: ln.Privacy, asked: dict[str, object]) -> None:
     alone = ln.calibrate(privacy, sensitivity=1, solve=False, **asked)  # type: ignore[arg-type]
-    found = quick(privacy, ln.Wanted("x", sensitivity=1, **asked))  # type: ignore[arg-type]
+    found = quick(privacy, ln.NumericQuery("x", sensitivity=1, **asked))  # type: ignore[arg-type]
     assert found["x"] == alone
     assert found.total == privacy
 
@@ -387,9 +388,9 @@ def test_solving_makes_a_plan_no_dearer() -> None:
 @pytest.mark.parametrize("privacy", [BOTH, ln.Privacy(1), ln.Privacy("1/2", "0.05")])
 def test_targets_are_met_by_what_is_drawn(privacy: ln.Privacy) -> None:
     wanted = (
-        ln.Wanted("people", sensitivity=1, integer=True, error=30),
-        ln.Wanted("visits", sensitivity=5, error=100, confidence="0.9"),
-        ln.Wanted("income", sensitivity=2),
+        ln.NumericQuery("people", sensitivity=1, integer=True, error=30),
+        ln.NumericQuery("visits", sensitivity=5, error=100, confidence="0.9"),
+        ln.NumericQuery("income", sensitivity=2),
     )
     found = quick(privacy, *wanted)
     found.verify()
@@ -401,7 +402,9 @@ def test_targets_are_met_by_what_is_drawn(privacy: ln.Privacy) -> None:
 
 
 def test_where_there_are_targets_alone_all_errors_shrink_together() -> None:
-    wanted = [ln.Wanted(name, sensitivity=1, error=error) for name, error in (("a", 20), ("b", 60))]
+    wanted = [
+        ln.NumericQuery(name, sensitivity=1, error=error) for name, error in (("a", 20), ("b", 60))
+    ]
     found = quick(BOTH, *wanted)
     shares = [half_width(found[one.name], "0.95") / one.error for one in wanted if one.error]
     assert max(shares) < Fraction(1, 2)
@@ -412,7 +415,7 @@ def test_where_there_are_targets_alone_all_errors_shrink_together() -> None:
 def test_a_target_beside_a_cost_is_a_condition() -> None:
     free = quick(ln.Privacy(1), *sums(2))
     bound = quick(
-        ln.Privacy(1), ln.Wanted("count 0", sensitivity=1, cost=ln.l1, error=4), *sums(2)[1:]
+        ln.Privacy(1), ln.NumericQuery("count 0", sensitivity=1, cost=ln.l1, error=4), *sums(2)[1:]
     )
     assert half_width(free["count 0"], "0.95") > 4
     assert half_width(bound["count 0"], "0.95") <= 4
@@ -420,7 +423,10 @@ def test_a_target_beside_a_cost_is_a_condition() -> None:
 
 
 def test_an_impossible_target_names_a_promise_and_errors_that_are_possible() -> None:
-    wanted = [ln.Wanted("a", sensitivity=1, error=3), ln.Wanted("b", sensitivity=2, error=6)]
+    wanted = [
+        ln.NumericQuery("a", sensitivity=1, error=3),
+        ln.NumericQuery("b", sensitivity=2, error=6),
+    ]
     with pytest.raises(
         InvalidParameter, match=r"A total ε of [\d.]+ would do with the same δ"
     ) as e:
@@ -432,7 +438,7 @@ def test_an_impossible_target_names_a_promise_and_errors_that_are_possible() -> 
         quick(ln.Privacy(Fraction(enough) * Fraction(97, 100)), *wanted)
     errors = [part.split(" ")[0] for part in said.split("accept errors of")[1].split("± ")[1:]]
     wider = [
-        ln.Wanted(one.name, sensitivity=one.sensitivity, error=error)
+        ln.NumericQuery(one.name, sensitivity=one.sensitivity, error=error)
         for one, error in zip(wanted, errors, strict=True)
     ]
     quick(ln.Privacy(1), *wider)
@@ -465,8 +471,8 @@ class Counted:
 
 def test_a_cost_is_sampled_once_for_all_estimates() -> None:
     counted = Counted()
-    one = Estimate(ln.Wanted("x", sensitivity=3, cost=ln.Cost(counted)))
-    other = Estimate(ln.Wanted("x", sensitivity=3, cost=ln.l2))
+    one = Estimate(ln.NumericQuery("x", sensitivity=3, cost=ln.Cost(counted)))
+    other = Estimate(ln.NumericQuery("x", sensitivity=3, cost=ln.l2))
     for i in range(1, 200):
         for family in ("truncated_laplace", "laplace"):
             expected = other.cost(family, i / 100, 1e-6)
@@ -571,7 +577,7 @@ def test_tables_and_json_say_the_same() -> None:
 
 
 def test_names_are_escaped_in_a_notebook() -> None:
-    found = quick(ln.Privacy(1), ln.Wanted("<b>", sensitivity=1))
+    found = quick(ln.Privacy(1), ln.NumericQuery("<b>", sensitivity=1))
     assert "<b>" not in found._repr_html_()
 
 
@@ -601,12 +607,12 @@ def test_names_are_escaped_in_a_notebook() -> None:
 def test_an_answer_that_is_none_is_refused(asked: dict[str, object], said: str) -> None:
     given = {"name": "x", "sensitivity": 1, **asked}
     with pytest.raises(InvalidParameter, match=said):
-        ln.Wanted(given.pop("name"), **given)  # type: ignore[arg-type]
+        ln.NumericQuery(given.pop("name"), **given)  # type: ignore[arg-type]
 
 
 def test_a_plan_that_is_none_is_refused() -> None:
-    one = ln.Wanted("x", sensitivity=1)
-    with pytest.raises(InvalidParameter, match=r"at least one Wanted.*got none"):
+    one = ln.NumericQuery("x", sensitivity=1)
+    with pytest.raises(InvalidParameter, match=r"at least one NumericQuery.*got none"):
         ln.plan(BOTH, [])
     with pytest.raises(InvalidParameter, match="got an object of type str"):
         ln.plan(BOTH, ["x"])  # type: ignore[list-item]
@@ -629,26 +635,26 @@ def test_a_plan_that_is_none_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="one of those planned, x"):
         quick(BOTH, one)["y"]
     with pytest.raises(InvalidParameter, match="some noise must keep"):
-        quick(ln.Privacy(1), ln.Wanted("x", sensitivity=1, family="gaussian"))
+        quick(ln.Privacy(1), ln.NumericQuery("x", sensitivity=1, family="gaussian"))
 
 
 def test_a_family_that_is_asked_for_is_used() -> None:
     found = quick(
         BOTH,
-        ln.Wanted("a", sensitivity=1, family="laplace"),
-        ln.Wanted("b", sensitivity=1, family="uniform"),
-        ln.Wanted("c", sensitivity=1),
+        ln.NumericQuery("a", sensitivity=1, family="laplace"),
+        ln.NumericQuery("b", sensitivity=1, family="uniform"),
+        ln.NumericQuery("c", sensitivity=1),
     )
     assert [type(made.noise).__name__ for made in found._ready][:2] == ["Laplace", "Uniform"]
     assert found["b"].privacy.epsilon == 0
 
 
 def test_answers_print_the_way_they_are_written() -> None:
-    one = ln.Wanted("x", sensitivity="1/3", cost=ln.l2, weight=2, error=5, confidence="0.9")
-    again = eval(repr(one), {"Wanted": ln.Wanted, "l2": ln.l2})
+    one = ln.NumericQuery("x", sensitivity="1/3", cost=ln.l2, weight=2, error=5, confidence="0.9")
+    again = eval(repr(one), {"NumericQuery": ln.NumericQuery, "l2": ln.l2})
     assert again == one
-    assert repr(ln.Wanted("y", sensitivity=1, family="laplace", integer=True)) == (
-        "Wanted('y', sensitivity=1, integer=True, family='laplace')"
+    assert repr(ln.NumericQuery("y", sensitivity=1, family="laplace", integer=True)) == (
+        "NumericQuery('y', sensitivity=1, integer=True, family='laplace')"
     )
 
 
@@ -658,7 +664,7 @@ def test_answers_print_the_way_they_are_written() -> None:
 def test_a_plan_is_one_release_in_a_ledger_charged_for_all_answers_together(
     tmp_path: Path,
 ) -> None:
-    counts = [ln.Wanted(name, sensitivity=1, integer=True) for name in "abcdefghijkl"]
+    counts = [ln.NumericQuery(name, sensitivity=1, integer=True) for name in "abcdefghijkl"]
     found = quick(BOTH, *counts)
     assert found.rows[0].how == "shared"  # the sum of what each promises alone would be far more
     with ln.Ledger(tmp_path / "l", limit=ln.Privacy(1, "1e-6")) as ledger:
@@ -682,7 +688,7 @@ def test_a_plan_is_one_release_in_a_ledger_charged_for_all_answers_together(
 
 
 def test_a_ledger_is_charged_for_what_is_proved_and_not_for_what_is_said(tmp_path: Path) -> None:
-    wanted = [ln.Wanted(name, sensitivity=1, integer=True) for name in "ab"]
+    wanted = [ln.NumericQuery(name, sensitivity=1, integer=True) for name in "ab"]
     found = ln.plan(ln.Privacy(1), wanted, solve=False)
     cheap = replace(found, total=ln.Privacy("1e-9"))
     with ln.Ledger(tmp_path / "l", limit=ln.Privacy(1)) as ledger:

@@ -361,13 +361,13 @@ PROOFS = [
     ),
     Mutant(
         "no sag below the chords of a curve",
-        "leastnoise.accounting.discretise:_lowered_rest",
+        "leastnoise.accounting.discretize:_lowered_rest",
         replace("low - max(pair)", "low"),
         CHORDS,
     ),
     Mutant(
         "what lies in a cell at its lower end",
-        "leastnoise.accounting.discretise:chord_masses",
+        "leastnoise.accounting.discretize:chord_masses",
         replace(
             "(after << bits) - (one + low) * here + high * before",
             "(after << bits) - (one + high) * here + one * before",

@@ -1,7 +1,7 @@
 """Privacy loss curves: δ enclosed at every e^(ih), and how far chords lie above it.
 
 Each kind of noise says its curve directly, in whole numbers, where asking its profile thousands of
-times would be slow. Only levels e^ε ≥ 1 are needed: the neighbours can be exchanged, so
+times would be slow. Only levels e^ε ≥ 1 are needed: the neighbors can be exchanged, so
 δ at 1/f is 1 − 1/f + δ(f)/f.
 """
 
@@ -79,7 +79,7 @@ class LossCurve(ABC):
         return None
 
     def gaps(self, grid: LossGrid, masses: list[int]) -> list[int]:
-        """Bound by how much chords between neighbouring losses of the grid lie above the curve.
+        """Bound by how much chords between neighboring losses of the grid lie above the curve.
 
         Here from convexity alone: the chord before and the chord after, both prolonged, lie below
         the curve. ``masses`` are those of the chords, m₀, m₁, …, from above: the two meet
@@ -146,7 +146,7 @@ class Table(LossCurve):
 
     @property
     def impossible(self) -> Interval:
-        """The mass of what a neighbour never puts out."""
+        """The mass of what a neighbor never puts out."""
         return Interval.exact(self.infinite)
 
     @cached_property

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from leastnoise.accounting.curves import LossCurve
-from leastnoise.accounting.discretise import composed, planned
+from leastnoise.accounting.discretize import composed, planned
 from leastnoise.accounting.privacy_loss import Losses
 from leastnoise.accounting.profile import Profile
 from leastnoise.accounting.smooth_curves import Normal

@@ -29,7 +29,7 @@ _LEVEL_BITS = 18
 
 @dataclass(frozen=True)
 class PartLosses:
-    """A curve that no neighbours exceed, and one that two fixed neighbours reach, if known."""
+    """A curve that no neighbors exceed, and one that two fixed neighbors reach, if known."""
 
     above: LossCurve
     below: LossCurve | None
@@ -88,7 +88,7 @@ def _flattened(table: Table) -> PartLosses:
 
 
 def _joined(shape: Shape) -> Shape:
-    """Return the shape with neighbouring pieces of one height put together."""
+    """Return the shape with neighboring pieces of one height put together."""
     pieces: list[tuple[int, int, int]] = []
     for a, b, h in shape.pieces:
         if pieces and pieces[-1][1:] == (a, h):

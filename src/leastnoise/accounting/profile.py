@@ -23,7 +23,7 @@ class Profile:
     H_ε(P, Q) = sup over S of P(S) − e^ε·Q(S). For piecewise constant noise exact at ε = 0, else an
     enclosure whose upper end counts; for smooth noise always an enclosure.
 
-    >>> from leastnoise import Uniform
+    >>> from leastnoise.noise import Uniform
     >>> Profile(Uniform(5), sensitivity=1).delta(0)
     Fraction(1, 10)
     """
@@ -69,13 +69,13 @@ class Profile:
 
     @property
     def infinity_mass(self) -> Fraction:
-        """The largest probability of an output that is impossible for a neighbour.
+        """The largest probability of an output that is impossible for a neighbor.
 
         What δ(ε) tends to as ε grows: with this probability an output proves which of the two it
         was. Exact for piecewise constant noise, else a proved upper bound; 0 for noise without a
         largest size.
 
-        >>> from leastnoise import Uniform
+        >>> from leastnoise.noise import Uniform
         >>> Profile(Uniform(5), sensitivity=1).infinity_mass
         Fraction(1, 10)
         """
@@ -101,7 +101,7 @@ class Profile:
         """Return the largest Rényi divergence of an order > 1 over all moves up to Δ.
 
         Exact where it is rational, else a proved upper bound; ``math.inf`` where some output is
-        impossible for a neighbour. Rényi differential privacy of this order is that of Mironov
+        impossible for a neighbor. Rényi differential privacy of this order is that of Mironov
         (2017), Definition 4.
         """
         exact = parse_rational(order, "an order")

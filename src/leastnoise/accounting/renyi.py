@@ -27,7 +27,7 @@ def renyi(curve: Curve, order: Fraction) -> Fraction | float:
 
 @renyi.register
 def _renyi_of_pieces(curve: PiecewiseCurve, order: Fraction) -> Fraction | float:
-    """Return infinity, for some output is impossible for a neighbour; 0 if nothing moves."""
+    """Return infinity, for some output is impossible for a neighbor; 0 if nothing moves."""
     return math.inf if impossible(curve) else _renyi_of_ratios({Fraction(1): Fraction(1)}, order)
 
 

@@ -27,7 +27,7 @@ def tradeoff(curve: Curve, rate: Fraction) -> Fraction:
 
 @singledispatch
 def impossible(curve: Curve) -> Fraction:
-    """Return the largest probability of what a neighbour never puts out: or from above."""
+    """Return the largest probability of what a neighbor never puts out: or from above."""
     raise TypeError(f"what is impossible is not known of {type(curve).__name__}")
 
 
@@ -113,7 +113,7 @@ def _impossible_of_staircase(_curve: StaircaseCurve) -> Fraction:
 def _tradeoff_of_log_concave(curve: LogConcaveCurve, rate: Fraction) -> Fraction:
     """Return P(X > d + q) from below, q the place with P(X < q) = rate.
 
-    The best test that takes a neighbour's output for one's own at this rate is x < d + q
+    The best test that takes a neighbor's output for one's own at this rate is x < d + q
     (Neyman and Pearson), and it misses the rest.
     """
     if not curve.move:

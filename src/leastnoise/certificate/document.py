@@ -45,7 +45,7 @@ from leastnoise.costs import (
     Threshold,
     are_well_formed,
     lp,
-    points,
+    piecewise_linear,
     threshold,
 )
 from leastnoise.errors import InvalidParameter, LeastnoiseError
@@ -292,7 +292,7 @@ _ROWS = {
         _Row(Threshold, threshold, {"limit": _rational}),
         _Row(
             Points,
-            lambda sizes, costs: points(zip(sizes, costs, strict=True)),
+            lambda sizes, costs: piecewise_linear(zip(sizes, costs, strict=True)),
             {"sizes": _rationals, "costs": _rationals},
         ),
         _Row(

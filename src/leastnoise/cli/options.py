@@ -9,7 +9,7 @@ import click
 
 from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
-from leastnoise.costs import Cost, l1, l2, lp, points, threshold
+from leastnoise.costs import Cost, l1, l2, lp, piecewise_linear, threshold
 from leastnoise.deprecation import deprecation_message
 from leastnoise.errors import InvalidParameter
 
@@ -187,7 +187,8 @@ def cost(text: str) -> Cost:
     if kind == "threshold" and rest:
         return threshold(rest)
     if kind == "points" and rest:
-        return points([tuple(pair.split(",")) for pair in rest.split(";")])  # type: ignore[misc]
+        pairs = [tuple(pair.split(",")) for pair in rest.split(";")]
+        return piecewise_linear(pairs)  # type: ignore[arg-type]  # pairs of another length are rejected
     raise InvalidParameter(f"a cost must be {_COSTS}; got {quote(text)}. Choose one.")
 
 

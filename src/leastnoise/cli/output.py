@@ -86,7 +86,7 @@ def certificate_data(certificate: "Certificate") -> dict[str, Any]:
 
     return {
         "among": SHAPE_WORDS[certificate.shape],
-        "objective": repr(certificate.objective),
+        "objective": certificate.objective.stored_name,
         "cost": format_ratio(certificate.cost),
         "cost_is_upper_bound": certificate.cost_is_upper_bound,
         "lower_bound": format_ratio(certificate.lower_bound),

@@ -32,7 +32,7 @@ from leastnoise.core.lattice import rounding_error
 from leastnoise.core.noise import Noise, Smooth
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1
-from leastnoise.deprecation import RenamedAttribute, renamed_arguments
+from leastnoise.deprecation import RenamedAttribute, renamed_arguments, warn_deprecated
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.ledger import privacy_to_json
 from leastnoise.mechanism import Mechanism, calibrate_problem, farthest, half_width, proving
@@ -44,10 +44,11 @@ from leastnoise.planning.closed_forms import (
     on_line,
     one_of,
 )
-from leastnoise.planning.wanted import USUAL
+from leastnoise.planning.numeric_query import USUAL
 from leastnoise.rendering import as_text, html_notes, html_table
 
-LEAST = "least"
+CERTIFIED = "certified"
+_STORED = {CERTIFIED: "least"}  # what files call it, as up to 0.5.0
 # The columns of the table, and what stands in each.
 _COLUMNS = {
     "noise": "",
@@ -55,7 +56,7 @@ _COLUMNS = {
     "× bound": "how many times the lower bound",
     "95 % within": "95 % of the errors are no larger",
     "all within": "no error is larger",
-    "proves": "probability of an output that proves which neighbour it was",
+    "proves": "probability of an output that proves which neighbor it was",
     "exact": "probability that the exact value leaves",
 }
 _NEVER = "–"
@@ -87,8 +88,8 @@ def compare(
         releases: How many answers are to be released under the one promise, all with equal noise.
             Each may promise (ε/k, 1 − (1−δ)^(1/k)); Gaussian noises share the promise exactly, as
             one Gaussian noise moved by √k·Δ.
-        solve: Whether to put the certified optimum, ``"least"``, among them; without it only closed
-            forms are compared, at once.
+        solve: Whether to put what calibrate finds and proves, ``"certified"``, among them; without
+            it only closed forms are compared, at once.
         gap: How near to the least the optimum must come, as for :func:`leastnoise.calibrate`.
         seconds: How long to solve.
 
@@ -97,7 +98,7 @@ def compare(
 
     >>> comparison = compare(Privacy(delta="0.1"), sensitivity=1)
     >>> [row.family for row in comparison]
-    ['least', 'uniform', 'canonical', 'gaussian', 'laplace']
+    ['certified', 'uniform', 'canonical', 'gaussian', 'laplace']
     >>> comparison.excluded["staircase"]
     'the staircase needs ε > 0'
     """
@@ -109,13 +110,13 @@ def compare(
     bounds = [_bound(problem)]
     if solve or not found:
         try:
-            found[LEAST] = least = calibrate_problem(one_of(problem, many), effort)
+            found[CERTIFIED] = least = calibrate_problem(one_of(problem, many), effort)
             whole = least if many == 1 else calibrate_problem(problem, effort)
             bounds.append(whole.certificate.lower_bound)
         except (InvalidParameter, Unsupported) as error:
             if not found:
                 raise
-            refused[LEAST] = error.rule
+            refused[CERTIFIED] = error.rule
     bound = max(bounds)
     rows = [
         Contender.of(name, law, bound)
@@ -123,7 +124,7 @@ def compare(
         else Contender.shared(name, law, problem, bound)
         for name, law in found.items()
     ]
-    rows.sort(key=lambda row: (row.cost, row.family != LEAST))
+    rows.sort(key=lambda row: (row.cost, row.family != CERTIFIED))
     return Comparison(problem, many, tuple(rows), refused, bound)
 
 
@@ -177,6 +178,9 @@ class Comparison:
         return len(self.rows)
 
     def __getitem__(self, family: str) -> "Contender":
+        if family == _STORED[CERTIFIED]:
+            warn_deprecated('"least"', '"certified"')
+            family = CERTIFIED
         for row in self.rows:
             if row.family == family:
                 return row
@@ -198,7 +202,7 @@ class Comparison:
         return {
             "privacy": privacy_to_json(self.privacy),
             "sensitivity": format_ratio(problem.sensitivity),
-            "objective": repr(problem.cost),
+            "objective": problem.cost.stored_name,
             "integer": problem.integer,
             "among": SHAPE_WORDS[problem.shape],
             "releases": self.releases,
@@ -206,7 +210,7 @@ class Comparison:
             "lower_bound": format_ratio(self.lower_bound),
             **many,
             "rows": [row.to_dict() for row in self.rows],
-            "refused": dict(self.excluded),
+            "refused": {_STORED.get(name, name): why for name, why in self.excluded.items()},
             "means": self.explain(),
         }
 
@@ -230,7 +234,7 @@ class Contender:
     """A noise that keeps the promise of a comparison.
 
     Attributes:
-        family: Its name: ``"least"`` for what calibrate finds without one.
+        family: Its name: ``"certified"`` for what calibrate finds without one.
         noise: The law as its theorem has it, on the line or on the integers.
         cost: The expected cost of one answer: exact or a proved upper bound.
         ratio: How many times the lower bound that is; ``math.inf`` where the bound is 0.
@@ -238,7 +242,7 @@ class Contender:
             is no largest.
         half_width: 95 % of what is drawn stays within this, rounding included.
         infinity_mass: With this probability, at the most, an output proves outright that the true
-            answer is not a neighbour's (:attr:`leastnoise.Profile.infinity_mass`, as drawn).
+            answer is not a neighbor's (:attr:`leastnoise.Profile.infinity_mass`, as drawn).
         exact_probability: With this probability the exact value leaves
             (:attr:`leastnoise.Mechanism.exact_probability`).
         mechanism: What releases each answer; None for Gaussian noise that several releases share,
@@ -293,7 +297,7 @@ class Contender:
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON: exact numbers as texts, and the cost as a float beside."""
         return {
-            "family": self.family,
+            "family": _STORED.get(self.family, self.family),
             "noise": repr(self.noise),
             "cost": format_ratio(self.cost),
             "cost_float": as_float(self.cost) if math.isfinite(as_float(self.cost)) else None,

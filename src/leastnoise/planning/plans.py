@@ -23,9 +23,9 @@ from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.ledger import UNRECORDED, Ledger, Recording, Spending, Unrecorded, privacy_to_json
 from leastnoise.mechanism import Answer, Mechanism, check_allow_exact, numbers
 from leastnoise.planning import plan_text
+from leastnoise.planning.numeric_query import NumericQuery
 from leastnoise.planning.options import COMPOSED, SHARED, Asked, Option, option_of
 from leastnoise.planning.search import considered, impossible
-from leastnoise.planning.wanted import Wanted
 from leastnoise.rendering import as_text, html_notes, html_table
 
 _LARGEST_EPSILON = 5_000
@@ -36,7 +36,7 @@ Value = int | float | Fraction | Decimal
 
 
 def plan(
-    privacy: Privacy, wanted: Iterable[Wanted], *, solve: bool = True, seconds: Number = 10
+    privacy: Privacy, wanted: Iterable[NumericQuery], *, solve: bool = True, seconds: Number = 10
 ) -> "Plan":
     """Find the cheapest noises for several answers that keep one promise together.
 
@@ -62,8 +62,8 @@ def plan(
         InvalidParameter: If the question is wrong, or the promise does not allow the targets: then
             with an ε that would, and with errors that are possible as it is.
 
-    >>> found = plan(Privacy(1), [Wanted("people", sensitivity=1, integer=True),
-    ...                           Wanted("income", sensitivity=4)])
+    >>> found = plan(Privacy(1), [NumericQuery("people", sensitivity=1, integer=True),
+    ...                           NumericQuery("income", sensitivity=4)])
     >>> found.family, found.total
     ('least', Privacy(epsilon=1, delta=0))
     >>> sorted(found.release({"people": 42, "income": 123.5}))
@@ -97,7 +97,7 @@ class Plan:
     """
 
     privacy: Privacy
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[NumericQuery, ...]
     _ready: tuple[Mechanism, ...]
     rows: tuple[Option, ...]
     total: Privacy
@@ -314,26 +314,26 @@ def _read(privacy: Privacy, wanted: object) -> Asked:
     return Asked(privacy, answers)
 
 
-def _listed(wanted: object) -> tuple[Wanted, ...]:
+def _listed(wanted: object) -> tuple[NumericQuery, ...]:
     """Return the wanted answers of a list, or refuse what is none."""
-    if isinstance(wanted, Wanted):
+    if isinstance(wanted, NumericQuery):
         raise InvalidParameter(
-            "a plan must be for a list of answers; got one Wanted by itself. Put it in a list: "
-            "plan(privacy, [wanted])."
+            "a plan must be for a list of answers; got one NumericQuery by itself. Put it in a "
+            "list: plan(privacy, [wanted])."
         )
     named = isinstance(wanted, str | bytes | Mapping) or not isinstance(wanted, Iterable)
     answers = () if named or not isinstance(wanted, Iterable) else tuple(wanted)
-    other = wanted if named else next((x for x in answers if not isinstance(x, Wanted)), None)
-    if answers and other is None and all(isinstance(one, Wanted) for one in answers):
+    other = wanted if named else next((x for x in answers if not isinstance(x, NumericQuery)), None)
+    if answers and other is None and all(isinstance(one, NumericQuery) for one in answers):
         return answers
     got = f"an object of type {type(other).__name__}" if answers or named else "none"
     raise InvalidParameter(
-        f"a plan must be for at least one Wanted, in a list of nothing else; got {got}. "
-        'Give for instance [Wanted("people", sensitivity=1, integer=True)].'
+        f"a plan must be for at least one NumericQuery, in a list of nothing else; got {got}. "
+        'Give for instance [NumericQuery("people", sensitivity=1, integer=True)].'
     )
 
 
-def _names(wanted: Iterable[Wanted]) -> str:
+def _names(wanted: Iterable[NumericQuery]) -> str:
     return ", ".join(one.name for one in wanted)
 
 

@@ -11,6 +11,7 @@ from leastnoise.core.exact import as_float, format_exact, format_rounded
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.mechanism import Mechanism, half_width
+from leastnoise.planning.numeric_query import NumericQuery
 from leastnoise.planning.options import (
     COMPOSED,
     EACH,
@@ -28,7 +29,6 @@ from leastnoise.planning.search.composed import MOST_COMPOSED, NARROWED, narrowe
 from leastnoise.planning.search.estimates import LEAST
 from leastnoise.planning.search.gaussian import Sharing
 from leastnoise.planning.search.split import Parting, parted
-from leastnoise.planning.wanted import Wanted
 
 AS_ASKED = "as asked"
 # What the least noises are called where nothing was solved for.
@@ -158,7 +158,7 @@ def _unsolved(asked: Asked, found: list[Candidate]) -> Candidate:
     return Candidate(Option(LEAST, EACH, refused=why))
 
 
-def _better(one: Wanted, part: Privacy, plain: Mechanism, seconds: float) -> Mechanism:
+def _better(one: NumericQuery, part: Privacy, plain: Mechanism, seconds: float) -> Mechanism:
     """Return what solving finds, or the closed form where that meets the target and it does not."""
     solved = calibrated(one, part, None, Effort(seconds=seconds))
     width = half_width(solved, one.confidence)
@@ -185,7 +185,7 @@ def impossible(asked: Asked, candidates: Iterable[Candidate]) -> InvalidParamete
     return InvalidParameter(f"{rule}. {_enough(asked, refused)}{_possible(asked, refused)}")
 
 
-def _targets(wanted: Iterable[Wanted]) -> str:
+def _targets(wanted: Iterable[NumericQuery]) -> str:
     said = [
         f"± {format_exact(one.error)} for {one.name}" for one in wanted if one.error is not None
     ]
@@ -251,14 +251,14 @@ def _split(asked: Asked) -> Candidate:
     return Parting(asked, Laws()).candidate(LEAST)
 
 
-def _wider(one: Wanted, factor: float) -> Wanted:
+def _wider(one: NumericQuery, factor: float) -> NumericQuery:
     """Return an answer with a target that is larger by a factor, in three digits or whole."""
     if one.error is None:
         return one
     error = Fraction(format_rounded(one.error * Fraction(factor), 3, ROUND_CEILING))
     if one.integer:
         error = Fraction(-(-error // 1))
-    return Wanted(
+    return NumericQuery(
         one.name,
         sensitivity=one.sensitivity,
         cost=one.cost,

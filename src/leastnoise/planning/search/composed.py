@@ -18,8 +18,8 @@ from leastnoise.core.lattice import effective_sensitivity
 from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
+from leastnoise.planning.numeric_query import NumericQuery
 from leastnoise.planning.options import COMPOSED, Asked, Candidate, Laws, Option, calibrated
-from leastnoise.planning.wanted import Wanted
 
 # Noises that keep a promise of δ = 0, so that no output proves anything outright.
 NARROWED = ("laplace", "staircase")
@@ -87,7 +87,7 @@ def _between(good: float, bad: float, known: dict[float, Fraction], most: Fracti
     return middle
 
 
-def _profile(law: LatticeNoise, one: Wanted) -> Profile:
+def _profile(law: LatticeNoise, one: NumericQuery) -> Profile:
     shift = effective_sensitivity(one.sensitivity, law.step, integer=one.integer)
     return Profile(law, sensitivity=shift)
 

@@ -14,6 +14,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Points, Power, Threshold
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.mechanism import Mechanism
+from leastnoise.planning.numeric_query import NumericQuery
 from leastnoise.planning.options import (
     EACH,
     Asked,
@@ -37,7 +38,6 @@ from leastnoise.planning.search.estimates import (
     Estimate,
     taken_for,
 )
-from leastnoise.planning.wanted import Wanted
 
 # What the least noise of an answer is chosen from where nothing is solved, if near by estimate.
 _CLOSED = ("staircase", "truncated_laplace", "canonical", "cut_staircase", "uniform")
@@ -152,7 +152,7 @@ class Parting:
         pairs = zip(wanted, parts, chosen, strict=True)
         return tuple(calibrated(one, part, noise.family) for one, part, noise in pairs)
 
-    def _chosen(self, name: str, one: Wanted, part: Privacy) -> Figures:
+    def _chosen(self, name: str, one: NumericQuery, part: Privacy) -> Figures:
         """Return what a family draws for an answer; of the least, the best of several."""
         if name != LEAST:
             return self.laws.figures(name, one, part)
@@ -172,14 +172,14 @@ class Parting:
             return min(meeting or found, key=lambda noise: noise.width)
         return min(meeting or found, key=lambda noise: noise.cost)
 
-    def _near(self, one: Wanted, part: Privacy) -> list[str]:
+    def _near(self, one: NumericQuery, part: Privacy) -> list[str]:
         """Return the families that may be the cheapest for a promise, by estimate."""
         try:
             return self._estimated_near(one, as_float(part.epsilon), _spent(part.delta))
         except _BEYOND_FLOATS:
             return list(_CLOSED)
 
-    def _estimated_near(self, one: Wanted, epsilon: float, spent: float) -> list[str]:
+    def _estimated_near(self, one: NumericQuery, epsilon: float, spent: float) -> list[str]:
         if epsilon and len(self.asked.wanted) > 1 and _cut_gain(epsilon, spent) < _GAIN:
             return ["truncated_laplace", "cut_staircase"] if _only_called(one) else ["staircase"]
         estimate, costs = Estimate(one), {}
@@ -315,7 +315,7 @@ class Parting:
         except TooLittle:
             raise refused[-1] if refused else TooLittle("a target is out of its reach") from None
 
-    def _width(self, name: str, one: Wanted, part: Privacy) -> Fraction:
+    def _width(self, name: str, one: NumericQuery, part: Privacy) -> Fraction:
         if name == LEAST:
             return self._chosen(name, one, part).width
         return self.laws.width(name, one, part)
@@ -339,7 +339,7 @@ def _spent(delta: Fraction) -> float:
     return -math.log1p(-as_float(delta))
 
 
-def _only_called(one: Wanted) -> bool:
+def _only_called(one: NumericQuery) -> bool:
     return not isinstance(one.objective, Power | Points | Threshold)
 
 

@@ -22,7 +22,7 @@ _FEWEST_STEPS = 8
 _NODES = 1 << 14
 _MOST_NODES = 1 << 16
 # No single release is looked at beyond so many steps, or beyond this loss: what is, counts as
-# impossible for a neighbour.
+# impossible for a neighbor.
 _MOST_STEPS = 1 << 13
 _LARGEST_LOSS = 256.0
 _COMMON = 64
