@@ -241,7 +241,7 @@ def test_trimming_moves_losses_to_the_stated_side(
 ) -> None:
     grid = LossGrid(Fraction(1, 4), 64)
     law = Losses(grid, -3, masses, 17, above=above)
-    trimmed = law.trimmed(spared)
+    trimmed = law.trim(spared)
     for level in (Fraction(0), Fraction(1, 3), Fraction(1)):
         before, after = law.delta(level), trimmed.delta(level)
         slack = Fraction(20, grid.one)  # of rounding
@@ -264,8 +264,8 @@ def test_the_profile_of_any_smooth_noise_gives_the_curve_of_its_formula(noise: A
         assert least <= high
         assert low <= most
         assert high - low <= 1 << (BITS - 60)
-    assert found.impossible.lower <= formula.impossible.upper
-    assert formula.impossible.lower <= found.impossible.upper
+    assert found.infinity_mass.lower <= formula.infinity_mass.upper
+    assert formula.infinity_mass.lower <= found.infinity_mass.upper
     # Composed, both bounds hold whichever curve they come from.
     above = JointLoss(((found, 3),), above=True).delta(Fraction(1, 2))
     below = JointLoss(((found, 3),), above=False).delta(Fraction(1, 2))

@@ -22,15 +22,15 @@ from leastnoise.planning import Plan
 from leastnoise.planning.options import Asked, Laws, Option
 from leastnoise.planning.search.allocation import (
     TooLittle,
-    apportioned,
-    balanced,
+    apportion,
+    balance,
     promises,
     smallest,
 )
 from leastnoise.planning.search.composed import largest
 from leastnoise.planning.search.estimates import Estimate
-from leastnoise.planning.search.gaussian import Sharing, best_shares
-from leastnoise.planning.search.split import Parting
+from leastnoise.planning.search.gaussian import SharedGaussian, best_shares
+from leastnoise.planning.search.split import SplitSearch
 
 BOTH = ln.Privacy(1, "1e-6")
 HAIR = 1 + Fraction(1, 1 << 40)
@@ -267,7 +267,7 @@ def test_gaussian_shares_against_a_grid(p: int) -> None:
     grid = [i / 60 for i in range(1, 60)]
     lowest = min(cost((x, y, 1 - x - y)) for x in grid for y in grid if x + y < 1 - 1e-9)
     assert cost(tuple(best)) <= lowest <= 1.01 * cost(tuple(best))
-    searched = balanced(
+    searched = balance(
         [lambda x, w=w: float(w.weight * w.sensitivity**p) * x ** (-p / 2) for w in wanted],  # type: ignore[misc]
         [0.0] * 3,
     )
@@ -279,7 +279,7 @@ def test_gaussian_shares_of_different_costs_are_searched_for() -> None:
         ln.NumericQuery("a", sensitivity=1),
         ln.NumericQuery("b", sensitivity=2, cost=ln.l2, weight="1/20"),
     )
-    sharing = Sharing(Asked(BOTH, wanted))
+    sharing = SharedGaussian(Asked(BOTH, wanted))
     sigma = float(sharing.unit.sigma)
 
     def cost(x: float) -> float:
@@ -295,7 +295,7 @@ def test_a_split_is_exact() -> None:
     assert sum(part.epsilon for part in parts) == Fraction(1, 3)
     assert success_probability(part.delta for part in parts) >= Fraction(7, 10)
     assert together(parts).delta >= Fraction(3, 10) * (1 - Fraction(1, 10**5))
-    assert apportioned(Fraction(1), [1.0, 1.0, 1.0]) == (Fraction(1, 3),) * 3
+    assert apportion(Fraction(1), [1.0, 1.0, 1.0]) == (Fraction(1, 3),) * 3
     assert together(parts, Fraction(3, 10)).delta <= Fraction(3, 10)
     tiny = promises(ln.Privacy(0, Fraction(1, 10**400)), [0, 0], [0.3, 0.7])
     assert 0 < 1 - success_probability(part.delta for part in tiny) <= Fraction(1, 10**400)
@@ -339,8 +339,8 @@ def test_in_variance_below_a_delta_of_0_0986(delta: str, ahead: bool) -> None:
 def test_where_gaussian_noise_overtakes_laplace(cost: ln.Cost, first: int) -> None:
     for many in (first - 1, first):
         asked = Asked(BOTH, tuple(sums(many, cost=cost)))
-        shared = Sharing(asked).candidate().option.cost
-        parted = Parting(asked, Laws()).candidate("laplace").option.cost
+        shared = SharedGaussian(asked).candidate().option.cost
+        parted = SplitSearch(asked, Laws()).candidate("laplace").option.cost
         assert shared is not None
         assert parted is not None
         assert (shared < parted) is (many == first)
@@ -486,7 +486,7 @@ def test_a_plan_does_not_call_a_cost_for_every_step_of_a_noise() -> None:
     found = quick(BOTH, *wanted)
     # A hundred steps, several noises of so many each, and 2¹⁴ calls for each integral were 10⁷.
     assert counted.calls < 1_500_000
-    plain = Parting(Asked(BOTH, tuple(sums(2, cost=ln.l2))), Laws()).candidate("cut_staircase")
+    plain = SplitSearch(Asked(BOTH, tuple(sums(2, cost=ln.l2))), Laws()).candidate("cut_staircase")
     assert plain.option.cost is not None
     assert plain.option.cost <= found.cost <= Fraction(1001, 1000) * plain.option.cost
     assert row(found, "cheapest known").cost == found.cost

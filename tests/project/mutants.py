@@ -286,7 +286,7 @@ PROOFS = [
     ),
     Mutant(
         "width × 0.99 on the line, unchecked",
-        "leastnoise.certificate.certificate:Certificate.check",
+        "leastnoise.certificate.certificate:Certificate.verify",
         replace(
             "check_privacy(self.noise, self.privacy, sensitivity=self.sensitivity)",
             "check_privacy(self.noise, self.privacy, sensitivity=self.sensitivity * 99 / 100)",
@@ -355,13 +355,13 @@ PROOFS = [
     ),
     Mutant(
         "losses beyond the highest forgotten",
-        "leastnoise.accounting.privacy_loss:Losses.trimmed",
+        "leastnoise.accounting.privacy_loss:Losses.trim",
         delete("infinite += sum(masses[len(masses) - after :])"),
         TRIMMED,
     ),
     Mutant(
         "no sag below the chords of a curve",
-        "leastnoise.accounting.discretize:_lowered_rest",
+        "leastnoise.accounting.discretize:_chords_below_rest",
         replace("low - max(pair)", "low"),
         CHORDS,
     ),

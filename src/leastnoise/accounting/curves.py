@@ -37,7 +37,7 @@ class LossCurve(ABC):
 
     @property
     @abstractmethod
-    def impossible(self) -> Interval:
+    def infinity_mass(self) -> Interval:
         """What δ tends to as ε grows."""
 
     @property
@@ -65,7 +65,7 @@ class LossCurve(ABC):
         """A loss that the grid had better hit: where the curve has a kink."""
         return self.unit
 
-    def settled(self, grid: LossGrid, top: int) -> "tuple[LossCurve, dict[int, int]]":
+    def settle(self, grid: LossGrid, top: int) -> "tuple[LossCurve, dict[int, int]]":
         """Return it as the sum of a curve and of wᵢ·(e^(ih) − f)₊, or less, with the whole wᵢ."""
         del grid, top
         return self, {}
@@ -145,7 +145,7 @@ class Table(LossCurve):
         return found
 
     @property
-    def impossible(self) -> Interval:
+    def infinity_mass(self) -> Interval:
         """The mass of what a neighbor never puts out."""
         return Interval.exact(self.infinite)
 
@@ -194,7 +194,7 @@ class Table(LossCurve):
         )
         return logarithm(min(near), _UNIT_BITS).middle
 
-    def settled(self, grid: LossGrid, top: int) -> "tuple[Table, dict[int, int]]":
+    def settle(self, grid: LossGrid, top: int) -> "tuple[Table, dict[int, int]]":
         """Move ratios that lie just above a level of the grid down to it.
 
         With w = mass/ratio kept that only lowers the curve.
@@ -225,7 +225,7 @@ class Envelope(LossCurve):
         return [(max(a for a, _ in at), max(b for _, b in at)) for at in zip(*each, strict=True)]
 
     @property
-    def impossible(self) -> Interval:
+    def infinity_mass(self) -> Interval:
         """The largest."""
         return Interval.exact(max(curve.infinite for curve in self.curves))
 

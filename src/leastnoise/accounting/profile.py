@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Protocol, TypeAlias
 
 from leastnoise.accounting.renyi import renyi
-from leastnoise.accounting.tradeoff import impossible, tradeoff
+from leastnoise.accounting.tradeoff import infinity_mass, tradeoff
 from leastnoise.core.exact import Interval, Number, parse_positive, parse_rational, quote
 from leastnoise.core.noise import Noise
 from leastnoise.core.privacy import Privacy
@@ -79,7 +79,7 @@ class Profile:
         >>> Profile(Uniform(5), sensitivity=1).infinity_mass
         Fraction(1, 10)
         """
-        return impossible(self._curve)
+        return infinity_mass(self._curve)
 
     def tradeoff(self, fpr: Number) -> Fraction:
         """Return a false negative rate that no attacker with this false positive rate undercuts.

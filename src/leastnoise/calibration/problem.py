@@ -58,7 +58,7 @@ def outside(noise: str, condition: str, privacy: Privacy) -> InvalidParameter:
     )
 
 
-def sensitivity_read(
+def parse_sensitivity(
     privacy: Privacy, sensitivity: Number, cost: Cost, *, integer: bool
 ) -> Fraction:
     """Refuse what is no question; return the sensitivity, exactly."""
@@ -108,7 +108,7 @@ class Effort:
     seconds: float = 10.0
 
 
-def effort_read(solve: object, gap: Number, seconds: Number) -> Effort:
+def parse_effort(solve: object, gap: Number, seconds: Number) -> Effort:
     """Refuse an effort that makes no sense."""
     if not isinstance(solve, bool):
         raise InvalidParameter(

@@ -14,7 +14,12 @@ from leastnoise.mechanism.answer import (
     reused_line,
 )
 from leastnoise.mechanism.factory import calibrate, calibrate_problem
-from leastnoise.mechanism.mechanism import Discretized, Mechanism, check_allow_exact, proving
+from leastnoise.mechanism.mechanism import (
+    Discretized,
+    Mechanism,
+    check_allow_exact,
+    revealing_probability,
+)
 from leastnoise.mechanism.pair import PairAnswer, PairMechanism, calibrate_pair
 from leastnoise.mechanism.selection import AnyMechanism, PermuteAndFlip, as_noise
 from leastnoise.mechanism.storage import numbers
@@ -40,9 +45,9 @@ __all__ = [
     "half_width",
     "max_error_words",
     "numbers",
-    "proving",
     "recorded_as",
     "reused_line",
+    "revealing_probability",
 ]
 
 __getattr__ = renamed_names(

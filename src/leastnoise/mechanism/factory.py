@@ -5,10 +5,10 @@ from fractions import Fraction
 from leastnoise.calibration import (
     Effort,
     Problem,
-    effort_read,
     find_noise,
+    parse_effort,
+    parse_sensitivity,
     parse_shape,
-    sensitivity_read,
 )
 from leastnoise.core.exact import Number
 from leastnoise.core.privacy import Privacy
@@ -65,9 +65,9 @@ def calibrate(
     >>> print(mechanism.certificate)  # doctest: +ELLIPSIS
     within 0.0... % of the least among symmetric noises that never rise away from 0 (...)
     """
-    delta = sensitivity_read(privacy, sensitivity, cost, integer=integer)
+    delta = parse_sensitivity(privacy, sensitivity, cost, integer=integer)
     problem = Problem(privacy, delta, cost, integer, parse_shape(shape))
-    return calibrate_problem(problem, effort_read(solve, gap, seconds), family)
+    return calibrate_problem(problem, parse_effort(solve, gap, seconds), family)
 
 
 def calibrate_problem(problem: Problem, effort: Effort, family: str | None = None) -> Mechanism:

@@ -11,10 +11,10 @@ from leastnoise.accounting import Profile, Releasing
 from leastnoise.calibration import (
     Effort,
     Problem,
-    effort_read,
     find_noise,
+    parse_effort,
+    parse_sensitivity,
     parse_shape,
-    sensitivity_read,
 )
 from leastnoise.certificate import Certificate
 from leastnoise.core.basic_composition import compose_equal
@@ -143,7 +143,7 @@ class Mechanism(Rebuilt):
                 f"Gaussian; got {quote(noise)}. Give for instance Steps(breaks, heights), or "
                 "calibrate."
             )
-        delta = sensitivity_read(privacy, sensitivity, cost, integer=False)
+        delta = parse_sensitivity(privacy, sensitivity, cost, integer=False)
         certificate = Certificate.of(noise, privacy, delta, cost, source="given, not found")
         certificate.verify()
         discretized = Discretized(noise.discretize(delta), cost)
@@ -200,7 +200,7 @@ class Mechanism(Rebuilt):
             asked = Problem(
                 self.privacy, self.sensitivity, certificate.objective, self.integer, shape
             )
-            certificate = find_noise(asked, effort_read(True, Effort().gap, seconds))[1]
+            certificate = find_noise(asked, parse_effort(True, Effort().gap, seconds))[1]
         return certificate.lower_bound
 
     @property
@@ -376,7 +376,7 @@ class Mechanism(Rebuilt):
         Probabilities are rounded up.
         """
         words = [self.privacy.explain(people=people)]
-        proved = proving(self)
+        proved = revealing_probability(self)
         if proved:
             words.append(
                 "With this noise an answer proves it outright with probability "
@@ -425,7 +425,7 @@ def _up(number: Fraction) -> str:
     return format_rounded(number, 6, ROUND_CEILING)
 
 
-def proving(mechanism: Mechanism) -> Fraction:
+def revealing_probability(mechanism: Mechanism) -> Fraction:
     """Return the probability, at the most, of an output that is impossible for a neighbor.
 
     Of the ideal noise too: what stands out there, as a point mass does, is on the fine lattice not

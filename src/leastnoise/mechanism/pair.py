@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from leastnoise.accounting import Releasing
-from leastnoise.calibration import sensitivity_read
+from leastnoise.calibration import parse_sensitivity
 from leastnoise.core.exact import (
     Number,
     exponential,
@@ -76,7 +76,7 @@ def calibrate_pair(privacy: Privacy, *, sensitivity: Number) -> "PairMechanism":
     >>> round(float(mechanism.cost), 4), 2 / 4
     (0.3881, 0.5)
     """
-    moved = sensitivity_read(privacy, sensitivity, l1, integer=False)
+    moved = parse_sensitivity(privacy, sensitivity, l1, integer=False)
     noise = least_planar(privacy, moved)
     return PairMechanism(privacy, moved, noise, planar_on_lattice(noise, moved))
 

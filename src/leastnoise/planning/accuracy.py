@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
 
-from leastnoise.calibration import Effort, Problem, effort_read, parse_shape, sensitivity_read
+from leastnoise.calibration import Effort, Problem, parse_effort, parse_sensitivity, parse_shape
 from leastnoise.core.exact import (
     Number,
     as_float,
@@ -77,9 +77,9 @@ def privacy_for(
     """
     size = _read_error(error, integer=integer)
     often = parse_confidence(confidence, below_one="and below 1")
-    effort = effort_read(solve, gap, seconds)
+    effort = parse_effort(solve, gap, seconds)
     given = _given(epsilon, delta)
-    moved = sensitivity_read(given, sensitivity, cost, integer=integer)
+    moved = parse_sensitivity(given, sensitivity, cost, integer=integer)
     problem = Problem(given, moved, cost, integer, parse_shape(shape))
     with Progress() as progress:
         return _Search(problem, effort, size, often, epsilon is None, progress).smallest()

@@ -13,9 +13,9 @@ from leastnoise.calibration import (
     FAMILIES,
     Effort,
     Problem,
-    effort_read,
+    parse_effort,
+    parse_sensitivity,
     parse_shape,
-    sensitivity_read,
 )
 from leastnoise.certificate import CLASSES, SHAPE_WORDS, CanonicalBound
 from leastnoise.core.basic_composition import split_evenly
@@ -35,7 +35,13 @@ from leastnoise.costs import Cost, l1
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments, warn_deprecated
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.ledger import privacy_to_json
-from leastnoise.mechanism import Mechanism, calibrate_problem, farthest, half_width, proving
+from leastnoise.mechanism import (
+    Mechanism,
+    calibrate_problem,
+    farthest,
+    half_width,
+    revealing_probability,
+)
 from leastnoise.planning.closed_forms import (
     MOST_RELEASES,
     drawn_of,
@@ -102,8 +108,8 @@ def compare(
     >>> comparison.excluded["staircase"]
     'the staircase needs ε > 0'
     """
-    moved = sensitivity_read(privacy, sensitivity, cost, integer=integer)
-    effort = effort_read(solve, gap, seconds)
+    moved = parse_sensitivity(privacy, sensitivity, cost, integer=integer)
+    effort = parse_effort(solve, gap, seconds)
     problem = Problem(privacy, moved, cost, integer, parse_shape(shape))
     many = parse_count(releases, "releases", least=1)
     found, refused = _by_family(problem, many)
@@ -270,7 +276,7 @@ class Contender:
             ratio=_times(mechanism.cost, bound),
             radius=farthest(mechanism),
             half_width=half_width(mechanism, USUAL),
-            infinity_mass=proving(mechanism),
+            infinity_mass=revealing_probability(mechanism),
             exact_probability=mechanism.exact_probability,
             mechanism=mechanism,
         )

@@ -184,7 +184,7 @@ def reach(law: LatticeNoise, one: NumericQuery) -> Fraction:
     return law.within(one.confidence) * law.step + rounding_error(law.step, integer=one.integer)
 
 
-def calibrated(
+def calibrate_query(
     one: NumericQuery, privacy: Privacy, family: str | None, effort: Effort = CLOSED_FORMS
 ) -> Mechanism:
     """Return the mechanism of a family, or the least, for a wanted answer."""

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from leastnoise.accounting import compose
-from leastnoise.calibration import Effort, effort_read
+from leastnoise.calibration import Effort, parse_effort
 from leastnoise.core import basic_composition
 from leastnoise.core.exact import Number, format_exact, format_ratio, format_rounded, quote
 from leastnoise.core.noise import Gaussian, Rounded
@@ -25,7 +25,7 @@ from leastnoise.mechanism import Answer, Mechanism, check_allow_exact, numbers
 from leastnoise.planning import plan_text
 from leastnoise.planning.numeric_query import NumericQuery
 from leastnoise.planning.options import COMPOSED, SHARED, Asked, Option, option_of
-from leastnoise.planning.search import considered, impossible
+from leastnoise.planning.search import find_candidates, impossible_error
 from leastnoise.rendering import as_text, html_notes, html_table
 
 _LARGEST_EPSILON = 5_000
@@ -69,18 +69,18 @@ def plan(
     >>> sorted(found.release({"people": 42, "income": 123.5}))
     ['income', 'people']
     """
-    effort = effort_read(solve, Effort().gap, seconds)
-    asked = replace(_read(privacy, wanted), ends=time.monotonic() + effort.seconds)
-    candidates = considered(asked, effort)
+    effort = parse_effort(solve, Effort().gap, seconds)
+    asked = replace(_parse_problem(privacy, wanted), ends=time.monotonic() + effort.seconds)
+    candidates = find_candidates(asked, effort)
     possible = [one for one in candidates if one.make is not None]
     if not possible:
-        raise impossible(asked, candidates)
+        raise impossible_error(asked, candidates)
     best = min(possible, key=lambda one: one.option.cost or Fraction(0))
     mechanisms = best.make() if best.make is not None else ()
     chosen = option_of(best.option.family, best.option.how, asked, mechanisms)
     others = [one.option for one in candidates if one is not best]
     others.sort(key=lambda row: (row.cost is None, row.cost or 0))
-    together = proved(chosen.how, mechanisms, privacy)
+    together = prove_total(chosen.how, mechanisms, privacy)
     return Plan(privacy, asked.wanted, mechanisms, (chosen, *others), together)
 
 
@@ -149,13 +149,13 @@ class Plan:
             mechanism.verify()
             stated = (mechanism.sensitivity, mechanism.integer, mechanism.discretized.objective)
             if stated != (one.sensitivity, one.integer, one.objective):
-                raise _unproved("a mechanism is for another answer")
+                raise _plan_error("a mechanism is for another answer")
         chosen, asked = self.rows[0], Asked(self.privacy, self.wanted)
         self._check_together()
         if option_of(chosen.family, chosen.how, asked, self._ready) != chosen:
-            raise _unproved("the answers do not cost what it says")
+            raise _plan_error("the answers do not cost what it says")
         if asked.missed(chosen.half_widths):
-            raise _unproved("a target is missed")
+            raise _plan_error("a target is missed")
 
     def release(
         self,
@@ -211,8 +211,8 @@ class Plan:
         return Spending(self.total, mechanisms, {"answer": "plan", "of": names})
 
     def _check_together(self) -> None:
-        if proved(self.rows[0].how, self._ready, self.privacy) != self.total:
-            raise _unproved("the answers keep another promise together")
+        if prove_total(self.rows[0].how, self._ready, self.privacy) != self.total:
+            raise _plan_error("the answers keep another promise together")
 
     def _complete(self, values: object) -> None:
         """Refuse values that are not just those of the plan."""
@@ -291,7 +291,7 @@ class Plan:
         return f"Plan({self.privacy!r}: {_names(self.wanted)}; {self.rows[0].name})"
 
 
-def _read(privacy: Privacy, wanted: object) -> Asked:
+def _parse_problem(privacy: Privacy, wanted: object) -> Asked:
     as_privacy(privacy, "Privacy(1, '1e-6')")
     if not privacy.epsilon and not privacy.delta:
         raise InvalidParameter(
@@ -303,7 +303,7 @@ def _read(privacy: Privacy, wanted: object) -> Asked:
             f"an ε above {_LARGEST_EPSILON} protects nobody, and e^ε is not computed for it; got "
             f"ε = {format_exact(privacy.epsilon)}. Promise less."
         )
-    answers = _listed(wanted)
+    answers = _parse_queries(wanted)
     names = [one.name for one in answers]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -314,7 +314,7 @@ def _read(privacy: Privacy, wanted: object) -> Asked:
     return Asked(privacy, answers)
 
 
-def _listed(wanted: object) -> tuple[NumericQuery, ...]:
+def _parse_queries(wanted: object) -> tuple[NumericQuery, ...]:
     """Return the wanted answers of a list, or refuse what is none."""
     if isinstance(wanted, NumericQuery):
         raise InvalidParameter(
@@ -337,7 +337,7 @@ def _names(wanted: Iterable[NumericQuery]) -> str:
     return ", ".join(one.name for one in wanted)
 
 
-def _unproved(what: str) -> InvalidParameter:
+def _plan_error(what: str) -> InvalidParameter:
     return InvalidParameter(
         f"a plan must prove what it says; {what}. Plan again instead of putting one together."
     )
@@ -351,7 +351,7 @@ def _gaussian(mechanism: Mechanism) -> tuple[Fraction, Fraction]:
     return mechanism.effective_sensitivity, law.noise.sigma
 
 
-def proved(how: str, mechanisms: tuple[Mechanism, ...], asked: Privacy) -> Privacy:
+def prove_total(how: str, mechanisms: tuple[Mechanism, ...], asked: Privacy) -> Privacy:
     """Return what the mechanisms keep together; raise NotPrivate if that is more than was asked.
 
     By their own guarantees, as one Gaussian noise (both :mod:`leastnoise.core.basic_composition`),

@@ -30,7 +30,7 @@ from leastnoise.mechanism import Discretized, Mechanism
 from leastnoise.planning.closed_forms import drawn_of, on_line
 from leastnoise.planning.numeric_query import NumericQuery
 from leastnoise.planning.options import SHAPE, SHARED, Asked, Candidate, Option, reach
-from leastnoise.planning.search.allocation import TooLittle, apportioned, balanced, smallest
+from leastnoise.planning.search.allocation import TooLittle, apportion, balance, smallest
 from leastnoise.planning.search.estimates import Estimate
 
 GAUSSIAN = "gaussian"
@@ -44,7 +44,7 @@ _LARGEST_EPSILON = Fraction(50)
 
 
 @dataclass(frozen=True)
-class Sharing:
+class SharedGaussian:
     """Gaussian noise shared by all wanted answers."""
 
     asked: Asked
@@ -55,7 +55,7 @@ class Sharing:
         if other:
             return _refused(f"an answer is to have {other} noise")
         try:
-            shares = apportioned(Fraction(1), self.shares())
+            shares = apportion(Fraction(1), self.shares())
             return self._at([*map(self._sigma, self.asked.wanted, shares)])
         except TooLittle as error:
             return replace(_refused(error.rule), needs=error.needs)
@@ -80,7 +80,7 @@ class Sharing:
         smooth = all(isinstance(one.cost, Power) and not one.integer for one in wanted)
         if smooth and len(powers) == 1 and not self.asked.targets:
             return best_shares(wanted, as_float(powers.pop()))
-        return balanced([self._curve(one) for one in wanted], least, lambda: self.asked.left)
+        return balance([self._curve(one) for one in wanted], least, lambda: self.asked.left)
 
     def _curve(self, one: NumericQuery) -> Callable[[float], float]:
         estimate, sigma = Estimate(one), as_float(self.unit.sigma * one.sensitivity)

@@ -23,12 +23,12 @@ from leastnoise.planning.options import (
     Laws,
     Option,
     OutOfTime,
-    calibrated,
+    calibrate_query,
 )
 from leastnoise.planning.search.allocation import (
     Curve,
     TooLittle,
-    balanced,
+    balance,
     crossing,
     promises,
     smallest,
@@ -56,14 +56,14 @@ _BEYOND_FLOATS = (ArithmeticError, ValueError)
 Shares = tuple[list[float], list[float]]
 
 
-def parted() -> tuple[str, ...]:
+def split_families() -> tuple[str, ...]:
     """Return the families that a promise is parted for; Gaussian noise is shared instead."""
     return tuple(n for n, family in FAMILIES.items() if not family.is_gaussian and n != "comb")
 
 
 @dataclass(frozen=True)
-class Parting:
-    """All ways to part one promise over the wanted answers, a family each."""
+class SplitSearch:
+    """All ways to split one promise over the wanted answers, a family each."""
 
     asked: Asked
     laws: Laws
@@ -146,11 +146,11 @@ class Parting:
         """Return what was chosen, proved; of a single answer what calibrate finds by itself."""
         wanted = self.asked.wanted
         if family == LEAST and len(wanted) == 1 and not self.asked.targets:
-            least = calibrated(wanted[0], parts[0], wanted[0].family)
+            least = calibrate_query(wanted[0], parts[0], wanted[0].family)
             if least.discretized.cost <= chosen[0].cost:
                 return (least,)
         pairs = zip(wanted, parts, chosen, strict=True)
-        return tuple(calibrated(one, part, noise.family) for one, part, noise in pairs)
+        return tuple(calibrate_query(one, part, noise.family) for one, part, noise in pairs)
 
     def _chosen(self, name: str, one: NumericQuery, part: Privacy) -> Figures:
         """Return what a family draws for an answer; of the least, the best of several."""
@@ -252,7 +252,7 @@ class Parting:
                 rest = sum(shares[which][i] for i in ruled)
                 curves = [self._curve(names[i], i, shares, which, rest) for i in ruled]
                 low = [least[which][i] / rest for i in ruled]
-                found = balanced(curves, low, lambda: self.asked.left)
+                found = balance(curves, low, lambda: self.asked.left)
                 for i, share in zip(ruled, found, strict=True):
                     shares[which][i] = share * rest
             if turn and self.asked.targets:
