@@ -42,7 +42,7 @@ def measured(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str,
 
 def _ours(privacy: ln.Privacy, cost: ln.Cost, integer: bool, seconds: float) -> Row:
     """Return the proved bound, the certified noise and the best closed form."""
-    asked: dict[str, Any] = {"sensitivity": 1, "cost": cost, "integer": integer, "among": "any"}
+    asked: dict[str, Any] = {"sensitivity": 1, "cost": cost, "integer": integer, "shape": "any"}
     found = ln.calibrate(privacy, **asked, seconds=seconds)
     known = ln.compare(privacy, **asked, solve=False).rows[0]
     bound = float(found.certificate.lower_bound)

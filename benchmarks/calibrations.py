@@ -65,7 +65,7 @@ def _questions() -> dict[str, Callable[[], object]]:
     )
     for family in ("gaussian", "laplace", "truncated_laplace", "staircase", "least"):
         asked[f"compose, 1000 × {family}"] = _composed(family)
-    counts = [ln.Wanted(str(i), sensitivity=i, integer=True) for i in range(1, 11)]
+    counts = [ln.NumericQuery(str(i), sensitivity=i, integer=True) for i in range(1, 11)]
     asked["plan, 10 counts, solve=False"] = partial(ln.plan, _USUAL, counts, solve=False)
     asked["privacy_for, a count"] = partial(
         ln.privacy_for, error=5, confidence="0.95", sensitivity=1, delta="1e-6", integer=True
@@ -90,5 +90,5 @@ def _drawn_above(cost: ln.Cost) -> float:
     worst = Fraction(0)
     for delta in _DELTAS:
         mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=1, cost=cost)
-        worst = max(worst, mechanism.drawn.cost / mechanism.cost - 1)
+        worst = max(worst, mechanism.discretized.cost / mechanism.cost - 1)
     return float(f"{float(worst):.3g}")

@@ -52,7 +52,7 @@ def solved(gap: str, allowed: str) -> Row:
     def solve(near: str) -> None:
         found.append(
             ln.calibrate(
-                _PROMISE, sensitivity=1, cost=ln.l2, among="any", gap=near, seconds=allowed
+                _PROMISE, sensitivity=1, cost=ln.l2, shape="any", gap=near, seconds=allowed
             )
         )
 

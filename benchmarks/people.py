@@ -13,6 +13,7 @@ import duckdb
 
 import leastnoise as ln
 from leastnoise.ledger import UNRECORDED
+from leastnoise.tables import Protected
 from leastnoise.tables.execute import run
 from leastnoise.tables.release import prepare
 
@@ -104,7 +105,7 @@ def questions(rows: int) -> tuple[ln.Count, ln.Sum]:
     )
 
 
-def _query(table: ln.Protected, both: list[Any]) -> Callable[[], object]:
+def _query(table: Protected, both: list[Any]) -> Callable[[], object]:
     """Return what asks the engine and does no more: no noise is planned for, none is drawn."""
     prepared = prepare(both, table.source, table.unit, PRIVACY)
     return partial(run, table.source, prepared.batches)

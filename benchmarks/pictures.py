@@ -11,12 +11,12 @@ from benchmarks.growth import FAMILIES
 from benchmarks.timing import Row
 from benchmarks.words import promise
 from leastnoise import plots
-from leastnoise.plots.canvas import COLOURS, styled, titled
+from leastnoise.plots.canvas import COLORS, styled, titled
 
 alt: Any = altair  # not all of it is typed
 
 WHO = ("leastnoise", "numpy", "AES-CTR", "diffprivlib", "opendp", "python-dp")
-_INKS = (COLOURS[0], COLOURS[4], "#333333", COLOURS[1], COLOURS[2], COLOURS[3])
+_INKS = (COLORS[0], COLORS[4], "#333333", COLORS[1], COLORS[2], COLORS[3])
 _SHAPES = ("circle", "square", "triangle-right", "triangle-up", "diamond", "cross")
 _WIDTH = 520
 _ACROSS = {"n": "numbers released", "digits": "digits of 1/δ", "m": "cells to a Δ (m)"}
@@ -182,7 +182,7 @@ def _lines(
 ) -> Any:
     """Draw a line with dots for each name; ``places`` are the keys of across and up."""
     x, y = places
-    inks = alt.Scale(domain=list(names), range=COLOURS[: len(names)])
+    inks = alt.Scale(domain=list(names), range=COLORS[: len(names)])
     wide = alt.Scale(type="log", nice=False, padding=8)
     # A number that stays the same is drawn under its bar, not as large as the picture.
     plain = alt.Scale(domain=[0, MEGABYTES])
@@ -232,7 +232,7 @@ def solves(part: Row) -> Any:
             y=alt.Y("done:Q", title="part of the solves done", axis=alt.Axis(format="%")),
             color=alt.Color(
                 "name:N",
-                scale=alt.Scale(domain=list(costs), range=COLOURS[: len(costs)]),
+                scale=alt.Scale(domain=list(costs), range=COLORS[: len(costs)]),
                 sort=None,
                 title="cost",
             ),
@@ -251,7 +251,7 @@ def installing(part: Row) -> Any:
         rest = sum(mb for mb in ones.values() if mb < 5)
         values.append({"install": name, "package": "others", "MB": rest})
     packages = [*dict.fromkeys(one for _, one, _ in large), "others"]
-    inks = [*(COLOURS * 2)[: len(packages) - 1], "#cccccc"]
+    inks = [*(COLORS * 2)[: len(packages) - 1], "#cccccc"]
     chart = (
         alt.Chart(alt.Data(values=values))
         .mark_bar()

@@ -38,11 +38,11 @@ def solved(epsilon: str, delta: str, cost: str, allowed: float) -> Row:
     privacy, objective = ln.Privacy(epsilon, delta), COSTS[cost]
     took = seconds(
         lambda: found.append(
-            ln.calibrate(privacy, sensitivity=1, cost=objective, among="any", seconds=str(allowed))
+            ln.calibrate(privacy, sensitivity=1, cost=objective, shape="any", seconds=str(allowed))
         )
     )
     text = found[0].certificate.to_json()
-    checking = seconds(lambda: ln.Certificate.from_json(text).check())
+    checking = seconds(lambda: ln.Certificate.from_json(text).verify())
     certificate = ln.Certificate.from_json(text)
     excess = certificate.cost - certificate.lower_bound
     row = {

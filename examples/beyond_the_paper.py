@@ -75,7 +75,7 @@ def over_epsilons(epsilons: Sequence[str], deltas: Sequence[str]) -> list[Row]:
         for epsilon in epsilons:
             for delta in deltas:
                 privacy = ln.Privacy(epsilon, delta)
-                free, falling = (least(privacy, cost, among) for among in ("any", "decreasing"))
+                free, falling = (least(privacy, cost, shape) for shape in ("any", "unimodal"))
                 row: Row = {"cost": name, "ε": epsilon, "δ": delta}
                 row |= bracket("any shape", free) | bracket("never rising", falling)
                 # A noise that never rises is one of any shape too.
@@ -90,9 +90,9 @@ def over_epsilons(epsilons: Sequence[str], deltas: Sequence[str]) -> list[Row]:
     return rows
 
 
-def least(privacy: ln.Privacy, cost: ln.Cost, among: str) -> ln.Mechanism:
+def least(privacy: ln.Privacy, cost: ln.Cost, shape: str) -> ln.Mechanism:
     """Return a noise that is proved to be nearly the least of its class."""
-    return ln.calibrate(privacy, sensitivity=1, cost=cost, among=among, gap=GAP, seconds=SECONDS)
+    return ln.calibrate(privacy, sensitivity=1, cost=cost, shape=shape, gap=GAP, seconds=SECONDS)
 
 
 def bracket(name: str, mechanism: ln.Mechanism) -> Row:
@@ -169,7 +169,7 @@ def heat(rows: Sequence[Row], gain: str, axes: tuple[str, str], upright: str, to
         x=alt.X("x:O", sort=None, title=x, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("y:O", sort=None, title=upright),
     )
-    colour = alt.Color(
+    color = alt.Color(
         "gain:Q",
         title="gain, %",
         scale=alt.Scale(scheme="blues", domain=[0, max(top, 1)]),
@@ -177,7 +177,7 @@ def heat(rows: Sequence[Row], gain: str, axes: tuple[str, str], upright: str, to
     )
     ink = alt.condition(alt.datum.gain > top / 2, alt.value("white"), alt.value("#333333"))
     numbers = base.mark_text(fontSize=11).encode(text=alt.Text("gain:Q", format=".1f"), color=ink)
-    return base.mark_rect(stroke="white", strokeWidth=1).encode(color=colour) + numbers
+    return base.mark_rect(stroke="white", strokeWidth=1).encode(color=color) + numbers
 
 
 def shown(gain: float) -> float:

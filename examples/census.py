@@ -8,7 +8,7 @@ import textwrap
 from pathlib import Path
 
 import leastnoise as ln
-from leastnoise.tables import census
+from leastnoise.tables import Protected, census
 
 # What an income can be: known of the world, not looked up in the table.
 INCOMES = (0, 150_000)
@@ -24,7 +24,7 @@ def main() -> None:
             print(f"\nLeft in the ledger: {ledger.left}.")
 
 
-def ask(people: ln.Protected) -> None:
+def ask(people: Protected) -> None:
     """Ask four questions."""
     say("How many persons live where? Regions are discovered: one of a single person stays hidden.")
     show(people.count(by="region", max_groups=1, privacy=ln.Privacy("0.2", "1e-7")))

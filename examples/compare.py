@@ -18,6 +18,7 @@ import altair
 import leastnoise as ln
 from leastnoise import plots
 from leastnoise.core.exact import format_rounded
+from leastnoise.planning import Comparison
 
 alt: Any = altair  # not all of it is typed
 
@@ -62,7 +63,7 @@ def main() -> None:
 # ------------------------------------------------------------------- the numbers
 
 
-def side_by_side(comparison: ln.Comparison) -> list[Row]:
+def side_by_side(comparison: Comparison) -> list[Row]:
     """Return what the table of a comparison shows, to a few digits, and last the lower bound."""
     rows = [
         {
@@ -71,7 +72,7 @@ def side_by_side(comparison: ln.Comparison) -> list[Row]:
             "times": shown(row.ratio, 5),
             "usual": shown(row.half_width, 4),
             "largest": shown(row.radius, 6),
-            "proves": shown(row.impossible, 2),
+            "proves": shown(row.infinity_mass, 2),
         }
         for row in comparison
     ]
@@ -118,7 +119,7 @@ def markdown(rows: Sequence[Row]) -> str:
 # ------------------------------------------------------------------- the pictures
 
 
-def write_pictures(folder: Path, name: str, comparison: ln.Comparison) -> None:
+def write_pictures(folder: Path, name: str, comparison: Comparison) -> None:
     """Draw the noises and what they cost as δ and as ε changes."""
     charts = {
         "noises": plots.compared(comparison),

@@ -14,7 +14,7 @@ def main() -> None:
     show("the noise", mechanism.noise)
     show("expected |error|", f"{float(mechanism.cost)}")
     show("proved", mechanism.certificate)
-    mechanism.certificate.check()
+    mechanism.certificate.verify()
     show("checked again", "in exact rationals, without trusting the finder")
 
     say("Release the true answer 42, three times (each time is spent):")

@@ -10,26 +10,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from leastnoise import errors
-    from leastnoise.accounting import Composition, Profile, compose
+    from leastnoise import errors, noise
+    from leastnoise.accounting import Profile, compose
     from leastnoise.certificate import Certificate
     from leastnoise.core.privacy import Privacy
-    from leastnoise.costs import Cost, l1, l2, lp, points, threshold
+    from leastnoise.costs import Cost, l1, l2, lp, piecewise_linear, threshold
     from leastnoise.ledger import UNRECORDED, Ledger
-    from leastnoise.mechanism import Answer, Answers, Mechanism, calibrate, calibrate_pair, hold
-    from leastnoise.noise import (
-        DiscreteUniform,
-        Gaussian,
-        Laplace,
-        Noise,
-        Staircase,
-        Steps,
-        TruncatedLaplace,
-        Uniform,
-    )
-    from leastnoise.paper import Rearrangement, rearrange, symmetrised
-    from leastnoise.planning import Comparison, Plan, Wanted, compare, plan, privacy_for
-    from leastnoise.tables import Count, Histogram, Mean, Protected, Quantile, Sum, protect
+    from leastnoise.mechanism import Answer, Answers, Mechanism, calibrate
+    from leastnoise.noise import Noise, Steps
+    from leastnoise.planning import NumericQuery, compare, plan, privacy_for
+    from leastnoise.tables import Count, Histogram, Mean, Quantile, Sum, protect
 
 __version__ = "0.6.0.dev0"
 
@@ -38,45 +28,31 @@ __all__ = [
     "Answer",
     "Answers",
     "Certificate",
-    "Comparison",
-    "Composition",
     "Cost",
     "Count",
-    "DiscreteUniform",
-    "Gaussian",
     "Histogram",
-    "Laplace",
     "Ledger",
     "Mean",
     "Mechanism",
     "Noise",
-    "Plan",
+    "NumericQuery",
     "Privacy",
     "Profile",
-    "Protected",
     "Quantile",
-    "Rearrangement",
-    "Staircase",
     "Steps",
     "Sum",
-    "TruncatedLaplace",
-    "Uniform",
-    "Wanted",
     "calibrate",
-    "calibrate_pair",
     "compare",
     "compose",
     "errors",
-    "hold",
     "l1",
     "l2",
     "lp",
+    "noise",
+    "piecewise_linear",
     "plan",
-    "points",
     "privacy_for",
     "protect",
-    "rearrange",
-    "symmetrised",
     "threshold",
 ]
 
@@ -84,37 +60,52 @@ __all__ = [
 # first asked for, so that `import leastnoise` is immediate, also inside programs that only catch
 # its errors.
 _HOMES = {
-    "accounting": ("Composition", "Profile", "compose"),
+    "accounting": ("Profile", "compose"),
     "certificate": ("Certificate",),
     "core.privacy": ("Privacy",),
-    "costs": ("Cost", "l1", "l2", "lp", "points", "threshold"),
+    "costs": ("Cost", "l1", "l2", "lp", "piecewise_linear", "threshold"),
     "ledger": ("UNRECORDED", "Ledger"),
-    "mechanism": ("Answer", "Answers", "Mechanism", "calibrate", "calibrate_pair", "hold"),
-    "noise": (
-        "DiscreteUniform",
-        "Gaussian",
-        "Laplace",
-        "Noise",
-        "Staircase",
-        "Steps",
-        "TruncatedLaplace",
-        "Uniform",
-    ),
-    "paper": ("Rearrangement", "rearrange", "symmetrised"),
-    "planning": ("Comparison", "Plan", "Wanted", "compare", "plan", "privacy_for"),
-    "tables": ("Protected", "protect"),
+    "mechanism": ("Answer", "Answers", "Mechanism", "calibrate"),
+    "noise": ("Noise", "Steps"),
+    "planning": ("NumericQuery", "compare", "plan", "privacy_for"),
+    "tables": ("protect",),
+}
+_MODULES = ("errors", "noise")
+# Names that were here up to 0.5.0, by where they are now. Each use warns.
+_MOVED = {
+    "Comparison": "leastnoise.planning:Comparison",
+    "Composition": "leastnoise.accounting:Composition",
+    "DiscreteUniform": "leastnoise.noise:DiscreteUniform",
+    "Gaussian": "leastnoise.noise:Gaussian",
+    "Laplace": "leastnoise.noise:Laplace",
+    "Plan": "leastnoise.planning:Plan",
+    "Protected": "leastnoise.tables:Protected",
+    "Rearrangement": "leastnoise.paper:Rearrangement",
+    "Staircase": "leastnoise.noise:Staircase",
+    "TruncatedLaplace": "leastnoise.noise:TruncatedLaplace",
+    "Uniform": "leastnoise.noise:Uniform",
+    "Wanted": "leastnoise:NumericQuery",
+    "calibrate_pair": "leastnoise.mechanism:calibrate_pair",
+    "hold": "leastnoise:Mechanism.from_noise",
+    "points": "leastnoise:piecewise_linear",
+    "rearrange": "leastnoise.paper:rearrange",
+    "symmetrised": "leastnoise.paper:symmetrize",
 }
 
 
 def __getattr__(name: str) -> object:
     """Load a public name from its home on first use."""
-    if name == "errors":
-        return import_module("leastnoise.errors")
+    if name in _MODULES:
+        return import_module(f"leastnoise.{name}")
     for home, names in _HOMES.items():
         if name in names:
             found = getattr(import_module(f"leastnoise.{home}"), name)
             globals()[name] = found
             return found
+    if name in _MOVED:
+        from leastnoise.deprecation import renamed_names
+
+        return renamed_names(__name__, _MOVED)(name)
     if not name.startswith("_"):
         from leastnoise.tables import QUERIES  # light: the names of the registered table queries
 

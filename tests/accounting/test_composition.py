@@ -152,9 +152,9 @@ def test_delta_far_below_any_float_noise() -> None:
 def test_a_gaussian_beside_a_small_promise_is_squeezed_at_1e_25() -> None:
     """δ(ε) ≤ δ(ε of both) ≤ δ(ε − ε₀): one release of (ε₀, 0) moves every loss by ε₀ at most."""
     small = Fraction(1, 10_000)
-    profile = ln.Profile(ln.Gaussian(10), sensitivity=1)
+    profile = ln.Profile(ln.noise.Gaussian(10), sensitivity=1)
     together = ln.compose([(profile, 16), ln.Privacy(small), ln.Privacy(small)])
-    one = ln.Profile(ln.Gaussian(10), sensitivity=4)
+    one = ln.Profile(ln.noise.Gaussian(10), sensitivity=4)
     for epsilon in (Fraction(0), Fraction(1), Fraction(3), Fraction("4.3")):
         found = together.enclose(epsilon)
         assert found.upper >= one.enclose(epsilon).lower
@@ -170,10 +170,10 @@ def test_a_gaussian_beside_a_small_promise_is_squeezed_at_1e_25() -> None:
 def test_gaussians_compose_to_one_gaussian(count: int) -> None:
     """k releases moved by Δ are one moved by √k·Δ, whatever their scales."""
     root = math.isqrt(count)
-    parts = [ln.Profile(ln.Gaussian(3 * i), sensitivity=i) for i in range(1, count + 1)]
+    parts = [ln.Profile(ln.noise.Gaussian(3 * i), sensitivity=i) for i in range(1, count + 1)]
     for epsilon in (0, 1, 5):
         found = ln.compose(parts).enclose(epsilon)
-        one = ln.Profile(ln.Gaussian(3), sensitivity=root).enclose(epsilon)
+        one = ln.Profile(ln.noise.Gaussian(3), sensitivity=root).enclose(epsilon)
         assert max(found.lower, one.lower) <= min(found.upper, one.upper)
         assert found.is_narrow(60)
 
@@ -220,7 +220,7 @@ def dp_law(law: Law, *, up: bool) -> object:
 GEOMETRIC = ln.calibrate(ln.Privacy("0.3"), sensitivity=1, integer=True)
 DP: dict[str, tuple[list[tuple[object, int]], list[tuple[Callable[..., object], int]]]] = {
     "Laplace": (
-        [(ln.Profile(ln.Laplace(4), sensitivity=1), 20)],
+        [(ln.Profile(ln.noise.Laplace(4), sensitivity=1), 20)],
         [(lambda up: dp_laplace(4.0, up=up), 20)],
     ),
     "geometric": ([(GEOMETRIC, 15)], [(lambda up: dp_geometric(0.3, up=up), 15)]),
@@ -230,8 +230,8 @@ DP: dict[str, tuple[list[tuple[object, int]], list[tuple[Callable[..., object], 
     ),
     "mixed": (
         [
-            (ln.Profile(ln.Laplace(4), sensitivity=1), 6),
-            (ln.Profile(ln.Gaussian(5), sensitivity=1), 3),
+            (ln.Profile(ln.noise.Laplace(4), sensitivity=1), 6),
+            (ln.Profile(ln.noise.Gaussian(5), sensitivity=1), 3),
             (GEOMETRIC, 2),
             (ln.Privacy("0.2", "1e-5"), 4),
             (ln.Profile(FLAT, sensitivity=1), 1),
@@ -271,7 +271,7 @@ def test_dp_accounting_agrees_within_its_own_error(name: str) -> None:
 
 @pytest.mark.parametrize("epsilon", [0, 1, 30])
 def test_uniform_releases_are_told_by_one_product(epsilon: int) -> None:
-    together = ln.compose([(ln.Profile(ln.Uniform(5), sensitivity=1), 7)])
+    together = ln.compose([(ln.Profile(ln.noise.Uniform(5), sensitivity=1), 7)])
     truth = 1 - Fraction(9, 10) ** 7
     assert together.enclose(epsilon) == Interval.exact(truth)
     mechanism = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1)
@@ -300,10 +300,12 @@ MECHANISMS = [
 ]
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda each: type(each.drawn.noise).__name__)
+@pytest.mark.parametrize(
+    "mechanism", MECHANISMS, ids=lambda each: type(each.discretized.noise).__name__
+)
 def test_every_family_keeps_within_what_is_known_of_it(mechanism: ln.Mechanism) -> None:
     """One alone is its profile; several never pass the sums, and more never tell less."""
-    profile = ln.Profile(mechanism.drawn.noise, sensitivity=mechanism.protected)
+    profile = ln.Profile(mechanism.discretized.noise, sensitivity=mechanism.effective_sensitivity)
     one = ln.compose([mechanism])
     for epsilon in (Fraction(0), Fraction(1, 10), Fraction(1)):
         alone = profile.enclose(epsilon)
@@ -348,7 +350,7 @@ def test_answers_mechanisms_and_compositions_are_read_as_what_they_are() -> None
     laplace = MECHANISMS[1]
     answer = laplace.release(3)
     array = laplace.release(np.arange(3.0))
-    twice = laplace.release(np.arange(3.0), touches=2)
+    twice = laplace.release(np.arange(3.0), contributions=2)
     assert ln.compose([answer]).parts == ln.compose([laplace]).parts == ((laplace, 1),)
     assert ln.compose([array]).parts == ((laplace, 1),)
     assert ln.compose([twice]).parts == ((ln.Privacy(1), 1),)
@@ -391,7 +393,7 @@ def test_it_is_compared_with_the_sum_at_the_same_delta() -> None:
     assert shown >= 1 - (1 - Fraction(1, 10**6)) ** 10
     assert together.epsilon(shown) <= Fraction(before.split("ε = ")[1].split()[0]) < 10
     # Where nothing is promised, as of a profile, there is no such δ, and 1e-6 is shown.
-    profile = ln.Profile(ln.Gaussian(5), sensitivity=1)
+    profile = ln.Profile(ln.noise.Gaussian(5), sensitivity=1)
     assert " at δ = 0.000001 (added up" in str(ln.compose([(profile, 10)]))
     assert str(ln.compose([gaussian])).endswith(
         "ε = 1 at δ = 0.000001 (nothing is gained over adding up)"
@@ -409,7 +411,7 @@ def test_it_is_compared_with_the_sum_at_the_same_delta() -> None:
             [SimpleNamespace(composed_as=ln.Privacy(1), privacy=ln.Privacy(1))],
             r"what is composed must be .*; got an object of type SimpleNamespace\. Give",
         ),
-        ([ln.Gaussian(1)], r"got an object of type Gaussian\. Give"),
+        ([ln.noise.Gaussian(1)], r"got an object of type Gaussian\. Give"),
         ([(ln.Privacy(1), 0)], r"must be a whole number of at least 1; got 0\. Give"),
         ([(ln.Privacy(1), "x")], r"how often a part is released must be a finite number"),
         ([(ln.compose([]), "0.5")], r"must be a whole number of at least 1; got '0\.5'\. Give"),
@@ -442,7 +444,11 @@ def test_rounded_noise_lies_between_two_moves_on_the_line(
 ) -> None:
     """What a composition takes for it: H(f; d − step) ≤ H of the rounded ≤ H(f; d)."""
     epsilon = Fraction(tenths, 10)
-    for noise in (ln.Laplace(scale), ln.Gaussian(scale), ln.TruncatedLaplace(scale, 3 * scale)):
+    for noise in (
+        ln.noise.Laplace(scale),
+        ln.noise.Gaussian(scale),
+        ln.noise.TruncatedLaplace(scale, 3 * scale),
+    ):
         rounded = ln.Profile(Rounded(ONE, noise), sensitivity=steps).enclose(epsilon)
         assert rounded.lower <= ln.Profile(noise, sensitivity=steps).delta(epsilon)
         if steps > 1:
@@ -451,4 +457,3 @@ def test_rounded_noise_lies_between_two_moves_on_the_line(
 
 def test_it_is_the_same_from_the_root() -> None:
     assert isinstance(ln.compose([ln.Privacy(1)]), Composition)
-    assert ln.Composition is Composition

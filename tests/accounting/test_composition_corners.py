@@ -47,7 +47,7 @@ def test_a_worst_move_that_is_not_the_longest_is_counted_once(epsilon: int) -> N
 
 
 def test_what_keeps_nothing_keeps_nothing_together() -> None:
-    nothing = ln.Profile(ln.Uniform(Fraction(1, 2)), sensitivity=1)
+    nothing = ln.Profile(ln.noise.Uniform(Fraction(1, 2)), sensitivity=1)
     for parts in ([nothing], [nothing, ln.Privacy(1)], [(nothing, 3)]):
         assert ln.compose(parts).delta(0) == ln.compose(parts).delta(5) == 1
     with pytest.raises(ln.errors.InvalidParameter, match="a promise needs δ < 1"):
@@ -58,6 +58,9 @@ def test_what_keeps_nothing_keeps_nothing_together() -> None:
 def test_losses_below_any_float_are_losses(power: int) -> None:
     """δ(0) of two promises of ε is ((e^ε − 1)/(e^ε + 1))·(1 + …) ≥ ε/2 − ε², and at most 2ε."""
     tiny = Fraction(1, 10**power)
-    for parts in ([(ln.Privacy(tiny), 2)], [(ln.Profile(ln.Laplace(1 / tiny), sensitivity=1), 2)]):
+    for parts in (
+        [(ln.Privacy(tiny), 2)],
+        [(ln.Profile(ln.noise.Laplace(1 / tiny), sensitivity=1), 2)],
+    ):
         found = ln.compose(parts).delta(0)
         assert tiny / 2 - tiny**2 <= found <= 2 * tiny

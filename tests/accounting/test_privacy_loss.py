@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import leastnoise as ln
 from leastnoise.accounting.curves import LossCurve, Table
-from leastnoise.accounting.discretise import law_above, law_below
+from leastnoise.accounting.discretize import law_above, law_below
 from leastnoise.accounting.joint import JointLoss
 from leastnoise.accounting.parts import noise_losses
 from leastnoise.accounting.privacy_loss import Losses, LossGrid
@@ -106,15 +106,15 @@ def composed_exactly(given_tables: list[Table], factor: Fraction) -> Fraction:
 
 
 CURVES: dict[str, tuple[ln.Noise, Fraction]] = {
-    "Laplace": (ln.Laplace(3), Fraction(2)),
-    "Laplace moved far": (ln.Laplace(1), Fraction(9)),
-    "cut Laplace": (ln.TruncatedLaplace(2, 7), Fraction(1)),
-    "cut Laplace moved beyond its radius": (ln.TruncatedLaplace(2, 3), Fraction(4)),
-    "cut Laplace moved beyond its support": (ln.TruncatedLaplace(2, 3), Fraction(6)),
-    "Gaussian": (ln.Gaussian(2), Fraction(3)),
-    "staircase": (ln.Staircase(1, "0.3", "0.4"), Fraction(1)),
-    "staircase moved far": (ln.Staircase(1, "0.3", "0.7"), Fraction(5, 2)),
-    "uniform with an atom": (ln.Uniform(5, "0.1"), Fraction(2)),
+    "Laplace": (ln.noise.Laplace(3), Fraction(2)),
+    "Laplace moved far": (ln.noise.Laplace(1), Fraction(9)),
+    "cut Laplace": (ln.noise.TruncatedLaplace(2, 7), Fraction(1)),
+    "cut Laplace moved beyond its radius": (ln.noise.TruncatedLaplace(2, 3), Fraction(4)),
+    "cut Laplace moved beyond its support": (ln.noise.TruncatedLaplace(2, 3), Fraction(6)),
+    "Gaussian": (ln.noise.Gaussian(2), Fraction(3)),
+    "staircase": (ln.noise.Staircase(1, "0.3", "0.4"), Fraction(1)),
+    "staircase moved far": (ln.noise.Staircase(1, "0.3", "0.7"), Fraction(5, 2)),
+    "uniform with an atom": (ln.noise.Uniform(5, "0.1"), Fraction(2)),
     "steps": (ln.Steps([-2, -1, 1, 2], ["1/8", "3/8", "1/8"]), Fraction(3, 2)),
     "comb": (
         ln.Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"]),
@@ -157,8 +157,8 @@ def test_two_fixed_neighbours_reach_the_curve_from_below(name: str) -> None:
 @pytest.mark.parametrize(
     "curve",
     [
-        Decaying(ln.Laplace(2), ONE),
-        Decaying(ln.TruncatedLaplace(2, 9), ONE),
+        Decaying(ln.noise.Laplace(2), ONE),
+        Decaying(ln.noise.TruncatedLaplace(2, 9), ONE),
         Normal(Interval.exact(1)),
     ],
     ids=["Laplace", "cut", "Gaussian"],
@@ -241,7 +241,7 @@ def test_trimming_moves_losses_to_the_stated_side(
 ) -> None:
     grid = LossGrid(Fraction(1, 4), 64)
     law = Losses(grid, -3, masses, 17, above=above)
-    trimmed = law.trimmed(spared)
+    trimmed = law.trim(spared)
     for level in (Fraction(0), Fraction(1, 3), Fraction(1)):
         before, after = law.delta(level), trimmed.delta(level)
         slack = Fraction(20, grid.one)  # of rounding
@@ -251,7 +251,7 @@ def test_trimming_moves_losses_to_the_stated_side(
 
 @pytest.mark.parametrize(
     "noise",
-    [ln.Gaussian(2), ln.Laplace(2), ln.TruncatedLaplace(2, 7)],
+    [ln.noise.Gaussian(2), ln.noise.Laplace(2), ln.noise.TruncatedLaplace(2, 7)],
     ids=repr,
 )
 def test_the_profile_of_any_smooth_noise_gives_the_curve_of_its_formula(noise: Any) -> None:
@@ -264,8 +264,8 @@ def test_the_profile_of_any_smooth_noise_gives_the_curve_of_its_formula(noise: A
         assert least <= high
         assert low <= most
         assert high - low <= 1 << (BITS - 60)
-    assert found.impossible.lower <= formula.impossible.upper
-    assert formula.impossible.lower <= found.impossible.upper
+    assert found.infinity_mass.lower <= formula.infinity_mass.upper
+    assert formula.infinity_mass.lower <= found.infinity_mass.upper
     # Composed, both bounds hold whichever curve they come from.
     above = JointLoss(((found, 3),), above=True).delta(Fraction(1, 2))
     below = JointLoss(((found, 3),), above=False).delta(Fraction(1, 2))

@@ -118,7 +118,7 @@ def test_delta_is_the_integral_of_the_excess(noise: Smooth, moved: str, epsilon:
 def test_twice_a_truncated_radius_apart_nothing_is_hidden() -> None:
     profile = Profile(TruncatedLaplace(1, "0.4"), sensitivity=1)
     assert profile.enclose(5) == Interval.exact(1)
-    assert profile.impossible == 1
+    assert profile.infinity_mass == 1
     assert profile.tradeoff("0.2") == 0
 
 
@@ -190,7 +190,7 @@ def test_truncated_laplace_is_tight_where_its_theorem_says(epsilon: str, delta: 
     profile = Profile(truncated(epsilon, delta), sensitivity=1)
     assert holds(profile.enclose(epsilon), real(delta))
     # Beyond ε = Δ/b it tells by impossible outputs alone: δ stays what it is.
-    assert abs(profile.impossible - Fraction(delta)) <= Fraction(delta) * WIDTH
+    assert abs(profile.infinity_mass - Fraction(delta)) <= Fraction(delta) * WIDTH
     assert abs(profile.delta(9) - Fraction(delta)) <= Fraction(delta) * WIDTH
 
 
@@ -321,7 +321,7 @@ def test_a_fine_lattice_comes_up_to_the_line(noise: Smooth, moved: str) -> None:
 def test_a_move_of_less_than_a_step_is_none() -> None:
     for law in (Rounded(Fraction(1), Gaussian(1)), DiscreteUniform(reach=3)):
         profile = Profile(law, sensitivity="0.9")
-        assert profile.delta(0) == profile.impossible == profile.renyi(2) == 0
+        assert profile.delta(0) == profile.infinity_mass == profile.renyi(2) == 0
         assert profile.tradeoff("0.3") == Fraction(7, 10)
 
 
@@ -356,7 +356,7 @@ def test_it_falls_with_epsilon_and_grows_with_the_move(
     assert profile.enclose(high).lower <= profile.delta(low)
     nearer, farther = (Profile(noise, sensitivity=d) for d in (low, high))
     assert nearer.enclose(1).lower <= farther.delta(1)
-    assert nearer.impossible <= farther.impossible * (1 + WIDTH)
+    assert nearer.infinity_mass <= farther.infinity_mass * (1 + WIDTH)
 
 
 # ------------------------------------------------------------------------ trade-off
@@ -455,7 +455,7 @@ def test_at_its_period_a_staircase_has_one_ratio(
     less = 1 / factor
     assert profile.at_factor(less) == 1 - less + less * profile.at_factor(factor)
     assert profile.advantage == noise.total_variation(Fraction(3))
-    assert profile.impossible == 0
+    assert profile.infinity_mass == 0
 
 
 @settings(max_examples=40, deadline=None)
@@ -514,18 +514,20 @@ def test_a_test_of_a_staircase_takes_the_highest_ratios_first() -> None:
 
 
 def test_what_is_impossible_for_a_neighbour() -> None:
-    assert Profile(Uniform(5), sensitivity=1).impossible == Fraction(1, 10)
-    assert Profile(Uniform(1, "1/4"), sensitivity=1).impossible == Fraction(1, 4) + Fraction(3, 8)
+    assert Profile(Uniform(5), sensitivity=1).infinity_mass == Fraction(1, 10)
+    assert Profile(Uniform(1, "1/4"), sensitivity=1).infinity_mass == Fraction(1, 4) + Fraction(
+        3, 8
+    )
     teeth = Steps([-2, -1, 1, 2], ["1/2", 0, "1/2"])
-    assert Profile(teeth, sensitivity=3).impossible == 1  # at a move of 2
-    assert Profile(Steps([], [], {0: 1}), sensitivity=1).impossible == 1
+    assert Profile(teeth, sensitivity=3).infinity_mass == 1  # at a move of 2
+    assert Profile(Steps([], [], {0: 1}), sensitivity=1).infinity_mass == 1
     slope = Steps([0, 1, 3], ["2/5", "3/10"])
-    assert Profile(slope, sensitivity=1).impossible == Fraction(2, 5)
+    assert Profile(slope, sensitivity=1).infinity_mass == Fraction(2, 5)
     law = DiscreteSteps(Fraction(1), (Run(-1, 1, 1), Run(0, 1, 5), Run(1, 1, 1)))
-    assert Profile(law, sensitivity=1).impossible == Fraction(1, 7)
-    assert Profile(law, sensitivity=2).impossible == Fraction(6, 7)
+    assert Profile(law, sensitivity=1).infinity_mass == Fraction(1, 7)
+    assert Profile(law, sensitivity=2).infinity_mass == Fraction(6, 7)
     for noise in (Gaussian(1), Laplace(1), Rounded(HALF, Laplace(1)), Staircase(1, 0, HALF)):
-        assert Profile(noise, sensitivity=1).impossible == 0
+        assert Profile(noise, sensitivity=1).infinity_mass == 0
 
 
 @pytest.mark.parametrize("moved", ["0.1", "1", "2", "3.5"])
@@ -534,7 +536,7 @@ def test_what_is_impossible_for_truncated_noise(moved: str) -> None:
     apart, kept = real(moved) - 2, -mpmath.expm1(-2)
     beyond = (mpmath.exp(-abs(apart)) - mpmath.exp(-2)) / (2 * kept)
     truth = rational(beyond if apart < 0 else 1 - beyond)
-    found = Profile(TruncatedLaplace(1, 2), sensitivity=moved).impossible
+    found = Profile(TruncatedLaplace(1, 2), sensitivity=moved).infinity_mass
     assert truth * (1 - HAIR) <= found <= truth * (1 + WIDTH)
 
 
@@ -544,7 +546,9 @@ def test_on_a_lattice_too(step: str, steps: int) -> None:
     law = Rounded(Fraction(step), TruncatedLaplace(1, 2))
     possible = {i for i in range(-12, 13) if law.weight(i) > Fraction(1, 1 << 100)}
     gone = sum((law.weight(i) for i in possible if i - steps not in possible), Fraction(0))
-    assert abs(Profile(law, sensitivity=steps * law.step).impossible - gone) < Fraction(1, 1 << 90)
+    assert abs(Profile(law, sensitivity=steps * law.step).infinity_mass - gone) < Fraction(
+        1, 1 << 90
+    )
 
 
 # ------------------------------------------------------------------------ Rényi

@@ -22,6 +22,7 @@ from leastnoise.calibration.comb import least_comb
 from leastnoise.certificate.evidence import CombBound
 from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter, NotPrivate
+from leastnoise.paper import symmetrize
 from tests.support.random_noise import steps
 
 TINY = Fraction(1, 10**12)
@@ -150,7 +151,7 @@ def test_the_comb_keeps_its_promise_at_every_move_where_ends_meet(delta: str) ->
 @given(large, sensitivities)
 def test_a_comb_is_proved_least(delta: Fraction, sensitivity: Fraction) -> None:
     noise, certificate = made(delta, sensitivity)
-    certificate.check()
+    certificate.verify()
     assert not certificate.exact  # β is irrational
     assert 0 < certificate.gap <= Fraction(1, 1 << 80)
     assert re.fullmatch(
@@ -177,7 +178,7 @@ def test_it_beats_the_noise_of_the_paper_by_a_constant_factor(delta: Fraction) -
 def test_rationals_decide_where_combs_begin() -> None:
     """At δ = 1/(1+2r) with r just below β, and just above it; at r itself no mass is left at 0."""
     noise, certificate = made(1 / (1 + 2 * BELOW))
-    certificate.check()
+    certificate.verify()
     assert noise.atoms == {}
     assert 0 < certificate.gap < Fraction(1, 1 << 120)
     assert least_comb(ln.Privacy(delta=1 / (1 + 2 * ABOVE)), ONE, ln.l2) is None
@@ -190,7 +191,7 @@ def test_rationals_decide_where_combs_begin() -> None:
 @pytest.mark.parametrize("sensitivity", ["1e-4000", "1e4000", "1/3"])
 def test_extreme_sensitivities(delta: str, sensitivity: str) -> None:
     _, certificate = made(delta, Fraction(sensitivity))
-    certificate.check()
+    certificate.verify()
     assert 0 < certificate.gap <= Fraction(1, 1 << 80)
 
 
@@ -230,23 +231,23 @@ def test_a_tampered_certificate_is_refused(delta: Fraction) -> None:
     evidence = certificate.evidence
     assert isinstance(evidence, CombBound)
     with pytest.raises(InvalidParameter, match="its root is not one between"):
-        replace(certificate, evidence=CombBound(evidence.root + TINY)).check()
+        replace(certificate, evidence=CombBound(evidence.root + TINY)).verify()
     with pytest.raises(InvalidParameter, match="gives another lower bound"):
-        replace(certificate, evidence=CombBound(evidence.root - TINY)).check()
+        replace(certificate, evidence=CombBound(evidence.root - TINY)).verify()
     with pytest.raises(InvalidParameter, match="gives another lower bound"):
-        replace(certificate, lower_bound=certificate.lower_bound * (1 + TINY)).check()
+        replace(certificate, lower_bound=certificate.lower_bound * (1 + TINY)).verify()
     with pytest.raises(InvalidParameter, match="the noise does not cost what it says"):
-        replace(certificate, cost=certificate.cost * (1 - TINY)).check()
+        replace(certificate, cost=certificate.cost * (1 - TINY)).verify()
     with pytest.raises(NotPrivate, match=r"it needs δ = "):
-        replace(certificate, privacy=ln.Privacy(delta=delta - TINY)).check()
+        replace(certificate, privacy=ln.Privacy(delta=delta - TINY)).verify()
     with pytest.raises(NotPrivate, match=r"it needs δ = "):
-        replace(certificate, sensitivity=1 + TINY).check()
+        replace(certificate, sensitivity=1 + TINY).verify()
 
 
 def test_a_bound_is_for_squares_and_epsilon_0() -> None:
     bound, promise = CombBound(BELOW), ln.Privacy(delta="0.9")
     assert float(bound.prove(ln.l2, promise, Fraction(2))) == pytest.approx(0.21776506988)
-    assert (bound.among, bound.integer) == ("any", False)
+    assert (bound.shape, bound.integer) == ("any", False)
     assert repr(CombBound(Fraction(1, 4))) == "CombBound(root=0.25)"
     for cost in (ln.l1, ln.lp("2.001"), ln.threshold(1), Cost(lambda x: x * x)):
         with pytest.raises(InvalidParameter, match="is for the cost l2"):
@@ -267,7 +268,7 @@ def test_no_uniform_noise_undercuts_the_bound(
 ) -> None:
     """Every P_α that is (0, δ)-private, at any δ; also those with a wasteful mass at the origin."""
     atom = delta * share * Fraction(99, 100)
-    noise = ln.Uniform((1 - atom) * sensitivity / (2 * (delta - atom)), atom)
+    noise = ln.noise.Uniform((1 - atom) * sensitivity / (2 * (delta - atom)), atom)
     bound = CombBound(BELOW).prove(ln.l2, ln.Privacy(delta=delta), sensitivity)
     assert noise.expected(ln.l2) >= bound
 
@@ -282,7 +283,7 @@ def test_no_noise_of_random_shape_undercuts_the_bound(law: ln.Steps, moved: Frac
 
 
 @given(
-    steps().map(ln.symmetrised),
+    steps().map(symmetrize),
     st.integers(1, 40).map(lambda n: Fraction(n, 12)),
     st.fractions(0, 1, max_denominator=12),
 )
@@ -649,11 +650,11 @@ def test_below_1_narrow_teeth_cost_more(p: str) -> None:
     assert comb.enclose(ln.lp(p)).lower > paper.enclose(ln.lp(p)).upper
 
 
-def _narrow_comb(p: Fraction, delta: Fraction) -> tuple[ln.Steps, ln.Uniform]:
+def _narrow_comb(p: Fraction, delta: Fraction) -> tuple[ln.Steps, ln.noise.Uniform]:
     """The paper's best noise for |x|ᵖ, and the comb of its width with u a little below 1/2."""
     w, u = (p + 1) / (2 * p), HALF - Fraction(1, 10_000)
     level = (1 - delta) / (2 * (w - u))
     atom = 1 - 2 * level * (w + 1 - 2 * u)
     edges = [-w, u - 1, -u, u, 1 - u, w]
     comb = ln.Steps(edges, [level, 2 * level, level, 2 * level, level], {0: atom})
-    return comb, ln.Uniform(w, (w * delta - HALF) / (w - HALF))
+    return comb, ln.noise.Uniform(w, (w * delta - HALF) / (w - HALF))

@@ -107,14 +107,14 @@ def test_lattices_that_cannot_reach_the_gap_are_not_refined_for_long() -> None:
 
 def test_noise_that_rounding_took_out_of_its_class_is_not_taken() -> None:
     """calibrate(Privacy("0.5", "1e-6"), sensitivity=200, integer=True) failed because of it."""
-    problem = Problem(ln.Privacy(1, "0.1"), Fraction(3), ln.l1, True, "decreasing")
+    problem = Problem(ln.Privacy(1, "0.1"), Fraction(3), ln.l1, True, "unimodal")
     noise = find_noise(problem, Effort(solve=False))[0]
     bracket = Bracket.of(problem, noise, CanonicalBound(integer=True))
     peaks = DiscreteSteps(Fraction(1), (Run(-1, 1, 1), Run(1, 1, 1)))
     solution = Solution(Frame("points", 3, 3), 0.0, (), noise=peaks)
     assert peaks.expected(ln.l1) < bracket.cost
     assert bracket.tightened_by(solution).noise is noise
-    loose = replace(bracket, problem=replace(problem, among="any"))
+    loose = replace(bracket, problem=replace(problem, shape="any"))
     assert loose.tightened_by(solution).noise is peaks
 
 

@@ -17,7 +17,7 @@ from leastnoise.costs.piecewise import threshold
 from leastnoise.costs.power import l1, l2, lp
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.mechanism import Mechanism
-from leastnoise.mechanism.factory import calibrate, hold
+from leastnoise.mechanism.factory import calibrate
 from leastnoise.noise import (
     DiscreteStaircase,
     Gaussian,
@@ -118,7 +118,9 @@ def test_tight_laplace() -> None:
             wanted = 2 / (_exact(privacy.epsilon) - 2 * mpmath.log(1 - _exact(privacy.delta)))
             assert 1 <= _exact(noise.scale) / wanted <= 1 + mpmath.mpf("1e-15")
         with pytest.raises(NotPrivate, match="keep"):
-            hold(Laplace(noise.scale * (1 - Fraction(1, 10**12))), privacy, sensitivity=2)
+            Mechanism.from_noise(
+                Laplace(noise.scale * (1 - Fraction(1, 10**12))), privacy, sensitivity=2
+            )
     assert calibrate(Privacy(2), sensitivity=1, family="laplace").noise == Laplace("1/2")
 
 
@@ -213,12 +215,12 @@ def test_every_family_keeps_its_promise(epsilon: str, delta: str, integer: bool)
         if mechanism is None:
             continue
         kept[name] = mechanism
-        mechanism.check()
+        mechanism.verify()
         assert Profile(mechanism.noise, sensitivity=2).delta(epsilon) <= privacy.delta
         assert mechanism.certificate.lower_bound <= mechanism.cost
         if not integer:
-            assert mechanism.cost <= mechanism.drawn.cost * (1 + Fraction(1, 10**5))
-            assert mechanism.drawn.cost <= mechanism.cost * (1 + Fraction(1, 1000))
+            assert mechanism.cost <= mechanism.discretized.cost * (1 + Fraction(1, 10**5))
+            assert mechanism.discretized.cost <= mechanism.cost * (1 + Fraction(1, 1000))
         mechanism.release(10, allow_exact=True)
     assert len(kept) >= 2
     cheapest = calibrate(privacy, sensitivity=2, cost=l2, integer=integer, solve=False)
@@ -239,7 +241,7 @@ def test_certificates_of_smooth_noises_are_read_and_proved_again(name: str, inte
     mechanism = calibrate(Privacy(1, "0.01"), sensitivity=1, integer=integer, family=name)
     again = Certificate.from_json(mechanism.certificate.to_json())
     assert again == mechanism.certificate
-    again.check()
+    again.verify()
     forged = Certificate.from_json(mechanism.certificate.to_json())
     noise = forged.noise.noise if isinstance(forged.noise, Rounded) else forged.noise
     assert isinstance(noise, Smooth)
@@ -248,7 +250,7 @@ def test_certificates_of_smooth_noises_are_read_and_proved_again(name: str, inte
     law = Rounded(Fraction(1), narrow) if integer else narrow
     object.__setattr__(forged, "noise", law)
     with pytest.raises(NotPrivate, match="must keep"):
-        forged.check()
+        forged.verify()
 
 
 @pytest.mark.parametrize(
@@ -260,7 +262,7 @@ def test_extreme_promises(epsilon: str, delta: str, integer: bool) -> None:
     mechanism = calibrate(
         Privacy(epsilon, delta), sensitivity=1, integer=integer, solve=False, cost=l1
     )
-    mechanism.check()
+    mechanism.verify()
     if epsilon == "1e-12":  # the least E|X| is 1/ε, but for a part of ε
         assert math.isclose(mechanism.cost, 1e12, rel_tol=1e-6)
         assert mechanism.certificate.gap < Fraction(1, 1000)
@@ -322,7 +324,7 @@ def test_costs_that_a_family_has() -> None:
     privacy = Privacy(1, "1e-3")
     for cost in (lp("3/2"), threshold(2), Cost(math.log1p)):
         bounded = calibrate(privacy, sensitivity=1, cost=cost, family="truncated_laplace")
-        bounded.check()
+        bounded.verify()
     with pytest.raises(Unsupported, match="known at every size"):
         calibrate(privacy, sensitivity=1, cost=Cost(math.log1p), family="gaussian")
     found = calibrate(privacy, sensitivity=1, cost=Cost(math.log1p), solve=False)
@@ -331,7 +333,7 @@ def test_costs_that_a_family_has() -> None:
 
 def test_find_reads_the_family_last() -> None:
     """The finder itself refuses (0, 0) for every family."""
-    problem = Problem(Privacy(0, 0), Fraction(1), l1, integer=False, among="decreasing")
+    problem = Problem(Privacy(0, 0), Fraction(1), l1, integer=False, shape="unimodal")
     for name in FAMILIES:
         with pytest.raises(InvalidParameter, match="at ε = 0 no noise keeps δ = 0"):
             find_noise(problem, Effort(), name)
@@ -366,14 +368,14 @@ def test_delta_near_1_is_told_from_1() -> None:
     noise = calibrate(privacy, sensitivity=1, family="laplace").noise
     assert isinstance(noise, Laplace)
     assert math.isclose(noise.scale, 1 / (1 + 90 * math.log(10)), rel_tol=1e-12)
-    calibrate(privacy, sensitivity=1, solve=False).check()
+    calibrate(privacy, sensitivity=1, solve=False).verify()
 
 
 def test_certificates_of_integer_staircases_with_irrational_costs() -> None:
     certificate = calibrate(
         Privacy("0.7", "1e-5"), sensitivity=3, cost=lp("1.5"), integer=True, family="staircase"
     ).certificate
-    Certificate.from_json(certificate.to_json()).check()
+    Certificate.from_json(certificate.to_json()).verify()
 
 
 def test_intervals_of_very_wide_noise() -> None:
@@ -394,7 +396,7 @@ def test_tiny_deltas_are_solved_for(delta: str, epsilon: str, moved: int, intege
     mechanism = calibrate(
         Privacy(epsilon, delta), sensitivity=moved, integer=integer, gap=Fraction(1, 100)
     )
-    mechanism.check()
+    mechanism.verify()
     assert mechanism.certificate.gap <= Fraction(1, 100)
     # What less δ allows costs no less, and the staircase keeps it at δ = 0.
     pure = calibrate(Privacy(epsilon), sensitivity=moved, integer=integer, solve=False)
@@ -416,7 +418,7 @@ def test_only_decreasing_noise_is_returned_where_only_that_was_asked_for() -> No
     """The comb rises away from 0 and is cheaper; it is returned only if any shape may be."""
     privacy = Privacy("0.5", "0.9")
     plain = calibrate(privacy, sensitivity=1, cost=l2, solve=False)
-    free = calibrate(privacy, sensitivity=1, cost=l2, solve=False, among="any")
+    free = calibrate(privacy, sensitivity=1, cost=l2, solve=False, shape="any")
     assert plain.noise.is_unimodal
     assert not free.noise.is_unimodal
     assert free.cost < plain.cost

@@ -27,7 +27,7 @@ def optimum(p: int, delta: Fraction, moved: Fraction) -> tuple[Fraction, Fractio
 def test_theorem_3_exactly(p: int, delta: Fraction, moved: Fraction) -> None:
     mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=moved, cost=ln.lp(p))
     atom, least = optimum(p, delta, moved)
-    assert isinstance(mechanism.noise, ln.Uniform)
+    assert isinstance(mechanism.noise, ln.noise.Uniform)
     assert mechanism.noise.atom == atom
     assert mechanism.noise.radius == (1 - atom) * moved / (2 * (delta - atom))
     assert mechanism.cost == mechanism.certificate.lower_bound == least
@@ -50,7 +50,9 @@ def test_theorem_3_for_every_rational_exponent(p: Fraction, delta: Fraction) -> 
 
 
 @given(
-    st.sampled_from([ln.l1, ln.l2, ln.lp("1/2"), ln.points([(0, 1), (1, 1), (2, 5), (90, 99)])]),
+    st.sampled_from(
+        [ln.l1, ln.l2, ln.lp("1/2"), ln.piecewise_linear([(0, 1), (1, 1), (2, 5), (90, 99)])]
+    ),
     deltas,
     st.fractions(min_value=0, max_value=1, max_denominator=1000),
 )
@@ -60,7 +62,7 @@ def test_no_other_mass_at_the_origin_costs_less(
     """Theorem 2's family, mass by mass; the certificate's lower bound must be below all of them."""
     mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=1, cost=cost)
     atom = share * delta * Fraction(999, 1000)
-    other = ln.Uniform((1 - atom) / (2 * (delta - atom)), atom)
+    other = ln.noise.Uniform((1 - atom) / (2 * (delta - atom)), atom)
     assert mechanism.certificate.lower_bound <= other.enclose(cost).upper
     assert mechanism.noise.enclose(cost).lower <= other.enclose(cost).upper
 
@@ -95,11 +97,11 @@ def test_a_function_and_the_closed_form_agree() -> None:
 
 def test_where_the_balance_is_flat_the_smallest_width_is_taken() -> None:
     """A slope of 1 up to 1, level up to 3: from 1 to 3 every width costs alike."""
-    flat = ln.points([(0, 0), (1, 1), (3, 1), (4, 90)])
+    flat = ln.piecewise_linear([(0, 0), (1, 1), (3, 1), (4, 90)])
     mechanism = ln.calibrate(ln.Privacy(delta="0.9"), sensitivity=1, cost=flat)
-    assert mechanism.noise == ln.Uniform(1, "0.8")
+    assert mechanism.noise == ln.noise.Uniform(1, "0.8")
     assert mechanism.certificate.exact
-    wider = ln.Uniform(2, (2 * Fraction(9, 10) - Fraction(1, 2)) / (2 - Fraction(1, 2)))
+    wider = ln.noise.Uniform(2, (2 * Fraction(9, 10) - Fraction(1, 2)) / (2 - Fraction(1, 2)))
     assert wider.expected(flat) == mechanism.cost == mechanism.certificate.lower_bound
 
 
@@ -111,8 +113,12 @@ def test_a_jump_stops_the_width_there() -> None:
 
 
 def test_a_cost_that_starts_above_zero_shifts_the_cost_and_nothing_else() -> None:
-    low = ln.calibrate(ln.Privacy(delta="0.8"), sensitivity=1, cost=ln.points([(0, 0), (9, 9)]))
-    high = ln.calibrate(ln.Privacy(delta="0.8"), sensitivity=1, cost=ln.points([(0, 7), (9, 16)]))
+    low = ln.calibrate(
+        ln.Privacy(delta="0.8"), sensitivity=1, cost=ln.piecewise_linear([(0, 0), (9, 9)])
+    )
+    high = ln.calibrate(
+        ln.Privacy(delta="0.8"), sensitivity=1, cost=ln.piecewise_linear([(0, 7), (9, 16)])
+    )
     assert high.noise == low.noise == ln.calibrate(ln.Privacy(delta="0.8"), sensitivity=1).noise
     assert high.cost == low.cost + 7
     assert high.certificate.lower_bound == low.certificate.lower_bound + 7
@@ -124,13 +130,13 @@ def test_a_threshold_above_half_the_sensitivity_never_has_an_atom(delta: str) ->
         cost = ln.threshold(limit)
         mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=1, cost=cost)
         narrowest = Fraction(1, 2) / Fraction(delta)
-        assert mechanism.noise == ln.Uniform(narrowest)
+        assert mechanism.noise == ln.noise.Uniform(narrowest)
         assert mechanism.cost == max(0, 1 - Fraction(limit) / narrowest)
 
 
 @pytest.mark.parametrize(
     ("cost", "infimum"),
-    [(ln.threshold("0.4"), "0.1"), (ln.points([(0, 1), ("0.1", 3)]), "1.2")],
+    [(ln.threshold("0.4"), "0.1"), (ln.piecewise_linear([(0, 1), ("0.1", 3)]), "1.2")],
     ids=repr,
 )
 def test_an_infimum_that_is_not_attained_is_refused_with_its_value(
@@ -153,4 +159,4 @@ def test_what_is_drawn_costs_within_a_thousandth_of_the_line(
     cost: Cost, delta: str, moved: str
 ) -> None:
     mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=moved, cost=cost)
-    assert 0 <= mechanism.drawn.cost / mechanism.cost - 1 <= Fraction(1, 1000)
+    assert 0 <= mechanism.discretized.cost / mechanism.cost - 1 <= Fraction(1, 1000)

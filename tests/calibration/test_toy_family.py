@@ -142,37 +142,37 @@ DELTA = ln.Privacy(delta="1/10")
 def test_it_is_calibrated_certified_and_released(integer: bool) -> None:
     mechanism = ln.calibrate(DELTA, sensitivity=2, family="toy", integer=integer)
     assert type(mechanism.noise) is (DiscreteTwoLevel if integer else TwoLevel)
-    assert type(mechanism.drawn.noise) is DiscreteTwoLevel
+    assert type(mechanism.discretized.noise) is DiscreteTwoLevel
     assert mechanism.certificate.source == TOY.source
     # w = 20/3, and E|X| = 5w/6.
     assert abs(mechanism.cost - Fraction(50, 9)) <= (1 if integer else 0)
-    mechanism.check()
+    mechanism.verify()
     back = ln.Certificate.from_json(mechanism.certificate.to_json())
     assert back == mechanism.certificate
-    back.check()
+    back.verify()
     answer = mechanism.release(1000)
-    assert abs(answer.value - 1000) <= answer.bound < 16
+    assert abs(answer.value - 1000) <= answer.max_error < 16
     assert "Mechanism(" in repr(mechanism)
     assert mechanism.explain()
     many = mechanism.release(np.full(40_000, 1000))
-    assert np.abs(many.values - 1000).max() <= many.bound
+    assert np.abs(many.values - 1000).max() <= many.max_error
     spread = float(np.var(many.values.astype(float)))
-    assert spread == pytest.approx(float(mechanism.drawn.noise.variance()), rel=0.05)
+    assert spread == pytest.approx(float(mechanism.discretized.noise.variance()), rel=0.05)
 
 
 @pytest.mark.usefixtures("toy")
 def test_it_is_held_profiled_and_composed() -> None:
     noise = TwoLevel(Fraction(10, 3))
-    mechanism = ln.hold(noise, DELTA, sensitivity=1)
+    mechanism = ln.Mechanism.from_noise(noise, DELTA, sensitivity=1)
     assert mechanism.cost == Fraction(25, 9)
     with pytest.raises(NotPrivate, match=r"at a move of 1 it needs δ = 0\.1\."):
-        ln.hold(noise, ln.Privacy(delta="0.0999"), sensitivity=1)
+        ln.Mechanism.from_noise(noise, ln.Privacy(delta="0.0999"), sensitivity=1)
     profile = Profile(noise, sensitivity=1)
     assert profile.delta(0) == noise.total_variation(Fraction(1)) == Fraction(1, 10)
     # P(|X| < 7/2) = 1 − 2h·(2w − 7/2), for w = 10/3 and h = 1/20.
     assert noise.total_variation(Fraction(7)) == 1 - Fraction(1, 10) * Fraction(19, 6)
     # Beyond e^ε = 2 only the outermost Δ of one side, of height h, is impossible for a neighbor.
-    assert profile.delta(1) == profile.impossible == Fraction(1, 20)
+    assert profile.delta(1) == profile.infinity_mass == Fraction(1, 20)
     assert profile.tradeoff(0) == Fraction(19, 20)
     assert math.isinf(profile.renyi(2))
     twice = ln.compose([mechanism, mechanism.release(3)])
@@ -187,7 +187,7 @@ def test_it_is_compared_and_planned() -> None:
     rows = {row.family: row for row in ln.compare(DELTA, sensitivity=1)}
     assert rows["toy"].cost == Fraction(25, 9) > rows["uniform"].cost
     assert rows["toy"].mechanism is not None
-    wanted = [ln.Wanted(name, sensitivity=1, family="toy") for name in ("one", "other")]
+    wanted = [ln.NumericQuery(name, sensitivity=1, family="toy") for name in ("one", "other")]
     found = ln.plan(ln.Privacy(1, "0.2"), wanted, solve=False)
     assert [type(one.noise) for one in found.mechanisms.values()] == [TwoLevel, TwoLevel]
 
@@ -240,7 +240,7 @@ class Foreign(LineNoise):
         return False
 
     def curve(self, sensitivity: Fraction) -> Curve:
-        return LogConcaveCurve(ln.Laplace(self.scale), sensitivity)
+        return LogConcaveCurve(ln.noise.Laplace(self.scale), sensitivity)
 
     def scaled(self, factor: Number) -> "Foreign":
         return Foreign(parse_positive(factor, "factor") * self.scale)
@@ -320,7 +320,7 @@ def test_noise_that_is_not_registered_is_taken_for_nothing_else() -> None:
     with pytest.raises(InvalidParameter, match=r"family must be one of .*; got 'toy'"):
         ln.calibrate(DELTA, sensitivity=1, family="toy")
     with pytest.raises(KeyError, match="toy"):
-        Estimate(ln.Wanted("one", sensitivity=1)).cost("toy", 1.0, 0.1)
+        Estimate(ln.NumericQuery("one", sensitivity=1)).cost("toy", 1.0, 0.1)
     certificate = ln.calibrate(DELTA, sensitivity=1).certificate
     with pytest.raises(InvalidParameter, match="the noises and costs of leastnoise; got TwoLevel"):
         replace(certificate, noise=TwoLevel(Fraction(10, 3))).to_json()
@@ -333,7 +333,7 @@ def test_noise_of_no_kind_is_taken_for_nothing_else() -> None:
     with pytest.raises(Unsupported, match="known of the noises of leastnoise; got Foreign"):
         ln.compose([Profile(noise, sensitivity=1)]).delta(0)
     with pytest.raises(Unsupported, match="known of the noises of leastnoise; got Foreign"):
-        ln.hold(noise, DELTA, sensitivity=1)
+        ln.Mechanism.from_noise(noise, DELTA, sensitivity=1)
     with pytest.raises(NotPrivate, match="this noise must keep"):
         check_privacy(noise, DELTA, sensitivity=Fraction(1))  # by its own curve alone
     pytest.importorskip("altair")

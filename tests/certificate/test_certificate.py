@@ -12,7 +12,7 @@ from leastnoise.certificate import SupportingLine
 from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter, NotPrivate
 
-COSTS = [ln.l1, ln.l2, ln.lp("1/2"), ln.points([(0, 1), (1, 2), (40, 9)])]
+COSTS = [ln.l1, ln.l2, ln.lp("1/2"), ln.piecewise_linear([(0, 1), (1, 2), (40, 9)])]
 TINY = Fraction(1, 10**12)
 # Whole thousandths: Hypothesis would rather try small denominators, and miss the large δ.
 deltas = st.integers(1, 999).map(lambda n: Fraction(n, 1000))
@@ -28,7 +28,7 @@ def made(cost: Cost, delta: Fraction, integer: bool) -> ln.Certificate:
 @given(st.sampled_from(COSTS), deltas, st.booleans())
 def test_a_certificate_passes_its_own_check(cost: Cost, delta: Fraction, integer: bool) -> None:
     certificate = made(cost, delta, integer)
-    certificate.check()
+    certificate.verify()
     assert 0 <= certificate.gap < Fraction(1, 10**6)
 
 
@@ -38,7 +38,7 @@ def test_a_promise_smaller_by_a_trillionth_is_refused(
 ) -> None:
     certificate = made(cost, delta, integer)
     with pytest.raises(NotPrivate, match=r"at a move of 2 it needs δ = "):
-        replace(certificate, privacy=ln.Privacy(delta=delta - TINY)).check()
+        replace(certificate, privacy=ln.Privacy(delta=delta - TINY)).verify()
 
 
 @given(st.sampled_from(COSTS), deltas, st.booleans())
@@ -47,9 +47,9 @@ def test_a_cost_or_bound_off_by_a_trillionth_is_refused(
 ) -> None:
     certificate = made(cost, delta, integer)
     with pytest.raises(InvalidParameter, match="the noise does not cost what it says"):
-        replace(certificate, cost=certificate.cost - TINY).check()
+        replace(certificate, cost=certificate.cost - TINY).verify()
     with pytest.raises(InvalidParameter, match="its evidence gives another lower bound"):
-        replace(certificate, lower_bound=certificate.lower_bound + TINY).check()
+        replace(certificate, lower_bound=certificate.lower_bound + TINY).verify()
 
 
 @given(

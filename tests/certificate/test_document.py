@@ -28,19 +28,23 @@ Maker = Callable[[], ln.Mechanism]
 MADE: dict[str, Maker] = {
     "paper": lambda: ln.calibrate(ln.Privacy(delta=0.7), sensitivity="1/3"),
     "integers": lambda: ln.calibrate(ln.Privacy(delta=0.1), sensitivity=3, integer=True),
-    "comb": lambda: ln.calibrate(ln.Privacy(delta=0.9), sensitivity=2, cost=ln.l2, among="any"),
+    "comb": lambda: ln.calibrate(ln.Privacy(delta=0.9), sensitivity=2, cost=ln.l2, shape="any"),
     "canonical": lambda: ln.calibrate(ln.Privacy(1, 0.01), sensitivity=1, integer=True),
     "staircase": lambda: ln.calibrate(ln.Privacy(1), sensitivity=1, cost=ln.l2),
-    "solved": lambda: ln.calibrate(ln.Privacy(1, 0.05), sensitivity=1, cost=ln.l2, among="any"),
+    "solved": lambda: ln.calibrate(ln.Privacy(1, 0.05), sensitivity=1, cost=ln.l2, shape="any"),
     "solved, decreasing": lambda: ln.calibrate(ln.Privacy(2, 0.3), sensitivity=2, cost=ln.lp(4)),
     "threshold": lambda: ln.calibrate(ln.Privacy(1, 0.05), sensitivity=1, cost=ln.threshold(2)),
     "points": lambda: ln.calibrate(
-        ln.Privacy(1, 0.05), sensitivity=1, cost=ln.points([(0, 0), (1, 1), (2, 5), (9, 6)])
+        ln.Privacy(1, 0.05),
+        sensitivity=1,
+        cost=ln.piecewise_linear([(0, 0), (1, 1), (2, 5), (9, 6)]),
     ),
     "integers, solved": lambda: ln.calibrate(
-        ln.Privacy(1, 0.05), sensitivity=3, integer=True, among="any"
+        ln.Privacy(1, 0.05), sensitivity=3, integer=True, shape="any"
     ),
-    "held": lambda: ln.hold(ln.Steps([-5, 5], ["1/10"]), ln.Privacy(1, "1/10"), sensitivity=1),
+    "held": lambda: ln.Mechanism.from_noise(
+        ln.Steps([-5, 5], ["1/10"]), ln.Privacy(1, "1/10"), sensitivity=1
+    ),
     "function": lambda: ln.calibrate(
         ln.Privacy(1, 0.2), sensitivity=1, cost=ln.Cost(math.log1p), gap="1/50"
     ),
@@ -59,12 +63,12 @@ def test_what_was_written_comes_back_and_is_proved(name: str) -> None:
     certificate = made(name)
     text = certificate.to_json()
     read = Certificate.from_json(text)
-    read.check()
+    read.verify()
     if name in TABLED:
         assert isinstance(read.objective, Tabled)
         assert repr(read.objective) == "the tabulated cost"
         read = Certificate.from_json(text, cost=certificate.objective)
-        read.check()
+        read.verify()
     assert read == certificate
     assert read.to_json() == text
 
@@ -86,7 +90,7 @@ sys.meta_path.insert(0, Refuse())
 from leastnoise.certificate import Certificate
 certificate = Certificate.from_json(Path(sys.argv[1]).read_text(encoding="utf-8"))
 start = time.process_time()
-certificate.check()
+certificate.verify()
 print(time.process_time() - start)
 """
     allowed = ["leastnoise", *(["flint"] if name == "irrational" else [])]
@@ -132,7 +136,7 @@ def test_any_change_is_refused(name: str, data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(leaves(document)))
     changed(document, path, data.draw(st.sampled_from([-1, 1, 7])))
     with pytest.raises(LeastnoiseError, match="must "):
-        Certificate.from_json(json.dumps(document)).check()
+        Certificate.from_json(json.dumps(document)).verify()
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -153,12 +157,12 @@ def test_a_change_with_a_new_digest_proves_nothing_false(name: str, data: st.Dat
     document["digest"] = hashlib.sha256(canonical.encode()).hexdigest()
     try:
         read = Certificate.from_json(json.dumps(document))
-        read.check()
+        read.verify()
     except LeastnoiseError as refusal:
         assert "must" in str(refusal)  # noqa: PT017 -- either outcome is tested
         return
     same = (read.privacy, read.sensitivity) == (original.privacy, original.sensitivity)
-    if same and read.objective == original.objective and read.among == original.among:
+    if same and read.objective == original.objective and read.shape == original.shape:
         assert read.lower_bound <= original.cost
         assert original.evidence is None or read.cost >= original.lower_bound
 
@@ -174,24 +178,24 @@ def test_a_claim_off_by_a_trillionth_is_refused(name: str, field: str) -> None:
         "sensitivity": certificate.sensitivity + tiny,
     }
     with pytest.raises(LeastnoiseError, match="must "):
-        replace(certificate, **{field: bent[field]}).check()
+        replace(certificate, **{field: bent[field]}).verify()
 
 
 def test_a_certificate_that_contradicts_itself_is_refused() -> None:
     comb = ln.Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])
     paper = ln.calibrate(ln.Privacy(delta="1/2"), sensitivity=1, cost=ln.l2).certificate
     with pytest.raises(InvalidParameter, match="its noise is not of the class that it says"):
-        replace(paper, noise=comb, cost=comb.expected(ln.l2)).check()
+        replace(paper, noise=comb, cost=comb.expected(ln.l2)).verify()
     with pytest.raises(InvalidParameter, match="its evidence is for another class of noises"):
-        replace(paper, among="any").check()
+        replace(paper, shape="any").verify()
     still = DiscreteSteps(Fraction(2), (Run(0, 1, 1),))
     whole = made("integers")
     with pytest.raises(InvalidParameter, match="noise on a lattice is for whole numbers"):
-        replace(whole, noise=still, cost=Fraction(0)).check()
+        replace(whole, noise=still, cost=Fraction(0)).verify()
     with pytest.raises(InvalidParameter, match="noise on a lattice is for whole numbers"):
-        replace(whole, sensitivity=Fraction(5, 2)).check()
+        replace(whole, sensitivity=Fraction(5, 2)).verify()
     with pytest.raises(InvalidParameter, match="costs less than it says is possible"):
-        replace(paper, evidence=Boastful(), lower_bound=Fraction(7)).check()
+        replace(paper, evidence=Boastful(), lower_bound=Fraction(7)).verify()
 
 
 class Boastful(SupportingLine):
@@ -259,7 +263,7 @@ def test_a_forgery_is_refused_at_once(name: str, tmp_path: Path) -> None:
     """With a digest that fits: one line and exit code 4, no traceback, no hang."""
     path = tmp_path / "certificate.json"
     path.write_text(forged(*FORGED[name]), encoding="utf-8")
-    command = [sys.executable, "-m", "leastnoise", "check", str(path)]
+    command = [sys.executable, "-m", "leastnoise", "verify", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr.startswith("Error: ")
@@ -289,22 +293,22 @@ def test_solutions_are_kept_and_proved_again(
     """A kept solution serves every sensitivity of a power; a damaged one is not believed."""
     monkeypatch.setenv("LEASTNOISE_CACHE", str(tmp_path))
     privacy = ln.Privacy(1, "0.07")
-    first = ln.calibrate(privacy, sensitivity=1, cost=ln.l2, among="any")
+    first = ln.calibrate(privacy, sensitivity=1, cost=ln.l2, shape="any")
     # One for any shape, and one for the decreasing noise that it began with.
     kept, _ = sorted(tmp_path.glob("*.json"), key=lambda path: '"any"' not in path.read_text())
     written = kept.stat().st_mtime_ns
-    again = ln.calibrate(privacy, sensitivity=5, cost=ln.l2, among="any")
+    again = ln.calibrate(privacy, sensitivity=5, cost=ln.l2, shape="any")
     assert again.cost == 25 * first.cost
     assert kept.stat().st_mtime_ns == written
     document = json.loads(kept.read_text(encoding="utf-8"))
     document["privacy"]["delta"] = "7/99"
     kept.write_text(json.dumps(document), encoding="utf-8")
-    assert ln.calibrate(privacy, sensitivity=1, cost=ln.l2, among="any").cost == first.cost
+    assert ln.calibrate(privacy, sensitivity=1, cost=ln.l2, shape="any").cost == first.cost
     assert json.loads(kept.read_text(encoding="utf-8"))["privacy"]["delta"] == "7/100"
     monkeypatch.setenv("LEASTNOISE_CACHE", "off")
     for path in tmp_path.glob("*"):
         path.unlink()
-    ln.calibrate(privacy, sensitivity=1, cost=ln.l2, among="any")
+    ln.calibrate(privacy, sensitivity=1, cost=ln.l2, shape="any")
     assert not [*tmp_path.glob("*")]
 
 
@@ -314,4 +318,4 @@ def test_a_cache_that_cannot_be_written_is_as_good_as_none(
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     monkeypatch.setenv("LEASTNOISE_CACHE", str(blocked / "below"))
-    ln.calibrate(ln.Privacy(1, "0.08"), sensitivity=1, cost=ln.l2, among="any").check()
+    ln.calibrate(ln.Privacy(1, "0.08"), sensitivity=1, cost=ln.l2, shape="any").verify()

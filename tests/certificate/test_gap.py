@@ -38,7 +38,7 @@ def stated(
     certificate = Certificate.of(
         noise, privacy, F(moved), cost, source="x", lower_bound=bound, evidence=evidence
     )
-    certificate.check()
+    certificate.verify()
     return certificate
 
 
@@ -49,7 +49,7 @@ def trivial(zero: Fraction, one: Fraction, rule: str = "chords") -> LatticeBound
 
 def shifted(by: int | str) -> ln.Cost:
     """|x| up to 100, plus a constant."""
-    return ln.points([(0, F(by)), (100, F(by) + 100)])
+    return ln.piecewise_linear([(0, F(by)), (100, F(by) + 100)])
 
 
 @pytest.mark.parametrize("by", [HUGE, 10**40, -(10**40)])
@@ -133,7 +133,7 @@ def test_a_constant_changes_no_gap(by: str) -> None:
 @pytest.mark.parametrize("by", [-7, 0, 10**6])
 def test_the_solver_stops_at_the_same_gap(by: int) -> None:
     """A constant is nothing to stop at, and nothing to go on for."""
-    cost = ln.points([(0, by), (1, by + 3), (50, by + 90)])
+    cost = ln.piecewise_linear([(0, by), (1, by + 3), (50, by + 90)])
     found = ln.calibrate(ln.Privacy(1, "0.2"), sensitivity=1, cost=cost, gap="1/50").certificate
     assert 0 < found.gap <= F(1, 50)
 
@@ -186,8 +186,8 @@ def test_an_upper_bound_of_the_cost_is_called_one(tmp_path: Path) -> None:
     ):
         made = Certificate.of(Uniform(F(5)), TENTH, F(1), cost, source="x")
         path.write_text(made.to_json(), encoding="utf-8")
-        assert f"  expected cost  {text}\n" in run("check", str(path)).stdout
-        data = json.loads(run("check", str(path), "--json").stdout)["verified"]
+        assert f"  expected cost  {text}\n" in run("verify", str(path)).stdout
+        data = json.loads(run("verify", str(path), "--json").stdout)["verified"]
         assert data["cost_is_upper_bound"] is is_bound
         assert F(data["cost"]) == made.cost
 
@@ -197,7 +197,7 @@ def test_printed_numbers_are_rounded_outward(tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
     made = stated(Uniform(F(90)), shifted(10**40), CanonicalBound(integer=False))
     path.write_text(made.to_json(), encoding="utf-8")
-    shown = run("check", str(path)).stdout
+    shown = run("verify", str(path)).stdout
     found = dict(re.findall(r"  (expected cost|lower bound) +≈?([0-9.e]+)", shown))
     assert F(found["expected cost"]) >= made.cost
     assert F(found["lower bound"]) <= made.lower_bound
@@ -212,7 +212,7 @@ def test_a_function_is_probed_as_far_as_twice_the_noise(place: float) -> None:
     """Calibrating with it is rejected, and so is checking against it."""
     text = ln.calibrate(TENTH, sensitivity=1, cost=ln.Cost(math.log1p)).certificate.to_json()
     for read in (
-        lambda cost: Certificate.from_json(text, cost=cost).check(),
+        lambda cost: Certificate.from_json(text, cost=cost).verify(),
         lambda cost: ln.calibrate(TENTH, sensitivity=1, cost=cost),
     ):
         read(ln.Cost(math.log1p))
@@ -239,9 +239,9 @@ def test_a_kind_of_table_of_ones_own_needs_a_cost_too() -> None:
 @pytest.mark.parametrize("moved", [0, -1])
 def test_a_sensitivity_must_be_positive(moved: int) -> None:
     good = Certificate.of(Uniform(F(5)), TENTH, F(1), ln.l1, source="x")
-    good.check()
+    good.verify()
     with pytest.raises(InvalidParameter, match="its sensitivity is not positive"):
-        replace(good, sensitivity=F(moved)).check()
+        replace(good, sensitivity=F(moved)).verify()
 
 
 def test_what_was_read_can_be_printed_before_it_is_checked() -> None:

@@ -25,7 +25,7 @@ COSTS = [
     ln.lp("1/2"),
     ln.threshold(0),
     ln.threshold(1),
-    ln.points([(0, 0), (1, 3), (2, 4)]),
+    ln.piecewise_linear([(0, 0), (1, 3), (2, 4)]),
 ]
 
 
@@ -66,7 +66,7 @@ def test_no_multipliers_prove_more_than_any_noise_costs(
 
 @given(
     st.sampled_from(
-        [*COSTS, ln.lp("3/2"), ln.threshold("1/3"), ln.points([(0, 1), (2, 1), (3, 9)])]
+        [*COSTS, ln.lp("3/2"), ln.threshold("1/3"), ln.piecewise_linear([(0, 1), (2, 1), (3, 9)])]
     ),
     steps(),
     st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(2)]),
@@ -172,7 +172,7 @@ def test_each_disorder_is_refused() -> None:
 
 def test_a_control_that_pays_half_proves_too_much() -> None:
     """The tests above can fail: with half of δ·Σν paid, the same multipliers exceed the truth."""
-    mechanism = ln.calibrate(ln.Privacy(1, "0.05"), sensitivity=1, cost=ln.l2, among="any")
+    mechanism = ln.calibrate(ln.Privacy(1, "0.05"), sensitivity=1, cost=ln.l2, shape="any")
     bound = mechanism.certificate.evidence
     assert isinstance(bound, LatticeBound)
     paid = sum(bound.weights) * bound.unit / 20
@@ -214,11 +214,11 @@ def test_multipliers_of_a_window_too_small_prove_no_more_than_the_truth() -> Non
     The control is what the programme itself says: it exceeds a cost that is reached.
     """
     privacy, cost = ln.Privacy(2, "0.05"), ln.l2
-    reached = ln.calibrate(privacy, sensitivity=1, cost=cost, among="any").cost
-    problem = Problem(privacy, Fraction(1), cost, integer=False, among="any")
+    reached = ln.calibrate(privacy, sensitivity=1, cost=cost, shape="any").cost
+    problem = Problem(privacy, Fraction(1), cost, integer=False, shape="any")
     solver = Solver(problem, Frame("chords", 8, 16), Deadline.after(60), None)
     prices = [float(floor / solver.scale) for floor in solver.floors[:-1]]
-    found = solver.programme.minimize(prices, beyond=None, atom=None)
+    found = solver.program.minimize(prices, beyond=None, atom=None)
     assert found is not None
     said = prices[0] * found.masses[0] + 2 * sum(
         price * mass for price, mass in zip(prices[1:], found.masses[1:], strict=True)

@@ -36,7 +36,7 @@ def signed(document: Document) -> str:
 
 def read(document: Document) -> Certificate:
     certificate = Certificate.from_json(signed(document))
-    certificate.check()
+    certificate.verify()
     return certificate
 
 
@@ -133,7 +133,7 @@ ASKED: dict[str, dict[str, Any]] = {
         "privacy": P(1, "0.05"), "sensitivity": 3, "solve": False, "integer": True,
     },
     "solved": {"privacy": P(1, "0.2"), "sensitivity": 1, "gap": "1/5"},
-    "solved, any shape": {"privacy": P(1, "0.2"), "sensitivity": 1, "gap": "1/5", "among": "any"},
+    "solved, any shape": {"privacy": P(1, "0.2"), "sensitivity": 1, "gap": "1/5", "shape": "any"},
 }  # fmt: skip
 
 
@@ -386,7 +386,7 @@ def test_with_the_function_at_hand_its_table_is_not_used() -> None:
     document["objective"]["readings"] = few
     assert len(few) == 3
     read(document)
-    Certificate.from_json(signed(document), cost=ln.Cost(math.log1p)).check()
+    Certificate.from_json(signed(document), cost=ln.Cost(math.log1p)).verify()
 
 
 def test_a_table_says_its_name_apart_from_what_is_verified() -> None:

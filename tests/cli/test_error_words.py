@@ -14,12 +14,13 @@ import pytest
 import leastnoise as ln
 from leastnoise.cli.app import Refused
 from leastnoise.errors import InvalidParameter, LeastnoiseError, LedgerUnavailable, Words
+from leastnoise.tables import Protected
 
 BOTH = ln.Privacy(1, "1e-6")
 ONE_GROUP: Any = {"by": "region", "max_groups": 1, "privacy": ln.Privacy(1)}
 
 
-def people(**how: Any) -> ln.Protected:
+def people(**how: Any) -> Protected:
     frame = pd.DataFrame({"id": [1], "region": ["north"], "age": [3]})
     return ln.protect(frame, ledger=ln.UNRECORDED, **{"unit": "id", "max_rows": 1, **how})
 
@@ -58,7 +59,7 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "allow_exact plan": (
         lambda: ln.plan(
-            ln.Privacy(delta="0.6"), [ln.Wanted("x", sensitivity=1)], solve=False
+            ln.Privacy(delta="0.6"), [ln.NumericQuery("x", sensitivity=1)], solve=False
         ).release({"x": 1}),
         "the noise of x gives the exact value away with some probability (exact_probability)."
         " Pass allow_exact=True to accept that, or promise a smaller ε or δ.",
@@ -101,7 +102,7 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
         "leave out --integer.",
     ),
     "integer wanted": (
-        lambda: ln.Wanted("x", sensitivity="1.5", integer=True),
+        lambda: ln.NumericQuery("x", sensitivity="1.5", integer=True),
         "the sensitivity of a whole-number answer must be a whole number; got 1.5. Round it "
         "up, or leave out integer=True.",
         "the sensitivity of a whole-number answer must be a whole number; got 1.5. Round it "

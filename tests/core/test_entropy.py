@@ -16,6 +16,7 @@ import leastnoise
 from leastnoise.core.sampling import entropy
 from leastnoise.core.sampling.entropy import CHECK_BYTES, SYSTEM, CipherTape
 from leastnoise.errors import EntropyFailed
+from leastnoise.mechanism import calibrate_pair
 from tests.support.processes import forked, waited
 
 ln: Any = leastnoise
@@ -59,7 +60,7 @@ def noises() -> Iterator[tuple[str, Any]]:
 
 
 MECHANISMS = dict(noises())
-PAIR = ln.calibrate_pair(ln.Privacy(1), sensitivity=1)
+PAIR = calibrate_pair(ln.Privacy(1), sensitivity=1)
 READS: dict[str, Callable[[], object]] = {
     "word": lambda: SYSTEM.word(64),
     "long word": lambda: SYSTEM.word(192),
@@ -120,7 +121,7 @@ def test_without_a_check_a_short_read_releases_the_exact_value() -> None:
         def word(self, bits: int) -> int:
             return int.from_bytes(os.urandom(bits // 8 - 1), "little") ^ (1 << (bits - 1))
 
-    noise = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1, integer=True).drawn.noise
+    noise = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1, integer=True).discretized.noise
     assert {42 + noise.scheme.draw(Unchecked()) for _ in range(100)} == {42}
     assert len({42 + noise.scheme.draw(SYSTEM) for _ in range(1000)}) > 1
 

@@ -159,7 +159,7 @@ COSTS: list[tuple[Cost, Callable[[float], float]]] = [
     (ln.lp("3/2"), lambda x: x**1.5),
     (ln.threshold("1.1"), lambda x: float(x > 1.1)),
     (
-        ln.points([(0, 1), (1, 2), (3, "5/2")]),
+        ln.piecewise_linear([(0, 1), (1, 2), (3, "5/2")]),
         lambda x: float(np.interp(x, [0, 1, 3], [1, 2, 2.5])),
     ),
 ]
@@ -424,7 +424,10 @@ LATTICE_COSTS: list[tuple[Cost, Callable[[Any], Any]]] = [
     (ln.lp("5/2"), lambda x: x ** mp.mpf("2.5")),
     (ln.lp(4), lambda x: x**4),
     (ln.threshold(2), lambda x: mp.mpf(x > 2)),
-    (ln.points([(0, 1), (2, 5), (9, 6)]), lambda x: min(1 + 2 * x, 5 + (min(x, 9) - 2) / 7)),
+    (
+        ln.piecewise_linear([(0, 1), (2, 5), (9, 6)]),
+        lambda x: min(1 + 2 * x, 5 + (min(x, 9) - 2) / 7),
+    ),
 ]
 
 

@@ -107,7 +107,7 @@ def test_uniform_noise_proves_membership_with_all_of_delta(delta: str, shown: in
 def test_truncated_noise_proves_it_less_often_than_the_worst_answer_may() -> None:
     """The canonical noise for counts: its last point holds what remains of the mass."""
     mechanism = ln.calibrate(ln.Privacy(1, "1e-3"), sensitivity=1, integer=True)
-    weights = [float(mechanism.drawn.noise.pmf(i)) for i in range(20)]
+    weights = [float(mechanism.discretized.noise.pmf(i)) for i in range(20)]
     last = max(i for i, weight in enumerate(weights) if weight)
     told = said(mechanism.explain(), r"proves it outright with probability ([\d.]+) % at the most")
     assert float(told) == pytest.approx(100 * weights[last], rel=1e-4)

@@ -48,7 +48,11 @@ def test_two_neighbouring_values_differ_by_no_more_than_delta(
     assert low - high <= float(mechanism.privacy.delta)
     # The attack is not blind: it sees nearly the whole of the distance that the law has.
     seen = (beyond[1] - beyond[0]) / n
-    assert seen > float(mechanism.drawn.noise.total_variation(mechanism.protected)) - 0.002
+    assert (
+        seen
+        > float(mechanism.discretized.noise.total_variation(mechanism.effective_sensitivity))
+        - 0.002
+    )
 
 
 def test_a_promise_that_is_broken_by_a_hundredth_is_seen() -> None:
@@ -62,7 +66,7 @@ def test_a_promise_that_is_broken_by_a_hundredth_is_seen() -> None:
 
 def test_certificates_over_a_fine_grid_of_delta() -> None:
     """V(δ)/(1−δ) never rises with δ: a law every table of optima must keep."""
-    for cost in (ln.l1, ln.l2, ln.lp("1/2"), ln.points([(0, 0), (1, 2), (50, 9)])):
+    for cost in (ln.l1, ln.l2, ln.lp("1/2"), ln.piecewise_linear([(0, 0), (1, 2), (50, 9)])):
         for integer in (False, True):
             last = None
             for i in range(1, 400):

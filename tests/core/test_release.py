@@ -19,7 +19,7 @@ from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.lattice import CELLS, Grid
 from leastnoise.core.release import Releaser
 from leastnoise.errors import NotPrivate
-from leastnoise.mechanism import Drawn
+from leastnoise.mechanism import Discretized, calibrate_pair
 from leastnoise.noise import DiscreteSteps, DiscreteUniform, Run
 from tests.support.confidence_intervals import FALSE_ALARM
 from tests.support.tapes import released
@@ -65,7 +65,7 @@ def naively_possible(
 
 def really_possible(outputs: Floats, mechanism: ln.Mechanism, value: float) -> NDArray[np.bool_]:
     """Whether release can give each output from ``value``: a float of a point of its support."""
-    grid, law = mechanism.grid, mechanism.drawn.noise
+    grid, law = mechanism.grid, mechanism.discretized.noise
     centre = grid.index(*value.as_integer_ratio())
 
     def can(output: float) -> bool:
@@ -123,7 +123,7 @@ def test_floats_at_cell_edges_move_k_plus_one_cells_and_never_more(moved: str) -
 
 def test_noise_for_k_cells_would_not_keep_the_promise_at_k_plus_one() -> None:
     mechanism = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1)
-    law = mechanism.drawn.noise
+    law = mechanism.discretized.noise
     check_privacy(law, mechanism.privacy, sensitivity=(CELLS + 1) * law.step)
     control = DiscreteUniform(reach=(CELLS * 10 - 1) // 2 + 1, step=law.step)
     check_privacy(control, mechanism.privacy, sensitivity=CELLS * law.step)
@@ -145,7 +145,7 @@ def test_both_routes_release_the_same_from_one_tape(
     inputs = np.array(data.draw(st.lists(size, min_size=1, max_size=20)))
     words = data.draw(st.lists(st.integers(0, (1 << 64) - 1), min_size=20, max_size=20))
     words += [1 << 63] * 40  # none of these is refused
-    grid, law = mechanism.grid, mechanism.drawn.noise
+    grid, law = mechanism.grid, mechanism.discretized.noise
     tape = replay(words)
     singles = [
         grid.nearest_float(grid.index(*x.as_integer_ratio()) + law.scheme.draw(tape))  # type: ignore[arg-type]
@@ -165,7 +165,7 @@ def test_every_kind_of_array_is_released_in_its_shape(dtype: str) -> None:
     answers = mechanism.release(array)
     assert answers.values.shape == (3, 2)
     assert answers.values.dtype == np.float64
-    assert (abs(answers.values - array) <= float(answers.bound)).all()
+    assert (abs(answers.values - array) <= float(answers.max_error)).all()
 
 
 def test_large_whole_numbers_are_not_squeezed_through_floats() -> None:
@@ -173,7 +173,7 @@ def test_large_whole_numbers_are_not_squeezed_through_floats() -> None:
     big = np.array([2**63 - 1, -(2**63), 2**62 + 1])
     answers = mechanism.release(big)
     assert all(
-        abs(int(out) - int(true)) <= mechanism.drawn.radius
+        abs(int(out) - int(true)) <= mechanism.discretized.radius
         for out, true in zip(answers.values.tolist(), big.tolist(), strict=True)
     )
     unsigned = np.array([2**64 - 1], dtype=np.uint64)
@@ -191,16 +191,16 @@ def test_whole_arrays_stay_whole() -> None:
 def test_an_answer_is_a_lattice_point_within_its_bound(value: float, delta: str) -> None:
     mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity="0.7")
     answer = mechanism.release(value)
-    assert (answer.value / mechanism.drawn.step).denominator == 1
-    assert abs(answer.value - Fraction(value)) <= answer.bound
+    assert (answer.value / mechanism.discretized.step).denominator == 1
+    assert abs(answer.value - Fraction(value)) <= answer.max_error
     low, high = answer.interval(1)
-    assert low == answer.value - answer.bound
-    assert high == answer.value + answer.bound
+    assert low == answer.value - answer.max_error
+    assert high == answer.value + answer.max_error
 
 
 def test_the_interval_covers_as_often_as_it_says_and_no_narrower_one_does() -> None:
     mechanism = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1)
-    law = mechanism.drawn.noise
+    law = mechanism.discretized.noise
     low, high = mechanism.release(0).interval("0.95")
     inside = int(((high - low) / 2 - law.step / 2) / law.step)
     covered = Fraction(2 * inside + 1, law.total)
@@ -210,7 +210,7 @@ def test_the_interval_covers_as_often_as_it_says_and_no_narrower_one_does() -> N
 def test_an_array_that_one_person_touches_often_promises_less() -> None:
     mechanism = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1)
     assert mechanism.release(np.zeros(3)).privacy == ln.Privacy(delta="0.1")
-    assert mechanism.release(np.zeros(3), touches=3).privacy == ln.Privacy(delta="0.271")
+    assert mechanism.release(np.zeros(3), contributions=3).privacy == ln.Privacy(delta="0.271")
 
 
 def test_two_honest_lines() -> None:
@@ -271,17 +271,17 @@ def test_released_arrays_carry_nothing_else_with_them() -> None:
 def test_a_mechanism_whose_sampled_noise_fails_the_proof_cannot_exist() -> None:
     """Neither built, nor copied with other noise, nor read from a pickle that somebody changed."""
     good = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1)
-    noise = good.drawn.noise
+    noise = good.discretized.noise
     assert isinstance(noise, DiscreteUniform)
     narrow = DiscreteUniform(reach=noise.reach - 1, step=noise.step)
     with pytest.raises(NotPrivate, match=r"must keep \(ε, δ\) = \(0, 0\.1\) when the true"):
         Releaser(narrow, good.privacy, good.sensitivity, integer=False)
     with pytest.raises(NotPrivate, match="must keep"):
-        replace(good, drawn=Drawn(narrow, good.drawn.objective))
+        replace(good, discretized=Discretized(narrow, good.discretized.objective))
     build, parts = good.__reduce__()
-    assert parts[4] == good.drawn
+    assert parts[4] == good.discretized
     with pytest.raises(NotPrivate, match="must keep"):
-        build(*parts[:4], Drawn(narrow, good.drawn.objective), *parts[5:])
+        build(*parts[:4], Discretized(narrow, good.discretized.objective), *parts[5:])
     build, parts = good.releaser.__reduce__()
     with pytest.raises(NotPrivate, match="must keep"):
         build(narrow, *parts[1:])
@@ -291,12 +291,12 @@ def test_a_mechanism_whose_sampled_noise_fails_the_proof_cannot_exist() -> None:
 
 
 def test_a_pair_is_built_again_with_its_proof_when_it_is_unpickled() -> None:
-    good = ln.calibrate_pair(ln.Privacy("0.1"), sensitivity=1)
-    narrow = ln.calibrate_pair(ln.Privacy(9), sensitivity=1)
+    good = calibrate_pair(ln.Privacy("0.1"), sensitivity=1)
+    narrow = calibrate_pair(ln.Privacy(9), sensitivity=1)
     assert pickle.loads(pickle.dumps(good)) == good
     build, parts = good.__reduce__()
     with pytest.raises(NotPrivate, match="the noise must keep"):
-        build(*parts[:2], narrow.noise, narrow.drawn)
+        build(*parts[:2], narrow.noise, narrow.discretized)
 
 
 @pytest.mark.parametrize(

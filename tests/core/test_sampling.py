@@ -250,9 +250,9 @@ def test_the_mass_of_the_central_points_is_delta(delta: str) -> None:
     mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=1)
     trials = 6_000_000
     values = mechanism.release(np.zeros(trials), allow_exact=True).values
-    half = float(mechanism.protected) / 2
+    half = float(mechanism.effective_sensitivity) / 2
     low, high = clopper_pearson(int((abs(values) < half).sum()), trials, FALSE_ALARM)
-    claimed = float(mechanism.drawn.noise.total_variation(mechanism.protected))
+    claimed = float(mechanism.discretized.noise.total_variation(mechanism.effective_sensitivity))
     assert low <= claimed <= high
     # The control: noise narrower by one part in a hundred is caught by the same interval.
     narrow = np.random.default_rng(5).uniform(-0.99, 0.99, trials) * float(mechanism.noise.radius)

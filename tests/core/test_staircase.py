@@ -33,6 +33,7 @@ from leastnoise.core.sampling.staircase import (
 )
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.noise import DiscreteStaircase, DiscreteSteps, Run, Staircase
+from leastnoise.paper import rearrange
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 from tests.support.tapes import Replay, released
 
@@ -173,7 +174,7 @@ def test_variance_and_costs_agree(noise: Staircase) -> None:
     assert beyond.lower <= 2 * (1 - noise.mass(limit)) <= beyond.upper
     assert beyond.upper - beyond.lower <= beyond.upper / 2**70
     # A cost through points that follows |x| up to the limit and stays there: min(|X|, limit).
-    capped = noise.enclose(ln.points([(0, 0), (limit, limit)]))
+    capped = noise.enclose(ln.piecewise_linear([(0, 0), (limit, limit)]))
     excess = noise.expected(ln.l1) - capped.upper
     assert 0 < excess < noise.expected(ln.l1)
     # A power that is nearly 2, added up, lies between its neighbours' closed forms at Δ ≥ 1.
@@ -258,7 +259,7 @@ def test_lattice_costs_are_their_terms_added_up(noise: DiscreteStaircase) -> Non
         ln.lp(p): partial(lambda p, x: x**p, float(Fraction(p))) for p in ("1", "2", "3", "1/2")
     }
     costs[ln.threshold(limit)] = lambda x: float(x > edge)
-    costs[ln.points([(0, 1), (limit, 3)])] = lambda x: 1 + 2 * min(x / edge, 1)
+    costs[ln.piecewise_linear([(0, 1), (limit, 3)])] = lambda x: 1 + 2 * min(x / edge, 1)
     share = float(1 / noise.total)
     weights = [share * float(noise.weight(j)) for j in range(50 * noise.steps)]
     for cost, function in costs.items():
@@ -360,7 +361,7 @@ def test_a_profile_is_refused_with_the_reason() -> None:
     ):
         Profile(Staircase(1, 0, "1/2"), sensitivity=129).delta(1)
     with pytest.raises(InvalidParameter, match=r"must have a largest size; got Staircase, which"):
-        ln.rearrange(Staircase(1, 0, "1/2"), ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l1)
+        rearrange(Staircase(1, 0, "1/2"), ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l1)
 
 
 # ------------------------------------------------------------------- geometric numbers
@@ -634,17 +635,17 @@ def test_indices_beyond_64_bits_stop_at_the_ends(monkeypatch: pytest.MonkeyPatch
 def test_a_staircase_is_held_and_released(epsilon: str, moved: str) -> None:
     """Clopper–Pearson at the printed 95 %; false alarms at most 1e-9 a case."""
     noise = private(epsilon, None, moved)
-    mechanism = ln.hold(noise, ln.Privacy(epsilon), sensitivity=moved)
-    mechanism.check()
+    mechanism = ln.Mechanism.from_noise(noise, ln.Privacy(epsilon), sensitivity=moved)
+    mechanism.verify()
     assert mechanism.cost == noise.expected(ln.l1)
-    assert 1 <= mechanism.drawn.cost / mechanism.cost < 1 + Fraction(1, 10**5)
-    assert not mechanism.needs_allowance
+    assert 1 <= mechanism.discretized.cost / mechanism.cost < 1 + Fraction(1, 10**5)
+    assert not mechanism.needs_allow_exact
     assert mechanism.exact_probability == 0
     answer = mechanism.release(42)
-    assert answer.bound == math.inf
+    assert answer.max_error == math.inf
     low, high = answer.interval("0.95")
     assert low + high == 2 * answer.value
-    law = mechanism.drawn.noise
+    law = mechanism.discretized.noise
     reach = (high - low) / 2 - law.step / 2
     assert law.mass(reach) - law.mass(-reach - law.step) >= Fraction(95, 100)
     assert law.mass(reach - law.step) - law.mass(-reach) < Fraction(95, 100)
@@ -661,17 +662,19 @@ def test_a_staircase_is_held_and_released(epsilon: str, moved: str) -> None:
 
 
 def test_every_kind_of_array_is_released() -> None:
-    mechanism = ln.hold(private(), ln.Privacy(1), sensitivity=1)
+    mechanism = ln.Mechanism.from_noise(private(), ln.Privacy(1), sensitivity=1)
     for kind in ("float64", "float32", "int8", "uint64"):
         values = mechanism.release(np.arange(12, dtype=kind).reshape(3, 4)).values
         assert values.dtype == np.float64
         assert values.shape == (3, 4)
     far = np.array([1e300, -1.7e308, 0.0])
     assert np.isfinite(mechanism.release(far).values).all()
-    tiny = ln.hold(private("1", None, "1e-300"), ln.Privacy(1), sensitivity="1e-300")
+    tiny = ln.Mechanism.from_noise(
+        private("1", None, "1e-300"), ln.Privacy(1), sensitivity="1e-300"
+    )
     assert (abs(tiny.release(np.zeros(50)).values) < 1e-297).all()
-    slow = ln.hold(private("1e-9"), ln.Privacy("1e-9"), sensitivity=1)
-    assert not bulk.fits(slow.drawn.noise.scheme)
+    slow = ln.Mechanism.from_noise(private("1e-9"), ln.Privacy("1e-9"), sensitivity=1)
+    assert not bulk.fits(slow.discretized.noise.scheme)
     assert np.isfinite(slow.release(np.zeros(20)).values).all()
     low, high = slow.release(3).interval()
     assert high - low > 2 * 10**9
@@ -679,16 +682,16 @@ def test_every_kind_of_array_is_released() -> None:
 
 def test_two_periods_for_twice_the_sensitivity() -> None:
     noise = private("1")
-    mechanism = ln.hold(noise, ln.Privacy(2), sensitivity=2)
-    law = mechanism.drawn.noise
+    mechanism = ln.Mechanism.from_noise(noise, ln.Privacy(2), sensitivity=2)
+    law = mechanism.discretized.noise
     assert isinstance(law, DiscreteStaircase)
-    assert 2 * law.period >= mechanism.protected
+    assert 2 * law.period >= mechanism.effective_sensitivity
     with pytest.raises(NotPrivate, match=r"moves by up to 2, 2 of its periods of 1 .* ε = 2"):
-        ln.hold(noise, ln.Privacy(1), sensitivity=2)
+        ln.Mechanism.from_noise(noise, ln.Privacy(1), sensitivity=2)
 
 
 def test_the_lines_say_that_there_is_no_largest_error() -> None:
-    mechanism = ln.hold(private(), ln.Privacy(1), sensitivity=1)
+    mechanism = ln.Mechanism.from_noise(private(), ln.Privacy(1), sensitivity=1)
     answer = mechanism.release(42)
     result, guarantee = str(answer).splitlines()
     assert result.endswith(" (95% confidence, no max error)")
@@ -697,7 +700,7 @@ def test_the_lines_say_that_there_is_no_largest_error() -> None:
     digits = Fraction(result.split()[1])
     assert abs(digits - answer.value) <= Fraction(1, 200)
     many = mechanism.release(np.zeros(3))
-    assert many.bound == math.inf
+    assert many.max_error == math.inf
     assert "no max error" in str(many)
     for shown in (answer, many):
         assert ">Max error</th><td>none</td>" in shown._repr_html_()
@@ -709,8 +712,8 @@ def test_the_lines_say_that_there_is_no_largest_error() -> None:
 
 
 def test_a_spike_narrower_than_a_step_asks_first() -> None:
-    mechanism = ln.hold(private("40"), ln.Privacy(40), sensitivity=1)
-    assert mechanism.needs_allowance
+    mechanism = ln.Mechanism.from_noise(private("40"), ln.Privacy(40), sensitivity=1)
+    assert mechanism.needs_allow_exact
     with pytest.raises(InvalidParameter, match=r"adds nothing with probability 1: the exact"):
         mechanism.release(1)
     assert "exact with probability 1" in str(mechanism.release(1, allow_exact=True))

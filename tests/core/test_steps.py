@@ -11,6 +11,7 @@ import leastnoise as ln
 from leastnoise.accounting.profile import Profile
 from leastnoise.errors import InvalidParameter, NotPrivate
 from leastnoise.noise import DiscreteUniform, Steps, Uniform
+from leastnoise.paper import symmetrize
 from tests.support.random_noise import steps
 
 COUNTER_EXAMPLE = Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])
@@ -211,7 +212,7 @@ def test_symmetry_is_that_of_the_mirror_image(noise: Steps) -> None:
     places = sorted({*noise.breaks, *mirrored.breaks, *noise.atoms, *mirrored.atoms})
     same = all(noise.mass(x) == mirrored.mass(x) for x in places)
     assert noise.is_symmetric == same
-    assert ln.symmetrised(noise).is_symmetric
+    assert symmetrize(noise).is_symmetric
 
 
 def test_a_law_of_atoms_alone_can_be_asked_everything() -> None:
@@ -235,7 +236,7 @@ def test_a_function_far_from_zero_is_enclosed_tightly() -> None:
 def test_where_atoms_meet_the_worst_move_is_said_to_be_near() -> None:
     noise = Steps([-5, 5], ["1/20"], {0: "1/4", 1: "1/4"})
     with pytest.raises(NotPrivate, match=r"at a move near 1 it needs δ = 0\.55"):
-        ln.hold(noise, ln.Privacy(delta="1/3"), sensitivity=1)
+        ln.Mechanism.from_noise(noise, ln.Privacy(delta="1/3"), sensitivity=1)
 
 
 def test_many_pieces_do_not_hang() -> None:

@@ -18,7 +18,7 @@ COSTS = [
     ln.lp("1/2"),
     ln.lp("2.5"),
     ln.threshold("1.3"),
-    ln.points([(0, 1), ("0.5", 1), (2, 4), (3, 4)]),
+    ln.piecewise_linear([(0, 1), ("0.5", 1), (2, 4), (3, 4)]),
     Cost(math.log1p),
     HUBER,
     Cost(lambda x: 3 + math.floor(x)),

@@ -18,7 +18,8 @@ import numpy as np
 
 import leastnoise as ln
 from leastnoise.core.sampling import entropy
-from leastnoise.mechanism.mechanism import Drawn
+from leastnoise.mechanism import calibrate_pair
+from leastnoise.mechanism.mechanism import Discretized
 from leastnoise.mechanism.storage import description
 from leastnoise.tables import census
 from tests.support.tapes import with_checks
@@ -32,16 +33,16 @@ SMALL = P(1, "1e-6")
 CALIBRATIONS: dict[str, dict[str, Any]] = {
     "uniform, theorem 3": {"privacy": P(delta=0.1), "sensitivity": 1},
     "uniform, l2, any shape": {
-        "privacy": P(delta="0.5"), "sensitivity": 1, "cost": ln.l2, "among": "any",
+        "privacy": P(delta="0.5"), "sensitivity": 1, "cost": ln.l2, "shape": "any",
     },
-    "comb": {"privacy": P(delta="0.1"), "sensitivity": 1, "among": "any"},
+    "comb": {"privacy": P(delta="0.1"), "sensitivity": 1, "shape": "any"},
     "uniform with an atom": {"privacy": P(delta="0.9"), "sensitivity": 1},
     "uniform, threshold": {"privacy": P(delta=0.1), "sensitivity": 2, "cost": ln.threshold(10)},
     "uniform, integers": {"privacy": P(delta="0.01"), "sensitivity": 3, "integer": True},
     "staircase": {"privacy": P(1), "sensitivity": 3},
     "staircase, l2": {"privacy": P("0.3"), "sensitivity": 1, "cost": ln.l2},
     "staircase, points": {
-        "privacy": P(1), "sensitivity": 1, "cost": ln.points([(0, 0), (1, 2), (5, 3)]),
+        "privacy": P(1), "sensitivity": 1, "cost": ln.piecewise_linear([(0, 0), (1, 2), (5, 3)]),
     },
     "staircase, integers": {"privacy": P("0.7"), "sensitivity": 2, "integer": True},
     "staircase, odd power": {"privacy": P(1), "sensitivity": 1, "cost": ln.lp("1.5")},
@@ -77,7 +78,7 @@ def mechanisms() -> Iterator[tuple[str, ln.Mechanism]]:
 def certified(certificate: ln.Certificate) -> ln.Mechanism:
     """Build the mechanism that calibrate built from this certificate's noise."""
     privacy, moved, cost = certificate.privacy, certificate.sensitivity, certificate.objective
-    drawn = Drawn(certificate.noise.discretize(moved), cost)
+    drawn = Discretized(certificate.noise.discretize(moved), cost)
     return ln.Mechanism(privacy, moved, certificate.noise, certificate, drawn, certificate.integer)
 
 
@@ -115,7 +116,7 @@ def sampled() -> dict[str, Any]:
             "array": digest(many),
             "short array": digest(few),
         }
-    pair = ln.calibrate_pair(P(1), sensitivity=2)
+    pair = calibrate_pair(P(1), sensitivity=2)
     with fixed_bits():
         out["pair"] = digest([pair.release((1, 2)).value for _ in range(100)])
     out["tables"] = {name: digest(answer) for name, answer in table_answers(ln.UNRECORDED)}
@@ -196,8 +197,11 @@ def release_everything(ledger: Any) -> None:
     """Release a number, an array, a pair, a plan and table answers, recorded in ``ledger``."""
     uniform = ln.calibrate(P(delta="1e-4"), sensitivity=1)
     whole = ln.calibrate(P("0.5"), sensitivity=1, integer=True)
-    pair = ln.calibrate_pair(P("0.5"), sensitivity=2)
-    wanted = [ln.Wanted("a", sensitivity=1, integer=True), ln.Wanted("b", sensitivity=4)]
+    pair = calibrate_pair(P("0.5"), sensitivity=2)
+    wanted = [
+        ln.NumericQuery("a", sensitivity=1, integer=True),
+        ln.NumericQuery("b", sensitivity=4),
+    ]
     plan = ln.plan(P("0.5", "1e-6"), wanted, solve=False)
     with fixed_bits():
         uniform.release(42, ledger=ledger, key="number")

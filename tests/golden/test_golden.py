@@ -56,7 +56,7 @@ def test_all_certificates_are_there() -> None:
 def test_certificates_of_0_5_0_are_read_verified_and_written_the_same(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     certificate = ln.Certificate.from_json(text)
-    certificate.check()
+    certificate.verify()
     assert certificate.to_json() == text
 
 

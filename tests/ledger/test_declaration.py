@@ -16,6 +16,7 @@ import leastnoise as ln
 from leastnoise.errors import BudgetExceeded, InvalidParameter, LedgerDamaged
 from leastnoise.ledger import Release
 from leastnoise.ledger.declaration import ARITHMETIC, FORMAT, _number, declare
+from leastnoise.mechanism import calibrate_pair
 
 # The sections of the public registry's entries and the fields in them that people fill in or read.
 REGISTRY = {
@@ -55,7 +56,7 @@ def strict(declaration: dict[str, Any]) -> str:
 def test_releases_are_the_charges_in_order_with_their_answers(ledger: ln.Ledger) -> None:
     assert ledger.releases == []
     answers = [COUNT.release(5, ledger=ledger, key=key) for key in "ab"]
-    SUM.release(np.array([1.0, 2.0]), ledger=ledger, key="c", touches=2)
+    SUM.release(np.array([1.0, 2.0]), ledger=ledger, key="c", contributions=2)
     COUNT.release(5, ledger=ledger, key="a")  # stored: no release
     first, second, third = ledger.releases
     assert (first.key, second.key, third.key) == ("a", "b", "c")
@@ -136,11 +137,11 @@ def test_every_certificate_in_it_proves_itself_again(ledger: ln.Ledger) -> None:
     for mechanism, release in zip(used, evidence["releases"], strict=True):
         written = evidence["mechanisms"][release["mechanisms"][0]]
         certificate = ln.Certificate.from_json(json.dumps(written["certificate"]))
-        certificate.check()
+        certificate.verify()
         assert certificate.noise == mechanism.noise
         assert certificate.privacy == mechanism.privacy
-        assert Fraction(written["step"]) == mechanism.drawn.step
-        assert written["radius"] == str(mechanism.drawn.radius)
+        assert Fraction(written["step"]) == mechanism.discretized.step
+        assert written["radius"] == str(mechanism.discretized.radius)
         assert Fraction(written["exact_probability"]) == mechanism.exact_probability
         assert written["arithmetic"] == ARITHMETIC
 
@@ -149,13 +150,15 @@ def test_a_certificate_for_a_weaker_promise_is_not_passed_off_as_proof(ledger: l
     """Whether or not the same law, held to two promises, is kept as one noise."""
     ledger.allow(ln.Privacy(100, "1e-3"))
     stairs = ln.calibrate(ln.Privacy("0.1"), sensitivity=1).noise
-    assert isinstance(stairs, ln.Staircase)
+    assert isinstance(stairs, ln.noise.Staircase)
     for epsilon in ("0.2", "0.1"):
-        ln.hold(stairs, ln.Privacy(epsilon), sensitivity=1).release(5, ledger=ledger)
-    tight = ln.hold(stairs, ln.Privacy("0.1"), sensitivity=1)
-    tight.release(np.arange(3.0), ledger=ledger, touches=2)  # charged what the other promises
-    for touches in (1, 2, 7):
-        SUM.release(np.arange(9.0), ledger=ledger, touches=touches)
+        ln.Mechanism.from_noise(stairs, ln.Privacy(epsilon), sensitivity=1).release(
+            5, ledger=ledger
+        )
+    tight = ln.Mechanism.from_noise(stairs, ln.Privacy("0.1"), sensitivity=1)
+    tight.release(np.arange(3.0), ledger=ledger, contributions=2)  # charged what the other promises
+    for contributions in (1, 2, 7):
+        SUM.release(np.arange(9.0), ledger=ledger, contributions=contributions)
     evidence = ledger.export()["evidence"]
     for release in evidence["releases"]:
         written = evidence["mechanisms"][release["mechanisms"][0]]["certificate"]["privacy"]
@@ -203,7 +206,7 @@ def test_a_limit_that_was_lowered_is_not_declared_for_what_came_before(ledger: l
 
 
 def test_pairs_and_arrays_are_in_it_without_their_numbers(ledger: ln.Ledger) -> None:
-    pair = ln.calibrate_pair(ln.Privacy("0.5"), sensitivity=1)
+    pair = calibrate_pair(ln.Privacy("0.5"), sensitivity=1)
     pair.release((CANARY, 2), ledger=ledger, key="pair")
     many = SUM.release(np.full(1000, CANARY), ledger=ledger, key="array")
     declaration = ledger.export()

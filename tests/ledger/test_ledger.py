@@ -39,6 +39,7 @@ from tests.support.ledger_files import (
 )
 
 release: Any = import_module("leastnoise.core.release")
+calibrate_pair: Any = import_module("leastnoise.mechanism").calibrate_pair
 pd: Any = import_module("pandas")
 pl: Any = import_module("polars")
 pa: Any = import_module("pyarrow")
@@ -97,7 +98,7 @@ def test_the_same_key_gives_the_same_answer_and_spends_nothing(path: Path) -> No
             again = mechanism().release(value, ledger=ledger, key="k")
             assert again.receipt.again
             assert again.index == first.index
-            assert (again.value, again.bound) == (first.value, first.bound)
+            assert (again.value, again.max_error) == (first.value, first.max_error)
             assert again.interval(0.9) == first.interval(0.9)
             assert again.receipt.at == first.receipt.at
             assert again.receipt.head == first.receipt.head
@@ -142,7 +143,7 @@ def test_a_key_stands_for_one_question(path: Path) -> None:
     ledger = ln.Ledger(path, limit=Privacy(1, "1e-3"), analyst="ada")
     mechanism().release(1, ledger=ledger, key="k")
     rows = list(ledger.rows())
-    pair = ln.calibrate_pair(Privacy("0.1"), sensitivity=WIDTH)
+    pair = calibrate_pair(Privacy("0.1"), sensitivity=WIDTH)
     others: list[Callable[[], Any]] = [
         lambda: mechanism("0.2").release(1, ledger=ledger, key="k"),
         lambda: mechanism("0.1", "1e-6").release(1, ledger=ledger, key="k"),
@@ -247,9 +248,9 @@ def test_other_connection_strings_are_refused_without_their_passwords(
 def test_a_key_of_arrays_stands_for_one_shape(path: Path) -> None:
     ledger = ln.Ledger(path, limit=Privacy(1))
     line().release(np.zeros((2, 3)), ledger=ledger, key="k")
-    for values, touches in ((np.zeros(6), 1), (np.zeros((3, 2)), 1), (np.zeros((2, 3)), 2)):
+    for values, contributions in ((np.zeros(6), 1), (np.zeros((3, 2)), 1), (np.zeros((2, 3)), 2)):
         with pytest.raises(InvalidParameter, match="a key stands for one question"):
-            line().release(values, ledger=ledger, key="k", touches=touches)
+            line().release(values, ledger=ledger, key="k", contributions=contributions)
     assert ledger.spent == Privacy("0.1")
 
 
@@ -503,10 +504,10 @@ def test_arrays_and_columns_come_back_as_they_were(path: Path, nth: int, kind: s
     if kind != "line" and nth in (0, 1, 4, 5, 7):
         values = np.arange(12).reshape(3, 4)[:nth] if nth else np.arange(12)
     with ln.Ledger(path, limit=Privacy(1)) as ledger:
-        first = given.release(values, ledger=ledger, key="k", touches=2)
+        first = given.release(values, ledger=ledger, key="k", contributions=2)
         assert ledger.spent == first.privacy == Privacy(2 * given.privacy.epsilon)
     with ln.Ledger(path) as ledger:
-        again = given.release(values, ledger=ledger, key="k", touches=2)
+        again = given.release(values, ledger=ledger, key="k", contributions=2)
         ledger.verify(first.receipt.head)
     assert again.receipt.again
     assert again.values.dtype == first.values.dtype
@@ -514,7 +515,7 @@ def test_arrays_and_columns_come_back_as_they_were(path: Path, nth: int, kind: s
     assert np.array_equal(again.values, first.values)
     assert type(again.column) is type(first.column)
     assert [type(value) for value in again.values.flat] == [type(v) for v in first.values.flat]
-    assert again.bound == first.bound
+    assert again.max_error == first.max_error
     for ends in zip(again.interval(0.9), first.interval(0.9), strict=True):
         assert np.array_equal(*ends)
     again.values[...] = 0  # it can be written to, as the first can
@@ -534,7 +535,7 @@ def test_fractions_come_back(path: Path) -> None:
 
 
 def test_pairs_come_back(path: Path) -> None:
-    pair = ln.calibrate_pair(Privacy("0.1"), sensitivity=WIDTH)
+    pair = calibrate_pair(Privacy("0.1"), sensitivity=WIDTH)
     with ln.Ledger(path, limit=Privacy("0.1")) as ledger:
         first = pair.release((1, 2), ledger=ledger, key="k")
     with ln.Ledger(path) as ledger:
@@ -586,8 +587,8 @@ def test_bad_input_is_refused_before_anything_is_spent(path: Path) -> None:
         lambda: one.release(np.array([1.0, math.nan]), ledger=ledger),
         lambda: one.release(np.array([]), ledger=ledger),
         lambda: one.release(np.array(["a"]), ledger=ledger),
-        lambda: one.release(np.zeros(3), ledger=ledger, touches=0),
-        lambda: one.release(1, ledger=ledger, touches=2),
+        lambda: one.release(np.zeros(3), ledger=ledger, contributions=0),
+        lambda: one.release(1, ledger=ledger, contributions=2),
         lambda: one.release(1, ledger=ledger, fresh=1),
         lambda: one.release(1, ledger=ledger, allow_exact=1),
         lambda: many.release(0.5, ledger=ledger),
@@ -597,8 +598,8 @@ def test_bad_input_is_refused_before_anything_is_spent(path: Path) -> None:
         lambda: one.release(1, ledger=None),
         lambda: one.release(1, key="k"),
         lambda: one.release(1, fresh=True),
-        lambda: ln.calibrate_pair(Privacy(1), sensitivity=1).release((1,), ledger=ledger),
-        lambda: ln.calibrate_pair(Privacy(1), sensitivity=1).release((1, None), ledger=ledger),
+        lambda: calibrate_pair(Privacy(1), sensitivity=1).release((1,), ledger=ledger),
+        lambda: calibrate_pair(Privacy(1), sensitivity=1).release((1, None), ledger=ledger),
         lambda: ledger.allow(1),
         lambda: ledger.allow(Privacy(1), analyst=""),
         lambda: ln.Ledger(path, limit=1),
@@ -621,7 +622,7 @@ def test_bad_input_is_refused_before_anything_is_spent(path: Path) -> None:
             ask()
         assert list(ledger.rows()) == rows, nth
     needs = ln.calibrate(Privacy(delta="0.9"), sensitivity=1)
-    assert needs.needs_allowance
+    assert needs.needs_allow_exact
     with pytest.raises(InvalidParameter, match="Pass allow_exact=True"):
         needs.release(1, ledger=ledger)
     assert list(ledger.rows()) == rows
@@ -654,7 +655,7 @@ def test_no_message_row_or_repr_holds_a_true_value(
         else:
             said.extend([repr(found), str(found), repr(found.receipt), found._repr_html_()])
 
-    pair = ln.calibrate_pair(Privacy("0.1"), sensitivity=WIDTH)
+    pair = calibrate_pair(Privacy("0.1"), sensitivity=WIDTH)
     wide_line = ln.calibrate(Privacy("0.1"), sensitivity=WIDTH)
     wide = ln.calibrate(Privacy("0.01"), sensitivity=10**12, integer=True, solve=False)
     bad: list[Any] = [Spy(), str(CANARY), [CANARY], np.array([Spy()]), CANARY * 1j]

@@ -26,13 +26,16 @@ import leastnoise
 from leastnoise.cli import main
 from leastnoise.errors import BudgetExceeded, InvalidParameter, LedgerDamaged
 from leastnoise.ledger.rows import BEGINNING, Row
+from leastnoise.mechanism import calibrate_pair
 from tests.support.ledger_files import counting, line
 from tests.support.postgres_servers import Server
 
 ln: Any = leastnoise
 P = ln.Privacy
-PAIR = ln.calibrate_pair(P("0.1"), sensitivity=1)
-PLAN = ln.plan(P("0.1"), [ln.Wanted(n, sensitivity=1, integer=True) for n in "ab"], solve=False)
+PAIR = calibrate_pair(P("0.1"), sensitivity=1)
+PLAN = ln.plan(
+    P("0.1"), [ln.NumericQuery(n, sensitivity=1, integer=True) for n in "ab"], solve=False
+)
 FRAME = pd.DataFrame({"v": [1, 2, 3] * 10, "g": ["north", "south", "north"] * 10})
 # Errors that a changed, well-formed ledger may give: another question, no such data set, no budget.
 WELL_FORMED = "a key stands for one|must have a limit|limit stays|no data set|was used for"

@@ -21,7 +21,7 @@ ln: Any = leastnoise  # wrong types are the point here, so mypy shall not see th
 PROMISE = ln.Privacy(delta="0.1")
 LINE = ln.calibrate(PROMISE, sensitivity=1)
 WHOLE = ln.calibrate(PROMISE, sensitivity=1, integer=True)
-LAW, LATTICE = ln.Uniform(5, "0.1"), ln.DiscreteUniform(reach=4)
+LAW, LATTICE = ln.noise.Uniform(5, "0.1"), ln.noise.DiscreteUniform(reach=4)
 NAN, INF, ONE = math.nan, math.inf, np.array([1.0])
 HUGE = 10**4500  # within the door, but too long for Python to print
 CANARY = 31337.4242  # the value that no message may hold
@@ -55,21 +55,21 @@ NUMBERS: dict[str, Callable[[Any], object]] = {
     "sensitivity @ whole": lambda bad: ln.calibrate(PROMISE, sensitivity=bad, integer=True),
     "p": ln.lp,
     "a threshold": ln.threshold,
-    "the size of a cost's point": lambda bad: ln.points([(0, 0), (bad, 1)]),
-    "the cost of a cost's point": lambda bad: ln.points([(0, 0), (1, bad)]),
-    "radius": ln.Uniform,
-    "atom": lambda bad: ln.Uniform(1, bad),
-    "step": lambda bad: ln.DiscreteUniform(reach=1, step=bad),
-    "reach": lambda bad: ln.DiscreteUniform(reach=bad),
-    "level": lambda bad: ln.DiscreteUniform(reach=1, level=bad),
-    "rim": lambda bad: ln.DiscreteUniform(reach=1, rim=bad),
-    "atom @ lattice": lambda bad: ln.DiscreteUniform(reach=1, atom=bad),
+    "the size of a cost's point": lambda bad: ln.piecewise_linear([(0, 0), (bad, 1)]),
+    "the cost of a cost's point": lambda bad: ln.piecewise_linear([(0, 0), (1, bad)]),
+    "radius": ln.noise.Uniform,
+    "atom": lambda bad: ln.noise.Uniform(1, bad),
+    "step": lambda bad: ln.noise.DiscreteUniform(reach=1, step=bad),
+    "reach": lambda bad: ln.noise.DiscreteUniform(reach=bad),
+    "level": lambda bad: ln.noise.DiscreteUniform(reach=1, level=bad),
+    "rim": lambda bad: ln.noise.DiscreteUniform(reach=1, rim=bad),
+    "atom @ lattice": lambda bad: ln.noise.DiscreteUniform(reach=1, atom=bad),
     "confidence @ law": LAW.interval,
     "confidence @ lattice": LATTICE.interval,
     "confidence @ one": LINE.release(1).interval,
     "confidence @ many": LINE.release(ONE).interval,
-    "touches": lambda bad: LINE.release(ONE, touches=bad),
-    "touches @ one": lambda bad: LINE.release(1, touches=bad),
+    "contributions": lambda bad: LINE.release(ONE, contributions=bad),
+    "contributions @ one": lambda bad: LINE.release(1, contributions=bad),
 }
 FUNCTIONS = [LAW.cdf, LAW.sf, LAW.ppf, LAW.pdf, LATTICE.cdf, LATTICE.sf, LATTICE.ppf, LATTICE.pmf]
 AT = {f"a place @ {i}": function for i, function in enumerate(FUNCTIONS)}
@@ -81,7 +81,7 @@ OTHERS: dict[str, Callable[[Any], object]] = {
     "cost": lambda bad: ln.calibrate(PROMISE, sensitivity=1, cost=bad),
     "cost @ expected": LAW.expected,
     "an error": ln.l1,
-    "points": ln.points,
+    "points": ln.piecewise_linear,
     "a cost": ln.Cost,
     "name": lambda bad: ln.Cost(abs, bad),
     "function": lambda bad: ln.calibrate(PROMISE, sensitivity=1, cost=ln.Cost(bad)),
@@ -131,7 +131,11 @@ CASES: list[tuple[str, str, list[Any]]] = [
     ("δ|δ @ alone", "NAME must be at least 0 and less than 1; got {}. Give a prob", [1, *OUTSIDE]),
     ("sensitivity|p|radius|step", "NAME must be greater than 0; got {}. Give", [0, -0.0, *BELOW]),
     ("reach|rim|atom @ lattice", f"{COUNT} 0; got {{}}. Give such an integer.", OUTSIDE),
-    ("level|touches|touches @ one", f"{COUNT} 1; got {{}}. Give such an integer.", [0, *OUTSIDE]),
+    (
+        "level|contributions|contributions @ one",
+        f"{COUNT} 1; got {{}}. Give such an integer.",
+        [0, *OUTSIDE],
+    ),
     ("atom", "the mass at the origin must be…less than 1; got {}. Give a prob", [1, *OUTSIDE]),
     ("confidence @ one|confidence @ many", "NAME must be above 0…; got {}. Give", [0, *OUTSIDE]),
     ("confidence @ law|confidence @ lattice", "a probability must lie…0 and 1; got…Give", OUTSIDE),
@@ -159,8 +163,12 @@ CASES: list[tuple[str, str, list[Any]]] = [
     ("points", "the sizes of a cost's points must rise; got 0 after 0. Give", [[(0, 0), (0, 1)]]),
     ("points", f"{FALLS}got 1 at 0, then 0 at 1. Give costs that", [[(0, 1), (1, 0)]]),
     ("rim", "the weight of the rim must be at most the level; got…above 1. Give", [2, HUGE]),
-    ("touches @ one", "touches is for arrays; got…with a single value. Leave it out.", [2, HUGE]),
-    ("touches", "so many releases…promise nothing…Release less", [10**6, HUGE]),
+    (
+        "contributions @ one",
+        "contributions is for arrays; got…with a single value. Leave it out.",
+        [2, HUGE],
+    ),
+    ("contributions", "so many releases…promise nothing…Release less", [10**6, HUGE]),
     ("allow_exact", "the noise for…adds nothing…Pass allow_exact=True", [False]),
     ("allow_exact", "allow_exact must be True or False; got {}. Say", [1, "yes", None]),
     (BOTH, "the value to release must be…finite…; got a…TYPE that is not one. Give", VALUES),
@@ -223,7 +231,7 @@ COSTS: dict[str, Callable[[Fraction], Any]] = {
     "l2": lambda _: ln.l2,
     "lp(1/2)": lambda _: ln.lp("1/2"),
     "threshold": lambda size: ln.threshold(3 * size),
-    "points": lambda size: ln.points([(0, 0), (size, 1), (3 * size, 5)]),
+    "points": lambda size: ln.piecewise_linear([(0, 0), (size, 1), (3 * size, 5)]),
 }
 CORNERS = [*product(DELTAS, SIZES, COSTS, [False]), *product(DELTAS, SIZES[1:], COSTS, [True])]
 
@@ -241,16 +249,16 @@ def near(number: Fraction) -> Any:
 @pytest.mark.parametrize(("delta", "size", "cost", "integer"), CORNERS)
 def test_an_extreme_answer_keeps_its_word(delta: str, size: str, cost: str, integer: bool) -> None:
     mechanism = calibrated(delta, size, cost, integer)
-    mechanism.certificate.check()
-    least, drawn = mechanism.certificate.lower_bound, mechanism.drawn.cost
+    mechanism.certificate.verify()
+    least, drawn = mechanism.certificate.lower_bound, mechanism.discretized.cost
     assert least <= drawn <= least * Fraction(1001, 1000)
     reals: list[Any] = [1.5, -1e300, 5e-324, Fraction(1, 3), Decimal("2.5e-300")]
     for truth in (0, -7, 10**400, *([] if integer else reals)):
         answer = mechanism.release(truth, allow_exact=True)
-        assert abs(answer.value - Fraction(truth)) <= answer.bound
+        assert abs(answer.value - Fraction(truth)) <= answer.max_error
         low, high = answer.interval()
         assert low + high == 2 * answer.value
-        assert low <= high <= answer.value + answer.bound
+        assert low <= high <= answer.value + answer.max_error
         assert float(answer) == near(answer.value)
         assert format_guarantee(answer.privacy) in str(answer)
         assert answer.explain().startswith(str(answer))
@@ -266,7 +274,7 @@ def test_extreme_arrays_keep_their_word(delta: str, size: str, cost: str, intege
     assert (low <= high).all()
     for truth, value in zip(truths.tolist(), answers.values.tolist(), strict=True):
         assert abs(value) < INF
-        assert abs(Fraction(value) - Fraction(truth)) <= answers.bound
+        assert abs(Fraction(value) - Fraction(truth)) <= answers.max_error
 
 
 @pytest.mark.parametrize(("delta", "size"), [*product(DELTAS, SIZES)])
@@ -279,7 +287,7 @@ def test_extreme_moments_are_floats_wherever_floats_reach(delta: str, size: str)
 @pytest.mark.parametrize(("delta", "size"), [*product(DELTAS, SIZES)])
 def test_an_extreme_law_can_be_asked_by_one_and_by_many(delta: str, size: str) -> None:
     mechanism = calibrated(delta, size)
-    for law in (mechanism.noise, mechanism.drawn.noise):
+    for law in (mechanism.noise, mechanism.discretized.noise):
         assert law.support()[1] == near(law.radius)
         for call, places in ((law.cdf, [-INF, -1e300, 0, 1e-300, INF]), (law.ppf, [0, 0.25, 1])):
             one = [call(float(place)) for place in places]
@@ -290,17 +298,19 @@ def test_an_extreme_law_can_be_asked_by_one_and_by_many(delta: str, size: str) -
 @pytest.mark.parametrize(("mechanism", "truth"), [(LINE, 12345678901234), (WHOLE, 98765432101234)])
 def test_a_large_answer_is_printed_as_closely_as_its_error(mechanism: Any, truth: int) -> None:
     answer = mechanism.release(truth)
-    assert abs(Fraction(str(answer).split()[1].lstrip("≈")) - answer.value) <= answer.bound / 1000
+    assert (
+        abs(Fraction(str(answer).split()[1].lstrip("≈")) - answer.value) <= answer.max_error / 1000
+    )
 
 
 @pytest.mark.parametrize("question", ["1e-4800 1", "0.1 1e-4800", "0.1 1e4800"])
 def test_what_the_door_lets_in_can_be_printed(question: str) -> None:
     delta, size = question.split()
     mechanism = calibrated(delta, size)
-    assert "Uniform(" in f"{mechanism!r} {mechanism.drawn.noise!r} {mechanism.release(1)}"
+    assert "Uniform(" in f"{mechanism!r} {mechanism.discretized.noise!r} {mechanism.release(1)}"
 
 
 def test_the_promise_of_many_touches_is_told() -> None:
-    promise = calibrated("1e-6", "1").release(ONE, touches=1000).privacy.delta
+    promise = calibrated("1e-6", "1").release(ONE, contributions=1000).privacy.delta
     together = 1 - (1 - Fraction("1e-6")) ** 1000
     assert together <= promise <= together * (1 + Fraction(1, 10**9))

@@ -128,7 +128,7 @@ def test_a_column_is_released_as_its_array_is(
     assert type(answers.values) is np.ndarray
     assert answers.values.dtype == expected.values.dtype
     assert answers.values.tolist() == expected.values.tolist() != array.tolist()
-    assert (answers.bound, answers.privacy) == (expected.bound, expected.privacy)
+    assert (answers.max_error, answers.privacy) == (expected.max_error, expected.privacy)
     column = answers.column
     assert type(column).__module__ == type(given).__module__
     assert hasattr(column, "chunks") == (form == "chunked")
@@ -171,9 +171,11 @@ def test_a_column_can_be_put_back_into_its_table() -> None:
 def test_a_column_that_one_person_touches_often_promises_less() -> None:
     column = pl.Series([1.0, 2.0])
     assert LINE.release(column).privacy == PROMISE
-    assert LINE.release(column, touches=3).privacy == ln.Privacy(delta="0.271")
-    with pytest.raises(InvalidParameter, match="touches must be a whole number of at least 1"):
-        LINE.release(column, touches=0)
+    assert LINE.release(column, contributions=3).privacy == ln.Privacy(delta="0.271")
+    with pytest.raises(
+        InvalidParameter, match="contributions must be a whole number of at least 1"
+    ):
+        LINE.release(column, contributions=0)
     exact = ln.calibrate(ln.Privacy(delta="0.75"), sensitivity=1)
     with pytest.raises(InvalidParameter, match="Pass allow_exact=True"):
         exact.release(column)

@@ -16,15 +16,16 @@ from leastnoise import plots
 from leastnoise.core.arrays.release import float_rounding
 from leastnoise.core.lattice import lattice_for
 from leastnoise.errors import InvalidParameter, NotPrivate
+from leastnoise.paper import rearrange
 
 HILL = ln.Steps([-3, -1, 1, 3], ["1/10", "3/10", "1/10"])
 LINE = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1)
 
 
 def test_an_array_released_at_some_epsilon_promises_that_epsilon() -> None:
-    mechanism = ln.hold(HILL, ln.Privacy(1, "0.2"), sensitivity=1)
+    mechanism = ln.Mechanism.from_noise(HILL, ln.Privacy(1, "0.2"), sensitivity=1)
     assert mechanism.release(np.zeros(2)).privacy == ln.Privacy(1, "0.2")
-    assert mechanism.release(np.zeros(2), touches=2).privacy == ln.Privacy(2, "0.36")
+    assert mechanism.release(np.zeros(2), contributions=2).privacy == ln.Privacy(2, "0.36")
     assert "factor of at most 2.71828" in mechanism.release(0).explain()
 
 
@@ -36,7 +37,7 @@ def test_the_type_of_released_integers_does_not_tell_where_they_lie(size: int, d
     answers = mechanism.release(truth)
     assert answers.values.dtype == np.int64
     errors = [abs(int(out) - size) for out in answers.values]
-    assert max(errors) <= answers.bound
+    assert max(errors) <= answers.max_error
     low, high = answers.interval(1)
     assert (low <= truth).all()
     assert (truth <= high).all()
@@ -50,7 +51,7 @@ def test_the_type_of_released_floats_does_not_tell_where_they_lie() -> None:
         assert np.isfinite(values).all()
         assert (
             max(abs(Fraction(float(v)) - Fraction(size)) for v in values)
-            <= mechanism.release(np.array([size])).bound
+            <= mechanism.release(np.array([size])).max_error
         )
 
 
@@ -58,14 +59,14 @@ def test_a_mechanism_cannot_be_bent_into_another_promise() -> None:
     with pytest.raises(InvalidParameter, match="must be for its own noise, promise and sens"):
         dataclasses.replace(LINE, privacy=ln.Privacy(delta="1e-9"))
     narrow = dataclasses.replace(
-        LINE.drawn, noise=ln.DiscreteUniform(reach=1, step=LINE.drawn.step)
+        LINE.discretized, noise=ln.noise.DiscreteUniform(reach=1, step=LINE.discretized.step)
     )
     with pytest.raises(NotPrivate, match=r"at a move of ≈1\.00000095 it needs δ = 1\."):
-        dataclasses.replace(LINE, drawn=narrow)
+        dataclasses.replace(LINE, discretized=narrow)
     false = dataclasses.replace(LINE.certificate, privacy=ln.Privacy(delta="0.05"))
     with pytest.raises(NotPrivate, match=r"must keep \(ε, δ\) = \(0, 0\.05\)"):
         dataclasses.replace(LINE, privacy=ln.Privacy(delta="0.05"), certificate=false)
-    LINE.check()
+    LINE.verify()
 
 
 @pytest.mark.parametrize("delta", ["0.1000002", "0.1", "0.0123"])
@@ -73,8 +74,8 @@ def test_the_honest_line_holds_at_the_worst_draw(delta: str) -> None:
     """The printed value ± the printed bound holds the true value, at the largest noise there is."""
     mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=1)
     for sign in (-1, 1):
-        answer = ln.Answer(int(sign * mechanism.drawn.noise.farthest), mechanism)
-        truth = -sign * mechanism.drawn.step / 2
+        answer = ln.Answer(int(sign * mechanism.discretized.noise.farthest), mechanism)
+        truth = -sign * mechanism.discretized.step / 2
         value, _, always = re.findall(r"-?[\d.]+(?=[ )])", str(answer).splitlines()[0])
         assert abs(Fraction(value) - truth) <= Fraction(always)
 
@@ -99,7 +100,7 @@ def test_exact_is_not_a_flag_that_can_be_set() -> None:
     assert not called.certificate.exact
     assert str(called.certificate).startswith("within 0.0")
     assert LINE.certificate.exact
-    assert not ln.hold(HILL, ln.Privacy(1, "0.2"), sensitivity=1).certificate.exact
+    assert not ln.Mechanism.from_noise(HILL, ln.Privacy(1, "0.2"), sensitivity=1).certificate.exact
 
 
 def test_a_function_whose_balance_vanishes_is_not_refused() -> None:
@@ -131,13 +132,13 @@ def test_costs_are_values() -> None:
     assert ln.lp(2) == ln.l2
     assert hash(ln.lp(2)) == hash(ln.l2)
     assert ln.threshold(3) != ln.threshold(4)
-    assert ln.points([(0, 0), (1, 1)]) == ln.points([(0, 0), ("1", 1)])
+    assert ln.piecewise_linear([(0, 0), (1, 1)]) == ln.piecewise_linear([(0, 0), ("1", 1)])
     with pytest.raises(AttributeError, match="a cost cannot be changed"):
         ln.l1.p = Fraction(3)
 
 
 @pytest.mark.parametrize(
-    "cost", [ln.l1, ln.lp("1/2"), ln.threshold(3), ln.points([(0, 0), (9, 9)])]
+    "cost", [ln.l1, ln.lp("1/2"), ln.threshold(3), ln.piecewise_linear([(0, 0), (9, 9)])]
 )
 def test_mechanisms_and_answers_can_be_copied_and_sent(cost: ln.Cost) -> None:
     mechanism = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1, cost=cost)
@@ -165,12 +166,12 @@ def test_every_sensitivity_has_a_wieldy_lattice(moved: float | str) -> None:
     step, steps = lattice_for(mechanism.sensitivity)
     assert (steps - 2) * step < mechanism.sensitivity <= (steps - 1) * step
     assert 2**20 <= steps - 1 <= 2**21
-    assert mechanism.drawn.cost / mechanism.cost - 1 < Fraction(1, 10**5)
+    assert mechanism.discretized.cost / mechanism.cost - 1 < Fraction(1, 10**5)
     assert float_rounding(mechanism.grid, float(mechanism.sensitivity) * 1000, 10) is not None
 
 
 def test_points_with_coordinates_far_apart_do_not_hang() -> None:
-    far = ln.points([(0, 0), (1, 1), ("1e4000", 2), ("1.1e4000", "1e4500")])
+    far = ln.piecewise_linear([(0, 0), (1, 1), ("1e4000", 2), ("1.1e4000", "1e4500")])
     mechanism = ln.calibrate(ln.Privacy(delta="0.9"), sensitivity=1, cost=far)
     assert mechanism.certificate.gap < Fraction(1, 10**6)
 
@@ -193,7 +194,7 @@ def test_a_foreign_numbers_own_error_does_not_get_out() -> None:
 
 def test_an_atom_away_from_zero_gives_values_away_too() -> None:
     teeth = ln.Steps([-2, 2], ["1/5"], {-1: "1/10", 1: "1/10"})
-    mechanism = ln.hold(teeth, ln.Privacy(delta="0.5"), sensitivity=1)
+    mechanism = ln.Mechanism.from_noise(teeth, ln.Privacy(delta="0.5"), sensitivity=1)
     assert 0 <= mechanism.exact_probability - Fraction(1, 5) < Fraction(1, 10**5)
     with pytest.raises(InvalidParameter, match=r"one of a few known numbers with probability 0\.2"):
         mechanism.release(0)
@@ -202,7 +203,7 @@ def test_an_atom_away_from_zero_gives_values_away_too() -> None:
 def test_a_narrow_spike_is_no_way_around_allow_exact() -> None:
     s = Fraction(1, 2**40)
     side, spike = Fraction(1, 2) / (20 - 2 * s), Fraction(1, 4) / s
-    mechanism = ln.hold(
+    mechanism = ln.Mechanism.from_noise(
         ln.Steps([-10, -s, s, 10], [side, spike, side]), ln.Privacy(delta="3/5"), sensitivity=1
     )
     assert mechanism.exact_probability >= Fraction(1, 2)
@@ -211,7 +212,7 @@ def test_a_narrow_spike_is_no_way_around_allow_exact() -> None:
 
 
 def test_a_picture_of_a_given_noise_does_not_call_it_least(tmp_path: Path) -> None:
-    given = ln.hold(HILL, ln.Privacy(1, "0.2"), sensitivity=1)
+    given = ln.Mechanism.from_noise(HILL, ln.Privacy(1, "0.2"), sensitivity=1)
     text = plots.save(plots.density(given), tmp_path / "a.json").read_text()
     assert "Noise for" in text
     assert "Least" not in text
@@ -228,7 +229,7 @@ def test_noise_beyond_the_floats_comes_as_fractions_wherever_the_values_lie() ->
     for size in (0.0, 1e308, -1.7e308):
         answers = mechanism.release(np.full(20, size))
         assert answers.values.dtype == object
-        assert all(abs(value - Fraction(size)) <= answers.bound for value in answers.values)
+        assert all(abs(value - Fraction(size)) <= answers.max_error for value in answers.values)
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
@@ -246,4 +247,4 @@ def test_the_line_of_an_array_includes_the_rounding_of_its_floats() -> None:
 
 def test_only_a_noise_is_rearranged() -> None:
     with pytest.raises(InvalidParameter, match="read from a family's own law; got int"):
-        ln.rearrange(5, ln.Privacy(delta="0.1"), sensitivity=1, cost=ln.l1)  # type: ignore[arg-type]
+        rearrange(5, ln.Privacy(delta="0.1"), sensitivity=1, cost=ln.l1)  # type: ignore[arg-type]

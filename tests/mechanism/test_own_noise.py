@@ -72,31 +72,35 @@ def test_what_is_drawn_keeps_the_promise_that_the_law_keeps(noise: Steps, epsilo
     needed = Profile(noise, sensitivity="0.9").delta(epsilon)
     if needed in (0, 1):
         return
-    mechanism = ln.hold(noise, ln.Privacy(epsilon, needed), sensitivity="0.9")
-    assert mechanism.protected > Fraction(9, 10)
-    check_privacy(mechanism.drawn.noise, mechanism.privacy, sensitivity=mechanism.protected)
+    mechanism = ln.Mechanism.from_noise(noise, ln.Privacy(epsilon, needed), sensitivity="0.9")
+    assert mechanism.effective_sensitivity > Fraction(9, 10)
+    check_privacy(
+        mechanism.discretized.noise, mechanism.privacy, sensitivity=mechanism.effective_sensitivity
+    )
     answer = mechanism.release(5, allow_exact=True)
-    assert abs(answer.value - 5) <= answer.bound
+    assert abs(answer.value - 5) <= answer.max_error
     with pytest.raises(NotPrivate, match=r"at a move (of|near) -?\S+ it needs δ = "):
-        ln.hold(noise, ln.Privacy(epsilon, needed * Fraction(999, 1000)), sensitivity="0.9")
+        ln.Mechanism.from_noise(
+            noise, ln.Privacy(epsilon, needed * Fraction(999, 1000)), sensitivity="0.9"
+        )
 
 
 def test_the_counter_example_is_released() -> None:
-    mechanism = ln.hold(COMB, ln.Privacy(delta="1/2"), sensitivity=1, cost=ln.l2)
+    mechanism = ln.Mechanism.from_noise(COMB, ln.Privacy(delta="1/2"), sensitivity=1, cost=ln.l2)
     assert mechanism.cost == Fraction(5, 16)
-    assert mechanism.drawn.cost / mechanism.cost - 1 < Fraction(1, 10**5)
+    assert mechanism.discretized.cost / mechanism.cost - 1 < Fraction(1, 10**5)
     values = mechanism.release(np.zeros(50_000)).values
-    assert abs(values).max() <= float(mechanism.drawn.radius)
+    assert abs(values).max() <= float(mechanism.discretized.radius)
     assert "how far from the least it is was not asked" in str(mechanism.certificate)
 
 
 def test_a_move_shorter_than_the_sensitivity_can_be_the_worst() -> None:
     teeth = Steps([-2, -1, 1, 2], ["1/2", 0, "1/2"])
     with pytest.raises(NotPrivate, match=r"at a move of 2 it needs δ = 1\."):
-        ln.hold(teeth, ln.Privacy(delta="0.6"), sensitivity=3)
+        ln.Mechanism.from_noise(teeth, ln.Privacy(delta="0.6"), sensitivity=3)
     assert Profile(teeth, sensitivity=3).worst() == (Fraction(1), Fraction(2))
 
 
 def test_only_steps_are_held() -> None:
     with pytest.raises(InvalidParameter, match=r"must be Steps, a Staircase, .*; got 5\. Give"):
-        ln.hold(5, ln.Privacy(delta="0.6"), sensitivity=3)  # type: ignore[arg-type]
+        ln.Mechanism.from_noise(5, ln.Privacy(delta="0.6"), sensitivity=3)  # type: ignore[arg-type]

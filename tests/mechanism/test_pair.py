@@ -18,7 +18,7 @@ from leastnoise.core.exact import exponential
 from leastnoise.core.lattice import Grid, effective_steps, lattice_for
 from leastnoise.core.sampling.entropy import CipherTape
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
-from leastnoise.mechanism import PairAnswer, PairMechanism
+from leastnoise.mechanism import PairAnswer, PairMechanism, calibrate_pair
 from leastnoise.mechanism import planar_staircase as planar
 from leastnoise.mechanism.planar_staircase import (
     DiscretePlanarStaircase,
@@ -188,7 +188,7 @@ def test_moves_in_the_plane_keep_the_ratio(
 
 def test_two_staircases_would_cost_less_and_do_not_keep_the_promise() -> None:
     """Why the noise of a pair is not a noise for each: half of Δ in both moves two densities."""
-    mechanism = ln.calibrate_pair(ln.Privacy(epsilon=4), sensitivity=1)
+    mechanism = calibrate_pair(ln.Privacy(epsilon=4), sensitivity=1)
     line = ln.calibrate(ln.Privacy(epsilon=4), sensitivity=1).noise
     assert isinstance(line, Staircase)
     assert 2 * line.expected(ln.l1) < mechanism.cost
@@ -206,7 +206,7 @@ def test_two_staircases_would_cost_less_and_do_not_keep_the_promise() -> None:
 def test_a_pair_costs_less_than_two_laplace_noises(epsilon: str) -> None:
     """Two Laplace noises of scale Δ/ε keep ε at ‖x − x′‖ ≤ Δ and cost 2Δ/ε."""
     for moved in (Fraction(1), Fraction(3, 7)):
-        mechanism = ln.calibrate_pair(ln.Privacy(epsilon=epsilon), sensitivity=moved)
+        mechanism = calibrate_pair(ln.Privacy(epsilon=epsilon), sensitivity=moved)
         assert mechanism.cost < 2 * moved / Fraction(epsilon)
         # Nor is it worth to spend half of ε on each answer: Δe^(ε/2)/(e^ε − 1) for one (Geng and
         # Viswanath 2016).
@@ -250,11 +250,11 @@ def test_the_ends_of_small_and_large_epsilon() -> None:
     For b = e^−ε → 0 the cost is (2/3)(γ³ + b)/(γ² + b) but for higher orders, least at γ³ = 2b,
     where it is (2b)^(1/3). For b → 1 expanding S₃/S₂ leaves γ = (1 + 1/√3)/2.
     """
-    tiny = ln.calibrate_pair(ln.Privacy(epsilon="1e-9"), sensitivity=1)
+    tiny = calibrate_pair(ln.Privacy(epsilon="1e-9"), sensitivity=1)
     assert float(tiny.noise.gamma) == pytest.approx((1 + 1 / math.sqrt(3)) / 2, rel=1e-6)
     assert 1 - Fraction(1, 10**16) < tiny.cost * Fraction("1e-9") / 2 < 1
     for epsilon in (24, 36):
-        large = ln.calibrate_pair(ln.Privacy(epsilon=epsilon), sensitivity=1)
+        large = calibrate_pair(ln.Privacy(epsilon=epsilon), sensitivity=1)
         cost = (2 * math.exp(-epsilon)) ** (1 / 3)
         assert float(large.cost) == pytest.approx(cost, rel=math.exp(-epsilon / 3))
         assert float(large.noise.gamma) == pytest.approx(cost, rel=1e-3)
@@ -263,8 +263,8 @@ def test_the_ends_of_small_and_large_epsilon() -> None:
 @pytest.mark.parametrize("epsilon", EPSILONS[:-2])
 @pytest.mark.parametrize("moved", [Fraction(1), Fraction(1, 10), Fraction(10**12 + 1, 3**25)])
 def test_what_is_drawn_costs_a_hair_more(epsilon: str, moved: Fraction) -> None:
-    mechanism = ln.calibrate_pair(ln.Privacy(epsilon=epsilon), sensitivity=moved)
-    assert 1 < mechanism.drawn.cost / mechanism.cost < 1 + Fraction(5, 1 << 20)
+    mechanism = calibrate_pair(ln.Privacy(epsilon=epsilon), sensitivity=moved)
+    assert 1 < mechanism.discretized.cost / mechanism.cost < 1 + Fraction(5, 1 << 20)
 
 
 # ------------------------------------------------------------------- draws
@@ -397,8 +397,8 @@ def test_draws_follow_the_law(trials: int) -> None:
 @pytest.mark.parametrize("epsilon", ["1e-6", "1", "12"])
 def test_releases_stay_within_as_often_as_they_say(epsilon: str) -> None:
     """False alarms at most 1e-9 a case; the sum of both errors and where they point."""
-    mechanism = ln.calibrate_pair(ln.Privacy(epsilon=epsilon), sensitivity="0.1")
-    law, trials, tape = mechanism.drawn, 5_000, CipherTape()
+    mechanism = calibrate_pair(ln.Privacy(epsilon=epsilon), sensitivity="0.1")
+    law, trials, tape = mechanism.discretized, 5_000, CipherTape()
     drawn = [draw_pair(law, tape) for _ in range(trials)]
     for level in (HALF, Fraction(9, 10)):
         reach = law.within(level)
@@ -483,15 +483,15 @@ def test_real_floats_need_more_than_exact_answers_do() -> None:
 
 
 def test_an_answer_says_what_it_is_and_holds_no_truth() -> None:
-    mechanism = ln.calibrate_pair(ln.Privacy(epsilon=1), sensitivity=1)
+    mechanism = calibrate_pair(ln.Privacy(epsilon=1), sensitivity=1)
     answer = mechanism.release((12345, Fraction(-6789, 7)))
     assert [field.name for field in dataclasses.fields(answer)] == [
         "indices",
         "mechanism",
         "receipt",
     ]
-    assert all((value / mechanism.drawn.step).denominator == 1 for value in answer.value)
-    assert answer.bound == mechanism.drawn.radius == mechanism.noise.radius == math.inf
+    assert all((value / mechanism.discretized.step).denominator == 1 for value in answer.value)
+    assert answer.max_error == mechanism.discretized.radius == mechanism.noise.radius == math.inf
     assert answer.privacy == ln.Privacy(epsilon=1)
     text = str(answer)
     assert text.startswith("release: (")
@@ -504,9 +504,9 @@ def test_an_answer_says_what_it_is_and_holds_no_truth() -> None:
 
 def test_intervals_hold_both_values_at_once() -> None:
     """For every draw within the distance, rounding included: by its worst points."""
-    mechanism = ln.calibrate_pair(ln.Privacy(epsilon=2), sensitivity="0.3")
-    step = mechanism.drawn.step
-    reach = mechanism.drawn.within(Fraction(9, 10))
+    mechanism = calibrate_pair(ln.Privacy(epsilon=2), sensitivity="0.3")
+    step = mechanism.discretized.step
+    reach = mechanism.discretized.within(Fraction(9, 10))
     for i, j in ((reach, 0), (0, -reach), (reach // 2, reach - reach // 2)):
         answer = PairAnswer((i, j), mechanism)
         for off in product((-step / 2, step / 2), repeat=2):  # where the true values can have been
@@ -521,8 +521,8 @@ def test_intervals_hold_both_values_at_once() -> None:
 @pytest.mark.parametrize("epsilon", ["0.7", "3", "11"])
 def test_the_honest_line_holds_at_the_worst_draw(epsilon: str) -> None:
     """The printed values ± the printed error hold the true ones whenever the drawn ones do."""
-    mechanism = ln.calibrate_pair(ln.Privacy(epsilon=epsilon), sensitivity=1)
-    step, reach = mechanism.drawn.step, mechanism.drawn.within(Fraction(19, 20))
+    mechanism = calibrate_pair(ln.Privacy(epsilon=epsilon), sensitivity=1)
+    step, reach = mechanism.discretized.step, mechanism.discretized.within(Fraction(19, 20))
     for i in range(0, reach + 1, max(1, reach // 15)):
         text = " ".join(str(PairAnswer((i, reach - i), mechanism)).split())
         pair = text[text.index("(") + 1 : text.index(")")]
@@ -532,13 +532,17 @@ def test_the_honest_line_holds_at_the_worst_draw(epsilon: str) -> None:
 
 
 def test_a_mechanism_cannot_be_bent_into_another_promise() -> None:
-    found = ln.calibrate_pair(ln.Privacy(epsilon=1), sensitivity=1)
+    found = calibrate_pair(ln.Privacy(epsilon=1), sensitivity=1)
     for change in (
         {"privacy": ln.Privacy(epsilon="0.99")},
         {"privacy": ln.Privacy(epsilon=0, delta="0.1")},
         {"sensitivity": Fraction(101, 100)},
-        {"drawn": dataclasses.replace(found.drawn, steps=found.drawn.steps - 1)},
-        {"drawn": dataclasses.replace(found.drawn, ratio=found.drawn.ratio * Fraction(999, 1000))},
+        {"discretized": dataclasses.replace(found.discretized, steps=found.discretized.steps - 1)},
+        {
+            "discretized": dataclasses.replace(
+                found.discretized, ratio=found.discretized.ratio * Fraction(999, 1000)
+            )
+        },
         {"noise": PlanarStaircase("0.99", found.noise.gamma, found.noise.ratio)},
     ):
         with pytest.raises(NotPrivate, match=r"must keep .* at a move of .* Calibrate again"):
@@ -568,13 +572,13 @@ def test_a_mechanism_cannot_be_bent_into_another_promise() -> None:
 )
 def test_promises_that_are_refused(privacy: ln.Privacy, error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
-        ln.calibrate_pair(privacy, sensitivity=1)
+        calibrate_pair(privacy, sensitivity=1)
 
 
 @pytest.mark.parametrize("moved", [0, -1, "x", math.nan, None, True])
 def test_sensitivities_that_are_refused(moved: float) -> None:
     with pytest.raises(InvalidParameter, match="sensitivity must be"):
-        ln.calibrate_pair(ln.Privacy(epsilon=1), sensitivity=moved)
+        calibrate_pair(ln.Privacy(epsilon=1), sensitivity=moved)
 
 
 @pytest.mark.parametrize(
@@ -594,7 +598,7 @@ def test_sensitivities_that_are_refused(moved: float) -> None:
     ids=lambda values: type(values).__name__,
 )
 def test_what_is_no_pair_is_refused_and_not_quoted(values: object) -> None:
-    mechanism = ln.calibrate_pair(ln.Privacy(epsilon=1), sensitivity=1)
+    mechanism = calibrate_pair(ln.Privacy(epsilon=1), sensitivity=1)
     with pytest.raises(InvalidParameter, match="release must be a") as caught:
         mechanism.release(values)  # type: ignore[arg-type]
     assert "76" not in str(caught.value)
@@ -602,7 +606,7 @@ def test_what_is_no_pair_is_refused_and_not_quoted(values: object) -> None:
 
 @pytest.mark.parametrize("level", [0, 1, -1, 2, "x"])
 def test_confidences_that_are_refused(level: float) -> None:
-    answer = ln.calibrate_pair(ln.Privacy(epsilon=1), sensitivity=1).release((0, 0))
+    answer = calibrate_pair(ln.Privacy(epsilon=1), sensitivity=1).release((0, 0))
     with pytest.raises(InvalidParameter, match="confidence must be"):
         answer.interval(level)
 

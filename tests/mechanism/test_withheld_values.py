@@ -20,6 +20,7 @@ import leastnoise
 from leastnoise.core.sampling import entropy
 from leastnoise.errors import EntropyFailed, LedgerUnavailable, ReleaseFailed
 from leastnoise.ledger import Ledger
+from leastnoise.mechanism import calibrate_pair
 from leastnoise.tables import QUERIES
 from tests.support.held_values import held
 from tests.support.postgres_servers import Server
@@ -33,10 +34,13 @@ PACKAGE = str(Path(leastnoise.__file__).parent)
 # So wide that noise is 0, or leads to another true number, with a probability below 10⁻⁹.
 ONE = ln.calibrate(ln.Privacy("1e-12"), sensitivity=1, integer=True, solve=False)
 REAL = ln.calibrate(ln.Privacy("1e-12"), sensitivity=1, solve=False)
-PAIR = ln.calibrate_pair(ln.Privacy("1e-12"), sensitivity=1)
+PAIR = calibrate_pair(ln.Privacy("1e-12"), sensitivity=1)
 PLAN = ln.plan(
     ln.Privacy("1e-12"),
-    [ln.Wanted("a", sensitivity=1, integer=True), ln.Wanted("b", sensitivity=1, integer=True)],
+    [
+        ln.NumericQuery("a", sensitivity=1, integer=True),
+        ln.NumericQuery("b", sensitivity=1, integer=True),
+    ],
     solve=False,
 )
 PRICE = ln.Privacy("1e-12")

@@ -11,17 +11,23 @@ from leastnoise.accounting.profile import Profile
 from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter, NotPrivate
 from leastnoise.noise import Steps
-from leastnoise.paper.rearrangement import rearrange, symmetrised
+from leastnoise.paper.rearrangement import rearrange, symmetrize
 from tests.support.random_noise import decreasing, steps
 
-COSTS: list[Cost] = [ln.l1, ln.l2, ln.lp(3), ln.threshold("1/2"), ln.points([(0, 1), (9, 3)])]
+COSTS: list[Cost] = [
+    ln.l1,
+    ln.l2,
+    ln.lp(3),
+    ln.threshold("1/2"),
+    ln.piecewise_linear([(0, 1), (9, 3)]),
+]
 
 
 @settings(max_examples=40)
 @given(steps(), st.sampled_from(COSTS))
-def test_symmetrising_keeps_the_cost_and_never_raises_the_profile(noise: Steps, cost: Cost) -> None:
+def test_symmetrizing_keeps_the_cost_and_never_raises_the_profile(noise: Steps, cost: Cost) -> None:
     """GDGK19, Lemma 1, at ε = 0 and beyond."""
-    even = symmetrised(noise)
+    even = symmetrize(noise)
     assert even.is_symmetric
     assert even.enclose(cost) == noise.enclose(cost)
     for factor in (Fraction(1), Fraction(2)):
@@ -82,7 +88,7 @@ def test_noise_that_is_not_decreasing_is_refused_where_it_rises() -> None:
     comb = Steps([-2, -1, 1, 2], ["1/3", "1/6", "1/3"])
     with pytest.raises(InvalidParameter, match=r"its density rises at 1\. Ask its Profile"):
         rearrange(comb, ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l1)
-    lattice = ln.DiscreteUniform(reach=3)
+    lattice = ln.noise.DiscreteUniform(reach=3)
     with pytest.raises(InvalidParameter, match=r"got one on a lattice.*Lemma 2"):
         rearrange(lattice, ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l1)
     skew = Steps([0, 2], ["1/2"])
@@ -92,16 +98,16 @@ def test_noise_that_is_not_decreasing_is_refused_where_it_rises() -> None:
 
 def test_noise_that_breaks_the_promise_is_refused_with_the_move() -> None:
     with pytest.raises(NotPrivate, match=r"moves by up to 1; at a move of 1 it needs δ = 0\.5"):
-        rearrange(ln.Uniform(1), ln.Privacy(delta="0.4"), sensitivity=1, cost=ln.l1)
+        rearrange(ln.noise.Uniform(1), ln.Privacy(delta="0.4"), sensitivity=1, cost=ln.l1)
 
 
-def test_only_steps_are_symmetrised() -> None:
-    with pytest.raises(InvalidParameter, match="only Steps are symmetrised; got 5"):
-        symmetrised(5)  # type: ignore[arg-type]
+def test_only_steps_are_symmetrized() -> None:
+    with pytest.raises(InvalidParameter, match="only Steps are symmetrized; got 5"):
+        symmetrize(5)  # type: ignore[arg-type]
 
 
 def test_only_promises_without_epsilon_and_so_many_cells() -> None:
     with pytest.raises(InvalidParameter, match=r"about promises \(0, δ\); got Privacy\(epsilon=1"):
-        rearrange(ln.Uniform(5), ln.Privacy(1, "0.5"), sensitivity=1, cost=ln.l1)
+        rearrange(ln.noise.Uniform(5), ln.Privacy(1, "0.5"), sensitivity=1, cost=ln.l1)
     with pytest.raises(InvalidParameter, match="at most 5000 cells on each side; got more"):
-        rearrange(ln.Uniform(10**7), ln.Privacy(delta="0.5"), sensitivity=1, cost=ln.l1)
+        rearrange(ln.noise.Uniform(10**7), ln.Privacy(delta="0.5"), sensitivity=1, cost=ln.l1)

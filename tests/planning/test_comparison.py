@@ -18,13 +18,14 @@ from leastnoise.calibration import FAMILIES
 from leastnoise.core.basic_composition import joint_sensitivity, split_evenly
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.noise import Gaussian, Rounded
+from leastnoise.planning import Comparison
 from leastnoise.planning.closed_forms import MOST_RELEASES, first_release
 
 HAIR = 1 + Fraction(1, 1 << 60)
 BOTH = ln.compare(ln.Privacy(1, "1e-6"), sensitivity=1, solve=False)
 
 
-def only_closed(privacy: ln.Privacy, **asked: object) -> ln.Comparison:
+def only_closed(privacy: ln.Privacy, **asked: object) -> Comparison:
     return ln.compare(privacy, **{"sensitivity": 1, "solve": False, **asked})  # type: ignore[arg-type]
 
 
@@ -32,12 +33,15 @@ def only_closed(privacy: ln.Privacy, **asked: object) -> ln.Comparison:
 
 ASKED = [
     (ln.Privacy(delta="0.1"), {}),
-    (ln.Privacy(delta="0.75"), {"cost": ln.l2, "among": "any"}),
+    (ln.Privacy(delta="0.75"), {"cost": ln.l2, "shape": "any"}),
     (ln.Privacy(delta="0.1"), {"cost": ln.threshold(3), "integer": True, "sensitivity": 2}),
     (ln.Privacy(1), {"sensitivity": "1/3"}),
     (ln.Privacy(1, "1e-6"), {"cost": ln.l2}),
     (ln.Privacy("1/2", "0.01"), {"integer": True}),
-    (ln.Privacy(2, "0.05"), {"cost": ln.points([(0, 0), (1, 1), (4, 2)]), "sensitivity": 2}),
+    (
+        ln.Privacy(2, "0.05"),
+        {"cost": ln.piecewise_linear([(0, 0), (1, 1), (4, 2)]), "sensitivity": 2},
+    ),
 ]
 
 
@@ -46,22 +50,22 @@ def test_every_row_keeps_the_promise_and_the_rows_rise(
     privacy: ln.Privacy, asked: dict[str, object]
 ) -> None:
     comparison = only_closed(privacy, **asked)
-    assert {row.family for row in comparison} | set(comparison.refused) == set(FAMILIES)
+    assert {row.family for row in comparison} | set(comparison.excluded) == set(FAMILIES)
     assert [row.cost for row in comparison] == sorted(row.cost for row in comparison)
     for row in comparison:
         assert row.mechanism is not None
-        row.mechanism.check()
+        row.mechanism.verify()
         assert row.mechanism.privacy == privacy
         assert row.cost == row.mechanism.cost
         assert row.cost * HAIR >= comparison.lower_bound
         assert row.ratio == row.cost / comparison.lower_bound
-        assert row.impossible <= privacy.delta
+        assert row.infinity_mass <= privacy.delta
 
 
 def test_the_certified_optimum_comes_first() -> None:
     comparison = ln.compare(ln.Privacy(2, "0.05"), sensitivity=1, cost=ln.l2)
     least, *others = comparison
-    assert least.family == "least"
+    assert least.family == "certified"
     assert least.mechanism is not None
     assert least.mechanism.certificate.gap <= Fraction(1, 1000)
     # Certified elsewhere: the least of any shape is at least 0.32456.
@@ -110,24 +114,24 @@ def test_half_widths_are_the_quantiles_of_what_is_drawn() -> None:
 
 def test_bounded_noise_can_prove_who_it_was_and_unbounded_noise_cannot() -> None:
     for family in ("truncated_laplace", "uniform", "cut_staircase"):  # they use all of δ
-        assert float(BOTH[family].impossible) == pytest.approx(1e-6, rel=1e-3)
+        assert float(BOTH[family].infinity_mass) == pytest.approx(1e-6, rel=1e-3)
     for family in ("laplace", "gaussian", "staircase"):
-        assert BOTH[family].impossible == 0
+        assert BOTH[family].infinity_mass == 0
 
 
 def test_where_mass_lies_at_0_the_exact_value_leaves() -> None:
     """GDGK19, Theorem 3: for l2 the mass is 3δ − 2, and with all of δ the output proves it."""
     comparison = only_closed(ln.Privacy(delta="0.9"), cost=ln.l2)
     assert float(comparison["uniform"].exact_probability) == pytest.approx(0.7, rel=1e-5)
-    assert float(comparison["uniform"].impossible) == pytest.approx(0.9, rel=1e-5)
+    assert float(comparison["uniform"].infinity_mass) == pytest.approx(0.9, rel=1e-5)
     assert comparison["gaussian"].exact_probability == 0
 
 
 def test_a_noise_that_rises_is_compared_only_when_asked_for() -> None:
     asked = {"cost": ln.l2, "sensitivity": 1}
-    refused = only_closed(ln.Privacy(delta="0.75"), **asked).refused
+    refused = only_closed(ln.Privacy(delta="0.75"), **asked).excluded
     assert "rises away from 0" in refused["comb"]
-    free = only_closed(ln.Privacy(delta="0.75"), among="any", **asked)
+    free = only_closed(ln.Privacy(delta="0.75"), shape="any", **asked)
     assert free.rows[0].family == "comb"
     beta = math.sinh(math.asinh(1) / 3)  # docs/theory/comb.md
     assert float(free["comb"].cost) == pytest.approx(0.25 * (1 + beta**2) / 2, rel=1e-6)
@@ -136,14 +140,14 @@ def test_a_noise_that_rises_is_compared_only_when_asked_for() -> None:
 def test_a_cost_that_a_noise_cannot_have_is_no_crash() -> None:
     comparison = only_closed(ln.Privacy(1, "1e-3"), cost=ln.Cost(lambda x: x**1.5))
     for family in ("laplace", "gaussian", "staircase"):
-        assert "needs a cost that is known at every size" in comparison.refused[family]
+        assert "needs a cost that is known at every size" in comparison.excluded[family]
     assert float(comparison["uniform"].cost) == pytest.approx(500**1.5 / 2.5, rel=1e-3)
 
 
 def test_a_least_noise_that_does_not_exist_leaves_the_others() -> None:
     """No width is the best for this cost (docs/theory/critical-width.md)."""
     comparison = ln.compare(ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.threshold("0.1"))
-    assert "which none reaches" in comparison.refused["least"]
+    assert "which none reaches" in comparison.excluded["certified"]
     assert float(comparison["laplace"].cost) == pytest.approx(math.exp(0.2 * math.log(0.1)))
 
 
@@ -184,7 +188,7 @@ def test_at_epsilon_0_a_gaussian_beats_uniform_noise_from_two_releases_on() -> N
     two = only_closed(ln.Privacy(delta="1e-6"), releases=2)
     assert float(two["gaussian"].cost) * 1e-6 == pytest.approx(math.sqrt(2) / math.pi, rel=1e-5)
     assert float(two["uniform"].cost) * 1e-6 == pytest.approx(0.5, rel=1e-5)
-    assert two.overtaking == 2
+    assert two.gaussian_wins_from == 2
     assert two["gaussian"].mechanism is None
 
 
@@ -205,7 +209,7 @@ def test_a_gaussian_overtakes_laplace_noise_of_epsilon_1(cost: ln.Cost, crossing
         assert float(rows["laplace"].cost) == pytest.approx(laplace, rel=1e-5)
         ahead.append(rows["gaussian"].cost < laplace)
     assert ahead == [False, True]
-    assert rows.overtaking == crossing
+    assert rows.gaussian_wins_from == crossing
     assert f"overtakes the other closed forms at k = {crossing}." in str(rows)
 
 
@@ -219,11 +223,11 @@ def test_gaussians_of_several_releases_use_up_the_whole_promise(integer: bool) -
     move = math.sqrt(3) / sigma
     a, b = move / 2 - 0.5 / move, -move / 2 - 0.5 / move
     assert norm.cdf(a) - math.exp(0.5) * norm.cdf(b) == pytest.approx(1e-3, rel=1e-9)
-    assert row.impossible == 0
+    assert row.infinity_mass == 0
 
 
 def test_without_delta_no_gaussian_overtakes() -> None:
-    assert only_closed(ln.Privacy(1)).overtaking is None
+    assert only_closed(ln.Privacy(1)).gaussian_wins_from is None
     assert "for no number of them" in str(only_closed(ln.Privacy(1), releases=2))
 
 
@@ -233,7 +237,7 @@ THIRDS = only_closed(ln.Privacy("1/3", "1/7000"), cost=ln.l2, releases=2, sensit
 
 
 @pytest.mark.parametrize("comparison", [BOTH, THIRDS])
-def test_the_table_is_aligned_and_on_the_safe_side(comparison: ln.Comparison) -> None:
+def test_the_table_is_aligned_and_on_the_safe_side(comparison: Comparison) -> None:
     _, table, notes = str(comparison).split("\n\n")
     head, *lines = table.splitlines()
     assert len(lines) == len(comparison)
@@ -267,7 +271,7 @@ def test_html_shows_the_same_numbers() -> None:
 def test_json_is_exact() -> None:
     found = json.loads(json.dumps(THIRDS.to_dict()), parse_constant=pytest.fail)
     assert Fraction(found["lower_bound"]) == THIRDS.lower_bound
-    assert found["gaussian_overtakes_at"] == THIRDS.overtaking
+    assert found["gaussian_overtakes_at"] == THIRDS.gaussian_wins_from
     for row, told in zip(THIRDS, found["rows"], strict=True):
         assert (told["family"], Fraction(told["cost"])) == (row.family, row.cost)
         assert Fraction(told["half_width_95"]) == row.half_width
@@ -294,7 +298,7 @@ def test_no_promise_is_no_comparison() -> None:
         ({"releases": 0}, "releases must be a whole number of at least 1; got 0"),
         ({"releases": 1.5}, "releases must be a whole number of at least 1; got 1.5"),
         ({"sensitivity": 0}, "sensitivity must be greater than 0"),
-        ({"among": "all"}, 'among must be "decreasing" or "any"'),
+        ({"shape": "all"}, 'shape must be "unimodal" or "any"'),
         ({"solve": "no"}, "solve must be True or False"),
         ({"seconds": -1}, "seconds must be greater than 0"),
         ({"cost": ln.Cost(lambda x: -x)}, "never fall"),
@@ -318,7 +322,7 @@ def test_a_row_that_is_not_there_says_why() -> None:
 @pytest.mark.parametrize(
     "comparison", [BOTH, only_closed(ln.Privacy(delta="0.3"), integer=True, releases=2)]
 )
-def test_pictures_show_every_family_or_say_why_not(comparison: ln.Comparison) -> None:
+def test_pictures_show_every_family_or_say_why_not(comparison: Comparison) -> None:
     drawn = [plots.compared, plots.cost_by_delta, plots.cost_by_epsilon]
     noises, by_delta, by_epsilon = (draw(comparison).to_dict() for draw in drawn)
     for picture in (noises, by_delta, by_epsilon):

@@ -18,51 +18,52 @@ from leastnoise.core.exact import exponential
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.mechanism.answer import half_width
 from leastnoise.noise import Gaussian, Rounded
+from leastnoise.planning import Plan
 from leastnoise.planning.options import Asked, Laws, Option
 from leastnoise.planning.search.allocation import (
     TooLittle,
-    apportioned,
-    balanced,
+    apportion,
+    balance,
     promises,
     smallest,
 )
 from leastnoise.planning.search.composed import largest
 from leastnoise.planning.search.estimates import Estimate
-from leastnoise.planning.search.gaussian import Sharing, best_shares
-from leastnoise.planning.search.split import Parting
+from leastnoise.planning.search.gaussian import SharedGaussian, best_shares
+from leastnoise.planning.search.split import SplitSearch
 
 BOTH = ln.Privacy(1, "1e-6")
 HAIR = 1 + Fraction(1, 1 << 40)
 
 
 @cache
-def quick(privacy: ln.Privacy, *wanted: ln.Wanted) -> ln.Plan:
+def quick(privacy: ln.Privacy, *wanted: ln.NumericQuery) -> Plan:
     return ln.plan(privacy, wanted, solve=False, seconds=3600)  # so that no test depends on time
 
 
-def counts(many: int, **more: object) -> list[ln.Wanted]:
+def counts(many: int, **more: object) -> list[ln.NumericQuery]:
     asked = {"sensitivity": 1, "integer": True, **more}
-    return [ln.Wanted(f"count {i}", **asked) for i in range(many)]  # type: ignore[arg-type]
+    return [ln.NumericQuery(f"count {i}", **asked) for i in range(many)]  # type: ignore[arg-type]
 
 
-def sums(many: int, **more: object) -> list[ln.Wanted]:
+def sums(many: int, **more: object) -> list[ln.NumericQuery]:
     return counts(many, **{"integer": False, **more})
 
 
-def row(found: ln.Plan, name: str) -> Option:
+def row(found: Plan, name: str) -> Option:
     return next(one for one in found.rows if one.name == name)
 
 
-def cost_of(found: ln.Plan, name: str) -> Fraction:
+def cost_of(found: Plan, name: str) -> Fraction:
     cost = row(found, name).cost
     assert cost is not None
     return cost
 
 
 MIXED = (
-    ln.Wanted("people", sensitivity=1, integer=True),
-    ln.Wanted("income", sensitivity=4, weight=2),
-    ln.Wanted("age", sensitivity="1/3", cost=ln.l2),
+    ln.NumericQuery("people", sensitivity=1, integer=True),
+    ln.NumericQuery("income", sensitivity=4, weight=2),
+    ln.NumericQuery("age", sensitivity="1/3", cost=ln.l2),
 )
 PROMISES = [
     ln.Privacy(1, "1e-6"),
@@ -81,16 +82,16 @@ GRID = 1 << 64
 
 def outcomes(mechanism: ln.Mechanism, reach: int) -> dict[int, int]:
     """The probabilities of a drawn law on whole numbers, in parts of 2⁻⁶⁴, rounded up."""
-    law = mechanism.drawn.noise
+    law = mechanism.discretized.noise
     return {i: math.ceil(law.weight(i) * GRID / law.total) for i in range(-reach, reach + 1)}
 
 
-def hockey_stick(found: ln.Plan, moves: tuple[int, ...], reach: int) -> tuple[Fraction, Fraction]:
+def hockey_stick(found: Plan, moves: tuple[int, ...], reach: int) -> tuple[Fraction, Fraction]:
     """P(S) − e^ε·P'(S) for the best S within a box at one move, from below; and P(box).
 
     By enumeration of the product law: no set tells the two apart better than the promise allows.
     """
-    laws = [outcomes(made, reach + max(map(abs, moves))) for made in found.ready]
+    laws = [outcomes(made, reach + max(map(abs, moves))) for made in found._ready]
     factor = exponential(found.privacy.epsilon).upper
     inside = gained = 0
     for place in itertools.product(range(-reach, reach + 1), repeat=len(laws)):
@@ -107,7 +108,7 @@ def hockey_stick(found: ln.Plan, moves: tuple[int, ...], reach: int) -> tuple[Fr
 ENUMERATED = [
     (ln.Privacy(2, "1e-4"), counts(2), 30),
     (ln.Privacy(1, "0.05"), counts(2), 30),
-    (ln.Privacy(1, "0.05"), [*counts(1), ln.Wanted("far", sensitivity=2, integer=True)], 40),
+    (ln.Privacy(1, "0.05"), [*counts(1), ln.NumericQuery("far", sensitivity=2, integer=True)], 40),
     (ln.Privacy(delta="0.3"), counts(3), 14),
     (ln.Privacy(2, "0.02"), counts(3, cost=ln.l2), 14),
     (ln.Privacy(2, "0.02"), counts(2, family="gaussian"), 20),
@@ -117,7 +118,7 @@ ENUMERATED = [
 
 @pytest.mark.parametrize(("privacy", "wanted", "reach"), ENUMERATED)
 def test_the_product_of_what_is_drawn_keeps_the_promise(
-    privacy: ln.Privacy, wanted: list[ln.Wanted], reach: int
+    privacy: ln.Privacy, wanted: list[ln.NumericQuery], reach: int
 ) -> None:
     found = quick(privacy, *wanted)
     sizes = [int(one.sensitivity) for one in wanted]
@@ -127,7 +128,7 @@ def test_the_product_of_what_is_drawn_keeps_the_promise(
         assert gained <= privacy.delta
         assert inside > Fraction(999, 1000)
     # The bound is not idle: with less noise the same enumeration says no.
-    narrow = replace(found, ready=tuple(_narrower(made) for made in found.ready))
+    narrow = replace(found, _ready=tuple(_narrower(made) for made in found._ready))
     assert hockey_stick(narrow, tuple(sizes), reach)[0] > privacy.delta
 
 
@@ -148,16 +149,16 @@ def test_composed_and_shared_noise_are_among_what_is_enumerated() -> None:
 @pytest.mark.parametrize("privacy", PROMISES)
 def test_counts_and_sums_together(privacy: ln.Privacy) -> None:
     found = quick(privacy, *MIXED)
-    found.check()
-    assert found.together.epsilon <= privacy.epsilon
-    assert found.together.delta <= privacy.delta
+    found.verify()
+    assert found.total.epsilon <= privacy.epsilon
+    assert found.total.delta <= privacy.delta
     assert all(found.cost <= one.cost for one in found.rows if one.cost is not None)
     assert {one.family for one in found.rows} >= {"cheapest known", "gaussian", "laplace", "comb"}
     for one in MIXED:
         made = found[one.name]
         assert (made.sensitivity, made.integer) == (one.sensitivity, one.integer)
-        made.check()
-    drawn = (one.weight * found[one.name].drawn.cost for one in MIXED)
+        made.verify()
+    drawn = (one.weight * found[one.name].discretized.cost for one in MIXED)
     assert found.cost == sum(drawn)
 
 
@@ -175,7 +176,7 @@ def test_never_dearer_than_an_even_split(privacy: ln.Privacy, family: str | None
                     integer=one.integer,
                     family=family,
                     solve=False,
-                ).drawn.cost
+                ).discretized.cost
                 for one in MIXED
             ),
             Fraction(0),
@@ -196,20 +197,20 @@ def test_never_dearer_than_an_even_split(privacy: ln.Privacy, family: str | None
 def test_the_lattice_keeps_what_gaussian_noises_share(many: int) -> None:
     # Real answers are drawn for a move a step longer than Δ; the noise is wider by as much.
     wanted = [
-        ln.Wanted(f"sum {i}", sensitivity=Fraction(i + 1, 3), family="gaussian")
+        ln.NumericQuery(f"sum {i}", sensitivity=Fraction(i + 1, 3), family="gaussian")
         for i in range(many)
     ]
     found = quick(BOTH, *wanted)
     assert found.rows[0].how == "shared"
     moved = 0.0
-    for made in found.ready:
-        law = made.drawn.noise
+    for made in found._ready:
+        law = made.discretized.noise
         assert isinstance(law, Rounded)
         assert isinstance(law.noise, Gaussian)
         assert isinstance(made.noise, Gaussian)
-        assert made.protected > made.sensitivity
-        assert made.protected / law.noise.sigma == made.sensitivity / made.noise.sigma
-        moved += float(made.protected / law.noise.sigma) ** 2
+        assert made.effective_sensitivity > made.sensitivity
+        assert made.effective_sensitivity / law.noise.sigma == made.sensitivity / made.noise.sigma
+        moved += float(made.effective_sensitivity / law.noise.sigma) ** 2
     mu = math.sqrt(moved)
     reached = norm.cdf(mu / 2 - 1 / mu) - math.e * norm.cdf(-mu / 2 - 1 / mu)
     assert reached == pytest.approx(1e-6, rel=1e-6)
@@ -218,14 +219,14 @@ def test_the_lattice_keeps_what_gaussian_noises_share(many: int) -> None:
 def test_a_plan_that_was_put_together_wrongly_is_found_out() -> None:
     found = quick(BOTH, *MIXED)
     with pytest.raises(NotPrivate, match="all answers of a plan together must keep"):
-        replace(found, privacy=ln.Privacy("0.9", "1e-6")).check()
+        replace(found, privacy=ln.Privacy("0.9", "1e-6")).verify()
     with pytest.raises(InvalidParameter, match="a mechanism is for another answer"):
-        replace(found, ready=found.ready[::-1]).check()
+        replace(found, _ready=found._ready[::-1]).verify()
     with pytest.raises(InvalidParameter, match="keep another promise together"):
-        replace(found, together=ln.Privacy("1/2")).check()
+        replace(found, total=ln.Privacy("1/2")).verify()
     cheaper = (replace(found.rows[0], cost=found.cost / 2), *found.rows[1:])
     with pytest.raises(InvalidParameter, match="do not cost what it says"):
-        replace(found, rows=cheaper).check()
+        replace(found, rows=cheaper).verify()
 
 
 # ------------------------------------------------------------------------- how it is split
@@ -239,13 +240,13 @@ def test_two_laplace_answers_share_epsilon_by_roots(
 ) -> None:
     # wΔ/ε each: least where ε is in the ratio of √(wΔ), by Lagrange.
     wanted = [
-        ln.Wanted(str(i), sensitivity=sizes[i], weight=weights[i], family="laplace")
+        ln.NumericQuery(str(i), sensitivity=sizes[i], weight=weights[i], family="laplace")
         for i in range(2)
     ]
     found = quick(ln.Privacy(1), *wanted)
     roots = [math.sqrt(w * d) for w, d in zip(weights, sizes, strict=True)]
-    assert found.together == ln.Privacy(1)
-    for made, root in zip(found.ready, roots, strict=True):
+    assert found.total == ln.Privacy(1)
+    for made, root in zip(found._ready, roots, strict=True):
         assert float(made.privacy.epsilon) == pytest.approx(root / sum(roots), rel=0.01)
     assert float(found.cost) == pytest.approx(sum(roots) ** 2, rel=1e-5)
 
@@ -253,7 +254,7 @@ def test_two_laplace_answers_share_epsilon_by_roots(
 @pytest.mark.parametrize("p", [1, 2, 3])
 def test_gaussian_shares_against_a_grid(p: int) -> None:
     wanted = tuple(
-        ln.Wanted(str(i), sensitivity=size, weight=weight, cost=ln.lp(p))
+        ln.NumericQuery(str(i), sensitivity=size, weight=weight, cost=ln.lp(p))
         for i, (size, weight) in enumerate([(1, 1), (5, 2), (3, 7)])
     )
 
@@ -266,7 +267,7 @@ def test_gaussian_shares_against_a_grid(p: int) -> None:
     grid = [i / 60 for i in range(1, 60)]
     lowest = min(cost((x, y, 1 - x - y)) for x in grid for y in grid if x + y < 1 - 1e-9)
     assert cost(tuple(best)) <= lowest <= 1.01 * cost(tuple(best))
-    searched = balanced(
+    searched = balance(
         [lambda x, w=w: float(w.weight * w.sensitivity**p) * x ** (-p / 2) for w in wanted],  # type: ignore[misc]
         [0.0] * 3,
     )
@@ -275,10 +276,10 @@ def test_gaussian_shares_against_a_grid(p: int) -> None:
 
 def test_gaussian_shares_of_different_costs_are_searched_for() -> None:
     wanted = (
-        ln.Wanted("a", sensitivity=1),
-        ln.Wanted("b", sensitivity=2, cost=ln.l2, weight="1/20"),
+        ln.NumericQuery("a", sensitivity=1),
+        ln.NumericQuery("b", sensitivity=2, cost=ln.l2, weight="1/20"),
     )
-    sharing = Sharing(Asked(BOTH, wanted))
+    sharing = SharedGaussian(Asked(BOTH, wanted))
     sigma = float(sharing.unit.sigma)
 
     def cost(x: float) -> float:
@@ -294,7 +295,7 @@ def test_a_split_is_exact() -> None:
     assert sum(part.epsilon for part in parts) == Fraction(1, 3)
     assert success_probability(part.delta for part in parts) >= Fraction(7, 10)
     assert together(parts).delta >= Fraction(3, 10) * (1 - Fraction(1, 10**5))
-    assert apportioned(Fraction(1), [1.0, 1.0, 1.0]) == (Fraction(1, 3),) * 3
+    assert apportion(Fraction(1), [1.0, 1.0, 1.0]) == (Fraction(1, 3),) * 3
     assert together(parts, Fraction(3, 10)).delta <= Fraction(3, 10)
     tiny = promises(ln.Privacy(0, Fraction(1, 10**400)), [0, 0], [0.3, 0.7])
     assert 0 < 1 - success_probability(part.delta for part in tiny) <= Fraction(1, 10**400)
@@ -302,8 +303,8 @@ def test_a_split_is_exact() -> None:
 
 @pytest.mark.parametrize("privacy", [ln.Privacy(1, "1e-400"), ln.Privacy(0, "1e-200")])
 def test_promises_beyond_floats(privacy: ln.Privacy) -> None:
-    wanted = (ln.Wanted("a", sensitivity=1), ln.Wanted("b", sensitivity="1e300"))
-    quick(privacy, *wanted).check()
+    wanted = (ln.NumericQuery("a", sensitivity=1), ln.NumericQuery("b", sensitivity="1e300"))
+    quick(privacy, *wanted).verify()
 
 
 def test_searches_stay_on_their_side() -> None:
@@ -338,8 +339,8 @@ def test_in_variance_below_a_delta_of_0_0986(delta: str, ahead: bool) -> None:
 def test_where_gaussian_noise_overtakes_laplace(cost: ln.Cost, first: int) -> None:
     for many in (first - 1, first):
         asked = Asked(BOTH, tuple(sums(many, cost=cost)))
-        shared = Sharing(asked).candidate().option.cost
-        parted = Parting(asked, Laws()).candidate("laplace").option.cost
+        shared = SharedGaussian(asked).candidate().option.cost
+        parted = SplitSearch(asked, Laws()).candidate("laplace").option.cost
         assert shared is not None
         assert parted is not None
         assert (shared < parted) is (many == first)
@@ -348,11 +349,11 @@ def test_where_gaussian_noise_overtakes_laplace(cost: ln.Cost, first: int) -> No
 def test_composed_noise_is_cheaper_than_what_its_promises_add_up_to() -> None:
     found = quick(ln.Privacy(1, "1e-3"), *sums(4))
     assert found.rows[0].how == "composed"
-    added = sum(made.privacy.epsilon for made in found.ready)
+    added = sum(made.privacy.epsilon for made in found._ready)
     assert added > 1
-    assert found.together.epsilon == 1
-    composed = ln.compose(list(found.ready)).delta(1)
-    assert found.together.delta * (1 - Fraction(1, 10**8)) <= composed <= Fraction(1, 1000)
+    assert found.total.epsilon == 1
+    composed = ln.compose(list(found._ready)).delta(1)
+    assert found.total.delta * (1 - Fraction(1, 10**8)) <= composed <= Fraction(1, 1000)
 
 
 # ------------------------------------------------------------------------------- one answer
@@ -369,15 +370,15 @@ def test_composed_noise_is_cheaper_than_what_its_promises_add_up_to() -> None:
 )
 def test_one_answer_is_what_calibrate_finds(privacy: ln.Privacy, asked: dict[str, object]) -> None:
     alone = ln.calibrate(privacy, sensitivity=1, solve=False, **asked)  # type: ignore[arg-type]
-    found = quick(privacy, ln.Wanted("x", sensitivity=1, **asked))  # type: ignore[arg-type]
+    found = quick(privacy, ln.NumericQuery("x", sensitivity=1, **asked))  # type: ignore[arg-type]
     assert found["x"] == alone
-    assert found.together == privacy
+    assert found.total == privacy
 
 
 def test_solving_makes_a_plan_no_dearer() -> None:
     privacy, wanted = ln.Privacy(2, "0.02"), sums(2, cost=ln.l2)
     solved = ln.plan(privacy, wanted, seconds=2)
-    solved.check()
+    solved.verify()
     assert solved.cost <= quick(privacy, *wanted).cost
 
 
@@ -387,21 +388,23 @@ def test_solving_makes_a_plan_no_dearer() -> None:
 @pytest.mark.parametrize("privacy", [BOTH, ln.Privacy(1), ln.Privacy("1/2", "0.05")])
 def test_targets_are_met_by_what_is_drawn(privacy: ln.Privacy) -> None:
     wanted = (
-        ln.Wanted("people", sensitivity=1, integer=True, error=30),
-        ln.Wanted("visits", sensitivity=5, error=100, confidence="0.9"),
-        ln.Wanted("income", sensitivity=2),
+        ln.NumericQuery("people", sensitivity=1, integer=True, error=30),
+        ln.NumericQuery("visits", sensitivity=5, error=100, confidence="0.9"),
+        ln.NumericQuery("income", sensitivity=2),
     )
     found = quick(privacy, *wanted)
-    found.check()
+    found.verify()
     assert half_width(found["people"], "0.95") <= 30
     assert half_width(found["visits"], "0.9") <= 100
     # What is left goes to the answer that has a cost: the others get hardly more than they need.
     assert half_width(found["visits"], "0.9") >= 98
-    assert found.cost == found["income"].drawn.cost
+    assert found.cost == found["income"].discretized.cost
 
 
 def test_where_there_are_targets_alone_all_errors_shrink_together() -> None:
-    wanted = [ln.Wanted(name, sensitivity=1, error=error) for name, error in (("a", 20), ("b", 60))]
+    wanted = [
+        ln.NumericQuery(name, sensitivity=1, error=error) for name, error in (("a", 20), ("b", 60))
+    ]
     found = quick(BOTH, *wanted)
     shares = [half_width(found[one.name], "0.95") / one.error for one in wanted if one.error]
     assert max(shares) < Fraction(1, 2)
@@ -412,7 +415,7 @@ def test_where_there_are_targets_alone_all_errors_shrink_together() -> None:
 def test_a_target_beside_a_cost_is_a_condition() -> None:
     free = quick(ln.Privacy(1), *sums(2))
     bound = quick(
-        ln.Privacy(1), ln.Wanted("count 0", sensitivity=1, cost=ln.l1, error=4), *sums(2)[1:]
+        ln.Privacy(1), ln.NumericQuery("count 0", sensitivity=1, cost=ln.l1, error=4), *sums(2)[1:]
     )
     assert half_width(free["count 0"], "0.95") > 4
     assert half_width(bound["count 0"], "0.95") <= 4
@@ -420,7 +423,10 @@ def test_a_target_beside_a_cost_is_a_condition() -> None:
 
 
 def test_an_impossible_target_names_a_promise_and_errors_that_are_possible() -> None:
-    wanted = [ln.Wanted("a", sensitivity=1, error=3), ln.Wanted("b", sensitivity=2, error=6)]
+    wanted = [
+        ln.NumericQuery("a", sensitivity=1, error=3),
+        ln.NumericQuery("b", sensitivity=2, error=6),
+    ]
     with pytest.raises(
         InvalidParameter, match=r"A total ε of [\d.]+ would do with the same δ"
     ) as e:
@@ -432,7 +438,7 @@ def test_an_impossible_target_names_a_promise_and_errors_that_are_possible() -> 
         quick(ln.Privacy(Fraction(enough) * Fraction(97, 100)), *wanted)
     errors = [part.split(" ")[0] for part in said.split("accept errors of")[1].split("± ")[1:]]
     wider = [
-        ln.Wanted(one.name, sensitivity=one.sensitivity, error=error)
+        ln.NumericQuery(one.name, sensitivity=one.sensitivity, error=error)
         for one, error in zip(wanted, errors, strict=True)
     ]
     quick(ln.Privacy(1), *wider)
@@ -465,8 +471,8 @@ class Counted:
 
 def test_a_cost_is_sampled_once_for_all_estimates() -> None:
     counted = Counted()
-    one = Estimate(ln.Wanted("x", sensitivity=3, cost=ln.Cost(counted)))
-    other = Estimate(ln.Wanted("x", sensitivity=3, cost=ln.l2))
+    one = Estimate(ln.NumericQuery("x", sensitivity=3, cost=ln.Cost(counted)))
+    other = Estimate(ln.NumericQuery("x", sensitivity=3, cost=ln.l2))
     for i in range(1, 200):
         for family in ("truncated_laplace", "laplace"):
             expected = other.cost(family, i / 100, 1e-6)
@@ -480,7 +486,7 @@ def test_a_plan_does_not_call_a_cost_for_every_step_of_a_noise() -> None:
     found = quick(BOTH, *wanted)
     # A hundred steps, several noises of so many each, and 2¹⁴ calls for each integral were 10⁷.
     assert counted.calls < 1_500_000
-    plain = Parting(Asked(BOTH, tuple(sums(2, cost=ln.l2))), Laws()).candidate("cut_staircase")
+    plain = SplitSearch(Asked(BOTH, tuple(sums(2, cost=ln.l2))), Laws()).candidate("cut_staircase")
     assert plain.option.cost is not None
     assert plain.option.cost <= found.cost <= Fraction(1001, 1000) * plain.option.cost
     assert row(found, "cheapest known").cost == found.cost
@@ -488,13 +494,13 @@ def test_a_plan_does_not_call_a_cost_for_every_step_of_a_noise() -> None:
 
 def test_where_the_seconds_are_up_an_even_split_is_found_and_the_rest_passed_over() -> None:
     found = ln.plan(BOTH, MIXED, seconds="1e-9")
-    found.check()
+    found.verify()
     assert found.family == "cheapest known"
-    assert {made.privacy for made in found.ready} == {split_evenly(BOTH, len(MIXED))}
+    assert {made.privacy for made in found._ready} == {split_evenly(BOTH, len(MIXED))}
     said = {one.family for one in found.rows if one.refused == "passed over: the seconds were up"}
     assert said >= {"least", "gaussian", "laplace", "staircase"}
     targets = sums(2, error=40)
-    ln.plan(BOTH, targets, seconds="1e-9").check()
+    ln.plan(BOTH, targets, seconds="1e-9").verify()
     with pytest.raises(InvalidParameter, match=r"no noise was found in time\. Ask for less, or"):
         ln.plan(BOTH, sums(2, error=1), seconds="1e-9")
 
@@ -543,7 +549,7 @@ def test_nothing_is_drawn_before_every_value_is_checked(monkeypatch: pytest.Monk
 
 def test_exact_values_leave_only_where_that_is_allowed() -> None:
     found = quick(ln.Privacy(delta="0.9"), *sums(2, family="uniform"))
-    assert found.ready[0].needs_allowance
+    assert found._ready[0].needs_allow_exact
     values = {"count 0": 1, "count 1": 2}
     with pytest.raises(InvalidParameter, match="allow_exact=True"):
         found.release(values)
@@ -564,14 +570,14 @@ def test_tables_and_json_say_the_same() -> None:
     assert Fraction(content["cost"]) == found.cost
     assert [Fraction(cost) for cost in content["rows"][0]["costs"]] == list(found.rows[0].costs)
     assert content["wanted"][1]["weight"] == "2"
-    assert str(found.together) in found.explain()
+    assert str(found.total) in found.explain()
     assert "people, income, age" in repr(found)
     shared = quick(ln.Privacy(delta="0.01"), *sums(3))
     assert "All answers share it" in shared.explain()
 
 
 def test_names_are_escaped_in_a_notebook() -> None:
-    found = quick(ln.Privacy(1), ln.Wanted("<b>", sensitivity=1))
+    found = quick(ln.Privacy(1), ln.NumericQuery("<b>", sensitivity=1))
     assert "<b>" not in found._repr_html_()
 
 
@@ -601,12 +607,12 @@ def test_names_are_escaped_in_a_notebook() -> None:
 def test_an_answer_that_is_none_is_refused(asked: dict[str, object], said: str) -> None:
     given = {"name": "x", "sensitivity": 1, **asked}
     with pytest.raises(InvalidParameter, match=said):
-        ln.Wanted(given.pop("name"), **given)  # type: ignore[arg-type]
+        ln.NumericQuery(given.pop("name"), **given)  # type: ignore[arg-type]
 
 
 def test_a_plan_that_is_none_is_refused() -> None:
-    one = ln.Wanted("x", sensitivity=1)
-    with pytest.raises(InvalidParameter, match=r"at least one Wanted.*got none"):
+    one = ln.NumericQuery("x", sensitivity=1)
+    with pytest.raises(InvalidParameter, match=r"at least one NumericQuery.*got none"):
         ln.plan(BOTH, [])
     with pytest.raises(InvalidParameter, match="got an object of type str"):
         ln.plan(BOTH, ["x"])  # type: ignore[list-item]
@@ -629,26 +635,26 @@ def test_a_plan_that_is_none_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="one of those planned, x"):
         quick(BOTH, one)["y"]
     with pytest.raises(InvalidParameter, match="some noise must keep"):
-        quick(ln.Privacy(1), ln.Wanted("x", sensitivity=1, family="gaussian"))
+        quick(ln.Privacy(1), ln.NumericQuery("x", sensitivity=1, family="gaussian"))
 
 
 def test_a_family_that_is_asked_for_is_used() -> None:
     found = quick(
         BOTH,
-        ln.Wanted("a", sensitivity=1, family="laplace"),
-        ln.Wanted("b", sensitivity=1, family="uniform"),
-        ln.Wanted("c", sensitivity=1),
+        ln.NumericQuery("a", sensitivity=1, family="laplace"),
+        ln.NumericQuery("b", sensitivity=1, family="uniform"),
+        ln.NumericQuery("c", sensitivity=1),
     )
-    assert [type(made.noise).__name__ for made in found.ready][:2] == ["Laplace", "Uniform"]
+    assert [type(made.noise).__name__ for made in found._ready][:2] == ["Laplace", "Uniform"]
     assert found["b"].privacy.epsilon == 0
 
 
 def test_answers_print_the_way_they_are_written() -> None:
-    one = ln.Wanted("x", sensitivity="1/3", cost=ln.l2, weight=2, error=5, confidence="0.9")
-    again = eval(repr(one), {"Wanted": ln.Wanted, "l2": ln.l2})
+    one = ln.NumericQuery("x", sensitivity="1/3", cost=ln.l2, weight=2, error=5, confidence="0.9")
+    again = eval(repr(one), {"NumericQuery": ln.NumericQuery, "l2": ln.l2})
     assert again == one
-    assert repr(ln.Wanted("y", sensitivity=1, family="laplace", integer=True)) == (
-        "Wanted('y', sensitivity=1, integer=True, family='laplace')"
+    assert repr(ln.NumericQuery("y", sensitivity=1, family="laplace", integer=True)) == (
+        "NumericQuery('y', sensitivity=1, integer=True, family='laplace')"
     )
 
 
@@ -658,33 +664,33 @@ def test_answers_print_the_way_they_are_written() -> None:
 def test_a_plan_is_one_release_in_a_ledger_charged_for_all_answers_together(
     tmp_path: Path,
 ) -> None:
-    counts = [ln.Wanted(name, sensitivity=1, integer=True) for name in "abcdefghijkl"]
+    counts = [ln.NumericQuery(name, sensitivity=1, integer=True) for name in "abcdefghijkl"]
     found = quick(BOTH, *counts)
     assert found.rows[0].how == "shared"  # the sum of what each promises alone would be far more
     with ln.Ledger(tmp_path / "l", limit=ln.Privacy(1, "1e-6")) as ledger:
         values = dict.fromkeys("abcdefghijkl", 42)
         first = found.release(values, ledger=ledger, key="a year")
-        assert ledger.spent == found.together
+        assert ledger.spent == found.total
         again = found.release(dict.fromkeys(values, 1000), ledger=ledger, key="a year")
         assert {name: a.value for name, a in again.items()} == {
             name: a.value for name, a in first.items()
         }
         assert all(a.receipt is not None and a.receipt.again for a in again.values())
         (release,) = ledger.releases
-        assert release.privacy == found.together
+        assert release.privacy == found.total
         (written,) = ledger.export()["evidence"]["releases"]
         assert written["certified"] is None
         with pytest.raises(ln.errors.BudgetExceeded, match="the limit of data set 'data' is"):
             found.release(values, ledger=ledger, key="another year")
         with pytest.raises(ln.errors.InvalidParameter, match=r"got no l\. Give a value for each"):
             found.release(dict.fromkeys("abcdefghijk", 1), ledger=ledger, key="x")
-        assert ledger.spent == found.together
+        assert ledger.spent == found.total
 
 
 def test_a_ledger_is_charged_for_what_is_proved_and_not_for_what_is_said(tmp_path: Path) -> None:
-    wanted = [ln.Wanted(name, sensitivity=1, integer=True) for name in "ab"]
+    wanted = [ln.NumericQuery(name, sensitivity=1, integer=True) for name in "ab"]
     found = ln.plan(ln.Privacy(1), wanted, solve=False)
-    cheap = replace(found, together=ln.Privacy("1e-9"))
+    cheap = replace(found, total=ln.Privacy("1e-9"))
     with ln.Ledger(tmp_path / "l", limit=ln.Privacy(1)) as ledger:
         with pytest.raises(ln.errors.InvalidParameter, match="keep another promise together"):
             cheap.release({"a": 1, "b": 2}, ledger=ledger, key="k")

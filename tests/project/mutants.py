@@ -291,7 +291,7 @@ PROOFS = [
     ),
     Mutant(
         "width × 0.99 on the line, unchecked",
-        "leastnoise.certificate.certificate:Certificate.check",
+        "leastnoise.certificate.certificate:Certificate.verify",
         replace(
             "check_privacy(self.noise, self.privacy, sensitivity=self.sensitivity)",
             "check_privacy(self.noise, self.privacy, sensitivity=self.sensitivity * 99 / 100)",
@@ -360,19 +360,19 @@ PROOFS = [
     ),
     Mutant(
         "losses beyond the highest forgotten",
-        "leastnoise.accounting.privacy_loss:Losses.trimmed",
+        "leastnoise.accounting.privacy_loss:Losses.trim",
         delete("infinite += sum(masses[len(masses) - after :])"),
         TRIMMED,
     ),
     Mutant(
         "no sag below the chords of a curve",
-        "leastnoise.accounting.discretise:_lowered_rest",
+        "leastnoise.accounting.discretize:_chords_below_rest",
         replace("low - max(pair)", "low"),
         CHORDS,
     ),
     Mutant(
         "what lies in a cell at its lower end",
-        "leastnoise.accounting.discretise:chord_masses",
+        "leastnoise.accounting.discretize:chord_masses",
         replace(
             "(after << bits) - (one + low) * here + high * before",
             "(after << bits) - (one + high) * here + one * before",

@@ -53,10 +53,10 @@ def test_a_noise_that_is_solved_for_needs_the_solver() -> None:
 
 
 def test_checking_loads_no_more_modules_than_in_0_5_0() -> None:
-    asked = "from leastnoise.cli import main; main(['check', '--help'], standalone_mode=False)"
+    asked = "from leastnoise.cli import main; main(['verify', '--help'], standalone_mode=False)"
     assert len(ours(loaded(asked))) <= HELP_OF_CHECK
     assert len(CERTIFICATES) > 20
-    every = f"[main(['check', file], standalone_mode=False) for file in {CERTIFICATES!r}]"
+    every = f"[main(['verify', file], standalone_mode=False) for file in {CERTIFICATES!r}]"
     modules = loaded(f"from leastnoise.cli import main; {every}")
     assert "leastnoise.certificate" in modules
     assert len(ours(modules)) <= CHECK

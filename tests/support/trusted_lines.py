@@ -16,7 +16,7 @@ from typing import Any
 import leastnoise as ln
 from leastnoise.core.sampling import SYSTEM, coins_of
 from leastnoise.core.selection import Selector
-from leastnoise.mechanism import Drawn
+from leastnoise.mechanism import Discretized
 from leastnoise.noise import Rounded, Steps
 
 CORE = Path(ln.__file__).resolve().parent / "core"
@@ -29,8 +29,8 @@ FAMILIES: dict[str, Callable[[], list[ln.Mechanism]]] = {
         ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=7, integer=True),
     ],
     "steps": lambda: [
-        ln.hold(COMB, ln.Privacy(delta="1/2"), sensitivity=1),
-        ln.hold(COMB, ln.Privacy("0.1", "0.6"), sensitivity=1),
+        ln.Mechanism.from_noise(COMB, ln.Privacy(delta="1/2"), sensitivity=1),
+        ln.Mechanism.from_noise(COMB, ln.Privacy("0.1", "0.6"), sensitivity=1),
     ],
     "staircase": lambda: [
         ln.calibrate(ln.Privacy(1), sensitivity="0.7"),
@@ -69,12 +69,12 @@ def reached(family: str) -> set[tuple[Path, Span]]:
 
     def work() -> None:
         for mechanism in mechanisms:
-            noise: Any = mechanism.drawn.noise
+            noise: Any = mechanism.discretized.noise
             inner = {"noise": noise.noise.scaled(1)} if isinstance(noise, Rounded) else {}
-            drawn = Drawn(replace(noise, **inner), mechanism.drawn.objective)
-            again = replace(mechanism, drawn=drawn)
+            drawn = Discretized(replace(noise, **inner), mechanism.discretized.objective)
+            again = replace(mechanism, discretized=drawn)
             for _ in range(RELEASES):
-                again.release(42, allow_exact=again.needs_allowance)
+                again.release(42, allow_exact=again.needs_allow_exact)
 
     return set(_called(work))
 

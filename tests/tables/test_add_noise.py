@@ -81,7 +81,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say_and_bounds_always(questio
     )
     truth = 1.5 if getattr(question, "column", "") == "x" else 2
     answer = grouped(people, question)
-    assert all(abs(one.value - truth) <= one.bound < math.inf for one in answer.answers)
+    assert all(abs(one.value - truth) <= one.max_error < math.inf for one in answer.answers)
     for confidence in (0.5, 0.95):
         ends = [one.interval(confidence) for one in answer.answers]
         held = sum(low <= truth <= high for low, high in ends)
@@ -95,8 +95,8 @@ def test_means_and_quantiles_are_as_near_as_they_say() -> None:
     mean = people.mean("x", bounds=(0, 10), privacy=ENDED)
     truth = sum(i * 10 / size for i in range(size)) / size
     step = 10 / (1 << 20)  # to which every value was rounded
-    assert abs(float(mean.value) - truth) <= float(mean.bound) + step
-    assert float(mean.bound) < 1
+    assert abs(float(mean.value) - truth) <= float(mean.max_error) + step
+    assert float(mean.max_error) < 1
     low, high = mean.interval(1 - FALSE_ALARM)
     assert float(low) - step <= truth <= float(high) + step
     quarter = people.quantile("x", "0.25", bounds=(0, 10), cells=16, privacy=ENDED)
@@ -170,7 +170,7 @@ def test_given_groups_are_answered_all_and_no_others_in_order() -> None:
     assert [key for key, _ in answer] == sorted(keys)
     truth = {"a": 20, "b": 20}
     for key, one in answer:
-        assert abs(one.value - truth.get(str(key), 0)) <= one.bound
+        assert abs(one.value - truth.get(str(key), 0)) <= one.max_error
 
 
 def test_missing_groups_have_noise_like_any_other() -> None:

@@ -108,7 +108,7 @@ def possible_means(count: int, total: int, rows: int, moved: int) -> set[Fractio
 
 def largest_index(mechanism: Any) -> int:
     """Return the largest noise, found by its weights and not by its radius."""
-    law = mechanism.drawn.noise
+    law = mechanism.discretized.noise
     return max(index for index in range(100) if law.weight(index))
 
 
@@ -122,7 +122,7 @@ def test_a_mean_is_never_further_away_than_its_bound_and_the_ends_are_reached(
     low, high = answer.interval(1)
     means = possible_means(count, total, rows, moved)
     assert all(low <= one <= high for one in means)
-    assert all(abs(one - answer.value) <= answer.bound for one in means)
+    assert all(abs(one - answer.value) <= answer.max_error for one in means)
     assert BOUNDS[0] <= low <= answer.value <= high <= BOUNDS[1]
     if count - rows <= 0:
         assert (low, high) == BOUNDS
@@ -135,7 +135,7 @@ def test_a_mean_is_never_further_away_than_its_bound_and_the_ends_are_reached(
     ]
     assert low == min(max(min(ratios), BOUNDS[0]), BOUNDS[1])
     assert high == max(min(max(ratios), BOUNDS[1]), BOUNDS[0])
-    assert answer.bound == max(answer.value - low, high - answer.value)
+    assert answer.max_error == max(answer.value - low, high - answer.value)
 
 
 @pytest.mark.parametrize("confidence", ["0.5", "0.8", "0.95", "0.999"])
@@ -145,7 +145,7 @@ def test_an_interval_holds_the_true_mean_as_often_as_it_says(
 ) -> None:
     # Over all draws of both noises, exactly: nothing is sampled.
     truth, held = MIDDLE + Fraction(s, n), Fraction(0)
-    first, second = COUNT.drawn.noise, SUM.drawn.noise
+    first, second = COUNT.discretized.noise, SUM.discretized.noise
     for x in range(-largest_index(COUNT), largest_index(COUNT) + 1):
         for y in range(-largest_index(SUM), largest_index(SUM) + 1):
             low, high = mean(n + x, s + y).interval(confidence)
@@ -166,7 +166,7 @@ def test_a_mean_is_middle_plus_sum_by_count_within_the_bounds(
 ) -> None:
     bounds, middle = (low, low + width), low + width / 3
     answer = mean(count, 0, sum=Answer(index, REAL), middle=middle, bounds=bounds)
-    step = REAL.drawn.step
+    step = REAL.discretized.step
     plain = middle + index * step / count if count > 0 else middle
     assert answer.value == min(max(plain, bounds[0]), bounds[1])
     assert float(answer) == float(answer.value)
@@ -178,14 +178,14 @@ def test_released_means_hold_the_truth_within_their_bound() -> None:
     for _ in range(30):
         answer = mean(0, 0, count=COUNT.release(20), sum=REAL.release(13.7))
         truth = MIDDLE + Fraction(13.7) / 20
-        assert abs(answer.value - truth) <= answer.bound
+        assert abs(answer.value - truth) <= answer.max_error
         assert answer.interval(1)[0] <= truth <= answer.interval(1)[1]
 
 
 def test_a_mean_with_unbounded_noise_has_no_maximum_error() -> None:
     for changes in ({"count": Answer(30, ENDLESS)}, {"sum": Answer(0, ENDLESS)}):
         answer = mean(30, 0, **changes)
-        assert answer.bound == math.inf
+        assert answer.max_error == math.inf
         assert [row["bound"] for row in grouped([answer]).rows()] == [None]
         assert grouped([answer]).to_arrow().column("bound").to_pylist() == [None]
         with pytest.raises(InvalidParameter, match="noise without a largest size"):
@@ -202,7 +202,7 @@ def test_a_mean_prints_what_is_known_of_it() -> None:
     always = max_error.removeprefix("max error ")
     ends = answer.interval()
     assert Fraction(low) <= ends[0] <= ends[1] <= Fraction(high)
-    assert abs(Fraction(value) - answer.value) + answer.bound <= Fraction(always)
+    assert abs(Fraction(value) - answer.value) + answer.max_error <= Fraction(always)
     assert Fraction(high) - Fraction(low) < (ends[1] - ends[0]) * Fraction(101, 100)
     assert rows == "about 30 rows"
     assert guarantee == "ε = 1, δ = 1e-6 per row; not recorded"
@@ -237,7 +237,7 @@ def test_a_quantile_prints_what_is_known_of_it() -> None:
     assert answer.value == Fraction(35, 8)
     assert float(answer) == 4.375
     assert answer.rank_error() == USUAL_ERROR
-    assert answer.bound == math.inf
+    assert answer.max_error == math.inf
     assert str(answer).splitlines() == [
         "quantile: 3.75 to 5",
         "rank error at most 4 rows (95% confidence), no max error",
@@ -397,7 +397,7 @@ def test_a_printed_table_of_reals_is_honest() -> None:
     (always,) = [line.split()[2] for line in lines if line.startswith("Max error  ")]
     for line, answer in zip(lines[3:], answers, strict=False):
         value, low, high = line.replace(" to ", " ").split()[1:]
-        ends, bound = answer.interval(), answer.bound
+        ends, bound = answer.interval(), answer.max_error
         assert isinstance(bound, Fraction)
         assert Fraction(low) <= ends[0] <= ends[1] <= Fraction(high)
         assert abs(Fraction(value) - answer.value) + bound <= Fraction(always)
@@ -554,7 +554,7 @@ def test_every_export_says_what_the_numbers_are_about(tmp_path: Path) -> None:
 
 def test_a_table_whose_answers_may_be_exact_says_so() -> None:
     exact = ln.calibrate(ln.Privacy(delta="0.9"), sensitivity=2, integer=True)
-    assert exact.needs_allowance
+    assert exact.needs_allow_exact
     table = grouped([exact.release(3, allow_exact=True)])
     assert "Exact      each number is exact with probability " in str(table)
     assert ", exact count with probability " in str(mean(3, 1, count=Answer(3, exact)))
@@ -590,7 +590,7 @@ def test_whole_numbers_are_exported_exactly(read: Any) -> None:
 def test_numbers_beyond_64_bits_stay_exact(read: Any) -> None:
     table = grouped([Answer(2**63, WIDE), Answer(-(2**70), WIDE)])
     assert [int(row["value"]) for row in read(table)] == [2**63, -(2**70)]
-    reach = int(WIDE.drawn.radius)
+    reach = int(WIDE.discretized.radius)
     assert [int(row["bound"]) for row in read(table)] == [reach, reach]
     assert read(grouped([Answer(1, COUNT)], [2**80]))[0]["a"] == 2**80
     with pytest.raises(Unsupported, match="at most 38 digits"):
@@ -606,8 +606,10 @@ def test_what_is_exported_of_reals_holds_of_the_floats(read: Any, mechanism: Any
         low, high = answer.interval()
         assert row["value"] == float(answer)
         assert Fraction(row["low"]) <= low <= high <= Fraction(row["high"])
-        assert Fraction(row["bound"]) >= answer.bound + abs(Fraction(row["value"]) - answer.value)
-        assert row["bound"] == pytest.approx(float(answer.bound), rel=1e-6)
+        assert Fraction(row["bound"]) >= answer.max_error + abs(
+            Fraction(row["value"]) - answer.value
+        )
+        assert row["bound"] == pytest.approx(float(answer.max_error), rel=1e-6)
         assert row["low"] == pytest.approx(float(low))
         assert row["high"] == pytest.approx(float(high))
 
@@ -625,7 +627,7 @@ def test_means_are_exported_with_both_parts(mechanisms: tuple[Any, Any]) -> None
         low, high = one.interval()
         expected = {"a": exact["a"], "value": one.value, "low": low, "high": high}
         assert exact == expected | {
-            "bound": None if one.bound == math.inf else one.bound,
+            "bound": None if one.max_error == math.inf else one.max_error,
             "count": one.count.index,
             "sum_from_middle": one.sum.value,
             "middle": MIDDLE,
@@ -633,11 +635,11 @@ def test_means_are_exported_with_both_parts(mechanisms: tuple[Any, Any]) -> None
         }
         assert row["value"] == float(one)
         assert Fraction(row["low"]) <= low <= high <= Fraction(row["high"])
-        if one.bound == math.inf:
+        if one.max_error == math.inf:
             assert row["bound"] is None
         else:
-            assert Fraction(row["bound"]) >= one.bound + abs(Fraction(row["value"]) - one.value)
-            assert row["bound"] == pytest.approx(float(one.bound))
+            assert Fraction(row["bound"]) >= one.max_error + abs(Fraction(row["value"]) - one.value)
+            assert row["bound"] == pytest.approx(float(one.max_error))
         assert type(row["count"]) is int
         assert type(row["sum_from_middle"]) is (int if total.integer else float)
         assert row["middle"] == 2.0

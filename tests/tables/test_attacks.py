@@ -11,14 +11,14 @@ import leastnoise as ln
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.ledger import Unrecorded
-from leastnoise.tables import Count, Histogram, Question, Sum
+from leastnoise.tables import Count, Histogram, Protected, Question, Sum
 from leastnoise.tables.execute import make_batches, run
 from leastnoise.tables.queries.question import build_query
 
 CANARY = "CANARY77"
 
 
-def true(people: ln.Protected, question: Question) -> tuple[list[tuple[Any, ...]], int]:
+def true(people: Protected, question: Question) -> tuple[list[tuple[Any, ...]], int]:
     """Return the figures of a question before noise, and how much one unit may move them."""
     asked = build_query(question, people.source, people.unit)
     (rows,) = run(people.source, make_batches([asked]))

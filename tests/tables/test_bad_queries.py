@@ -249,7 +249,7 @@ def test_a_table_of_nobody_or_of_one_is_answered_like_any_other(
     assert len(discovered) == 0
     assert discovered.to_arrow().num_rows == 0
     if kind == "duckdb":
-        assert abs(answers[0].value - size) <= answers[0].bound
+        assert abs(answers[0].value - size) <= answers[0].max_error
         assert [len(answers[place]) for place in (2, 5)] == [2, 2]
 
 
@@ -268,7 +268,7 @@ def test_a_million_groups_are_answered_and_as_many_keys() -> None:
     assert len(many.count(by="g", max_groups=1, privacy=PRICE)) == 0  # each is of one unit alone
     answer = many.count(by="g", max_groups=1, keys=range(size), privacy=PRICE)
     assert len(answer) == size
-    assert all(abs(one.value - 1) <= one.bound for one in answer.answers[:100])
+    assert all(abs(one.value - 1) <= one.max_error for one in answer.answers[:100])
 
 
 # ---------------------------------------------------------------------- when the engine fails

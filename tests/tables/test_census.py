@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 import leastnoise as ln
-from leastnoise.tables import census
+from leastnoise.tables import Protected, census
 from tests.support.postgres_servers import Server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,7 +109,7 @@ def masked(text: str) -> str:
     return re.sub(r"\d", "#", re.sub(r"#[0-9a-f]{24}", "", text))
 
 
-def regions(path: Path) -> ln.Protected:
+def regions(path: Path) -> Protected:
     ledger = ln.Ledger(path, limit=ln.Privacy(1, "1e-6"))
     return ln.protect(census(), unit="person_id", max_rows=1, ledger=ledger)
 
@@ -133,7 +133,7 @@ def test_the_printed_answer_is_one_that_could_be_printed(document: str, tmp_path
     (most,) = re.findall(r"(?m)^Max error +(\d+) in every row$", printed)
     assert [line[0] for line in shown] == sorted(true)
     for region, value, low, high in shown:
-        assert int(most) == answers[region].bound <= 70
+        assert int(most) == answers[region].max_error <= 70
         assert abs(int(value) - true[region]) <= int(most)
         usual = answers[region].interval()
         assert (int(low) + int(high)) / 2 == int(value)
@@ -148,7 +148,7 @@ def test_the_printed_count_is_one_that_could_be_printed(tmp_path: Path) -> None:
     people.ledger.close()  # type: ignore[union-attr]
     ((value, always),) = re.findall(r"^count: (\d+) ± \d+ \(95% [a-z]+, max error (\d+)\)", printed)
     assert masked(printed) == masked(f"{answer}\n")
-    assert abs(int(value) - 8_000) <= int(always) == answer.bound
+    assert abs(int(value) - 8_000) <= int(always) == answer.max_error
 
 
 def test_the_example_runs_and_shows_every_answer() -> None:

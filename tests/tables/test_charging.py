@@ -82,7 +82,7 @@ def test_when_the_engine_fails_the_charge_stands_and_is_answered_later(
             assert ledger.spent == PRICE
     answer = people.count(privacy=PRICE)
     assert ledger.spent == PRICE
-    assert abs(answer.value - 3) <= answer.bound
+    assert abs(answer.value - 3) <= answer.max_error
     assert people.count(privacy=PRICE).value == answer.value
     assert len(ledger.releases) == 1
 

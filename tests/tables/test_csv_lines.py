@@ -179,9 +179,9 @@ def test_a_count_of_people_loses_one_person_at_most(tmp_path: Path) -> None:
         write(tmp_path / "a.csv", [line, *(b"%d,g,7" % person for person in range(100, 5_100))])
         people = protect(tmp_path / "a.csv", unit="id", max_rows=1, ledger=UNRECORDED)
         answer: Any = people.count(privacy=Privacy(1, "1e-6"))
-        assert abs(answer.value - 5_000) <= answer.bound + 1
+        assert abs(answer.value - 5_000) <= answer.max_error + 1
         counts.append(answer.value)
-    assert abs(counts[0] - counts[1]) <= 2 * answer.bound + 1
+    assert abs(counts[0] - counts[1]) <= 2 * answer.max_error + 1
 
 
 def test_a_line_inside_of_quotes_is_a_row_of_its_own_and_every_page_says_so(

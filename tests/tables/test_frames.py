@@ -286,4 +286,4 @@ def test_a_count_of_units_by_date64_merges_nobody() -> None:
     frame = pa.table({"c": pa.array(days, pa.date64()), "g": ["g"] * 200})
     people = protect(frame, unit="c", max_rows=1, ledger=UNRECORDED)
     answer: Any = people.count(privacy=Privacy(1, "1e-3"))
-    assert abs(answer.value - 100) <= answer.bound
+    assert abs(answer.value - 100) <= answer.max_error

@@ -55,8 +55,8 @@ def counted(source: object, ledger: Any, **how: Any) -> Any:
 
 
 def about(answer: Any, rows: int) -> bool:
-    assert answer.bound < (MANY - FEW) / 2
-    return bool(abs(answer.value - rows) <= answer.bound)
+    assert answer.max_error < (MANY - FEW) / 2
+    return bool(abs(answer.value - rows) <= answer.max_error)
 
 
 def charges(ledger: ln.Ledger) -> int:

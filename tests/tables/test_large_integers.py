@@ -83,7 +83,7 @@ def test_edges_of_a_histogram_may_be_anywhere(
         for (low, high), (_, answer) in zip(pairwise(edges), answers, strict=True):
             last = high == edges[-1]
             expected = sum(low <= one < high + last for one in values)
-            assert abs(answer.value - expected) <= answer.bound < math.inf
+            assert abs(answer.value - expected) <= answer.max_error < math.inf
 
 
 def test_the_naive_comparison_fails_for_one_row() -> None:

@@ -55,7 +55,7 @@ def coverage(n: int, slope: Fraction, mechanisms: tuple[Mechanism, Mechanism]) -
 
     n rows have this mean; the sum lies on the lattice of its noise. Less than 10⁻⁶ is left out.
     """
-    rows, total = (mechanism.drawn.noise for mechanism in mechanisms)
+    rows, total = (mechanism.discretized.noise for mechanism in mechanisms)
     index = int(n * slope / total.step)
     truth = MEAN.lattice.middle * MEAN.lattice.step + index * total.step / n
     far = 4 * total.within(1 - Fraction(1, 10**9)) + 10
@@ -110,7 +110,7 @@ def test_the_interval_of_a_mean_covers_95_percent_of_few_rows(n: int, part: str)
 def test_the_box_of_both_intervals_covers_more() -> None:
     """The control: what the check above rejects, and 0.5.0 printed."""
     mechanisms = parts(ln.Privacy(1))
-    rows, total = (mechanism.drawn.noise for mechanism in mechanisms)
+    rows, total = (mechanism.discretized.noise for mechanism in mechanisms)
     reach = total.within(Fraction(39, 40))
     most = rows.within(Fraction(39, 40))
     slope = Fraction(3, 2)
@@ -128,8 +128,8 @@ def test_the_box_of_both_intervals_covers_more() -> None:
 
 _PAIRS: list[tuple[Any, Any]] = [
     (
-        ln.calibrate(ln.Privacy(first), sensitivity=1, integer=True).drawn.noise,
-        ln.calibrate(ln.Privacy(second), sensitivity=3, integer=True).drawn.noise,
+        ln.calibrate(ln.Privacy(first), sensitivity=1, integer=True).discretized.noise,
+        ln.calibrate(ln.Privacy(second), sensitivity=3, integer=True).discretized.noise,
     )
     for first, second in (("0.5", 1), (2, 2), (1, "0.3"))
 ]
@@ -168,7 +168,7 @@ def test_no_slope_up_to_the_largest_exceeds_the_quantile_more_often(
 
 def test_the_quantile_never_falls_as_slopes_grow() -> None:
     counting, adding = parts(ln.Privacy("0.3"))
-    found = ErrorQuantile(counting.drawn.noise, adding.drawn.noise, LEVEL)
+    found = ErrorQuantile(counting.discretized.noise, adding.discretized.noise, LEVEL)
     sizes = [found.at(Fraction(50 * k, 16)) for k in range(17)]
     slack = max(sizes) / 1024
     assert all(a <= b + slack for a, b in pairwise(sizes))

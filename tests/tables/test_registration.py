@@ -9,7 +9,7 @@ import pytest
 import leastnoise as ln
 from leastnoise import tables
 from leastnoise.cli import main
-from leastnoise.tables import QUERIES, protected, registration
+from leastnoise.tables import QUERIES, Protected, protected, registration
 
 
 def declared() -> dict[str, ast.FunctionDef]:
@@ -28,7 +28,7 @@ def test_type_checkers_know_every_method_and_no_other() -> None:
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_type_checkers_read_the_arguments_and_the_docstring_of_a_method(name: str) -> None:
-    method, written = getattr(ln.Protected, name), declared()[name]
+    method, written = getattr(Protected, name), declared()[name]
     assert method.__doc__ == ast.get_docstring(written)
     parameters = inspect.signature(method).parameters
     shared = registration.Shared

@@ -204,4 +204,4 @@ def test_a_shared_count_is_one_draw_for_every_group() -> None:
     assert all(count.value == mean.count.value for count, mean in pairs)
     # The noise of two groups differs: 500 equal values would be as unlikely as 1e-100.
     assert len({count.value for count in counts.answers}) > 1
-    assert math.isinf(means.answers[0].bound)
+    assert math.isinf(means.answers[0].max_error)

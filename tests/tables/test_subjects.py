@@ -84,7 +84,7 @@ def test_discovered_groups_say_from_which_count_on_they_are_shown(people: Any) -
     (mechanism,) = people.explain(
         ln.Count(by="region", max_groups=1), privacy=PRIVACY
     ).prepared.mechanisms
-    assert table.subject.hidden_up_to == 2 + mechanism.drawn.radius
+    assert table.subject.hidden_up_to == 2 + mechanism.discretized.radius
 
 
 def test_answers_of_a_batch_report_their_own_share_and_the_total(people: Any) -> None:

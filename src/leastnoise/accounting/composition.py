@@ -95,7 +95,7 @@ class Composition:
     def enclose(self, epsilon: Number = 0) -> Interval:
         """Enclose the smallest δ that all releases together keep at this ε.
 
-        The lower end is what two fixed neighbours reach: those that are furthest apart in every
+        The lower end is what two fixed neighbors reach: those that are furthest apart in every
         release, by a law of losses whose curve lies below; of noises that are not symmetric, it is
         what the others reach, or one of them alone. Of a promise it is what the worst mechanism
         that keeps it reaches.

@@ -1,7 +1,7 @@
 """Privacy loss curves: δ enclosed at every e^(ih), and how far chords lie above it.
 
 Each kind of noise says its curve directly, in whole numbers, where asking its profile thousands of
-times would be slow. Only levels e^ε ≥ 1 are needed: the neighbours can be exchanged, so
+times would be slow. Only levels e^ε ≥ 1 are needed: the neighbors can be exchanged, so
 δ at 1/f is 1 − 1/f + δ(f)/f.
 """
 
@@ -37,7 +37,7 @@ class LossCurve(ABC):
 
     @property
     @abstractmethod
-    def impossible(self) -> Interval:
+    def infinity_mass(self) -> Interval:
         """What δ tends to as ε grows."""
 
     @property
@@ -65,7 +65,7 @@ class LossCurve(ABC):
         """A loss that the grid had better hit: where the curve has a kink."""
         return self.unit
 
-    def settled(self, grid: LossGrid, top: int) -> "tuple[LossCurve, dict[int, int]]":
+    def settle(self, grid: LossGrid, top: int) -> "tuple[LossCurve, dict[int, int]]":
         """Return it as the sum of a curve and of wᵢ·(e^(ih) − f)₊, or less, with the whole wᵢ."""
         del grid, top
         return self, {}
@@ -79,7 +79,7 @@ class LossCurve(ABC):
         return None
 
     def gaps(self, grid: LossGrid, masses: list[int]) -> list[int]:
-        """Bound by how much chords between neighbouring losses of the grid lie above the curve.
+        """Bound by how much chords between neighboring losses of the grid lie above the curve.
 
         Here from convexity alone: the chord before and the chord after, both prolonged, lie below
         the curve. ``masses`` are those of the chords, m₀, m₁, …, from above: the two meet
@@ -145,8 +145,8 @@ class Table(LossCurve):
         return found
 
     @property
-    def impossible(self) -> Interval:
-        """The mass of what a neighbour never puts out."""
+    def infinity_mass(self) -> Interval:
+        """The mass of what a neighbor never puts out."""
         return Interval.exact(self.infinite)
 
     @cached_property
@@ -194,7 +194,7 @@ class Table(LossCurve):
         )
         return logarithm(min(near), _UNIT_BITS).middle
 
-    def settled(self, grid: LossGrid, top: int) -> "tuple[Table, dict[int, int]]":
+    def settle(self, grid: LossGrid, top: int) -> "tuple[Table, dict[int, int]]":
         """Move ratios that lie just above a level of the grid down to it.
 
         With w = mass/ratio kept that only lowers the curve.
@@ -225,7 +225,7 @@ class Envelope(LossCurve):
         return [(max(a for a, _ in at), max(b for _, b in at)) for at in zip(*each, strict=True)]
 
     @property
-    def impossible(self) -> Interval:
+    def infinity_mass(self) -> Interval:
         """The largest."""
         return Interval.exact(max(curve.infinite for curve in self.curves))
 

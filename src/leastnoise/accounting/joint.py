@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from leastnoise.accounting.curves import LossCurve
-from leastnoise.accounting.discretise import composed, planned
+from leastnoise.accounting.discretize import choose_grid, compose_losses
 from leastnoise.accounting.privacy_loss import Losses
 from leastnoise.accounting.profile import Profile
 from leastnoise.accounting.smooth_curves import Normal
@@ -46,7 +46,7 @@ class JointLoss:
     def certain(self) -> Fraction:
         """1 − Π(1−δᵢ) over the level curves: exact where that is short."""
         ends = (
-            (c.impossible.upper if self.above else c.impossible.lower, n)
+            (c.infinity_mass.upper if self.above else c.infinity_mass.lower, n)
             for c, n in self.curves
             if c.is_level
         )
@@ -105,8 +105,8 @@ class JointLoss:
     def _law(self, bits: int) -> Losses | None:
         """Return the law of the losses that tells δ from 0 down to 2^−bits."""
         if bits not in self._laws:
-            plan = planned(self._sorted, bits)
-            found = None if plan is None else composed(self._sorted, plan, above=self.above)
+            plan = choose_grid(self._sorted, bits)
+            found = None if plan is None else compose_losses(self._sorted, plan, above=self.above)
             self._laws[bits] = found
         return self._laws[bits]
 

@@ -29,7 +29,7 @@ _LEVEL_BITS = 18
 
 @dataclass(frozen=True)
 class PartLosses:
-    """A curve that no neighbours exceed, and one that two fixed neighbours reach, if known."""
+    """A curve that no neighbors exceed, and one that two fixed neighbors reach, if known."""
 
     above: LossCurve
     below: LossCurve | None
@@ -67,19 +67,19 @@ def has_loss_curve(noise: type[Noise]) -> bool:
 
 @noise_losses.register
 def _(noise: PiecewiseNoise | FiniteLatticeNoise, sensitivity: Fraction) -> PartLosses:
-    shape = _joined(noise.curve(sensitivity).shape)
+    shape = _join_pieces(noise.curve(sensitivity).shape)
     longest = shape_table(shape, shape.longest)
     if shape.falls:
-        return _flattened(longest)
+        return _flatten(longest)
     mirrored = shape.mirrored()
-    symmetric = _placed(mirrored) == _placed(shape)
+    symmetric = _place_pieces(mirrored) == _place_pieces(shape)
     shapes = [shape] if symmetric else [shape, mirrored]
     tables = dict.fromkeys(shape_table(each, move) for each in shapes for move in each.moves)
     # A pair that its mirror image exchanges has a curve that is known from f ≥ 1 alone.
     return PartLosses(Envelope(tuple(tables)), longest if symmetric else None)
 
 
-def _flattened(table: Table) -> PartLosses:
+def _flatten(table: Table) -> PartLosses:
     """Return the curves of a table: level ones where it hardly falls, as for uniform noise."""
     falls = sum((mass * (1 - 1 / ratio) for ratio, mass in table.ratios), Fraction(0))
     if falls * (1 << _LEVEL_BITS) <= table.infinite:
@@ -87,8 +87,8 @@ def _flattened(table: Table) -> PartLosses:
     return PartLosses(table, table)
 
 
-def _joined(shape: Shape) -> Shape:
-    """Return the shape with neighbouring pieces of one height put together."""
+def _join_pieces(shape: Shape) -> Shape:
+    """Return the shape with neighboring pieces of one height put together."""
     pieces: list[tuple[int, int, int]] = []
     for a, b, h in shape.pieces:
         if pieces and pieces[-1][1:] == (a, h):
@@ -98,7 +98,7 @@ def _joined(shape: Shape) -> Shape:
     return replace(shape, pieces=tuple(pieces))
 
 
-def _placed(shape: Shape) -> list[tuple[int, int, int]]:
+def _place_pieces(shape: Shape) -> list[tuple[int, int, int]]:
     start = shape.pieces[0][0] if shape.pieces else 0
     return [(a - start, b - start, h) for a, b, h in shape.pieces]
 

@@ -86,7 +86,7 @@ class Losses:
         exact = product(self.masses, self.masses if other is self else other.masses)
         masses = [self._kept(mass) for mass in exact]
         first = self.first + other.first
-        return Losses(self.grid, first, masses, infinite, self.above).trimmed(spared)
+        return Losses(self.grid, first, masses, infinite, self.above).trim(spared)
 
     def power(self, count: int, spared: int) -> "Losses":
         """Return the law of the sum of ``count`` ≥ 1 such losses, by squaring."""
@@ -96,7 +96,7 @@ class Losses:
         square = half.times(half, spared)
         return square.times(self, spared) if count % 2 else square
 
-    def trimmed(self, spared: int) -> "Losses":
+    def trim(self, spared: int) -> "Losses":
         """Return it on fewer losses: those at the ends that together hold ``spared`` at the most.
 
         Rounded up, what lies beyond the highest goes to infinity and what lies before the lowest
@@ -150,7 +150,7 @@ class Losses:
         return -(-exact >> self.grid.bits) if self.above else exact >> self.grid.bits
 
 
-def multiplied(laws: list[Losses], spared: int) -> Losses:
+def multiply(laws: list[Losses], spared: int) -> Losses:
     """Return the law of the sum of one or more losses: always of the two shortest laws first."""
     waiting = [(len(law.masses), i, law) for i, law in enumerate(laws)]
     heapify(waiting)

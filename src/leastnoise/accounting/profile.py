@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import Protocol, TypeAlias
 
 from leastnoise.accounting.renyi import renyi
-from leastnoise.accounting.tradeoff import impossible, tradeoff
+from leastnoise.accounting.tradeoff import infinity_mass, tradeoff
 from leastnoise.core.exact import Interval, Number, parse_positive, parse_rational, quote
 from leastnoise.core.noise import Noise
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.profile import Curve, Level
+from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter
 
 
@@ -22,13 +23,14 @@ class Profile:
     H_ε(P, Q) = sup over S of P(S) − e^ε·Q(S). For piecewise constant noise exact at ε = 0, else an
     enclosure whose upper end counts; for smooth noise always an enclosure.
 
-    >>> from leastnoise import Uniform
+    >>> from leastnoise.noise import Uniform
     >>> Profile(Uniform(5), sensitivity=1).delta(0)
     Fraction(1, 10)
     """
 
     noise: Noise
     sensitivity: Fraction
+    impossible = RenamedAttribute[Fraction]("infinity_mass")
 
     def __init__(self, noise: Noise, *, sensitivity: Number) -> None:
         if not isinstance(noise, Noise):
@@ -66,18 +68,18 @@ class Profile:
         return self.at_factor(Fraction(1))
 
     @property
-    def impossible(self) -> Fraction:
-        """The largest probability of an output that is impossible for a neighbour.
+    def infinity_mass(self) -> Fraction:
+        """The largest probability of an output that is impossible for a neighbor.
 
         What δ(ε) tends to as ε grows: with this probability an output proves which of the two it
         was. Exact for piecewise constant noise, else a proved upper bound; 0 for noise without a
         largest size.
 
-        >>> from leastnoise import Uniform
-        >>> Profile(Uniform(5), sensitivity=1).impossible
+        >>> from leastnoise.noise import Uniform
+        >>> Profile(Uniform(5), sensitivity=1).infinity_mass
         Fraction(1, 10)
         """
-        return impossible(self._curve)
+        return infinity_mass(self._curve)
 
     def tradeoff(self, fpr: Number) -> Fraction:
         """Return a false negative rate that no attacker with this false positive rate undercuts.
@@ -99,7 +101,7 @@ class Profile:
         """Return the largest Rényi divergence of an order > 1 over all moves up to Δ.
 
         Exact where it is rational, else a proved upper bound; ``math.inf`` where some output is
-        impossible for a neighbour. Rényi differential privacy of this order is that of Mironov
+        impossible for a neighbor. Rényi differential privacy of this order is that of Mironov
         (2017), Definition 4.
         """
         exact = parse_rational(order, "an order")

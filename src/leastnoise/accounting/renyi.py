@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import singledispatch
 
-from leastnoise.accounting.tradeoff import impossible
+from leastnoise.accounting.tradeoff import infinity_mass
 from leastnoise.core.exact import Interval, exponential, format_exact, logarithm
 from leastnoise.core.noise import Gaussian, Laplace
 from leastnoise.core.profile import (
@@ -27,8 +27,8 @@ def renyi(curve: Curve, order: Fraction) -> Fraction | float:
 
 @renyi.register
 def _renyi_of_pieces(curve: PiecewiseCurve, order: Fraction) -> Fraction | float:
-    """Return infinity, for some output is impossible for a neighbour; 0 if nothing moves."""
-    return math.inf if impossible(curve) else _renyi_of_ratios({Fraction(1): Fraction(1)}, order)
+    """Return infinity, for some output is impossible for a neighbor; 0 if nothing moves."""
+    return math.inf if infinity_mass(curve) else _renyi_of_ratios({Fraction(1): Fraction(1)}, order)
 
 
 @renyi.register

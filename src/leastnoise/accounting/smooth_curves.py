@@ -40,7 +40,7 @@ class Decaying(LossCurve):
 
     def heights(self, grid: LossGrid, top: int) -> list[Bracket]:
         """Enclose the formula."""
-        last = grid.scaled(self.impossible)
+        last = grid.scaled(self.infinity_mass)
         (c0_low, c0_high), (c1_low, c1_high) = self._constants(grid)
         levels = grid.powers(grid.factor, top)
         found = []
@@ -68,7 +68,7 @@ class Decaying(LossCurve):
                 found.append(0)
             else:
                 heights = self.heights(grid, i)
-                found.append(heights[i][1] - grid.scaled(self.impossible)[0])
+                found.append(heights[i][1] - grid.scaled(self.infinity_mass)[0])
         return found
 
     def end_gap(self, grid: LossGrid, top: int) -> int | None:
@@ -94,9 +94,9 @@ class Decaying(LossCurve):
         return grid.scaled((cut * kept).scaled(Fraction(1, 2))), grid.scaled(fallen * kept)
 
     @cached_property
-    def impossible(self) -> Interval:
+    def infinity_mass(self) -> Interval:
         """P(X < d − A), or 0 without a cut."""
-        return _impossible(self.noise, self.move)
+        return _infinity_mass(self.noise, self.move)
 
     @property
     def is_level(self) -> bool:
@@ -133,7 +133,7 @@ class Normal(LossCurve):
     """Gaussian noise of standard deviation 1 moved by μ, for a μ² in an interval."""
 
     squared: Interval
-    impossible = Interval.exact(0)
+    infinity_mass = Interval.exact(0)
     farthest = math.inf
 
     def heights(self, grid: LossGrid, top: int) -> list[Bracket]:
@@ -169,9 +169,9 @@ class Evaluated(LossCurve):
         return [grid.scaled(curve.worst(Level.at(i * grid.step))[0]) for i in range(top + 1)]
 
     @cached_property
-    def impossible(self) -> Interval:
+    def infinity_mass(self) -> Interval:
         """P(X < d − A) for a maximum size A, or 0 without one."""
-        return _impossible(self.noise, self.move)
+        return _infinity_mass(self.noise, self.move)
 
     @cached_property
     def spread(self) -> float:
@@ -183,7 +183,7 @@ class Evaluated(LossCurve):
         return math.fsum((loss - mean) ** 2 for loss in losses) / max(1, len(losses))
 
 
-def _impossible(noise: Smooth, move: Fraction) -> Interval:
+def _infinity_mass(noise: Smooth, move: Fraction) -> Interval:
     radius = noise.radius
     if isinstance(radius, float):
         return Interval.exact(0)

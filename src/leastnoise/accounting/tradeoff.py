@@ -26,8 +26,8 @@ def tradeoff(curve: Curve, rate: Fraction) -> Fraction:
 
 
 @singledispatch
-def impossible(curve: Curve) -> Fraction:
-    """Return the largest probability of what a neighbour never puts out: or from above."""
+def infinity_mass(curve: Curve) -> Fraction:
+    """Return the largest probability of what a neighbor never puts out: or from above."""
     raise TypeError(f"what is impossible is not known of {type(curve).__name__}")
 
 
@@ -57,8 +57,8 @@ def _tradeoff_of_pieces(curve: PiecewiseCurve, rate: Fraction) -> Fraction:
     return max([value(best), *(_peak_between(curve, a, b, rate) for a, b in spans)])
 
 
-@impossible.register
-def _impossible_of_pieces(curve: PiecewiseCurve) -> Fraction:
+@infinity_mass.register
+def _infinity_mass_of_pieces(curve: PiecewiseCurve) -> Fraction:
     """δ at the largest likelihood ratio of two heights: beyond, only the impossible counts."""
     heights = [h for _, _, h in curve.shape.pieces] or [1]
     return curve.at_factor(Fraction(max(heights), min(heights)))
@@ -104,8 +104,8 @@ def _tradeoff_of_staircase(curve: StaircaseCurve, rate: Fraction) -> Fraction:
     return missed
 
 
-@impossible.register
-def _impossible_of_staircase(_curve: StaircaseCurve) -> Fraction:
+@infinity_mass.register
+def _infinity_mass_of_staircase(_curve: StaircaseCurve) -> Fraction:
     return Fraction(0)
 
 
@@ -113,13 +113,13 @@ def _impossible_of_staircase(_curve: StaircaseCurve) -> Fraction:
 def _tradeoff_of_log_concave(curve: LogConcaveCurve, rate: Fraction) -> Fraction:
     """Return P(X > d + q) from below, q the place with P(X < q) = rate.
 
-    The best test that takes a neighbour's output for one's own at this rate is x < d + q
+    The best test that takes a neighbor's output for one's own at this rate is x < d + q
     (Neyman and Pearson), and it misses the rest.
     """
     if not curve.move:
         return 1 - rate
     if rate in (0, 1):
-        return (1 - rate) * (1 - impossible(curve))
+        return (1 - rate) * (1 - infinity_mass(curve))
     return 1 - curve.noise.below(curve.move + _quantile(curve, rate)).upper
 
 
@@ -149,8 +149,8 @@ def _quantile(curve: LogConcaveCurve, rate: Fraction) -> Fraction:
     return -size.lower if rate < _HALF else size.upper
 
 
-@impossible.register
-def _impossible_of_log_concave(curve: LogConcaveCurve) -> Fraction:
+@infinity_mass.register
+def _infinity_mass_of_log_concave(curve: LogConcaveCurve) -> Fraction:
     """P(X < d − A) for a largest size A, from above; 0 without one.
 
     On a lattice, that of the points that lie beyond all of the moved ones.

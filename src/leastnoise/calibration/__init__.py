@@ -9,9 +9,9 @@ from leastnoise.calibration.finder import find_noise
 from leastnoise.calibration.problem import (
     Effort,
     Problem,
-    class_read,
-    effort_read,
-    sensitivity_read,
+    parse_effort,
+    parse_sensitivity,
+    parse_shape,
     whole_sensitivity,
 )
 
@@ -22,10 +22,10 @@ __all__ = [
     "Family",
     "Problem",
     "check_family",
-    "class_read",
-    "effort_read",
     "find_noise",
+    "parse_effort",
+    "parse_sensitivity",
+    "parse_shape",
     "register",
-    "sensitivity_read",
     "whole_sensitivity",
 ]

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 
 from leastnoise.calibration.problem import Problem
-from leastnoise.certificate import Certificate
+from leastnoise.certificate import SHAPE_WORDS, Certificate
 from leastnoise.costs import Cost
 from leastnoise.errors import LeastnoiseError
 from leastnoise.files import write_text
@@ -26,10 +26,10 @@ def load(problem: Problem) -> Certificate | None:
         return None
     try:
         found = Certificate.from_json(path.read_text(encoding="utf-8"))
-        proved = found.privacy, found.sensitivity, found.objective, found.integer, found.among
+        proved = found.privacy, found.sensitivity, found.objective, found.integer, found.shape
         if Problem(*proved) != problem:
             return None
-        found.check()
+        found.verify()
     except (OSError, ValueError, LeastnoiseError):
         return None
     return found
@@ -38,7 +38,7 @@ def load(problem: Problem) -> Certificate | None:
 def save(problem: Problem, certificate: Certificate) -> None:
     """Store a proved certificate."""
     path = _path(problem)
-    if path is None or certificate.among != problem.among:
+    if path is None or certificate.shape != problem.shape:
         return
     with contextlib.suppress(OSError, LeastnoiseError):
         text = certificate.to_json()
@@ -55,6 +55,6 @@ def _path(problem: Problem) -> Path | None:
 
     folder = Path(wanted or platformdirs.user_cache_dir("leastnoise", appauthor=False))
     # Files that earlier versions wrote have this key.
-    stated = (problem.privacy, problem.sensitivity, problem.cost)
-    key = f"{stated} {problem.integer} {problem.among}"
+    stated = f"({problem.privacy!r}, {problem.sensitivity!r}, {problem.cost.stored_name})"
+    key = f"{stated} {problem.integer} {SHAPE_WORDS[problem.shape]}"
     return folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"

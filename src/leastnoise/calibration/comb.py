@@ -36,7 +36,7 @@ def least_comb(
     if 4 * smallest**3 + 3 * smallest > 1:
         return None
     root = max(smallest, _BELOW_ROOT)
-    problem = Problem(privacy, sensitivity, cost, integer=False, among="any")
+    problem = Problem(privacy, sensitivity, cost, integer=False, shape="any")
     bound = (1 - delta) * (1 + root**2) / 2 * sensitivity**2
     noise = _comb(root, delta, sensitivity)
     return certify(problem, noise, "The comb (docs/theory/comb.md)", CombBound(root), bound)

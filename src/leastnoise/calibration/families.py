@@ -163,7 +163,7 @@ def cheapest_known(problem: Problem) -> tuple[Noise, str]:
         try:
             noise = family.find(problem)
             cost = noise.expected(problem.cost)
-            if problem.among == "decreasing" and not noise.is_unimodal:
+            if problem.shape == "unimodal" and not noise.is_unimodal:
                 continue
         except (InvalidParameter, NotPrivate, Unsupported) as error:
             refused.append(error)

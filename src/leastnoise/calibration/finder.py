@@ -84,7 +84,7 @@ def find_noise(
             _find_least(problem, attempt) if family is None else _find_in_family(problem, family)
         )
         report("verifying the noise")
-        certificate.check()
+        certificate.verify()
     return noise, certificate
 
 
@@ -93,7 +93,7 @@ def _find_least(problem: Problem, attempt: _Attempt) -> tuple[Noise, Certificate
     privacy, effort = problem.privacy, attempt.effort
     if not privacy.epsilon:
         closed = least_unimodal(problem)
-        if problem.among == "decreasing":
+        if problem.shape == "unimodal":
             return closed
         found = prove_comb(problem)
         if found is not None:
@@ -109,8 +109,8 @@ def _find_least(problem: Problem, attempt: _Attempt) -> tuple[Noise, Certificate
     unit = _at_unit(problem)
     noise, family = cheapest_known(unit)
     source = _CHEAPEST.format(family)
-    if problem.among == "any" and effort.solve:  # any shape begins with the least decreasing one
-        plainer = replace(unit, among="decreasing")
+    if problem.shape == "any" and effort.solve:  # any shape begins with the least decreasing one
+        plainer = replace(unit, shape="unimodal")
         first = replace(attempt, deadline=attempt.deadline.share(1 / 8))
         noise, certificate = _prove_or_solve(plainer, noise, source, first)
         source = certificate.source

@@ -9,6 +9,7 @@ from leastnoise.core.exact import Number, as_float, format_exact, parse_positive
 from leastnoise.core.noise import Noise
 from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.costs import Cost, as_cost
+from leastnoise.deprecation import warn_deprecated
 from leastnoise.errors import INTEGER, InvalidParameter
 
 Found = TypeVar("Found", bound=Noise)
@@ -18,14 +19,14 @@ Found = TypeVar("Found", bound=Noise)
 class Problem:
     """Which noise satisfies ``privacy`` at ``sensitivity`` at the least cost, in a class?
 
-    ``integer`` asks for noise on the integers; ``among`` is ``"decreasing"`` or ``"any"``.
+    ``integer`` asks for noise on the integers; ``shape`` is ``"unimodal"`` or ``"any"``.
     """
 
     privacy: Privacy
     sensitivity: Fraction
     cost: Cost
     integer: bool
-    among: str
+    shape: str
 
 
 def certify(
@@ -57,7 +58,7 @@ def outside(noise: str, condition: str, privacy: Privacy) -> InvalidParameter:
     )
 
 
-def sensitivity_read(
+def parse_sensitivity(
     privacy: Privacy, sensitivity: Number, cost: Cost, *, integer: bool
 ) -> Fraction:
     """Refuse what is no question; return the sensitivity, exactly."""
@@ -84,13 +85,16 @@ def whole_sensitivity(sensitivity: Number, *, integer: bool) -> Fraction:
     return exact
 
 
-def class_read(among: object) -> str:
+def parse_shape(shape: object) -> str:
     """Refuse what is no class of noises."""
-    if isinstance(among, str) and among in CLASSES:
-        return among
+    if isinstance(shape, str) and shape in CLASSES:
+        return shape
+    if isinstance(shape, str) and shape == "decreasing":
+        warn_deprecated('"decreasing"', '"unimodal"')
+        return "unimodal"
     raise InvalidParameter(
-        'among must be "decreasing" or "any"',
-        got=quote(among),
+        'shape must be "unimodal" or "any"',
+        got=quote(shape),
         fix="Say in which class of noises to look.",
     )
 
@@ -104,7 +108,7 @@ class Effort:
     seconds: float = 10.0
 
 
-def effort_read(solve: object, gap: Number, seconds: Number) -> Effort:
+def parse_effort(solve: object, gap: Number, seconds: Number) -> Effort:
     """Refuse an effort that makes no sense."""
     if not isinstance(solve, bool):
         raise InvalidParameter(

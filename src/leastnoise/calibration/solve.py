@@ -27,7 +27,7 @@ from leastnoise.core.noise import Noise, Steps
 from leastnoise.costs import Cost
 
 if TYPE_CHECKING:
-    from leastnoise.calibration.linear_programme import Proposal
+    from leastnoise.calibration.linear_program import Proposal
 
 # Multipliers are stored as integers in this unit of the cost's scale.
 _UNIT = Fraction(1, 1 << 44)
@@ -86,7 +86,7 @@ class Bracket:
 
     def _is_of_class(self, noise: Noise) -> bool:
         """Return whether noise is of the problem's class: rounded to integers, some is no more."""
-        return self.problem.among == "any" or noise.is_unimodal
+        return self.problem.shape == "any" or noise.is_unimodal
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Search:
 
     def can_solve(self, frame: Frame) -> bool:
         """Return whether a lattice's linear program is within the reach of solver and floats."""
-        pairs = frame.cells * frame.points * (self.problem.among == "any")
+        pairs = frame.cells * frame.points * (self.problem.shape == "any")
         small = pairs <= _MOST_PAIRS and frame.points <= _MOST_POINTS
         return small and self.problem.privacy.epsilon <= _LARGEST_EPSILON
 
@@ -198,7 +198,7 @@ def solve(problem: Problem, frame: Frame, deadline: Deadline, coarser: Solution 
         noise = None if upper is None else solver.noise(upper)
         evidence = (solver.evidence(lower),)
         return Solution(frame, started - deadline.left, evidence, upper, noise, lower.beyond)
-    # What the solver had when it stopped proves a bound, too (Programme.minimize).
+    # What the solver had when it stopped proves a bound, too (LinearProgram.minimize).
     partial = tuple(solver.evidence(found) for found in (lower, upper) if found is not None)
     return Solution(frame, started - deadline.left, partial, finished=False)
 
@@ -209,31 +209,31 @@ class Solver:
     def __init__(
         self, problem: Problem, frame: Frame, deadline: Deadline, coarser: Solution | None
     ) -> None:
-        from leastnoise.calibration.linear_programme import Programme  # it loads numpy
+        from leastnoise.calibration.linear_program import LinearProgram  # it loads numpy
 
         self.problem, self.frame = problem, frame
         self.floors = frame.floors(problem.cost, problem.sensitivity)
         self.scale = _scale(problem)
-        self.programme = Programme(
+        self.program = LinearProgram(
             frame,
             as_float(exponential(problem.privacy.epsilon).middle),
             as_float(problem.privacy.delta) if problem.privacy.delta >= _SMALLEST_DELTA else 0.0,
-            decreasing=problem.among == "decreasing",
+            decreasing=problem.shape == "unimodal",
             deadline=deadline,
         )
         if coarser is not None and coarser.masses is not None:
-            self.programme.seed(coarser.frame, coarser.masses)
+            self.program.seed(coarser.frame, coarser.masses)
 
     def lower(self) -> "Proposal | None":
         """Solve for charges below the cost."""
         *inside, beyond = (as_float(floor / self.scale) for floor in self.floors)
-        return self.programme.minimize(
+        return self.program.minimize(
             inside, beyond=beyond, atom=self._zero() if self.frame.edged else None
         )
 
     def upper(self) -> "Proposal | None":
         """Solve for the average costs of the cells, without mass beyond the window."""
-        return self.programme.minimize(
+        return self.program.minimize(
             [as_float(cost / self.scale) for cost in self._averages()],
             beyond=None,
             atom=None if self.frame.rule == "points" else self._zero(),
@@ -250,7 +250,7 @@ class Solver:
             found.atom,
             self.problem.privacy,
             self.problem.sensitivity,
-            decreasing=self.problem.among == "decreasing",
+            decreasing=self.problem.shape == "unimodal",
         )
         if self.frame.rule == "smoothed" and isinstance(noise, Steps):
             return noise.rounded(Fraction(1))
@@ -336,7 +336,7 @@ def _first_cells(problem: Problem) -> int:
     if problem.integer and problem.sensitivity <= _LARGEST_POINTWISE:
         return int(problem.sensitivity)
     epsilon = as_float(problem.privacy.epsilon)
-    wanted = min(32, max(1 + 2 * (problem.among == "decreasing"), round(8 * epsilon)))
+    wanted = min(32, max(1 + 2 * (problem.shape == "unimodal"), round(8 * epsilon)))
     return _aligned(problem, max(wanted, 8) if not epsilon else wanted)
 
 

@@ -3,11 +3,18 @@
 from leastnoise.certificate.canonical_bound import CanonicalBound, at_epsilon_0, bits_for
 from leastnoise.certificate.certificate import CLASSES, Certificate
 from leastnoise.certificate.document import certificate_to_json, noise_to_json, store_noise
-from leastnoise.certificate.evidence import CombBound, Evidence, SupportingLine, relative_gap
+from leastnoise.certificate.evidence import (
+    SHAPE_WORDS,
+    CombBound,
+    Evidence,
+    SupportingLine,
+    relative_gap,
+)
 from leastnoise.certificate.lattice_bound import Frame, LatticeBound
 
 __all__ = [
     "CLASSES",
+    "SHAPE_WORDS",
     "CanonicalBound",
     "Certificate",
     "CombBound",

@@ -33,7 +33,7 @@ class CanonicalBound:
     """E L of the canonical noise in steps of Δ, less the sag of L; at Δ = 1 on the integers all."""
 
     integer: bool
-    among = "any"
+    shape = "any"
     method = "proved by the tails of the canonical noise"
 
     def prove(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:

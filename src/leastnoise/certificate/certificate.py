@@ -1,33 +1,36 @@
 """A verifiable proof that noise satisfies its guarantee, and of how far it is from optimal."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import Any
 
-from leastnoise.certificate.evidence import Evidence, certificate_error, relative_gap
+from leastnoise.certificate.evidence import SHAPE_WORDS, Evidence, certificate_error, relative_gap
 from leastnoise.core.exact import Interval, format_rounded
 from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.noise import LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, Recording, Tabled
+from leastnoise.deprecation import RenamedAttribute
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Certificate:
     """Verifiable proof that noise satisfies its guarantee, with its cost and a lower bound.
 
-    A certificate states; :meth:`check` verifies. ``str`` reports what was verified in this process,
-    and calls everything else unverified. It never prints ``source``, which may come from a file.
+    A certificate states; :meth:`verify` proves it. ``str`` reports what was verified in this
+    process, and calls everything else unverified. It never prints ``source``, which may come from a
+    file.
 
     Attributes:
-        among: The class in which it is least: ``"decreasing"`` means all symmetric noises that
+        shape: The class in which it is least: ``"unimodal"`` means all symmetric noises that
             never rise away from 0, ``"any"`` all noises whatever.
         cost: E L(X), exact or a proved upper bound.
         lower_bound: No noise of the class that keeps the promise costs less than this.
         source: Where the noise is from, according to whoever made the certificate: a claim, on
             which nothing rests.
-        evidence: What :meth:`check` proves the lower bound from again; None for a noise that was
+        evidence: What :meth:`verify` proves the lower bound from again; None for a noise that was
             given and of which only the promise is claimed.
     """
 
@@ -35,12 +38,14 @@ class Certificate:
     privacy: Privacy
     sensitivity: Fraction
     objective: Cost
-    among: str
+    shape: str
     cost: Fraction
     lower_bound: Fraction
     source: str
     evidence: Evidence | None
     verified: bool = field(default=False, init=False, compare=False)
+    among = RenamedAttribute[str]("shape", convert=lambda shape: SHAPE_WORDS[shape])
+    check = RenamedAttribute[Callable[[], None]]("verify")
 
     @classmethod
     def of(
@@ -63,7 +68,7 @@ class Certificate:
             privacy=privacy,
             sensitivity=sensitivity,
             objective=objective,
-            among="any" if evidence is None else evidence.among,
+            shape="any" if evidence is None else evidence.shape,
             cost=noise.expected(objective),
             lower_bound=bound,
             source=source,
@@ -99,7 +104,7 @@ class Certificate:
         """Whether ``cost`` is a proved upper bound of E L(X) and not E L(X) itself."""
         return self.noise.enclose(self.objective).lower < self.cost
 
-    def check(self) -> None:
+    def verify(self) -> None:
         """Prove everything again from the law and the cost alone, without trusting the finder.
 
         Sets ``verified``. A cost given as a function is only sampled, up to twice the radius of the
@@ -151,9 +156,9 @@ class Certificate:
             return none
         if self.evidence.integer != self.integer:
             raise certificate_error("its evidence is for another kind of answers")
-        if self.evidence.among != self.among:
+        if self.evidence.shape != self.shape:
             raise certificate_error("its evidence is for another class of noises")
-        if self.among == "decreasing" and not self.noise.is_unimodal:
+        if self.shape == "unimodal" and not self.noise.is_unimodal:
             raise certificate_error("its noise is not of the class that it says")
         return max(none, self.evidence.prove(self.objective, self.privacy, self.sensitivity))
 
@@ -165,7 +170,7 @@ class Certificate:
 
     @classmethod
     def from_json(cls, text: str, *, cost: Cost | None = None) -> "Certificate":
-        """Return the certificate that a text holds; it proves nothing until :meth:`check` is run.
+        """Return the certificate that a text holds; it proves nothing until :meth:`verify` is run.
 
         Args:
             text: What :meth:`to_json` returned.
@@ -186,7 +191,7 @@ class Certificate:
         """Return how near to the least the noise is, and the kind of proof."""
         if self.evidence is None:
             return "keeps its promise; how far from the least it is was not asked"
-        zero, gap, among = self.objective.value(Fraction(0)), self.gap, CLASSES[self.among]
+        zero, gap, among = self.objective.value(Fraction(0)), self.gap, CLASSES[self.shape]
         if isinstance(self.objective, Tabled):
             among += " for the tabulated cost"
         if self.exact:
@@ -203,4 +208,5 @@ class Certificate:
         return f"{much} ({self.evidence.method})"
 
 
-CLASSES = {"decreasing": "symmetric noises that never rise away from 0", "any": "all noises"}
+# The classes of noise, by their shape.
+CLASSES = {"unimodal": "symmetric noises that never rise away from 0", "any": "all noises"}

@@ -21,7 +21,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.certificate.canonical_bound import CanonicalBound
-from leastnoise.certificate.evidence import CombBound, SupportingLine, certificate_error
+from leastnoise.certificate.evidence import (
+    SHAPE_WORDS,
+    CombBound,
+    SupportingLine,
+    certificate_error,
+)
 from leastnoise.certificate.lattice_bound import Frame, LatticeBound
 from leastnoise.core.exact import Interval, exponential
 from leastnoise.core.noise import (
@@ -40,7 +45,7 @@ from leastnoise.costs import (
     Threshold,
     are_well_formed,
     lp,
-    points,
+    piecewise_linear,
     threshold,
 )
 from leastnoise.errors import InvalidParameter, LeastnoiseError
@@ -64,12 +69,12 @@ def certificate_to_json(certificate: Certificate) -> str:
     if type(certificate.objective) is Cost:  # a function, which cannot be written down
         recording = Recording(certificate.objective)
         certificate = replace(certificate, objective=recording)
-        certificate.check()
+        certificate.verify()
         recording.complete()
     content = {name: _plain(getattr(certificate, name)) for name in _STATED}
     content |= {
         "format": FORMAT,
-        "among": certificate.among,
+        "among": SHAPE_WORDS[certificate.shape],
         "factor": _plain(exponential(certificate.privacy.epsilon)),
         "evidence": _plain(certificate.evidence),
     }
@@ -118,7 +123,7 @@ def _certificate(make: type[Certificate], content: dict[str, Any]) -> Certificat
         privacy=_object(content["privacy"], Privacy),
         sensitivity=_rational(content["sensitivity"]),
         objective=_object(content["objective"], Cost),
-        among="any" if evidence is None else evidence.among,
+        shape="any" if evidence is None else evidence.shape,
         cost=_rational(content["cost"]),
         lower_bound=_rational(content["lower_bound"]),
         source=_text(content["source"]),
@@ -126,7 +131,7 @@ def _certificate(make: type[Certificate], content: dict[str, Any]) -> Certificat
     )
     if not _is_line(certificate.source):
         raise certificate_error("its source is not one line of text")
-    if content["among"] != certificate.among or certificate.sensitivity <= 0:
+    if content["among"] != SHAPE_WORDS[certificate.shape] or certificate.sensitivity <= 0:
         raise certificate_error("it speaks of another class of noises than its evidence")
     return certificate
 
@@ -287,7 +292,7 @@ _ROWS = {
         _Row(Threshold, threshold, {"limit": _rational}),
         _Row(
             Points,
-            lambda sizes, costs: points(zip(sizes, costs, strict=True)),
+            lambda sizes, costs: piecewise_linear(zip(sizes, costs, strict=True)),
             {"sizes": _rationals, "costs": _rationals},
         ),
         _Row(

@@ -10,12 +10,15 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l2
 from leastnoise.errors import InvalidParameter
 
+# The word for each shape of noise in certificates and other files: a file format.
+SHAPE_WORDS = {"unimodal": "decreasing", "any": "any"}
+
 
 class Evidence(Protocol):
     """A proof that no noise of a class costs less, which can be checked without its finder."""
 
     @property
-    def among(self) -> str:
+    def shape(self) -> str:
         """The class of noises it speaks of."""
         ...
 
@@ -87,7 +90,7 @@ class SupportingLine:
     low: Fraction
     high: Fraction
     integer: bool = False
-    among = "decreasing"
+    shape = "unimodal"
     method = "proved by a supporting line"
 
     def __repr__(self) -> str:
@@ -138,7 +141,7 @@ class CombBound:
     """
 
     root: Fraction
-    among = "any"
+    shape = "any"
     method = "proved by the bound of the comb, docs/theory/comb.md"
     integer = False  # noise on the integers need not hide moves that are no whole numbers
 

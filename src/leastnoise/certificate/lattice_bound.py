@@ -10,7 +10,7 @@ where β is the least value of the bracket. It is enough to know the y_j on a la
 can be rounded to the lattice by a rule that moves with it, and stays private. The rules:
 
 * ``points``: the noise lives on the lattice already (whole numbers, step 1).
-* ``chords``: x goes to one of its two neighbours, the nearer the likelier, so that on average it
+* ``chords``: x goes to one of its two neighbors, the nearer the likelier, so that on average it
   stays where it is. What a lattice point may be charged is then any table whose straight
   interpolation lies below L: L lowered by its :meth:`~leastnoise.costs.cost.Cost.sag`.
 * ``cells``: x goes to the middle of its cell; the charge is the least of L in the cell's inside.
@@ -115,9 +115,9 @@ class LatticeBound:
     method = "proved by multipliers on a lattice"
 
     @property
-    def among(self) -> str:
+    def shape(self) -> str:
         """The class of noises that it bounds."""
-        return "decreasing" if self.falls else "any"
+        return "unimodal" if self.falls else "any"
 
     @property
     def integer(self) -> bool:

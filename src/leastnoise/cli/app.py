@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # query tables are registered in leastnoise.tables.
 _MODULES = {
     **dict.fromkeys(("calibrate", "compare", "privacy-for", "release"), "noise"),
-    **dict.fromkeys(("check", "paper"), "proofs"),
+    **dict.fromkeys(("check", "paper", "verify"), "proofs"),
     "ledger": "ledger",
 }
 

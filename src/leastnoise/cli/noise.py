@@ -59,7 +59,7 @@ def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
     if as_json:
         print_json(_mechanism_data(mechanism))
         return
-    drawn, certificate = mechanism.drawn, mechanism.certificate
+    drawn, certificate = mechanism.discretized, mechanism.certificate
     print_table(
         ("noise", f"{mechanism.noise}"),
         ("expected cost", cost_shown(certificate)),
@@ -74,7 +74,7 @@ def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
 
 
 def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
-    drawn = mechanism.drawn
+    drawn = mechanism.discretized
     return {
         "privacy": privacy_data(mechanism.privacy),
         "sensitivity": format_ratio(mechanism.sensitivity),
@@ -90,7 +90,7 @@ def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
             "step": format_ratio(drawn.step),
             "radius": length(drawn.radius),
             "cost": format_ratio(drawn.cost),
-            "protected": format_ratio(mechanism.protected),
+            "protected": format_ratio(mechanism.effective_sensitivity),
         },
     }
 
@@ -166,7 +166,7 @@ def _answer_data(answer: "Answer") -> dict[str, Any]:
         "value": format_ratio(answer.value),
         "value_float": finite(float(answer)),
         "interval_95": [format_ratio(low), format_ratio(high)],
-        "bound": length(answer.bound),
+        "bound": length(answer.max_error),
         "privacy": privacy_data(answer.privacy),
         "exact_probability": format_ratio(answer.exact_probability),
         "recorded": receipt_data(answer.receipt),
@@ -209,7 +209,7 @@ def compare(*, releases: str, folder: str | None, as_json: bool, **asking: Any) 
 @click.option("--epsilon", help="ε, to ask for the smallest δ.")
 @click.option("--delta", help="δ, to ask for the smallest ε.")
 @options.setting
-def privacy_for(*, cost_text: str, no_solve: bool, as_json: bool, **asking: Any) -> None:
+def privacy_for(*, as_json: bool, **asking: Any) -> None:
     """Find the smallest promise that allows an accuracy (leastnoise.privacy_for).
 
     \b
@@ -219,7 +219,7 @@ def privacy_for(*, cost_text: str, no_solve: bool, as_json: bool, **asking: Any)
     """  # noqa: D301 -- click reads the control character
     from leastnoise.planning import privacy_for as find_privacy
 
-    privacy = find_privacy(cost=options.cost(cost_text), solve=not no_solve, **asking)
+    privacy = find_privacy(**options.setting_arguments(**asking))
     if as_json:
         print_json({"privacy": privacy_data(privacy), "means": privacy.explain()})
         return

@@ -9,7 +9,8 @@ import click
 
 from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
-from leastnoise.costs import Cost, l1, l2, lp, points, threshold
+from leastnoise.costs import Cost, l1, l2, lp, piecewise_linear, threshold
+from leastnoise.deprecation import deprecation_message
 from leastnoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -43,12 +44,13 @@ def setting(command: Command) -> Command:
         click.option("--cost", "cost_text", default="l1", show_default=True, help=_COSTS),
         click.option("--integer", is_flag=True, help="Answers are whole numbers."),
         click.option(
-            "--among",
-            type=click.Choice(["decreasing", "any"]),
-            default="decreasing",
+            "--shape",
+            type=click.Choice(["unimodal", "any"]),
+            default="unimodal",
             show_default=True,
-            help="Noises that never rise away from 0, or of any shape.",
+            help="Symmetric unimodal noise, or noise of any shape.",
         ),
+        click.option("--among", type=click.Choice(["decreasing", "any"]), hidden=True),
         click.option("--no-solve", is_flag=True, help="Take a closed form at once."),
         click.option(
             "--gap", default="0.001", show_default=True, help="How near to the least cost to come."
@@ -155,12 +157,24 @@ def begin_witness(witness: str, ledger: "Ledger") -> bool:
     return new
 
 
-def problem_arguments(
-    *, epsilon: str, delta: str, cost_text: str, no_solve: bool, **rest: Any
-) -> dict[str, Any]:
+def problem_arguments(*, epsilon: str, delta: str, **rest: Any) -> dict[str, Any]:
     """Return the library's arguments for the options of a calibration problem."""
-    privacy = Privacy(epsilon, delta)
-    return {"privacy": privacy, "cost": cost(cost_text), "solve": not no_solve, **rest}
+    return {"privacy": Privacy(epsilon, delta), **setting_arguments(**rest)}
+
+
+def setting_arguments(
+    *, cost_text: str, no_solve: bool, shape: str, among: str | None, **rest: Any
+) -> dict[str, Any]:
+    """Return the library's arguments for the options of a problem, but for the guarantee."""
+    if among is not None:
+        warn_renamed("--among", "--shape")
+        shape = "any" if among == "any" else "unimodal"
+    return {"cost": cost(cost_text), "solve": not no_solve, "shape": shape, **rest}
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Warn on the error stream of a command or an option that has another name now."""
+    click.echo(f"Warning: {deprecation_message(old, new)}", err=True)
 
 
 def cost(text: str) -> Cost:
@@ -173,7 +187,8 @@ def cost(text: str) -> Cost:
     if kind == "threshold" and rest:
         return threshold(rest)
     if kind == "points" and rest:
-        return points([tuple(pair.split(",")) for pair in rest.split(";")])  # type: ignore[misc]
+        pairs = [tuple(pair.split(",")) for pair in rest.split(";")]
+        return piecewise_linear(pairs)  # type: ignore[arg-type]  # pairs of another length are rejected
     raise InvalidParameter(f"a cost must be {_COSTS}; got {quote(text)}. Choose one.")
 
 

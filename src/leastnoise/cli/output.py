@@ -82,9 +82,11 @@ def privacy_data(privacy: Privacy) -> dict[str, str]:
 
 def certificate_data(certificate: "Certificate") -> dict[str, Any]:
     """Return the statement of a certificate for JSON, without its proof."""
+    from leastnoise.certificate import SHAPE_WORDS
+
     return {
-        "among": certificate.among,
-        "objective": repr(certificate.objective),
+        "among": SHAPE_WORDS[certificate.shape],
+        "objective": certificate.objective.stored_name,
         "cost": format_ratio(certificate.cost),
         "cost_is_upper_bound": certificate.cost_is_upper_bound,
         "lower_bound": format_ratio(certificate.lower_bound),

@@ -1,8 +1,9 @@
-"""The commands check and paper: prove again what a certificate or the paper says."""
+"""The commands verify and paper: prove again what a certificate or the paper says."""
 
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -24,19 +25,19 @@ from leastnoise.errors import InvalidParameter, LeastnoiseError
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
 @options.as_json
-def check(*, file: str, as_json: bool) -> None:
-    """Verify a certificate, trusting nothing in FILE (leastnoise.Certificate.check).
+def verify(*, file: str, as_json: bool) -> None:
+    """Verify a certificate, trusting nothing in FILE (leastnoise.Certificate.verify).
 
     Prints what was verified now, and apart from it what only the file says. Exits with 0 if the
     guarantee, the expected cost and the lower bound are verified, with 4 if not.
 
     \b
     Example:
-      leastnoise check certificate.json
+      leastnoise verify certificate.json
     """  # noqa: D301 -- click reads the control character
     try:
         certificate = Certificate.from_json(_read_text(file))
-        certificate.check()
+        certificate.verify()
     except LeastnoiseError as error:
         raise Refused(error, exit_code=4) from error
     if as_json:
@@ -52,6 +53,16 @@ def check(*, file: str, as_json: bool) -> None:
     )
     click.echo("\nThe file says, and this command does not verify:")
     print_table(*((f"  {name}", f"{text!r}") for name, text in claims(certificate).items()))
+
+
+@click.command(hidden=True)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
+@options.as_json
+@click.pass_context
+def check(context: click.Context, /, **given: Any) -> None:
+    """Verify a certificate, by the old name of the command."""
+    options.warn_renamed("leastnoise check", "leastnoise verify")
+    context.invoke(verify, **given)
 
 
 def _read_text(path: str) -> str:

@@ -2,9 +2,10 @@
 
 from leastnoise.costs.cost import Cost, as_cost, has_expectation
 from leastnoise.costs.fit import are_well_formed
-from leastnoise.costs.piecewise import Points, Threshold, points, threshold
+from leastnoise.costs.piecewise import Points, Threshold, piecewise_linear, threshold
 from leastnoise.costs.power import Power, l1, l2, lp
 from leastnoise.costs.recorded import Recording, Tabled
+from leastnoise.deprecation import renamed_names
 
 __all__ = [
     "Cost",
@@ -19,6 +20,8 @@ __all__ = [
     "l1",
     "l2",
     "lp",
-    "points",
+    "piecewise_linear",
     "threshold",
 ]
+
+__getattr__ = renamed_names(__name__, {"points": "leastnoise.costs:piecewise_linear"})

@@ -50,7 +50,8 @@ class Cost(ExpectedCost):
             raise InvalidParameter(
                 "a cost must be a function of the size of an error",
                 got=quote(function),
-                fix="Give for instance Cost(math.log1p), or one of l1, l2, lp, threshold, points.",
+                fix="Give for instance Cost(math.log1p), or one of l1, l2, lp, threshold, "
+                "piecewise_linear.",
             )
         if not isinstance(name, str | None):
             raise InvalidParameter(
@@ -77,6 +78,11 @@ class Cost(ExpectedCost):
 
     def __repr__(self) -> str:
         return self._name
+
+    @property
+    def stored_name(self) -> str:
+        """What files call it. It must never change, whatever it prints as."""
+        return repr(self)
 
     def __call__(self, error: Number) -> float:
         """Return the cost of one error, as a float."""
@@ -142,7 +148,7 @@ class Cost(ExpectedCost):
         return known[low, high]
 
     def largest_sag(self, step: Fraction, reach: Fraction) -> Fraction:
-        """Return an upper bound of every sag between neighbours i·step up to ``reach``.
+        """Return an upper bound of every sag between neighbors i·step up to ``reach``.
 
         Of a cost that never falls, no sag is more than all that it rises.
         """

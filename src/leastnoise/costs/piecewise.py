@@ -11,7 +11,7 @@ from leastnoise.errors import InvalidParameter
 
 
 class Points(Cost):
-    """A piecewise linear cost with exact values and integrals. Made by :func:`points`."""
+    """A piecewise linear cost with exact values and integrals. Made by :func:`piecewise_linear`."""
 
     sizes: tuple[Fraction, ...]
     costs: tuple[Fraction, ...]
@@ -26,11 +26,19 @@ class Points(Cost):
             object.__setattr__(self, name, numbers)
 
     def __repr__(self) -> str:
+        return f"piecewise_linear({self._pairs()})"
+
+    @property
+    def stored_name(self) -> str:
+        """What files call it: by the name that the function had up to 0.5.0."""
+        return f"points({self._pairs()})"
+
+    def _pairs(self) -> str:
         pairs = zip(self.sizes, self.costs, strict=True)
-        return f"points([{', '.join(f'({format_exact(x)}, {format_exact(y)})' for x, y in pairs)}])"
+        return f"[{', '.join(f'({format_exact(x)}, {format_exact(y)})' for x, y in pairs)}]"
 
     def value(self, size: Fraction) -> Interval:
-        """Return the cost on the line through the two neighbouring points."""
+        """Return the cost on the line through the two neighboring points."""
         return Interval.exact(self._line(size))
 
     def integral(self, size: Fraction) -> Interval:
@@ -88,13 +96,13 @@ class Points(Cost):
         return y + (size - x) * (y_next - y) / (x_next - x)
 
 
-def points(pairs: Iterable[tuple[Number, Number]]) -> Points:
+def piecewise_linear(pairs: Iterable[tuple[Number, Number]]) -> Points:
     """Return the cost that is straight between the given (size, cost) points.
 
     The first size must be 0; sizes rise, costs never fall. After the last point the cost stays
     level, as in ``numpy.interp``: give a further point if it should go on rising.
 
-    >>> points([(0, 0), (1, 2), (5, 3)])(3)
+    >>> piecewise_linear([(0, 0), (1, 2), (5, 3)])(3)
     2.5
     """
     sizes, costs = _read(pairs)

@@ -1,5 +1,6 @@
 """Mechanisms: noise with its guarantee, and the answers that it releases."""
 
+from leastnoise.deprecation import renamed_names
 from leastnoise.mechanism.answer import (
     Answer,
     Answers,
@@ -12,8 +13,13 @@ from leastnoise.mechanism.answer import (
     recorded_as,
     reused_line,
 )
-from leastnoise.mechanism.factory import calibrate, calibrate_problem, hold
-from leastnoise.mechanism.mechanism import Drawn, Mechanism, check_allow_exact, proving
+from leastnoise.mechanism.factory import calibrate, calibrate_problem
+from leastnoise.mechanism.mechanism import (
+    Discretized,
+    Mechanism,
+    check_allow_exact,
+    revealing_probability,
+)
 from leastnoise.mechanism.pair import PairAnswer, PairMechanism, calibrate_pair
 from leastnoise.mechanism.selection import AnyMechanism, PermuteAndFlip, as_noise
 from leastnoise.mechanism.storage import numbers
@@ -22,7 +28,7 @@ __all__ = [
     "Answer",
     "Answers",
     "AnyMechanism",
-    "Drawn",
+    "Discretized",
     "Mechanism",
     "PairAnswer",
     "PairMechanism",
@@ -37,10 +43,17 @@ __all__ = [
     "format_errors",
     "format_value",
     "half_width",
-    "hold",
     "max_error_words",
     "numbers",
-    "proving",
     "recorded_as",
     "reused_line",
+    "revealing_probability",
 ]
+
+__getattr__ = renamed_names(
+    __name__,
+    {
+        "Drawn": "leastnoise.mechanism:Discretized",
+        "hold": "leastnoise.mechanism:Mechanism.from_noise",
+    },
+)

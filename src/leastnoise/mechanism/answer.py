@@ -19,6 +19,7 @@ from leastnoise.core.exact import (
 )
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy, format_guarantee
+from leastnoise.deprecation import RenamedAttribute
 from leastnoise.ledger import Receipt
 from leastnoise.rendering import Fact, held, sentences, table
 
@@ -40,6 +41,7 @@ class Answer:
 
     # No frozen dataclass: to set its fields takes a tenth of a release.
     __slots__ = ("_index", "_mechanism", "_receipt")
+    bound = RenamedAttribute[Fraction | float]("max_error")
 
     def __init__(self, index: int, mechanism: Mechanism, receipt: Receipt | None = None) -> None:
         self._index = index
@@ -69,7 +71,7 @@ class Answer:
     @property
     def value(self) -> Fraction:
         """The released number, exactly: a point of the lattice."""
-        return self.index * self.mechanism.drawn.step
+        return self.index * self.mechanism.discretized.step
 
     @property
     def privacy(self) -> Privacy:
@@ -77,7 +79,7 @@ class Answer:
         return self.mechanism.privacy
 
     @property
-    def bound(self) -> Fraction | float:
+    def max_error(self) -> Fraction | float:
         """Maximum error: ``value`` is always within this distance of the true value.
 
         ``math.inf`` if the noise is unbounded.
@@ -138,7 +140,7 @@ class Answers:
         values: The released numbers: the floats nearest to lattice points, or integers; fractions
             or long integers (in an object array) where those do not reach.
         mechanism: The mechanism that released them.
-        privacy: The guarantee for one person who can change ``touches`` elements.
+        privacy: The guarantee for one person who can change ``contributions`` elements.
         form: The kind of the given column, with its index and name and none of its values; None
             for an array.
         receipt: The proof of their ledger entry, with the chain's head; None if unrecorded.
@@ -149,10 +151,11 @@ class Answers:
     privacy: Privacy
     form: SeriesKind | None = None
     receipt: Receipt | None = None
+    bound = RenamedAttribute[Fraction | float]("max_error")
 
     @property
     def composed_as(self) -> Mechanism | Privacy:
-        """What :func:`leastnoise.compose` counts: priced for several touches, the stated promise.
+        """What :func:`leastnoise.compose` counts: for several contributions, the guarantee.
 
         Then it is no longer one release of the mechanism.
         """
@@ -165,18 +168,19 @@ class Answers:
         A Series has the index and the name of the given one; a chunked Arrow array has one chunk.
         It is created anew each time and shares no memory with :attr:`values`. Where those are
         fractions or long integers, polars and Arrow columns hold the nearest numbers of their
-        widest types; :attr:`bound` is about the values. For a numpy array, :attr:`values` itself.
+        widest types; :attr:`max_error` is about the values. For a numpy array, it is
+        :attr:`values`.
         """
         if self.form is None:
             return self.values
         return self.form.column(self.values, integer=self.mechanism.integer)
 
     @property
-    def bound(self) -> Fraction | float:
+    def max_error(self) -> Fraction | float:
         """Maximum error of every element; ``math.inf`` if the noise is unbounded.
 
         The released floats are the nearest to lattice points; how far they may be from them is
-        included, so for large values this is a little more than :attr:`Answer.bound`.
+        included, so for large values this is a little more than :attr:`Answer.max_error`.
         """
         return farthest(self.mechanism) + self._off()
 
@@ -228,7 +232,7 @@ class Answers:
 
 def farthest(mechanism: Mechanism) -> Fraction | float:
     """Return the maximum error of a release, rounding to the lattice included; or inf."""
-    drawn = mechanism.drawn
+    drawn = mechanism.discretized
     if isinstance(drawn.radius, float):
         return drawn.radius
     return drawn.radius + rounding_error(drawn.step, integer=mechanism.integer)
@@ -236,7 +240,7 @@ def farthest(mechanism: Mechanism) -> Fraction | float:
 
 def half_width(mechanism: Mechanism, confidence: Number) -> Fraction:
     """Return the smallest error that a release exceeds with probability at most 1 − confidence."""
-    noise = mechanism.drawn.noise
+    noise = mechanism.discretized.noise
     steps = noise.within(parse_confidence(confidence))
     return steps * noise.step + rounding_error(noise.step, integer=mechanism.integer)
 
@@ -272,7 +276,7 @@ def format_errors(answer: Answer | Answers) -> tuple[str, str | None]:
 
 def exact_release(mechanism: Mechanism) -> str | None:
     """Print the probability of an exact release, if that had to be allowed."""
-    if not mechanism.needs_allowance:
+    if not mechanism.needs_allow_exact:
         return None
     return f"with probability {format_rounded(mechanism.exact_probability, 6, ROUND_CEILING)}"
 

@@ -1,31 +1,30 @@
-"""Build mechanisms: ``calibrate`` finds the noise, ``hold`` takes yours."""
+"""``calibrate``: find the noise, and build the mechanism that adds it."""
 
 from fractions import Fraction
 
 from leastnoise.calibration import (
     Effort,
     Problem,
-    class_read,
-    effort_read,
     find_noise,
-    sensitivity_read,
+    parse_effort,
+    parse_sensitivity,
+    parse_shape,
 )
-from leastnoise.certificate import Certificate
-from leastnoise.core.exact import Number, quote
-from leastnoise.core.noise import LineNoise, Uniform
+from leastnoise.core.exact import Number
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1
-from leastnoise.errors import InvalidParameter
-from leastnoise.mechanism.mechanism import Drawn, Mechanism
+from leastnoise.deprecation import renamed_arguments
+from leastnoise.mechanism.mechanism import Discretized, Mechanism
 
 
+@renamed_arguments(among="shape")
 def calibrate(
     privacy: Privacy,
     *,
     sensitivity: Number,
     cost: Cost = l1,
     integer: bool = False,
-    among: str = "decreasing",
+    shape: str = "unimodal",
     family: str | None = None,
     solve: bool = True,
     gap: Number = Fraction(1, 1000),
@@ -44,7 +43,7 @@ def calibrate(
         sensitivity: Δ, how much one person can change the true answer. It is never read from data.
         cost: The cost of an error; its expectation is minimized.
         integer: Whether true answers are integers. Then so are the released ones.
-        among: The class in which to look: ``"decreasing"`` for symmetric unimodal noise, whose
+        shape: The class in which to look: ``"unimodal"`` for symmetric unimodal noise, whose
             density does not increase away from 0 and which is all noise in common use, or
             ``"any"``.
         family: A family of noise to be used whatever it costs, for instance ``"laplace"``,
@@ -66,46 +65,14 @@ def calibrate(
     >>> print(mechanism.certificate)  # doctest: +ELLIPSIS
     within 0.0... % of the least among symmetric noises that never rise away from 0 (...)
     """
-    delta = sensitivity_read(privacy, sensitivity, cost, integer=integer)
-    problem = Problem(privacy, delta, cost, integer, class_read(among))
-    return calibrate_problem(problem, effort_read(solve, gap, seconds), family)
+    delta = parse_sensitivity(privacy, sensitivity, cost, integer=integer)
+    problem = Problem(privacy, delta, cost, integer, parse_shape(shape))
+    return calibrate_problem(problem, parse_effort(solve, gap, seconds), family)
 
 
 def calibrate_problem(problem: Problem, effort: Effort, family: str | None = None) -> Mechanism:
     """Do what :func:`calibrate` does, for a problem whose parts are read and checked."""
     noise, certificate = find_noise(problem, effort, family)
     delta = problem.sensitivity
-    drawn = Drawn(noise.discretize(delta), problem.cost)
+    drawn = Discretized(noise.discretize(delta), problem.cost)
     return Mechanism(problem.privacy, delta, noise, certificate, drawn, problem.integer)
-
-
-def hold(noise: LineNoise, privacy: Privacy, *, sensitivity: Number, cost: Cost = l1) -> Mechanism:
-    """Build a mechanism from your own noise, after verifying its guarantee for every shift up to Δ.
-
-    Args:
-        noise: Any piecewise constant density with point masses, symmetric or not; a staircase; or
-            Laplace, TruncatedLaplace or Gaussian noise.
-        privacy: The guarantee, any (ε, δ).
-        sensitivity: Δ.
-        cost: The cost of an error; it only decides which cost is reported.
-
-    Raises:
-        NotPrivate: If the noise does not satisfy the guarantee, with the worst shift.
-
-    >>> from leastnoise import Steps
-    >>> comb = Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])
-    >>> hold(comb, Privacy(delta="1/2"), sensitivity=1, cost=l1).cost
-    Fraction(1, 2)
-    """
-    # Callers without a type checker can pass anything.
-    if not isinstance(noise, LineNoise) or isinstance(noise, Uniform):  # type: ignore[redundant-expr]
-        raise InvalidParameter(
-            "a noise of your own must be Steps, a Staircase, Laplace, TruncatedLaplace or "
-            f"Gaussian; got {quote(noise)}. Give for instance Steps(breaks, heights), or "
-            "calibrate."
-        )
-    delta = sensitivity_read(privacy, sensitivity, cost, integer=False)
-    certificate = Certificate.of(noise, privacy, delta, cost, source="given, not found")
-    certificate.check()
-    drawn = Drawn(noise.discretize(delta), cost)
-    return Mechanism(privacy, delta, noise, certificate, drawn, integer=False)

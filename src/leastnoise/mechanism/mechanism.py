@@ -8,7 +8,14 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, overload
 
 from leastnoise.accounting import Profile, Releasing
-from leastnoise.calibration import Effort, Problem, class_read, effort_read, find_noise
+from leastnoise.calibration import (
+    Effort,
+    Problem,
+    find_noise,
+    parse_effort,
+    parse_sensitivity,
+    parse_shape,
+)
 from leastnoise.certificate import Certificate
 from leastnoise.core.basic_composition import compose_equal
 from leastnoise.core.exact import (
@@ -20,11 +27,12 @@ from leastnoise.core.exact import (
     quote,
 )
 from leastnoise.core.lattice import Grid
-from leastnoise.core.noise import LatticeNoise, Noise
+from leastnoise.core.noise import LatticeNoise, LineNoise, Noise, Uniform
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import Rebuilt, Releaser
 from leastnoise.core.withholding import without_values
-from leastnoise.costs import Cost
+from leastnoise.costs import Cost, l1
+from leastnoise.deprecation import RenamedAttribute, renamed_arguments, take_renamed
 from leastnoise.errors import ALLOW_EXACT, InvalidParameter
 from leastnoise.ledger import UNRECORDED, Json, Ledger, Recording, Spending, Unrecorded
 from leastnoise.mechanism.answer import Answer, Answers
@@ -38,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Drawn:
+class Discretized:
     """The discretized noise that release adds: integer multiples of a step.
 
     Attributes:
@@ -50,7 +58,7 @@ class Drawn:
     objective: Cost
 
     def __repr__(self) -> str:
-        return f"Drawn({self.noise!r})"
+        return f"Discretized({self.noise!r})"
 
     @property
     def step(self) -> Fraction:
@@ -71,14 +79,14 @@ class Drawn:
 @Releasing.register
 @dataclass(frozen=True, repr=False)
 class Mechanism(Rebuilt):
-    """Noise with the guarantee that it satisfies; built by :func:`calibrate`.
+    """Noise with its guarantee; built by :func:`calibrate`, or by :meth:`from_noise` from yours.
 
     Attributes:
         privacy: The guarantee.
         sensitivity: Δ.
         noise: The noise of the theorem: on the line, or on the integers.
         certificate: The proof that it satisfies the guarantee and how far from optimal it is.
-        drawn: The discretized noise that :meth:`release` adds.
+        discretized: The discretized noise that :meth:`release` adds.
         integer: Whether true answers are integers.
         releaser: What adds the noise; it cannot be built for noise that fails the proof.
     """
@@ -87,9 +95,13 @@ class Mechanism(Rebuilt):
     sensitivity: Fraction
     noise: Noise
     certificate: Certificate
-    drawn: Drawn
+    discretized: Discretized
     integer: bool
     releaser: Releaser = field(init=False, repr=False, compare=False)
+    drawn = RenamedAttribute[Discretized]("discretized")
+    protected = RenamedAttribute[Fraction]("effective_sensitivity")
+    needs_allowance = RenamedAttribute[bool]("needs_allow_exact")
+    check = RenamedAttribute[Callable[[], None]]("verify")
 
     def __post_init__(self) -> None:
         """Reject noise that is not certified, or does not satisfy the guarantee as sampled."""
@@ -100,21 +112,55 @@ class Mechanism(Rebuilt):
                 "a mechanism's certificate must be for its own noise, promise and sensitivity; got "
                 "another's. Calibrate again instead of putting one together."
             )
-        releaser = Releaser(self.drawn.noise, self.privacy, self.sensitivity, self.integer)
+        releaser = Releaser(self.discretized.noise, self.privacy, self.sensitivity, self.integer)
         object.__setattr__(self, "releaser", releaser)
 
-    def check(self) -> None:
+    @classmethod
+    def from_noise(
+        cls, noise: LineNoise, privacy: Privacy, *, sensitivity: Number, cost: Cost = l1
+    ) -> "Mechanism":
+        """Build a mechanism from your own noise, after verifying its guarantee up to Δ.
+
+        Args:
+            noise: Any piecewise constant density with point masses, symmetric or not; a staircase;
+                or Laplace, TruncatedLaplace or Gaussian noise.
+            privacy: The guarantee, any (ε, δ).
+            sensitivity: Δ. The guarantee is verified for every shift up to it.
+            cost: The cost of an error; it only decides which cost is reported.
+
+        Raises:
+            NotPrivate: If the noise does not satisfy the guarantee, with the worst shift.
+
+        >>> from leastnoise import Steps
+        >>> comb = Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])
+        >>> Mechanism.from_noise(comb, Privacy(delta="1/2"), sensitivity=1).cost
+        Fraction(1, 2)
+        """
+        # Callers without a type checker can pass anything.
+        if not isinstance(noise, LineNoise) or isinstance(noise, Uniform):  # type: ignore[redundant-expr]
+            raise InvalidParameter(
+                "a noise of your own must be Steps, a Staircase, Laplace, TruncatedLaplace or "
+                f"Gaussian; got {quote(noise)}. Give for instance Steps(breaks, heights), or "
+                "calibrate."
+            )
+        delta = parse_sensitivity(privacy, sensitivity, cost, integer=False)
+        certificate = Certificate.of(noise, privacy, delta, cost, source="given, not found")
+        certificate.verify()
+        discretized = Discretized(noise.discretize(delta), cost)
+        return cls(privacy, delta, noise, certificate, discretized, integer=False)
+
+    def verify(self) -> None:
         """Verify again the cost, and that the noise satisfies the guarantee, ideal and discretized.
 
         Raises:
             NotPrivate: If either does not satisfy the guarantee.
             InvalidParameter: If the certificate does not prove what it says.
         """
-        self.certificate.check()
+        self.certificate.verify()
         replace(self)  # building it proves the rest
 
     @property
-    def protected(self) -> Fraction:
+    def effective_sensitivity(self) -> Fraction:
         """The shift of the true answer against which the discretized noise protects.
 
         Δ for integers; for real numbers Δ rounded up to whole steps and one more, for a float may
@@ -125,7 +171,7 @@ class Mechanism(Rebuilt):
     @property
     def profile(self) -> Profile:
         """The privacy profile of the discretized noise."""
-        return Profile(self.drawn.noise, sensitivity=self.protected)
+        return Profile(self.discretized.noise, sensitivity=self.effective_sensitivity)
 
     @property
     def composed_as(self) -> "Mechanism":
@@ -141,18 +187,20 @@ class Mechanism(Rebuilt):
         """The expected cost of :attr:`noise`: exact or a proved upper bound."""
         return self.certificate.cost
 
-    def lower_bound(self, among: str = "any", *, seconds: Number = 10) -> Fraction:
+    @renamed_arguments(among="shape")
+    def lower_bound(self, shape: str = "any", *, seconds: Number = 10) -> Fraction:
         """Return a cost below which no noise of a class satisfies the same guarantee.
 
-        With ``among="any"`` it says how much the shape of this noise costs at the most. Where no
+        With ``shape="any"`` it says how much the shape of this noise costs at the most. Where no
         closed form gives it, a linear program is solved for at most so many seconds.
         """
         certificate = self.certificate
-        if class_read(among) != certificate.among != "any" or certificate.evidence is None:
+        shape = parse_shape(shape)
+        if shape != certificate.shape != "any" or certificate.evidence is None:
             asked = Problem(
-                self.privacy, self.sensitivity, certificate.objective, self.integer, among
+                self.privacy, self.sensitivity, certificate.objective, self.integer, shape
             )
-            certificate = find_noise(asked, effort_read(True, Effort().gap, seconds))[1]
+            certificate = find_noise(asked, parse_effort(True, Effort().gap, seconds))[1]
         return certificate.lower_bound
 
     @property
@@ -168,17 +216,17 @@ class Mechanism(Rebuilt):
         out from their neighbors, as point masses do: an output there is the true value, or the true
         value plus a number that anyone can know.
         """
-        noise = self.drawn.noise
+        noise = self.discretized.noise
         return Fraction(noise.weight(0) if self.integer else noise.isolated_weight, noise.total)
 
     @cached_property
-    def needs_allowance(self) -> bool:
+    def needs_allow_exact(self) -> bool:
         """Whether release requires ``allow_exact``: a single point stands out.
 
         On the integers, 0 does if it is more likely than e^ε times its neighbors: up to that the
         guarantee itself says how little the exact value differs from others.
         """
-        noise = self.drawn.noise
+        noise = self.discretized.noise
         if not self.integer:
             return self.exact_probability > 0
         factor = exponential(self.privacy.epsilon).upper
@@ -204,7 +252,7 @@ class Mechanism(Rebuilt):
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
-        touches: int = 1,
+        contributions: int = 1,
     ) -> Answers: ...
 
     def release(
@@ -215,7 +263,8 @@ class Mechanism(Rebuilt):
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
-        touches: int = 1,
+        contributions: int = 1,
+        touches: int | None = None,
     ) -> Answer | Answers:
         """Add noise to a true value and return what may be published.
 
@@ -231,43 +280,51 @@ class Mechanism(Rebuilt):
                 is a query of its own.
             fresh: Whether to charge again and draw new noise under a key that has an answer.
             allow_exact: Accept that with the probability :attr:`exact_probability` the exact value
-                is released. Required where :attr:`needs_allowance` says so.
-            touches: For an array or column: how many elements one person can change, each by at
-                most Δ. The guarantee is then that of so many releases together.
+                is released. Required where :attr:`needs_allow_exact` says so.
+            contributions: For an array or column: how many elements one person can change, each by
+                at most Δ. The guarantee is then that of so many releases together.
+            touches: The old name of ``contributions``; deprecated.
 
         Raises:
             InvalidParameter: Before anything is charged or drawn, if the value is not a finite
                 number, or the key was used for something else.
             BudgetExceeded: If the ledger has not enough left; nothing is charged.
         """
+        if touches is not None:
+            given = type(contributions) is not int or contributions != 1
+            try:
+                contributions = take_renamed("touches", touches, "contributions", given=given)
+            except (TypeError, DeprecationWarning):
+                del value  # the traceback refers to this frame
+                raise
         try:
-            if allow_exact is not False or self.needs_allowance:
+            if allow_exact is not False or self.needs_allow_exact:
                 self._check_allow_exact(allow_exact)
             if (
                 ledger is UNRECORDED
                 and key is None
                 and fresh is False
                 and (type(value) is float or type(value) is int)
-                and type(touches) is int
-                and touches == 1
+                and type(contributions) is int
+                and contributions == 1
             ):
                 # What Recording would do, in two thirds of the time.
                 return Answer(self.releaser.add_noise(value), self)
-            return self._release(value, touches, Recording(ledger, key, fresh))
+            return self._release(value, contributions, Recording(ledger, key, fresh))
         except BaseException as error:  # noqa: BLE001 -- it may refer to the value
             failure = without_values(error)
         del value
         raise failure
 
-    def _release(self, value: object, touches: int, recording: Recording) -> Answer | Answers:
+    def _release(self, value: object, contributions: int, recording: Recording) -> Answer | Answers:
         """Release a number, an array or a column, recorded or not."""
         if type(value) is not float and type(value) is not int:  # told from arrays at once
             array = is_array(value)
             kind = None if array else series_kind(value, integer=self.integer)
             if array or kind is not None:
-                return self._release_each(value, kind, touches, recording)
-        if type(touches) is not int or touches != 1:
-            _reject_touches(touches)
+                return self._release_each(value, kind, contributions, recording)
+        if type(contributions) is not int or contributions != 1:
+            _reject_contributions(contributions)
         draw = self.releaser.prepare(value)
         index, receipt = recording.release(self.spending, draw, NUMBER)
         return Answer(index, self, receipt)
@@ -276,7 +333,7 @@ class Mechanism(Rebuilt):
         """Reject a release that can be exact, unless the caller has accepted that."""
 
         def refusal() -> str:
-            noise = self.drawn.noise
+            noise = self.discretized.noise
             only_zero = self.integer or noise.isolated_weight == noise.weight(0)
             known = "nothing" if only_zero else "one of a few known numbers"
             return (
@@ -285,19 +342,19 @@ class Mechanism(Rebuilt):
             )
 
         check_allow_exact(
-            allow_exact, needed=self.needs_allowance, what="the exact value", refusal=refusal
+            allow_exact, needed=self.needs_allow_exact, what="the exact value", refusal=refusal
         )
 
     def _release_each(
-        self, values: Any, kind: SeriesKind | None, touches: int, recording: Recording
+        self, values: Any, kind: SeriesKind | None, contributions: int, recording: Recording
     ) -> Answers:
-        privacy = compose_equal(self.privacy, parse_count(touches, "touches", least=1))
+        privacy = compose_equal(self.privacy, parse_count(contributions, "contributions", least=1))
         if kind is None:
             draw, shape = self.releaser.prepare_array(values), list(values.shape)
         else:
             draw = self.releaser.prepare_array(to_array(values, kind), "a column")
             shape = [len(values)]
-        query = {"answer": "many", "shape": shape, "touches": int(touches)}
+        query = {"answer": "many", "shape": shape, "touches": int(contributions)}
         spending = partial(self.spending, query, privacy)
         released, receipt = recording.release(spending, draw, ARRAY)
         return Answers(released, self, privacy, kind, receipt)
@@ -319,7 +376,7 @@ class Mechanism(Rebuilt):
         Probabilities are rounded up.
         """
         words = [self.privacy.explain(people=people)]
-        proved = proving(self)
+        proved = revealing_probability(self)
         if proved:
             words.append(
                 "With this noise an answer proves it outright with probability "
@@ -327,7 +384,7 @@ class Mechanism(Rebuilt):
             )
         elif self.privacy.delta:
             words.append("This noise has no largest size: an answer never proves it outright.")
-        if self.needs_allowance:
+        if self.needs_allow_exact:
             left = _up(self.exact_probability * 100)
             words.append(f"With probability {left} % the exact answer leaves.")
         return " ".join(words)
@@ -356,10 +413,11 @@ def check_allow_exact(
         raise InvalidParameter(refusal(), fix=fix)
 
 
-def _reject_touches(touches: object) -> None:
-    if parse_count(touches, "touches", least=1) > 1:
+def _reject_contributions(contributions: object) -> None:
+    if parse_count(contributions, "contributions", least=1) > 1:
         raise InvalidParameter(
-            f"touches is for arrays; got {quote(touches)} with a single value. Leave it out."
+            f"contributions is for arrays; got {quote(contributions)} with a single value. "
+            "Leave it out."
         )
 
 
@@ -367,15 +425,15 @@ def _up(number: Fraction) -> str:
     return format_rounded(number, 6, ROUND_CEILING)
 
 
-def proving(mechanism: Mechanism) -> Fraction:
+def revealing_probability(mechanism: Mechanism) -> Fraction:
     """Return the probability, at the most, of an output that is impossible for a neighbor.
 
     Of the ideal noise too: what stands out there, as a point mass does, is on the fine lattice not
     impossible for a neighbor, only a million times less likely. 0 for unbounded noise, which can
     reach every point from any other.
     """
-    drawn = mechanism.drawn.noise
+    drawn = mechanism.discretized.noise
     if isinstance(drawn.radius, float):
         return Fraction(0)
-    shifts = {mechanism.noise: mechanism.sensitivity, drawn: mechanism.protected}
-    return max(Profile(noise, sensitivity=shift).impossible for noise, shift in shifts.items())
+    shifts = {mechanism.noise: mechanism.sensitivity, drawn: mechanism.effective_sensitivity}
+    return max(Profile(noise, sensitivity=shift).infinity_mass for noise, shift in shifts.items())

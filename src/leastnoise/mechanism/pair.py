@@ -1,14 +1,14 @@
 """Release two answers at once: ``calibrate_pair`` finds the noise, a ``PairMechanism`` adds it."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from leastnoise.accounting import Releasing
-from leastnoise.calibration import sensitivity_read
+from leastnoise.calibration import parse_sensitivity
 from leastnoise.core.exact import (
     Number,
     exponential,
@@ -25,6 +25,7 @@ from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.core.release import Rebuilt, prepare_pair
 from leastnoise.core.withholding import without_values
 from leastnoise.costs import l1
+from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import NotPrivate
 from leastnoise.ledger import UNRECORDED, Ledger, Receipt, Recording, Spending, Unrecorded
 from leastnoise.mechanism.answer import record_facts, recorded_as, reused_line
@@ -75,7 +76,7 @@ def calibrate_pair(privacy: Privacy, *, sensitivity: Number) -> "PairMechanism":
     >>> round(float(mechanism.cost), 4), 2 / 4
     (0.3881, 0.5)
     """
-    moved = sensitivity_read(privacy, sensitivity, l1, integer=False)
+    moved = parse_sensitivity(privacy, sensitivity, l1, integer=False)
     noise = least_planar(privacy, moved)
     return PairMechanism(privacy, moved, noise, planar_on_lattice(noise, moved))
 
@@ -89,19 +90,21 @@ class PairMechanism(Rebuilt):
         privacy: The guarantee.
         sensitivity: Δ, of both answers together.
         noise: The noise of the theorem, in the plane.
-        drawn: The discretized noise that :meth:`release` adds.
+        discretized: The discretized noise that :meth:`release` adds.
     """
 
     privacy: Privacy
     sensitivity: Fraction
     noise: PlanarStaircase
-    drawn: DiscretePlanarStaircase
+    discretized: DiscretePlanarStaircase
+    drawn = RenamedAttribute[DiscretePlanarStaircase]("discretized")
+    protected = RenamedAttribute[Fraction]("effective_sensitivity")
 
     def __post_init__(self) -> None:
         """Prove that the noise, ideal and discretized, satisfies the guarantee."""
         parse_positive(self.sensitivity, "sensitivity")
         factor = exponential(self.privacy.epsilon).lower
-        shifts = (self.noise, self.sensitivity), (self.drawn, self.protected)
+        shifts = (self.noise, self.sensitivity), (self.discretized, self.effective_sensitivity)
         for noise, shift in shifts:
             if noise.ratio * factor < 1 or noise.period < shift:
                 raise NotPrivate(
@@ -111,25 +114,33 @@ class PairMechanism(Rebuilt):
                     "together."
                 )
 
+    def verify(self) -> None:
+        """Verify again that the noise satisfies the guarantee, ideal and discretized.
+
+        Raises:
+            NotPrivate: If either does not.
+        """
+        replace(self)  # building it proves it
+
     @property
     def composed_as(self) -> Privacy:
         """What :func:`leastnoise.compose` counts: the guarantee."""
         return self.privacy
 
     @property
-    def protected(self) -> Fraction:
+    def effective_sensitivity(self) -> Fraction:
         """The shift of both lattice points together against which the discretized noise protects.
 
         Δ rounded up to whole steps, one step more because the two answers are rounded one by one,
         and two more because each may be a float, an ulp off the number it stands for
         (:func:`leastnoise.core.lattice.effective_steps`).
         """
-        step = self.drawn.step
+        step = self.discretized.step
         return effective_steps(self.sensitivity, step, answers=2) * step
 
     @cached_property
     def cost(self) -> Fraction:
-        """E|X₁| + E|X₂| of :attr:`noise`, exactly. The discretized noise costs ``drawn.cost``."""
+        """E|X₁| + E|X₂| of :attr:`noise`, exactly. The sampled noise costs ``discretized.cost``."""
         return self.noise.cost
 
     @cached_property
@@ -141,7 +152,7 @@ class PairMechanism(Rebuilt):
     @cached_property
     def grid(self) -> Grid:
         """The lattice that both answers lie on."""
-        return Grid(self.drawn.step)
+        return Grid(self.discretized.step)
 
     def release(
         self,
@@ -172,12 +183,12 @@ class PairMechanism(Rebuilt):
         raise failure
 
     def _release(self, values: "tuple[Value, Value]", recording: Recording) -> "PairAnswer":
-        draw = prepare_pair(values, self.grid, partial(draw_pair, self.drawn))
+        draw = prepare_pair(values, self.grid, partial(draw_pair, self.discretized))
         (first, second), receipt = recording.release(self._spending, draw, numbers(2))
         return PairAnswer((first, second), self, receipt)
 
     def _spending(self) -> Spending:
-        noise = self.drawn
+        noise = self.discretized
         parts = {
             field.name: format_ratio(Fraction(getattr(noise, field.name)))
             for field in fields(noise)
@@ -218,12 +229,13 @@ class PairAnswer:
     indices: tuple[int, int]
     mechanism: PairMechanism
     receipt: Receipt | None = None
+    bound = RenamedAttribute[float]("max_error")
 
     @property
     def value(self) -> tuple[Fraction, Fraction]:
         """The released numbers, exactly: points of the lattice."""
         first, second = self.indices
-        return first * self.mechanism.drawn.step, second * self.mechanism.drawn.step
+        return first * self.mechanism.discretized.step, second * self.mechanism.discretized.step
 
     @property
     def privacy(self) -> Privacy:
@@ -236,7 +248,7 @@ class PairAnswer:
         return self.privacy
 
     @property
-    def bound(self) -> float:
+    def max_error(self) -> float:
         """Infinite: the noise is unbounded."""
         return math.inf
 
@@ -245,7 +257,7 @@ class PairAnswer:
 
         The smallest for the discretized noise, plus the rounding of the two true values.
         """
-        noise = self.mechanism.drawn
+        noise = self.mechanism.discretized
         rule = "and, for noise without a largest size, below 1"
         steps = noise.within(parse_confidence(confidence, below_one=rule))
         return steps * noise.step + 2 * rounding_error(noise.step, integer=False)

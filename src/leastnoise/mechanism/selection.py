@@ -18,6 +18,7 @@ from leastnoise.core.exact import (
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import Rebuilt
 from leastnoise.core.selection import Selector
+from leastnoise.deprecation import RenamedAttribute
 from leastnoise.ledger import Json, Spending, privacy_to_json
 from leastnoise.mechanism.mechanism import Mechanism
 from leastnoise.mechanism.storage import digest
@@ -45,6 +46,7 @@ class PermuteAndFlip(Rebuilt):
     sensitivity: int
     candidates: int
     selector: Selector = field(init=False, repr=False, compare=False)
+    needs_allowance = RenamedAttribute[bool]("needs_allow_exact")
 
     def __post_init__(self) -> None:
         parse_count(self.candidates, "candidates", least=1)
@@ -59,7 +61,7 @@ class PermuteAndFlip(Rebuilt):
         return self
 
     @property
-    def needs_allowance(self) -> bool:
+    def needs_allow_exact(self) -> bool:
         """Whether ``allow_exact`` is required: never, any data can lead to any candidate."""
         return False
 

@@ -26,7 +26,7 @@ def description(mechanism: "Mechanism") -> tuple[Json, str]:
 
     The digest is of the noise and the guarantee alone: another proof of the same noise keeps it.
     """
-    noise = mechanism.drawn
+    noise = mechanism.discretized
     drawn = {
         "privacy": privacy_to_json(mechanism.privacy),
         "drawn": noise_to_json(noise.noise),

@@ -4,8 +4,9 @@ GDGK19: Geng, Ding, Guo and Kumar, *Optimal Noise-Adding Mechanism in Additive D
 Privacy*, AISTATS 2019.
 """
 
+from leastnoise.deprecation import renamed_names
 from leastnoise.paper.page import write
-from leastnoise.paper.rearrangement import Rearrangement, rearrange, symmetrised
+from leastnoise.paper.rearrangement import Rearrangement, rearrange, symmetrize
 from leastnoise.paper.statements import Claim, claims
 
 __all__ = [
@@ -13,6 +14,8 @@ __all__ = [
     "Rearrangement",
     "claims",
     "rearrange",
-    "symmetrised",
+    "symmetrize",
     "write",
 ]
+
+__getattr__ = renamed_names(__name__, {"symmetrised": "leastnoise.paper:symmetrize"})

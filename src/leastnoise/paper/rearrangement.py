@@ -22,18 +22,18 @@ from leastnoise.errors import InvalidParameter
 _MOST_CELLS = 5000
 
 
-def symmetrised(noise: Steps) -> Steps:
+def symmetrize(noise: Steps) -> Steps:
     """Return the noise mixed half and half with its mirror image (GDGK19, Lemma 1).
 
     It is as private and costs as much: H of a mixture is at most the mean of the two H, which are
     equal over all moves |d| ≤ Δ, and the cost is symmetric.
 
-    >>> symmetrised(Steps([0, 1], [1]))
+    >>> symmetrize(Steps([0, 1], [1]))
     Steps(2 pieces from -1 to 1)
     """
     if not isinstance(noise, Steps):
         raise InvalidParameter(
-            "only Steps are symmetrised",
+            "only Steps are symmetrized",
             got=quote(noise),
             fix="Give Steps(breaks, heights).",
         )

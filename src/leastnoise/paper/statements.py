@@ -11,7 +11,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1, l2, lp
 from leastnoise.mechanism import calibrate
 from leastnoise.paper import numbers
-from leastnoise.paper.rearrangement import rearrange, symmetrised
+from leastnoise.paper.rearrangement import rearrange, symmetrize
 
 SMALL = Fraction(1, 10**6)
 COUNTER_EXAMPLE = Steps(
@@ -38,7 +38,7 @@ def claims() -> list[Claim]:
 
 def _lemmas() -> Iterator[Claim]:
     skew = Steps([-1, 0, 2], [Fraction(1, 2), Fraction(1, 4)])
-    even = symmetrised(skew)
+    even = symmetrize(skew)
     kept = even.enclose(l2) == skew.enclose(l2)
     before, after = (Profile(noise, sensitivity=1).advantage for noise in (skew, even))
     yield Claim(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
 
-from leastnoise.calibration import Effort, Problem, class_read, effort_read, sensitivity_read
+from leastnoise.calibration import Effort, Problem, parse_effort, parse_sensitivity, parse_shape
 from leastnoise.core.exact import (
     Number,
     as_float,
@@ -19,6 +19,7 @@ from leastnoise.core.exact import (
 )
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1
+from leastnoise.deprecation import renamed_arguments
 from leastnoise.errors import INTEGER, InvalidParameter
 from leastnoise.mechanism import calibrate_problem, half_width
 from leastnoise.rendering import Progress
@@ -29,6 +30,7 @@ _LARGEST_EPSILON = Fraction(50)
 _LARGEST_DELTA = Fraction(999, 1000)
 
 
+@renamed_arguments(among="shape")
 def privacy_for(
     *,
     error: Number,
@@ -38,7 +40,7 @@ def privacy_for(
     delta: Number | None = None,
     cost: Cost = l1,
     integer: bool = False,
-    among: str = "decreasing",
+    shape: str = "unimodal",
     solve: bool = True,
     gap: Number = Fraction(1, 1000),
     seconds: Number = 10,
@@ -47,7 +49,7 @@ def privacy_for(
 
     For the given δ the smallest ε, or for the given ε the smallest δ, to three significant digits
     and rounded up: :func:`leastnoise.calibrate` with the promise that is returned and the same
-    ``cost``, ``integer``, ``among``, ``solve``, ``gap`` and ``seconds`` draws noise that exceeds
+    ``cost``, ``integer``, ``shape``, ``solve``, ``gap`` and ``seconds`` draws noise that exceeds
     ``error`` with probability at most 1 − confidence, rounding to the lattice included. That call
     is made before returning.
 
@@ -59,7 +61,7 @@ def privacy_for(
         delta: δ, if ε is asked for; it may be 0.
         cost: What an error costs: which noise is the least depends on it.
         integer: Whether true answers are whole numbers.
-        among: The class of noises, as for calibrate.
+        shape: The class of noises, as for calibrate.
         solve: Whether to solve where no closed form is proved least. A search takes about eight
             solutions.
         gap: How near to the least each solution must be.
@@ -75,10 +77,10 @@ def privacy_for(
     """
     size = _read_error(error, integer=integer)
     often = parse_confidence(confidence, below_one="and below 1")
-    effort = effort_read(solve, gap, seconds)
+    effort = parse_effort(solve, gap, seconds)
     given = _given(epsilon, delta)
-    moved = sensitivity_read(given, sensitivity, cost, integer=integer)
-    problem = Problem(given, moved, cost, integer, class_read(among))
+    moved = parse_sensitivity(given, sensitivity, cost, integer=integer)
+    problem = Problem(given, moved, cost, integer, parse_shape(shape))
     with Progress() as progress:
         return _Search(problem, effort, size, often, epsilon is None, progress).smallest()
 

@@ -13,11 +13,11 @@ from leastnoise.calibration import (
     FAMILIES,
     Effort,
     Problem,
-    class_read,
-    effort_read,
-    sensitivity_read,
+    parse_effort,
+    parse_sensitivity,
+    parse_shape,
 )
-from leastnoise.certificate import CLASSES, CanonicalBound
+from leastnoise.certificate import CLASSES, SHAPE_WORDS, CanonicalBound
 from leastnoise.core.basic_composition import split_evenly
 from leastnoise.core.exact import (
     Number,
@@ -32,9 +32,16 @@ from leastnoise.core.lattice import rounding_error
 from leastnoise.core.noise import Noise, Smooth
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1
+from leastnoise.deprecation import RenamedAttribute, renamed_arguments, warn_deprecated
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.ledger import privacy_to_json
-from leastnoise.mechanism import Mechanism, calibrate_problem, farthest, half_width, proving
+from leastnoise.mechanism import (
+    Mechanism,
+    calibrate_problem,
+    farthest,
+    half_width,
+    revealing_probability,
+)
 from leastnoise.planning.closed_forms import (
     MOST_RELEASES,
     drawn_of,
@@ -43,10 +50,11 @@ from leastnoise.planning.closed_forms import (
     on_line,
     one_of,
 )
-from leastnoise.planning.wanted import USUAL
+from leastnoise.planning.numeric_query import USUAL
 from leastnoise.rendering import as_text, html_notes, html_table
 
-LEAST = "least"
+CERTIFIED = "certified"
+_STORED = {CERTIFIED: "least"}  # what files call it, as up to 0.5.0
 # The columns of the table, and what stands in each.
 _COLUMNS = {
     "noise": "",
@@ -54,7 +62,7 @@ _COLUMNS = {
     "× bound": "how many times the lower bound",
     "95 % within": "95 % of the errors are no larger",
     "all within": "no error is larger",
-    "proves": "probability of an output that proves which neighbour it was",
+    "proves": "probability of an output that proves which neighbor it was",
     "exact": "probability that the exact value leaves",
 }
 _NEVER = "–"
@@ -62,13 +70,14 @@ _NEVER = "–"
 _ROUNDING = Fraction(1, 1 << 60)
 
 
+@renamed_arguments(among="shape")
 def compare(
     privacy: Privacy,
     *,
     sensitivity: Number,
     cost: Cost = l1,
     integer: bool = False,
-    among: str = "decreasing",
+    shape: str = "unimodal",
     releases: int | str = 1,
     solve: bool = True,
     gap: Number = Fraction(1, 1000),
@@ -81,12 +90,12 @@ def compare(
         sensitivity: Δ, how much one person can change each true answer.
         cost: What an error costs.
         integer: Whether true answers are whole numbers.
-        among: ``"decreasing"`` for noises that never rise away from 0, or ``"any"``.
+        shape: ``"unimodal"`` for noises that never rise away from 0, or ``"any"``.
         releases: How many answers are to be released under the one promise, all with equal noise.
             Each may promise (ε/k, 1 − (1−δ)^(1/k)); Gaussian noises share the promise exactly, as
             one Gaussian noise moved by √k·Δ.
-        solve: Whether to put the certified optimum, ``"least"``, among them; without it only closed
-            forms are compared, at once.
+        solve: Whether to put what calibrate finds and proves, ``"certified"``, among them; without
+            it only closed forms are compared, at once.
         gap: How near to the least the optimum must come, as for :func:`leastnoise.calibrate`.
         seconds: How long to solve.
 
@@ -95,25 +104,25 @@ def compare(
 
     >>> comparison = compare(Privacy(delta="0.1"), sensitivity=1)
     >>> [row.family for row in comparison]
-    ['least', 'uniform', 'canonical', 'gaussian', 'laplace']
-    >>> comparison.refused["staircase"]
+    ['certified', 'uniform', 'canonical', 'gaussian', 'laplace']
+    >>> comparison.excluded["staircase"]
     'the staircase needs ε > 0'
     """
-    moved = sensitivity_read(privacy, sensitivity, cost, integer=integer)
-    effort = effort_read(solve, gap, seconds)
-    problem = Problem(privacy, moved, cost, integer, class_read(among))
+    moved = parse_sensitivity(privacy, sensitivity, cost, integer=integer)
+    effort = parse_effort(solve, gap, seconds)
+    problem = Problem(privacy, moved, cost, integer, parse_shape(shape))
     many = parse_count(releases, "releases", least=1)
     found, refused = _by_family(problem, many)
     bounds = [_bound(problem)]
     if solve or not found:
         try:
-            found[LEAST] = least = calibrate_problem(one_of(problem, many), effort)
+            found[CERTIFIED] = least = calibrate_problem(one_of(problem, many), effort)
             whole = least if many == 1 else calibrate_problem(problem, effort)
             bounds.append(whole.certificate.lower_bound)
         except (InvalidParameter, Unsupported) as error:
             if not found:
                 raise
-            refused[LEAST] = error.rule
+            refused[CERTIFIED] = error.rule
     bound = max(bounds)
     rows = [
         Contender.of(name, law, bound)
@@ -121,7 +130,7 @@ def compare(
         else Contender.shared(name, law, problem, bound)
         for name, law in found.items()
     ]
-    rows.sort(key=lambda row: (row.cost, row.family != LEAST))
+    rows.sort(key=lambda row: (row.cost, row.family != CERTIFIED))
     return Comparison(problem, many, tuple(rows), refused, bound)
 
 
@@ -133,7 +142,7 @@ class Comparison:
         asked: The question, with the promise of all releases together.
         releases: How many releases share the promise.
         rows: The noises, cheapest first.
-        refused: Why the other families cannot keep the promise, by name.
+        excluded: Why the other families cannot keep the promise, by name.
         lower_bound: No noise of the class costs less in any of the releases: proved for one release
             under the whole promise.
     """
@@ -141,8 +150,11 @@ class Comparison:
     asked: Problem
     releases: int
     rows: tuple["Contender", ...]
-    refused: Mapping[str, str]
+    excluded: Mapping[str, str]
     lower_bound: Fraction
+    each = RenamedAttribute[Privacy]("per_release")
+    overtaking = RenamedAttribute[int | None]("gaussian_wins_from")
+    refused = RenamedAttribute[Mapping[str, str]]("excluded")
 
     @property
     def privacy(self) -> Privacy:
@@ -150,12 +162,12 @@ class Comparison:
         return self.asked.privacy
 
     @property
-    def each(self) -> Privacy:
+    def per_release(self) -> Privacy:
         """What each release promises by itself, but for Gaussian noise."""
         return split_evenly(self.privacy, self.releases)
 
     @cached_property
-    def overtaking(self) -> int | None:
+    def gaussian_wins_from(self) -> int | None:
         """From how many releases on the Gaussian is the cheapest of the closed forms.
 
         Looked for up to 10⁴ by doubling and halving, which takes it that the Gaussian stays ahead;
@@ -172,10 +184,13 @@ class Comparison:
         return len(self.rows)
 
     def __getitem__(self, family: str) -> "Contender":
+        if family == _STORED[CERTIFIED]:
+            warn_deprecated('"least"', '"certified"')
+            family = CERTIFIED
         for row in self.rows:
             if row.family == family:
                 return row
-        why = self.refused.get(family)
+        why = self.excluded.get(family)
         names = ", ".join(row.family for row in self.rows)
         raise InvalidParameter(
             f"a family must be one of those compared, {names}; "
@@ -189,19 +204,19 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison for JSON: exact numbers as texts."""
         problem = self.asked
-        many = {"gaussian_overtakes_at": self.overtaking} if self.releases > 1 else {}
+        many = {"gaussian_overtakes_at": self.gaussian_wins_from} if self.releases > 1 else {}
         return {
             "privacy": privacy_to_json(self.privacy),
             "sensitivity": format_ratio(problem.sensitivity),
-            "objective": repr(problem.cost),
+            "objective": problem.cost.stored_name,
             "integer": problem.integer,
-            "among": problem.among,
+            "among": SHAPE_WORDS[problem.shape],
             "releases": self.releases,
-            "each": privacy_to_json(self.each),
+            "each": privacy_to_json(self.per_release),
             "lower_bound": format_ratio(self.lower_bound),
             **many,
             "rows": [row.to_dict() for row in self.rows],
-            "refused": dict(self.refused),
+            "refused": {_STORED.get(name, name): why for name, why in self.excluded.items()},
             "means": self.explain(),
         }
 
@@ -225,15 +240,15 @@ class Contender:
     """A noise that keeps the promise of a comparison.
 
     Attributes:
-        family: Its name: ``"least"`` for what calibrate finds without one.
+        family: Its name: ``"certified"`` for what calibrate finds without one.
         noise: The law as its theorem has it, on the line or on the integers.
         cost: The expected cost of one answer: exact or a proved upper bound.
         ratio: How many times the lower bound that is; ``math.inf`` where the bound is 0.
         radius: No error of what is drawn is larger, rounding included; ``math.inf`` where there
             is no largest.
         half_width: 95 % of what is drawn stays within this, rounding included.
-        impossible: With this probability, at the most, an output proves outright that the true
-            answer is not a neighbour's (:attr:`leastnoise.Profile.impossible`, as drawn).
+        infinity_mass: With this probability, at the most, an output proves outright that the true
+            answer is not a neighbor's (:attr:`leastnoise.Profile.infinity_mass`, as drawn).
         exact_probability: With this probability the exact value leaves
             (:attr:`leastnoise.Mechanism.exact_probability`).
         mechanism: What releases each answer; None for Gaussian noise that several releases share,
@@ -246,9 +261,10 @@ class Contender:
     ratio: Fraction | float
     radius: Fraction | float
     half_width: Fraction
-    impossible: Fraction
+    infinity_mass: Fraction
     exact_probability: Fraction
     mechanism: Mechanism | None
+    impossible = RenamedAttribute[Fraction]("infinity_mass")
 
     @classmethod
     def of(cls, family: str, mechanism: Mechanism, bound: Fraction) -> "Contender":
@@ -260,7 +276,7 @@ class Contender:
             ratio=_times(mechanism.cost, bound),
             radius=farthest(mechanism),
             half_width=half_width(mechanism, USUAL),
-            impossible=proving(mechanism),
+            infinity_mass=revealing_probability(mechanism),
             exact_probability=mechanism.exact_probability,
             mechanism=mechanism,
         )
@@ -279,7 +295,7 @@ class Contender:
             ratio=_times(cost, bound),
             radius=math.inf,
             half_width=drawn.within(USUAL) * drawn.step + rounding,
-            impossible=Fraction(0),  # it has no largest size
+            infinity_mass=Fraction(0),  # it has no largest size
             exact_probability=drawn.weight(0) if problem.integer else Fraction(0),
             mechanism=None,
         )
@@ -287,14 +303,14 @@ class Contender:
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON: exact numbers as texts, and the cost as a float beside."""
         return {
-            "family": self.family,
+            "family": _STORED.get(self.family, self.family),
             "noise": repr(self.noise),
             "cost": format_ratio(self.cost),
             "cost_float": as_float(self.cost) if math.isfinite(as_float(self.cost)) else None,
             "ratio": None if isinstance(self.ratio, float) else format_ratio(self.ratio),
             "radius": None if isinstance(self.radius, float) else format_ratio(self.radius),
             "half_width_95": format_ratio(self.half_width),
-            "impossible": format_ratio(self.impossible),
+            "impossible": format_ratio(self.infinity_mass),
             "exact_probability": format_ratio(self.exact_probability),
         }
 
@@ -324,7 +340,7 @@ def _notes(comparison: Comparison) -> list[str]:
     """Return the bound, what columns mean, how the guarantee is split, and who is left out."""
     problem, many = comparison.asked, comparison.releases
     bound = format_rounded(comparison.lower_bound, 6, ROUND_FLOOR)
-    notes = [f"bound: of {CLASSES[problem.among]}, none costs less than {bound}."]
+    notes = [f"bound: of {CLASSES[problem.shape]}, none costs less than {bound}."]
     if many > 1:
         notes[0] = notes[0][:-1] + " in any one release, even under the whole promise."
     notes += [f"{name}: {_COLUMNS[name]}." for name in ("proves", "exact")]
@@ -332,17 +348,17 @@ def _notes(comparison: Comparison) -> list[str]:
         shared = f"; Gaussian noises share it exactly, as one moved by √{many}·Δ"
         shared = shared if problem.privacy.delta else ""
         notes.append(
-            f"{many} releases: each promises {comparison.each}, and all of them together "
+            f"{many} releases: each promises {comparison.per_release}, and all of them together "
             f"{problem.privacy}{shared}. What an answer proves, and its errors, are of one answer."
         )
-        first = comparison.overtaking
+        first = comparison.gaussian_wins_from
         ahead = f"overtakes the other closed forms at k = {first}"
         if first is None:
             ahead = f"is the cheapest closed form for no number of them up to {MOST_RELEASES}"
         elif first == 1:
             ahead = "is the cheapest closed form already for one"
         notes.append(f"many releases: the Gaussian {ahead}.")
-    return [*notes, *(f"not {name}: {why}." for name, why in comparison.refused.items())]
+    return [*notes, *(f"not {name}: {why}." for name, why in comparison.excluded.items())]
 
 
 def _by_family(
@@ -361,7 +377,7 @@ def _by_family(
         except (InvalidParameter, Unsupported) as error:
             refused[name] = error.rule
             continue
-        if problem.among == "decreasing" and not mechanism.noise.is_unimodal:
+        if problem.shape == "unimodal" and not mechanism.noise.is_unimodal:
             refused[name] = "it rises away from 0, and only noises that never do were asked for"
         else:
             found[name] = mechanism
@@ -389,7 +405,7 @@ def _cells_of(row: Contender) -> list[str]:
         _NEVER if isinstance(times, float) else _up(max(times - _ROUNDING, Fraction(1)), 5),
         f"± {_up(row.half_width, 4)}",
         _NEVER if isinstance(radius, float) else f"± {_up(radius, 6)}",
-        _up(row.impossible, 3),
+        _up(row.infinity_mass, 3),
         _up(row.exact_probability, 3),
     ]
 

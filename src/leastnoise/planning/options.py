@@ -15,12 +15,12 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import privacy_to_json
 from leastnoise.mechanism import Mechanism, calibrate_problem, half_width
-from leastnoise.planning.wanted import Wanted
+from leastnoise.planning.numeric_query import NumericQuery
 
 # How all answers satisfy the guarantee together, as a plan prints it.
 EACH, SHARED, COMPOSED = "split", "shared", "composed"
 # The class of noise that plans search in.
-AMONG = "decreasing"
+SHAPE = "unimodal"
 CLOSED_FORMS = Effort(solve=False)
 
 
@@ -76,7 +76,7 @@ class Asked:
     """What is asked of a plan, read and checked; ``ends`` is when to stop searching."""
 
     privacy: Privacy
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[NumericQuery, ...]
     ends: float = math.inf
 
     @property
@@ -159,7 +159,7 @@ class Laws:
     _found: dict[tuple[str, Problem], LatticeNoise] = field(default_factory=dict)
     _costs: dict[tuple[str, Problem], Fraction] = field(default_factory=dict)
 
-    def drawn(self, family: str, one: Wanted, privacy: Privacy) -> LatticeNoise:
+    def drawn(self, family: str, one: NumericQuery, privacy: Privacy) -> LatticeNoise:
         """Return what a family draws; it raises where it cannot keep the promise."""
         problem = _problem(one, privacy)
         key = family, problem
@@ -167,11 +167,11 @@ class Laws:
             self._found[key] = FAMILIES[family].find(problem).discretize(problem.sensitivity)
         return self._found[key]
 
-    def width(self, family: str, one: Wanted, privacy: Privacy) -> Fraction:
+    def width(self, family: str, one: NumericQuery, privacy: Privacy) -> Fraction:
         """Return how far errors reach, as often as the answer's confidence says."""
         return reach(self.drawn(family, one, privacy), one)
 
-    def figures(self, family: str, one: Wanted, privacy: Privacy) -> Figures:
+    def figures(self, family: str, one: NumericQuery, privacy: Privacy) -> Figures:
         """Return what the drawn noise costs, without the answer's weight, and its width."""
         key = family, _problem(one, privacy)
         if key not in self._costs:
@@ -179,25 +179,25 @@ class Laws:
         return Figures(family, self._costs[key], self.width(family, one, privacy))
 
 
-def reach(law: LatticeNoise, one: Wanted) -> Fraction:
+def reach(law: LatticeNoise, one: NumericQuery) -> Fraction:
     """Return how far errors of what is drawn reach, rounding of the true answer included."""
     return law.within(one.confidence) * law.step + rounding_error(law.step, integer=one.integer)
 
 
-def calibrated(
-    one: Wanted, privacy: Privacy, family: str | None, effort: Effort = CLOSED_FORMS
+def calibrate_query(
+    one: NumericQuery, privacy: Privacy, family: str | None, effort: Effort = CLOSED_FORMS
 ) -> Mechanism:
     """Return the mechanism of a family, or the least, for a wanted answer."""
     return calibrate_problem(_problem(one, privacy), effort, family)
 
 
-def _problem(one: Wanted, privacy: Privacy) -> Problem:
-    return Problem(privacy, one.sensitivity, one.objective, one.integer, AMONG)
+def _problem(one: NumericQuery, privacy: Privacy) -> Problem:
+    return Problem(privacy, one.sensitivity, one.objective, one.integer, SHAPE)
 
 
 def option_of(family: str, how: str, asked: Asked, mechanisms: tuple[Mechanism, ...]) -> Option:
     """Return the row of a plan's table for mechanisms that are made."""
-    costs = tuple(mechanism.drawn.cost for mechanism in mechanisms)
+    costs = tuple(mechanism.discretized.cost for mechanism in mechanisms)
     widths = tuple(
         half_width(mechanism, one.confidence)
         for mechanism, one in zip(mechanisms, asked.wanted, strict=True)

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from leastnoise.core.exact import format_exact, format_rounded
 from leastnoise.core.privacy import Privacy
+from leastnoise.planning.numeric_query import USUAL, NumericQuery
 from leastnoise.planning.options import COMPOSED, SHARED, Option
-from leastnoise.planning.wanted import USUAL, Wanted
 
 _NONE = "–"
 # The errors of so many answers are shown for each way that was considered.
@@ -37,7 +37,7 @@ def title(privacy: Privacy, answers: int, chosen: Option) -> str:
     return f"{words} about the same people under {privacy}, noise: {chosen.name}"
 
 
-def answer_cells(wanted: Sequence[Wanted], chosen: Option) -> list[list[str]]:
+def answer_cells(wanted: Sequence[NumericQuery], chosen: Option) -> list[list[str]]:
     """Return the names of the columns, then a line for each answer."""
     lines = [["answer", "moves by", "weight", "ε", "δ", "cost", "errors within"]]
     for i, (one, part) in enumerate(zip(wanted, chosen.promises, strict=True)):
@@ -57,7 +57,7 @@ def answer_cells(wanted: Sequence[Wanted], chosen: Option) -> list[list[str]]:
     return lines
 
 
-def option_cells(wanted: Sequence[Wanted], rows: Sequence[Option]) -> list[list[str]]:
+def option_cells(wanted: Sequence[NumericQuery], rows: Sequence[Option]) -> list[list[str]]:
     """Return the names of the columns, then a line for each way that was worked out."""
     chosen = rows[0].cost
     figure = "error/target" if all(one.cost is None for one in wanted) else "cost of all"

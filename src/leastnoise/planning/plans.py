@@ -5,26 +5,27 @@ proved here, from the noise that is drawn for them.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import Any
 
 from leastnoise.accounting import compose
-from leastnoise.calibration import Effort, effort_read
+from leastnoise.calibration import Effort, parse_effort
 from leastnoise.core import basic_composition
 from leastnoise.core.exact import Number, format_exact, format_ratio, format_rounded, quote
 from leastnoise.core.noise import Gaussian, Rounded
 from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.core.withholding import without_values
+from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.ledger import UNRECORDED, Ledger, Recording, Spending, Unrecorded, privacy_to_json
 from leastnoise.mechanism import Answer, Mechanism, check_allow_exact, numbers
 from leastnoise.planning import plan_text
+from leastnoise.planning.numeric_query import NumericQuery
 from leastnoise.planning.options import COMPOSED, SHARED, Asked, Option, option_of
-from leastnoise.planning.search import considered, impossible
-from leastnoise.planning.wanted import Wanted
+from leastnoise.planning.search import find_candidates, impossible_error
 from leastnoise.rendering import as_text, html_notes, html_table
 
 _LARGEST_EPSILON = 5_000
@@ -35,7 +36,7 @@ Value = int | float | Fraction | Decimal
 
 
 def plan(
-    privacy: Privacy, wanted: Iterable[Wanted], *, solve: bool = True, seconds: Number = 10
+    privacy: Privacy, wanted: Iterable[NumericQuery], *, solve: bool = True, seconds: Number = 10
 ) -> "Plan":
     """Find the cheapest noises for several answers that keep one promise together.
 
@@ -61,25 +62,25 @@ def plan(
         InvalidParameter: If the question is wrong, or the promise does not allow the targets: then
             with an ε that would, and with errors that are possible as it is.
 
-    >>> found = plan(Privacy(1), [Wanted("people", sensitivity=1, integer=True),
-    ...                           Wanted("income", sensitivity=4)])
-    >>> found.family, found.together
+    >>> found = plan(Privacy(1), [NumericQuery("people", sensitivity=1, integer=True),
+    ...                           NumericQuery("income", sensitivity=4)])
+    >>> found.family, found.total
     ('least', Privacy(epsilon=1, delta=0))
     >>> sorted(found.release({"people": 42, "income": 123.5}))
     ['income', 'people']
     """
-    effort = effort_read(solve, Effort().gap, seconds)
-    asked = replace(_read(privacy, wanted), ends=time.monotonic() + effort.seconds)
-    candidates = considered(asked, effort)
+    effort = parse_effort(solve, Effort().gap, seconds)
+    asked = replace(_parse_problem(privacy, wanted), ends=time.monotonic() + effort.seconds)
+    candidates = find_candidates(asked, effort)
     possible = [one for one in candidates if one.make is not None]
     if not possible:
-        raise impossible(asked, candidates)
+        raise impossible_error(asked, candidates)
     best = min(possible, key=lambda one: one.option.cost or Fraction(0))
     mechanisms = best.make() if best.make is not None else ()
     chosen = option_of(best.option.family, best.option.how, asked, mechanisms)
     others = [one.option for one in candidates if one is not best]
     others.sort(key=lambda row: (row.cost is None, row.cost or 0))
-    together = proved(chosen.how, mechanisms, privacy)
+    together = prove_total(chosen.how, mechanisms, privacy)
     return Plan(privacy, asked.wanted, mechanisms, (chosen, *others), together)
 
 
@@ -90,22 +91,24 @@ class Plan:
     Attributes:
         privacy: What was asked for.
         wanted: The answers.
-        ready: What releases each answer, in the order of ``wanted``.
         rows: What was considered: first what was chosen, then the others, cheapest first, then
             those that were refused.
-        together: What is proved of all answers together: no more than was asked for.
+        total: What is proved of all answers together: no more than was asked for.
     """
 
     privacy: Privacy
-    wanted: tuple[Wanted, ...]
-    ready: tuple[Mechanism, ...]
+    wanted: tuple[NumericQuery, ...]
+    _ready: tuple[Mechanism, ...]
     rows: tuple[Option, ...]
-    together: Privacy
+    total: Privacy
+    together = RenamedAttribute[Privacy]("total")
+    ready = RenamedAttribute[tuple[Mechanism, ...]]("_ready", advice="mechanisms")
+    check = RenamedAttribute[Callable[[], None]]("verify")
 
     @property
     def mechanisms(self) -> dict[str, Mechanism]:
         """What releases each answer, by its name."""
-        return {one.name: made for one, made in zip(self.wanted, self.ready, strict=True)}
+        return {one.name: made for one, made in zip(self.wanted, self._ready, strict=True)}
 
     @property
     def family(self) -> str:
@@ -135,24 +138,24 @@ class Plan:
     def __len__(self) -> int:
         return len(self.wanted)
 
-    def check(self) -> None:
+    def verify(self) -> None:
         """Prove again that each noise keeps its promise, all of them the whole, and the cost.
 
         Raises:
             NotPrivate: If one does not keep its promise, or all of them not the whole.
             InvalidParameter: If something is not what the plan says.
         """
-        for one, mechanism in zip(self.wanted, self.ready, strict=True):
-            mechanism.check()
-            stated = (mechanism.sensitivity, mechanism.integer, mechanism.drawn.objective)
+        for one, mechanism in zip(self.wanted, self._ready, strict=True):
+            mechanism.verify()
+            stated = (mechanism.sensitivity, mechanism.integer, mechanism.discretized.objective)
             if stated != (one.sensitivity, one.integer, one.objective):
-                raise _unproved("a mechanism is for another answer")
+                raise _plan_error("a mechanism is for another answer")
         chosen, asked = self.rows[0], Asked(self.privacy, self.wanted)
         self._check_together()
-        if option_of(chosen.family, chosen.how, asked, self.ready) != chosen:
-            raise _unproved("the answers do not cost what it says")
+        if option_of(chosen.family, chosen.how, asked, self._ready) != chosen:
+            raise _plan_error("the answers do not cost what it says")
         if asked.missed(chosen.half_widths):
-            raise _unproved("a target is missed")
+            raise _plan_error("a target is missed")
 
     def release(
         self,
@@ -172,7 +175,7 @@ class Plan:
             key: What the question is called there.
             fresh: Whether to charge and draw again under a key that has answers.
             allow_exact: Say that exact values may leave, where a noise needs that
-                (:attr:`leastnoise.Mechanism.needs_allowance`).
+                (:attr:`leastnoise.Mechanism.needs_allow_exact`).
 
         Raises:
             InvalidParameter: Before anything is charged or drawn, if a value is missing or is no
@@ -194,22 +197,22 @@ class Plan:
         indices, receipt = recording.release(
             self._spending, lambda: tuple(draw() for draw in draws), numbers(len(self))
         )
-        made = zip(self.wanted, indices, self.ready, strict=True)
+        made = zip(self.wanted, indices, self._ready, strict=True)
         return {one.name: Answer(index, mechanism, receipt) for one, index, mechanism in made}
 
     def _spending(self) -> Spending:
         """Return what a ledger is to charge: what all answers are proved to keep together."""
         self._check_together()
         parts = {
-            one.name: made.spending() for one, made in zip(self.wanted, self.ready, strict=True)
+            one.name: made.spending() for one, made in zip(self.wanted, self._ready, strict=True)
         }
         mechanisms = {d: found for part in parts.values() for d, found in part.mechanisms.items()}
         names = {name: list(part.mechanisms) for name, part in parts.items()}
-        return Spending(self.together, mechanisms, {"answer": "plan", "of": names})
+        return Spending(self.total, mechanisms, {"answer": "plan", "of": names})
 
     def _check_together(self) -> None:
-        if proved(self.rows[0].how, self.ready, self.privacy) != self.together:
-            raise _unproved("the answers keep another promise together")
+        if prove_total(self.rows[0].how, self._ready, self.privacy) != self.total:
+            raise _plan_error("the answers keep another promise together")
 
     def _complete(self, values: object) -> None:
         """Refuse values that are not just those of the plan."""
@@ -233,7 +236,7 @@ class Plan:
 
     def _allow(self, allow_exact: object) -> None:
         """Refuse to release where an exact value could leave and nobody has allowed it."""
-        peaked = [name for name, made in self.mechanisms.items() if made.needs_allowance]
+        peaked = [name for name, made in self.mechanisms.items() if made.needs_allow_exact]
         check_allow_exact(
             allow_exact,
             needed=bool(peaked),
@@ -247,13 +250,13 @@ class Plan:
     def explain(self, *, people: int | None = None) -> str:
         """Say in plain words what is promised of all answers together, and how it is kept."""
         how = plan_text.how_kept(self.rows[0].how, len(self))
-        return f"{self.together.explain(people=people)} {how}"
+        return f"{self.total.explain(people=people)} {how}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan for JSON: exact numbers as texts."""
         return {
             "privacy": privacy_to_json(self.privacy),
-            "together": privacy_to_json(self.together),
+            "together": privacy_to_json(self.total),
             "family": self.family,
             "how": self.rows[0].how,
             "cost": format_ratio(self.cost),
@@ -282,13 +285,13 @@ class Plan:
         return answers, plan_text.option_cells(self.wanted, self.rows)
 
     def _notes(self) -> list[str]:
-        return plan_text.notes(self.together, self.rows, len(self))
+        return plan_text.notes(self.total, self.rows, len(self))
 
     def __repr__(self) -> str:
         return f"Plan({self.privacy!r}: {_names(self.wanted)}; {self.rows[0].name})"
 
 
-def _read(privacy: Privacy, wanted: object) -> Asked:
+def _parse_problem(privacy: Privacy, wanted: object) -> Asked:
     as_privacy(privacy, "Privacy(1, '1e-6')")
     if not privacy.epsilon and not privacy.delta:
         raise InvalidParameter(
@@ -300,7 +303,7 @@ def _read(privacy: Privacy, wanted: object) -> Asked:
             f"an ε above {_LARGEST_EPSILON} protects nobody, and e^ε is not computed for it; got "
             f"ε = {format_exact(privacy.epsilon)}. Promise less."
         )
-    answers = _listed(wanted)
+    answers = _parse_queries(wanted)
     names = [one.name for one in answers]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -311,30 +314,30 @@ def _read(privacy: Privacy, wanted: object) -> Asked:
     return Asked(privacy, answers)
 
 
-def _listed(wanted: object) -> tuple[Wanted, ...]:
+def _parse_queries(wanted: object) -> tuple[NumericQuery, ...]:
     """Return the wanted answers of a list, or refuse what is none."""
-    if isinstance(wanted, Wanted):
+    if isinstance(wanted, NumericQuery):
         raise InvalidParameter(
-            "a plan must be for a list of answers; got one Wanted by itself. Put it in a list: "
-            "plan(privacy, [wanted])."
+            "a plan must be for a list of answers; got one NumericQuery by itself. Put it in a "
+            "list: plan(privacy, [wanted])."
         )
     named = isinstance(wanted, str | bytes | Mapping) or not isinstance(wanted, Iterable)
     answers = () if named or not isinstance(wanted, Iterable) else tuple(wanted)
-    other = wanted if named else next((x for x in answers if not isinstance(x, Wanted)), None)
-    if answers and other is None and all(isinstance(one, Wanted) for one in answers):
+    other = wanted if named else next((x for x in answers if not isinstance(x, NumericQuery)), None)
+    if answers and other is None and all(isinstance(one, NumericQuery) for one in answers):
         return answers
     got = f"an object of type {type(other).__name__}" if answers or named else "none"
     raise InvalidParameter(
-        f"a plan must be for at least one Wanted, in a list of nothing else; got {got}. "
-        'Give for instance [Wanted("people", sensitivity=1, integer=True)].'
+        f"a plan must be for at least one NumericQuery, in a list of nothing else; got {got}. "
+        'Give for instance [NumericQuery("people", sensitivity=1, integer=True)].'
     )
 
 
-def _names(wanted: Iterable[Wanted]) -> str:
+def _names(wanted: Iterable[NumericQuery]) -> str:
     return ", ".join(one.name for one in wanted)
 
 
-def _unproved(what: str) -> InvalidParameter:
+def _plan_error(what: str) -> InvalidParameter:
     return InvalidParameter(
         f"a plan must prove what it says; {what}. Plan again instead of putting one together."
     )
@@ -342,13 +345,13 @@ def _unproved(what: str) -> InvalidParameter:
 
 def _gaussian(mechanism: Mechanism) -> tuple[Fraction, Fraction]:
     """Return the move that shared noise protects against, and its σ; reject other noise."""
-    law = mechanism.drawn.noise
+    law = mechanism.discretized.noise
     if not isinstance(law, Rounded) or not isinstance(law.noise, Gaussian):
         raise NotPrivate(f"shared noise must be Gaussian; got {law!r}. Plan again.")
-    return mechanism.protected, law.noise.sigma
+    return mechanism.effective_sensitivity, law.noise.sigma
 
 
-def proved(how: str, mechanisms: tuple[Mechanism, ...], asked: Privacy) -> Privacy:
+def prove_total(how: str, mechanisms: tuple[Mechanism, ...], asked: Privacy) -> Privacy:
     """Return what the mechanisms keep together; raise NotPrivate if that is more than was asked.
 
     By their own guarantees, as one Gaussian noise (both :mod:`leastnoise.core.basic_composition`),

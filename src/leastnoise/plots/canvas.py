@@ -9,7 +9,7 @@ from leastnoise.files import write_atomically
 
 _INK = "#1f4e79"
 _NEIGHBOUR = "#d1853a"
-COLOURS = [_INK, _NEIGHBOUR, "#5b8c5a", "#8e5ea2", "#7f7f7f", "#b03a48", "#2a9d8f"]
+COLORS = [_INK, _NEIGHBOUR, "#5b8c5a", "#8e5ea2", "#7f7f7f", "#b03a48", "#2a9d8f"]
 _FORMATS = (".png", ".svg", ".pdf", ".html", ".json")
 
 Row = dict[str, Any]

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from leastnoise.planning import Comparison, Contender
 
 
-# One colour for a family in every picture. The least noise is a broad band below the lines.
-_COLOURS = {
-    "least": "#c4c4c4",
+# One color for a family in every picture. The least noise is a broad band below the lines.
+_COLORS = {
+    "certified": "#c4c4c4",
     "uniform": "#0072b2",
     "comb": "#8c8c8c",
     "canonical": "#cc79a7",
@@ -140,7 +140,7 @@ def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> Any:
     }
     shown, low, high = _within(costs)
     drawn = [curve for curve in _by_cost(costs[middle]) if curve in shown]
-    beyond = [curve for curve in _COLOURS if curve not in shown and curve in costs[middle]]
+    beyond = [curve for curve in _COLORS if curve not in shown and curve in costs[middle]]
     rows = [
         {"x": as_float(place), "value": as_float(there[curve]), "curve": curve}
         for curve in _from_below(drawn)
@@ -175,7 +175,7 @@ def _subtitle(comparison: "Comparison", costs: list[dict[str, Fraction]], beyond
     words = [f"Δ = {format_exact(problem.sensitivity)}, cost {problem.cost!r}"]
     if beyond:
         words.append(f"far above the picture: {', '.join(beyond)}")
-    families = [row.family for row in comparison if row.family != _LEAST]
+    families = [row.family for row in comparison if row.family != _CERTIFIED]
     absent = [name for name in families if not any(name in there for there in costs)]
     if absent:
         words.append(f"not drawn: {', '.join(absent)}")
@@ -202,12 +202,12 @@ def _families(there: dict[str, Fraction]) -> dict[str, Fraction]:
 
 def _by_cost(there: dict[str, Fraction]) -> list[str]:
     order = sorted(_families(there), key=lambda curve: there[curve])
-    return [*order, *(curve for curve in _COLOURS if curve not in order)]
+    return [*order, *(curve for curve in _COLORS if curve not in order)]
 
 
 def _from_below(names: list[str]) -> list[str]:
     """Return curves in the order to draw them: the band, the dearest, …, and dashes on top."""
-    return sorted(names, key=lambda name: (name != _LEAST, name in _DASHES, -names.index(name)))
+    return sorted(names, key=lambda name: (name != _CERTIFIED, name in _DASHES, -names.index(name)))
 
 
 def _many_steps() -> list[str]:
@@ -273,21 +273,21 @@ def _of(comparison: "Comparison") -> str:
 
 
 def _looks(names: list[str]) -> dict[str, Any]:
-    """Return how each curve is drawn: its colour, its dashes, and the least noise as a band."""
+    """Return how each curve is drawn: its color, its dashes, and the least noise as a band."""
     alt = library()
     legend = alt.Legend(symbolType="stroke", symbolSize=300)
-    colours = alt.Scale(domain=names, range=[_COLOURS.get(name, _ANOTHER) for name in names])
+    colors = alt.Scale(domain=names, range=[_COLORS.get(name, _ANOTHER) for name in names])
     dashes = alt.Scale(domain=names, range=[_DASHES.get(name, [1, 0]) for name in names])
-    thick = [7 if name == _LEAST else 2 for name in names]
+    thick = [7 if name == _CERTIFIED else 2 for name in names]
     widths = alt.Scale(type="ordinal", domain=names, range=thick)
     curve = {"shorthand": "curve:N", "title": "", "sort": None}
     return {
-        "color": alt.Color(**curve, scale=colours, legend=legend),
+        "color": alt.Color(**curve, scale=colors, legend=legend),
         "strokeDash": alt.StrokeDash(**curve, scale=dashes),
         "strokeWidth": alt.StrokeWidth(**curve, scale=widths),
     }
 
 
-_LEAST, _BOUND = "least", "lower bound"
+_CERTIFIED, _BOUND = "certified", "lower bound"
 # What lies on another curve, and the bound.
 _DASHES = {_BOUND: [2, 3], "truncated_laplace": [6, 4], "cut_staircase": [6, 4]}

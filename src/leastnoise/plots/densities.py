@@ -18,7 +18,7 @@ from leastnoise.core.noise import (
     Uniform,
 )
 from leastnoise.errors import InvalidParameter, Unsupported
-from leastnoise.plots.canvas import COLOURS, Row, finished, library, scale
+from leastnoise.plots.canvas import COLORS, Row, finished, library, scale
 
 if TYPE_CHECKING:
     from leastnoise.mechanism import Mechanism
@@ -32,9 +32,9 @@ _COLUMNS = 160
 
 @dataclass(frozen=True)
 class Look:
-    """How a curve is drawn: which of the colours, and whether dashed."""
+    """How a curve is drawn: which of the colors, and whether dashed."""
 
-    colour: int
+    color: int
     dashed: bool = False
 
 
@@ -50,7 +50,7 @@ def curves(
     """Draw ``value`` against ``x``, one line for each ``curve``; ``log`` names the log axes."""
     alt = library()
     names = list(looks)
-    colours = alt.Scale(domain=names, range=[COLOURS[looks[n].colour] for n in names])
+    colors = alt.Scale(domain=names, range=[COLORS[looks[n].color] for n in names])
     dashes = alt.Scale(domain=names, range=[[5, 4] if looks[n].dashed else [1, 0] for n in names])
     chart = (
         alt.Chart(alt.Data(values=list(rows)))
@@ -58,7 +58,7 @@ def curves(
         .encode(
             x=alt.X(f"{x}:Q", title=x, scale=scale("x" in log)),
             y=alt.Y("value:Q", title=y, scale=scale("y" in log)),
-            color=alt.Color("curve:N", scale=colours, title="", sort=None),
+            color=alt.Color("curve:N", scale=colors, title="", sort=None),
             strokeDash=alt.StrokeDash("curve:N", scale=dashes, title="", sort=None),
         )
     )
@@ -106,9 +106,9 @@ def _laws(
             fix="Give at least one.",
         )
     names = [name for name, _, _ in drawn]
-    colour = alt.Color(
+    color = alt.Color(
         "law:N",
-        scale=alt.Scale(domain=names, range=COLOURS[: len(names)]),
+        scale=alt.Scale(domain=names, range=COLORS[: len(names)]),
         title=legend_title,
         sort=None,
         legend=alt.Undefined if any(names) else None,
@@ -136,13 +136,13 @@ def _laws(
                 scale=alt.Scale(domain=[-reach, reach], nice=False) if reach else alt.Scale(),
             ),
             y=height,
-            color=colour,
+            color=color,
         )
     )
-    return area + _bars(drawn, top * 0.55 if top else tallest, colour) if atoms else area
+    return area + _bars(drawn, top * 0.55 if top else tallest, color) if atoms else area
 
 
-def _bars(drawn: list[tuple[str, "Outline", float]], top: float, colour: Any) -> Any:
+def _bars(drawn: list[tuple[str, "Outline", float]], top: float, color: Any) -> Any:
     """Draw atoms as bars; their height means nothing, their label does."""
     alt = library()
     rows = [
@@ -156,7 +156,7 @@ def _bars(drawn: list[tuple[str, "Outline", float]], top: float, colour: Any) ->
         for x, mass in noise.points
     ]
     height = alt.Y("density:Q", stack=None)
-    base = alt.Chart(alt.Data(values=rows)).encode(x="value:Q", y=height, color=colour)
+    base = alt.Chart(alt.Data(values=rows)).encode(x="value:Q", y=height, color=color)
     return base.mark_bar(size=4) + base.mark_text(align="left", dx=6, dy=6, fontSize=12).encode(
         text="mass:N"
     )

@@ -10,7 +10,7 @@ from leastnoise.core.exact import as_float, format_exact, quote
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import CHARGE, LIMIT, Accounts
 from leastnoise.ledger import Row as LedgerRow
-from leastnoise.plots.canvas import COLOURS, Row, library, styled, titled
+from leastnoise.plots.canvas import COLORS, Row, library, styled, titled
 
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger
@@ -123,13 +123,13 @@ def _chart(history: list[Moment], part: str, times: tuple[int, int]) -> Any:
         x=_time(times), y=_height(top).title(_PARTS[part])
     )
     names = list(curves)
-    colours = alt.Scale(domain=names, range=[COLOURS[4], COLOURS[0]])
+    colors = alt.Scale(domain=names, range=[COLORS[4], COLORS[0]])
     dashes = alt.Scale(domain=names, range=[[5, 4], [1, 0]])
     below = base.transform_filter(alt.datum.curve == _SPENT).mark_area(
-        interpolate="step-after", color=COLOURS[0], opacity=0.12
+        interpolate="step-after", color=COLORS[0], opacity=0.12
     )
     lines = base.mark_line(interpolate="step-after", strokeWidth=2).encode(
-        color=alt.Color("curve:N", scale=colours, title="", sort=None),
+        color=alt.Color("curve:N", scale=colors, title="", sort=None),
         strokeDash=alt.StrokeDash("curve:N", scale=dashes, title="", sort=None),
         order="place:Q",
         tooltip=["curve:N", alt.Tooltip("time:T", format="%Y-%m-%d %H:%M:%S"), "value:Q"],

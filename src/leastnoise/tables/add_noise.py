@@ -84,7 +84,7 @@ def add_noise(
 def show_above(query: Query, numbers: Numbers) -> int:
     """Return the noisy count that a discovered group must exceed; reject unbounded noise."""
     _, mechanism = numbers[0]
-    radius = as_noise(mechanism).drawn.radius
+    radius = as_noise(mechanism).discretized.radius
     if not isinstance(radius, Fraction | int):
         raise InvalidParameter(
             "groups can be discovered only by noise of a largest size, which needs δ > 0",

@@ -13,7 +13,7 @@ from itertools import chain
 
 from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.mechanism import AnyMechanism, Mechanism, PermuteAndFlip, calibrate
-from leastnoise.planning import Wanted, plan
+from leastnoise.planning import NumericQuery, plan
 
 # Up to this many numbers are planned for one by one; among more the guarantee is split evenly.
 _MOST_PLANNED = 64
@@ -159,21 +159,21 @@ def _planned(
     ]
     found = plan(privacy, [wanted for _, wanted in each], solve=touched <= len(numbers))
     mechanisms: dict[int, Mechanism] = {}
-    for (place, _), mechanism in zip(each, found.ready, strict=True):
+    for (place, _), mechanism in zip(each, found.mechanisms.values(), strict=True):
         first = mechanisms.setdefault(place, mechanism)
-        if first.drawn.noise != mechanism.drawn.noise:
+        if first.discretized.noise != mechanism.discretized.noise:
             return None
-    return tuple(mechanisms[place] for place in range(len(numbers))), found.together
+    return tuple(mechanisms[place] for place in range(len(numbers))), found.total
 
 
-def _weighted(number: ReleasedNumber, name: str) -> Wanted:
+def _weighted(number: ReleasedNumber, name: str) -> NumericQuery:
     """Return a number to plan for, weighted so that all numbers get about the same share.
 
     Noise at ε costs about Δ/ε. With weights 1/(Δ·k²) the sum of costs is least where each of k
     releases gets a share in proportion to 1/k. So all releases of one number together get as much
     as those of another, whatever their units are.
     """
-    return Wanted(
+    return NumericQuery(
         name,
         sensitivity=number.sensitivity,
         integer=number.integer,

@@ -146,7 +146,7 @@ def release(
     """Charge, ask, add noise and store; return the answers in order."""
     check_allow_exact(
         allow_exact,
-        needed=any(mechanism.needs_allowance for mechanism in prepared.mechanisms),
+        needed=any(mechanism.needs_allow_exact for mechanism in prepared.mechanisms),
         what="exact values",
         got="something else",
         refusal=lambda: "the noise for this promise gives exact values away with some probability",

@@ -310,7 +310,7 @@ def power(base: Fraction, exponent: Fraction) -> Interval:
             got="one beyond that",
             fix="Choose a smaller exponent.",
         )
-    # Enough to be narrow absolutely too, and to tell the powers of neighbouring integers apart.
+    # Enough to be narrow absolutely too, and to tell the powers of neighboring integers apart.
     upper, lower = base.numerator.bit_length(), base.denominator.bit_length()
     bits = _BITS + int(max(0, upper - lower) * exponent) + upper + lower
     bits += exponent.numerator.bit_length()
@@ -368,7 +368,7 @@ def _exponential(exponent: Fraction, bits: int, way: str) -> Fraction:
     """Return e^exponent rounded down or up.
 
     The exponent itself is rounded that way; exp then rounds to nearest whatever the context says
-    (the standard library promises that it does so correctly), so the neighbour of the result is
+    (the standard library promises that it does so correctly), so the neighbor of the result is
     beyond the truth.
     """
     digits = bits * 302 // 1000 + 7  # decimal ones, a few more than are kept

@@ -91,7 +91,7 @@ def not_a_cost(cost: object) -> InvalidParameter:
     return InvalidParameter(
         "cost must be a Cost",
         got=quote(cost),
-        fix="Give l1, l2, lp(p), threshold(t), points([…]) or Cost(function).",
+        fix="Give l1, l2, lp(p), threshold(t), piecewise_linear([…]) or Cost(function).",
     )
 
 

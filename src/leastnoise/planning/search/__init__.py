@@ -1,8 +1,8 @@
 """Split one guarantee among several answers: searched in floats, proved in exact numbers."""
 
-from leastnoise.planning.search.candidates import considered, impossible
+from leastnoise.planning.search.candidates import find_candidates, impossible_error
 
 __all__ = [
-    "considered",
-    "impossible",
+    "find_candidates",
+    "impossible_error",
 ]

@@ -22,7 +22,7 @@ _GAIN = 1e-10
 _SLOWEST = 1e-2
 
 
-def balanced(
+def balance(
     costs: Sequence[Curve], least: Sequence[float], go_on: Callable[[], object] = lambda: True
 ) -> list[float]:
     """Return shares of 1, none below its least, whose costs add up to about as little as can be.
@@ -95,7 +95,7 @@ def promises(
     What is proposed in floats is rounded down to short decimals, then checked: the ε add up to at
     most ε, and the product of all 1 − δᵢ is at least 1 − δ.
     """
-    parts = apportioned(privacy.epsilon, epsilons)
+    parts = apportion(privacy.epsilon, epsilons)
     failing = _failing(privacy.delta, deltas)
     while (
         success_probability(failing) < 1 - privacy.delta
@@ -104,7 +104,7 @@ def promises(
     return tuple(Privacy(e, d) for e, d in zip(parts, failing, strict=True))
 
 
-def apportioned(total: Fraction, shares: Sequence[float]) -> tuple[Fraction, ...]:
+def apportion(total: Fraction, shares: Sequence[float]) -> tuple[Fraction, ...]:
     """Return parts in about the ratio of the shares that add up to the total, exactly."""
     whole = sum(shares)
     if not total or not whole:

@@ -11,6 +11,7 @@ from leastnoise.core.exact import as_float, format_exact, format_rounded
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.mechanism import Mechanism, half_width
+from leastnoise.planning.numeric_query import NumericQuery
 from leastnoise.planning.options import (
     COMPOSED,
     EACH,
@@ -20,15 +21,14 @@ from leastnoise.planning.options import (
     Laws,
     Option,
     OutOfTime,
-    calibrated,
+    calibrate_query,
     option_of,
 )
 from leastnoise.planning.search.allocation import TooLittle, smallest
-from leastnoise.planning.search.composed import MOST_COMPOSED, NARROWED, narrowed
+from leastnoise.planning.search.composed import MOST_COMPOSED, NARROWED, narrow
 from leastnoise.planning.search.estimates import LEAST
-from leastnoise.planning.search.gaussian import Sharing
-from leastnoise.planning.search.split import Parting, parted
-from leastnoise.planning.wanted import Wanted
+from leastnoise.planning.search.gaussian import SharedGaussian
+from leastnoise.planning.search.split import SplitSearch, split_families
 
 AS_ASKED = "as asked"
 # What the least noises are called where nothing was solved for.
@@ -55,14 +55,14 @@ _NEVER = (
 )
 
 
-def considered(asked: Asked, effort: Effort) -> list[Candidate]:
+def find_candidates(asked: Asked, effort: Effort) -> list[Candidate]:
     """Return every way that was considered, the refused ones too."""
-    parting = Parting(asked, Laws())
+    search = SplitSearch(asked, Laws())
     if all(one.family for one in asked.wanted):
-        return _as_asked(parting, effort)
-    found = [parting.candidate(LEAST), Sharing(asked).candidate(), *_by_family(parting)]
+        return _as_asked(search, effort)
+    found = [search.candidate(LEAST), SharedGaussian(asked).candidate(), *_by_family(search)]
     if not any(one.family for one in asked.wanted):
-        found += list(_narrowed(parting, found, effort))
+        found += list(_narrowed(search, found, effort))
     solved = _solved(asked, found) if effort.solve else None
     if solved is None:
         known = replace(found[0], option=replace(found[0].option, family=CHEAPEST))
@@ -72,20 +72,20 @@ def considered(asked: Asked, effort: Effort) -> list[Candidate]:
     return [*found, *map(Candidate, _NEVER)]
 
 
-def _as_asked(parting: Parting, effort: Effort) -> list[Candidate]:
+def _as_asked(search: SplitSearch, effort: Effort) -> list[Candidate]:
     """Return the split for families that are all given, and how else they keep the promise."""
-    asked, least = parting.asked, parting.candidate(LEAST)
+    asked, least = search.asked, search.candidate(LEAST)
     found = [replace(least, option=replace(least.option, family=AS_ASKED))]
     given = asked.wanted[0].family
     if given in NARROWED and all(one.family == given for one in asked.wanted):
         alike = replace(least, option=replace(least.option, family=given or LEAST))
-        found += list(_narrowed(parting, [alike], effort))
-    return [*found, Sharing(asked).candidate()]
+        found += list(_narrowed(search, [alike], effort))
+    return [*found, SharedGaussian(asked).candidate()]
 
 
-def _narrowed(parting: Parting, found: list[Candidate], effort: Effort) -> Iterator[Candidate]:
+def _narrowed(search: SplitSearch, found: list[Candidate], effort: Effort) -> Iterator[Candidate]:
     """Go through the splits that may gain from being composed."""
-    asked, shared = parting.asked, next((c for c in found if c.option.how == SHARED), None)
+    asked, shared = search.asked, next((c for c in found if c.option.how == SHARED), None)
     costs = [one.option.cost for one in found if one.option.how == EACH and one.option.cost]
     if not asked.privacy.epsilon or not asked.privacy.delta or len(asked.wanted) < 2 or not costs:
         return
@@ -100,23 +100,23 @@ def _narrowed(parting: Parting, found: list[Candidate], effort: Effort) -> Itera
         if one.option.family not in NARROWED or one.make is None:
             continue
         if why is None:
-            yield narrowed(asked, parting.laws, one.option)
+            yield narrow(asked, search.laws, one.option)
         else:
             yield Candidate(Option(one.option.family, COMPOSED, refused=f"passed over: {why}"))
 
 
-def _by_family(parting: Parting) -> Iterator[Candidate]:
+def _by_family(search: SplitSearch) -> Iterator[Candidate]:
     """Go through the families, but for those that cannot gain by estimate."""
-    least, many = parting.estimate(LEAST), len(parting.asked.wanted)
-    for family in parted():
-        times = parting.estimate(family) / least if least else 1.0
+    least, many = search.estimate(LEAST), len(search.asked.wanted)
+    for family in split_families():
+        times = search.estimate(family) / least if least else 1.0
         why = None
-        if _FAR < times < math.inf and not parting.asked.targets:
+        if _FAR < times < math.inf and not search.asked.targets:
             why = f"by estimate {times:.3g} times as dear as the least"
-        elif FAMILIES[family].many_steps and many > _FEW and parting.hardly_cut:
+        elif FAMILIES[family].many_steps and many > _FEW and search.hardly_cut:
             why = "by estimate within 0.01 % of the staircase, or dearer"
         if why is None:
-            yield parting.candidate(family)
+            yield search.candidate(family)
         else:
             yield Candidate(Option(family, EACH, refused=f"passed over: {why}"))
 
@@ -158,9 +158,9 @@ def _unsolved(asked: Asked, found: list[Candidate]) -> Candidate:
     return Candidate(Option(LEAST, EACH, refused=why))
 
 
-def _better(one: Wanted, part: Privacy, plain: Mechanism, seconds: float) -> Mechanism:
+def _better(one: NumericQuery, part: Privacy, plain: Mechanism, seconds: float) -> Mechanism:
     """Return what solving finds, or the closed form where that meets the target and it does not."""
-    solved = calibrated(one, part, None, Effort(seconds=seconds))
+    solved = calibrate_query(one, part, None, Effort(seconds=seconds))
     width = half_width(solved, one.confidence)
     if one.cost is None:
         return solved if width < half_width(plain, one.confidence) else plain
@@ -168,7 +168,7 @@ def _better(one: Wanted, part: Privacy, plain: Mechanism, seconds: float) -> Mec
     return plain if missed else solved
 
 
-def impossible(asked: Asked, candidates: Iterable[Candidate]) -> InvalidParameter:
+def impossible_error(asked: Asked, candidates: Iterable[Candidate]) -> InvalidParameter:
     """Return the refusal of a question that no candidate answers."""
     refused = list(candidates)
     if not asked.targets:
@@ -185,7 +185,7 @@ def impossible(asked: Asked, candidates: Iterable[Candidate]) -> InvalidParamete
     return InvalidParameter(f"{rule}. {_enough(asked, refused)}{_possible(asked, refused)}")
 
 
-def _targets(wanted: Iterable[Wanted]) -> str:
+def _targets(wanted: Iterable[NumericQuery]) -> str:
     said = [
         f"± {format_exact(one.error)} for {one.name}" for one in wanted if one.error is not None
     ]
@@ -244,21 +244,21 @@ def _factor(asked: Asked, way: Callable[[Asked], Candidate], guess: float) -> fl
 
 
 def _shared(asked: Asked) -> Candidate:
-    return Sharing(asked).candidate()
+    return SharedGaussian(asked).candidate()
 
 
 def _split(asked: Asked) -> Candidate:
-    return Parting(asked, Laws()).candidate(LEAST)
+    return SplitSearch(asked, Laws()).candidate(LEAST)
 
 
-def _wider(one: Wanted, factor: float) -> Wanted:
+def _wider(one: NumericQuery, factor: float) -> NumericQuery:
     """Return an answer with a target that is larger by a factor, in three digits or whole."""
     if one.error is None:
         return one
     error = Fraction(format_rounded(one.error * Fraction(factor), 3, ROUND_CEILING))
     if one.integer:
         error = Fraction(-(-error // 1))
-    return Wanted(
+    return NumericQuery(
         one.name,
         sensitivity=one.sensitivity,
         cost=one.cost,

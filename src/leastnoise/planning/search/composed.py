@@ -18,8 +18,8 @@ from leastnoise.core.lattice import effective_sensitivity
 from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
-from leastnoise.planning.options import COMPOSED, Asked, Candidate, Laws, Option, calibrated
-from leastnoise.planning.wanted import Wanted
+from leastnoise.planning.numeric_query import NumericQuery
+from leastnoise.planning.options import COMPOSED, Asked, Candidate, Laws, Option, calibrate_query
 
 # Noises that keep a promise of δ = 0, so that no output proves anything outright.
 NARROWED = ("laplace", "staircase")
@@ -32,7 +32,7 @@ _FINE = 1.0005
 _TRIES = 8
 
 
-def narrowed(asked: Asked, laws: Laws, split: Option) -> Candidate:
+def narrow(asked: Asked, laws: Laws, split: Option) -> Candidate:
     """Return the noises of a split, all narrowed by the largest factor that is found."""
     family, wanted = split.family, asked.wanted
 
@@ -54,7 +54,7 @@ def narrowed(asked: Asked, laws: Laws, split: Option) -> Candidate:
         option = asked.option(family, COMPOSED, parts, costs, widths)
     except (InvalidParameter, NotPrivate, Unsupported) as error:
         return Candidate(Option(family, COMPOSED, refused=error.rule))
-    return Candidate(option, lambda: tuple(calibrated(one, own, family) for one, own in pairs))
+    return Candidate(option, lambda: tuple(calibrate_query(one, own, family) for one, own in pairs))
 
 
 def largest(delta: Callable[[float], Fraction], most: Fraction) -> float:
@@ -87,7 +87,7 @@ def _between(good: float, bad: float, known: dict[float, Fraction], most: Fracti
     return middle
 
 
-def _profile(law: LatticeNoise, one: Wanted) -> Profile:
+def _profile(law: LatticeNoise, one: NumericQuery) -> Profile:
     shift = effective_sensitivity(one.sensitivity, law.step, integer=one.integer)
     return Profile(law, sensitivity=shift)
 

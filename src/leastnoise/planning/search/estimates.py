@@ -14,7 +14,7 @@ from statistics import NormalDist
 from leastnoise.calibration import FAMILIES, Approximation, Family
 from leastnoise.core.exact import as_float
 from leastnoise.costs import Cost, Points, Power, Threshold
-from leastnoise.planning.wanted import Wanted
+from leastnoise.planning.numeric_query import NumericQuery
 
 # The name, among those of families, of the least noise that is found by solving.
 LEAST = "least"
@@ -90,7 +90,7 @@ class Bell:
 class Estimate:
     """About what one wanted answer costs under a noise, and how far 95 % of its errors reach."""
 
-    wanted: Wanted
+    wanted: NumericQuery
 
     def cost(self, family: str, epsilon: float, spent: float) -> float:
         """Return about what a family costs at (ε, 1 − e^−spent), times the answer's weight."""

@@ -26,12 +26,12 @@ from leastnoise.core.noise import Gaussian, LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Power, l2
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
-from leastnoise.mechanism import Drawn, Mechanism
+from leastnoise.mechanism import Discretized, Mechanism
 from leastnoise.planning.closed_forms import drawn_of, on_line
-from leastnoise.planning.options import AMONG, SHARED, Asked, Candidate, Option, reach
-from leastnoise.planning.search.allocation import TooLittle, apportioned, balanced, smallest
+from leastnoise.planning.numeric_query import NumericQuery
+from leastnoise.planning.options import SHAPE, SHARED, Asked, Candidate, Option, reach
+from leastnoise.planning.search.allocation import TooLittle, apportion, balance, smallest
 from leastnoise.planning.search.estimates import Estimate
-from leastnoise.planning.wanted import Wanted
 
 GAUSSIAN = "gaussian"
 _SOURCE = "Gaussian noise shared by several answers (Balle and Wang 2018; Dong, Roth and Su 2022)"
@@ -44,7 +44,7 @@ _LARGEST_EPSILON = Fraction(50)
 
 
 @dataclass(frozen=True)
-class Sharing:
+class SharedGaussian:
     """Gaussian noise shared by all wanted answers."""
 
     asked: Asked
@@ -55,7 +55,7 @@ class Sharing:
         if other:
             return _refused(f"an answer is to have {other} noise")
         try:
-            shares = apportioned(Fraction(1), self.shares())
+            shares = apportion(Fraction(1), self.shares())
             return self._at([*map(self._sigma, self.asked.wanted, shares)])
         except TooLittle as error:
             return replace(_refused(error.rule), needs=error.needs)
@@ -80,9 +80,9 @@ class Sharing:
         smooth = all(isinstance(one.cost, Power) and not one.integer for one in wanted)
         if smooth and len(powers) == 1 and not self.asked.targets:
             return best_shares(wanted, as_float(powers.pop()))
-        return balanced([self._curve(one) for one in wanted], least, lambda: self.asked.left)
+        return balance([self._curve(one) for one in wanted], least, lambda: self.asked.left)
 
-    def _curve(self, one: Wanted) -> Callable[[float], float]:
+    def _curve(self, one: NumericQuery) -> Callable[[float], float]:
         estimate, sigma = Estimate(one), as_float(self.unit.sigma * one.sensitivity)
         return lambda x: estimate.shared(sigma / math.sqrt(x))
 
@@ -90,13 +90,13 @@ class Sharing:
     def unit(self) -> Gaussian:
         """The least Gaussian noise for one answer that moves by 1."""
         found = on_line(
-            GAUSSIAN, Problem(self.asked.privacy, Fraction(1), l2, integer=False, among=AMONG)
+            GAUSSIAN, Problem(self.asked.privacy, Fraction(1), l2, integer=False, shape=SHAPE)
         )
         if not isinstance(found, Gaussian):
             raise Unsupported("Gaussian noise is shared", got=f"{found!r}")
         return found
 
-    def _sigma(self, one: Wanted, share: Fraction) -> Fraction:
+    def _sigma(self, one: NumericQuery, share: Fraction) -> Fraction:
         wide = self.unit.sigma * one.sensitivity / power(share, _HALF).lower
         return Interval.exact(wide).shortened(_BITS).upper
 
@@ -110,7 +110,7 @@ class Sharing:
         option = self.asked.option(GAUSSIAN, SHARED, parts, costs, widths)
         return Candidate(option, lambda: tuple(map(made, wanted, sigmas, parts)))
 
-    def _cost(self, law: LatticeNoise, one: Wanted) -> Fraction:
+    def _cost(self, law: LatticeNoise, one: NumericQuery) -> Fraction:
         self.asked.in_time()
         return law.expected(one.objective)
 
@@ -119,7 +119,7 @@ class Sharing:
         floor = _FLOOR / len(wanted)
         return [floor if one.error is None else self._needed(one) for one in wanted]
 
-    def _needed(self, one: Wanted) -> float:
+    def _needed(self, one: NumericQuery) -> float:
         """Return the share with which an answer meets its target."""
 
         def enough(share: float) -> bool:
@@ -148,7 +148,7 @@ class Sharing:
         return TooLittle(message, high)
 
 
-def best_shares(wanted: tuple[Wanted, ...], p: float) -> list[float]:
+def best_shares(wanted: tuple[NumericQuery, ...], p: float) -> list[float]:
     """Return xᵢ ∝ (wᵢΔᵢᵖ)^(2/(p+2)), which add up to 1, for costs of the same power p."""
     parts = [
         (as_float(one.weight) * as_float(one.sensitivity) ** p) ** (2 / (p + 2)) for one in wanted
@@ -156,24 +156,24 @@ def best_shares(wanted: tuple[Wanted, ...], p: float) -> list[float]:
     return [part / sum(parts) for part in parts]
 
 
-def drawn_for(one: Wanted, sigma: Fraction) -> LatticeNoise:
+def drawn_for(one: NumericQuery, sigma: Fraction) -> LatticeNoise:
     """Return what is drawn for an answer."""
     return drawn_of(Gaussian(sigma), one.sensitivity, integer=one.integer)
 
 
-def alone(epsilon: Fraction, one: Wanted, sigma: Fraction) -> Privacy:
+def alone(epsilon: Fraction, one: NumericQuery, sigma: Fraction) -> Privacy:
     """Return what one answer keeps by itself: the ε of all, and its own δ there, rounded up."""
     own = Profile(Gaussian(sigma), sensitivity=one.sensitivity).delta(epsilon)
     return Privacy(epsilon, max(Fraction(format_rounded(own, 6, ROUND_CEILING)), LEAST_DELTA))
 
 
-def made(one: Wanted, sigma: Fraction, privacy: Privacy) -> Mechanism:
+def made(one: NumericQuery, sigma: Fraction, privacy: Privacy) -> Mechanism:
     """Return the mechanism, held to the promise that it keeps by itself."""
     law = drawn_for(one, sigma)
     noise: Noise = law if one.integer else Gaussian(sigma)
     certificate = Certificate.of(noise, privacy, one.sensitivity, one.objective, source=_SOURCE)
-    certificate.check()
-    drawn = Drawn(law, one.objective)
+    certificate.verify()
+    drawn = Discretized(law, one.objective)
     return Mechanism(privacy, one.sensitivity, noise, certificate, drawn, one.integer)
 
 

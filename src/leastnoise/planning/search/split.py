@@ -14,6 +14,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Points, Power, Threshold
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.mechanism import Mechanism
+from leastnoise.planning.numeric_query import NumericQuery
 from leastnoise.planning.options import (
     EACH,
     Asked,
@@ -22,12 +23,12 @@ from leastnoise.planning.options import (
     Laws,
     Option,
     OutOfTime,
-    calibrated,
+    calibrate_query,
 )
 from leastnoise.planning.search.allocation import (
     Curve,
     TooLittle,
-    balanced,
+    balance,
     crossing,
     promises,
     smallest,
@@ -37,7 +38,6 @@ from leastnoise.planning.search.estimates import (
     Estimate,
     taken_for,
 )
-from leastnoise.planning.wanted import Wanted
 
 # What the least noise of an answer is chosen from where nothing is solved, if near by estimate.
 _CLOSED = ("staircase", "truncated_laplace", "canonical", "cut_staircase", "uniform")
@@ -56,14 +56,14 @@ _BEYOND_FLOATS = (ArithmeticError, ValueError)
 Shares = tuple[list[float], list[float]]
 
 
-def parted() -> tuple[str, ...]:
+def split_families() -> tuple[str, ...]:
     """Return the families that a promise is parted for; Gaussian noise is shared instead."""
     return tuple(n for n, family in FAMILIES.items() if not family.is_gaussian and n != "comb")
 
 
 @dataclass(frozen=True)
-class Parting:
-    """All ways to part one promise over the wanted answers, a family each."""
+class SplitSearch:
+    """All ways to split one promise over the wanted answers, a family each."""
 
     asked: Asked
     laws: Laws
@@ -146,13 +146,13 @@ class Parting:
         """Return what was chosen, proved; of a single answer what calibrate finds by itself."""
         wanted = self.asked.wanted
         if family == LEAST and len(wanted) == 1 and not self.asked.targets:
-            least = calibrated(wanted[0], parts[0], wanted[0].family)
-            if least.drawn.cost <= chosen[0].cost:
+            least = calibrate_query(wanted[0], parts[0], wanted[0].family)
+            if least.discretized.cost <= chosen[0].cost:
                 return (least,)
         pairs = zip(wanted, parts, chosen, strict=True)
-        return tuple(calibrated(one, part, noise.family) for one, part, noise in pairs)
+        return tuple(calibrate_query(one, part, noise.family) for one, part, noise in pairs)
 
-    def _chosen(self, name: str, one: Wanted, part: Privacy) -> Figures:
+    def _chosen(self, name: str, one: NumericQuery, part: Privacy) -> Figures:
         """Return what a family draws for an answer; of the least, the best of several."""
         if name != LEAST:
             return self.laws.figures(name, one, part)
@@ -172,14 +172,14 @@ class Parting:
             return min(meeting or found, key=lambda noise: noise.width)
         return min(meeting or found, key=lambda noise: noise.cost)
 
-    def _near(self, one: Wanted, part: Privacy) -> list[str]:
+    def _near(self, one: NumericQuery, part: Privacy) -> list[str]:
         """Return the families that may be the cheapest for a promise, by estimate."""
         try:
             return self._estimated_near(one, as_float(part.epsilon), _spent(part.delta))
         except _BEYOND_FLOATS:
             return list(_CLOSED)
 
-    def _estimated_near(self, one: Wanted, epsilon: float, spent: float) -> list[str]:
+    def _estimated_near(self, one: NumericQuery, epsilon: float, spent: float) -> list[str]:
         if epsilon and len(self.asked.wanted) > 1 and _cut_gain(epsilon, spent) < _GAIN:
             return ["truncated_laplace", "cut_staircase"] if _only_called(one) else ["staircase"]
         estimate, costs = Estimate(one), {}
@@ -252,7 +252,7 @@ class Parting:
                 rest = sum(shares[which][i] for i in ruled)
                 curves = [self._curve(names[i], i, shares, which, rest) for i in ruled]
                 low = [least[which][i] / rest for i in ruled]
-                found = balanced(curves, low, lambda: self.asked.left)
+                found = balance(curves, low, lambda: self.asked.left)
                 for i, share in zip(ruled, found, strict=True):
                     shares[which][i] = share * rest
             if turn and self.asked.targets:
@@ -315,7 +315,7 @@ class Parting:
         except TooLittle:
             raise refused[-1] if refused else TooLittle("a target is out of its reach") from None
 
-    def _width(self, name: str, one: Wanted, part: Privacy) -> Fraction:
+    def _width(self, name: str, one: NumericQuery, part: Privacy) -> Fraction:
         if name == LEAST:
             return self._chosen(name, one, part).width
         return self.laws.width(name, one, part)
@@ -339,7 +339,7 @@ def _spent(delta: Fraction) -> float:
     return -math.log1p(-as_float(delta))
 
 
-def _only_called(one: Wanted) -> bool:
+def _only_called(one: NumericQuery) -> bool:
     return not isinstance(one.objective, Power | Points | Threshold)
 
 

@@ -47,7 +47,7 @@ class TableAnswer(Protocol):
         """The released value."""
 
     @property
-    def bound(self) -> Fraction | float:
+    def max_error(self) -> Fraction | float:
         """The maximum error; infinite for unbounded noise."""
 
     @property
@@ -193,7 +193,11 @@ def _figures(answers: Sequence[Answer]) -> Iterator[Figures]:
 
 def _errors(mechanism: Mechanism) -> tuple[int, int, int, Ratio | None]:
     """Return step, scale and half width (step and half width times the scale), and the bound."""
-    step, half, bound = mechanism.drawn.step, half_width(mechanism, USUAL), farthest(mechanism)
+    step, half, bound = (
+        mechanism.discretized.step,
+        half_width(mechanism, USUAL),
+        farthest(mechanism),
+    )
     scale = math.lcm(step.denominator, half.denominator)
     always = None if isinstance(bound, float) else bound.as_integer_ratio()
     return int(step * scale), scale, int(half * scale), always

@@ -104,7 +104,7 @@ def _facts(answers: "GroupedAnswers", error: str | None, *, ledger: str = "") ->
     elif error is not None and answers:
         facts.append(("Max error", f"{error} in every row"))
     facts.append(("Guarantee", table_guarantee(answers)))
-    exact = [one for one in answers.mechanisms if one.needs_allowance]
+    exact = [one for one in answers.mechanisms if one.needs_allow_exact]
     if exact:
         left = format_rounded(max(one.exact_probability for one in exact), 6, ROUND_CEILING)
         what = layout_of(answers.answers[:1]).released

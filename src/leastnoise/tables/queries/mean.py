@@ -12,6 +12,7 @@ from typing import ClassVar
 from leastnoise.core.exact import Number, as_float, format_exact, parse_confidence
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy
+from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import Answer, AnyMechanism, as_noise, farthest, half_width
@@ -222,6 +223,7 @@ class MeanAnswer:
     together: Privacy | None = None
     subject: Subject = _SUBJECT
     rounding: Fraction = Fraction(0)
+    bound = RenamedAttribute[Fraction | float]("max_error")
 
     def __post_init__(self) -> None:
         low, high = self.bounds
@@ -251,7 +253,7 @@ class MeanAnswer:
         return Fraction(*_quotients(self).value(self.count.index, self.sum.index))
 
     @property
-    def bound(self) -> Fraction | float:
+    def max_error(self) -> Fraction | float:
         """Maximum error: ``value`` is always within this distance of the true mean.
 
         ``math.inf`` if the noise of the count or of the sum is unbounded.
@@ -322,7 +324,7 @@ class _Errors:
         self.quotients = _quotients(answer)
         self._found: dict[int, int] = {}
         self._quantile = self._box = None
-        rows, total = self.count.drawn.noise, self.total.drawn.noise
+        rows, total = self.count.discretized.noise, self.total.discretized.noise
         if confidence < 1 and rows.is_unimodal and total.is_unimodal:
             self._quantile = ErrorQuantile(rows, total, confidence)
         else:
@@ -343,7 +345,7 @@ class _Errors:
         if reach is None and self._quantile is not None:
             scale, rounding = (
                 self.quotients.scale,
-                rounding_error(self.total.drawn.step, integer=self.total.integer),
+                rounding_error(self.total.discretized.step, integer=self.total.integer),
             )
             slope = Fraction(self.quotients.piece * piece, scale)
             reach = self._found[piece] = int((self._quantile.at(slope) + rounding) * scale)
@@ -351,7 +353,7 @@ class _Errors:
 
 
 def _quotients(answer: MeanAnswer) -> Quotients:
-    step = answer.sum.mechanism.drawn.step
+    step = answer.sum.mechanism.discretized.step
     return Quotients.of(step, answer.middle, answer.bounds, answer.rounding)
 
 

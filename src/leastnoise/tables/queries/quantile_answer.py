@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from leastnoise.core.exact import Number, as_float, format_exact, parse_confidence, quote
 from leastnoise.core.privacy import Privacy
+from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import PermuteAndFlip
@@ -64,6 +65,7 @@ class QuantileAnswer:
     receipt: Receipt | None = None
     together: Privacy | None = None
     subject: Subject = _SUBJECT
+    bound = RenamedAttribute[float]("max_error")
 
     def __post_init__(self) -> None:
         if not self.grid.low < self.grid.high or not 0 < self.q < 1:
@@ -115,7 +117,7 @@ class QuantileAnswer:
         return Fraction(middle // 1) if self.grid.integer else middle
 
     @property
-    def bound(self) -> float:
+    def max_error(self) -> float:
         """The maximum of :meth:`rank_error`: ``math.inf``, because any cell can be selected."""
         return math.inf
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import lcm
 
 from leastnoise.accounting.curves import LossCurve
-from leastnoise.accounting.privacy_loss import Losses, LossGrid, multiplied
+from leastnoise.accounting.privacy_loss import Losses, LossGrid, multiply
 
 # How fine the grid is: the standard deviation of one loss is so many steps, or fewer where all
 # losses together would then have more nodes than that; but hardly fewer than the second number.
@@ -22,7 +22,7 @@ _FEWEST_STEPS = 8
 _NODES = 1 << 14
 _MOST_NODES = 1 << 16
 # No single release is looked at beyond so many steps, or beyond this loss: what is, counts as
-# impossible for a neighbour.
+# impossible for a neighbor.
 _MOST_STEPS = 1 << 13
 _LARGEST_LOSS = 256.0
 _COMMON = 64
@@ -43,7 +43,7 @@ class Plan:
     spared: int
 
 
-def planned(curves: Mapping[LossCurve, int], bits: int) -> Plan | None:
+def choose_grid(curves: Mapping[LossCurve, int], bits: int) -> Plan | None:
     """Choose the grid for δ down to 2^−bits: floats propose, for any grid gives proved bounds.
 
     None if nothing finite is lost, or more than can be told apart.
@@ -67,7 +67,7 @@ def planned(curves: Mapping[LossCurve, int], bits: int) -> Plan | None:
     return Plan(grid, depth, 1 << max(0, digits - depth))
 
 
-def composed(curves: Mapping[LossCurve, int], plan: Plan, *, above: bool) -> Losses | None:
+def compose_losses(curves: Mapping[LossCurve, int], plan: Plan, *, above: bool) -> Losses | None:
     """Return the law of all losses together, rounded up or down; None if none is known."""
     laws = []
     for curve, count in curves.items():
@@ -76,7 +76,7 @@ def composed(curves: Mapping[LossCurve, int], plan: Plan, *, above: bool) -> Los
         one = make(curve, plan.grid, min(max(top, 0), _MOST_STEPS))
         if one is not None:  # leaving out a release can only lower what is lost
             laws.append(one.power(count, plan.spared))
-    return multiplied(laws, plan.spared) if laws else None
+    return multiply(laws, plan.spared) if laws else None
 
 
 def _reach(curve: LossCurve, depth: int) -> float:
@@ -155,9 +155,9 @@ def chord_masses(grid: LossGrid, heights: list[tuple[int, int]]) -> list[int]:
 def law_below(curve: LossCurve, grid: LossGrid, top: int) -> Losses | None:
     """Return a law on the grid whose curve is proved to lie below, or None if none is found."""
     if not top:
-        infinite = grid.scaled(curve.impossible)[0]
+        infinite = grid.scaled(curve.infinity_mass)[0]
         return Losses(grid, 0, [grid.one - infinite], infinite, above=False)
-    values = _lowered(curve, grid, top)
+    values = _chords_below(curve, grid, top)
     falls = grid.powers(grid.fall, top)
     # δ at 1/f is 1 − 1/f + δ(f)/f, from below.
     mirrored = [
@@ -174,10 +174,10 @@ def law_below(curve: LossCurve, grid: LossGrid, top: int) -> Losses | None:
     return found if low_enough and sum(masses) + values[-1] <= grid.one else None
 
 
-def _lowered(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
+def _chords_below(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
     """Return values at 0, h, … such that chords between them, flat after the last, lie below."""
-    rest, nodes = curve.settled(grid, top)
-    values = _lowered_rest(rest, grid, top)
+    rest, nodes = curve.settle(grid, top)
+    values = _chords_below_rest(rest, grid, top)
     levels = grid.powers(grid.factor, top)
     # What has its kinks on the grid is its own chords: Σ wᵢ·(e^(ih) − f) over the i above.
     weight = weighed = 0
@@ -188,11 +188,11 @@ def _lowered(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
     return values
 
 
-def _lowered_rest(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
+def _chords_below_rest(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
     """Return such values where nothing is known of kinks."""
     heights = curve.heights(grid, top)
     gaps = curve.gaps(grid, chord_masses(grid, heights))
-    last = grid.scaled(curve.impossible)[0]
+    last = grid.scaled(curve.infinity_mass)[0]
     around = zip([0, *gaps], [*gaps, 0], strict=True)
     values = [low - max(pair) for (low, _), pair in zip(heights, around, strict=True)]
     end = curve.end_gap(grid, top)

@@ -1,4 +1,4 @@
-"""``leastnoise check`` prints what it verified apart from what only the file says."""
+"""``leastnoise verify`` prints what it verified apart from what only the file says."""
 
 import json
 import math
@@ -28,7 +28,7 @@ def saved(certificate: Certificate, path: Path, **changes: object) -> str:
 
 
 def test_a_source_of_ones_own_is_not_printed_as_verified(tmp_path: Path) -> None:
-    done = run("check", saved(uniform(), tmp_path / "certificate.json", source=BOAST))
+    done = run("verify", saved(uniform(), tmp_path / "certificate.json", source=BOAST))
     assert done.returncode == 0
     verified, says = done.stdout.split("The file says, and this command does not verify:")
     assert "Euler" not in verified
@@ -39,7 +39,7 @@ def test_a_source_of_ones_own_is_not_printed_as_verified(tmp_path: Path) -> None
 
 def test_json_holds_claims_apart(tmp_path: Path) -> None:
     path = saved(uniform(), tmp_path / "certificate.json", source=BOAST)
-    found = json.loads(run("check", path, "--json").stdout)
+    found = json.loads(run("verify", path, "--json").stdout)
     assert found["claimed"] == {"source": BOAST}
     assert found["verified"]["exact"]
     assert found["verified"]["privacy"] == {"epsilon": "0", "delta": "1/10"}
@@ -50,11 +50,11 @@ def test_the_name_of_a_function_is_a_claim(tmp_path: Path) -> None:
     privacy, cost = ln.Privacy(delta="0.1"), ln.Cost(math.log1p)
     certificate = ln.calibrate(privacy, sensitivity=1, cost=cost).certificate
     path = saved(certificate, tmp_path / "certificate.json")
-    verified, says = run("check", path).stdout.split("The file says")
+    verified, says = run("verify", path).stdout.split("The file says")
     assert "log1p" not in verified
     assert "for the tabulated cost" in verified
     assert "  cost    'Cost(log1p)'" in says
-    data = json.loads(run("check", path, "--json").stdout)
+    data = json.loads(run("verify", path, "--json").stdout)
     assert data["claimed"]["cost"] == "Cost(log1p)"
     assert "log1p" not in json.dumps(data["verified"])
 
@@ -72,14 +72,14 @@ def test_what_was_not_verified_is_not_printed_as_proved(how: str) -> None:
     other = makers[how]()
     assert str(other) == f"not verified: {certificate}"
     assert repr(other) == f"Certificate({certificate.noise!r}: not verified: {certificate})"
-    other.check()
+    other.verify()
     assert str(other) == str(certificate)
 
 
 def test_a_check_that_fails_verifies_nothing() -> None:
     false = replace(uniform(), lower_bound=uniform().lower_bound + 1)
     with pytest.raises(ln.errors.InvalidParameter, match="its evidence gives another lower bound"):
-        false.check()
+        false.verify()
     assert str(false).startswith("not verified: ")
 
 

@@ -45,7 +45,7 @@ class Proposal:
     finished: bool
 
 
-class Programme:
+class LinearProgram:
     """The linear program of one lattice, with e^ε and δ as floats, for any prices."""
 
     def __init__(

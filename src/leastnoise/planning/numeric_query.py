@@ -19,7 +19,7 @@ USUAL = Fraction(19, 20)
 
 
 @dataclass(frozen=True, init=False)
-class Wanted:
+class NumericQuery:
     """An answer to be released together with others, and how good it must be.
 
     Args:
@@ -36,8 +36,8 @@ class Wanted:
             ``error``, for it says nothing then.
         family: A kind of noise that this answer must have (``leastnoise.calibration.FAMILIES``).
 
-    >>> Wanted("visits", sensitivity=5, integer=True, error=40)
-    Wanted('visits', sensitivity=5, integer=True, error=40)
+    >>> NumericQuery("visits", sensitivity=5, integer=True, error=40)
+    NumericQuery('visits', sensitivity=5, integer=True, error=40)
     """
 
     name: str
@@ -101,14 +101,14 @@ class Wanted:
             said.append(f"confidence={_plain(self.confidence)}")
         if self.family is not None:
             said.append(f"family={self.family!r}")
-        return f"Wanted({', '.join(said)})"
+        return f"NumericQuery({', '.join(said)})"
 
     def to_dict(self) -> dict[str, object]:
         """Return it for JSON: exact numbers as texts."""
         return {
             "name": self.name,
             "sensitivity": format_ratio(self.sensitivity),
-            "objective": None if self.cost is None else repr(self.cost),
+            "objective": None if self.cost is None else self.cost.stored_name,
             "integer": self.integer,
             "weight": format_ratio(self.weight),
             "error": None if self.error is None else format_ratio(self.error),
