@@ -99,7 +99,7 @@ def take_renamed(old: str, value: T, new: str, *, given: bool) -> T:
         TypeError: If it was given by its new name too.
     """
     if given:
-        raise TypeError(f"`{old}` is the old name of `{new}`; got both. Give `{new}` alone.")
+        raise TypeError(f"`{old}` is the old name of `{new}`, got both. Give `{new}` alone.")
     warn_deprecated(f"{old}=", f"{new}=")
     return value
 

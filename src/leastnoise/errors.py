@@ -3,23 +3,25 @@
 ::
 
     LeastnoiseError
-    ├── InvalidParameter   (ValueError)           the question is wrong, or has no answer
-    ├── NotPrivate         (ValueError)           a noise does not keep the promise it is held to
-    ├── BudgetExceeded     (RuntimeError)         the ledger has not enough left
-    ├── LedgerDamaged      (RuntimeError)         the ledger's chain is broken
-    ├── LedgerUnavailable  (RuntimeError)         the ledger cannot be written now
+    ├── InvalidParameter   (ValueError)           an argument breaks a rule, or has no answer
+    ├── NotPrivate         (ValueError)           noise does not satisfy its guarantee
+    ├── BudgetExceeded     (RuntimeError)         not enough budget remains in the ledger
+    ├── LedgerDamaged      (RuntimeError)         the chain of the ledger is broken
+    ├── LedgerUnavailable  (RuntimeError)         the ledger cannot be read or written now
     ├── QueryFailed        (RuntimeError)         an engine did not answer a query
     ├── ReleaseFailed      (RuntimeError)         an unexpected error, withheld: it can quote data
     ├── EntropyFailed      (RuntimeError)         the system's random generator failed
-    └── Unsupported        (NotImplementedError)  a right question that this version cannot answer
+    └── Unsupported        (NotImplementedError)  a valid request that this version cannot answer
 
-A message says the rule, what was got and what to do. It may quote a parameter, for parameters
-are public; it never holds anything read from data: of a value to be released it names the type
-and nothing else.
+An error has parts: the problem, what was given, and what to do. They name arguments in Python's
+words and in the command line's, so no code rewrites prose. A message may quote parameters, because
+they are public. It never contains anything read from data: for a value to be released it names
+only the type.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -52,27 +54,46 @@ INTEGER = Words("integer=True", "--integer")
 class LeastnoiseError(Exception):
     """The root of the tree: catch it to catch everything leastnoise raises on purpose.
 
-    ``str(error)`` is the message for Python. An error that is raised with its parts reads "rule;
-    got …. fix"; one that is raised with a text alone reads like that text.
+    ``str(error)`` is one paragraph in Python's words. The command line prints the headline, then
+    the details and the advice on indented lines.
+
+    >>> error = LeastnoiseError("sensitivity must be positive", got="0", fix="Use 1 for a count.")
+    >>> print(error)
+    sensitivity must be positive, got 0. Use 1 for a count.
+
+    Args:
+        problem: The rule that was broken, or what happened and whether anything was charged;
+            without a final period if ``got`` or ``fix`` follows.
+        got: What was given instead. Default: nothing.
+        fix: What to do, in whole sentences. Default: nothing.
+        details: Labelled facts for the command line. Python's words of ``problem`` include them.
 
     Attributes:
-        rule: The rule that was broken, without what was got and what to do.
-        got: What was got instead.
-        fix: What to do.
-        command: The message for the command line, which names options instead of arguments.
+        problem: The rule or the event, in Python's words.
+        got: What was given, in Python's words.
+        fix: What to do, in Python's words.
+        headline: The problem and what was given, in the command line's words.
+        details: Labelled facts, in the command line's words.
+        advice: What to do, in the command line's words.
     """
 
-    def __init__(self, rule: Text = "", *, got: Text = "", fix: Text = "") -> None:
-        message = rule
+    def __init__(
+        self,
+        problem: Text = "",
+        *,
+        got: Text = "",
+        fix: Text = "",
+        details: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        headline = problem
         if got:
-            message = message + "; got " + got
+            headline = headline + ", got " + got
         if got or fix:
-            message = message + "."
-        if fix:
-            message = message + " " + fix
-        super().__init__(_python(message))
-        self.rule, self.got, self.fix = _python(rule), _python(got), _python(fix)
-        self.command = _command(message)
+            headline = headline + "."
+        super().__init__(_python(headline + " " + fix if fix else headline))
+        self.problem, self.got, self.fix = _python(problem), _python(got), _python(fix)
+        self.headline, self.advice = _command(headline), _command(fix)
+        self.details = tuple(details)
 
 
 def _python(text: Text) -> str:
@@ -84,19 +105,19 @@ def _command(text: Text) -> str:
 
 
 class InvalidParameter(LeastnoiseError, ValueError):
-    """A parameter breaks a rule, or asks for something that does not exist."""
+    """An argument breaks a rule, or asks for something that does not exist."""
 
 
 class NotPrivate(LeastnoiseError, ValueError):
-    """A noise fails the exact check of the promise it is held to."""
+    """Noise fails the exact check of the guarantee it must satisfy."""
 
 
 class BudgetExceeded(LeastnoiseError, RuntimeError):
-    """A release would spend more than the ledger has left; nothing was released."""
+    """A release would spend more than remains; nothing was charged or released."""
 
 
 class LedgerDamaged(LeastnoiseError, RuntimeError):
-    """A ledger's rows do not form the chain they must; nothing is released from it."""
+    """The rows of a ledger do not form a valid chain; nothing is released from it."""
 
 
 class LedgerUnavailable(LeastnoiseError, RuntimeError):
@@ -104,7 +125,7 @@ class LedgerUnavailable(LeastnoiseError, RuntimeError):
 
 
 class QueryFailed(LeastnoiseError, RuntimeError):
-    """A query did not run to its end on its engine, whose own words are kept back."""
+    """A query failed on its engine, whose own message is withheld because it can quote rows."""
 
 
 class ReleaseFailed(LeastnoiseError, RuntimeError):
@@ -122,4 +143,4 @@ class EntropyFailed(LeastnoiseError, RuntimeError):
 
 
 class Unsupported(LeastnoiseError, NotImplementedError):
-    """The question is sound, but this version of leastnoise does not answer it."""
+    """A valid request that this version of leastnoise cannot answer."""

@@ -1,6 +1,7 @@
 """Show things to people: tables of plain cells as text and HTML, and a line of progress."""
 
 import re
+import shutil
 import sys
 import textwrap
 import time
@@ -14,6 +15,7 @@ Cells = Sequence[Sequence[str]]
 
 _WIDTH = 88
 _SCREEN = 80
+_NARROWEST = 20
 _NO_BREAK = "\u00a0"
 # Bounds, such as [0, 300000].
 _RANGE = re.compile(r"\[[^\s\[\]]+, [^\s\[\]]+[\])]")
@@ -43,13 +45,18 @@ def labelled(facts: Sequence[Fact], *, width: int = _SCREEN) -> list[str]:
     indent = max((len(label) for label, _ in facts), default=0) + 2
     lines: list[str] = []
     for label, text in facts:
-        lines += _filled(text, first=label.ljust(indent), further=" " * indent, width=width)
+        lines += wrap(text, first=label.ljust(indent), further=" " * indent, width=width)
     return lines
 
 
 def sentences(*texts: str) -> list[str]:
     """Return the lines of sentences, each wrapped at 80 columns and then indented."""
-    return [line for text in texts for line in _filled(text, first="", further="    ")]
+    return [line for text in texts for line in wrap(text, further="    ")]
+
+
+def terminal_width() -> int:
+    """Return how wide lines may be: as the terminal, at most 88; 80 where there is none."""
+    return max(_NARROWEST, min(_WIDTH, shutil.get_terminal_size((_SCREEN, 24)).columns))
 
 
 def held(text: str) -> str:
@@ -64,7 +71,8 @@ def printable(text: str) -> str:
     )
 
 
-def _filled(text: str, *, first: str, further: str, width: int = _SCREEN) -> list[str]:
+def wrap(text: str, *, first: str = "", further: str = "", width: int = _SCREEN) -> list[str]:
+    """Return the lines of a paragraph; no line ends within a formula such as ε = 1."""
     whole = _RANGE.sub(lambda found: held(found[0]), text)
     filled = textwrap.wrap(
         re.sub(r"(?<=[=±≤≈]) | (?=[=±≤≈])", _NO_BREAK, whole),

@@ -403,18 +403,18 @@ def test_it_is_compared_with_the_sum_at_the_same_delta() -> None:
 @pytest.mark.parametrize(
     ("parts", "match"),
     [
-        (3, r"compose takes a list of releases; got 3\. Give"),
-        ("mechanism", r"compose takes a list of releases; got 'mechanism'\. Give"),
+        (3, r"compose takes a list of releases, got 3\. Give"),
+        ("mechanism", r"compose takes a list of releases, got 'mechanism'\. Give"),
         ([3], r"what is composed must be a mechanism.* got 3\. Give"),
         # Only what the library releases counts, not whatever has the attribute.
         (
             [SimpleNamespace(composed_as=ln.Privacy(1), privacy=ln.Privacy(1))],
-            r"what is composed must be .*; got an object of type SimpleNamespace\. Give",
+            r"what is composed must be .*, got an object of type SimpleNamespace\. Give",
         ),
         ([ln.noise.Gaussian(1)], r"got an object of type Gaussian\. Give"),
-        ([(ln.Privacy(1), 0)], r"must be a whole number of at least 1; got 0\. Give"),
+        ([(ln.Privacy(1), 0)], r"must be a whole number of at least 1, got 0\. Give"),
         ([(ln.Privacy(1), "x")], r"how often a part is released must be a finite number"),
-        ([(ln.compose([]), "0.5")], r"must be a whole number of at least 1; got '0\.5'\. Give"),
+        ([(ln.compose([]), "0.5")], r"must be a whole number of at least 1, got '0\.5'\. Give"),
     ],
 )
 def test_what_cannot_be_composed_is_refused(parts: list[object], match: str) -> None:
@@ -424,15 +424,15 @@ def test_what_cannot_be_composed_is_refused(parts: list[object], match: str) -> 
 
 def test_questions_without_an_answer_are_refused() -> None:
     certain = ln.compose([(ln.Privacy(1, "0.5"), 2)])
-    with pytest.raises(InvalidParameter, match=r"ε must be 0 or more; got -1\. Give"):
+    with pytest.raises(InvalidParameter, match=r"ε must be 0 or more, got -1\. Give"):
         certain.delta(-1)
     with pytest.raises(
-        InvalidParameter, match=r"δ must be at least 0 and less than 1; got 1\. Giv"
+        InvalidParameter, match=r"δ must be at least 0 and less than 1, got 1\. Giv"
     ):
         certain.epsilon(1)
     with pytest.raises(InvalidParameter, match=r"no ε is proved to suffice .* at least 0\.75 what"):
         certain.epsilon("0.7")
-    with pytest.raises(InvalidParameter, match=r"a promise needs δ < 1; got releases whose δ add"):
+    with pytest.raises(InvalidParameter, match=r"a promise needs δ < 1, got releases whose δ add"):
         certain.basic  # noqa: B018
     assert certain.simple == ln.Privacy(2, "0.75")
 

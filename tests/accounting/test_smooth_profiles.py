@@ -171,7 +171,7 @@ def test_what_is_too_small_is_only_said_to_be() -> None:
         found = Profile(noise, sensitivity=1).enclose(epsilon)
         assert found.lower == 0 < found.upper < Fraction(1, 1 << 200_000)
     assert Profile(Laplace("1e-9"), sensitivity=1).enclose(200_000).lower > 1 - WIDTH
-    with pytest.raises(Unsupported, match=r"at most 16384 binary digits; got a noise and a move"):
+    with pytest.raises(Unsupported, match=r"at most 16384 binary digits, got a noise and a move"):
         Profile(Gaussian("1e3000"), sensitivity="1e-3000").delta(0)
     with pytest.raises(InvalidParameter, match=r"Choose a smaller ε"):
         Profile(Gaussian(1), sensitivity=1).delta(10**6)
@@ -678,5 +678,5 @@ def test_bounded_noise_has_no_renyi_divergence() -> None:
 
 @pytest.mark.parametrize("order", [1, 0, "0.5", -2])
 def test_an_order_must_be_more_than_one(order: int | str) -> None:
-    with pytest.raises(InvalidParameter, match=r"must be greater than 1; got .* Give for instance"):
+    with pytest.raises(InvalidParameter, match=r"must be greater than 1, got .* Give for instance"):
         Profile(Gaussian(1), sensitivity=1).renyi(order)

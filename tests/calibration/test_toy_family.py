@@ -278,7 +278,7 @@ Impostor = type("Uniform", (TwoLevel,), {})
     ("changed", "message"),
     [
         ({"noise": ()}, "the family toy must name the classes of its noise; it names none"),
-        ({"approximation": None}, "the family toy must have an approximation; got None"),
+        ({"approximation": None}, "the family toy must have an approximation, got None"),
         (
             {"noise": (TwoLevel, Unfinished)},
             "Unfinished of the family toy is not complete; it lacks _pdf, atoms, discretize, "
@@ -317,22 +317,22 @@ def test_a_class_that_is_not_finished_cannot_be_made() -> None:
 
 
 def test_noise_that_is_not_registered_is_taken_for_nothing_else() -> None:
-    with pytest.raises(InvalidParameter, match=r"family must be one of .*; got 'toy'"):
+    with pytest.raises(InvalidParameter, match=r"family must be one of .*, got 'toy'"):
         ln.calibrate(DELTA, sensitivity=1, family="toy")
     with pytest.raises(KeyError, match="toy"):
         Estimate(ln.NumericQuery("one", sensitivity=1)).cost("toy", 1.0, 0.1)
     certificate = ln.calibrate(DELTA, sensitivity=1).certificate
-    with pytest.raises(InvalidParameter, match="the noises and costs of leastnoise; got TwoLevel"):
+    with pytest.raises(InvalidParameter, match="the noises and costs of leastnoise, got TwoLevel"):
         replace(certificate, noise=TwoLevel(Fraction(10, 3))).to_json()
 
 
 def test_noise_of_no_kind_is_taken_for_nothing_else() -> None:
     noise = Foreign()
-    with pytest.raises(Unsupported, match="known of the noises of leastnoise; got Foreign"):
+    with pytest.raises(Unsupported, match="known of the noises of leastnoise, got Foreign"):
         noise.expected(ln.l1)
-    with pytest.raises(Unsupported, match="known of the noises of leastnoise; got Foreign"):
+    with pytest.raises(Unsupported, match="known of the noises of leastnoise, got Foreign"):
         ln.compose([Profile(noise, sensitivity=1)]).delta(0)
-    with pytest.raises(Unsupported, match="known of the noises of leastnoise; got Foreign"):
+    with pytest.raises(Unsupported, match="known of the noises of leastnoise, got Foreign"):
         ln.Mechanism.from_noise(noise, DELTA, sensitivity=1)
     with pytest.raises(NotPrivate, match="this noise must keep"):
         check_privacy(noise, DELTA, sensitivity=Fraction(1))  # by its own curve alone

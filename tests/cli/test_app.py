@@ -37,16 +37,16 @@ def test_every_error_has_its_exit_code_here() -> None:
 
 @pytest.mark.parametrize(("error", "code"), EXIT_CODES.items())
 @pytest.mark.parametrize("inside", [False, True])
-def test_an_error_is_one_line_and_its_exit_code(
+def test_an_error_is_a_headline_with_advice_below_and_its_exit_code(
     error: type[errors.LeastnoiseError], code: int, inside: bool
 ) -> None:
     """Also from a group inside the group, which need not be one of ours."""
-    group = Group(commands=[failing(error("the rule; what was got. Do this."))])
+    group = Group(commands=[failing(error("the rule", got="this", fix="Do that."))])
     if inside:
         group = Group(commands=[click.Group("inner", commands=group.commands)])
     done = CliRunner().invoke(group, ["inner", "fail"] if inside else ["fail"])
     assert (done.exit_code, done.stdout) == (code, "")
-    assert done.stderr == "Error: the rule; what was got. Do this.\n"
+    assert done.stderr == "Error: the rule, got this.\n  Do that.\n"
 
 
 def test_an_error_that_is_not_ours_on_purpose_is_exit_code_1_and_not_hidden() -> None:

@@ -19,6 +19,7 @@ from click.testing import CliRunner, Result
 import leastnoise as ln
 from leastnoise.cli import main
 from leastnoise.tables import census
+from tests.support.screens import assert_readable
 
 CANARY = "31337.4242"  # the value that no error may repeat
 QUESTION = ["--delta", "0.1", "--sensitivity", "1"]
@@ -283,43 +284,43 @@ def test_help_has_an_example_that_runs(
 # ------------------------------------------------------------------- what it refuses
 
 REFUSED = [
-    (["calibrate", "--delta", "x", "--sensitivity", "1"], "δ must be a finite number; got 'x'."),
+    (["calibrate", "--delta", "x", "--sensitivity", "1"], "δ must be a finite number, got 'x'."),
     (["calibrate", "--delta", "1", "--sensitivity", "1"], "δ must be at least 0 and less than 1;"),
     (["calibrate", "--sensitivity", "1"], "at ε = 0 no noise keeps δ = 0"),
-    (["calibrate", "--epsilon", "-1", *QUESTION], "ε must be 0 or more; got '-1'."),
-    (["calibrate", *QUESTION, "--gap", "0"], "gap must be greater than 0; got '0'."),
-    (["calibrate", *QUESTION, "--seconds", "x"], "seconds must be a finite number; got 'x'."),
+    (["calibrate", "--epsilon", "-1", *QUESTION], "ε must be 0 or more, got '-1'."),
+    (["calibrate", *QUESTION, "--gap", "0"], "gap must be greater than 0, got '0'."),
+    (["calibrate", *QUESTION, "--seconds", "x"], "seconds must be a finite number, got 'x'."),
     (["calibrate", "--delta", "0.1", "--sensitivity", "-1"], "sensitivity must be greater than 0;"),
     (["calibrate", *QUESTION, "--cost", "l3"], "a cost must be l1, l2, lp:P, threshold:T"),
     (["calibrate", *QUESTION, "--cost", "lp:"], "a cost must be l1, l2, lp:P, threshold:T"),
-    (["calibrate", *QUESTION, "--cost", "lp:0"], "p must be greater than 0; got '0'."),
+    (["calibrate", *QUESTION, "--cost", "lp:0"], "p must be greater than 0, got '0'."),
     (
         ["calibrate", *QUESTION, "--cost", "threshold:-1"],
-        "a threshold must be 0 or more; got '-1'.",
+        "a threshold must be 0 or more, got '-1'.",
     ),
     (["calibrate", *QUESTION, "--family", "beta"], "family must be one of uniform, comb,"),
-    (["calibrate", *QUESTION, "--family", "staircase"], "the staircase needs ε > 0; got"),
+    (["calibrate", *QUESTION, "--family", "staircase"], "the staircase needs ε > 0, got"),
     (["compare", *QUESTION, "--releases", "0"], "releases must be a whole number of at least 1;"),
     (["compare", "--sensitivity", "1"], "at ε = 0 no noise keeps δ = 0"),
     (
         ["privacy-for", "--error", "2", "--confidence", "1", *QUESTION],
-        "confidence must be above 0 and below 1; got '1'.",
+        "confidence must be above 0 and below 1, got '1'.",
     ),
     (
         ["privacy-for", "--error", "2", "--confidence", "0.9", "--sensitivity", "1"],
-        "one of ε and δ must be given, and the other is asked for; got neither.",
+        "one of ε and δ must be given, and the other is asked for, got neither.",
     ),
     (["calibrate", *QUESTION, "--cost", "points:0"], "the points of a cost must be pairs"),
     (["calibrate", *QUESTION, "--cost", "a\n\x1b[31m" * 99], "a cost must be l1, l2, lp:P"),
     (
         ["release", f"{CANARY}x", *QUESTION],
-        "the value to release must be a finite number; got a text",
+        "the value to release must be a finite number, got a text",
     ),
-    (["release", "nan", *QUESTION], "the value to release must be a finite number; got a text"),
-    (["release", "True", *QUESTION], "the value to release must be a finite number; got a text"),
+    (["release", "nan", *QUESTION], "the value to release must be a finite number, got a text"),
+    (["release", "True", *QUESTION], "the value to release must be a finite number, got a text"),
     (
         ["release", f"{CANARY}e99999", *QUESTION],
-        "the value to release must be a finite number; got",
+        "the value to release must be a finite number, got",
     ),
     (["release", CANARY, *QUESTION, "--integer"], "the value to release must be a whole number"),
     (
@@ -331,13 +332,12 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("arguments", "message"), REFUSED)
-def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], message: str) -> None:
+def test_a_mistake_is_a_readable_error_and_exit_code_2(arguments: list[str], message: str) -> None:
     done = call(*arguments)
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith("Error: ")
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert len(done.stderr) < 400
+    assert message in " ".join(done.stderr.split())
+    assert_readable(done.stderr)
     assert "\x1b" not in done.stderr
     assert CANARY not in done.stderr
 

@@ -12,8 +12,14 @@ import pandas as pd
 import pytest
 
 import leastnoise as ln
-from leastnoise.cli.app import Refused
-from leastnoise.errors import InvalidParameter, LeastnoiseError, LedgerUnavailable, Words
+from leastnoise.cli.app import error_text
+from leastnoise.errors import (
+    BudgetExceeded,
+    InvalidParameter,
+    LeastnoiseError,
+    LedgerUnavailable,
+    Words,
+)
 from leastnoise.tables import Protected
 
 BOTH = ln.Privacy(1, "1e-6")
@@ -75,59 +81,59 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "integer sensitivity": (
         lambda: ln.calibrate(BOTH, sensitivity="1.5", integer=True),
-        "the sensitivity of a whole-number answer must be a whole number; got 1.5. Round it "
+        "the sensitivity of a whole-number answer must be a whole number, got 1.5. Round it "
         "up, or leave out integer=True.",
-        "the sensitivity of a whole-number answer must be a whole number; got 1.5. Round it "
+        "the sensitivity of a whole-number answer must be a whole number, got 1.5. Round it "
         "up, or leave out --integer.",
     ),
     "integer geometric": (
         lambda: ln.calibrate(BOTH, sensitivity=1, family="geometric"),
-        "geometric noise needs whole-number answers and ε > 0; got real-valued ones and (ε, "
+        "geometric noise needs whole-number answers and ε > 0, got real-valued ones and (ε, "
         "δ) = (1, 0.000001). Pass integer=True, or choose another family.",
-        "geometric noise needs whole-number answers and ε > 0; got real-valued ones and (ε, "
+        "geometric noise needs whole-number answers and ε > 0, got real-valued ones and (ε, "
         "δ) = (1, 0.000001). Pass --integer, or choose another family.",
     ),
     "integer value": (
         lambda: ln.calibrate(BOTH, sensitivity=1, integer=True).release(1.5),
-        "with integer=True the value to release must be a whole number; got one of type float"
+        "with integer=True the value to release must be a whole number, got one of type float"
         " that is not. Leave out integer=True.",
-        "with --integer the value to release must be a whole number; got one of type float "
+        "with --integer the value to release must be a whole number, got one of type float "
         "that is not. Leave out --integer.",
     ),
     "integer error": (
         lambda: ln.privacy_for(error="1.5", confidence="0.9", sensitivity=1, delta=0, integer=True),
-        "the error of a whole-number answer must be a whole number; got '1.5'. Give 1, or "
+        "the error of a whole-number answer must be a whole number, got '1.5'. Give 1, or "
         "leave out integer=True.",
-        "the error of a whole-number answer must be a whole number; got '1.5'. Give 1, or "
+        "the error of a whole-number answer must be a whole number, got '1.5'. Give 1, or "
         "leave out --integer.",
     ),
     "integer wanted": (
         lambda: ln.NumericQuery("x", sensitivity="1.5", integer=True),
-        "the sensitivity of a whole-number answer must be a whole number; got 1.5. Round it "
+        "the sensitivity of a whole-number answer must be a whole number, got 1.5. Round it "
         "up, or leave out integer=True.",
-        "the sensitivity of a whole-number answer must be a whole number; got 1.5. Round it "
+        "the sensitivity of a whole-number answer must be a whole number, got 1.5. Round it "
         "up, or leave out --integer.",
     ),
     "fresh, ledger": (
         lambda: ln.calibrate(BOTH, sensitivity=1).release(1, key="x"),
-        "a key is kept by a ledger; got one, or fresh=True, without a ledger. Give "
+        "a key is kept by a ledger, got one, or fresh=True, without a ledger. Give "
         "ledger=Ledger(…), or leave both out.",
-        "a key is kept by a ledger; got one, or --fresh, without a ledger. Give --ledger "
+        "a key is kept by a ledger, got one, or --fresh, without a ledger. Give --ledger "
         "FILE, or leave both out.",
     ),
     "limit": (
         lambda: ln.Ledger("none.ledger"),
-        "a ledger must exist, or be begun with a limit; got 'none.ledger', which is not "
+        "a ledger must exist, or be begun with a limit, got 'none.ledger', which is not "
         "there. Give limit=Privacy(epsilon=…, delta=…) to begin one.",
-        "a ledger must exist, or be begun with a limit; got 'none.ledger', which is not "
+        "a ledger must exist, or be begun with a limit, got 'none.ledger', which is not "
         "there. Use leastnoise ledger FILE new --epsilon … --delta … to begin one.",
     ),
     "limit of a dataset": (
         lambda: begun_otherwise(dataset="other"),
-        "a data set in a ledger must have a limit; got 'other', which has none (the ledger "
+        "a data set in a ledger must have a limit, got 'other', which has none (the ledger "
         "was begun with 'data'). Look at its name; only for other people than those of the "
         "data sets there are, begin it with limit=Privacy(epsilon=…, delta=…).",
-        "a data set in a ledger must have a limit; got 'other', which has none (the ledger "
+        "a data set in a ledger must have a limit, got 'other', which has none (the ledger "
         "was begun with 'data'). Look at its name; only for other people than those of the "
         "data sets there are, begin it with leastnoise ledger FILE new --dataset … --epsilon "
         "… --delta ….",
@@ -141,97 +147,97 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "allow": (
         lambda: begun_otherwise(limit=ln.Privacy(2)),
-        "a ledger's limit stays as it is; got (ε, δ) = (2, 0) where it is (ε, δ) = (1, "
+        "a ledger's limit stays as it is, got (ε, δ) = (2, 0) where it is (ε, δ) = (1, "
         "0.000001). Leave it out, or set another with allow().",
-        "a ledger's limit stays as it is; got (ε, δ) = (2, 0) where it is (ε, δ) = (1, "
+        "a ledger's limit stays as it is, got (ε, δ) = (2, 0) where it is (ε, δ) = (1, "
         "0.000001). Leave it out, or set another with leastnoise ledger FILE allow.",
     ),
     "overwrite": (
         over_a_file,
-        "a table must not be written over another file; got the name of one that is there. "
+        "a table must not be written over another file, got the name of one that is there. "
         "Choose another name, or give overwrite=True.",
-        "a table must not be written over another file; got the name of one that is there. "
+        "a table must not be written over another file, got the name of one that is there. "
         "Choose another name, or give --overwrite.",
     ),
     "formulas": (
         lambda: people().count(keys=["=1+1"], **ONE_GROUP).to_csv("f.csv"),
         "texts in a CSV file must not begin with = + - @ or a space that is not one, which "
-        "spreadsheets run as formulas; got one that does. Write Parquet or JSON; or give "
+        "spreadsheets run as formulas, got one that does. Write Parquet or JSON; or give "
         "formulas=True, and tell who reads the file.",
         "texts in a CSV file must not begin with = + - @ or a space that is not one, which "
-        "spreadsheets run as formulas; got one that does. Write Parquet or JSON.",
+        "spreadsheets run as formulas, got one that does. Write Parquet or JSON.",
     ),
     "rows": (
         too_long,
-        "exported whole numbers must have at most 38 digits; got one that has more. Use "
+        "exported whole numbers must have at most 38 digits, got one that has more. Use "
         "rows(), which are exact.",
-        "exported whole numbers must have at most 38 digits; got one that has more. Use "
+        "exported whole numbers must have at most 38 digits, got one that has more. Use "
         "--json, which is exact.",
     ),
     "keys": (
         lambda: people().count(**ONE_GROUP),
-        "groups can be discovered only by noise of a largest size, which needs δ > 0; got a "
+        "groups can be discovered only by noise of a largest size, which needs δ > 0, got a "
         "promise with δ = 0. Give keys=, the groups to answer for, or promise a δ.",
-        "groups can be discovered only by noise of a largest size, which needs δ > 0; got a "
+        "groups can be discovered only by noise of a largest size, which needs δ > 0, got a "
         "promise with δ = 0. Give --group, the groups to answer for, or promise a δ.",
     ),
     "no keys": (
         lambda: ln.Count(by="region", keys=[]),
-        "there must be at least one group to answer for; got an empty list of keys. Give "
+        "there must be at least one group to answer for, got an empty list of keys. Give "
         "some, or leave keys out to have groups discovered.",
-        "there must be at least one group to answer for; got an empty list of keys. Give "
+        "there must be at least one group to answer for, got an empty list of keys. Give "
         "some, or leave --group and --groups-file out to have groups discovered.",
     ),
     "keys without by": (
         lambda: ln.Count(keys=["north"]),
-        "keys are the groups to answer for; got keys without by. Give by=, or leave them out.",
-        "keys are the groups to answer for; got --group without --by. Give --by, or leave "
+        "keys are the groups to answer for, got keys without by. Give by=, or leave them out.",
+        "keys are the groups to answer for, got --group without --by. Give --by, or leave "
         "them out.",
     ),
     "by without keys": (
         lambda: ln.Histogram("age", edges=[0, 1], by="region"),
-        "a histogram by group must be for given groups; got by without keys. Give keys=.",
-        "a histogram by group must be for given groups; got --by without --group. Give --group.",
+        "a histogram by group must be for given groups, got by without keys. Give keys=.",
+        "a histogram by group must be for given groups, got --by without --group. Give --group.",
     ),
     "max_groups without by": (
         lambda: ln.Count(max_groups=2),
-        "max_groups is for answers by group; got it without by. Give by=, or leave it out.",
-        "max_groups is for answers by group; got it without --by. Give --by, or leave it out.",
+        "max_groups is for answers by group, got it without by. Give by=, or leave it out.",
+        "max_groups is for answers by group, got it without --by. Give --by, or leave it out.",
     ),
     "unit": (
         lambda: people(unit=None, max_rows=2),
-        "where every row is a unit, one row of it counts; got max_rows without a column of "
+        "where every row is a unit, one row of it counts, got max_rows without a column of "
         "units. Give unit=, or leave it out.",
-        "where every row is a unit, one row of it counts; got max_rows without a column of "
+        "where every row is a unit, one row of it counts, got max_rows without a column of "
         "units. Give --unit, or leave it out.",
     ),
     "max_rows": (
         lambda: people(max_rows=None),
-        "max_rows must say how many rows of a unit count in a group; got none. Give "
+        "max_rows must say how many rows of a unit count in a group, got none. Give "
         "max_rows=1 if everyone has one row, or as many as most have: more means more noise.",
-        "max_rows must say how many rows of a unit count in a group; got none. Give "
+        "max_rows must say how many rows of a unit count in a group, got none. Give "
         "--max-rows 1 if everyone has one row, or as many as most have: more means more "
         "noise.",
     ),
     "edges": (
         lambda: ln.Histogram("age", edges=5),
-        "edges must be a list of 2 to 1001 rising numbers; got 5. Give for instance edges=[0,"
+        "edges must be a list of 2 to 1001 rising numbers, got 5. Give for instance edges=[0,"
         " 18, 65, 120].",
-        "edges must be a list of 2 to 1001 rising numbers; got 5. Give for instance --edges "
+        "edges must be a list of 2 to 1001 rising numbers, got 5. Give for instance --edges "
         "0,18,65,120.",
     ),
     "which table": (
         lambda: ln.protect("postgresql://user@host/db", unit=None, ledger=ln.UNRECORDED),
         "a connection string leads to a database; which of its tables is meant must be said "
-        "by table=; got None. Give for instance table='people'.",
+        "by table=, got None. Give for instance table='people'.",
         "a connection string leads to a database; which of its tables is meant must be said "
-        "by --table; got none. Give for instance --table people.",
+        "by --table, got none. Give for instance --table people.",
     ),
     "table": (
         lambda: ln.protect("people.csv", table="people", unit=None, ledger=ln.UNRECORDED),
-        "table= must come with a connection string, of whose database it names a table; got "
+        "table= must come with a connection string, of whose database it names a table, got "
         "it with another source. Leave it out.",
-        "--table must come with a connection string, of whose database it names a table; got "
+        "--table must come with a connection string, of whose database it names a table, got "
         "it with another source. Leave it out.",
     ),
 }
@@ -246,23 +252,43 @@ def test_each_surface_reads_its_own_words(
     with pytest.raises(LeastnoiseError, match=re.escape(python)) as caught:
         raises()
     assert str(caught.value) == python
-    assert Refused(caught.value).message == command
+    assert " ".join(f"{caught.value.headline} {caught.value.advice}".split()) == command
+    assert " ".join(error_text(caught.value).split()) == command
 
 
 def test_parts_are_put_together_in_one_order() -> None:
     option = Words("integer=True", "--integer")
     error = InvalidParameter("a rule", got="this", fix="Leave out " + option + ".")
-    assert str(error) == "a rule; got this. Leave out integer=True."
-    assert error.command == "a rule; got this. Leave out --integer."
-    assert (error.rule, error.got, error.fix) == ("a rule", "this", "Leave out integer=True.")
-    assert str(InvalidParameter("a rule", got="this")) == "a rule; got this."
+    assert str(error) == "a rule, got this. Leave out integer=True."
+    assert (error.headline, error.advice) == ("a rule, got this.", "Leave out --integer.")
+    assert (error.problem, error.got, error.fix) == ("a rule", "this", "Leave out integer=True.")
+    assert str(InvalidParameter("a rule", got="this")) == "a rule, got this."
     assert str(InvalidParameter("a rule", fix="Do that.")) == "a rule. Do that."
     assert str(InvalidParameter(option + " was given")) == "integer=True was given"
     plain = InvalidParameter("one whole text.")
-    assert str(plain) == plain.command == plain.rule == "one whole text."
+    assert str(plain) == plain.headline == plain.problem == "one whole text."
+
+
+def test_the_terminal_shows_the_headline_then_details_and_advice() -> None:
+    error = BudgetExceeded(
+        Words("Not enough budget: ε = 2 is needed and ε = 1 remains", "Not enough budget"),
+        details=[("needed", "ε = 2"), ("remaining", "ε = 1")],
+        fix="Use a smaller " + Words("epsilon", "--epsilon") + ", " + "or raise the limit. " * 5,
+    )
+    assert error_text(error).splitlines() == [
+        "Not enough budget.",
+        "  needed     ε = 2",
+        "  remaining  ε = 1",
+        "  Use a smaller --epsilon, or raise the limit. or raise the limit. or raise the",
+        "  limit. or raise the limit. or raise the limit.",
+    ]
+    assert str(error).startswith("Not enough budget: ε = 2 is needed and ε = 1 remains. Use a sma")
 
 
 def test_errors_survive_being_sent_to_another_process() -> None:
-    error = InvalidParameter("a rule", got="this", fix=Words("Give by=.", "Give --by."))
+    error = BudgetExceeded(
+        "a rule", got="this", fix=Words("Give by=.", "Give --by."), details=[("a", "b")]
+    )
     again = pickle.loads(pickle.dumps(error))
-    assert (str(again), again.command, again.rule) == (str(error), error.command, error.rule)
+    assert str(again) == str(error)
+    assert vars(again) == vars(error)

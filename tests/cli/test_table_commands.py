@@ -24,6 +24,7 @@ import leastnoise as ln
 from leastnoise.cli import main
 from leastnoise.tables import QUERIES, TableQuery, census
 from tests.support.ledger_files import edit
+from tests.support.screens import assert_readable
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -398,7 +399,7 @@ def test_what_cannot_be_written_is_refused_before_it_is_charged(folder: Path) ->
         "folder.csv --overwrite": "--out must not write over what is there",
         "people-1.csv --overwrite": "--out must not write over what is read",
         "a.csv --overwrite": "--out must not write over a ledger or a witness",
-        "a.txt": "--out must end in .csv, .parquet, .json; got 'a.txt'",
+        "a.txt": "--out must end in .csv, .parquet, .json, got 'a.txt'",
         "no/where.csv": "--out must be in a folder",
     }.items():
         done = call(*question, "--out", *out.split())
@@ -475,7 +476,7 @@ MISTAKES = [
             *UNIT,
             *RECORDED,
         ],
-        "every key must be given once; got one twice.",
+        "every key must be given once, got one twice.",
     ),
     (
         [
@@ -502,12 +503,12 @@ MISTAKES = [
     (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--where", "a = '\udcff'"], "bytes that are"),
     (
         ["count", "people.csv", *HALF, *UNIT, "--unrecorded", "--dataset", "a"],
-        "--dataset is for a ledger; got it without one.",
+        "--dataset is for a ledger, got it without one.",
     ),
     (["count", "people.csv", *HALF, *UNIT, "--unrecorded", "--key", "a"], "Give --ledger FILE, or"),
     (
         ["sum", "people.csv", "income", "--bounds", "9", "-9", *HALF, *UNIT, *RECORDED],
-        "the lower bound must be below the upper one; got 9 and -9.",
+        "the lower bound must be below the upper one, got 9 and -9.",
     ),
     (
         ["sum", "people.parquet", "region", "--bounds", "0", "9", *HALF, *UNIT, *RECORDED],
@@ -531,7 +532,7 @@ MISTAKES = [
             *UNIT,
             *RECORDED,
         ],
-        "the share of a quantile must be above 0 and below 1; got '1'.",
+        "the share of a quantile must be above 0 and below 1, got '1'.",
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0", *HALF, *UNIT, *RECORDED],
@@ -555,20 +556,18 @@ MISTAKES = [
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0,,1", *ONE, *HALF, *UNIT, *RECORDED],
-        "an edge must be a finite number; got ''.",
+        "an edge must be a finite number, got ''.",
     ),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "message"), MISTAKES)
-def test_a_mistake_is_one_line_says_what_to_type_and_costs_nothing(
-    arguments: list[str], message: str
-) -> None:
+def test_a_mistake_says_what_to_type_and_costs_nothing(arguments: list[str], message: str) -> None:
     done = call(*arguments)
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith("Error: ")
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert message in " ".join(done.stderr.split())
+    assert_readable(done.stderr)
     for secret in (CANARY, str(CANARY_NUMBER), "sesame"):
         assert secret not in done.stderr
     assert not re.search(r"\b(by|keys|edges|unit|max_rows|table|overwrite)=", done.stderr)

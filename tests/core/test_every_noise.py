@@ -566,11 +566,11 @@ def test_moments_that_would_fill_the_memory_are_refused(noise: Smooth, p: Any) -
         (lambda: TruncatedLaplace(1, 0), "radius must be .*got 0"),
         (lambda: TruncatedLaplace(1, 10**6), "at most 131072 times its scale.*Use Laplace"),
         (lambda: Laplace(1).scaled(0), "factor must be"),
-        (lambda: Rounded(Fraction(0), Laplace(1)), "a step above 0; got 0"),
+        (lambda: Rounded(Fraction(0), Laplace(1)), "a step above 0, got 0"),
         (lambda: Laplace(1).quantile(Fraction(1)), "strictly between 0 and 1"),
         (lambda: Rounded(Fraction(1), Gaussian(1)).quantile(Fraction(0)), "strictly between 0 and"),
         (lambda: Rounded(Fraction(1), Gaussian(1)).within(Fraction(1)), "within no bound"),
-        (lambda: Gaussian(1).ppf(1.5), "between 0 and 1; got 3/2"),
+        (lambda: Gaussian(1).ppf(1.5), "between 0 and 1, got 3/2"),
         (lambda: Gaussian(1).cdf([1, 2]), "a number or a numpy array"),
     ],
 )

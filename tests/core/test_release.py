@@ -314,7 +314,7 @@ def test_a_sensitivity_that_protects_nothing_is_refused(
 def test_integers_are_not_added_up_in_fractions() -> None:
     """Half a step rounds up: two sums half a step apart would get noise for none."""
     releaser = ln.calibrate(ln.Privacy(1), sensitivity=1, integer=True).releaser
-    with pytest.raises(ln.errors.InvalidParameter, match=r"in whole steps; got a step of 0\.5"):
+    with pytest.raises(ln.errors.InvalidParameter, match=r"in whole steps, got a step of 0\.5"):
         releaser.add_noise_to_steps([0, 1], Fraction(1, 2))
 
 
@@ -327,7 +327,7 @@ def test_preparing_reads_no_bits_and_checks_everything(monkeypatch: pytest.Monke
         broken.setattr("leastnoise.core.sampling.entropy.urandom", fail)
         one, many = releaser.prepare(5), releaser.prepare_array(np.arange(3))
         for wrong, kind in ((2.5, "float"), (Fraction(1, 3), "Fraction")):
-            message = f"must be a whole number; got one of type {kind} that is not"
+            message = f"must be a whole number, got one of type {kind} that is not"
             with pytest.raises(ln.errors.InvalidParameter, match=message):
                 releaser.prepare(wrong)
             with pytest.raises(ln.errors.InvalidParameter, match=message):

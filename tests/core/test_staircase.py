@@ -357,10 +357,10 @@ def test_at_epsilon_0_on_the_lattice_too(noise: DiscreteStaircase, moved: int) -
 
 def test_a_profile_is_refused_with_the_reason() -> None:
     with pytest.raises(
-        InvalidParameter, match=r"up to 128 of its periods; got a sensitivity of 12"
+        InvalidParameter, match=r"up to 128 of its periods, got a sensitivity of 12"
     ):
         Profile(Staircase(1, 0, "1/2"), sensitivity=129).delta(1)
-    with pytest.raises(InvalidParameter, match=r"must have a largest size; got Staircase, which"):
+    with pytest.raises(InvalidParameter, match=r"must have a largest size, got Staircase, which"):
         rearrange(Staircase(1, 0, "1/2"), ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l1)
 
 
@@ -705,7 +705,7 @@ def test_the_lines_say_that_there_is_no_largest_error() -> None:
     for shown in (answer, many):
         assert ">Max error</th><td>none</td>" in shown._repr_html_()
     with pytest.raises(
-        InvalidParameter, match=r"within no bound for certain; got a confidence of 1"
+        InvalidParameter, match=r"within no bound for certain, got a confidence of 1"
     ):
         answer.interval(1)
     assert answer.interval("0.999999")[0] < answer.interval()[0]
@@ -722,14 +722,14 @@ def test_a_spike_narrower_than_a_step_asks_first() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((0, 0, "1/2"), r"period must be greater than 0; got 0\."),
-        (("x", 0, "1/2"), r"period must be a finite number; got 'x'\."),
-        ((1, "1.1", "1/2"), r"γ must lie between 0 and 1; got '1\.1'\. Give the share"),
-        ((1, -1, "1/2"), r"γ must lie between 0 and 1; got -1\. Give the share"),
-        ((1, None, "1/2"), r"γ must be a finite number; got None\."),
-        ((1, 0, 0), r"ratio must lie between 0 and 1; got 0\. Give the factor"),
-        ((1, 0, 1), r"ratio must lie between 0 and 1; got 1\. Give the factor"),
-        ((1, 0, math.nan), r"ratio must be a finite number; got nan\."),
+        ((0, 0, "1/2"), r"period must be greater than 0, got 0\."),
+        (("x", 0, "1/2"), r"period must be a finite number, got 'x'\."),
+        ((1, "1.1", "1/2"), r"γ must lie between 0 and 1, got '1\.1'\. Give the share"),
+        ((1, -1, "1/2"), r"γ must lie between 0 and 1, got -1\. Give the share"),
+        ((1, None, "1/2"), r"γ must be a finite number, got None\."),
+        ((1, 0, 0), r"ratio must lie between 0 and 1, got 0\. Give the factor"),
+        ((1, 0, 1), r"ratio must lie between 0 and 1, got 1\. Give the factor"),
+        ((1, 0, math.nan), r"ratio must be a finite number, got nan\."),
     ],
 )
 def test_what_is_no_staircase_is_refused(arguments: tuple[object, ...], message: str) -> None:
@@ -740,13 +740,13 @@ def test_what_is_no_staircase_is_refused(arguments: tuple[object, ...], message:
 @pytest.mark.parametrize(
     ("ratio", "runs", "message"),
     [
-        (HALF, (), r"must follow one another from 0; got 0 that"),
-        (HALF, (Run(1, 1, 1),), r"must follow one another from 0; got 1 that"),
-        (HALF, (Run(0, 2, 2), Run(3, 1, 1)), r"must follow one another from 0; got 2 that"),
-        (HALF, (Run(0, 0, 1),), r"must follow one another from 0; got 1 that"),
+        (HALF, (), r"must follow one another from 0, got 0 that"),
+        (HALF, (Run(1, 1, 1),), r"must follow one another from 0, got 1 that"),
+        (HALF, (Run(0, 2, 2), Run(3, 1, 1)), r"must follow one another from 0, got 2 that"),
+        (HALF, (Run(0, 0, 1),), r"must follow one another from 0, got 1 that"),
         (HALF, (Run(0, 1, 2), Run(1, 1, 3)), r"must never rise, and the last .* got 2 that"),
         (HALF, (Run(0, 1, 3), Run(1, 1, 1)), r"must never rise, and the last .* got 2 that"),
-        (Fraction(1), (Run(0, 1, 1),), r"a ratio between 0 and 1; got 1 and 1\. Give such"),
+        (Fraction(1), (Run(0, 1, 1),), r"a ratio between 0 and 1, got 1 and 1\. Give such"),
     ],
 )
 def test_what_is_no_lattice_staircase_is_refused(
@@ -760,18 +760,18 @@ def test_what_has_no_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     noise = Staircase(1, "1/2", "1/2")
     for law in (noise, LAW):
         with pytest.raises(
-            Unsupported, match=r"known at every size; got Cost\(log1p\), a function"
+            Unsupported, match=r"known at every size, got Cost\(log1p\), a function"
         ):
             law.expected(ln.Cost(math.log1p))
         for level in (0, 1):
             with pytest.raises(
-                InvalidParameter, match=rf"strictly between 0 and 1 only; got {level}"
+                InvalidParameter, match=rf"strictly between 0 and 1 only, got {level}"
             ):
                 law.quantile(Fraction(level))
-        with pytest.raises(Unsupported, match=r"at most 33554432 binary digits; got one with more"):
+        with pytest.raises(Unsupported, match=r"at most 33554432 binary digits, got one with more"):
             law.mass(Fraction(10) ** 12)
     monkeypatch.setattr("leastnoise.costs.expectation._TERMS", 500)
-    with pytest.raises(Unsupported, match=r"at most 500 periods of a noise; got one that needs"):
+    with pytest.raises(Unsupported, match=r"at most 500 periods of a noise, got one that needs"):
         private("1e-3").expected(ln.lp("3/2"))
 
 
@@ -787,5 +787,5 @@ def test_a_picture_of_a_staircase_is_its_density() -> None:
             assert noise._pdf((low + high) / 2) == height
         assert noise.mass(drawn.breaks[0]) < Fraction(1, 500)
     assert plots.laws({"staircase": noise}, "a staircase").to_dict()
-    with pytest.raises(Unsupported, match=r"at most 1000 periods; got \d+\. Give a ratio further"):
+    with pytest.raises(Unsupported, match=r"at most 1000 periods, got \d+\. Give a ratio further"):
         plots.laws({"staircase": private("0.001")}, "too long")

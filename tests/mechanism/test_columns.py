@@ -372,15 +372,15 @@ def coded(values: Any) -> Any:
     return pa.array(values).dictionary_encode()
 
 
-KIND = "a column to release must hold floats or integers of at most 64 bits; got one of type "
-INTEGERS = "a column to release must hold integers of at most 64 bits; got one of type "
-MISSING = "a column to release must be free of missing values; got one of type "
-FINITE = "a column to release must hold finite numbers only; got one of type "
-EMPTY = "a column to release must have at least one element; got an empty one. Give"
+KIND = "a column to release must hold floats or integers of at most 64 bits, got one of type "
+INTEGERS = "a column to release must hold integers of at most 64 bits, got one of type "
+MISSING = "a column to release must be free of missing values, got one of type "
+FINITE = "a column to release must hold finite numbers only, got one of type "
+EMPTY = "a column to release must have at least one element, got an empty one. Give"
 FRAME = (
-    "columns are released one by one, each with noise of its own for its own sensitivity; got a "
+    "columns are released one by one, each with noise of its own for its own sensitivity, got a "
 )
-UNREADABLE = "a column to release must be readable as a numpy array of its own type; got one of "
+UNREADABLE = "a column to release must be readable as a numpy array of its own type, got one of "
 DO = {KIND: ". Convert it first.", INTEGERS: ". Convert it first."}
 DO |= {
     MISSING: " that is not. Fill them first, by a rule that does not",

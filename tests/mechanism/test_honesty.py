@@ -246,5 +246,5 @@ def test_the_line_of_an_array_includes_the_rounding_of_its_floats() -> None:
 
 
 def test_only_a_noise_is_rearranged() -> None:
-    with pytest.raises(InvalidParameter, match="read from a family's own law; got int"):
+    with pytest.raises(InvalidParameter, match="read from a family's own law, got int"):
         rearrange(5, ln.Privacy(delta="0.1"), sensitivity=1, cost=ln.l1)  # type: ignore[arg-type]

@@ -114,20 +114,20 @@ def test_places_are_the_decimals_of_three_digits_in_order(number: str) -> None:
 
 
 WRONG = [
-    ({"error": 0}, "error must be greater than 0; got 0."),
-    ({"error": -1}, "error must be greater than 0; got -1."),
-    ({"error": "x"}, "error must be a finite number; got 'x'."),
-    ({"error": "2.5", "integer": True}, "must be a whole number; got '2.5'. Give 2, or"),
-    ({"confidence": 0}, "confidence must be above 0 and below 1; got 0."),
-    ({"confidence": 1}, "confidence must be above 0 and below 1; got 1."),
-    ({"delta": None}, "one of ε and δ must be given, and the other is asked for; got neither."),
-    ({"epsilon": 1}, "one of ε and δ must be given, and the other is asked for; got both."),
-    ({"delta": 1}, "δ must be at least 0 and less than 1; got 1."),
-    ({"sensitivity": 0}, "sensitivity must be greater than 0; got 0."),
+    ({"error": 0}, "error must be greater than 0, got 0."),
+    ({"error": -1}, "error must be greater than 0, got -1."),
+    ({"error": "x"}, "error must be a finite number, got 'x'."),
+    ({"error": "2.5", "integer": True}, "must be a whole number, got '2.5'. Give 2, or"),
+    ({"confidence": 0}, "confidence must be above 0 and below 1, got 0."),
+    ({"confidence": 1}, "confidence must be above 0 and below 1, got 1."),
+    ({"delta": None}, "one of ε and δ must be given, and the other is asked for, got neither."),
+    ({"epsilon": 1}, "one of ε and δ must be given, and the other is asked for, got both."),
+    ({"delta": 1}, "δ must be at least 0 and less than 1, got 1."),
+    ({"sensitivity": 0}, "sensitivity must be greater than 0, got 0."),
     ({"cost": ln.Cost(lambda x: -x)}, "never fall"),
-    ({"error": "1e-9"}, "some ε up to 50 allows so often; got 1e-9 with 0.95. Accept a larger"),
+    ({"error": "1e-9"}, "some ε up to 50 allows so often, got 1e-9 with 0.95. Accept a larger"),
     ({"error": "1e-9", "delta": None, "epsilon": 0}, "some δ up to 0.999 allows so often"),
-    ({"solve": 1}, "solve must be True or False; got 1."),
+    ({"solve": 1}, "solve must be True or False, got 1."),
 ]
 
 

@@ -295,8 +295,8 @@ def test_no_promise_is_no_comparison() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"releases": 0}, "releases must be a whole number of at least 1; got 0"),
-        ({"releases": 1.5}, "releases must be a whole number of at least 1; got 1.5"),
+        ({"releases": 0}, "releases must be a whole number of at least 1, got 0"),
+        ({"releases": 1.5}, "releases must be a whole number of at least 1, got 1.5"),
         ({"sensitivity": 0}, "sensitivity must be greater than 0"),
         ({"shape": "all"}, 'shape must be "unimodal" or "any"'),
         ({"solve": "no"}, "solve must be True or False"),
@@ -312,7 +312,7 @@ def test_wrong_questions_are_refused(wrong: dict[str, object], message: str) -> 
 def test_a_row_that_is_not_there_says_why() -> None:
     with pytest.raises(InvalidParameter, match="classic Gaussian noise needs 0 < ε < 1"):
         _ = BOTH["classic_gaussian"]
-    with pytest.raises(InvalidParameter, match=r"those compared, .*; got 'nothing'"):
+    with pytest.raises(InvalidParameter, match=r"those compared, .*, got 'nothing'"):
         _ = BOTH["nothing"]
 
 

@@ -144,7 +144,7 @@ def test_moments_of_canonical_noise(
 
 
 def test_a_law_that_is_not_known_is_refused() -> None:
-    with pytest.raises(ValueError, match="a law must be one that is known here; got 'cauchy'"):
+    with pytest.raises(ValueError, match="a law must be one that is known here, got 'cauchy'"):
         laws.moments({"kind": "cauchy"})
 
 

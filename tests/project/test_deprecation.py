@@ -239,7 +239,7 @@ BOTH = {
 
 @pytest.mark.parametrize("old", BOTH)
 def test_the_old_and_the_new_word_together_are_rejected(old: str) -> None:
-    with pytest.raises(TypeError, match=rf"`{old}` is the old name of `\w+`; got both"):
+    with pytest.raises(TypeError, match=rf"`{old}` is the old name of `\w+`, got both"):
         BOTH[old]()
 
 

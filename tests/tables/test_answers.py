@@ -254,7 +254,7 @@ def test_a_quantile_with_an_interval_prints_it() -> None:
     for text in (str(answer), answer._repr_html_(), str(grouped([answer]))):
         assert "2.5 to 7.5" in text
     assert "90% interval 2.5 to 7.5, rank error at most 4 rows" in str(answer)
-    with pytest.raises(InvalidParameter, match=r"confidence of 0\.9; got 0\.95\. Give at most"):
+    with pytest.raises(InvalidParameter, match=r"confidence of 0\.9, got 0\.95\. Give at most"):
         answer.interval(0.95)
     with pytest.raises(InvalidParameter, match="must be cells around 3"):
         quantile(3, ends=(4, 5))
@@ -333,7 +333,7 @@ def test_a_table_is_indexed_by_its_keys() -> None:
     assert "s" in single
     for missing in ("x", 1, None, ("n", "s"), ["n"]):
         assert missing not in single
-        with pytest.raises(InvalidParameter, match="one of the 2 groups of this table, by a; got"):
+        with pytest.raises(InvalidParameter, match="one of the 2 groups of this table, by a, got"):
             single[missing]
     truths = grouped(answers[:2], [False, True])
     assert truths[True] is answers[1]

@@ -317,7 +317,7 @@ def test_few_rows_have_intervals_as_wide_as_the_bounds() -> None:
     answer = people(x=[5.0]).median("x", bounds=(0, 10), interval="0.99", privacy=ln.Privacy("0.1"))
     assert isinstance(answer, IntervalQuantileAnswer)
     assert answer.interval() == answer.interval("0.9")
-    with pytest.raises(InvalidParameter, match=r"confidence of 0\.99; got 0\.999\. Give at most"):
+    with pytest.raises(InvalidParameter, match=r"confidence of 0\.99, got 0\.999\. Give at most"):
         answer.interval(0.999)
 
 
@@ -459,7 +459,7 @@ def test_a_delta_alone_is_refused_before_anything_is_charged(
     delta = ln.Privacy(delta="0.1")
     with ln.Ledger(tmp_path / "a.ledger", limit=delta) as ledger:
         table = ln.protect(census_like(), unit="u", max_rows=1, ledger=ledger, name="three")
-        with pytest.raises(InvalidParameter, match=r"a quantile, requires ε > 0 .*; got ε = 0"):
+        with pytest.raises(InvalidParameter, match=r"a quantile, requires ε > 0 .*, got ε = 0"):
             table.ask(questions, privacy=delta, allow_exact=True)
         assert ledger.spent == ln.Privacy(0, 0)
 

@@ -405,8 +405,8 @@ def test_max_groups_must_be_given_where_a_unit_can_be_in_several_groups(
         InvalidParameter, match=r"max_groups must be given.*Write max_groups=1 "
     ) as e:
         people.ask([question], privacy=PRIVACY)
-    assert "--max-groups must be given" in e.value.command
-    assert "Write --max-groups 1 " in e.value.command
+    assert "--max-groups must be given" in e.value.headline
+    assert "Write --max-groups 1 " in e.value.headline + e.value.advice
     given = dataclasses.replace(question, max_groups=1)
     assert people.ask([given], privacy=PRIVACY)
     assert given.to_dict() == question.to_dict()  # as ledgers of 0.5.0 have it

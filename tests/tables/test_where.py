@@ -370,9 +370,9 @@ LEFT = r"where a column, not or \( is expected\. The column stands on the left"
             "a in (" + ", ".join("1" * 1001) + ")",
             "got '1' at character 3007 of .*, where a list of",
         ),
-        ("a" * 10_001, "where must have at most 10000 characters; got 10001. Give a shorter"),
-        (None, 'where must be a condition as a text; got None. Write it as in where="age >= 18'),
-        (b"a = 1", "where must be a condition as a text; got an object of type bytes"),
+        ("a" * 10_001, "where must have at most 10000 characters, got 10001. Give a shorter"),
+        (None, 'where must be a condition as a text, got None. Write it as in where="age >= 18'),
+        (b"a = 1", "where must be a condition as a text, got an object of type bytes"),
     ],
 )
 def test_refused(text: Any, message: str) -> None:
@@ -614,21 +614,21 @@ def test_a_csv_file_is_read_as_what_it_is_compared_with(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("worb = 'a'", "in a condition must be a column of .*; got 'worb'. Did you mean 'word'?"),
-        ("Word = 'a'", "in a condition must be a column of .*; got 'Word'. Did you mean 'word'?"),
-        ("small = 1 or zzz = 1", "in a condition must be a column of .*; got 'zzz'. Look at"),
-        ("moment is null", "must be about columns of numbers, .*; got the column 'moment' of anot"),
+        ("worb = 'a'", "in a condition must be a column of .*, got 'worb'. Did you mean 'word'?"),
+        ("Word = 'a'", "in a condition must be a column of .*, got 'Word'. Did you mean 'word'?"),
+        ("small = 1 or zzz = 1", "in a condition must be a column of .*, got 'zzz'. Look at"),
+        ("moment is null", "must be about columns of numbers, .*, got the column 'moment' of anot"),
         (
             "small = '1'",
-            "compare 'small', a column of kind integer, with numbers; got the text '1'",
+            "compare 'small', a column of kind integer, with numbers, got the text '1'",
         ),
         (
             "real = true",
-            "compare 'real', a column of kind real, with numbers; got the boolean true",
+            "compare 'real', a column of kind real, with numbers, got the boolean true",
         ),
-        ("price in ('a')", "compare 'price', a column of kind decimal, with numbers; got the tex"),
-        ("word != 1", "compare 'word', a column of kind text, with 'texts'; got the number 1"),
-        ("flag = 1", "compare 'flag', a column of kind boolean, with true and false; got the num"),
+        ("price in ('a')", "compare 'price', a column of kind decimal, with numbers, got the tex"),
+        ("word != 1", "compare 'word', a column of kind text, with 'texts', got the number 1"),
+        ("flag = 1", "compare 'flag', a column of kind boolean, with true and false, got the num"),
         ("day < 2024", "compare 'day', a column of kind date, with dates, as in date '2024-02-29'"),
         ("not day = '2024-02-29'", "compare 'day', a column of kind date, with dates"),
     ],

@@ -116,7 +116,7 @@ def check_complete(name: str, family: Family) -> None:
         raise TypeError(f"the family {name} must name the classes of its noise; it names none")
     if not isinstance(family.approximation, Approximation):
         raise TypeError(
-            f"the family {name} must have an approximation; got {family.approximation!r}"
+            f"the family {name} must have an approximation, got {family.approximation!r}"
         )
     for noise in family.noise:
         _check_class(name, noise)

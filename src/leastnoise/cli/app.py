@@ -22,6 +22,7 @@ from leastnoise.errors import (
     QueryFailed,
     ReleaseFailed,
 )
+from leastnoise.rendering import labelled, terminal_width, wrap
 
 if TYPE_CHECKING:
     from leastnoise.tables import TableQuery
@@ -97,7 +98,7 @@ class Once(click.Command):
             if options.count(option) > 1 and not ctx.resilient_parsing:
                 name = option.opts[0]
                 raise InvalidParameter(
-                    f"an option must be given once; got {name} {options.count(option)} times. "
+                    f"an option must be given once, got {name} {options.count(option)} times. "
                     "Leave out all but one."
                 )
         eager = any(getattr(one, "is_eager", False) for one in given)  # such as --help
@@ -112,11 +113,22 @@ class Once(click.Command):
 
 
 class Refused(click.ClickException):
-    """An error of the library, as one line on the error stream, in the command line's words."""
+    """An error of the library in the command line's words: what is wrong, then what to do."""
 
     def __init__(self, error: LeastnoiseError, exit_code: int | None = None) -> None:
-        super().__init__(error.command)
+        super().__init__(error_text(error))
         self.exit_code = exit_code or _EXIT_CODES.get(type(error), 2)  # type: ignore[misc]  # click's own way
+
+
+def error_text(error: LeastnoiseError) -> str:
+    """Return an error for the terminal: the headline, then details and advice, indented."""
+    width = terminal_width()
+    before = "Error: "  # what click prints before it
+    lines = wrap(error.headline, first=before, further="  ", width=width)
+    below = labelled(error.details, width=width - 2)
+    for line in error.advice.splitlines():
+        below += wrap(line, width=width - 2) or [""]
+    return "\n".join([*lines, *(f"  {line}".rstrip() for line in below)]).removeprefix(before)
 
 
 class _OnFirstUse(MutableMapping[str, click.Command]):

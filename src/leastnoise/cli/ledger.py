@@ -106,7 +106,7 @@ def _check(action: str, given: dict[str, Any]) -> None:
     for name, value in given.items():
         if value not in (None, False) and name not in _ACTIONS[action]:
             raise InvalidParameter(
-                f"--{name.removeprefix('as_')} is for {_actions_with(name)}; got it with {action}. "
+                f"--{name.removeprefix('as_')} is for {_actions_with(name)}, got it with {action}. "
                 "Leave it out."
             )
 
@@ -116,7 +116,7 @@ def _parts_of_limit(given: dict[str, Any], *, needed: bool = True) -> dict[str, 
     parts = {name: given[name] for name in ("epsilon", "delta") if given[name] is not None}
     if needed and not parts:
         raise InvalidParameter(
-            "a limit must say ε, δ or both; got neither. Give for instance --epsilon 1 --delta "
+            "a limit must say ε, δ or both, got neither. Give for instance --epsilon 1 --delta "
             "1e-6."
         )
     return parts
@@ -151,7 +151,7 @@ def _first_limit(given: dict[str, Any], witness: str | None) -> Privacy | None:
     limit = Privacy(**parts)
     if not (limit.epsilon or limit.delta):
         raise InvalidParameter(
-            "a limit must leave something to spend; got ε = 0 and δ = 0. Give for instance "
+            "a limit must leave something to spend, got ε = 0 and δ = 0. Give for instance "
             "--epsilon 1 --delta 1e-6."
         )
     return limit
@@ -258,7 +258,7 @@ def _plot(found: "Ledger", given: dict[str, Any]) -> Printing:
 
     if given["out"] is None:
         raise InvalidParameter(
-            "a picture must be written to a file; got none. Give for instance --out budget.png."
+            "a picture must be written to a file, got none. Give for instance --out budget.png."
         )
     chart = budget(found, dataset=given["dataset"])
     given["now"]("drawing the picture")

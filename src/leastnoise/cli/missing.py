@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leastnoise.errors import InvalidParameter
-from leastnoise.rendering import held, labelled
+from leastnoise.rendering import held
 from leastnoise.tables import Argument, TableQuery
 
 _WIDTH = 80
@@ -50,11 +50,10 @@ def check_missing(query: TableQuery, values: Mapping[str, Any], typed: Sequence[
     missing = [*_arguments(query, given), *_unit(given), *_groups(query, given)]
     missing += [*_guarantee(query, given), *_record(given)]
     if missing:
-        listed = labelled([(one.name, one.meaning) for one in missing], width=_WIDTH - 2)
-        lines = [*listed, "", "Example:", *_example(query, missing, typed)]
         raise InvalidParameter(
-            f"{_amount(missing)} missing. Nothing was read or charged.\n"
-            + textwrap.indent("\n".join(lines), "  ")
+            f"{_amount(missing)} missing. Nothing was read or charged",
+            details=[(one.name, one.meaning) for one in missing],
+            fix="\n".join(["", "Example:", *_example(query, missing, typed)]),
         )
 
 

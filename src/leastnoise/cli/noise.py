@@ -148,14 +148,14 @@ def _value(texts: tuple[str, ...]) -> Fraction:
     """Read the value to be released; no message may repeat it."""
     if len(texts) != 1:
         raise InvalidParameter(
-            f"there must be exactly one value to release; got {len(texts)} arguments. "
+            f"there must be exactly one value to release, got {len(texts)} arguments. "
             "Give one number, and check the spelling of the options."
         )
     try:
         return parse_rational(texts[0], "the value")
     except InvalidParameter:
         raise InvalidParameter(
-            "the value to release must be a finite number; got a text that is not one. "
+            "the value to release must be a finite number, got a text that is not one. "
             "Give for instance 42 or 3.5, and check the spelling of the options."
         ) from None
 

@@ -87,7 +87,7 @@ def open_ledger(file: str, **which: Any) -> "Ledger":
     if scheme and scheme[1] not in ("postgresql", "postgres"):
         # What follows could hold a password.
         raise InvalidParameter(
-            "a ledger must be the path of a file, or postgresql://user@host/database; got an "
+            "a ledger must be the path of a file, or postgresql://user@host/database, got an "
             f"address that begins with {scheme[0]}. Give one of the two."
         )
     return Ledger(file, **which)
@@ -104,7 +104,7 @@ def recording(
     for option, text in which.items():
         if text is not None:
             raise InvalidParameter(
-                f"--{option} is for a ledger; got it without one. Give --ledger FILE, or leave it "
+                f"--{option} is for a ledger, got it without one. Give --ledger FILE, or leave it "
                 "out."
             )
     return nullcontext(UNRECORDED)
@@ -122,7 +122,7 @@ def refuse_silent(witness: str | None) -> None:
     """Reject a witness without heads: a misspelled name would vouch for any ledger."""
     if witness is not None and not heads_of(witness):
         raise InvalidParameter(
-            "a witness must exist and hold heads of the ledger; got "
+            "a witness must exist and hold heads of the ledger, got "
             f"{quote(witness)}, which holds none. Give the file that noted them, or begin one "
             "with leastnoise ledger FILE new --witness FILE."
         )
@@ -189,7 +189,7 @@ def cost(text: str) -> Cost:
     if kind == "points" and rest:
         pairs = [tuple(pair.split(",")) for pair in rest.split(";")]
         return piecewise_linear(pairs)  # type: ignore[arg-type]  # pairs of another length are rejected
-    raise InvalidParameter(f"a cost must be {_COSTS}; got {quote(text)}. Choose one.")
+    raise InvalidParameter(f"a cost must be {_COSTS}, got {quote(text)}. Choose one.")
 
 
 def with_options(options: Sequence[Decorator], command: Command) -> Command:

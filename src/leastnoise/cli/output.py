@@ -150,18 +150,18 @@ def refuse_out(
     path = Path(out)
     if path.suffix.lower() not in _ENDINGS:
         raise InvalidParameter(
-            f"--out must end in {', '.join(_ENDINGS)}; got {quote(out)}. Choose one of them."
+            f"--out must end in {', '.join(_ENDINGS)}, got {quote(out)}. Choose one of them."
         )
     refuse_overwriting(out, ledger=ledger, witness=witness)
     refuse_overwriting_read(out, *read)
     if os.path.lexists(path) and not (overwrite and path.is_file()):
         raise InvalidParameter(
-            "--out must not write over what is there; got the name of something that is. Choose "
+            "--out must not write over what is there, got the name of something that is. Choose "
             "another name, or give --overwrite if it is a file."
         )
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise InvalidParameter(
-            "--out must be in a folder that files can be written to; got another. Make the folder, "
+            "--out must be in a folder that files can be written to, got another. Make the folder, "
             "or choose a path in one of your own."
         )
 

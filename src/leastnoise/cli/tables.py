@@ -207,7 +207,7 @@ class _Request:
                 "a ledger, or --unrecorded to track the budget yourself."
             )
         if self.overwrite and self.out is None:
-            raise InvalidParameter("--overwrite is for --out; got it without. Give --out FILE.")
+            raise InvalidParameter("--overwrite is for --out, got it without. Give --out FILE.")
         if self.out is not None and not self.explain:
             refuse_out(
                 self.out,
@@ -242,7 +242,7 @@ class _Request:
         for name in self.by:
             if "," in name and name not in table.source.kinds:
                 raise InvalidParameter(
-                    f"each --by must name one column; got {quote(name)}, which is none. Repeat "
+                    f"each --by must name one column, got {quote(name)}, which is none. Repeat "
                     "--by for each column: --by region --by sex."
                 )
         shared: dict[str, object] = {"by": self.by, "where": self.where}
@@ -299,7 +299,7 @@ def _check_encoding(texts: Sequence[object]) -> None:
                 text.encode()
         except UnicodeEncodeError:
             raise InvalidParameter(
-                "arguments must be texts in the encoding of the system; got bytes that are none. "
+                "arguments must be texts in the encoding of the system, got bytes that are none. "
                 "Rename the file, or set the encoding (LC_ALL)."
             ) from None
 
@@ -346,7 +346,7 @@ def _lines(file: str) -> list[str]:
         ) from None
     if not all(lines):
         raise InvalidParameter(
-            "every line of --groups-file must name a group; got one that is empty. Take it out, or "
+            "every line of --groups-file must name a group, got one that is empty. Take it out, or "
             "give the empty text by --group ''."
         )
     return lines
@@ -360,7 +360,7 @@ def _parts(text: str, columns: int) -> list[str]:
     if len(parts) != columns:
         raise InvalidParameter(
             f"a group must have a value for each --by, {columns} of them, parted by commas and in "
-            'double quotes where they have some; got another. Write for instance north,"a, b".'
+            'double quotes where they have some, got another. Write for instance north,"a, b".'
         )
     return parts
 
@@ -376,7 +376,7 @@ def _part(text: str, kind: str) -> Any:
             return date.fromisoformat(text)
     if kind in _WRITTEN:
         raise InvalidParameter(
-            f"a group by a column of kind {kind} must be {_WRITTEN[kind]}; got another text. "
+            f"a group by a column of kind {kind} must be {_WRITTEN[kind]}, got another text. "
             "Write it that way."
         )
     return text

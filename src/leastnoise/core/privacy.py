@@ -43,18 +43,18 @@ class Privacy:
     def __init__(self, epsilon: Number = _UNSAID, delta: Number = _UNSAID) -> None:
         if epsilon is _UNSAID and delta is _UNSAID:
             raise InvalidParameter(
-                "a promise must say ε, δ or both; got neither. "
+                "a promise must say ε, δ or both, got neither. "
                 "Write for instance Privacy(epsilon=1, delta='1e-6') or Privacy(delta=0.1)."
             )
         rate = Fraction(0) if epsilon is _UNSAID else parse_rational(epsilon, "ε")
         if rate < 0:
             raise InvalidParameter(
-                f"ε must be 0 or more; got {quote(epsilon)}. Give a number such as 0.5."
+                f"ε must be 0 or more, got {quote(epsilon)}. Give a number such as 0.5."
             )
         failing = Fraction(0) if delta is _UNSAID else parse_rational(delta, "δ")
         if not 0 <= failing < 1:
             raise InvalidParameter(
-                f"δ must be at least 0 and less than 1; got {quote(delta)}. "
+                f"δ must be at least 0 and less than 1, got {quote(delta)}. "
                 "Give a probability such as '1e-6'."
             )
         object.__setattr__(self, "epsilon", rate)

@@ -49,7 +49,7 @@ class Recording:
         """Reject what is neither a ledger nor UNRECORDED, and keys that nobody would keep."""
         if not isinstance(self.fresh, bool):
             raise InvalidParameter(
-                f"fresh must be True or False; got {quote(self.fresh)}. "
+                f"fresh must be True or False, got {quote(self.fresh)}. "
                 "Say whether to charge and draw again."
             )
         check_ledger(self.ledger, "Open one with Ledger('people.ledger', limit=…).")
@@ -104,5 +104,5 @@ def check_ledger(ledger: object, advice: str) -> None:
     """Reject what is neither a ledger nor UNRECORDED; ``advice`` ends the message."""
     if not isinstance(ledger, Ledger | Unrecorded):
         raise InvalidParameter(
-            f"ledger must be a Ledger, or UNRECORDED to go without; got {quote(ledger)}. {advice}"
+            f"ledger must be a Ledger, or UNRECORDED to go without, got {quote(ledger)}. {advice}"
         )

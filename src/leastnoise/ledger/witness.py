@@ -128,7 +128,7 @@ def read_witness(witness: object) -> Witness | None:
 def forgotten(head: Head) -> LedgerDamaged:
     """Return the error for a chain without a head that was witnessed."""
     return LedgerDamaged(
-        f"the chain must hold every head that was witnessed; got one without row {head.seq} as it "
+        f"the chain must hold every head that was witnessed, got one without row {head.seq} as it "
         "was: an older copy, or another ledger. Nothing is released from it: put back the newest."
     )
 

@@ -109,7 +109,7 @@ class Mechanism(Rebuilt):
         certified = self.certificate
         if stated != (certified.noise, certified.privacy, certified.sensitivity):
             raise InvalidParameter(
-                "a mechanism's certificate must be for its own noise, promise and sensitivity; got "
+                "a mechanism's certificate must be for its own noise, promise and sensitivity, got "
                 "another's. Calibrate again instead of putting one together."
             )
         releaser = Releaser(self.discretized.noise, self.privacy, self.sensitivity, self.integer)
@@ -140,7 +140,7 @@ class Mechanism(Rebuilt):
         if not isinstance(noise, LineNoise) or isinstance(noise, Uniform):  # type: ignore[redundant-expr]
             raise InvalidParameter(
                 "a noise of your own must be Steps, a Staircase, Laplace, TruncatedLaplace or "
-                f"Gaussian; got {quote(noise)}. Give for instance Steps(breaks, heights), or "
+                f"Gaussian, got {quote(noise)}. Give for instance Steps(breaks, heights), or "
                 "calibrate."
             )
         delta = parse_sensitivity(privacy, sensitivity, cost, integer=False)
@@ -405,7 +405,7 @@ def check_allow_exact(
     """
     if not isinstance(allow_exact, bool):
         raise InvalidParameter(
-            f"allow_exact must be True or False; got {got or quote(allow_exact)}. "
+            f"allow_exact must be True or False, got {got or quote(allow_exact)}. "
             f"Say whether {what} may leave."
         )
     if needed and not allow_exact:
@@ -416,7 +416,7 @@ def check_allow_exact(
 def _reject_contributions(contributions: object) -> None:
     if parse_count(contributions, "contributions", least=1) > 1:
         raise InvalidParameter(
-            f"contributions is for arrays; got {quote(contributions)} with a single value. "
+            f"contributions is for arrays, got {quote(contributions)} with a single value. "
             "Leave it out."
         )
 

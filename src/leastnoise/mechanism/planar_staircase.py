@@ -223,17 +223,17 @@ def least_planar(privacy: Privacy, sensitivity: Fraction) -> PlanarStaircase:
     if privacy.delta:
         raise Unsupported(
             "the least noise for a pair is known at δ = 0 alone (Geng, Kairouz, Oh and Viswanath "
-            f"2015); got δ = {format_exact(privacy.delta)}. Promise ε > 0 and δ = 0, or calibrate "
+            f"2015), got δ = {format_exact(privacy.delta)}. Promise ε > 0 and δ = 0, or calibrate "
             "for each answer by itself."
         )
     if not privacy.epsilon:
         raise InvalidParameter(
-            "at δ = 0 a pair needs ε > 0; got (ε, δ) = (0, 0), which no noise keeps. "
+            "at δ = 0 a pair needs ε > 0, got (ε, δ) = (0, 0), which no noise keeps. "
             "Give for instance Privacy(epsilon=1)."
         )
     if privacy.epsilon < _SMALLEST:
         raise Unsupported(
-            f"for a pair ε must be at least 2⁻¹⁰⁰; got {format_exact(privacy.epsilon)}. "
+            f"for a pair ε must be at least 2⁻¹⁰⁰, got {format_exact(privacy.epsilon)}. "
             "Promise a larger ε."
         )
     ratio = 1 / exponential(privacy.epsilon).lower
@@ -273,7 +273,7 @@ def planar_on_lattice(noise: PlanarStaircase, sensitivity: Fraction) -> Discrete
     if edge == 1 < period:
         raise Unsupported(
             "the top of a pair's noise must be wider than a single lattice point, or the exact "
-            "answers would leave; got an ε so large, above about 42, that it is not. Promise a "
+            "answers would leave, got an ε so large, above about 42, that it is not. Promise a "
             "smaller ε."
         )
     return DiscretePlanarStaircase(step, noise.ratio, period, edge)

@@ -47,7 +47,7 @@ def write(folder: str | Path) -> Path:
     target = Path(folder)
     if target.exists() and not target.is_dir():
         raise InvalidParameter(
-            f"the paper is written into a folder; got a file called {target.name!r}. "
+            f"the paper is written into a folder, got a file called {target.name!r}. "
             "Give a folder, or a name that is not taken."
         )
     try:

@@ -193,7 +193,7 @@ def _given(epsilon: Number | None, delta: Number | None) -> Privacy:
     if (epsilon is None) == (delta is None):
         got = "neither" if epsilon is None else "both"
         raise InvalidParameter(
-            f"one of ε and δ must be given, and the other is asked for; got {got}. "
+            f"one of ε and δ must be given, and the other is asked for, got {got}. "
             "Give for instance a δ of 1e-6 to ask for ε."
         )
     return Privacy(epsilon or 0, 0) if delta is None else Privacy(0, delta)

@@ -122,7 +122,7 @@ def compare(
         except (InvalidParameter, Unsupported) as error:
             if not found:
                 raise
-            refused[CERTIFIED] = error.rule
+            refused[CERTIFIED] = error.problem
     bound = max(bounds)
     rows = [
         Contender.of(name, law, bound)
@@ -375,7 +375,7 @@ def _by_family(
                 continue
             mechanism = calibrate_problem(one, Effort(), name)
         except (InvalidParameter, Unsupported) as error:
-            refused[name] = error.rule
+            refused[name] = error.problem
             continue
         if problem.shape == "unimodal" and not mechanism.noise.is_unimodal:
             refused[name] = "it rises away from 0, and only noises that never do were asked for"

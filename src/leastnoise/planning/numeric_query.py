@@ -121,12 +121,12 @@ def _meant(cost: object, weight: object, error: object, confidence: object) -> N
     """Refuse what would be ignored."""
     if confidence is not None and error is None:
         raise InvalidParameter(
-            "confidence says how often errors stay within a target, and needs one; got confidence "
+            "confidence says how often errors stay within a target, and needs one, got confidence "
             "without error. Give error= too, or leave it out."
         )
     if weight is not None and cost is None and error is not None:
         raise InvalidParameter(
-            "weight says how much a cost counts, and a target alone has none; got weight and error "
+            "weight says how much a cost counts, and a target alone has none, got weight and error "
             "without cost. Give cost= too, or leave it out."
         )
 
@@ -145,7 +145,7 @@ def _whole(integer: object) -> bool:
     if isinstance(integer, bool):
         return integer
     raise InvalidParameter(
-        f"integer must be True or False; got {quote(integer)}. "
+        f"integer must be True or False, got {quote(integer)}. "
         "Say whether the true answer is a whole number."
     )
 

@@ -218,13 +218,13 @@ class Plan:
         """Refuse values that are not just those of the plan."""
         if not isinstance(values, Mapping):
             raise InvalidParameter(
-                "the values of a plan must be a mapping from names to numbers; got an object of "
+                "the values of a plan must be a mapping from names to numbers, got an object of "
                 f"type {type(values).__name__}. Give a dictionary with {_names(self.wanted)}."
             )
         missing = [one.name for one in self.wanted if one.name not in values]
         if missing:
             raise InvalidParameter(
-                f"a plan releases all its answers at once, {_names(self.wanted)}; got no "
+                f"a plan releases all its answers at once, {_names(self.wanted)}, got no "
                 f"{', '.join(missing)}. Give a value for each."
             )
         unknown = [name for name in values if name not in self.mechanisms]
@@ -300,7 +300,7 @@ def _parse_problem(privacy: Privacy, wanted: object) -> Asked:
         )
     if privacy.epsilon > _LARGEST_EPSILON:
         raise Unsupported(
-            f"an ε above {_LARGEST_EPSILON} protects nobody, and e^ε is not computed for it; got "
+            f"an ε above {_LARGEST_EPSILON} protects nobody, and e^ε is not computed for it, got "
             f"ε = {format_exact(privacy.epsilon)}. Promise less."
         )
     answers = _parse_queries(wanted)
@@ -308,7 +308,7 @@ def _parse_problem(privacy: Privacy, wanted: object) -> Asked:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InvalidParameter(
-            f"the answers of a plan must have names of their own; got {quote(twice[0])} twice. "
+            f"the answers of a plan must have names of their own, got {quote(twice[0])} twice. "
             "Rename one."
         )
     return Asked(privacy, answers)
@@ -318,7 +318,7 @@ def _parse_queries(wanted: object) -> tuple[NumericQuery, ...]:
     """Return the wanted answers of a list, or refuse what is none."""
     if isinstance(wanted, NumericQuery):
         raise InvalidParameter(
-            "a plan must be for a list of answers; got one NumericQuery by itself. Put it in a "
+            "a plan must be for a list of answers, got one NumericQuery by itself. Put it in a "
             "list: plan(privacy, [wanted])."
         )
     named = isinstance(wanted, str | bytes | Mapping) or not isinstance(wanted, Iterable)
@@ -328,7 +328,7 @@ def _parse_queries(wanted: object) -> tuple[NumericQuery, ...]:
         return answers
     got = f"an object of type {type(other).__name__}" if answers or named else "none"
     raise InvalidParameter(
-        f"a plan must be for at least one NumericQuery, in a list of nothing else; got {got}. "
+        f"a plan must be for at least one NumericQuery, in a list of nothing else, got {got}. "
         'Give for instance [NumericQuery("people", sensitivity=1, integer=True)].'
     )
 
@@ -347,7 +347,7 @@ def _gaussian(mechanism: Mechanism) -> tuple[Fraction, Fraction]:
     """Return the move that shared noise protects against, and its σ; reject other noise."""
     law = mechanism.discretized.noise
     if not isinstance(law, Rounded) or not isinstance(law.noise, Gaussian):
-        raise NotPrivate(f"shared noise must be Gaussian; got {law!r}. Plan again.")
+        raise NotPrivate(f"shared noise must be Gaussian, got {law!r}. Plan again.")
     return mechanism.effective_sensitivity, law.noise.sigma
 
 

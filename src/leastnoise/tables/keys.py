@@ -23,7 +23,7 @@ def parse_keys(keys: object, columns: int) -> tuple[Key, ...]:
         )
     if isinstance(keys, str | bytes) or not hasattr(keys, "__iter__"):
         raise InvalidParameter(
-            f"keys must be a list of groups; got {quote(keys)}. "
+            f"keys must be a list of groups, got {quote(keys)}. "
             'Give for instance keys=["north", "south"].'
         )
     read = tuple(_parse_key(key, columns) for key in keys)
@@ -37,11 +37,11 @@ def parse_keys(keys: object, columns: int) -> tuple[Key, ...]:
         )
     # True equals 1 in Python, but a column never holds both: its keys are of one type, below.
     if len(set(read)) != len(read):
-        raise InvalidParameter("every key must be given once; got one twice. Leave one out.")
+        raise InvalidParameter("every key must be given once, got one twice. Leave one out.")
     kinds = [{type(part) for part in column} for column in zip(*read, strict=True)]
     if any(len(found) > 1 for found in kinds):
         raise InvalidParameter(
-            "the keys of a column must be of one type; got several. Give all of them as texts, or "
+            "the keys of a column must be of one type, got several. Give all of them as texts, or "
             "all as numbers, as the column holds them."
         )
     return tuple(sorted(read))
@@ -52,7 +52,7 @@ def check_keys(keys: tuple[Key, ...], by: tuple[str, ...], kinds: tuple[str, ...
     for name, kind, part in zip(by, kinds, keys[0], strict=True):
         if type(part) is not _KINDS[kind]:
             raise InvalidParameter(
-                f"keys must be what their column holds; got one of type {type(part).__name__} for "
+                f"keys must be what their column holds, got one of type {type(part).__name__} for "
                 f"{name!r}, a column of kind {kind}. Write it that way; in a CSV file all is text."
             )
 
@@ -84,7 +84,7 @@ def _parse_key(key: object, columns: int) -> Key:
     parts = key if isinstance(key, tuple | list) else (key,)
     if len(parts) != columns:
         raise InvalidParameter(
-            f"a key must name a value for each column of by, {columns} of them; got "
+            f"a key must name a value for each column of by, {columns} of them, got "
             f"{len(parts)}. Give tuples where by has several columns."
         )
     return tuple(_parse_part(part) for part in parts)

@@ -73,7 +73,7 @@ def protect(
         if opened.place is None and isinstance(ledger, Ledger):
             raise InvalidParameter(
                 "name must be given for data in memory and temporary tables if a ledger stores "
-                "answers, which are returned again for the same name; got none. Give for instance "
+                "answers, which are returned again for the same name, got none. Give for instance "
                 "name='people', and another name for other data."
             )
     except BaseException:
@@ -169,7 +169,7 @@ class Protected(QueryMethods):
         """
         if not isinstance(questions, tuple | list):
             raise InvalidParameter(
-                f"questions must be a list; got {quote(questions)}. Give for instance [Count()]."
+                f"questions must be a list, got {quote(questions)}. Give for instance [Count()]."
             )
         prepared = self._prepare(questions, privacy)
         return release(prepared, self.ledger, key=key, fresh=fresh, allow_exact=allow_exact)
@@ -187,7 +187,7 @@ class Protected(QueryMethods):
     def _prepare(self, questions: Sequence[Question], privacy: Privacy) -> PreparedRelease:
         if self.closed:
             raise InvalidParameter(
-                "a table must be open to be asked; got one that was closed. Protect it again."
+                "a table must be open to be asked, got one that was closed. Protect it again."
             )
         return prepare(questions, self.source, self.unit, privacy)
 

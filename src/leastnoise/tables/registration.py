@@ -254,7 +254,7 @@ _SHARE = Argument(
     example="0.9",
 )
 _NO_COMMAS = (
-    "edges must be two or more numbers, parted by commas; got one alone, or some that are parted "
+    "edges must be two or more numbers, parted by commas, got one alone, or some that are parted "
     "otherwise. Give for instance --edges 0,18,65,120."
 )
 _EDGES = Argument(
@@ -334,7 +334,7 @@ for _query in (
             + _LEDGER,
         ),
         arguments=(_COLUMN, _SHARE, _BOUNDS, _CELLS, _INTERVAL),
-        on_more="the share of a quantile must be given by --share; got an argument more than "
+        on_more="the share of a quantile must be given by --share, got an argument more than "
         "SOURCE and COLUMN. Write for instance --share 0.9.",
     ),
     TableQuery(

@@ -120,7 +120,7 @@ def prepare(
     queries = [build_query(question, source, unit) for question in questions]
     if not queries:
         raise InvalidParameter(
-            "there must be at least one question; got none. Give for instance [Count()]."
+            "there must be at least one question, got none. Give for instance [Count()]."
         )
     distinct, places = find_distinct([(query.numbers, query.identities) for query in queries])
     mechanisms, together = allocate(privacy, distinct)

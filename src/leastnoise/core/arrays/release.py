@@ -175,12 +175,12 @@ def _flat(values: Array, what: str, *, integer: bool) -> Array:
         )
     if isinstance(values, np.ma.MaskedArray):
         raise InvalidParameter(
-            f"{what} to release must not be masked; got a masked array. Fill it first, by a rule "
+            f"{what} to release must not be masked, got a masked array. Fill it first, by a rule "
             "that does not depend on the data."
         )
     if values.size == 0:
         raise InvalidParameter(
-            f"{what} to release must have at least one element; got an empty one. "
+            f"{what} to release must have at least one element, got an empty one. "
             "Give values to release."
         )
     return np.ascontiguousarray(values).ravel()

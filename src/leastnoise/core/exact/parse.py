@@ -80,7 +80,7 @@ def parse_confidence(value: object, *, below_one: str | None = None) -> Fraction
     if 0 < level < 1 or (level == 1 and below_one is None):
         return level
     raise InvalidParameter(
-        f"confidence must be above 0 {below_one or 'and at most 1'}; got {quote(value)}. "
+        f"confidence must be above 0 {below_one or 'and at most 1'}, got {quote(value)}. "
         "Give for instance 0.95."
     )
 

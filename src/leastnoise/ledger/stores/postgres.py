@@ -228,7 +228,7 @@ class PostgresStore:
         encoding, synced, name, mark = connection.execute(_FOUND).fetchone() or (None,) * 4
         if synced != "on" or encoding != "UTF8":
             raise Unsupported(
-                "a ledger's database must be in UTF-8, on a server that waits for its disk; got "
+                "a ledger's database must be in UTF-8, on a server that waits for its disk, got "
                 f"encoding {encoding} and fsync {synced}. Choose another, or set fsync = on."
             )
         if name is None:
@@ -243,7 +243,7 @@ class PostgresStore:
             raise _something_else()
         if mark != _MARK:
             raise Unsupported(
-                f"this version reads ledgers of version {SCHEMA}; got one of another. "
+                f"this version reads ledgers of version {SCHEMA}, got one of another. "
                 "Install the version of leastnoise that wrote it."
             )
         return True
@@ -352,7 +352,7 @@ def _first(connection: "Connection", begin: str) -> Head:
 
 def _something_else() -> InvalidParameter:
     return InvalidParameter(
-        "a ledger must be a schema that leastnoise made; got a database whose schema leastnoise "
+        "a ledger must be a schema that leastnoise made, got a database whose schema leastnoise "
         "is something else. Give another database."
     )
 

@@ -59,7 +59,7 @@ def unreadable() -> InvalidParameter:
     """Return the error for a connection string that is none."""
     return InvalidParameter(
         "a ledger in PostgreSQL must have a connection string such as "
-        "'postgresql://user@host/database'; got one that cannot be read. Give it as its server's "
+        "'postgresql://user@host/database', got one that cannot be read. Give it as its server's "
         "manual says, with signs such as @ and % in a password written as %40 and %25."
     )
 

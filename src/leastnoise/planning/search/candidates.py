@@ -177,7 +177,7 @@ def impossible_error(asked: Asked, candidates: Iterable[Candidate]) -> InvalidPa
             f"some noise must keep {asked.privacy} for all answers; none does ({reasons}). "
             "Promise something else, or ask for other families."
         )
-    rule = f"the targets must be such as {asked.privacy} allows; got {_targets(asked.wanted)}"
+    rule = f"the targets must be such as {asked.privacy} allows, got {_targets(asked.wanted)}"
     if not asked.left:
         return InvalidParameter(
             f"{rule}, for which no noise was found in time. Ask for less, or give more seconds."

@@ -53,7 +53,7 @@ def narrow(asked: Asked, laws: Laws, split: Option) -> Candidate:
         costs, widths = tuple(one.cost for one in found), tuple(one.width for one in found)
         option = asked.option(family, COMPOSED, parts, costs, widths)
     except (InvalidParameter, NotPrivate, Unsupported) as error:
-        return Candidate(Option(family, COMPOSED, refused=error.rule))
+        return Candidate(Option(family, COMPOSED, refused=error.problem))
     return Candidate(option, lambda: tuple(calibrate_query(one, own, family) for one, own in pairs))
 
 

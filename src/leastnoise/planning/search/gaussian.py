@@ -58,9 +58,9 @@ class SharedGaussian:
             shares = apportion(Fraction(1), self.shares())
             return self._at([*map(self._sigma, self.asked.wanted, shares)])
         except TooLittle as error:
-            return replace(_refused(error.rule), needs=error.needs)
+            return replace(_refused(error.problem), needs=error.needs)
         except (InvalidParameter, NotPrivate, Unsupported) as error:
-            return _refused(error.rule)
+            return _refused(error.problem)
 
     def shares(self) -> list[float]:
         """Return the shares xᵢ of the answers: in closed form, or searched for."""

@@ -75,9 +75,9 @@ class SplitSearch:
         try:
             return self._cheapest(family, names)
         except TooLittle as error:
-            return Candidate(Option(family, EACH, refused=error.rule), needs=error.needs)
+            return Candidate(Option(family, EACH, refused=error.problem), needs=error.needs)
         except (InvalidParameter, NotPrivate, Unsupported) as error:
-            return Candidate(Option(family, EACH, refused=error.rule))
+            return Candidate(Option(family, EACH, refused=error.problem))
 
     def estimate(self, family: str) -> float:
         """Return about what a family costs under an even split; infinite where it has none."""

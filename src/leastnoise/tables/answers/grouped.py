@@ -59,12 +59,12 @@ class GroupedAnswers:
         """Reject keys that do not belong to the answers, are repeated or not in order."""
         if not self.names or len(set(self.names)) != len(self.names):
             raise InvalidParameter(
-                "groups must be by columns of different names; got none, or one twice. "
+                "groups must be by columns of different names, got none, or one twice. "
                 "Give each column once."
             )
         if len(self.keys) != len(self.answers) or set(map(len, self.keys)) - {len(self.names)}:
             raise InvalidParameter(
-                "every answer must have a key with a value for each column; got "
+                "every answer must have a key with a value for each column, got "
                 f"{len(self.keys)} keys for {len(self.answers)} answers by {len(self.names)} "
                 "columns. Give a tuple for each answer."
             )
@@ -72,11 +72,11 @@ class GroupedAnswers:
         _of_one_type(self.keys)
         if self.in_order and not all(map(lt, self.keys, islice(self.keys, 1, None))):
             raise InvalidParameter(
-                "keys must rise, each of them once; got one that is not above the one before. "
+                "keys must rise, each of them once, got one that is not above the one before. "
                 "Sort them with their answers."
             )
         if not self.in_order and len(set(self.keys)) != len(self.keys):
-            raise InvalidParameter("every key must be there once; got one twice. Leave one out.")
+            raise InvalidParameter("every key must be there once, got one twice. Leave one out.")
 
     @cached_property
     def subject(self) -> Subject:
@@ -108,7 +108,7 @@ class GroupedAnswers:
             asked = key if isinstance(key, tuple) else (key,)
             raise InvalidParameter(
                 f"a key must be one of the {len(self)} groups of this table, by "
-                f"{', '.join(self.names)}; got {', '.join(map(quote, asked))}. "
+                f"{', '.join(self.names)}, got {', '.join(map(quote, asked))}. "
                 "Choose one of its keys."
             )
         return self.answers[place]
@@ -180,11 +180,11 @@ def _of_one_type(keys: tuple[Key, ...]) -> None:
         kinds = {kind.__name__ for kind in set(map(type, column))}
         if len(kinds) > 1 or not kinds <= set(_PARTS):
             raise InvalidParameter(
-                "the keys of a column must all be whole numbers, texts, truth values or dates; got "
+                "the keys of a column must all be whole numbers, texts, truth values or dates, got "
                 f"{' and '.join(sorted(kinds))}. Give all of them in one of these types."
             )
         if kinds == {"str"} and not all(encodes(str(part)) for part in column):
             raise InvalidParameter(
-                "texts of keys must be Unicode that can be written down; got one with half of a "
+                "texts of keys must be Unicode that can be written down, got one with half of a "
                 "surrogate pair. Read them with the right encoding."
             )

@@ -123,18 +123,18 @@ def parse_bounds(bounds: object) -> tuple[Fraction, Fraction]:
     """Return the bounds that a caller gave."""
     if not isinstance(bounds, tuple | list) or len(bounds) != 2:
         raise InvalidParameter(
-            f"bounds must be two numbers, the lower first; got {quote(bounds)}. "
+            f"bounds must be two numbers, the lower first, got {quote(bounds)}. "
             "Give for instance bounds=(0, 200_000): what a value can be, not what it is here."
         )
     lower, upper = (parse_rational(end, "a bound") for end in bounds)
     if lower >= upper:
         raise InvalidParameter(
-            f"the lower bound must be below the upper one; got {format_exact(lower)} and "
+            f"the lower bound must be below the upper one, got {format_exact(lower)} and "
             f"{format_exact(upper)}. Exchange them, or give a range that values can lie in."
         )
     if max(abs(lower), abs(upper)) > _LARGEST or upper - lower < Fraction(1, _LARGEST):
         raise InvalidParameter(
-            f"bounds must lie within ±2⁵³ and be at least 2⁻⁵³ apart; got {format_exact(lower)} "
+            f"bounds must lie within ±2⁵³ and be at least 2⁻⁵³ apart, got {format_exact(lower)} "
             "and "
             f"{format_exact(upper)}. Give the column in another unit of measure."
         )

@@ -42,7 +42,7 @@ class Histogram(Question):
         self._set("edges", _parse_edges(self.edges))
         if self.column in self.by:
             raise InvalidParameter(
-                "a histogram must be of a column that it is not grouped by; got the same. "
+                "a histogram must be of a column that it is not grouped by, got the same. "
                 "Leave it out of by."
             )
         if self.by and self.keys is None:
@@ -147,7 +147,7 @@ def _parse_edges(edges: object) -> tuple[Decimal, ...]:
     read = tuple(_to_decimal(parse_rational(edge, "an edge")) for edge in edges)
     if any(a >= b for a, b in pairwise(read)):
         raise InvalidParameter(
-            "edges must rise; got one that is not above the one before. Sort them, and leave out "
+            "edges must rise, got one that is not above the one before. Sort them, and leave out "
             "what is there twice."
         )
     return read
@@ -160,6 +160,6 @@ def _to_decimal(edge: Fraction) -> Decimal:
             return Decimal(edge.numerator) / Decimal(edge.denominator)
         except Inexact:
             raise InvalidParameter(
-                f"an edge must be a decimal of at most {_LONGEST_EDGE} digits; got "
+                f"an edge must be a decimal of at most {_LONGEST_EDGE} digits, got "
                 f"{format_exact(edge)}. Round it."
             ) from None

@@ -229,13 +229,13 @@ class MeanAnswer:
         low, high = self.bounds
         if not low < high or not low <= self.middle <= high:
             raise InvalidParameter(
-                "the middle of a mean must lie within its bounds, the lower one first; got "
+                "the middle of a mean must lie within its bounds, the lower one first, got "
                 f"{format_exact(self.middle)}, and {format_exact(low)} to {format_exact(high)}. "
                 "Exchange them."
             )
         if not self.count.mechanism.integer:
             raise InvalidParameter(
-                "the count of a mean must be a whole number; got one of a mechanism for real "
+                "the count of a mean must be a whole number, got one of a mechanism for real "
                 "numbers. Calibrate it with integer=True."
             )
 

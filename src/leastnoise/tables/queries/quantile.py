@@ -65,7 +65,7 @@ class Quantile(BoundedQuestion):
         share = parse_rational(self.share, "the share of a quantile")
         if not 0 < share < 1:
             raise InvalidParameter(
-                f"the share of a quantile must be above 0 and below 1; got {quote(self.share)}."
+                f"the share of a quantile must be above 0 and below 1, got {quote(self.share)}."
                 " Give for instance 0.5 for the median."
             )
         if share.denominator > 1000:
@@ -76,7 +76,7 @@ class Quantile(BoundedQuestion):
         cells = parse_count(self.cells, "cells", least=2)
         if cells > _MOST_CELLS:
             raise InvalidParameter(
-                f"cells must be at most {_MOST_CELLS}; got {quote(self.cells)}. Give fewer."
+                f"cells must be at most {_MOST_CELLS}, got {quote(self.cells)}. Give fewer."
             )
         if self.groups_per_unit != 1:
             raise InvalidParameter(

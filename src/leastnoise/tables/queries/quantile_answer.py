@@ -71,17 +71,17 @@ class QuantileAnswer:
         if not self.grid.low < self.grid.high or not 0 < self.q < 1:
             raise InvalidParameter(
                 "a quantile must have a lower bound below the upper one, and a share above 0 and "
-                f"below 1; got {format_exact(self.grid.low)}, {format_exact(self.grid.high)} and "
+                f"below 1, got {format_exact(self.grid.low)}, {format_exact(self.grid.high)} and "
                 f"{format_exact(self.q)}. Give such."
             )
         if not 0 <= self.cell < self.cells:
             raise InvalidParameter(
-                f"a cell must be one of {quote(self.cells)}, counted from 0; got "
+                f"a cell must be one of {quote(self.cells)}, counted from 0, got "
                 f"{quote(self.cell)}. Give one of them."
             )
         if self.mechanism.candidates != self.cells:
             raise InvalidParameter(
-                f"a quantile must be selected from all of its cells; got {self.cells} cells and "
+                f"a quantile must be selected from all of its cells, got {self.cells} cells and "
                 f"{self.mechanism.candidates} candidates. Give the mechanism that selected it."
             )
 
@@ -198,7 +198,7 @@ class IntervalQuantileAnswer(QuantileAnswer):
         first, last = self.ends
         if not 0 <= first <= self.cell <= last < self.cells:
             raise InvalidParameter(
-                f"the ends of an interval must be cells around {quote(self.cell)}; got "
+                f"the ends of an interval must be cells around {quote(self.cell)}, got "
                 f"{quote(self.ends)}. Give the first and the last."
             )
 

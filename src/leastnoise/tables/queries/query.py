@@ -47,7 +47,7 @@ class Unit:
         parse_count(self.max_rows, "max_rows", least=1)
         if self.neighbours not in (ADD_REMOVE, REPLACE):
             raise InvalidParameter(
-                f"neighbours must be one of {ADD_REMOVE}, {REPLACE}; got {quote(self.neighbours)}. "
+                f"neighbours must be one of {ADD_REMOVE}, {REPLACE}, got {quote(self.neighbours)}. "
                 "Choose whether a unit is added or removed, or replaced."
             )
 
@@ -188,7 +188,7 @@ def check_groupable(name: str, kind: str, what: str) -> None:
     """Reject a column whose values do not name a unit or a group the same way on all engines."""
     if kind not in _GROUPABLE:
         raise InvalidParameter(
-            f"{what} must hold whole numbers, texts, truth values or dates; got {name!r}, of kind "
+            f"{what} must hold whole numbers, texts, truth values or dates, got {name!r}, of kind "
             f"{kind}. Choose another, or convert it: times to dates, numbers to integers, objects "
             'of pandas by astype("string").'
         )
@@ -200,7 +200,7 @@ def check_numeric(source: Source, column: str, *, booleans: bool) -> None:
     if kind not in _NUMBERS and not (booleans and kind == "boolean") and not source.text:
         raise InvalidParameter(
             "a column of numbers must hold integers, floats or decimals, or truth values to be "
-            f"added up; got {column!r}, of kind {kind}. Choose another, or convert "
+            f"added up, got {column!r}, of kind {kind}. Choose another, or convert "
             'it: objects of pandas by astype("Float64").'
         )
 

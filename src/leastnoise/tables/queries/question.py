@@ -128,7 +128,7 @@ class Question(ABC):
         columns = len(keys[0]) if keys else 0
         groups = {row[:columns]: row[columns:] for row in result}
         if len(groups) != len(result):
-            raise QueryFailed("a group must have one row in a result; got several. Mend its names.")
+            raise QueryFailed("a group must have one row in a result, got several. Mend its names.")
         missing = (0,) * len(noise)
         figures = zip(*[groups.get(key, missing) for key in keys], strict=True)
         noisy = [add(column) for add, column in zip(noise, figures, strict=bool(keys))]
@@ -317,7 +317,7 @@ def build_query(question: Question, source: Source, unit: Unit) -> Query:
     """Return the query of a question: what is asked, and what one unit can change in it."""
     if not isinstance(question, Question):
         raise InvalidParameter(
-            "a question must be a Count, Sum, Mean, Histogram or Quantile; got one of type "
+            "a question must be a Count, Sum, Mean, Histogram or Quantile, got one of type "
             f"{type(question).__name__}. Make one, or call count, sum, mean, …"
         )
     question.check(source)
@@ -394,19 +394,19 @@ def parse_column(name: object, what: str) -> str:
     """Return the name of a column; ``what`` says in an error what it is for."""
     if isinstance(name, str) and name:
         return name
-    raise InvalidParameter(f"{what} must be a name; got {quote(name)}. Give a text.")
+    raise InvalidParameter(f"{what} must be a name, got {quote(name)}. Give a text.")
 
 
 def _parse_columns(by: object) -> tuple[str, ...]:
     names = (by,) if isinstance(by, str) else by
     if not isinstance(names, tuple | list):
         raise InvalidParameter(
-            f"by must be the name of a column, or a list of names; got {quote(by)}. "
+            f"by must be the name of a column, or a list of names, got {quote(by)}. "
             'Give for instance by="region".'
         )
     read = tuple(parse_column(name, "a column to group by") for name in names)
     if len(set(read)) != len(read):
         raise InvalidParameter(
-            "the columns to group by must be different; got one twice. Leave one out."
+            "the columns to group by must be different, got one twice. Leave one out."
         )
     return read

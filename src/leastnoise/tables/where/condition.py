@@ -145,12 +145,12 @@ def parse_condition(text: str) -> Node:
     """
     if not isinstance(text, str):
         raise InvalidParameter(
-            f"where must be a condition as a text; got {quote(text)}. Write it as in "
+            f"where must be a condition as a text, got {quote(text)}. Write it as in "
             f'where="{EXAMPLE}".'
         )
     if len(text) > LONGEST:
         raise InvalidParameter(
-            f"where must have at most {LONGEST} characters; got {len(text)}. Give a shorter "
+            f"where must have at most {LONGEST} characters, got {len(text)}. Give a shorter "
             "condition, or make a column that tells which rows are meant."
         )
     return _Parser(text).whole()

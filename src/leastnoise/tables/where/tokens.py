@@ -72,7 +72,7 @@ def tokens(condition: str) -> tuple[Token, ...]:
 def refusal(condition: str, start: int, found: str, expected: str, advice: str) -> InvalidParameter:
     """Return the error for a place in a condition."""
     return InvalidParameter(
-        f"where must be a condition such as {EXAMPLE}; got {found} at character {start + 1} of "
+        f"where must be a condition such as {EXAMPLE}, got {found} at character {start + 1} of "
         f"{quote(condition)}, where {expected} is expected. {advice}"
     )
 
