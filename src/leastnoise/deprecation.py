@@ -3,6 +3,7 @@
 A warning points at the first line outside of leastnoise, where the old name is written.
 """
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 REMOVAL = "0.7"
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = str(Path(__file__).parent) + os.sep
 
 P = ParamSpec("P")
 R = TypeVar("R")

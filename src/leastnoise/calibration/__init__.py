@@ -1,6 +1,6 @@
 """Find the optimal noise: a guarantee, a sensitivity and a cost in, noise and certificate out.
 
-Finders propose; what they propose is proved by :meth:`leastnoise.certificate.Certificate.check`,
+Finders propose; what they propose is proved by :meth:`leastnoise.certificate.Certificate.verify`,
 which shares nothing with them but the law and the cost.
 """
 
