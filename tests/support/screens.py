@@ -4,7 +4,7 @@ WIDTH = 80
 
 
 def assert_readable(text: str) -> None:
-    """Assert that an error is short, fits 80 columns, and indents everything below its first line."""
+    """Assert that an error is short, fits 80 columns, and is indented below its first line."""
     lines = text.splitlines()
     assert len(lines) <= 8, text
     assert all(len(line) <= WIDTH for line in lines), text

@@ -210,7 +210,7 @@ def test_the_interval_of_many_rows_covers_the_mean_of_values_as_they_are(
     (many,) = question.answers([(n, place)], mechanisms, statement)
     assert abs(many.value - truth) > lattice.step / 100  # the control: rounding is there
     assert many.interval()[0] <= truth <= many.interval()[1]
-    assert abs(many.value - truth) <= many.bound
+    assert abs(many.value - truth) <= many.max_error
     # No wider than needed: two steps at either end.
     assert many.interval()[1] - many.interval()[0] <= 5 * lattice.step
 
