@@ -32,7 +32,7 @@ def moments(law: Row) -> tuple[float, float]:
         return staircase(law["epsilon"], law["gamma"])
     if kind == "canonical":
         return canonical(law["epsilon"], law["delta"])
-    raise ValueError(f"a law must be one that is known here; got {kind!r}. Add its moments.")
+    raise ValueError(f"a law must be one that is known here, got {kind!r}. Add its moments.")
 
 
 def errors(law: Row) -> tuple[float, float]:

@@ -12,6 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
+from leastnoise.errors import InvalidParameter
+
 REMOVAL = "0.7"
 _PACKAGE = str(Path(__file__).parent) + os.sep
 
@@ -29,10 +31,14 @@ def deprecation_message(old: str, new: str) -> str:
     return f"`{old}` is deprecated; use `{new}`. It will be removed in {REMOVAL}."
 
 
+class RenamedWarning(DeprecationWarning):
+    """An old name was used. The message has names only, so it may leave a release."""
+
+
 def warn_deprecated(old: str, new: str) -> None:
-    """Issue a DeprecationWarning that points at the nearest caller outside of leastnoise."""
+    """Issue a warning that points at the nearest caller outside of leastnoise."""
     message = deprecation_message(old, new)
-    warnings.warn(message, DeprecationWarning, stacklevel=_levels_to_caller())
+    warnings.warn(message, RenamedWarning, stacklevel=_levels_to_caller())
 
 
 class RenamedAttribute(Generic[T]):
@@ -97,10 +103,12 @@ def take_renamed(old: str, value: T, new: str, *, given: bool) -> T:
     """Return the value of an argument that was given by its old name, with a warning.
 
     Raises:
-        TypeError: If it was given by its new name too.
+        InvalidParameter: If it was given by its new name too.
     """
     if given:
-        raise TypeError(f"`{old}` is the old name of `{new}`, got both. Give `{new}` alone.")
+        raise InvalidParameter(
+            f"{old}= is the old name of {new}=", got="both", fix=f"Give {new}= alone."
+        )
     warn_deprecated(f"{old}=", f"{new}=")
     return value
 

@@ -119,7 +119,7 @@ PARTS = [float(CANARY), Fraction(CANARY), Decimal(CANARY)]
 
 # Where · the message, with {} for what was got and … for any words · what is refused there.
 BOTH, COUNT = "release|release @ whole", "NAME must be a whole number of at least"
-FALLS, PAIRS = "a cost must never fall as the error grows; ", "the points of a cost must be pairs"
+FALLS, PAIRS = "a cost must never fall as the error grows", "the points of a cost must be pairs"
 NUMBER = "NAME must be a finite number, got {}. Give an int, float, Fraction"
 ANYWHERE = "|".join(NUMBERS | AT)
 CASES: list[tuple[str, str, list[Any]]] = [
@@ -155,13 +155,17 @@ CASES: list[tuple[str, str, list[Any]]] = [
     ("gives", "a cost must be a finite number…gave {} at…Give a function", [INF, *NO_COSTS]),
     ("gives", "a cost must be a finite number…; Cost(<lambda>) gave…Give a function", [10**400]),
     ("function", "a cost must be a number…raised ZeroDivisionError at 0.0. G", [lambda x: 1 / x]),
-    ("function", f"{FALLS}Cost(<lambda>) falls from 1.0 at 0 to 0.9…Give", [lambda x: abs(x - 1)]),
-    ("function", f"{FALLS}Cost(<lambda>) falls from 1.0 at 0 to 0.9…Give", [lambda x: 1 - x]),
-    ("function", f"{FALLS}…falls from 0.9…at 0.9…to 0.0…at 1.0…Give", [lambda x: x % 1]),
+    (
+        "function",
+        f"{FALLS}; Cost(<lambda>) falls from 1.0 at 0 to 0.9…Give",
+        [lambda x: abs(x - 1)],
+    ),
+    ("function", f"{FALLS}; Cost(<lambda>) falls from 1.0 at 0 to 0.9…Give", [lambda x: 1 - x]),
+    ("function", f"{FALLS}; …falls from 0.9…at 0.9…to 0.0…at 1.0…Give", [lambda x: x % 1]),
     ("points", f"{PAIRS} (size, cost), got {{}}. Give for", [5, None, "ab", [(0,)], [0, 1]]),
     ("points", "the first point of a cost must have size 0…Begin with a point", [[], [(1, 1)]]),
     ("points", "the sizes of a cost's points must rise, got 0 after 0. Give", [[(0, 0), (0, 1)]]),
-    ("points", f"{FALLS}got 1 at 0, then 0 at 1. Give costs that", [[(0, 1), (1, 0)]]),
+    ("points", f"{FALLS}, got 1 at 0, then 0 at 1. Give costs that", [[(0, 1), (1, 0)]]),
     ("rim", "the weight of the rim must be at most the level, got…above 1. Give", [2, HUGE]),
     (
         "contributions @ one",

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 import leastnoise
 from leastnoise.cli import main
-from leastnoise.deprecation import RenamedAttribute, renamed_arguments
+from leastnoise.deprecation import RenamedAttribute, RenamedWarning, renamed_arguments
 from leastnoise.mechanism import PermuteAndFlip, calibrate_pair
 from leastnoise.noise import Laplace
 
@@ -165,7 +165,7 @@ def warned(use: Callable[[], object]) -> tuple[object, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = use()
-    assert {(one.category, one.filename) for one in caught} <= {(DeprecationWarning, __file__)}
+    assert {(one.category, one.filename) for one in caught} <= {(RenamedWarning, __file__)}
     return result, [str(one.message) for one in caught]
 
 
@@ -239,7 +239,8 @@ BOTH = {
 
 @pytest.mark.parametrize("old", BOTH)
 def test_the_old_and_the_new_word_together_are_rejected(old: str) -> None:
-    with pytest.raises(TypeError, match=rf"`{old}` is the old name of `\w+`, got both"):
+    rejected = rf"{old}= is the old name of \w+=, got both"
+    with pytest.raises(ln.errors.InvalidParameter, match=rejected):
         BOTH[old]()
 
 
@@ -261,7 +262,7 @@ def test_renamed_arguments_keep_the_signature() -> None:
 def test_a_release_that_the_old_word_ends_keeps_no_value(contributions: int) -> None:
     """Where warnings are errors, as here, or both words are given: no frame holds the value."""
     release = OBJECTS.mechanism.release
-    with pytest.raises((TypeError, DeprecationWarning), match="touches") as caught:
+    with pytest.raises((ln.errors.InvalidParameter, DeprecationWarning), match="touches") as caught:
         release(float("31337.25"), touches=2, contributions=contributions)
     trace, seen = caught.value.__traceback__, 0
     while trace is not None:
@@ -269,7 +270,7 @@ def test_a_release_that_the_old_word_ends_keeps_no_value(contributions: int) -> 
             seen += 1
             assert 31337.25 not in trace.tb_frame.f_locals.values()
         trace = trace.tb_next
-    assert seen > 1
+    assert seen  # release itself
 
 
 # ------------------------------------------------------------------- the command line

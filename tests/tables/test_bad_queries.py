@@ -102,7 +102,7 @@ REFUSED: dict[str, tuple[Callable[[Protected], object], str]] = {
     ),
     "groups of floats": (
         lambda t: t.count(by="income", max_groups=1, privacy=PRICE),
-        "a column to group by must hold whole numbers, texts, truth values or dates; "
+        "a column to group by must hold whole numbers, texts, truth values or dates, "
         "got 'income', of kind real.",
     ),
     "wrong type of key": (

@@ -341,7 +341,7 @@ def _lines(file: str) -> list[str]:
             lines = opened.read().removesuffix("\n").split("\n")
     except (OSError, ValueError):
         raise InvalidParameter(
-            "--groups-file must be a file in UTF-8 that can be read, with a group on each line; "
+            "--groups-file must be a file in UTF-8 that can be read, with a group on each line, "
             "got another. Look at its name, and at the rights to it."
         ) from None
     if not all(lines):

@@ -62,7 +62,7 @@ class Releaser(Rebuilt):
         """Prove that the noise, as it is sampled, satisfies the guarantee."""
         if self.integer and self.noise.step != 1:
             raise InvalidParameter(
-                "whole-number answers must be drawn on the integers; "
+                "whole-number answers must be drawn on the integers, "
                 f"got a step of {format_exact(self.noise.step)}. Calibrate again."
             )
         if self.sensitivity <= 0 or (self.integer and self.sensitivity.denominator != 1):
@@ -139,7 +139,7 @@ def prepare_pair(
     """
     if not isinstance(values, tuple | list) or len(values) != 2:
         raise InvalidParameter(
-            "a pair to release must be a tuple or a list of two numbers; "
+            "a pair to release must be a tuple or a list of two numbers, "
             f"got one of type {type(values).__name__} that is not. Give (x, y)."
         )
     first, second = (grid.index(*exact_ratio(value)) for value in values)

@@ -14,6 +14,7 @@ function that a true value enters ends like this::
 The error is raised after the ``except`` block, where nothing refers to the inner frames any more.
 """
 
+from leastnoise.deprecation import RenamedWarning
 from leastnoise.errors import LeastnoiseError, ReleaseFailed
 
 
@@ -26,7 +27,7 @@ def without_values(error: BaseException) -> BaseException:
     """
     if isinstance(error, MemoryError):
         return MemoryError()
-    if isinstance(error, Exception) and not isinstance(error, LeastnoiseError):
+    if isinstance(error, Exception) and not isinstance(error, LeastnoiseError | RenamedWarning):
         return ReleaseFailed(
             "The release failed with an unexpected error, which is withheld because it can quote "
             "data. Nothing was released. A charge in a ledger stands. Report this as a bug; "

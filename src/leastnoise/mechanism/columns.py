@@ -73,7 +73,7 @@ def series_kind(value: object, *, integer: bool) -> "SeriesKind | None":
     letters, wanted = ("iu", "integers") if integer else ("iuf", "floats or integers")
     if not kind.kind or kind.kind not in letters:
         raise InvalidParameter(
-            f"a column to release must hold {wanted} of at most 64 bits; "
+            f"a column to release must hold {wanted} of at most 64 bits, "
             f"got one of type {kind.type}. Convert it first."
         )
     return kind
@@ -90,7 +90,7 @@ def to_array(column: Any, kind: "SeriesKind") -> "Array":
         missing, array = False, None
     if missing:
         raise InvalidParameter(
-            "a column to release must be free of missing values; "
+            "a column to release must be free of missing values, "
             f"got one of type {kind.type} that is not. Fill them first, by a rule that does not "
             "depend on the data."
         )
@@ -98,7 +98,7 @@ def to_array(column: Any, kind: "SeriesKind") -> "Array":
 
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind != kind.kind:
         raise InvalidParameter(
-            "a column to release must be readable as a numpy array of its own type; "
+            "a column to release must be readable as a numpy array of its own type, "
             f"got one of type {kind.type} that is not. Give it as a numpy array."
         )
     return array
@@ -265,7 +265,7 @@ def _loaded(library: str, value: object, frames: tuple[str, ...]) -> Any:
         return None  # not loaded, being loaded, or another module of that name
     if isinstance(value, tuple(getattr(module, frame) for frame in frames)):
         raise InvalidParameter(
-            "columns are released one by one, each with noise of its own for its own sensitivity; "
+            "columns are released one by one, each with noise of its own for its own sensitivity, "
             f"got a {type(value).__name__}. Give one of its columns."
         )
     return module

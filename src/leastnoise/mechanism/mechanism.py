@@ -290,14 +290,10 @@ class Mechanism(Rebuilt):
                 number, or the key was used for something else.
             BudgetExceeded: If the ledger has not enough left; nothing is charged.
         """
-        if touches is not None:
-            given = type(contributions) is not int or contributions != 1
-            try:
-                contributions = take_renamed("touches", touches, "contributions", given=given)
-            except (TypeError, DeprecationWarning):
-                del value  # the traceback refers to this frame
-                raise
         try:
+            if touches is not None:
+                given = type(contributions) is not int or contributions != 1
+                contributions = take_renamed("touches", touches, "contributions", given=given)
             if allow_exact is not False or self.needs_allow_exact:
                 self._check_allow_exact(allow_exact)
             if (

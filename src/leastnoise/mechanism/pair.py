@@ -108,7 +108,7 @@ class PairMechanism(Rebuilt):
         for noise, shift in shifts:
             if noise.ratio * factor < 1 or noise.period < shift:
                 raise NotPrivate(
-                    f"the noise must keep {self.privacy} at a move of {format_exact(shift)}; "
+                    f"the noise must keep {self.privacy} at a move of {format_exact(shift)}, "
                     f"got one that falls by a factor of {format_exact(1 / noise.ratio)} over "
                     f"{format_exact(noise.period)}. Calibrate again instead of putting one "
                     "together."

@@ -128,12 +128,12 @@ class DiscretePlanarStaircase:
         """Check that the weights make a staircase that never rises."""
         if not (0 < self.ratio < 1 and self.step > 0):
             raise InvalidParameter(
-                "a staircase needs a step above 0 and a ratio between 0 and 1; "
+                "a staircase needs a step above 0 and a ratio between 0 and 1, "
                 f"got {format_exact(self.step)} and {format_exact(self.ratio)}. Give such numbers."
             )
         if parse_count(self.edge, "edge", least=1) > parse_count(self.steps, "steps", least=1):
             raise InvalidParameter(
-                "a staircase must fall within its period; "
+                "a staircase must fall within its period, "
                 f"got {quote(self.edge)} of {quote(self.steps)} steps before the fall. "
                 "Give an edge of at most the steps."
             )
@@ -183,7 +183,7 @@ class DiscretePlanarStaircase:
         """
         if confidence >= 1:
             raise InvalidParameter(
-                "noise without a largest size stays within no bound for certain; "
+                "noise without a largest size stays within no bound for certain, "
                 f"got a confidence of {format_exact(confidence)}. Give one below 1, such as 0.999."
             )
         allowed, low, high = (1 - confidence) * self.total, -1, 1

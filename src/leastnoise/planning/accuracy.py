@@ -160,7 +160,7 @@ class _Search:
     def _hopeless(self) -> InvalidParameter:
         asked, most = ("ε", _LARGEST_EPSILON) if self.wants_epsilon else ("δ", _LARGEST_DELTA)
         return InvalidParameter(
-            f"the error must be one that some {asked} up to {format_exact(most)} allows so often; "
+            f"the error must be one that some {asked} up to {format_exact(most)} allows so often, "
             f"got {format_exact(self.error)} with {format_exact(self.confidence)}. "
             "Accept a larger error or a smaller confidence."
         )

@@ -193,7 +193,7 @@ class Comparison:
         why = self.excluded.get(family)
         names = ", ".join(row.family for row in self.rows)
         raise InvalidParameter(
-            f"a family must be one of those compared, {names}; "
+            f"a family must be one of those compared, {names}, "
             f"{why or f'got {quote(family)}'}. Choose one of them."
         )
 

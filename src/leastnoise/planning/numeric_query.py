@@ -135,7 +135,7 @@ def _name(name: object) -> str:
     if isinstance(name, str) and name.strip() and name.isprintable():
         return name
     raise InvalidParameter(
-        "the name of an answer must be a text of printable characters that is not empty; "
+        "the name of an answer must be a text of printable characters that is not empty, "
         f"got {quote(name)}. "
         'Give for instance "visits".'
     )

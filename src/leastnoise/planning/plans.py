@@ -128,7 +128,7 @@ class Plan:
             return self.mechanisms[name]
         except KeyError:
             raise InvalidParameter(
-                f"an answer must be one of those planned, {_names(self.wanted)}; "
+                f"an answer must be one of those planned, {_names(self.wanted)}, "
                 f"got {quote(name)}. Choose one of them."
             ) from None
 
@@ -230,7 +230,7 @@ class Plan:
         unknown = [name for name in values if name not in self.mechanisms]
         if unknown:
             raise InvalidParameter(
-                f"the answers of this plan are {_names(self.wanted)}; "
+                f"the answers of this plan are {_names(self.wanted)}, "
                 f"got {quote(unknown[0])} too. Leave it out, or plan for it."
             )
 
@@ -295,7 +295,7 @@ def _parse_problem(privacy: Privacy, wanted: object) -> Asked:
     as_privacy(privacy, "Privacy(1, '1e-6')")
     if not privacy.epsilon and not privacy.delta:
         raise InvalidParameter(
-            "at ε = 0 no noise keeps δ = 0: the answers would have to be the same for all data; "
+            "at ε = 0 no noise keeps δ = 0: the answers would have to be the same for all data, "
             "got (0, 0). Give ε > 0 or δ > 0."
         )
     if privacy.epsilon > _LARGEST_EPSILON:

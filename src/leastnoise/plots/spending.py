@@ -53,7 +53,7 @@ def budget(ledger: "Ledger", *, dataset: str | None = None) -> Any:
     names = sorted(histories) if dataset is None else [dataset]
     if not set(names) <= set(histories):
         raise InvalidParameter(
-            f"a data set must be one of the ledger's, {', '.join(map(repr, sorted(histories)))}; "
+            f"a data set must be one of the ledger's, {', '.join(map(repr, sorted(histories)))}, "
             f"got {quote(dataset)}. Choose one of them."
         )
     shown = [histories[name] for name in names]

@@ -99,7 +99,7 @@ def _parse_part(part: object) -> Part:
         return str(part)
     raise InvalidParameter(
         "a key must be a whole number of 64 bits with its sign, a text that UTF-8 can write, a "
-        "truth value or a date; "
+        "truth value or a date, "
         f"got {quote(part)}. Group by a column that holds such values."
     )
 

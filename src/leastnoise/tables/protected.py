@@ -219,7 +219,7 @@ def _parse_max_rows(unit: object, max_rows: int | None) -> int:
         return 1
     if not isinstance(unit, str):
         raise InvalidParameter(
-            f"unit must be the name of a column, or None if every row is a unit; "
+            f"unit must be the name of a column, or None if every row is a unit, "
             f"got {quote(unit)}. Name the column that tells people apart."
         )
     if max_rows is None:

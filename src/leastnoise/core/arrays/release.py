@@ -170,7 +170,7 @@ def _flat(values: Array, what: str, *, integer: bool) -> Array:
     kinds, wanted = ("iu", "integers") if integer else ("fiu", "floats or integers")
     if values.dtype.kind not in kinds or values.dtype.itemsize > 8:
         raise InvalidParameter(
-            f"{what} to release must hold {wanted} of at most 64 bits; "
+            f"{what} to release must hold {wanted} of at most 64 bits, "
             f"got one of type {values.dtype.type.__name__}. Convert it first."
         )
     if isinstance(values, np.ma.MaskedArray):
@@ -192,7 +192,7 @@ def _largest(flat: Array, what: str) -> Any:
     lowest, highest = ends[:, 0].min().item(), ends[:, 1].max().item()  # NaN if there is one
     if not (-math.inf < lowest and highest < math.inf):
         raise InvalidParameter(
-            f"{what} to release must hold finite numbers only; "
+            f"{what} to release must hold finite numbers only, "
             f"got one of type {flat.dtype.type.__name__} that does not. "
             "Replace NaN and infinities by a rule."
         )

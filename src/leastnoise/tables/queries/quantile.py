@@ -70,7 +70,7 @@ class Quantile(BoundedQuestion):
             )
         if share.denominator > 1000:
             raise InvalidParameter(
-                "the share of a quantile must be a ratio of whole numbers up to 1000; "
+                "the share of a quantile must be a ratio of whole numbers up to 1000, "
                 f"got {format_exact(share)}. Round it."
             )
         cells = parse_count(self.cells, "cells", least=2)
