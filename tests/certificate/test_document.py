@@ -23,6 +23,7 @@ from leastnoise.costs.cost import Cost
 from leastnoise.costs.recorded import Tabled
 from leastnoise.errors import InvalidParameter, LeastnoiseError, Unsupported
 from leastnoise.noise import DiscreteSteps, Run
+from tests.support.screens import assert_readable
 
 Maker = Callable[[], ln.Mechanism]
 MADE: dict[str, Maker] = {
