@@ -89,7 +89,6 @@ class Refuse:
             raise ImportError("not allowed: " + name)
 sys.meta_path.insert(0, Refuse())
 from leastnoise.certificate import Certificate
-from tests.support.screens import assert_readable
 certificate = Certificate.from_json(Path(sys.argv[1]).read_text(encoding="utf-8"))
 start = time.process_time()
 certificate.verify()
