@@ -196,9 +196,9 @@ def open_source(
     separated by commas and may be in double quotes, lines end with a line feed, a carriage return
     or both, and the encoding is UTF-8. Reading never fails, and no line changes how another is
     read. Omitted are lines with too few fields, with a quoted field that is not closed or goes on
-    after its closing quote, of more than 2 MB, or with bytes that are not UTF-8. A quoted field
-    cannot contain a line break: what follows the break is read as another line, and is a record if
-    it has enough fields. Fields without a name are ignored, and an empty field is NULL.
+    after its closing quote, of more than 2,000,000 bytes, or with bytes that are not UTF-8. A
+    quoted field cannot contain a line break: what follows the break is read as another line, and is
+    a record if it has enough fields. Fields without a name are ignored, and an empty field is NULL.
 
     Raises:
         InvalidParameter: If there is no such file or table, or it cannot be read.
