@@ -24,6 +24,8 @@ _OURS: dict[str, Any] = {
     "application_name": "leastnoise",
     "client_encoding": "utf8",
 }
+# If it were on, Ibis would not recognize the quoted names of types.
+_SETTINGS = ("SET standard_conforming_strings = on", "SET quote_all_identifiers = off")
 _SOURCES = (
     "a table must be the path of a CSV or Parquet file, a pandas or polars frame, an Arrow table, "
     "an Ibis table or a connection string 'postgresql://…'"
@@ -97,7 +99,7 @@ def _postgres(address: str) -> Any:
     import psycopg
 
     connection: Any = without_details(lambda: psycopg.connect(address, **_OURS))
-    backend = connection and without_details(lambda: postgres.from_connection(connection))
+    backend = connection and without_details(lambda: _prepared(postgres, connection))
     if backend is None:
         raise InvalidParameter(
             "a connection string must lead to a PostgreSQL server that answers and lets its user "
@@ -106,6 +108,13 @@ def _postgres(address: str) -> Any:
         )
     weakref.finalize(backend, connection.close)
     return backend
+
+
+def _prepared(postgres: Any, connection: Any) -> Any:
+    """Return the Ibis back end of a connection, which reads strings and types as by default."""
+    for setting in _SETTINGS:
+        connection.execute(setting)
+    return postgres.from_connection(connection)
 
 
 def engine_of(source: object) -> str:

@@ -21,6 +21,7 @@ from leastnoise.tables.sources import csv_files
 from leastnoise.tables.sources.connections import ADDRESS, connect, engine_of
 from leastnoise.tables.sources.engine import without_details
 from leastnoise.tables.sources.frames import frame_name, frame_table
+from leastnoise.tables.sources.literals import compile_query
 from leastnoise.tables.sources.local import read
 from leastnoise.tables.sources.place import Place, derivation, file_place, named, table_place
 from leastnoise.tables.sources.rowwise import FILTERED, check_rowwise, no_numbers
@@ -165,7 +166,7 @@ class Source:
     @cached_property
     def _compile(self) -> "Callable[[ops.Node], str]":
         backend = self.table.get_backend()
-        return lru_cache(maxsize=64)(lambda node: str(backend.compile(node.to_expr())))
+        return lru_cache(maxsize=64)(lambda node: compile_query(backend, node))
 
     def sql(self, expression: "ir.Expr") -> str:
         """Return a query as people read it."""
