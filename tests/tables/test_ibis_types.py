@@ -310,7 +310,12 @@ def test_accepted_operations_fail_for_no_value_from_arrow(name: str, full: bool,
 def test_parts_and_texts_of_times_are_rejected_by_type_on_duckdb(kind: str, duck: Any) -> None:
     duck.con.execute(f"CREATE TABLE t (x {kind})")
     table = duck.table("t")
-    for make in (lambda x: x.cast("string"), lambda x: x.year(), lambda x: x.day()):
+    makes: list[Callable[[Any], Any]] = [
+        lambda x: x.cast("string"),
+        lambda x: x.year(),
+        lambda x: x.day(),
+    ]
+    for make in makes:
         if kind == "TIMESTAMP" and make(table.x).type().is_integer():
             assert open_source(table.select(y=make(table.x))).kinds["y"] == "integer"
             continue

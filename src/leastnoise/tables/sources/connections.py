@@ -84,13 +84,28 @@ def connect(address: str, table: str | None) -> tuple["ir.Table", str]:
     schema, _, name = table.rpartition(".")
     found = without_details(lambda: backend.table(name, database=schema or None))
     if found is None:
+        known = without_details(lambda: _is_there(backend, schema, name))
         backend.disconnect()
+        if known:
+            raise Unsupported(
+                f"the types of a table's columns must be known to Ibis; {table!r} has a column of "
+                "a type that is not, such as regclass, or numeric with more digits after the point "
+                "than in all. Make a view without it, and protect that."
+            )
         raise InvalidParameter(
             f"a table must be in the database, and open to its user; got {table!r}, which is not. "
             "Give its name as the database writes it, with its schema's before a dot if need be."
         )
     check_collation(found.op(), backend, "postgres")
     return found, table
+
+
+def _is_there(backend: Any, schema: str, name: str) -> bool:
+    """Return whether a database has a table, whatever its columns are."""
+    typed = ".".join('"' + part.replace('"', '""') + '"' for part in (schema, name) if part)
+    with backend.con.cursor() as cursor:
+        found = cursor.execute("SELECT to_regclass(%s) IS NOT NULL", (typed,)).fetchall()
+    return bool(found[0][0])
 
 
 def _postgres(address: str) -> Any:
