@@ -25,9 +25,9 @@ PLAIN = "SET LOCAL standard_conforming_strings = on"
 _READ_OTHERWISE = frozenset("\\'\"$")
 
 
-def compile_query(backend: Any, node: "ops.Node") -> str:
+def compile_query(backend: Any, engine: str, node: "ops.Node") -> str:
     """Return a query in the language of its engine."""
-    if backend.name != "pyspark":
+    if engine != "pyspark":
         return str(backend.compile(node.to_expr()))
     sql = str(backend.compile(_encode_strings(node).to_expr()))
     if "${" in sql:

@@ -166,7 +166,7 @@ class Source:
     @cached_property
     def _compile(self) -> "Callable[[ops.Node], str]":
         backend = self.table.get_backend()
-        return lru_cache(maxsize=64)(lambda node: compile_query(backend, node))
+        return lru_cache(maxsize=64)(lambda node: compile_query(backend, self.engine, node))
 
     def sql(self, expression: "ir.Expr") -> str:
         """Return a query as people read it."""
