@@ -219,7 +219,7 @@ def test_an_explicit_key_is_rejected_for_other_data(
     how: dict[str, str], said: str, ledger: ln.Ledger
 ) -> None:
     protected(frame(FEW), ledger, name="patients").count(privacy=SOME, key="rows")
-    with pytest.raises(InvalidParameter, match="key 'rows' was used for 'patients'; got " + said):
+    with pytest.raises(InvalidParameter, match="key 'rows' was used for 'patients', got " + said):
         protected(frame(MANY), ledger, **how).count(privacy=SOME, key="rows")
     assert charges(ledger) == 1
 
@@ -457,7 +457,7 @@ def test_a_key_of_0_5_0_is_rejected_for_a_source_that_is_said_otherwise(
     how: dict[str, Any], old: ln.Ledger
 ) -> None:
     before = charges(old)
-    with pytest.raises(InvalidParameter, match=r"key 'count' was used for 'people\.csv'; got '"):
+    with pytest.raises(InvalidParameter, match=r"key 'count' was used for 'people\.csv', got '"):
         recount(old, key="count", **how)
     assert charges(old) == before
 

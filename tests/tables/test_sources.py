@@ -323,7 +323,7 @@ def test_names_of_columns_may_be_anything(
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        ("nmae", r"^a unit must be a column of an Arrow table; got 'nmae'. Did you mean 'name'\?$"),
+        ("nmae", r"^a unit must be a column of an Arrow table, got 'nmae'. Did you mean 'name'\?$"),
         ("zzz", "got 'zzz'. Look at the names"),
         (7, "got 7. Look at the names"),
         (["name"], "got an object of type list"),
@@ -471,11 +471,11 @@ def test_something_else_is_refused_by_its_type(source: object) -> None:
 
 def test_another_engine_is_refused() -> None:
     table = ibis.sqlite.connect().create_table("people", schema={"a": "int64"})
-    with pytest.raises(Unsupported, match=r"DuckDB, PostgreSQL, Spark.*; got one of sqlite"):
+    with pytest.raises(Unsupported, match=r"DuckDB, PostgreSQL, Spark.*, got one of sqlite"):
         open_source(table)
     with pytest.raises(Unsupported, match="got one of none, or of several"):
         open_source(ibis.table({"a": "int64"}, name="people"))
-    with pytest.raises(Unsupported, match="must be of a database; got one in memory"):
+    with pytest.raises(Unsupported, match="must be of a database, got one in memory"):
         open_source(ibis.memtable(arrow()))
 
 
@@ -515,7 +515,7 @@ def test_an_ibis_table_where_rows_meet_is_refused(mixed: Callable[[Any], Any], d
 
 
 def test_an_address_needs_a_table_that_is_there(pg_address: str) -> None:
-    with pytest.raises(InvalidParameter, match="must be said by table=; got None"):
+    with pytest.raises(InvalidParameter, match="must be said by table=, got None"):
         open_source(pg_address)
     with pytest.raises(InvalidParameter, match=r"got 'none', which is not") as caught:
         open_source(pg_address, "none")

@@ -58,7 +58,7 @@ class Summed:
         """Reject indices whose sums could overflow."""
         if max(abs(self.low), abs(self.high)) > 2 * _LARGEST:
             raise InvalidParameter(
-                "indices must lie within ±2⁵⁴; got bounds beyond. Give a coarser lattice."
+                "indices must lie within ±2⁵⁴, got bounds beyond. Give a coarser lattice."
             )
 
 
@@ -90,7 +90,7 @@ class Selection:
     def __post_init__(self) -> None:
         if self.rows > _LARGEST:
             raise InvalidParameter(
-                "max_rows must be at most 2⁵³; got more. Give how many rows of one unit count."
+                "max_rows must be at most 2⁵³, got more. Give how many rows of one unit count."
             )
 
     @property

@@ -93,7 +93,7 @@ def connect(address: str, table: str | None) -> tuple["ir.Table", str]:
                 "than in all. Make a view without it, and protect that."
             )
         raise InvalidParameter(
-            f"a table must be in the database, and open to its user; got {table!r}, which is not. "
+            f"a table must be in the database, and open to its user, got {table!r}, which is not. "
             "Give its name as the database writes it, with its schema's before a dot if need be."
         )
     check_collation(found.op(), backend, "postgres")
@@ -136,13 +136,13 @@ def engine_of(source: object) -> str:
     """Return the engine of an Ibis table; reject other objects, and other engines."""
     ibis = sys.modules.get("ibis")
     if ibis is None or not isinstance(source, ibis.expr.types.Table):
-        raise InvalidParameter(f"{_SOURCES}; got an object of type {type(source).__name__}.")
+        raise InvalidParameter(f"{_SOURCES}, got an object of type {type(source).__name__}.")
     engine = without_details(lambda: source.get_backend().name)  # several engines, or none, fail
     if engine not in ENGINES:
         got = "one of none, or of several" if engine is None else f"one of {engine}"
         raise Unsupported(
             f"an Ibis table must be of one of {', '.join(ENGINES.values())}, with which this "
-            f"version is tested; got {got}. Copy it to one of them, or to a Parquet file."
+            f"version is tested, got {got}. Copy it to one of them, or to a Parquet file."
         )
     return str(engine)
 
@@ -185,7 +185,7 @@ def check_collation(table: Any, backend: Any, engine: str) -> None:
     found = without_details(lambda: _collations(backend, engine, name))
     if found != 0:
         raise Unsupported(
-            "texts must be equal only if their bytes are, for a group to have one name; got a "
+            "texts must be equal only if their bytes are, for a group to have one name, got a "
             "table with a collation, or one whose collations cannot be looked up. Copy it to "
             "columns without one."
         )

@@ -118,6 +118,6 @@ def check_names(names: list[str]) -> list[str]:
     if not names or not all(names) or len({name.lower() for name in names}) < len(names):
         raise InvalidParameter(
             "the first line of a CSV file must name its columns, each differently, also where "
-            "small and capital letters count as the same; got one that does not. Add such a line."
+            "small and capital letters count as the same, got one that does not. Add such a line."
         )
     return names

@@ -23,15 +23,15 @@ _NAME = "records"  # of the table, in a query
 def read(place: str | bytes) -> tuple["ir.Table", bool]:
     """Return the table in one file or several, and whether all its columns are strings."""
     if isinstance(place, bytes) or "\0" in place:
-        raise InvalidParameter("a path must be a text without NUL; got another. Give it as str.")
+        raise InvalidParameter("a path must be a text without NUL, got another. Give it as str.")
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", place):
         raise Unsupported(
-            "a file must be on this machine; got an address. Download it, and give its path."
+            "a file must be on this machine, got an address. Download it, and give its path."
         )
     ending = place.lower().rpartition(".")[2]
     if ending not in ("csv", "parquet", "pq"):
         raise Unsupported(
-            f"a file must be CSV or Parquet, and end in .csv, .parquet or .pq; got {place!r}. "
+            f"a file must be CSV or Parquet, and end in .csv, .parquet or .pq, got {place!r}. "
             "Convert or rename it."
         )
     files = _files(place)
@@ -44,14 +44,14 @@ def _files(place: str) -> list[str]:
         return [locate(place)]
     if isdir(place):
         raise InvalidParameter(
-            f"a path must be that of a file; got {place!r}, a folder. Give a pattern for the "
+            f"a path must be that of a file, got {place!r}, a folder. Give a pattern for the "
             "files in it, such as 'people/*.csv'."
         )
     files = sorted(locate(file) for file in glob(place, recursive=True) if isfile(file))
     if files:
         return files
     got = "which no file matches" if has_magic(place) else "where there is none"
-    raise InvalidParameter(f"a path must lead to a file; got {place!r}, {got}. Look at its name.")
+    raise InvalidParameter(f"a path must lead to a file, got {place!r}, {got}. Look at its name.")
 
 
 def _csv(files: list[str]) -> "ir.Table":

@@ -46,7 +46,7 @@ def check_rowwise(source: Any) -> tuple["ir.Table", str]:
     if any(isinstance(table, ops.InMemoryTable) for table in tables):
         # Ibis prints its records wherever it prints a query.
         raise Unsupported(
-            "an Ibis table must be of a database; got one in memory. Give what it was made from, "
+            "an Ibis table must be of a database, got one in memory. Give what it was made from, "
             "or store it as a table."
         )
     values = node.find(ops.Value)
@@ -57,7 +57,7 @@ def check_rowwise(source: Any) -> tuple["ir.Table", str]:
     ):
         raise Unsupported(
             "an Ibis table must be a table of its database, of which rows may have been left out "
-            "by comparisons, and columns named anew or put together; got one made otherwise, where "
+            "by comparisons, and columns named anew or put together, got one made otherwise, where "
             "one person's rows could change those of others, or a value make the query fail. Store "
             "it as a table, if a row of it still belongs to one person, and give that."
         )
@@ -99,7 +99,7 @@ def _check_types(value: Any, engine: str, odd: frozenset[str]) -> None:
         types = " and ".join(dict.fromkeys(str(part.dtype) for part in operands)) or "this type"
         raise Unsupported(
             f"operations of an Ibis table must be on columns of one type, and values that this "
-            f"type represents exactly; got {name} on {types}, which can fail for some rows on "
+            f"type represents exactly, got {name} on {types}, which can fail for some rows on "
             f"this engine. Store the computed column in a table, and protect that table."
         )
 

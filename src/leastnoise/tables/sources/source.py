@@ -79,7 +79,7 @@ class Source:
         near = get_close_matches(column, self.kinds, n=1) if isinstance(column, str) else []
         advice = f"Did you mean {near[0]!r}?" if near else "Look at the names of its columns."
         raise InvalidParameter(
-            f"{what} must be a column of {self.name}; got {quote(column)}. {advice}"
+            f"{what} must be a column of {self.name}, got {quote(column)}. {advice}"
         )
 
     def check_process(self) -> None:
@@ -89,7 +89,7 @@ class Source:
         """
         if self.engine != "duckdb" and os.getpid() != self.process:
             raise InvalidParameter(
-                "a table of a database must be asked by the process that opened it; got it in "
+                "a table of a database must be asked by the process that opened it, got it in "
                 "another, after a fork. Protect it again there."
             )
 

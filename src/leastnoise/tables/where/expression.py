@@ -42,7 +42,7 @@ def check(root: Node, source: "Source") -> None:
         kind = source.kind(one.column, "a column in a condition")
         if kind not in _VALUES:
             raise InvalidParameter(
-                "a condition must be about columns of numbers, texts, booleans or dates; got the "
+                "a condition must be about columns of numbers, texts, booleans or dates, got the "
                 f"column {quote(one.column)} of another type. Name another column, or convert "
                 "it: times to dates, objects of pandas to texts."
             )
@@ -53,7 +53,7 @@ def check(root: Node, source: "Source") -> None:
                 shown = str(value)
                 raise InvalidParameter(
                     f"a condition must compare {quote(one.column)}, a column of kind {kind}, with "
-                    f"{called}; got the {value.kind} {shown[:40]}{'…' * (len(shown) > 40)}. "
+                    f"{called}, got the {value.kind} {shown[:40]}{'…' * (len(shown) > 40)}. "
                     "Give a value of the column's kind."
                 )
 
