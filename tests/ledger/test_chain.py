@@ -68,7 +68,7 @@ def followed(amounts: list[Fraction]) -> Accounts:
     for amount in amounts:
         content: dict[str, Any] = {"dataset": "d", "analyst": None, "mechanisms": [], "asked": {}}
         content |= {"epsilon": str(amount), "delta": str(amount)}
-        accounts.follow(iter([Row.after(accounts.head, CHARGE, "", content)]))
+        accounts.follow(iter([Row.after(accounts.head, CHARGE, "k", content)]))
     return accounts
 
 

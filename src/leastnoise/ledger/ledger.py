@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from uuid import uuid4
@@ -22,6 +23,7 @@ from leastnoise.ledger.rows import (
     Head,
     Json,
     Row,
+    digest_of,
     limit_key,
     mechanism_key,
     privacy_to_json,
@@ -226,6 +228,7 @@ class Ledger:
             for digest, mechanism in spending.mechanisms.items():
                 described_at = mechanism_key(digest)
                 if described_at not in page.accounts.mechanisms:
+                    _check_description(digest, mechanism)
                     page.write(MECHANISM, described_at, mechanism)
             return self._receipt(page.write(CHARGE, key, body), page.accounts, again=False), None
 
@@ -314,6 +317,17 @@ def _answer(page: Draft, receipt: Receipt) -> Stored | None:
             found = replace(receipt, head=row.head, at=row.at, again=True)
             return Stored(found, content["answer"], row.payload)
     return None
+
+
+def _check_description(digest: str, mechanism: Json) -> None:
+    """Reject a description that could not be verified later."""
+    with suppress(ArithmeticError, AttributeError, LookupError, ValueError):
+        if digest_of(mechanism) == digest:
+            return
+    raise InvalidParameter(
+        "a mechanism in a ledger must be described by its noise, and named by the digest of that; "
+        "got another description. Charge what mechanism.spending() returns."
+    )
 
 
 def _limit(limit: object) -> Privacy | None:
