@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import asdict
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from pathlib import Path
 
 import click
@@ -45,13 +46,21 @@ def check(*, file: str, as_json: bool) -> None:
     click.echo("Verified now:")
     print_table(
         ("  noise", f"{certificate.noise}"),
-        ("  satisfies", f"{certificate.privacy} at Δ = {format_exact(certificate.sensitivity)}"),
+        ("  satisfies", _guarantee_shown(certificate)),
         ("  expected cost", cost_shown(certificate)),
         ("  lower bound", bound_shown(certificate)),
         ("  optimality", f"{certificate}"),
     )
     click.echo("\nThe file says, and this command does not verify:")
     print_table(*((f"  {name}", f"{text!r}") for name, text in claims(certificate).items()))
+
+
+def _guarantee_shown(certificate: Certificate) -> str:
+    """Return the guarantee, rounded to the weaker side where it is rounded: ε and δ up, Δ down."""
+    privacy = certificate.privacy
+    epsilon, delta = (format_exact(x, ROUND_CEILING) for x in (privacy.epsilon, privacy.delta))
+    sensitivity = format_exact(certificate.sensitivity, ROUND_FLOOR)
+    return f"(ε, δ) = ({epsilon}, {delta}) at Δ = {sensitivity}"
 
 
 def _read_text(path: str) -> str:

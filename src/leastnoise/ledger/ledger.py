@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from leastnoise.core.exact import Number, parse_positive, quote
 from leastnoise.core.privacy import Privacy
+from leastnoise.core.sampling import SYSTEM
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger.accounts import Account, Accounts, Name
 from leastnoise.ledger.chain import Chain, Draft, keyed
@@ -206,7 +207,8 @@ class Ledger:
         self, spending: Spending, key: str | None = None, *, fresh: bool = False
     ) -> tuple[Receipt, Stored | None]:
         """Charge as :meth:`charge` does; return the answer, too, if the charge has one already."""
-        key = uuid4().hex if key is None else check_name(key, "a key")
+        # Two releases under one key would be one answer: so the bits of a key are checked, too.
+        key = f"{SYSTEM.word(128):032x}" if key is None else check_name(key, "a key")
         body = {
             "dataset": self.dataset,
             "analyst": self.analyst,

@@ -13,7 +13,7 @@ from pathlib import Path
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, LedgerDamaged
 from leastnoise.ledger.rows import Head
-from leastnoise.ledger.stores import unavailable
+from leastnoise.ledger.stores import is_path, unavailable
 
 _HEAD = re.compile(r"([1-9]\d{0,17})-([0-9a-f]{64})")
 # Of the heads that processes wrote at the same time, the last is within so many bytes of the end.
@@ -125,7 +125,7 @@ def read_witness(witness: object) -> Witness | None:
         return Fixed(witness)
     if isinstance(witness, str) and is_head(witness):
         return Fixed(read_head(witness))
-    if isinstance(witness, str | os.PathLike) and str(witness) and "\0" not in str(witness):
+    if isinstance(witness, str | os.PathLike) and str(witness) and is_path(str(witness)):
         return Log(Path(witness))
     raise InvalidParameter(
         "a witness must be a head such as 12-9f86d081… or the path of a file; "
@@ -143,7 +143,13 @@ def forgotten(head: Head) -> LedgerDamaged:
 
 def _open_regular(path: Path, flags: int) -> int:
     """Open a witness. A pipe or a device keeps nothing, and could be read without end."""
-    file = os.open(path, flags | _AT_ONCE, 0o600)
+    try:
+        file = os.open(path, (flags & ~os.O_CREAT) | _AT_ONCE)
+    except FileNotFoundError:
+        if not flags & os.O_CREAT:
+            raise
+        file = os.open(path, flags | _AT_ONCE, 0o600)
+        os.fchmod(file, 0o600)  # whatever the umask takes away
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
         raise unavailable("its witness is not a regular file", "Give the path of a file.")
