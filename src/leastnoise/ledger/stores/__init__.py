@@ -27,7 +27,8 @@ def check_address(where: object) -> str:
     text = os.fspath(where) if isinstance(where, str | os.PathLike) else ""
     connects = isinstance(text, str) and bool(_CONNECTION.search(text))
     known = isinstance(text, str) and (not connects or text.startswith(POSTGRES))
-    if isinstance(text, str) and text and is_path(text) and known:
+    usable = isinstance(text, str) and text and "\0" not in text and known
+    if usable and (connects or is_path(text)):
         return text
     # A connection string can hold a password: only its kind is named.
     got = "a connection string of another kind" if connects else quote(where)
