@@ -30,7 +30,7 @@ def write_table(path: object, write: Callable[[IO[bytes]], object], *, overwrite
     """
     if not isinstance(path, str | os.PathLike):
         raise InvalidParameter(
-            f"a path must be a text or a Path; got {quote(path)}. Give the name of a file."
+            f"a path must be a text or a Path, got {quote(path)}. Give the name of a file."
         )
     target = Path(path)
     try:
@@ -146,7 +146,7 @@ def refuse_overwriting_read(out: str, *read: str | None) -> None:
     ]
     if any(_same(Path(out), Path(file)) for file in files):
         raise InvalidParameter(
-            "--out must not write over what is read; got the name of a file that is. Choose "
+            "--out must not write over what is read, got the name of a file that is. Choose "
             "another name."
         )
 

@@ -381,7 +381,7 @@ def test_help_says_which_action_has_which_option(file: str) -> None:
         for action in actions:
             value = [] if option in ("json", "explain") else [file]  # no value of any
             done = call("ledger", file, action, f"--{option}", *value)
-            refused = f"--{option} is for {said[1]}; got it with {action}." in done.stderr
+            refused = f"--{option} is for {said[1]}, got it with {action}." in done.stderr
             assert refused == (action not in having)
 
 

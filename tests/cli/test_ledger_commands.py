@@ -177,7 +177,7 @@ def test_new_may_be_said_again_and_says_what_is(file: str) -> None:
     assert "leastnoise ledger FILE allow" in other.stderr
     unsaid = call("ledger", file, "new", "--dataset", "other")
     assert (unsaid.exit_code, unsaid.stdout) == (2, "")
-    assert "a limit must say ε, δ or both; got neither." in unsaid.stderr
+    assert "a limit must say ε, δ or both, got neither." in unsaid.stderr
 
 
 def test_a_data_set_need_not_be_named_where_the_first_is_meant(tmp_path: Path) -> None:
@@ -317,27 +317,27 @@ def test_a_witness_log_is_kept_by_releases(file: str, tmp_path: Path) -> None:
 
 
 MISUSED = [
-    (["ledger", "FILE", "--epsilon", "1"], 2, "--epsilon is for new, allow; got it with show."),
-    (["ledger", "FILE", "--analyst", "ann"], 2, "--analyst is for allow; got it with show."),
-    (["ledger", "FILE", "new", *LIMIT, "--analyst", "a"], 2, "--analyst is for allow; got it with"),
-    (["ledger", "FILE", "export", "--json"], 2, "--json is for show, new, allow, verify; got it"),
+    (["ledger", "FILE", "--epsilon", "1"], 2, "--epsilon is for new, allow, got it with show."),
+    (["ledger", "FILE", "--analyst", "ann"], 2, "--analyst is for allow, got it with show."),
+    (["ledger", "FILE", "new", *LIMIT, "--analyst", "a"], 2, "--analyst is for allow, got it with"),
+    (["ledger", "FILE", "export", "--json"], 2, "--json is for show, new, allow, verify, got it"),
     (
         ["ledger", "FILE", "verify", "--out", "a"],
         2,
-        "--out is for export, plot; got it with verify",
+        "--out is for export, plot, got it with verify",
     ),
-    (["ledger", "FILE", "plot"], 2, "a picture must be written to a file; got none."),
+    (["ledger", "FILE", "plot"], 2, "a picture must be written to a file, got none."),
     (["ledger", "FILE", "plot", "--out", "a.gif"], 2, "a picture must end in .png, .svg"),
     (["ledger", "FILE", "export", "--out", "no/where"], 2, "written where files can be; No such"),
     (["ledger", "FILE", "export", "--unit", ""], 2, "a unit of privacy must be a text of 1 to"),
-    (["ledger", "FILE", "allow"], 2, "a limit must say ε, δ or both; got neither."),
-    (["ledger", "FILE", "allow", "--epsilon", "x"], 2, "ε must be a finite number; got 'x'."),
+    (["ledger", "FILE", "allow"], 2, "a limit must say ε, δ or both, got neither."),
+    (["ledger", "FILE", "allow", "--epsilon", "x"], 2, "ε must be a finite number, got 'x'."),
     (["ledger", "FILE", "--witness", ""], 2, "a witness must be a head such as"),
     (["ledger", "nowhere.ledger"], 2, "which is not there. Use leastnoise ledger FILE new"),
-    (["ledger", __file__], 2, "must be a file that leastnoise made; got"),
+    (["ledger", __file__], 2, "must be a file that leastnoise made, got"),
     (["ledger", "mysql://x"], 2, "got an address that begins with mysql://."),
     (["ledger", "FILE", "new", "--epsilon", "0"], 2, "got ε = 0 and δ = 0. Give for"),
-    (["ledger", "FILE", "new", *LIMIT, "--epsilon", "2"], 2, "once; got --epsilon 2 times."),
+    (["ledger", "FILE", "new", *LIMIT, "--epsilon", "2"], 2, "once, got --epsilon 2 times."),
     (["ledger", "FILE", "--dataset", "a", "--dataset", "a"], 2, "got --dataset 2 times."),
     (["release", CANARY, *FIFTH, "--ledger", "FILE", "--epsilon", "1"], 2, "--epsilon 2 times."),
     (["ledger", "FILE", "verify", "--witness", "nowhere"], 2, "a witness must exist and hold"),
@@ -348,8 +348,8 @@ MISUSED = [
         "got one, or --fresh, without a ledger. Give --",
     ),
     (["release", CANARY, *FIFTH, "--fresh"], 2, "without a ledger. Give --ledger FILE, or leave"),
-    (["release", CANARY, *FIFTH, "--dataset", "a"], 2, "--dataset is for a ledger; got it without"),
-    (["release", CANARY, *FIFTH, "--analyst", "a"], 2, "--analyst is for a ledger; got it without"),
+    (["release", CANARY, *FIFTH, "--dataset", "a"], 2, "--dataset is for a ledger, got it without"),
+    (["release", CANARY, *FIFTH, "--analyst", "a"], 2, "--analyst is for a ledger, got it without"),
     (["release", CANARY, *FIFTH, "--ledger", "nowhere"], 2, "which is not there. Use leastnoise"),
     (["release", CANARY, *FIFTH, "--ledger", "FILE", "--key", "\n"], 2, "a key must be a text of"),
     (["release", CANARY, *FIFTH[2:], "--epsilon", "2", "--ledger", "FILE"], 3, "the limit of data"),

@@ -664,7 +664,7 @@ def test_what_is_no_ledger_is_refused(path: Path, folder: Path) -> None:
         ln.Ledger(folder / "missing" / "ledger", limit=limit)
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 2")
-    with pytest.raises(Unsupported, match="this version reads ledgers of version 1; got one of 2"):
+    with pytest.raises(Unsupported, match="this version reads ledgers of version 1, got one of 2"):
         ln.Ledger(path)
 
 

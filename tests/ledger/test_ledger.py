@@ -407,7 +407,7 @@ def test_a_limit_that_is_given_again_must_be_the_same(path: Path) -> None:
     rows = path.read_bytes()
     ln.Ledger(path, limit=Privacy(0.1), analyst="ada", analyst_limit=Privacy("1/20")).close()
     assert path.read_bytes() == rows
-    with pytest.raises(InvalidParameter, match=r"a ledger's limit stays as it is; got .*0.2"):
+    with pytest.raises(InvalidParameter, match=r"a ledger's limit stays as it is, got .*0.2"):
         ln.Ledger(path, limit=Privacy("0.2"))
     with pytest.raises(InvalidParameter, match="Leave it out, or set another with allow"):
         ln.Ledger(path, analyst="ada", analyst_limit=Privacy("0.2"))

@@ -32,9 +32,9 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "0.5.0.ledger"
 EACH = "a guarantee for a privacy unit that is covered by each of them"
 MIXED = "guarantee for add-remove, with one unit more or less, and not for replace-one"
 REJECTED = {
-    REPLACE: r"the charges of dataset 'data' have the neighbor relation add-remove; got a query "
+    REPLACE: r"the charges of dataset 'data' have the neighbor relation add-remove, got a query "
     r"with replace-one, and charged nothing\. Give neighbours='add_remove', or use another dataset",
-    ADD_REMOVE: r"'data' have the neighbor relation replace-one; got a query with add-remove, and "
+    ADD_REMOVE: r"'data' have the neighbor relation replace-one, got a query with add-remove, and "
     r"charged nothing\. Give neighbours='replace', or use another dataset",
 }
 
@@ -245,7 +245,7 @@ def test_the_command_line_names_its_own_options(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, [*ask, "--neighbours", "replace"])
     assert done.exit_code == 2
     said = " ".join(done.output.split())
-    assert "have the neighbor relation add-remove; got a query with replace-one" in said
+    assert "have the neighbor relation add-remove, got a query with replace-one" in said
     assert "Give --neighbours add_remove, or use another dataset of the ledger, --dataset" in said
 
 

@@ -171,7 +171,7 @@ class Accounts:
                 whose = f"data set {dataset!r}" + (f" for analyst {name[1]!r}" if name[1] else "")
                 raise BudgetExceeded(
                     f"the limit of {whose} is {account.limit}, of which {account.left} is "
-                    f"left; got a release that spends {asked}. Promise less, or have the limit "
+                    f"left, got a release that spends {asked}. Promise less, or have the limit "
                     "raised."
                 )
 

@@ -16,7 +16,7 @@ def check_name(text: object, what: str) -> str:
     if isinstance(text, str) and 0 < len(text) <= LONGEST_TEXT and text.isprintable():
         return text
     raise InvalidParameter(
-        f"{what} must be a text of 1 to {LONGEST_TEXT} printable characters; "
+        f"{what} must be a text of 1 to {LONGEST_TEXT} printable characters, "
         f"got {quote(text)}. Give one that others will recognise."
     )
 

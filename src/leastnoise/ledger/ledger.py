@@ -97,7 +97,7 @@ class Ledger:
         self.analyst = None if analyst is None else check_name(analyst, "an analyst")
         if analyst_limit is not None and analyst is None:
             raise InvalidParameter(
-                "an analyst's limit must be somebody's; got one without a name. Give analyst=, too."
+                "an analyst's limit must be somebody's, got one without a name. Give analyst=, too."
             )
         chosen = None if dataset is None else check_name(dataset, "a data set")
         whole, own = _limit(limit), _limit(analyst_limit)
@@ -327,7 +327,7 @@ def _check_description(digest: str, mechanism: Json) -> None:
         if digest_of(mechanism) == digest:
             return
     raise InvalidParameter(
-        "a mechanism in a ledger must be described by its noise, and named by the digest of that; "
+        "a mechanism in a ledger must be described by its noise, and named by the digest of that, "
         "got another description. Charge what mechanism.spending() returns."
     )
 
@@ -340,7 +340,7 @@ def _limit(limit: object) -> Privacy | None:
 
 def _no_limit(limit: object) -> InvalidParameter:
     return InvalidParameter(
-        f"a limit must be a Privacy; got {quote(limit)}. "
+        f"a limit must be a Privacy, got {quote(limit)}. "
         "Give for instance Privacy(epsilon=1, delta='1e-6')."
     )
 
@@ -382,7 +382,7 @@ def _same_question(key: str, before: Json, now: Json, formerly: Json | None) -> 
         )
     if different:
         raise InvalidParameter(
-            "a key stands for one question, one promise and one mechanism; got "
+            "a key stands for one question, one promise and one mechanism, got "
             f"{key!r}, which was used for another {' and '.join(different)}. Choose another key."
         )
 

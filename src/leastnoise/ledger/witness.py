@@ -27,7 +27,7 @@ def read_head(text: object) -> Head:
     found = _HEAD.fullmatch(text.strip()) if isinstance(text, str) else None
     if found is None:
         raise InvalidParameter(
-            "a head must be a row's number and its hash, such as 12-9f86d081…; "
+            "a head must be a row's number and its hash, such as 12-9f86d081…, "
             f"got {quote(text)}. Give it as an answer or the ledger printed it."
         )
     return Head(int(found[1]), found[2])
@@ -128,7 +128,7 @@ def read_witness(witness: object) -> Witness | None:
     if isinstance(witness, str | os.PathLike) and str(witness) and is_path(str(witness)):
         return Log(Path(witness))
     raise InvalidParameter(
-        "a witness must be a head such as 12-9f86d081… or the path of a file; "
+        "a witness must be a head such as 12-9f86d081… or the path of a file, "
         f"got {quote(witness)}. Give a path on another disk than the ledger's."
     )
 
@@ -136,7 +136,7 @@ def read_witness(witness: object) -> Witness | None:
 def forgotten(head: Head) -> LedgerDamaged:
     """Return the error for a chain without a head that was witnessed."""
     return LedgerDamaged(
-        f"the chain must hold every head that was witnessed; got one without row {head.seq} as it "
+        f"the chain must hold every head that was witnessed, got one without row {head.seq} as it "
         "was: an older copy, or another ledger. Nothing is released from it: put back the newest."
     )
 

@@ -24,7 +24,7 @@ def save(chart: Any, path: str | Path) -> Path:
     target = Path(path)
     if target.suffix not in _FORMATS:
         raise InvalidParameter(
-            f"a picture must end in {', '.join(_FORMATS)}; got {target.suffix!r}. "
+            f"a picture must end in {', '.join(_FORMATS)}, got {target.suffix!r}. "
             "Choose one of them."
         )
     try:

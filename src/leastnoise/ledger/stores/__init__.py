@@ -33,7 +33,7 @@ def check_address(where: object) -> str:
     # A connection string can hold a password: only its kind is named.
     got = "a connection string of another kind" if connects else quote(where)
     raise InvalidParameter(
-        "a ledger must be the path of a file, or postgresql://…; "
+        "a ledger must be the path of a file, or postgresql://…, "
         f"got {got}. Give for instance 'people.ledger'."
     )
 

@@ -202,7 +202,7 @@ class SqliteStore:
             raise self._foreign(self._path)
         if schema != SCHEMA:
             raise Unsupported(
-                f"this version reads ledgers of version {SCHEMA}; got one of {schema}. "
+                f"this version reads ledgers of version {SCHEMA}, got one of {schema}. "
                 "Install the version of leastnoise that wrote it."
             )
         check_schema(connection)
@@ -210,7 +210,7 @@ class SqliteStore:
     @staticmethod
     def _foreign(path: Path) -> InvalidParameter:
         return InvalidParameter(
-            f"a ledger must be a file that leastnoise made; got {str(path)!r}, which is "
+            f"a ledger must be a file that leastnoise made, got {str(path)!r}, which is "
             "something else. Give another path."
         )
 
