@@ -14,6 +14,7 @@ import pytest
 import leastnoise as ln
 from leastnoise import UNRECORDED, Count, Privacy
 from leastnoise.errors import Unsupported
+from leastnoise.tables import Protected
 from leastnoise.tables.execute import run
 from leastnoise.tables.release import prepare
 
@@ -21,12 +22,12 @@ TEXTS = ["\\", "a\\b", "a\\\\b", "x\\", "\\'", "it's", "''", 'q"', "${spark.app.
 TEXTS += ["é", "leastnoise-tests", "%s", "\\u0041", "$${x}", "plain"]
 
 
-def count(table: ln.Protected, *queries: Any) -> list[Any]:
+def count(table: Protected, *queries: Any) -> list[Any]:
     prepared = prepare(list(queries), table.source, table.unit, Privacy(1, "1e-6"))
     return run(table.source, prepared.batches)
 
 
-def check_all_texts(table: ln.Protected) -> None:
+def check_all_texts(table: Protected) -> None:
     """Every text is in one row, and each way to name it finds this row alone."""
     escaped = [text.replace("'", "''") for text in TEXTS]
     conditions = [f"n = '{text}'" for text in escaped] + [f"n in ('{t}', 'no')" for t in escaped]
