@@ -118,7 +118,7 @@ def test_the_guarantee_is_printed_from_the_weaker_side(tmp_path: Path) -> None:
         made = ln.calibrate(ln.Privacy(0, delta), sensitivity=sensitivity)
         file = tmp_path / "certificate.json"
         file.write_text(made.certificate.to_json(), encoding="utf-8")
-        done = CliRunner().invoke(main, ["check", str(file)])
+        done = CliRunner().invoke(main, ["verify", str(file)])
         found = re.search(r"\(ε, δ\) = \(0, ≈?([0-9./e-]+)\) at Δ = ≈?([0-9./e-]+)", done.stdout)
         assert found is not None
         assert Fraction(found[1]) >= delta
@@ -134,6 +134,6 @@ def test_a_name_twice_in_an_object_is_rejected(tmp_path: Path) -> None:
         assert text.count(name) >= 1
         file = tmp_path / "certificate.json"
         file.write_text(text.replace(name, f"{twice} {name}", 1), encoding="utf-8")
-        done = CliRunner().invoke(main, ["check", str(file)])
+        done = CliRunner().invoke(main, ["verify", str(file)])
         assert done.exit_code == 4
         assert "it is not written as certificates are" in done.stderr

@@ -12,6 +12,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.core.sampling import SYSTEM
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger.accounts import Account, Accounts, Name
+from leastnoise.ledger.audit import check_charge
 from leastnoise.ledger.chain import Chain, Draft, keyed
 from leastnoise.ledger.declaration import declare
 from leastnoise.ledger.entries import Receipt, Release, Spending, Stored, check_name, releases_of
@@ -216,6 +217,7 @@ class Ledger:
             "mechanisms": list(spending.mechanisms),
             "asked": spending.asked,
         }
+        check_charge(body)
         with self._chain.writing() as page:
             charged = [
                 row for row in page.of(key, CHARGE) if row.content["dataset"] == self.dataset
