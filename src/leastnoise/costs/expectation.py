@@ -40,7 +40,7 @@ _NARROW = Fraction(1, 1 << 80)
 _MOST_SERIES_WORK, _VALUE_WORK = 1 << 39, 1 << 19
 # A closed form takes p² additions of numbers with p times the digits of the ratio, and p³
 # multiplications for each run.
-_MOST_CLOSED_WORK, _MOST_RUN_WORK = 1 << 43, 1 << 24
+_MOST_CLOSED_WORK, _MOST_RUN_WORK = 1 << 45, 1 << 24
 _SEEN_BITS = 40
 # A cost that can only be called is read at so many sizes.
 _CELLS = 1 << 12
