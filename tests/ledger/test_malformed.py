@@ -515,7 +515,15 @@ def test_what_could_not_be_verified_is_not_charged(tmp_path: Path) -> None:
         ledger.verify()
 
 
-@pytest.mark.parametrize("asked", ASKED)
+UNREADABLE: list[dict[str, Any]] = [
+    {"answer": "one", "more": 1},
+    {"answer": "tables"},
+    {"answer": "own"},
+    {"x": "\ud800"},
+]
+
+
+@pytest.mark.parametrize("asked", UNREADABLE)
 def test_a_charge_that_could_not_be_read_again_is_rejected(
     tmp_path: Path, asked: dict[str, Any]
 ) -> None:
