@@ -115,7 +115,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     bench = commands.add_parser(
         "bench",
         help="measure speed, accuracy and size beside other libraries",
-        description="Measure speed, accuracy and size beside other libraries, in about twenty minutes. "
+        description="Measure speed, accuracy and size beside other libraries: twenty minutes. "
         "Further arguments go to benchmarks: --quick or --short for a smaller run, --alone without "
         "other libraries, --only NAME…, --out FOLDER, --seconds S for one solve, --render to "
         "write pages and figures again without measuring.",
@@ -283,7 +283,7 @@ class Installer:
             return Installer("uv", make_venv, [*quiet, "pip", "install", "--python", VENV_PYTHON])
 
         make_venv = [BASE_PYTHON, "-m", "venv"]
-        options = ["-qq", "--disable-pip-version-check"]
+        options = ["-qq", "--disable-pip-version-check", "--no-compile"]
         for python in dict.fromkeys([sys.executable, BASE_PYTHON]):
             if works([python, "-m", "pip", "--version"]):
                 pip: Command = [python, "-m", "pip", "--python", VENV_PYTHON, "install"]
