@@ -74,7 +74,7 @@ def compare_noise() -> None:
 
 def show_uniform_noise() -> None:
     """Print the noise for (0, δ), its certificate and what the guarantee means; draw it."""
-    privacy = ln.Privacy(delta="0.01")
+    privacy = ln.Privacy(delta="0.05")
     mechanism = ln.calibrate(privacy, sensitivity=1)
     mechanism.certificate.verify()
     profile = ln.Profile(mechanism.noise, sensitivity=1)
