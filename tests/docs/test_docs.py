@@ -186,7 +186,7 @@ def test_the_script_on_a_few_releases(tmp_path: Path, capsys: pytest.CaptureFixt
         assert row["cheapest other"] == "uniform"
     picture = tmp_path / "releases.svg"
     script.plots.save(script.releases_chart(rows), picture)
-    assert "answers under one promise" in picture.read_text(encoding="utf-8")
+    assert "answers under one guarantee" in picture.read_text(encoding="utf-8")
 
 
 # ------------------------------------------------------------------- the package
