@@ -150,11 +150,16 @@ def test_what_somebody_put_into_the_file_cannot_steer_the_terminal(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leastnoise.ledger.ledger.check_name", lambda text, _: text)
+    monkeypatch.setattr("leastnoise.ledger.rows.is_readable", lambda _: True)
     with ln.Ledger(file, limit=ln.Privacy(1), dataset="a\x1b[2J") as ledger:
         ln.calibrate(ln.Privacy("0.1"), sensitivity=1).release(1, ledger=ledger, fresh=True)
-    printed = call("ledger", file).stdout
+        printed = call("ledger", file).stdout
     assert "a�[2J" in printed
     assert "\x1b" not in printed
+    monkeypatch.undo()
+    refused = call("ledger", file)
+    assert refused.exit_code == 4
+    assert "\x1b" not in refused.output
 
 
 # ------------------------------------------------------------------- new and allow

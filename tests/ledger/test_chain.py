@@ -1,6 +1,7 @@
 """The chain of a ledger: sums, damage, careless edits, older copies, other files; in SQLite."""
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -67,7 +68,7 @@ def followed(amounts: list[Fraction]) -> Accounts:
     for amount in amounts:
         content: dict[str, Any] = {"dataset": "d", "analyst": None, "mechanisms": [], "asked": {}}
         content |= {"epsilon": str(amount), "delta": str(amount)}
-        accounts.follow(iter([Row.after(accounts.head, CHARGE, "", content)]))
+        accounts.follow(iter([Row.after(accounts.head, CHARGE, "k", content)]))
     return accounts
 
 
@@ -476,11 +477,54 @@ def test_a_lost_witness_begins_anew_and_garbage_is_refused(path: Path, folder: P
     for garbage in (b"\0" * 100, b"a,b\n1,2\n", bytes(range(256)), b"12-abc\n"):
         log.write_bytes(garbage)
         again = ln.Ledger(path, witness=log)
-        with pytest.raises(LedgerUnavailable, match="its witness holds no heads"):
+        with pytest.raises(LedgerDamaged, match="its witness holds no heads"):
             mechanism().release(1, ledger=again)
         assert log.read_bytes() == garbage
-    with pytest.raises(LedgerUnavailable, match="its witness holds no heads"):
+    with pytest.raises(LedgerDamaged, match="its witness holds no heads"):
         ln.Ledger(folder / "itself", limit=Privacy(1), witness=folder / "itself")
+
+
+@pytest.mark.parametrize("more", [b"\0" * 70000, b"#" * 70000, b"x" * (1 << 16), b"junk\n" * 20000])
+def test_a_witness_whose_end_holds_no_head_vouches_for_nothing(
+    path: Path, folder: Path, more: bytes
+) -> None:
+    """As a file system leaves it after a loss of power: an older copy must not pass."""
+    log, older = folder / "heads", folder / "older"
+    with ln.Ledger(path, limit=Privacy(1), witness=log) as ledger:
+        charged(ledger, "0.1", key="a")
+    shutil.copy(path, older)
+    with ln.Ledger(path, witness=log) as ledger:
+        charged(ledger, "0.1", key="b")
+    noted = log.read_bytes()
+    with log.open("ab") as file:
+        file.write(more)
+    for each in (path, older):
+        with (
+            ln.Ledger(each, witness=log) as again,
+            pytest.raises(LedgerDamaged, match="its witness holds no heads that can be read"),
+        ):
+            charged(again, "0.1", key="c")
+    assert log.read_bytes() == noted + more
+    log.write_bytes(noted)
+    with (
+        ln.Ledger(older, witness=log) as again,
+        pytest.raises(LedgerDamaged, match="an older copy"),
+    ):
+        charged(again, "0.1", key="c")
+
+
+def test_a_witness_is_a_regular_file(path: Path, folder: Path) -> None:
+    """A pipe is not waited for, and a device not read without end."""
+    os.mkfifo(folder / "pipe")
+    ln.Ledger(path, limit=Privacy(1)).close()
+    for device in (folder / "pipe", Path("/dev/zero"), Path("/dev/null")):
+        with (
+            ln.Ledger(path, witness=device) as ledger,
+            pytest.raises(LedgerUnavailable, match="its witness is not a regular file"),
+        ):
+            charged(ledger, "0.1", key="k")
+    with ln.Ledger(path) as ledger:
+        assert ledger.spent == Privacy(0)
 
 
 def test_what_cannot_be_witnessed_is_neither_charged_nor_released(path: Path, folder: Path) -> None:
@@ -495,9 +539,10 @@ def test_what_cannot_be_witnessed_is_neither_charged_nor_released(path: Path, fo
     first = mechanism().release(1, ledger=ledger, key="a")
     assert ledger.spent == Privacy("0.1")
     assert str(first.receipt.head) in log.read_text()
-    for never in (folder, folder / "missing" / "heads" / "file"):
+    said = "its witness cannot be read or written", "its witness is not a regular file"
+    for never, why in zip((log / "file", folder), said, strict=True):
         ledger = ln.Ledger(path, witness=never)
-        with pytest.raises(LedgerUnavailable, match="its witness cannot be read or written"):
+        with pytest.raises(LedgerUnavailable, match=why):
             mechanism().release(1, ledger=ledger, key="b")
 
 

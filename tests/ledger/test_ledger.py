@@ -292,7 +292,7 @@ def test_the_smallest_charges_add_up(path: Path) -> None:
             **{"delta": "0", "epsilon": "1/1000000000000000000"},
         }
     )
-    first = Row.after(BEGINNING, LIMIT, "", {})._replace(
+    first = Row.after(BEGINNING, LIMIT, "k", {})._replace(
         kind=CHARGE, body=body.replace("1/1000000000000000000", "1")
     )
     first = first._replace(hash=first.hashed(BEGINNING.hash))

@@ -23,7 +23,7 @@ from leastnoise.errors import BudgetExceeded, InvalidParameter, LedgerDamaged
 from leastnoise.ledger import Accounts, DeclaredUnit, Ledger, Spending
 from leastnoise.ledger.rows import CHARGE, Row
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE, Contribution
-from tests.support.ledger_files import PRICE, charged, counting
+from tests.support.ledger_files import PRICE, charged, counting, described
 from tests.support.processes import Outlet, forked, waited
 
 ln: Any = leastnoise
@@ -41,8 +41,10 @@ REJECTED = {
 
 def spending(neighbours: str, unit: str | None = "person", epsilon: str = "0.1") -> Spending:
     """What a query of a table charges, as far as a ledger reads it."""
-    asked = {"answer": "tables", "unit": unit, "neighbours": neighbours}
-    return Spending(P(epsilon), {"digest": {"sensitivity": "1", "noise": "some"}}, asked)
+    mechanisms = described(noise="some")
+    asked: dict[str, Any] = {"answer": "tables", "unit": unit, "neighbours": neighbours}
+    asked |= {"questions": [{}], "noise": [list(mechanisms)]}
+    return Spending(P(epsilon), mechanisms, asked)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import asdict
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def verify(*, file: str, as_json: bool) -> None:
     click.echo("Verified now:")
     print_table(
         ("  noise", f"{certificate.noise}"),
-        ("  satisfies", f"{certificate.privacy} at Δ = {format_exact(certificate.sensitivity)}"),
+        ("  satisfies", _guarantee_shown(certificate)),
         ("  expected cost", cost_shown(certificate)),
         ("  lower bound", bound_shown(certificate)),
         ("  optimality", f"{certificate}"),
@@ -63,6 +64,14 @@ def check(context: click.Context, /, **given: Any) -> None:
     """Verify a certificate, by the old name of the command."""
     options.warn_renamed("leastnoise check", "leastnoise verify")
     context.invoke(verify, **given)
+
+
+def _guarantee_shown(certificate: Certificate) -> str:
+    """Return the guarantee, rounded to the weaker side where it is rounded: ε and δ up, Δ down."""
+    privacy = certificate.privacy
+    epsilon, delta = (format_exact(x, ROUND_CEILING) for x in (privacy.epsilon, privacy.delta))
+    sensitivity = format_exact(certificate.sensitivity, ROUND_FLOOR)
+    return f"(ε, δ) = ({epsilon}, {delta}) at Δ = {sensitivity}"
 
 
 def _read_text(path: str) -> str:

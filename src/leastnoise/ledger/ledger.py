@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from uuid import uuid4
 
 from leastnoise.core.exact import Number, parse_positive, quote
 from leastnoise.core.privacy import Privacy
+from leastnoise.core.sampling import SYSTEM
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger.accounts import Account, Accounts, Name
 from leastnoise.ledger.chain import Chain, Draft, keyed
@@ -22,6 +24,7 @@ from leastnoise.ledger.rows import (
     Head,
     Json,
     Row,
+    digest_of,
     limit_key,
     mechanism_key,
     privacy_to_json,
@@ -204,7 +207,8 @@ class Ledger:
         self, spending: Spending, key: str | None = None, *, fresh: bool = False
     ) -> tuple[Receipt, Stored | None]:
         """Charge as :meth:`charge` does; return the answer, too, if the charge has one already."""
-        key = uuid4().hex if key is None else check_name(key, "a key")
+        # Two releases under one key would be one answer: so the bits of a key are checked, too.
+        key = f"{SYSTEM.word(128):032x}" if key is None else check_name(key, "a key")
         body = {
             "dataset": self.dataset,
             "analyst": self.analyst,
@@ -226,6 +230,7 @@ class Ledger:
             for digest, mechanism in spending.mechanisms.items():
                 described_at = mechanism_key(digest)
                 if described_at not in page.accounts.mechanisms:
+                    _check_description(digest, mechanism)
                     page.write(MECHANISM, described_at, mechanism)
             return self._receipt(page.write(CHARGE, key, body), page.accounts, again=False), None
 
@@ -314,6 +319,17 @@ def _answer(page: Draft, receipt: Receipt) -> Stored | None:
             found = replace(receipt, head=row.head, at=row.at, again=True)
             return Stored(found, content["answer"], row.payload)
     return None
+
+
+def _check_description(digest: str, mechanism: Json) -> None:
+    """Reject a description that could not be verified later."""
+    with suppress(ArithmeticError, AttributeError, LookupError, ValueError):
+        if digest_of(mechanism) == digest:
+            return
+    raise InvalidParameter(
+        "a mechanism in a ledger must be described by its noise, and named by the digest of that, "
+        "got another description. Charge what mechanism.spending() returns."
+    )
 
 
 def _limit(limit: object) -> Privacy | None:

@@ -315,7 +315,11 @@ def _create_private(path: Path) -> None:
     process's locks on a file, also those of another thread, when the file is closed.
     """
     with _ONE, suppress(OSError):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            os.fchmod(file, 0o600)  # whatever the umask takes away
+        finally:
+            os.close(file)
 
 
 def _switch_to_wal(connection: sqlite3.Connection, timeout: float) -> None:
