@@ -4,9 +4,9 @@
     python3 go demo     show what leastnoise does
     python3 go test     run the whole gate: format, lint, types, layers, tests
     python3 go bench    measure it beside other libraries
-    python3 go pins     work out requirements/*.txt anew (needs uv)
+    python3 go pins     resolve requirements/*.txt again (needs uv)
 
-Everything it makes lies in this checkout: the environment in .venv, caches in .cache.
+It writes only inside this checkout: the environment to .venv, caches to .cache.
 """
 
 import argparse
@@ -22,11 +22,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-# Only syntax that older Pythons can read may stand in this file, so that they reach this line.
-if sys.version_info < (3, 11):  # noqa: UP036  (what runs this file is not yet what it asks for)
+# This file uses only syntax that older Pythons can parse, so that they reach this line.
+if sys.version_info < (3, 11):  # noqa: UP036  (an older Python may run this file)
     sys.exit(
-        "leastnoise needs Python 3.11 or newer and this is {}.{}; "
-        "run it with a newer one, for example: python3.12 go demo".format(*sys.version_info[:2])
+        "leastnoise needs Python 3.11 or newer, and this is {}.{}. "
+        "Run it with a newer one, for example: python3.12 go demo".format(*sys.version_info[:2])
     )
 
 ROOT = Path(__file__).resolve().parent
@@ -37,11 +37,11 @@ STAMP = VENV / "go-stamp.json"
 CACHE = ROOT / ".cache"
 REQUIREMENTS = ROOT / "requirements"
 
-# What .venv may hold, by the files in requirements that it is filled from. Each contains those
-# before it, at the same versions.
+# The sets of packages for .venv, and the files in requirements that list them. Each set contains
+# the sets before it, at the same versions.
 SETS = {"demo": ["demo"], "test": ["test"], "all": ["test", "spark"]}
 
-# What Spark asks for, and the packages that bring it; of several, the first that is new enough.
+# The oldest Java that Spark supports, and the packages to try in this order.
 JAVA = 17
 JAVA_PACKAGES = {
     "apt-get": ["default-jre-headless", f"openjdk-{JAVA}-jre-headless"],
@@ -52,7 +52,7 @@ JAVA_PACKAGES = {
 # The Python behind the one that runs this file, which may itself live in .venv.
 BASE_PYTHON: str = getattr(sys, "_base_executable", None) or sys.executable
 
-# Settings of the caller that would send an install elsewhere or mix in foreign modules.
+# Settings of the caller that would install elsewhere or mix in other modules.
 MISLEADING = (
     "PIP_PREFIX",
     "PIP_TARGET",
@@ -62,13 +62,13 @@ MISLEADING = (
     "UV_PROJECT_ENVIRONMENT",
     "VIRTUAL_ENV",
 )
-COLOUR_FORCING = ("CLICOLOR_FORCE", "FORCE_COLOR", "PY_COLORS")
+COLOR_FORCING = ("CLICOLOR_FORCE", "FORCE_COLOR", "PY_COLORS")
 
 Command = Sequence[str | Path]
 
 
 class StepFailed(Exception):
-    """A command ended with an error; it has already said why."""
+    """A command failed after printing the reason."""
 
     def __init__(self, step: str, code: int) -> None:
         super().__init__(step)
@@ -90,7 +90,7 @@ def main() -> int:
 
 
 def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """Split the command line into our options and what is passed on as it stands."""
+    """Split the command line into options of go and arguments to pass on unchanged."""
     parser = argparse.ArgumentParser(
         prog="go", description="Set up and run leastnoise.", allow_abbrev=False
     )
@@ -104,11 +104,11 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         help="run the gate; further arguments go to pytest",
         allow_abbrev=False,
     )
-    test.add_argument("--all", action="store_true", help="leave nothing out: long tests too")
+    test.add_argument("--all", action="store_true", help="also run long tests")
     test.add_argument(
         "--install-services",
         action="store_true",
-        help="as root, install what the tests need of the system, if missing: a Java, for Spark",
+        help="as root, install Java for Spark if it is missing",
     )
     test.set_defaults(run=run_test, passes_on=True)
 
@@ -116,15 +116,15 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         "bench",
         help="measure speed, accuracy and size beside other libraries",
         description="Measure speed, accuracy and size beside other libraries: twenty minutes. "
-        "Further arguments go to benchmarks: --quick or --short for less of it, --alone without "
-        "the others, --only NAME…, --out FOLDER, --seconds S for one solve, --render to measure "
-        "nothing and make pages and pictures anew.",
+        "Further arguments go to benchmarks: --quick or --short for a smaller run, --alone without "
+        "other libraries, --only NAME…, --out FOLDER, --seconds S for one solve, --render to "
+        "write pages and figures again without measuring.",
         allow_abbrev=False,
     )
     bench.set_defaults(run=run_bench, passes_on=True)
 
-    pins = commands.add_parser("pins", help="work out requirements/*.txt anew", allow_abbrev=False)
-    pins.add_argument("--upgrade", action="store_true", help="move every pin to the newest")
+    pins = commands.add_parser("pins", help="resolve requirements/*.txt again", allow_abbrev=False)
+    pins.add_argument("--upgrade", action="store_true", help="move every pin to the newest version")
     pins.set_defaults(run=run_pins, passes_on=False)
 
     options, rest = parser.parse_known_args(arguments)
@@ -144,14 +144,14 @@ def run_demo(_options: argparse.Namespace, rest: list[str]) -> int:
 
 
 def run_bench(_options: argparse.Namespace, rest: list[str]) -> int:
-    """Run the measurements; they make environments of their own for what they compare with."""
+    """Run the benchmarks, which create separate environments for other libraries."""
     prepare("test")
-    must("run the measurements", [VENV_PYTHON, "-m", "benchmarks", *rest])
+    must("run the benchmarks", [VENV_PYTHON, "-m", "benchmarks", *rest])
     return 0
 
 
 def run_test(options: argparse.Namespace, rest: list[str]) -> int:
-    """Run every step of the gate, also after one has failed, then sum up."""
+    """Run every step of the gate, also after a failure, then print a summary."""
     prepare("all" if options.all else "test")
     if options.install_services:
         install_java()
@@ -183,7 +183,7 @@ def run_test(options: argparse.Namespace, rest: list[str]) -> int:
         print(f"{name:<14}{seconds:7.1f} s   {verdict}")
     left_out = [] if options.all else ["tests marked long, with Spark (python3 go test --all)"]
     if rest:
-        left_out.append(f"whatever pytest leaves out when given {shlex.join(rest)}")
+        left_out.append(f"tests that pytest omits with {shlex.join(rest)}")
     print(f"left out: {'; '.join(left_out) or 'nothing'}", flush=True)
     return 1 if any(code for _, code, _ in rows) else 0
 
@@ -191,29 +191,30 @@ def run_test(options: argparse.Namespace, rest: list[str]) -> int:
 def run_pins(options: argparse.Namespace, _rest: list[str]) -> int:
     """Resolve pyproject.toml into one set of versions for every Python and system we support.
 
-    The larger set is resolved first and binds the others, so all fit into one .venv.
+    The largest set is resolved first and constrains the others, so all fit into one .venv.
     """
     uv = find_uv()
     if uv is None:
-        say("pins are worked out by uv, which is not on PATH; install it: pip install uv")
+        say("pins need uv, which is not on PATH. Install it: pip install uv")
         return 2
+    bound = ["-c", "requirements/test.txt"]
     sets = {
         "test.txt": ["pyproject.toml", "--extra", "plots", "--group", "test"],
-        "spark.txt": ["--group", "spark", "-c", "requirements/test.txt"],
-        "demo.txt": ["pyproject.toml", "--extra", "plots", "-c", "requirements/test.txt"],
-        "build.txt": ["--group", "build", "-c", "requirements/test.txt"],
+        "spark.txt": ["--group", "spark", *bound],
+        "demo.txt": ["pyproject.toml", "--extra", "plots", "--extra", "tables", *bound],
+        "build.txt": ["--group", "build", *bound],
     }
     REQUIREMENTS.mkdir(exist_ok=True)
     for name, chosen in sets.items():
         target = f"requirements/{name}"
-        say(f"working out {target}")
+        say(f"resolving {target}")
         compile_pins = [uv, "pip", "compile", *chosen, "--output-file", target]
         compile_pins += ["--universal", "--python-version", "3.11", "--fork-strategy", "fewest"]
         compile_pins += ["--no-emit-index-url", "--no-emit-find-links", "--quiet"]
         compile_pins += ["--custom-compile-command", "python3 go pins"]
         if options.upgrade:
             compile_pins.append("--upgrade")
-        must(f"work out {target}", compile_pins)
+        must(f"resolve {target}", compile_pins)
     return 0
 
 
@@ -221,9 +222,9 @@ def run_pins(options: argparse.Namespace, _rest: list[str]) -> int:
 
 
 def prepare(wanted: str) -> None:
-    """Make .venv hold the packages of one of SETS, at their pins, and leastnoise itself.
+    """Fill .venv with the pinned packages of one of SETS and with leastnoise itself.
 
-    A stamp in .venv tells what it was made from, so that the next run starts at once.
+    A stamp in .venv records its inputs, so that the next run starts immediately.
     """
     place = digest(str(ROOT), sys.version, sys.base_prefix)
     stamp = read_stamp()
@@ -232,25 +233,25 @@ def prepare(wanted: str) -> None:
         return
 
     if VENV.exists() and not stamp:
-        sys.exit("go: there is a .venv that this script did not make; move it away and run again")
+        sys.exit("go: .venv exists and was not created by this script. Move it away and run again.")
     if VENV.exists() and not fits:
-        say("clearing .venv: it was made by another Python, or elsewhere")
+        say("removing .venv, which belongs to another Python or another folder")
         shutil.rmtree(VENV)
     installer = Installer.find()
     if not fits:
-        say(f"making .venv (Python {sys.version.split()[0]}, {installer.name})")
+        say(f"setting up .venv, first run only (Python {sys.version.split()[0]}, {installer.name})")
         try:
-            must("make .venv", installer.make_venv)
+            must("create .venv", installer.make_venv)
         except StepFailed:
             shutil.rmtree(VENV, ignore_errors=True)
             raise
         stamp = {"place": place}
         write_stamp(stamp)
     files = [f"requirements/{name}.txt" for name in SETS[wanted]]
-    say(f"installing the pinned packages ({', '.join(files)})")
+    say(f"installing pinned packages ({', '.join(files)})")
     chosen = [word for file in ("requirements/build.txt", *files) for word in ("-r", file)]
-    must("install the pinned packages", [*installer.install, *chosen])
-    say("installing leastnoise itself, editable")
+    must("install pinned packages", [*installer.install, *chosen])
+    say("installing leastnoise (editable)")
     ourselves = ["--no-deps", "--no-build-isolation", "--editable", "."]
     must("install leastnoise", [*installer.install, *ourselves])
 
@@ -260,7 +261,7 @@ def prepare(wanted: str) -> None:
 
 
 class Installer:
-    """How .venv is made and filled: by uv, by the calling Python's pip, or by venv's own pip."""
+    """The tool that creates and fills .venv: uv, the pip of the calling Python, or venv's own."""
 
     def __init__(self, name: str, make_venv: Command, install: Command) -> None:
         self.name = name
@@ -269,10 +270,11 @@ class Installer:
 
     @staticmethod
     def find() -> "Installer":
-        """Choose the first that is there.
+        """Choose the first tool that is available.
 
-        With pip, .venv is made without one and filled from outside: so it needs no ensurepip,
-        which Debian packs apart, and no leave to change the system's own packages.
+        With pip, .venv is created empty and filled from outside. This needs neither ensurepip,
+        which Debian packages separately, nor write access to system packages. The pins
+        include pip, so an activated .venv has its own.
         """
         uv = find_uv()
         if uv is not None:
@@ -281,7 +283,7 @@ class Installer:
             return Installer("uv", make_venv, [*quiet, "pip", "install", "--python", VENV_PYTHON])
 
         make_venv = [BASE_PYTHON, "-m", "venv"]
-        options = ["-qq", "--disable-pip-version-check"]
+        options = ["-qq", "--disable-pip-version-check", "--no-compile"]
         for python in dict.fromkeys([sys.executable, BASE_PYTHON]):
             if works([python, "-m", "pip", "--version"]):
                 pip: Command = [python, "-m", "pip", "--python", VENV_PYTHON, "install"]
@@ -290,20 +292,20 @@ class Installer:
             pip = [VENV_PYTHON, "-m", "pip", "install"]
             return Installer("pip of venv", [*make_venv, VENV], [*pip, *options])
         say(
-            "neither uv nor pip was found: install one of them, for example by "
-            "'apt-get install python3-pip' on Debian and Ubuntu, and run this again"
+            "neither uv nor pip was found. Install one of them, for example by "
+            "'apt-get install python3-pip' on Debian and Ubuntu, then run this again."
         )
         sys.exit(2)
 
 
 def find_uv() -> str | None:
-    """Return uv if it is on PATH and runs; a version manager's stand-in for it may not."""
+    """Return the path of uv if it runs; the shim of a version manager may not."""
     uv = shutil.which("uv")
     return uv if uv is not None and works([uv, "--version"]) else None
 
 
 def read_stamp() -> dict[str, str]:
-    """Return what .venv was made from; nothing if that cannot be told."""
+    """Return the recorded inputs of .venv, or nothing if they cannot be read."""
     try:
         stamp = json.loads(STAMP.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -312,19 +314,19 @@ def read_stamp() -> dict[str, str]:
 
 
 def write_stamp(stamp: dict[str, str]) -> None:
-    """Note what .venv is made from."""
+    """Record the inputs of .venv."""
     STAMP.write_text(json.dumps(stamp), encoding="utf-8")
 
 
 def digest_of_pins(wanted: str) -> str:
-    """Digest what decides the content of .venv for one set."""
+    """Digest the files that determine the content of .venv for one set."""
     sources = [REQUIREMENTS / f"{name}.txt" for name in ("build", *SETS[wanted])]
     sources.append(ROOT / "pyproject.toml")
     return digest(*(source.read_text(encoding="utf-8") for source in sources))
 
 
 def digest(*parts: str) -> str:
-    """Digest texts so that their borders count."""
+    """Digest strings, including where each one ends."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -332,19 +334,19 @@ def digest(*parts: str) -> str:
 
 
 def install_java() -> None:
-    """Install a Java for Spark by the system's own package manager, unless one is there."""
+    """Install Java for Spark with the system's package manager if it is missing."""
     found = java_version()
     if found >= JAVA:
-        say(f"nothing to install: Java {found} is there")
+        say(f"nothing to install: found Java {found}")
         return
     manager = next((name for name in JAVA_PACKAGES if shutil.which(name)), None)
     if manager is None or os.geteuid() != 0:
         say(
-            f"Spark needs Java {JAVA} or newer, which only root can install, by "
-            f"{' or '.join(JAVA_PACKAGES)}: install it and run this again"
+            f"Spark needs Java {JAVA} or newer. As root, install it with "
+            f"{' or '.join(JAVA_PACKAGES)}, then run this again."
         )
         raise StepFailed("install Java", 2)
-    say(f"installing Java for Spark on this system, by {manager}")
+    say(f"installing Java for Spark with {manager}")
     if manager == "apt-get":
         run(["apt-get", "update", "--quiet=2"])
     add = {"apk": ["apk", "add"], "apt-get": ["apt-get", "install", "--yes", "--quiet=2"]}
@@ -352,12 +354,12 @@ def install_java() -> None:
         run([*add.get(manager, [manager, "install", "--assumeyes"]), package])
         if java_version() >= JAVA:
             return
-    say(f"Java {JAVA} or newer could not be installed; the lines above say why")
+    say(f"Java {JAVA} or newer could not be installed; see the lines above")
     raise StepFailed("install Java", 1)
 
 
 def java_version() -> int:
-    """Return the main version of the Java that Spark would use; 0 if there is none."""
+    """Return the major version of the Java that Spark would use; 0 if there is none."""
     home = os.environ.get("JAVA_HOME")
     java = Path(home, "bin", "java") if home else "java"
     try:
@@ -383,7 +385,7 @@ def run(command: Command) -> int:
 
 
 def works(command: Command) -> bool:
-    """Tell whether a command is there and succeeds, without showing what it prints."""
+    """Return whether a command exists and succeeds; its output is not shown."""
     try:
         tried = subprocess.run(
             command, cwd=ROOT, env=environment(), capture_output=True, check=False
@@ -394,25 +396,25 @@ def works(command: Command) -> bool:
 
 
 def must(step: str, command: Command) -> None:
-    """Run a command that the following ones rest on."""
+    """Run a command that later commands depend on."""
     code = run(command)
     if code != 0:
         raise StepFailed(step, code)
 
 
 def environment() -> dict[str, str]:
-    """Return the caller's environment, kept to this checkout and plain when not on a terminal."""
+    """Return the environment for commands: caches in this checkout, no color off a terminal."""
     kept = {name: value for name, value in os.environ.items() if name not in MISLEADING}
     kept.setdefault("PIP_CACHE_DIR", str(CACHE / "pip"))
     kept.setdefault("UV_CACHE_DIR", str(CACHE / "uv"))
     if not sys.stdout.isatty():
-        kept = {name: value for name, value in kept.items() if name not in COLOUR_FORCING}
+        kept = {name: value for name, value in kept.items() if name not in COLOR_FORCING}
         kept["NO_COLOR"] = "1"
     return kept
 
 
 def say(message: str) -> None:
-    """Report progress, apart from what a command prints."""
+    """Report progress on stderr, apart from the output of commands."""
     print(f"go: {message}", file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""The tables on pages: results.md as a whole, and between the marks of other documents."""
+"""Write the tables: results.md as a whole, and the marked places in other documents."""
 
 import re
 
@@ -8,16 +8,16 @@ from benchmarks.timing import Row
 _MARKED = re.compile(r"(?s)<!-- bench: (\w+) -->\n.*?\n<!-- bench end -->")
 
 SECTIONS = {
-    "Bars": ("bars",),
-    "Draws of arrays, each number": ("draws_bulk",),
-    "Draws of single numbers": ("draws_single",),
-    "Draws, with their spread": ("draws_rounds", "draws_left_out"),
+    "Benchmark targets": ("bars",),
+    "Sampling arrays, time per value": ("draws_bulk",),
+    "Releasing a single number": ("draws_single",),
+    "Sampling times with quartiles": ("draws_rounds", "draws_left_out"),
     "Accuracy, as multiples of the proved lower bound": ("accuracy", "accuracy_left_out"),
-    "Questions with a closed form": ("calibrations",),
+    "Closed forms, comparisons and compositions": ("calibrations",),
     "Certified solves": ("solves",),
     "Starting": ("starting",),
     "Installing": ("installing",),
-    "Growth with the number of draws": ("growth_n",),
+    "Growth with the number of samples": ("growth_n",),
     "Growth with 1/δ": ("growth_delta",),
     "Growth with m": ("growth_m",),
     "Ledgers": ("ledgers",),
@@ -30,8 +30,8 @@ def results_page(results: Row) -> str:
     """Return results.md."""
     parts = ["# Results of `python3 go bench`", tables.made("machine", results)]
     parts.append(
-        "Made from results.json, which has every round. What is measured and how to read it: "
-        "[docs/performance.md](../docs/performance.md)."
+        "Generated from results.json, which contains every round. "
+        "[docs/performance.md](../docs/performance.md) explains what is measured and how."
     )
     for title, names in SECTIONS.items():
         parts += [f"## {title}", *(tables.made(name, results) for name in names)]
@@ -39,7 +39,7 @@ def results_page(results: Row) -> str:
 
 
 def filled(text: str, results: Row) -> str:
-    """Return a document with the tables between its marks made anew."""
+    """Return a document with the tables between its marks generated again."""
 
     def put(mark: re.Match[str]) -> str:
         name = mark[1]
@@ -49,5 +49,5 @@ def filled(text: str, results: Row) -> str:
 
 
 def marks(text: str) -> list[str]:
-    """Return the names of the tables that a document has room for."""
+    """Return the names of the tables that a document marks."""
     return _MARKED.findall(text)

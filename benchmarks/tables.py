@@ -8,6 +8,14 @@ from benchmarks.words import digits, duration, promise, spread, table
 
 PEERS = ("diffprivlib", "opendp", "python-dp")
 _NONE = "–"
+# The rows of README.md: guarantees, and whether the answers are integers.
+_FRONT_PAGE = {
+    ("(1, 1e-6)", False),
+    ("(1, 1e-6)", True),
+    ("(0.1, 1e-6)", True),
+    ("(2, 0.05)", False),
+    ("(2, 0.05)", True),
+}
 
 
 def made(name: str, results: Row) -> str:
@@ -22,7 +30,7 @@ def made(name: str, results: Row) -> str:
 
 
 def machine(results: Row) -> str:
-    """Return when, on what and with what."""
+    """Return the date, the machine and the versions."""
     where, versions = results["machine"], results["versions"]
     run = "" if results["run"] == "full" else f", a {results['run']} run"
     with_them = ", ".join(f"{name} {version}" for name, version in versions.items())
@@ -33,7 +41,7 @@ def machine(results: Row) -> str:
 
 
 def bars(results: Row) -> str:
-    """Return what was asked and whether it is met."""
+    """Return the benchmark targets and whether each is met."""
     rows = [
         [
             bar["what"],
@@ -43,7 +51,7 @@ def bars(results: Row) -> str:
         ]
         for bar in results["bars"]
     ]
-    return table(["what", "measured", "bar", "met"], rows)
+    return table(["what", "measured", "target", "met"], rows)
 
 
 def _measure(number: float, unit: str) -> str:
@@ -54,29 +62,25 @@ def _measure(number: float, unit: str) -> str:
 
 
 def draws_bulk(part: Row) -> str:
-    """Return the time of one number of an array, and beside whom."""
+    """Return the time per value of an array, for all libraries."""
     return _draws(part, "bulk", ("× numpy", "× AES"), ("numpy", "AES-CTR"))
 
 
 def draws_single(part: Row) -> str:
-    """Return the time of a single number, and beside whom."""
+    """Return the time to release a single number, for all libraries."""
     return _draws(part, "single", ("× numpy",), ("numpy",))
 
 
 def draws_short(part: Row) -> str:
-    """Return the same of arrays in fewer columns."""
-    heads = ["noise", "leastnoise", "× numpy's", *PEERS]
-    rows = [
-        [
-            _family(row),
-            duration(row["seconds"]["leastnoise"]["median"]),
-            f"{digits(row['ratios']['numpy']['median'])} ({row['like']})",
-            *(_peer(row, name) for name in PEERS),
-        ]
-        for row in part["rows"]
-        if row["way"] == "bulk"
-    ]
-    return table(heads, rows)
+    """Return a sentence: from how long to how long one value of an array takes."""
+    rows = [row for row in part["rows"] if row["way"] == "bulk"]
+    times = [row["seconds"]["leastnoise"]["median"] * 1e9 for row in rows]
+    ratios = [row["ratios"]["numpy"]["median"] for row in rows]
+    return (
+        f"Sampling noise for an array takes {min(times):.0f} to {max(times):.0f} ns per value, "
+        f"{min(ratios):.1f} to {max(ratios):.1f} times as long as\n"
+        "numpy's floating-point noise, which is not private."
+    )
 
 
 def draws_rounds(part: Row) -> str:
@@ -90,7 +94,7 @@ def draws_rounds(part: Row) -> str:
 
 
 def draws_left_out(part: Row) -> str:
-    """Return who does not draw what, and what stands in for something else."""
+    """Return the noise that libraries do not have, and substitutes."""
     lines: dict[str, list[str]] = {}
     for row in part["rows"]:
         for name, said in (row["left_out"] | row["notes"]).items():
@@ -141,7 +145,7 @@ def _peer(row: Row, name: str) -> str:
 
 
 def accuracy(part: Row) -> str:
-    """Return costs as multiples of what is proved least."""
+    """Return costs as multiples of the proved lower bound."""
     heads = ["(ε, δ)", "answers", "cost", "bound", "certified", "closed form", *PEERS]
     rows = [
         [
@@ -159,7 +163,7 @@ def accuracy(part: Row) -> str:
 
 
 def accuracy_short(part: Row) -> str:
-    """Return the same for E|X| of real answers and counts, in fewer columns."""
+    """Return E|X| for a few guarantees that are typical, or where libraries differ."""
     heads = ["(ε, δ)", "answers", "leastnoise", *PEERS]
     rows = [
         [
@@ -169,13 +173,13 @@ def accuracy_short(part: Row) -> str:
             *(_best(row, name, named=False) for name in PEERS),
         ]
         for row in part["rows"]
-        if row["cost"] == "l1"
+        if row["cost"] == "l1" and (promise(row["promise"]), row["integer"]) in _FRONT_PAGE
     ]
     return table(heads, rows)
 
 
 def accuracy_left_out(part: Row) -> str:
-    """Return which mechanisms refuse which promises, by what they say."""
+    """Return the guarantees that mechanisms reject, by error message."""
     lines: dict[str, list[str]] = {}
     for row in part["rows"]:
         for name, refused in row["refused"].items():
@@ -204,7 +208,7 @@ def _times(ratio: float) -> str:
 
 
 def calibrations(part: Row) -> str:
-    """Return how long questions take."""
+    """Return the times of calibrations, comparisons and compositions."""
     rows = [[name, spread(times)] for name, times in part["seconds"].items()]
     return table(["question", "takes (quartiles)"], rows)
 
@@ -226,7 +230,7 @@ def solves(part: Row) -> str:
                 str(sum(not row["reached"] for row in own)),
             ]
         )
-    heads = ["cost", "solves", "median", "longest", "check, median", "gap not reached"]
+    heads = ["cost", "solves", "median", "longest", "verify, median", "gap not reached"]
     failed = [row for row in part["rows"] if not row["reached"]]
     lines = [
         f"* not reached in {part['allowed']:g} s: {promise(row['promise'])}, {row['cost']}, "
@@ -318,7 +322,7 @@ def growth_m(part: Row) -> str:
 
 
 def ledgers(part: Row) -> str:
-    """Return what a charge and a release cost beside an fsync, and what many rows take."""
+    """Return the times of a charge, a release and an fsync, and those of many rows."""
     rows = [
         [name, spread(series), _NONE if name not in part["ratios"] else _fsyncs(part, name)]
         for name, series in part["seconds"].items()
@@ -339,7 +343,7 @@ def _fsyncs(part: Row, name: str) -> str:
 
 
 def querying(part: Row) -> str:
-    """Return what questions about a table take, beside the same in SQL."""
+    """Return the times of table queries, beside the same in SQL."""
     rows = [
         [name, spread(times), _ratio(own, name), _megabytes(part, name)]
         for own in (part["by_row"], part["by_unit"])

@@ -1,7 +1,7 @@
-"""Noises side by side at (ε, δ) = (1, 1e-6): the tables and pictures of docs/comparing.md.
+"""Compare noise at (ε, δ) = (1, 1e-6): the tables and figures of docs/comparing.md.
 
-``python examples/compare.py OUT/`` writes CSV and SVG in about a minute, next to the theory
-if no folder is named, and prints the tables as they stand in the document.
+``python examples/compare.py OUT/`` writes CSV and SVG files in about a minute and prints the tables
+of the document. Without OUT it writes next to the theory pages.
 """
 
 import csv
@@ -26,7 +26,7 @@ Row = dict[str, str]
 
 PRIVACY = ln.Privacy(1, "1e-6")
 COSTS = {"l1": ln.l1, "l2": ln.l2}
-# Releases of one promise with an ε, and of one without.
+# A guarantee with an ε, and one without.
 PROMISES = {"(1, 1e-6)": PRIVACY, "(0, 1e-6)": ln.Privacy(delta="1e-6")}
 RELEASES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 24, 28, 32)
 GAUSSIANS = ("gaussian", "classic_gaussian")
@@ -36,15 +36,15 @@ COLUMNS = {
     "noise": "noise",
     "cost": "expected cost",
     "times": "times the bound",
-    "usual": "95 % within ±",
-    "largest": "largest noise ±",
-    "proves": "proves",
+    "usual": "95% within ±",
+    "largest": "maximum noise ±",
+    "proves": "P(reveal)",
 }
 
 
 def main() -> None:
-    """Write tables and pictures into the folder that is named, or next to the theory."""
-    # Numbers kept from earlier questions may be nearer to the least than these.
+    """Write tables and figures into the named folder, or next to the theory pages."""
+    # Cached solutions of earlier runs may be closer to optimal than these.
     os.environ["LEASTNOISE_CACHE"] = "off"
     default = Path(__file__).parents[1] / "docs" / "theory" / "figures"
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else default
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def side_by_side(comparison: Comparison) -> list[Row]:
-    """Return what the table of a comparison shows, to a few digits, and last the lower bound."""
+    """Return the rows of a comparison, rounded to a few digits, and last the lower bound."""
     rows = [
         {
             "noise": row.family,
@@ -81,7 +81,7 @@ def side_by_side(comparison: Comparison) -> list[Row]:
 
 
 def by_releases(promises: dict[str, ln.Privacy], releases: Sequence[int]) -> list[Row]:
-    """Return, for k answers under one promise, what a Gaussian costs and the cheapest other."""
+    """Return the costs of Gaussian noise and the cheapest other, for k answers in one guarantee."""
     rows = []
     for promise, privacy in promises.items():
         for name, cost in COSTS.items():
@@ -105,7 +105,7 @@ def by_releases(promises: dict[str, ln.Privacy], releases: Sequence[int]) -> lis
 
 
 def shown(number: Fraction | float, digits: int) -> str:
-    """Print a number to a few digits, rounded up; what is infinite as a dash."""
+    """Format a number to a few digits, rounded up, and infinity as a dash."""
     return "–" if isinstance(number, float) else format_rounded(number, digits, ROUND_CEILING)
 
 
@@ -116,11 +116,11 @@ def markdown(rows: Sequence[Row]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-# ------------------------------------------------------------------- the pictures
+# ------------------------------------------------------------------- the figures
 
 
 def write_pictures(folder: Path, name: str, comparison: Comparison) -> None:
-    """Draw the noises and what they cost as δ and as ε changes."""
+    """Draw the densities, and the costs against δ and ε."""
     charts = {
         "noises": plots.compared(comparison),
         "delta": plots.cost_by_delta(comparison),
@@ -131,7 +131,7 @@ def write_pictures(folder: Path, name: str, comparison: Comparison) -> None:
 
 
 def releases_chart(rows: Sequence[Row]) -> Any:
-    """Draw how many times the Gaussian's the cost of the cheapest other noise is."""
+    """Draw the cost of the cheapest other noise as a multiple of the cost of Gaussian noise."""
     values: list[dict[str, Any]] = [
         {
             "k": int(row["releases"]),
@@ -148,16 +148,16 @@ def releases_chart(rows: Sequence[Row]) -> Any:
         alt.Chart(alt.Data(values=values))
         .mark_line(strokeWidth=2)
         .encode(
-            x=alt.X("k:Q", title="answers under one promise", scale=across, axis=axis()),
-            y=alt.Y("times:Q", title="times the Gaussian's cost", scale=heights, axis=axis()),
+            x=alt.X("k:Q", title="answers under one guarantee", scale=across, axis=axis()),
+            y=alt.Y("times:Q", title="multiple of the Gaussian cost", scale=heights, axis=axis()),
             color=alt.Color("promise:N", title="", sort=None, scale=alt.Scale(range=INKS)),
             strokeDash=alt.StrokeDash("cost:N", title="", sort=None),
         )
     )
     equal = alt.Chart(alt.Data(values=[{"y": 1}])).mark_rule(color="#999999").encode(y="y:Q")
     title = alt.Title(
-        "What the cheapest noise but the Gaussian costs, in times the Gaussian's cost",
-        subtitle=["above the line at 1 the Gaussian is the cheapest closed form"],
+        "Cost of the cheapest other noise, as a multiple of the cost of Gaussian noise",
+        subtitle=["above 1, Gaussian noise is the cheapest closed form"],
     )
     return (
         (equal + lines)

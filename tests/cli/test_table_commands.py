@@ -704,16 +704,6 @@ def test_the_commands_of_the_page_do_what_it_shows() -> None:
     assert Path("income.csv").is_file()
 
 
-@pytest.mark.usefixtures("census_here")
-def test_the_command_of_the_front_page_runs() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    (line,) = re.findall(r"`leastnoise (mean [^`]*people\.csv[^`]*)`", text)
-    ln.Ledger("people.ledger", limit=ln.Privacy(1)).close()
-    done = call(*shlex.split(line))
-    assert (done.exit_code, done.stderr) == (0, "")
-    assert "\nKey           mean of income #" in done.stdout
-
-
 @pytest.mark.parametrize(
     ("where", "read", "missing"),
     [

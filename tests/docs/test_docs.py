@@ -17,6 +17,7 @@ import pytest
 
 import leastnoise
 from leastnoise.tables import QUERIES
+from tests.docs import printed
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -59,10 +60,28 @@ def test_a_command_in_a_document_does_what_it_shows(command: str, printed: str) 
         assert output(sys.executable, "-m", *words) == printed
 
 
-def test_the_documents_show_both_commands_and_a_calibration() -> None:
-    readme = [command for command, _ in console((ROOT / "README.md").read_text(encoding="utf-8"))]
-    starts = ("python3 go demo", "python3 go test", "leastnoise calibrate")
-    assert [sum(command.startswith(start) for command in readme) for start in starts] == [1, 1, 1]
+def test_the_front_page_shows_how_to_start() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [readme.count(f"`python3 go {name}`") for name in ("demo", "test")] == [1, 1]
+
+
+RECORDED = [(document, name) for document, names in printed.DOCUMENTS.items() for name in names]
+
+
+@pytest.mark.parametrize(("document", "name"), RECORDED)
+def test_a_screen_in_a_document_is_printed_today(document: str, name: str, tmp_path: Path) -> None:
+    """With the same words and as many digits. Noise of at most 70 changes no number of digits."""
+    now = printed.run(document, name, tmp_path)
+    assert printed.masked(printed.shown(document, name)) == printed.masked(now)
+    assert max(map(len, now.splitlines())) <= 80
+
+
+def test_every_marked_screen_is_checked() -> None:
+    for document in DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+        names = re.findall(r"<!-- printed: (\w+) -->", text)
+        name = document.relative_to(ROOT).as_posix()
+        assert sorted(names) == sorted(printed.DOCUMENTS.get(name, ()))
 
 
 def test_the_changelog_begins_with_this_version() -> None:
@@ -167,7 +186,7 @@ def test_the_script_on_a_few_releases(tmp_path: Path, capsys: pytest.CaptureFixt
         assert row["cheapest other"] == "uniform"
     picture = tmp_path / "releases.svg"
     script.plots.save(script.releases_chart(rows), picture)
-    assert "answers under one promise" in picture.read_text(encoding="utf-8")
+    assert "answers under one guarantee" in picture.read_text(encoding="utf-8")
 
 
 # ------------------------------------------------------------------- the package

@@ -211,12 +211,19 @@ def test_a_narrow_spike_is_no_way_around_allow_exact() -> None:
         mechanism.release(42)
 
 
-def test_a_picture_of_a_given_noise_does_not_call_it_least(tmp_path: Path) -> None:
+def test_a_figure_of_optimal_noise_names_the_class(tmp_path: Path) -> None:
+    found = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1)
+    text = plots.save(plots.density(found), tmp_path / "a.json").read_text()
+    assert "Optimal unimodal noise for" in text
+    assert "with probability 0.1 the output reveals the true value" in text
+
+
+def test_a_figure_of_a_given_noise_does_not_call_it_optimal(tmp_path: Path) -> None:
     given = ln.Mechanism.from_noise(HILL, ln.Privacy(1, "0.2"), sensitivity=1)
     text = plots.save(plots.density(given), tmp_path / "a.json").read_text()
     assert "Noise for" in text
-    assert "Least" not in text
-    assert "gives the answer away" not in text
+    assert "Optimal" not in text
+    assert "reveals" not in text
     with pytest.raises(InvalidParameter, match=r"'b\.png' could not"):
         plots.save(plots.density(given), tmp_path / "nowhere" / "b.png")
     with pytest.raises(InvalidParameter, match="there must be a noise to draw"):

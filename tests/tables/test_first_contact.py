@@ -37,6 +37,7 @@ def executed(cells: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     for variable in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"):
         monkeypatch.setenv(variable, str(folder / variable))
+    monkeypatch.chdir(folder)
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     NotebookClient(book, kernel_name="python3", timeout=120).execute()
     return [

@@ -76,11 +76,11 @@ def density(mechanism: "Mechanism") -> Any:
     subtitle = f"expected cost {format_rounded(mechanism.cost)} ({mechanism.certificate.objective})"
     if isinstance(noise, Uniform):  # its profile is flat: all of δ is certainty
         share = format_exact(mechanism.privacy.delta)
-        subtitle += f"; with probability {share} the output gives the answer away"
-    least = (
-        "Least noise" if mechanism.certificate.exact and mechanism.certificate.verified else "Noise"
-    )
-    title = f"{least} for {mechanism.privacy}, Δ = {format_exact(moved)}"
+        subtitle += f"; with probability {share} the output reveals the true value"
+    certificate = mechanism.certificate
+    optimal = "Optimal noise" if certificate.shape == "any" else "Optimal unimodal noise"
+    kind = optimal if certificate.exact and certificate.verified else "Noise"
+    title = f"{kind} for {mechanism.privacy}, Δ = {format_exact(moved)}"
     return finished(_laws(laws, "true value"), title, subtitle)
 
 
