@@ -25,10 +25,10 @@ from leastnoise.mechanism.planar_staircase import (
     PlanarStaircase,
     _rises_for_good,
     best_gamma,
-    sample_pair,
-    mixture,
     discretize_planar,
+    mixture,
     point,
+    sample_pair,
 )
 from leastnoise.noise import DiscreteStaircase, Run, Staircase
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
@@ -545,7 +545,9 @@ def test_a_mechanism_cannot_be_bent_into_another_promise() -> None:
         },
         {"noise": PlanarStaircase("0.99", found.noise.gamma, found.noise.ratio)},
     ):
-        with pytest.raises(NotPrivate, match=r"does not satisfy ε = .* for a shift of .* Use calib"):
+        with pytest.raises(
+            NotPrivate, match=r"does not satisfy ε = .* for a shift of .* Use calib"
+        ):
             dataclasses.replace(found, **change)
     given_one = PlanarStaircase(1, HALF, found.noise.ratio)
     held = PairMechanism(
@@ -624,5 +626,7 @@ def test_laws_that_are_refused() -> None:
         DiscretePlanarStaircase(Fraction(1), HALF, 2, 0)
     with pytest.raises(InvalidParameter, match="ratio between 0 and 1, got step 1 and ratio 1"):
         DiscretePlanarStaircase(Fraction(1), Fraction(1), 2, 1)
-    with pytest.raises(InvalidParameter, match="confidence must be below 1 for unbounded noise, got 1"):
+    with pytest.raises(
+        InvalidParameter, match="confidence must be below 1 for unbounded noise, got 1"
+    ):
         DiscretePlanarStaircase(Fraction(1), HALF, 2, 1).within(Fraction(1))

@@ -49,9 +49,9 @@ def privacy_for(
 
     Give δ to find the smallest ε, or ε to find the smallest δ, to three significant digits, rounded
     up. :func:`leastnoise.calibrate` with the returned guarantee and the same ``cost``, ``integer``,
-    ``shape``, ``solve``, ``gap`` and ``seconds`` gives noise that exceeds ``error`` with probability
-    at most 1 − confidence, rounding to the lattice included. This function verifies that before it
-    returns.
+    ``shape``, ``solve``, ``gap`` and ``seconds`` gives noise that exceeds ``error`` with
+    probability at most 1 − confidence, rounding to the lattice included. This function verifies
+    that before it returns.
 
     Args:
         error: The largest acceptable error, positive; an integer for integer answers.
@@ -197,7 +197,7 @@ def _parse_given(epsilon: Number | None, delta: Number | None) -> Privacy:
     """Return the given one of ε and δ, with 0 for the other."""
     if (epsilon is None) == (delta is None):
         raise InvalidParameter(
-            "exactly one of " + Words("epsilon and delta", "--epsilon and --delta") + " is required",
+            "exactly one of " + Words("epsilon and delta", "--epsilon and --delta") + " is needed",
             got="neither" if epsilon is None else "both",
             fix="Pass " + Words("delta='1e-6'", "--delta 1e-6") + " to find the smallest ε.",
         )
