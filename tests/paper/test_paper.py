@@ -125,7 +125,7 @@ def test_the_command_says_what_disagrees(tmp_path: Path) -> None:
     taken.write_text("")
     refused = CliRunner().invoke(main, ["paper", str(taken)])
     assert refused.exit_code == 2
-    assert "written into a folder, got a file called 'file'" in refused.stderr
+    assert "folder must be a folder, got the file 'file'" in refused.stderr
 
 
 def test_pictures_refuse_what_they_cannot_draw(tmp_path: Path) -> None:

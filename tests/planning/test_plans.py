@@ -436,7 +436,7 @@ def test_an_impossible_target_names_a_promise_and_errors_that_are_possible() -> 
     quick(ln.Privacy(enough), *wanted)  # it is as said, and not much more than is needed
     with pytest.raises(InvalidParameter, match="The targets cannot be met with"):
         quick(ln.Privacy(Fraction(enough) * Fraction(97, 100)), *wanted)
-    errors = [part.split(" ")[0] for part in said.split("accept errors of")[1].split("± ")[1:]]
+    errors = [part.split(" ")[0] for part in said.split("Errors of")[1].split("± ")[1:]]
     wider = [
         ln.NumericQuery(one.name, sensitivity=one.sensitivity, error=error)
         for one, error in zip(wanted, errors, strict=True)

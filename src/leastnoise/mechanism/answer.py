@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from leastnoise.accounting import Releasing
 from leastnoise.core.exact import (
@@ -25,9 +25,21 @@ from leastnoise.rendering import Fact, held, sentences, table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import TypeVar
 
-    from leastnoise.mechanism.columns import SeriesKind
+    from leastnoise.mechanism.columns import Column, SeriesKind
     from leastnoise.mechanism.mechanism import Mechanism
+
+    # The mechanism and the given type decide whether it is int64, float64 or object. With
+    # a union of the three, type checkers would reject most uses of the array.
+    ReleasedArray = NDArray[Any]
+    # The kind of the given array or column. An annotation may omit it.
+    AnyColumn = ReleasedArray | Column
+    ColumnT_co = TypeVar("ColumnT_co", bound=AnyColumn, default=AnyColumn, covariant=True)
+else:
+    from typing import TypeVar
+
+    ColumnT_co = TypeVar("ColumnT_co", covariant=True)
 
 _NEARLY_ALL = Fraction(999, 1000)
 
@@ -150,7 +162,7 @@ class Answer:
 
 @Releasing.register
 @dataclass(frozen=True, slots=True, eq=False)
-class Answers:
+class Answers(Generic[ColumnT_co]):
     """Released numbers in the shape of the given array or column.
 
     Attributes:
@@ -170,7 +182,7 @@ class Answers:
     (3, Fraction(5, 1), Privacy(epsilon=0, delta=0.19))
     """
 
-    values: NDArray[Any]
+    values: ReleasedArray
     mechanism: Mechanism
     privacy: Privacy
     form: SeriesKind | None = None
@@ -187,18 +199,21 @@ class Answers:
         return self.mechanism if self.privacy == self.mechanism.privacy else self.privacy
 
     @property
-    def column(self) -> Any:
+    def column(self) -> ColumnT_co:
         """The released numbers as the given kind: a pandas or polars Series or an Arrow array.
 
-        A Series keeps the index and the name of the given one. A chunked Arrow array has one chunk.
-        The column is created anew each time and shares no memory with :attr:`values`. If the values
-        are fractions or long integers, polars and Arrow columns hold the nearest numbers of their
-        widest types, while :attr:`max_error` is about :attr:`values`. For a numpy array this is
+        Its elements have the type of the released numbers, which can differ from that of the given
+        ones. A Series keeps the index and the name of the given one. A chunked Arrow array has one
+        chunk. The column is created anew each time and shares no memory with :attr:`values`. If the
+        values are fractions or long integers, polars and Arrow columns hold the nearest numbers of
+        their widest types, while :attr:`max_error` is about :attr:`values`. For a numpy array it is
         :attr:`values` itself.
         """
-        if self.form is None:
-            return self.values
-        return self.form.column(self.values, integer=self.mechanism.integer)
+        values: Any = self.values
+        if self.form is not None:
+            values = self.form.column(values, integer=self.mechanism.integer)
+        column: ColumnT_co = values
+        return column
 
     @property
     def max_error(self) -> Fraction | float:
@@ -214,7 +229,7 @@ class Answers:
         """The probability of an exact release, for each element."""
         return self.mechanism.exact_probability
 
-    def interval(self, confidence: Number = 0.95) -> tuple[NDArray[Any], NDArray[Any]]:
+    def interval(self, confidence: Number = 0.95) -> tuple[ReleasedArray, ReleasedArray]:
         """Return a confidence interval for each true value.
 
         The confidence holds for each element by itself, not for all of them at once. The ends are
@@ -232,18 +247,19 @@ class Answers:
         """
         from leastnoise.core.arrays import saturating_add
 
-        reach = half_width(self.mechanism, confidence) + self._off()
-        if self.values.dtype == object:  # fractions and long integers are exact
-            return self.values - reach, self.values + reach
+        values = self.values
+        width = half_width(self.mechanism, confidence) + self._off()
+        if values.dtype == object:  # fractions and long integers are exact
+            return values - width, values + width
         import numpy as np
 
         if self.mechanism.integer:
-            low, high = (saturating_add(self.values, shift) for shift in (-int(reach), int(reach)))
+            low, high = (saturating_add(values, shift) for shift in (-int(width), int(width)))
             return low, high
 
-        width = math.nextafter(as_float(reach), math.inf)
+        upper = math.nextafter(as_float(width), math.inf)
         with np.errstate(over="ignore"):  # an end beyond the largest float is infinite
-            low, high = self.values - width, self.values + width
+            low, high = values - upper, values + upper
         return np.nextafter(low, -math.inf), np.nextafter(high, math.inf)
 
     def _repr_html_(self) -> str:
@@ -296,7 +312,7 @@ def format_value(answer: Answer) -> str:
     return format_to_place(answer.value, _place(answer.mechanism))
 
 
-def format_errors(answer: Answer | Answers) -> tuple[str, str | None]:
+def format_errors(answer: Answer | Answers[Any]) -> tuple[str, str | None]:
     """Format the 95% error and the maximum error of the printed number, both rounded up.
 
     The second is None if there is no maximum error.
@@ -336,7 +352,7 @@ def reused_line(receipt: Receipt | None) -> str:
     return f"Stored answer of {receipt.at[:10]}: nothing was charged, no new noise."
 
 
-def _lines(answer: Answer | Answers, result: str) -> str:
+def _lines(answer: Answer | Answers[Any], result: str) -> str:
     """Return an answer as text: the result first, then its guarantee and ledger entry."""
     width, max_error = format_errors(answer)
     exact = exact_release(answer.mechanism)
@@ -348,7 +364,7 @@ def _lines(answer: Answer | Answers, result: str) -> str:
     return "\n".join([*filter(None, [reused_line(answer.receipt)]), *lines])
 
 
-def _facts(answer: Answer | Answers) -> list[Fact]:
+def _facts(answer: Answer | Answers[Any]) -> list[Fact]:
     width, max_error = format_errors(answer)
     exact = exact_release(answer.mechanism)
     return [

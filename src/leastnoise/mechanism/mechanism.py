@@ -39,8 +39,11 @@ from leastnoise.mechanism.storage import ARRAY, NUMBER, describe
 
 if TYPE_CHECKING:
     from decimal import Decimal
+    from typing import TypeVar
 
-    from numpy.typing import NDArray
+    from leastnoise.mechanism.answer import ReleasedArray
+
+    GivenColumn = TypeVar("GivenColumn", bound=ReleasedArray | Column)
 
 
 @Releasing.register
@@ -243,14 +246,14 @@ class Mechanism(Rebuilt):
     @overload
     def release(
         self,
-        value: "NDArray[Any] | Column",
+        value: "GivenColumn",
         *,
         ledger: Ledger | Unrecorded = UNRECORDED,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
         contributions: int = 1,
-    ) -> Answers: ...
+    ) -> "Answers[GivenColumn]": ...
 
     def release(
         self,
@@ -262,7 +265,7 @@ class Mechanism(Rebuilt):
         allow_exact: bool = False,
         contributions: int = 1,
         touches: int | None = None,
-    ) -> Answer | Answers:
+    ) -> Answer | Answers[Any]:
         """Add noise to a true value and return the answer, which may be published.
 
         With a ledger, the charge is durable before the noise is sampled, and the answer is stored
@@ -322,7 +325,9 @@ class Mechanism(Rebuilt):
         del value
         raise failure
 
-    def _release(self, value: object, contributions: int, recording: Recording) -> Answer | Answers:
+    def _release(
+        self, value: object, contributions: int, recording: Recording
+    ) -> Answer | Answers[Any]:
         """Release a number, an array or a column, recorded or not."""
         if type(value) is not float and type(value) is not int:  # a quick test for plain numbers
             array = is_array(value)
@@ -346,7 +351,7 @@ class Mechanism(Rebuilt):
 
     def _release_each(
         self, values: Any, kind: SeriesKind | None, contributions: int, recording: Recording
-    ) -> Answers:
+    ) -> Answers[Any]:
         privacy = compose_equal(self.privacy, parse_count(contributions, "contributions", least=1))
         if kind is None:
             draw, shape = self.releaser.prepare_array(values), list(values.shape)

@@ -111,7 +111,7 @@ def rearrange(
     >>> from leastnoise import l1
     >>> hill = Steps([-3, -1, 1, 3], ["1/8", "1/4", "1/8"])
     >>> rearrange(hill, Privacy(delta="3/5"), sensitivity=2, cost=l1, cells=8).result
-    Uniform(radius=2, atom=1/5)
+    Uniform(radius=2, atom=0.2)
     """
     as_cost(cost)
     # Callers without a type checker can pass anything.

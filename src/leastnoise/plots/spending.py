@@ -115,9 +115,7 @@ def histories_of(rows: Iterable[LedgerRow]) -> dict[str, list[Moment]]:
 _NONE = Fraction(0), Fraction(0)
 
 
-def thinned(
-    steps: list[tuple[int, Fraction]], columns: int = _COLUMNS
-) -> Iterator[tuple[int, Fraction]]:
+def thinned(steps: list[Step], columns: int = _COLUMNS) -> Iterator[Step]:
     """Yield the steps that can be distinguished in a number of columns of time.
 
     Each column keeps its first, lowest, highest and last step, with their times and heights. So the
