@@ -113,7 +113,7 @@ def aligned(cells: Cells, left: Sequence[int], measure: Callable[[str], int] = l
 
 def wrapped(text: str) -> list[str]:
     """Return the lines of a paragraph, indented after the first."""
-    return textwrap.wrap(text, _WIDTH, subsequent_indent="    ", break_long_words=False)
+    return wrap(text, further="    ")
 
 
 def html_table(cells: Cells, caption: str, meanings: Mapping[str, str] | None = None) -> str:

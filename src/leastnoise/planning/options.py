@@ -21,7 +21,7 @@ EACH, SHARED, COMPOSED = "split", "shared", "composed"
 # The class of noise in which plans search.
 SHAPE = "unimodal"
 CLOSED_FORMS = Effort(solve=False)
-OUT_OF_TIME = "not searched: the time limit was reached"
+OUT_OF_TIME = "not searched because the time limit was reached"
 
 
 @dataclass(frozen=True, slots=True)

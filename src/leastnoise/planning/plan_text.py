@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import ROUND_CEILING
 from fractions import Fraction
 
-from leastnoise.core.exact import format_exact, format_rounded
+from leastnoise.core.exact import format_exact, format_rounded, format_short
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.planning.numeric_query import USUAL, NumericQuery
 from leastnoise.planning.options import COMPOSED, SHARED, Option
@@ -50,7 +50,7 @@ def answer_cells(wanted: Sequence[NumericQuery], chosen: Option) -> list[list[st
                 format_exact(query.sensitivity),
                 format_exact(query.weight) if query.cost is not None else _NONE,
                 _up(part.epsilon, 5),
-                _up(part.delta, 3),
+                format_short(Fraction(_up(part.delta, 3))),
                 _up(chosen.costs[i], 6) if query.cost is not None else _NONE,
                 f"± {_up(chosen.half_widths[i], 4)}{target}{confidence}",
             ]

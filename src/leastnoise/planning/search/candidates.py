@@ -103,14 +103,14 @@ def _compose_splits(
         why = "the composition of so many distinct answers takes long"
         why += "" if effort.solve else f" (solve=True tries up to {MOST_COMPOSED})"
     elif not _BAND[0] <= times <= _BAND[1]:
-        why = "no gain is expected, because splitting and sharing differ so much in cost"
+        why = "splitting and sharing differ too much in cost"
     for split in (known.option for known in candidates if known.make is not None):
         if split.family not in NARROWED:
             continue
         if why is None:
             yield narrow(problem, search.noises, split)
         else:
-            yield Candidate(Option(split.family, COMPOSED, refused=f"not searched: {why}"))
+            yield Candidate(Option(split.family, COMPOSED, refused=f"not searched because {why}"))
 
 
 def _search_families(search: SplitSearch) -> Iterator[Candidate]:
@@ -126,7 +126,7 @@ def _search_families(search: SplitSearch) -> Iterator[Candidate]:
         if why is None:
             yield search.find_candidate(family)
         else:
-            yield Candidate(Option(family, EACH, refused=f"not searched: {why}"))
+            yield Candidate(Option(family, EACH, refused=f"not searched because {why}"))
 
 
 def _solve(problem: PlanProblem, candidates: list[Candidate]) -> Candidate | None:
@@ -164,7 +164,7 @@ def _explain_unsolved(problem: PlanProblem, closed: Candidate) -> Candidate:
     elif not problem.left:
         why = OUT_OF_TIME
     else:
-        why = "not searched: the solver is not expected to make it the cheapest"
+        why = "not searched because the solver is not expected to make it the cheapest"
     return Candidate(Option(LEAST, EACH, refused=why))
 
 
