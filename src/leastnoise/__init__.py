@@ -1,4 +1,4 @@
-"""leastnoise: differential privacy with little noise, and a proof of how little.
+"""Differential privacy with certified noise: exact guarantees, and proved distance from optimal.
 
 >>> import leastnoise as ln
 >>> mechanism = ln.calibrate(ln.Privacy(delta=0.1), sensitivity=1)
@@ -56,9 +56,8 @@ __all__ = [
     "threshold",
 ]
 
-# Where each name comes from, but for the table queries, which are registered. They are loaded when
-# first asked for, so that `import leastnoise` is immediate, also inside programs that only catch
-# its errors.
+# The module of each name, except for table queries, which are registered. A name is loaded on first
+# use, so that `import leastnoise` is immediate, also in programs that only catch its errors.
 _HOMES = {
     "accounting": ("Profile", "compose"),
     "certificate": ("Certificate",),
@@ -71,7 +70,7 @@ _HOMES = {
     "tables": ("protect",),
 }
 _MODULES = ("errors", "noise")
-# Names that were here up to 0.5.0, by where they are now. Each use warns.
+# Names that were here up to 0.5.0, with their new places. Each use warns.
 _MOVED = {
     "Comparison": "leastnoise.planning:Comparison",
     "Composition": "leastnoise.accounting:Composition",
@@ -99,15 +98,15 @@ def __getattr__(name: str) -> object:
         return import_module(f"leastnoise.{name}")
     for home, names in _HOMES.items():
         if name in names:
-            found = getattr(import_module(f"leastnoise.{home}"), name)
-            globals()[name] = found
-            return found
+            value: object = getattr(import_module(f"leastnoise.{home}"), name)
+            globals()[name] = value
+            return value
     if name in _MOVED:
         from leastnoise.deprecation import renamed_names
 
         return renamed_names(__name__, _MOVED)(name)
     if not name.startswith("_"):
-        from leastnoise.tables import QUERIES  # light: the names of the registered table queries
+        from leastnoise.tables import QUERIES  # loads only the names of the table queries
 
         for query in QUERIES.values():
             if query.class_name == name:

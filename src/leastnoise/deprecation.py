@@ -1,6 +1,6 @@
-"""Old names: they work for one more version, and each use warns with the new name.
+"""Deprecated names: they work for one more version, and each use warns with the new name.
 
-A warning points at the first line outside of leastnoise, where the old name is written.
+A warning points at the first line outside of leastnoise, where the old name is used.
 """
 
 import os
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def deprecation_message(old: str, new: str) -> str:
-    """Return what is said of an old name.
+    """Return the warning for an old name.
 
     >>> deprecation_message("hold", "Mechanism.from_noise")
     '`hold` is deprecated; use `Mechanism.from_noise`. It will be removed in 0.7.'
@@ -32,7 +32,7 @@ def deprecation_message(old: str, new: str) -> str:
 
 
 class RenamedWarning(DeprecationWarning):
-    """An old name was used. The message has names only, so it may leave a release."""
+    """An old name was used. The message has names only, so a release may issue it."""
 
 
 def warn_deprecated(old: str, new: str) -> None:
@@ -49,7 +49,7 @@ class RenamedAttribute(Generic[T]):
     Args:
         new: The attribute to read instead.
         advice: The name to recommend. Default: ``new``.
-        convert: Turns the value into what the old name gave. Default: the value itself.
+        convert: A function from the value to that of the old name. Default: the identity.
     """
 
     def __init__(
@@ -78,9 +78,10 @@ class RenamedAttribute(Generic[T]):
 
 
 def renamed_arguments(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a function also take keyword arguments by their old names.
+    """Let a function also accept keyword arguments by their old names.
 
-    Not for functions that receive true values: the wrapper's frame would keep them in a traceback.
+    Do not use it for functions that receive true values, because a traceback would hold the frame
+    of the wrapper with these values.
 
     Args:
         names: The new name of each argument, by its old one: ``among="shape"``.
@@ -100,14 +101,14 @@ def renamed_arguments(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]
 
 
 def take_renamed(old: str, value: T, new: str, *, given: bool) -> T:
-    """Return the value of an argument that was given by its old name, with a warning.
+    """Return the value of an argument that was passed by its old name, with a warning.
 
     Raises:
-        InvalidParameter: If it was given by its new name too.
+        InvalidParameter: If it was passed by its new name too.
     """
     if given:
         raise InvalidParameter(
-            f"{old}= is the old name of {new}=", got="both", fix=f"Give {new}= alone."
+            f"{old}= is the old name of {new}=", got="both", fix=f"Pass {new}= only."
         )
     warn_deprecated(f"{old}=", f"{new}=")
     return value
@@ -118,7 +119,7 @@ def renamed_names(module: str, moved: Mapping[str, str]) -> Callable[[str], Any]
 
     Args:
         module: The module that had them.
-        moved: For each, where it is now: ``"leastnoise.noise:Uniform"``.
+        moved: The new place of each old name: ``"leastnoise.noise:Uniform"``.
     """
 
     def find(name: str) -> Any:
@@ -126,10 +127,10 @@ def renamed_names(module: str, moved: Mapping[str, str]) -> Callable[[str], Any]
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         home, _, path = moved[name].partition(":")
         warn_deprecated(f"{module}.{name}", f"{home}.{path}")
-        found: Any = import_module(home)
+        value: Any = import_module(home)
         for part in path.split("."):
-            found = getattr(found, part)
-        return found
+            value = getattr(value, part)
+        return value
 
     return find
 

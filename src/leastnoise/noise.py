@@ -1,4 +1,4 @@
-"""The families of noise, to build a mechanism of your own from."""
+"""Noise distributions, for :meth:`leastnoise.Mechanism.from_noise` and for your own analysis."""
 
 from leastnoise.core.noise import (
     DiscreteStaircase,

@@ -1,4 +1,4 @@
-"""Show things to people: tables of plain cells as text and HTML, and a line of progress."""
+"""Render results for people: facts, sentences and tables as text and HTML, and progress."""
 
 import re
 import shutil
@@ -10,23 +10,23 @@ from html import escape
 from threading import Event, Lock, Thread
 from typing import ClassVar
 
-# A line of the header, then one for each row.
+# The header, then a line for each row.
 Cells = Sequence[Sequence[str]]
 
 _WIDTH = 88
 _SCREEN = 80
 _NARROWEST = 20
 _NO_BREAK = "\u00a0"
-# Bounds, such as [0, 300000].
+# Bounds such as [0, 300000].
 _RANGE = re.compile(r"\[[^\s\[\]]+, [^\s\[\]]+[\])]")
 
 
-# A label, and what it says.
+# A label and its text.
 Fact = tuple[str, str]
 
 
 def table(title: str, rows: Mapping[str, str] | Sequence[Fact], *, above: str = "") -> str:
-    """Return a small HTML table with a title, and a line above; everything in it is escaped."""
+    """Return an HTML table of labelled facts with a title and a line above; text is escaped."""
     facts = rows.items() if isinstance(rows, Mapping) else rows
     first = f"<div>{escape(above)}</div>" if above else ""
     lines = "".join(
@@ -39,8 +39,8 @@ def table(title: str, rows: Mapping[str, str] | Sequence[Fact], *, above: str = 
 def labelled(facts: Sequence[Fact], *, width: int = _SCREEN) -> list[str]:
     """Return a line for each fact, the label first, wrapped at 80 columns or another width.
 
-    Further lines are indented below the text. No line ends within a formula such as ε = 1
-    or [0, 10].
+    Continuation lines are indented to the text. No line ends within a formula such as ε = 1 or
+    [0, 10].
     """
     indent = max((len(label) for label, _ in facts), default=0) + 2
     lines: list[str] = []
@@ -50,22 +50,22 @@ def labelled(facts: Sequence[Fact], *, width: int = _SCREEN) -> list[str]:
 
 
 def sentences(*texts: str) -> list[str]:
-    """Return the lines of sentences, each wrapped at 80 columns and then indented."""
+    """Return texts wrapped at 80 columns, with indented continuation lines."""
     return [line for text in texts for line in wrap(text, further="    ")]
 
 
 def terminal_width() -> int:
-    """Return how wide lines may be: as the terminal, at most 88; 80 where there is none."""
+    """Return the width of lines: that of the terminal, at most 88; 80 without a terminal."""
     return max(_NARROWEST, min(_WIDTH, shutil.get_terminal_size((_SCREEN, 24)).columns))
 
 
 def held(text: str) -> str:
-    """Return a text in which :func:`sentences` and :func:`labelled` break no line."""
+    """Return a text within which :func:`sentences` and :func:`labelled` break no line."""
     return text.replace(" ", _NO_BREAK)
 
 
 def printable(text: str) -> str:
-    """Escape what does not print, so that a name can neither break a line nor color a screen."""
+    """Escape unprintable characters, so that a name can neither break lines nor add colors."""
     return "".join(
         sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
     )
@@ -88,7 +88,7 @@ def wrap(text: str, *, first: str = "", further: str = "", width: int = _SCREEN)
 def as_text(
     title: str, tables: Iterable[Cells], notes: Iterable[str], *, left: Sequence[int]
 ) -> str:
-    """Return a title, aligned tables and notes; the columns ``left`` are aligned to the left."""
+    """Return a title, aligned tables and notes as text; the columns ``left`` are left-aligned."""
     parts = wrapped(title)
     for cells in tables:
         parts += ["", *aligned(cells, left)]
@@ -96,9 +96,9 @@ def as_text(
 
 
 def aligned(cells: Cells, left: Sequence[int], measure: Callable[[str], int] = len) -> list[str]:
-    """Return the lines of a table, all columns but ``left`` aligned to the right.
+    """Return the lines of a table, right-aligned except for the columns ``left``.
 
-    ``measure`` returns how many terminal columns a text takes.
+    ``measure`` returns the number of terminal columns of a text.
     """
     columns = range(len(cells[0]))
     widths = [max(measure(line[i]) for line in cells) for i in columns]
@@ -113,11 +113,11 @@ def aligned(cells: Cells, left: Sequence[int], measure: Callable[[str], int] = l
 
 def wrapped(text: str) -> list[str]:
     """Return the lines of a paragraph, indented after the first."""
-    return textwrap.wrap(text, _WIDTH, subsequent_indent="    ", break_long_words=False)
+    return wrap(text, further="    ")
 
 
 def html_table(cells: Cells, caption: str, meanings: Mapping[str, str] | None = None) -> str:
-    """Return a table as HTML, with the meaning of each column if there are any."""
+    """Return a table as HTML, with the meanings of columns as tooltips if given."""
     names = {
         name: "" if meanings is None else f" title='{escape(meanings[name])}'" for name in cells[0]
     }
@@ -130,7 +130,7 @@ def html_table(cells: Cells, caption: str, meanings: Mapping[str, str] | None = 
 
 
 def html_notes(notes: Iterable[str], last: str) -> str:
-    """Return notes, a line each, and a last paragraph as HTML."""
+    """Return notes and a last paragraph as HTML."""
     return "".join(f"<div>{escape(note)}</div>" for note in notes) + f"<p>{escape(last)}</p>"
 
 
@@ -138,11 +138,11 @@ _PATIENCE = 2.0
 
 
 class Progress:
-    """Reports what is being done, once a second after two seconds, while a block runs.
+    """Report progress while a block runs: once a second, after two seconds.
 
-    On a terminal's error stream, and below the cell of a notebook; nowhere else, so that logs stay
-    clean. The line is wiped at the end, so the block must not print. Inside the block of another
-    one it reports on the other's line, and puts that line's words back at its end.
+    It writes to the error stream of a terminal or of a notebook cell only, so that logs stay clean.
+    The line is erased at the end, so the block must not print. An inner block reports on the line
+    of the outer one, and restores its text at the end.
     """
 
     _outermost: "ClassVar[Progress | None]" = None
@@ -153,7 +153,7 @@ class Progress:
         self._reporter: Thread | None = None
 
     def __enter__(self) -> "Progress":
-        self._begun, self._ended = self._clock(), Event()
+        self._start, self._ended = self._clock(), Event()
         self._outer = Progress._outermost
         if self._outer is not None:
             self._before = self._outer._doing
@@ -166,12 +166,12 @@ class Progress:
         return self
 
     def __call__(self, doing: str) -> None:
-        """Report from now on that this is being done."""
+        """Change the text of the line."""
         if self._outer is not None:
             self._outer(doing)
             return
         self._doing = doing
-        if self._reporter is not None and self._clock() - self._begun >= _PATIENCE:
+        if self._reporter is not None and self._clock() - self._start >= _PATIENCE:
             self._write_line()
 
     def __exit__(self, *_: object) -> None:
@@ -193,13 +193,13 @@ class Progress:
 
     def _write_line(self) -> None:
         with self._lock:
-            line = f"leastnoise: {self._doing}, {self._clock() - self._begun:.0f} s"
+            line = f"leastnoise: {self._doing}, {self._clock() - self._start:.0f} s"
             _write("\r" + line.ljust(self._width))
             self._width = max(self._width, len(line))
 
 
 def _is_watched() -> bool:
-    """Tell whether somebody sees the error stream: at a terminal, or in a notebook."""
+    """Return whether the error stream is a terminal or a notebook."""
     stream = sys.stderr
     if stream is None:
         return False

@@ -58,26 +58,26 @@ def too_long() -> None:
 CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     "allow_exact": (
         lambda: ln.calibrate(ln.Privacy(delta="0.75"), sensitivity=1).release(1),
-        "the noise for this promise adds nothing with probability 0.500001: the exact value "
-        "leaves. Pass allow_exact=True to accept that, or promise a smaller ε or δ.",
-        "the noise for this promise adds nothing with probability 0.500001: the exact value "
-        "leaves. Pass --allow-exact to accept that, or promise a smaller ε or δ.",
+        "With probability 0.500001 this noise adds nothing and the release is the exact value. "
+        "Use a smaller ε or δ, or accept it with allow_exact=True.",
+        "With probability 0.500001 this noise adds nothing and the release is the exact value. "
+        "Use a smaller ε or δ, or accept it with --allow-exact.",
     ),
     "allow_exact plan": (
         lambda: ln.plan(
             ln.Privacy(delta="0.6"), [ln.NumericQuery("x", sensitivity=1)], solve=False
         ).release({"x": 1}),
-        "the noise of x gives the exact value away with some probability (exact_probability)."
-        " Pass allow_exact=True to accept that, or promise a smaller ε or δ.",
-        "the noise of x gives the exact value away with some probability (exact_probability)."
-        " Pass --allow-exact to accept that, or promise a smaller ε or δ.",
+        "The exact value of x is released with some probability (exact_probability). "
+        "Use a smaller ε or δ, or accept it with allow_exact=True.",
+        "The exact value of x is released with some probability (exact_probability). "
+        "Use a smaller ε or δ, or accept it with --allow-exact.",
     ),
     "allow_exact table": (
         lambda: people().count(privacy=ln.Privacy(delta="0.75")),
-        "the noise for this promise gives exact values away with some probability. Pass "
-        "allow_exact=True to accept that, or promise a smaller ε or δ.",
-        "the noise for this promise gives exact values away with some probability. Pass "
-        "--allow-exact to accept that, or promise a smaller ε or δ.",
+        "the noise for this promise gives exact values away with some probability. Use a "
+        "smaller ε or δ, or accept it with allow_exact=True.",
+        "the noise for this promise gives exact values away with some probability. Use a "
+        "smaller ε or δ, or accept it with --allow-exact.",
     ),
     "integer sensitivity": (
         lambda: ln.calibrate(BOTH, sensitivity="1.5", integer=True),
@@ -102,10 +102,8 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "integer error": (
         lambda: ln.privacy_for(error="1.5", confidence="0.9", sensitivity=1, delta=0, integer=True),
-        "the error of a whole-number answer must be a whole number, got '1.5'. Give 1, or "
-        "leave out integer=True.",
-        "the error of a whole-number answer must be a whole number, got '1.5'. Give 1, or "
-        "leave out --integer.",
+        "error must be an integer for integer answers, got '1.5'. Use 1, or omit integer=True.",
+        "error must be an integer for integer answers, got '1.5'. Use 1, or omit --integer.",
     ),
     "integer wanted": (
         lambda: ln.NumericQuery("x", sensitivity="1.5", integer=True),

@@ -99,9 +99,9 @@ def test_people_are_counted_in_whole_numbers(people: object) -> None:
 def test_uniform_noise_proves_membership_with_all_of_delta(delta: str, shown: int) -> None:
     """GDGK19's noise has a flat profile, with mass at 0 (δ > 1/2 in l1) and without."""
     words = ln.calibrate(ln.Privacy(delta=delta), sensitivity=1).explain()
-    told = said(words, r"proves it outright with probability ([\d.]+) % at the most")
+    told = said(words, r"reveals for certain .* with probability at most ([\d.]+)%")
     assert shown * (1 - Fraction(1, 10**6)) <= told <= shown
-    assert ("the exact answer leaves" in words) == (delta == "0.75")
+    assert ("the exact answer is released" in words) == (delta == "0.75")
 
 
 def test_truncated_noise_proves_it_less_often_than_the_worst_answer_may() -> None:
@@ -109,7 +109,7 @@ def test_truncated_noise_proves_it_less_often_than_the_worst_answer_may() -> Non
     mechanism = ln.calibrate(ln.Privacy(1, "1e-3"), sensitivity=1, integer=True)
     weights = [float(mechanism.discretized.noise.pmf(i)) for i in range(20)]
     last = max(i for i, weight in enumerate(weights) if weight)
-    told = said(mechanism.explain(), r"proves it outright with probability ([\d.]+) % at the most")
+    told = said(mechanism.explain(), r"reveals for certain .* with probability at most ([\d.]+)%")
     assert float(told) == pytest.approx(100 * weights[last], rel=1e-4)
     assert weights[last] < 1e-3
 
@@ -117,6 +117,6 @@ def test_truncated_noise_proves_it_less_often_than_the_worst_answer_may() -> Non
 @pytest.mark.parametrize("family", ["gaussian", "laplace", "staircase"])
 def test_noise_without_a_largest_size_never_proves_it(family: str) -> None:
     mechanism = ln.calibrate(ln.Privacy(1, "1e-3"), sensitivity=1, family=family)
-    assert "an answer never proves it outright" in mechanism.explain()
+    assert "no output reveals for certain" in mechanism.explain()
     assert mechanism.explain(people=100).startswith(mechanism.privacy.explain(people=100))
     assert mechanism.release(0).explain().endswith(mechanism.explain())

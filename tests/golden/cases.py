@@ -18,9 +18,8 @@ import numpy as np
 
 import leastnoise as ln
 from leastnoise.core.sampling import entropy
-from leastnoise.mechanism import calibrate_pair
-from leastnoise.mechanism.mechanism import Discretized
-from leastnoise.mechanism.storage import description
+from leastnoise.mechanism import Discretized, calibrate_pair
+from leastnoise.mechanism.storage import describe
 from leastnoise.tables import census
 from tests.support.tapes import with_checks
 
@@ -161,7 +160,7 @@ def digests() -> dict[str, Any]:
     """Return the digest of every certificate and of every mechanism, as a ledger records it."""
     out = {}
     for name, mechanism in mechanisms():
-        described, mechanism_digest = description(mechanism)
+        described, mechanism_digest = describe(mechanism)
         out[name] = {
             "certificate": digest(mechanism.certificate.to_json()),
             "mechanism": mechanism_digest,

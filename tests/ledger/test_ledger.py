@@ -623,7 +623,7 @@ def test_bad_input_is_refused_before_anything_is_spent(path: Path) -> None:
         assert list(ledger.rows()) == rows, nth
     needs = ln.calibrate(Privacy(delta="0.9"), sensitivity=1)
     assert needs.needs_allow_exact
-    with pytest.raises(InvalidParameter, match="Pass allow_exact=True"):
+    with pytest.raises(InvalidParameter, match="accept it with allow_exact=True"):
         needs.release(1, ledger=ledger)
     assert list(ledger.rows()) == rows
 

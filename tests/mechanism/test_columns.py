@@ -177,7 +177,7 @@ def test_a_column_that_one_person_touches_often_promises_less() -> None:
     ):
         LINE.release(column, contributions=0)
     exact = ln.calibrate(ln.Privacy(delta="0.75"), sensitivity=1)
-    with pytest.raises(InvalidParameter, match="Pass allow_exact=True"):
+    with pytest.raises(InvalidParameter, match="accept it with allow_exact=True"):
         exact.release(column)
     assert len(exact.release(column, allow_exact=True)) == 2
 
@@ -372,24 +372,23 @@ def coded(values: Any) -> Any:
     return pa.array(values).dictionary_encode()
 
 
-KIND = "a column to release must hold floats or integers of at most 64 bits, got one of type "
-INTEGERS = "a column to release must hold integers of at most 64 bits, got one of type "
-MISSING = "a column to release must be free of missing values, got one of type "
+KIND = "a column to release must hold floats or integers of at most 64 bits, got type "
+WIDE = "a column to release must hold floats or integers of at most 64 bits, got "
+INTEGERS = "a column to release must hold integers of at most 64 bits, got type "
+MISSING = "a column to release must not have missing values, got type "
 FINITE = "a column to release must hold finite numbers only, got one of type "
 EMPTY = "a column to release must have at least one element, got an empty one. Give"
-FRAME = (
-    "columns are released one by one, each with noise of its own for its own sensitivity, got a "
-)
-UNREADABLE = "a column to release must be readable as a numpy array of its own type, got one of "
-DO = {KIND: ". Convert it first.", INTEGERS: ". Convert it first."}
+FRAME = "a value to release must be a number, an array or a single column, got a "
+UNREADABLE = "a column to release must convert to a numpy array of the same type, got "
+DO = {WIDE: "", KIND: ". Convert it first.", INTEGERS: ". Convert it first."}
 DO |= {
-    MISSING: " that is not. Fill them first, by a rule that does not",
-    FRAME: ". Give one of its",
+    MISSING: " with missing values. Fill them first, by a rule that does not",
+    FRAME: ". Release its columns one by one",
 }
 DO |= {
     FINITE: " that does not. Replace NaN and",
     EMPTY: " values",
-    UNREADABLE: " that is not. Give",
+    UNREADABLE: ", which does not. Pass a numpy array.",
 }
 REFUSED: list[tuple[str, str, Callable[[], Any]]] = [
     # pandas
@@ -399,7 +398,7 @@ REFUSED: list[tuple[str, str, Callable[[], Any]]] = [
     (KIND, "BooleanDtype", lambda: pd.Series([True, None], dtype="boolean", **NAME)),
     (KIND, "bool", lambda: pd.Series([True], dtype="bool[pyarrow]", **NAME)),
     (KIND, "complex128", lambda: pd.Series([CANARY * 1j], **NAME)),
-    (KIND, "longdouble", lambda: pd.Series([CANARY], dtype="longdouble", **NAME)),
+    (WIDE, "longdouble", lambda: pd.Series([CANARY], dtype="longdouble", **NAME)),
     (KIND, "CategoricalDtype", lambda: pd.Series([CANARY, TEXT], dtype="category", **NAME)),
     (KIND, "CategoricalDtype", lambda: pd.Series([31337, 4242], dtype="category")),
     (KIND, "datetime64", lambda: pd.Series([WHEN.replace(tzinfo=None)] * 2).astype("M8[s]")),

@@ -56,7 +56,7 @@ def test_the_type_of_released_floats_does_not_tell_where_they_lie() -> None:
 
 
 def test_a_mechanism_cannot_be_bent_into_another_promise() -> None:
-    with pytest.raises(InvalidParameter, match="must be for its own noise, promise and sens"):
+    with pytest.raises(InvalidParameter, match="certificate must be for the noise, privacy and s"):
         dataclasses.replace(LINE, privacy=ln.Privacy(delta="1e-9"))
     narrow = dataclasses.replace(
         LINE.discretized, noise=ln.noise.DiscreteUniform(reach=1, step=LINE.discretized.step)
@@ -196,7 +196,7 @@ def test_an_atom_away_from_zero_gives_values_away_too() -> None:
     teeth = ln.Steps([-2, 2], ["1/5"], {-1: "1/10", 1: "1/10"})
     mechanism = ln.Mechanism.from_noise(teeth, ln.Privacy(delta="0.5"), sensitivity=1)
     assert 0 <= mechanism.exact_probability - Fraction(1, 5) < Fraction(1, 10**5)
-    with pytest.raises(InvalidParameter, match=r"one of a few known numbers with probability 0\.2"):
+    with pytest.raises(InvalidParameter, match=r"probability 0\.2.* one of a few known numbers"):
         mechanism.release(0)
 
 
@@ -207,7 +207,7 @@ def test_a_narrow_spike_is_no_way_around_allow_exact() -> None:
         ln.Steps([-10, -s, s, 10], [side, spike, side]), ln.Privacy(delta="3/5"), sensitivity=1
     )
     assert mechanism.exact_probability >= Fraction(1, 2)
-    with pytest.raises(InvalidParameter, match=r"adds nothing with probability 0\.5"):
+    with pytest.raises(InvalidParameter, match=r"With probability 0\.5\S* this noise adds nothing"):
         mechanism.release(42)
 
 
@@ -224,9 +224,11 @@ def test_a_figure_of_a_given_noise_does_not_call_it_optimal(tmp_path: Path) -> N
     assert "Noise for" in text
     assert "Optimal" not in text
     assert "reveals" not in text
-    with pytest.raises(InvalidParameter, match=r"'b\.png' could not"):
+    with pytest.raises(InvalidParameter, match=r"The figure 'b\.png' cannot be written"):
         plots.save(plots.density(given), tmp_path / "nowhere" / "b.png")
-    with pytest.raises(InvalidParameter, match="there must be a noise to draw"):
+    with pytest.raises(
+        InvalidParameter, match="noises must have at least one noise distribution, got none"
+    ):
         plots.laws({}, "nothing")
 
 
@@ -253,5 +255,8 @@ def test_the_line_of_an_array_includes_the_rounding_of_its_floats() -> None:
 
 
 def test_only_a_noise_is_rearranged() -> None:
-    with pytest.raises(InvalidParameter, match="read from a family's own law, got int"):
+    with pytest.raises(
+        InvalidParameter,
+        match=r"must be a noise distribution .*, got an object of type int",
+    ):
         rearrange(5, ln.Privacy(delta="0.1"), sensitivity=1, cost=ln.l1)  # type: ignore[arg-type]

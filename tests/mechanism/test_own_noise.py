@@ -102,5 +102,5 @@ def test_a_move_shorter_than_the_sensitivity_can_be_the_worst() -> None:
 
 
 def test_only_steps_are_held() -> None:
-    with pytest.raises(InvalidParameter, match=r"must be Steps, a Staircase, .*, got 5\. Give"):
+    with pytest.raises(InvalidParameter, match=r"noise must be Steps, Staircase, .*, got 5\. Use"):
         ln.Mechanism.from_noise(5, ln.Privacy(delta="0.6"), sensitivity=3)  # type: ignore[arg-type]

@@ -25,10 +25,10 @@ from leastnoise.mechanism.planar_staircase import (
     PlanarStaircase,
     _rises_for_good,
     best_gamma,
-    draw_pair,
+    discretize_planar,
     mixture,
-    planar_on_lattice,
     point,
+    sample_pair,
 )
 from leastnoise.noise import DiscreteStaircase, Run, Staircase
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
@@ -354,7 +354,7 @@ def test_every_choice_enumerated_gives_the_claimed_law(monkeypatch: pytest.Monke
     monkeypatch.setattr(planar, "point", noted)
 
     def work() -> tuple[int, int]:
-        i, j = draw_pair(law, tape)  # type: ignore[arg-type]
+        i, j = sample_pair(law, tape)  # type: ignore[arg-type]
         return (i, j) if radii.pop() < largest else (99, 99)
 
     found = tape.every(work)
@@ -382,7 +382,7 @@ def test_draws_follow_the_law(trials: int) -> None:
         bounds = {p: clopper_pearson(found[p], trials, FALSE_ALARM / len(near)) for p in near}
         return sum(not low <= law.probability(*p) <= high for p, (low, high) in bounds.items())
 
-    assert misfits(Counter(draw_pair(law, tape) for _ in range(trials))) == 0
+    assert misfits(Counter(sample_pair(law, tape) for _ in range(trials))) == 0
     # The controls: a staircase for each answer; and a distance by its weight without its points.
     apart = Counter((line.scheme.draw(tape), line.scheme.draw(tape)) for _ in range(trials))
     assert misfits(apart) > 0
@@ -399,7 +399,7 @@ def test_releases_stay_within_as_often_as_they_say(epsilon: str) -> None:
     """False alarms at most 1e-9 a case; the sum of both errors and where they point."""
     mechanism = calibrate_pair(ln.Privacy(epsilon=epsilon), sensitivity="0.1")
     law, trials, tape = mechanism.discretized, 5_000, CipherTape()
-    drawn = [draw_pair(law, tape) for _ in range(trials)]
+    drawn = [sample_pair(law, tape) for _ in range(trials)]
     for level in (HALF, Fraction(9, 10)):
         reach = law.within(level)
         low, high = clopper_pearson(
@@ -545,11 +545,13 @@ def test_a_mechanism_cannot_be_bent_into_another_promise() -> None:
         },
         {"noise": PlanarStaircase("0.99", found.noise.gamma, found.noise.ratio)},
     ):
-        with pytest.raises(NotPrivate, match=r"must keep .* at a move of .* Calibrate again"):
+        with pytest.raises(
+            NotPrivate, match=r"does not satisfy ε = .* for a shift of .* Use calib"
+        ):
             dataclasses.replace(found, **change)
     given_one = PlanarStaircase(1, HALF, found.noise.ratio)
     held = PairMechanism(
-        found.privacy, Fraction(1), given_one, planar_on_lattice(given_one, Fraction(1))
+        found.privacy, Fraction(1), given_one, discretize_planar(given_one, Fraction(1))
     )
     assert held.source == "given, not found"  # private all the same, but not claimed to be least
     assert held.cost > found.cost
@@ -561,11 +563,11 @@ def test_a_mechanism_cannot_be_bent_into_another_promise() -> None:
 @pytest.mark.parametrize(
     ("privacy", "error", "match"),
     [
-        (ln.Privacy(1, "1e-6"), Unsupported, r"known at δ = 0 alone .* got δ = 0\.000001"),
-        (ln.Privacy(delta="0.1"), Unsupported, r"known at δ = 0 alone"),
-        (ln.Privacy(0, 0), InvalidParameter, r"needs ε > 0, got \(ε, δ\) = \(0, 0\)"),
-        (ln.Privacy("1e-40"), Unsupported, r"at least 2⁻¹⁰⁰, got 1e-40"),
-        (ln.Privacy(50), Unsupported, r"wider than a single lattice point"),
+        (ln.Privacy(1, "1e-6"), Unsupported, r"delta must be 0 for a pair, .*, got 1e-6\."),
+        (ln.Privacy(delta="0.1"), Unsupported, r"delta must be 0 for a pair, .*, got 0\.1\."),
+        (ln.Privacy(0, 0), InvalidParameter, r"epsilon must be positive for a pair, got 0\."),
+        (ln.Privacy("1e-40"), Unsupported, r"at least 2⁻¹⁰⁰ for a pair, got 1e-40\."),
+        (ln.Privacy(50), Unsupported, r"epsilon must be below about 42 for a pair"),
         (1, InvalidParameter, r"privacy must be a Privacy, got 1"),
     ],
     ids=repr,
@@ -618,11 +620,13 @@ def test_laws_that_are_refused() -> None:
         PlanarStaircase(1, HALF, 1)
     with pytest.raises(InvalidParameter, match="period must be greater than 0, got 0"):
         PlanarStaircase(0, HALF, HALF)
-    with pytest.raises(InvalidParameter, match="must fall within its period, got 3 of 2"):
+    with pytest.raises(InvalidParameter, match="edge must be at most steps, got edge 3 of 2 steps"):
         DiscretePlanarStaircase(Fraction(1), HALF, 2, 3)
     with pytest.raises(InvalidParameter, match="edge must be a whole number of at least 1, got 0"):
         DiscretePlanarStaircase(Fraction(1), HALF, 2, 0)
-    with pytest.raises(InvalidParameter, match="a ratio between 0 and 1, got 1 and 1"):
+    with pytest.raises(InvalidParameter, match="ratio between 0 and 1, got step 1 and ratio 1"):
         DiscretePlanarStaircase(Fraction(1), Fraction(1), 2, 1)
-    with pytest.raises(InvalidParameter, match="stays within no bound for certain"):
+    with pytest.raises(
+        InvalidParameter, match="confidence must be below 1 for unbounded noise, got 1"
+    ):
         DiscretePlanarStaircase(Fraction(1), HALF, 2, 1).within(Fraction(1))

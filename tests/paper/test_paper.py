@@ -125,12 +125,12 @@ def test_the_command_says_what_disagrees(tmp_path: Path) -> None:
     taken.write_text("")
     refused = CliRunner().invoke(main, ["paper", str(taken)])
     assert refused.exit_code == 2
-    assert "written into a folder, got a file called 'file'" in refused.stderr
+    assert "folder must be a folder, got the file 'file'" in refused.stderr
 
 
 def test_pictures_refuse_what_they_cannot_draw(tmp_path: Path) -> None:
     whole = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1, integer=True)
-    with pytest.raises(Unsupported, match="density on the line is drawn, got DiscreteUniform"):
+    with pytest.raises(Unsupported, match="must have a density to be drawn, got DiscreteUniform"):
         plots.density(whole)
     chart = plots.density(ln.calibrate(ln.Privacy(delta="0.75"), sensitivity=1))
     with pytest.raises(InvalidParameter, match=r"must end in \.png.*got '\.gif'"):

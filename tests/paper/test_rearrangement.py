@@ -89,7 +89,7 @@ def test_noise_that_is_not_decreasing_is_refused_where_it_rises() -> None:
     with pytest.raises(InvalidParameter, match=r"its density rises at 1\. Ask its Profile"):
         rearrange(comb, ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l1)
     lattice = ln.noise.DiscreteUniform(reach=3)
-    with pytest.raises(InvalidParameter, match=r"got one on a lattice.*Lemma 2"):
+    with pytest.raises(InvalidParameter, match=r"got noise on a lattice.*Lemma 2"):
         rearrange(lattice, ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l1)
     skew = Steps([0, 2], ["1/2"])
     with pytest.raises(InvalidParameter, match="it is not symmetric"):
@@ -102,12 +102,14 @@ def test_noise_that_breaks_the_promise_is_refused_with_the_move() -> None:
 
 
 def test_only_steps_are_symmetrized() -> None:
-    with pytest.raises(InvalidParameter, match="only Steps are symmetrized, got 5"):
+    with pytest.raises(InvalidParameter, match="noise must be Steps, got 5"):
         symmetrize(5)  # type: ignore[arg-type]
 
 
 def test_only_promises_without_epsilon_and_so_many_cells() -> None:
-    with pytest.raises(InvalidParameter, match=r"about promises \(0, δ\), got Privacy\(epsilon=1"):
+    with pytest.raises(
+        InvalidParameter, match=r"must be a guarantee \(0, δ\), got Privacy\(epsilon=1"
+    ):
         rearrange(ln.noise.Uniform(5), ln.Privacy(1, "0.5"), sensitivity=1, cost=ln.l1)
     with pytest.raises(InvalidParameter, match="at most 5000 cells on each side, got more"):
         rearrange(ln.noise.Uniform(10**7), ln.Privacy(delta="0.5"), sensitivity=1, cost=ln.l1)

@@ -20,7 +20,7 @@ def is_short(number: Fraction) -> bool:
 
 def below(number: Fraction) -> Fraction:
     """Return the next smaller number of three significant digits."""
-    return accuracy._at(accuracy._place(number) - 1)
+    return accuracy._from_place(accuracy._to_place(number) - 1)
 
 
 def met(privacy: ln.Privacy, error: object, confidence: object, **asked: object) -> bool:
@@ -104,29 +104,32 @@ def test_whole_numbers_may_be_right_most_of_the_time() -> None:
 
 @pytest.mark.parametrize("number", ["1", "0.1", "9.99", "0.0999", "123", "5e-9", "1e-320"])
 def test_places_are_the_decimals_of_three_digits_in_order(number: str) -> None:
-    place = accuracy._place(Fraction(number))
-    assert accuracy._at(place) == Fraction(number)
-    before, after = accuracy._at(place - 1), accuracy._at(place + 1)
+    place = accuracy._to_place(Fraction(number))
+    assert accuracy._from_place(place) == Fraction(number)
+    before, after = accuracy._from_place(place - 1), accuracy._from_place(place + 1)
     assert before < Fraction(number) < after
     assert is_short(before)
     assert is_short(after)
-    assert accuracy._place((before + Fraction(number)) / 2) == place  # rounded up
+    assert accuracy._to_place((before + Fraction(number)) / 2) == place  # rounded up
 
 
 WRONG = [
     ({"error": 0}, "error must be greater than 0, got 0."),
     ({"error": -1}, "error must be greater than 0, got -1."),
     ({"error": "x"}, "error must be a finite number, got 'x'."),
-    ({"error": "2.5", "integer": True}, "must be a whole number, got '2.5'. Give 2, or"),
+    (
+        {"error": "2.5", "integer": True},
+        "error must be an integer for integer answers, got '2.5'. Use 2, or",
+    ),
     ({"confidence": 0}, "confidence must be above 0 and below 1, got 0."),
     ({"confidence": 1}, "confidence must be above 0 and below 1, got 1."),
-    ({"delta": None}, "one of ε and δ must be given, and the other is asked for, got neither."),
-    ({"epsilon": 1}, "one of ε and δ must be given, and the other is asked for, got both."),
+    ({"delta": None}, "exactly one of epsilon and delta is needed, got neither."),
+    ({"epsilon": 1}, "exactly one of epsilon and delta is needed, got both."),
     ({"delta": 1}, "δ must be at least 0 and less than 1, got 1."),
     ({"sensitivity": 0}, "sensitivity must be greater than 0, got 0."),
     ({"cost": ln.Cost(lambda x: -x)}, "never fall"),
-    ({"error": "1e-9"}, "some ε up to 50 allows so often, got 1e-9 with 0.95. Accept a larger"),
-    ({"error": "1e-9", "delta": None, "epsilon": 0}, "some δ up to 0.999 allows so often"),
+    ({"error": "1e-9"}, "No ε up to 50 keeps errors within 1e-9 with probability 0.95. Accept"),
+    ({"error": "1e-9", "delta": None, "epsilon": 0}, "No δ up to 0.999 keeps errors within 1e-9"),
     ({"solve": 1}, "solve must be True or False, got 1."),
 ]
 

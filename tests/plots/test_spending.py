@@ -114,7 +114,9 @@ def test_only_what_may_be_spent_is_drawn_and_every_data_set(
     ]
     (pure,) = curves(plots.budget(ledger, dataset="pure"))
     assert {value for _, value in pure["limit"]} == {2}
-    with pytest.raises(InvalidParameter, match=r"the ledger's, 'data', 'flat', 'pure', got 'x'"):
+    with pytest.raises(
+        InvalidParameter, match=r"dataset must be one of 'data', 'flat', 'pure', got 'x'"
+    ):
         plots.budget(ledger, dataset="x")
 
 

@@ -271,7 +271,7 @@ LATTICE = [
         "half a step of rounding missing from the largest error",
         "leastnoise.mechanism.answer:farthest",
         replace(
-            "drawn.radius + rounding_error(drawn.step, integer=mechanism.integer)", "drawn.radius"
+            "noise.radius + rounding_error(noise.step, integer=mechanism.integer)", "noise.radius"
         ),
         WITHIN_BOUND,
     ),

@@ -19,7 +19,7 @@ NAMES = {
 }
 # Packages whose messages still are one text without parts.
 UNPARTED = {"accounting", "calibration", "certificate", "cli", "core", "costs", "files", "ledger"}
-UNPARTED |= {"mechanism", "noise", "paper", "planning", "plots", "tables"}
+UNPARTED |= {"tables"}
 
 # Words that the glossary replaces.
 OLD_WORDS = re.compile(

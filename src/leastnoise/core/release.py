@@ -130,11 +130,11 @@ class Releaser(Rebuilt):
 
 
 def prepare_pair(
-    values: object, grid: Grid, draw_pair: Callable[[Tape], tuple[int, int]]
+    values: object, grid: Grid, sample_pair: Callable[[Tape], tuple[int, int]]
 ) -> Callable[[], tuple[int, int]]:
     """Check two values and read no bits; return what draws: their lattice points plus noise.
 
-    ``draw_pair`` samples the two noises. That they satisfy a guarantee is proved by whoever asks
+    ``sample_pair`` samples the two noises. That they satisfy a guarantee is proved by whoever asks
     (:class:`leastnoise.mechanism.PairMechanism`).
     """
     if not isinstance(values, tuple | list) or len(values) != 2:
@@ -145,7 +145,7 @@ def prepare_pair(
     first, second = (grid.index(*exact_ratio(value)) for value in values)
 
     def draw() -> tuple[int, int]:
-        one, other = draw_pair(SYSTEM)
+        one, other = sample_pair(SYSTEM)
         return first + one, second + other
 
     return draw

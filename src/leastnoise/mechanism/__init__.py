@@ -1,4 +1,4 @@
-"""Mechanisms: noise with its guarantee, and the answers that it releases."""
+"""Mechanisms: noise with a verified guarantee, and the answers that it releases."""
 
 from leastnoise.deprecation import renamed_names
 from leastnoise.mechanism.answer import (
@@ -13,14 +13,11 @@ from leastnoise.mechanism.answer import (
     recorded_as,
     reused_line,
 )
+from leastnoise.mechanism.discretized import Discretized
 from leastnoise.mechanism.factory import calibrate, calibrate_problem
-from leastnoise.mechanism.mechanism import (
-    Discretized,
-    Mechanism,
-    check_allow_exact,
-    revealing_probability,
-)
+from leastnoise.mechanism.mechanism import Mechanism
 from leastnoise.mechanism.pair import PairAnswer, PairMechanism, calibrate_pair
+from leastnoise.mechanism.revealing import check_allow_exact, revealing_probability
 from leastnoise.mechanism.selection import AnyMechanism, PermuteAndFlip, as_noise
 from leastnoise.mechanism.storage import numbers
 

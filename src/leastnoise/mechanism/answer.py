@@ -1,4 +1,4 @@
-"""Released numbers, one or an array of them, with what is known about their errors."""
+"""Answers: released numbers with their guarantee, their errors and their ledger entry."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from leastnoise.accounting import Releasing
 from leastnoise.core.exact import (
@@ -25,21 +25,39 @@ from leastnoise.rendering import Fact, held, sentences, table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import TypeVar
 
-    from leastnoise.mechanism.columns import SeriesKind
+    from leastnoise.mechanism.columns import Column, SeriesKind
     from leastnoise.mechanism.mechanism import Mechanism
+
+    # The mechanism and the given type decide whether it is int64, float64 or object. With
+    # a union of the three, type checkers would reject most uses of the array.
+    ReleasedArray = NDArray[Any]
+    # The kind of the given array or column. An annotation may omit it.
+    AnyColumn = ReleasedArray | Column
+    ColumnT_co = TypeVar("ColumnT_co", bound=AnyColumn, default=AnyColumn, covariant=True)
+else:
+    from typing import TypeVar
+
+    ColumnT_co = TypeVar("ColumnT_co", covariant=True)
 
 _NEARLY_ALL = Fraction(999, 1000)
 
 
 @Releasing.register
 class Answer:
-    """A released number; immutable.
+    """A released number with its guarantee and its errors; immutable.
 
-    It holds the noisy lattice point alone: the true value is nowhere in it.
+    It holds the noisy lattice point only. The true value is not stored in it.
+
+    >>> from leastnoise import Privacy, calibrate
+    >>> answer = calibrate(Privacy(delta="0.1"), sensitivity=1, integer=True).release(42)
+    >>> low, high = answer.interval("0.95")
+    >>> high - low, answer.max_error
+    (Fraction(10, 1), Fraction(5, 1))
     """
 
-    # No frozen dataclass: to set its fields takes a tenth of a release.
+    # Not a frozen dataclass, because setting its fields takes a tenth of the time of a release.
     __slots__ = ("_index", "_mechanism", "_receipt")
     bound = RenamedAttribute[Fraction | float]("max_error")
 
@@ -50,27 +68,27 @@ class Answer:
 
     @property
     def index(self) -> int:
-        """The lattice point."""
+        """The noisy lattice point, as a number of steps from 0."""
         return self._index
 
     @property
     def mechanism(self) -> Mechanism:
-        """The mechanism that released it."""
+        """The mechanism that released the answer."""
         return self._mechanism
 
     @property
     def composed_as(self) -> Mechanism:
-        """What :func:`leastnoise.compose` counts: its mechanism."""
+        """The part of a composition (:func:`leastnoise.compose`): the mechanism."""
         return self._mechanism
 
     @property
     def receipt(self) -> Receipt | None:
-        """The proof of its ledger entry, with the chain's head; None if it is unrecorded."""
+        """The receipt of the ledger entry, with the head of the chain; None if unrecorded."""
         return self._receipt
 
     @property
     def value(self) -> Fraction:
-        """The released number, exactly: a point of the lattice."""
+        """The released number as an exact fraction: a point of the lattice."""
         return self.index * self.mechanism.discretized.step
 
     @property
@@ -92,19 +110,30 @@ class Answer:
         return self.mechanism.exact_probability
 
     def interval(self, confidence: Number = 0.95) -> tuple[Fraction, Fraction]:
-        """Return an interval that contains the true value with at least this probability.
+        """Return a confidence interval for the true value.
 
-        It is exact for the discretized noise, rounding of the true value to the lattice included.
+        The confidence is exact for the discretized noise, and includes the rounding of the true
+        value to the lattice.
+
+        Args:
+            confidence: The probability with which the interval contains the true value, above 0 and
+                at most 1; below 1 for unbounded noise. Default: 0.95.
+
+        Returns:
+            The lower and the upper end.
+
+        Raises:
+            InvalidParameter: If ``confidence`` is out of range.
         """
-        reach = half_width(self.mechanism, confidence)
-        return self.value - reach, self.value + reach
+        width = half_width(self.mechanism, confidence)
+        return self.value - width, self.value + width
 
     def explain(self) -> str:
-        """Explain in plain words what was released and what it guarantees."""
+        """Return the printed answer and the meaning of its guarantee in plain words."""
         return f"{self}\n{self.mechanism.explain()}"
 
     def _off(self) -> Fraction:
-        """Return how far the printed number can be from the released one."""
+        """Return the largest rounding error of the printed number."""
         return Fraction(0) if self.mechanism.integer else _place(self.mechanism) / 2
 
     def _repr_html_(self) -> str:
@@ -133,20 +162,27 @@ class Answer:
 
 @Releasing.register
 @dataclass(frozen=True, slots=True, eq=False)
-class Answers:
-    """Released numbers in the shape of the array or column that was given.
+class Answers(Generic[ColumnT_co]):
+    """Released numbers in the shape of the given array or column.
 
     Attributes:
-        values: The released numbers: the floats nearest to lattice points, or integers; fractions
-            or long integers (in an object array) where those do not reach.
+        values: The released numbers: the floats nearest to lattice points, or 64-bit integers; an
+            object array of fractions or long integers if 64 bits are too few.
         mechanism: The mechanism that released them.
-        privacy: The guarantee for one person who can change ``contributions`` elements.
-        form: The kind of the given column, with its index and name and none of its values; None
-            for an array.
-        receipt: The proof of their ledger entry, with the chain's head; None if unrecorded.
+        privacy: The guarantee for a person who can change ``contributions`` elements.
+        form: The kind of the given column with its index and name, without its values; None for an
+            array.
+        receipt: The receipt of the ledger entry, with the head of the chain; None if unrecorded.
+
+    >>> import numpy as np
+    >>> from leastnoise import Privacy, calibrate
+    >>> mechanism = calibrate(Privacy(delta="0.1"), sensitivity=1, integer=True)
+    >>> answers = mechanism.release(np.array([120, 80, 95]), contributions=2)
+    >>> len(answers), answers.max_error, answers.privacy
+    (3, Fraction(5, 1), Privacy(epsilon=0, delta=0.19))
     """
 
-    values: NDArray[Any]
+    values: ReleasedArray
     mechanism: Mechanism
     privacy: Privacy
     form: SeriesKind | None = None
@@ -155,66 +191,82 @@ class Answers:
 
     @property
     def composed_as(self) -> Mechanism | Privacy:
-        """What :func:`leastnoise.compose` counts: for several contributions, the guarantee.
+        """The part of a composition (:func:`leastnoise.compose`).
 
-        Then it is no longer one release of the mechanism.
+        It is the mechanism for one contribution, and the guarantee for several, because these are
+        more than one release of the mechanism.
         """
         return self.mechanism if self.privacy == self.mechanism.privacy else self.privacy
 
     @property
-    def column(self) -> Any:
-        """The released numbers in the given kind: a pandas or polars Series, an Arrow array.
+    def column(self) -> ColumnT_co:
+        """The released numbers as the given kind: a pandas or polars Series or an Arrow array.
 
-        A Series has the index and the name of the given one; a chunked Arrow array has one chunk.
-        It is created anew each time and shares no memory with :attr:`values`. Where those are
-        fractions or long integers, polars and Arrow columns hold the nearest numbers of their
-        widest types; :attr:`max_error` is about the values. For a numpy array, it is
-        :attr:`values`.
+        Its elements have the type of the released numbers, which can differ from that of the given
+        ones. A Series keeps the index and the name of the given one. A chunked Arrow array has one
+        chunk. The column is created anew each time and shares no memory with :attr:`values`. If the
+        values are fractions or long integers, polars and Arrow columns hold the nearest numbers of
+        their widest types, while :attr:`max_error` is about :attr:`values`. For a numpy array it is
+        :attr:`values` itself.
         """
-        if self.form is None:
-            return self.values
-        return self.form.column(self.values, integer=self.mechanism.integer)
+        values: Any = self.values
+        if self.form is not None:
+            values = self.form.column(values, integer=self.mechanism.integer)
+        column: ColumnT_co = values
+        return column
 
     @property
     def max_error(self) -> Fraction | float:
         """Maximum error of every element; ``math.inf`` if the noise is unbounded.
 
-        The released floats are the nearest to lattice points; how far they may be from them is
-        included, so for large values this is a little more than :attr:`Answer.max_error`.
+        Released floats are the nearest ones to lattice points. The bound includes that rounding, so
+        for large values it is slightly larger than :attr:`Answer.max_error`.
         """
         return farthest(self.mechanism) + self._off()
 
     @property
     def exact_probability(self) -> Fraction:
-        """The probability, for each element, that its release is exact."""
+        """The probability of an exact release, for each element."""
         return self.mechanism.exact_probability
 
-    def interval(self, confidence: Number = 0.95) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return, for each element, an interval that contains its true value that often.
+    def interval(self, confidence: Number = 0.95) -> tuple[ReleasedArray, ReleasedArray]:
+        """Return a confidence interval for each true value.
 
-        The confidence is that of each element by itself. The ends are rounded outward.
+        The confidence holds for each element by itself, not for all of them at once. The ends are
+        rounded outward.
+
+        Args:
+            confidence: The probability with which an interval contains its true value, above 0 and
+                at most 1; below 1 for unbounded noise. Default: 0.95.
+
+        Returns:
+            An array of the lower ends and an array of the upper ends.
+
+        Raises:
+            InvalidParameter: If ``confidence`` is out of range.
         """
         from leastnoise.core.arrays import saturating_add
 
-        reach = half_width(self.mechanism, confidence) + self._off()
-        if self.values.dtype == object:  # fractions or long integers, which are exact
-            return self.values - reach, self.values + reach
+        values = self.values
+        width = half_width(self.mechanism, confidence) + self._off()
+        if values.dtype == object:  # fractions and long integers are exact
+            return values - width, values + width
         import numpy as np
 
         if self.mechanism.integer:
-            low, high = (saturating_add(self.values, shift) for shift in (-int(reach), int(reach)))
+            low, high = (saturating_add(values, shift) for shift in (-int(width), int(width)))
             return low, high
 
-        width = math.nextafter(as_float(reach), math.inf)
-        with np.errstate(over="ignore"):  # beyond the largest float an end is infinite
-            low, high = self.values - width, self.values + width
+        upper = math.nextafter(as_float(width), math.inf)
+        with np.errstate(over="ignore"):  # an end beyond the largest float is infinite
+            low, high = values - upper, values + upper
         return np.nextafter(low, -math.inf), np.nextafter(high, math.inf)
 
     def _repr_html_(self) -> str:
         return table(repr(self), _facts(self), above=reused_line(self.receipt))
 
     def _off(self) -> Fraction:
-        """Return how far a released float can be from its lattice point: half an ulp."""
+        """Return the largest distance of a released float from its lattice point: half an ulp."""
         if self.values.dtype.kind != "f":
             return Fraction(0)
         return Fraction(math.ulp(float(abs(self.values).max()))) / 2
@@ -231,11 +283,11 @@ class Answers:
 
 
 def farthest(mechanism: Mechanism) -> Fraction | float:
-    """Return the maximum error of a release, rounding to the lattice included; or inf."""
-    drawn = mechanism.discretized
-    if isinstance(drawn.radius, float):
-        return drawn.radius
-    return drawn.radius + rounding_error(drawn.step, integer=mechanism.integer)
+    """Return the maximum error of a release, rounding to the lattice included, or infinity."""
+    noise = mechanism.discretized
+    if isinstance(noise.radius, float):
+        return noise.radius
+    return noise.radius + rounding_error(noise.step, integer=mechanism.integer)
 
 
 def half_width(mechanism: Mechanism, confidence: Number) -> Fraction:
@@ -246,78 +298,78 @@ def half_width(mechanism: Mechanism, confidence: Number) -> Fraction:
 
 
 def _place(mechanism: Mechanism) -> Fraction:
-    """Return the decimal place that values are printed to: 1 for integers."""
+    """Return the decimal place to which values are printed: 1 for integers."""
     if mechanism.integer:
         return Fraction(1)
     error = farthest(mechanism)
-    if isinstance(error, float):  # unbounded noise: by what nearly all stay within
+    if isinstance(error, float):  # unbounded noise: use the error that nearly all stay within
         error = half_width(mechanism, _NEARLY_ALL)
     return Fraction(10) ** magnitude(error / 1000)
 
 
 def format_value(answer: Answer) -> str:
-    """Print the value to a thousandth of its error; finer digits mean nothing."""
+    """Format the value to a thousandth of its error, because finer digits mean nothing."""
     return format_to_place(answer.value, _place(answer.mechanism))
 
 
-def format_errors(answer: Answer | Answers) -> tuple[str, str | None]:
-    """Print the 95% error and the maximum error of what is shown, both rounded up.
+def format_errors(answer: Answer | Answers[Any]) -> tuple[str, str | None]:
+    """Format the 95% error and the maximum error of the printed number, both rounded up.
 
-    None if there is no maximum error.
+    The second is None if there is no maximum error.
     """
-    shown, mechanism = answer._off(), answer.mechanism
-    usual = half_width(mechanism, Fraction(19, 20)) + shown
-    always = farthest(mechanism)
+    rounding, mechanism = answer._off(), answer.mechanism
+    width = half_width(mechanism, Fraction(19, 20)) + rounding
+    error = farthest(mechanism)
     return (
-        format_rounded(usual, 4, ROUND_CEILING),
-        None if isinstance(always, float) else format_rounded(always + shown, 4, ROUND_CEILING),
+        format_rounded(width, 4, ROUND_CEILING),
+        None if isinstance(error, float) else format_rounded(error + rounding, 4, ROUND_CEILING),
     )
 
 
 def exact_release(mechanism: Mechanism) -> str | None:
-    """Print the probability of an exact release, if that had to be allowed."""
+    """Format the probability of an exact release; None if it needs no consent."""
     if not mechanism.needs_allow_exact:
         return None
     return f"with probability {format_rounded(mechanism.exact_probability, 6, ROUND_CEILING)}"
 
 
 def max_error_words(error: str | None) -> str:
-    """Print a maximum error within a sentence."""
+    """Return the words for a maximum error within a sentence."""
     return held("no max error" if error is None else f"max error {error}")
 
 
 def recorded_as(receipt: Receipt | None) -> str:
-    """Print where a release is recorded, if it is; no line may break within its key."""
+    """Return the words for the ledger entry of a release; no line breaks within its key."""
     if receipt is None:
         return "not recorded"
     return f"recorded as {held(repr(receipt.key))} on {receipt.at[:10]}"
 
 
 def reused_line(receipt: Receipt | None) -> str:
-    """Return the first line of an answer that an earlier release stored; else nothing."""
+    """Return the first line of a stored answer, and nothing for a new one."""
     if receipt is None or not receipt.again:
         return ""
     return f"Stored answer of {receipt.at[:10]}: nothing was charged, no new noise."
 
 
-def _lines(answer: Answer | Answers, result: str) -> str:
-    """Return an answer as text: the result first, then its guarantee and record."""
-    usual, always = format_errors(answer)
+def _lines(answer: Answer | Answers[Any], result: str) -> str:
+    """Return an answer as text: the result first, then its guarantee and ledger entry."""
+    width, max_error = format_errors(answer)
     exact = exact_release(answer.mechanism)
     about = f", exact {exact}" if exact else ""
     lines = sentences(
-        f"{result} ± {usual} (95% confidence, {max_error_words(always)})",
+        f"{result} ± {width} (95% confidence, {max_error_words(max_error)})",
         f"{format_guarantee(answer.privacy)}{about}; {recorded_as(answer.receipt)}",
     )
     return "\n".join([*filter(None, [reused_line(answer.receipt)]), *lines])
 
 
-def _facts(answer: Answer | Answers) -> list[Fact]:
-    usual, always = format_errors(answer)
+def _facts(answer: Answer | Answers[Any]) -> list[Fact]:
+    width, max_error = format_errors(answer)
     exact = exact_release(answer.mechanism)
     return [
-        ("95% error", f"± {usual}"),
-        ("Max error", always or "none"),
+        ("95% error", f"± {width}"),
+        ("Max error", max_error or "none"),
         ("Guarantee", format_guarantee(answer.privacy)),
         *([("Exact release", exact)] if exact else []),
         *record_facts(answer.receipt),
@@ -325,7 +377,7 @@ def _facts(answer: Answer | Answers) -> list[Fact]:
 
 
 def record_facts(receipt: Receipt | None) -> list[Fact]:
-    """Return whether and under which key a release is recorded."""
+    """Return labelled facts about the ledger entry of a release."""
     if receipt is None:
         return [("Budget", "not recorded")]
     return [("Budget", f"recorded on {receipt.at[:10]}"), ("Key", receipt.key)]

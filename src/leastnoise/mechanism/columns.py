@@ -1,15 +1,15 @@
 """Read and create columns: pandas Series, polars Series, Arrow arrays and chunked arrays.
 
-A column becomes a numpy array, without a copy where its library gives one, is released as such, and
-the released values become a column of the same kind. Nothing is imported here that the caller has
-not loaded: what is no loaded library's column is no column. (pyarrow itself loads pandas, where
-there is one, as soon as it creates or reads an array.)
+A column is read as a numpy array, without a copy if its library allows that. The array is released,
+and the released values become a column of the same kind. This module imports no library that the
+caller has not loaded, because a column can only come from a loaded library. (pyarrow itself loads
+pandas, if it is installed, as soon as it creates or reads an array.)
 
-The type of a released column depends on the type of the given one and on the noise alone: floats
-of 64 bits, or integers of 64 bits for integers. Integers released from unsigned 64-bit columns, or
-with noise too wide for the fast routes, need more than that: they are Python's integers in pandas,
-Int128 in polars and decimal128(38, 0) in Arrow. The index of a pandas Series and the name of a
-Series are released as they are.
+The type of a released column depends only on the type of the given one and on the noise: 64-bit
+floats, or 64-bit integers for integers. Integers from unsigned 64-bit columns, or with noise too
+wide for the fast samplers, need more bits: they are Python integers in pandas, Int128 in polars and
+decimal128(38, 0) in Arrow. The index of a pandas Series and the name of a Series are released
+unchanged.
 """
 
 import sys
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-# The types of 64 bits or fewer by the names that numpy and, in capitals, polars give them.
+# Types of at most 64 bits, by their names in numpy; polars capitalizes them.
 _KINDS = {f"int{bits}": "i" for bits in (8, 16, 32, 64)}
 _KINDS |= {f"uint{bits}": "u" for bits in (8, 16, 32, 64)}
 _KINDS |= {f"float{bits}": "f" for bits in (16, 32, 64)}
@@ -40,9 +40,10 @@ _LONGEST = 10**38 - 1
 
 
 class Column(Protocol):
-    """What the columns of all three libraries have, for the type checker.
+    """The common part of the columns of all three libraries, for type checkers.
 
-    Their own types are not named here: that would make every user's checker read all three.
+    The types of the libraries are not named here, because then every user's type checker would have
+    to read all three.
     """
 
     @property
@@ -50,69 +51,71 @@ class Column(Protocol):
         """Return the values."""
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of values."""
 
 
 def is_array(value: object) -> bool:
-    """Tell whether a value is a numpy array of elements; only if numpy is loaded can it be."""
+    """Return whether a value is a numpy array of elements; it can be only if numpy is loaded."""
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(value, numpy.ndarray) and value.ndim > 0
 
 
 def series_kind(value: object, *, integer: bool) -> "SeriesKind | None":
-    """Return the kind of a column, or None for what is none; reject columns of other things.
+    """Return the kind of a column, or None for other values; reject columns of other types.
 
-    Only types are looked at, and only they are named: not those of pandas' and polars' categories,
-    which print what they hold, but the names of their classes.
+    Only the type is read and named in messages. A categorical type is named by its class, because
+    in pandas and polars it prints its categories.
     """
-    if isinstance(value, Number):  # at once: single values are to be released quickly
+    if isinstance(value, Number):  # a quick test, because releases of single values must be fast
         return None
     kind = _pandas_series(value) or _polars_series(value) or _arrow_array(value)
     if kind is None:
         return None
-    letters, wanted = ("iu", "integers") if integer else ("iuf", "floats or integers")
+    letters, numbers = ("iu", "integers") if integer else ("iuf", "floats or integers")
     if not kind.kind or kind.kind not in letters:
         raise InvalidParameter(
-            f"a column to release must hold {wanted} of at most 64 bits, "
-            f"got one of type {kind.type}. Convert it first."
+            f"a column to release must hold {numbers} of at most 64 bits",
+            got=f"type {kind.type}",
+            fix="Convert it first.",
         )
     return kind
 
 
 def to_array(column: Any, kind: "SeriesKind") -> "Array":
-    """Return a column's values as a numpy array, or reject missing ones."""
+    """Return the values of a column as a numpy array; reject missing values."""
     try:
         missing = kind.has_missing(column)
         array = None if missing else kind.numbers(column)
     except MemoryError:
         raise
-    except Exception:  # noqa: BLE001 -- a library's own error could reveal what the column holds
+    except Exception:  # noqa: BLE001 -- the error of a library can quote values
         missing, array = False, None
     if missing:
         raise InvalidParameter(
-            "a column to release must be free of missing values, "
-            f"got one of type {kind.type} that is not. Fill them first, by a rule that does not "
-            "depend on the data."
+            "a column to release must not have missing values",
+            got=f"type {kind.type} with missing values",
+            fix="Fill them first, by a rule that does not depend on the data.",
         )
     import numpy as np  # on first use
 
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind != kind.kind:
         raise InvalidParameter(
-            "a column to release must be readable as a numpy array of its own type, "
-            f"got one of type {kind.type} that is not. Give it as a numpy array."
+            "a column to release must convert to a numpy array of the same type",
+            got=f"type {kind.type}, which does not",
+            fix="Pass a numpy array.",
         )
     return array
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesKind(ABC):
-    """A column without its values: what is needed to create another of the same kind.
+    """The kind of a column without its values, from which a similar column can be created.
 
-    It prints its type alone: an index or a name can be about people too.
+    Its repr has the type only, because an index or a name can be about people too.
 
     Attributes:
-        kind: numpy's letter for what it holds: i, u or f for numbers; empty where it has none.
-        type: The name of its type.
+        kind: The letter of numpy for the values: i, u or f for numbers; empty for other types.
+        type: The name of the type of the values.
     """
 
     kind: str
@@ -120,27 +123,27 @@ class SeriesKind(ABC):
 
     @abstractmethod
     def has_missing(self, column: Any) -> bool:
-        """Tell whether the column has missing values that its type keeps apart from NaN."""
+        """Return whether the column has missing values other than NaN."""
 
     @abstractmethod
     def numbers(self, column: Any) -> "Array":
-        """Return the values of a column that has no missing ones."""
+        """Return the values of a column without missing values."""
 
     @abstractmethod
     def column(self, values: "Array", *, integer: bool) -> Any:
-        """Return released values as a column that shares no memory with them."""
+        """Return a column of released values that shares no memory with them."""
 
 
 @dataclass(frozen=True, slots=True)
 class PandasSeries(SeriesKind):
-    """A pandas Series: kept by numpy, by numpy with a mask (Int64, Float64), or by Arrow."""
+    """A pandas Series, stored by numpy, by numpy with a mask (Int64, Float64), or by Arrow."""
 
     index: Any = field(repr=False)
     name: Any = field(repr=False)
     kept_by: str
 
     def has_missing(self, column: Any) -> bool:
-        """See SeriesKind; in a Series kept by numpy a missing value is NaN, which arrays reject."""
+        """See SeriesKind. In a Series stored by numpy it is NaN, which releases reject."""
         return self.kept_by != "numpy" and bool(column.isna().any())
 
     def numbers(self, column: Any) -> "Array":
@@ -190,7 +193,7 @@ class PolarsSeries(SeriesKind):
 
 @dataclass(frozen=True, slots=True)
 class ArrowArray(SeriesKind):
-    """An Arrow array, or a chunked one: its chunks become one."""
+    """An Arrow array or chunked array. The chunks become one."""
 
     chunked: bool
 
@@ -215,9 +218,9 @@ class ArrowArray(SeriesKind):
 
 
 def _within(values: "Array", *, integer: bool) -> list[int] | list[float]:
-    """Return long integers, or else fractions, as fixed types hold them: stop at their ends.
+    """Return long integers, or else fractions, clipped to the range of the column type.
 
-    Stopping never makes an error larger: the true values are of 64 bits, within both ranges.
+    Clipping never increases an error, because true values have 64 bits and lie in both ranges.
     """
     if integer:
         return [max(-_LONGEST, min(_LONGEST, whole)) for whole in values.tolist()]
@@ -230,7 +233,7 @@ def _pandas_series(value: Any) -> PandasSeries | None:
     if pandas is None or not isinstance(value, pandas.Series):
         return None
     dtype, array = value.dtype, value.array
-    if isinstance(dtype, sys.modules["numpy"].dtype):  # which pandas has loaded
+    if isinstance(dtype, sys.modules["numpy"].dtype):  # pandas has loaded numpy
         kind, name, kept_by = dtype.kind, dtype.type.__name__, "numpy"
     elif isinstance(array, pandas.arrays.IntegerArray | pandas.arrays.FloatingArray):
         kind, name, kept_by = dtype.numpy_dtype.kind, type(dtype).__name__, "masked"
@@ -259,18 +262,19 @@ def _arrow_array(value: Any) -> ArrowArray | None:
 
 
 def _loaded(library: str, value: object, frames: tuple[str, ...]) -> Any:
-    """Return a library if the caller has loaded it, whole; reject its frames."""
+    """Return a library if the caller has loaded it completely; reject its frames."""
     module = sys.modules.get(library)
     if not all(hasattr(module, frame) for frame in frames):
         return None  # not loaded, being loaded, or another module of that name
     if isinstance(value, tuple(getattr(module, frame) for frame in frames)):
         raise InvalidParameter(
-            "columns are released one by one, each with noise of its own for its own sensitivity, "
-            f"got a {type(value).__name__}. Give one of its columns."
+            "a value to release must be a number, an array or a single column",
+            got=f"a {type(value).__name__}",
+            fix="Release its columns one by one: each has its own sensitivity.",
         )
     return module
 
 
 def _arrow_name(dtype: Any) -> str:
-    """Return the name of an Arrow type; of one with parts, which can reveal more, its class."""
+    """Return the name of an Arrow type; for nested types, which can quote data, its class."""
     return str(dtype) if type(dtype).__name__ == "DataType" else type(dtype).__name__

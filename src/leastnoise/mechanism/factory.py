@@ -1,4 +1,4 @@
-"""``calibrate``: find the noise, and build the mechanism that adds it."""
+"""``calibrate``: find noise for a guarantee, and build the mechanism that adds it."""
 
 from fractions import Fraction
 
@@ -14,7 +14,8 @@ from leastnoise.core.exact import Number
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1
 from leastnoise.deprecation import renamed_arguments
-from leastnoise.mechanism.mechanism import Discretized, Mechanism
+from leastnoise.mechanism.discretized import Discretized
+from leastnoise.mechanism.mechanism import Mechanism
 
 
 @renamed_arguments(among="shape")
@@ -30,33 +31,40 @@ def calibrate(
     gap: Number = Fraction(1, 1000),
     seconds: Number = 10,
 ) -> Mechanism:
-    """Find noise that satisfies a guarantee, and prove how near to the least cost it is.
+    """Find the cheapest noise for a guarantee, with a proof of how close to optimal it is.
 
-    Where the optimal noise of the class is known in closed form it is returned: at ε = 0 GDGK19's
-    noise (Theorems 2 and 3), or of any shape the comb; for integers at Δ = 1 the canonical noise.
-    At δ = 0 it is a staircase, whose optimality is cited (Geng and Viswanath 2016). Else a linear
-    program is solved until cost and lower bound meet within ``gap``; ``certificate`` says how near
-    they came.
+    If the optimal noise of the class is known in closed form, it is returned: at ε = 0 the noise of
+    GDGK19 (Theorems 2 and 3), or the comb among noise of any shape; for integers at Δ = 1 the
+    canonical noise. At δ = 0 it is a staircase, whose optimality among all noise is cited, not
+    certified (Geng and Viswanath 2016). Otherwise a linear program is solved until the cost and the
+    lower bound meet within ``gap``. The certificate states the gap that was reached.
 
     Args:
         privacy: The guarantee.
         sensitivity: Δ, how much one person can change the true answer. It is never read from data.
-        cost: The cost of an error; its expectation is minimized.
-        integer: Whether true answers are integers. Then so are the released ones.
-        shape: The class in which to look: ``"unimodal"`` for symmetric unimodal noise, whose
-            density does not increase away from 0 and which is all noise in common use, or
-            ``"any"``.
-        family: A family of noise to be used whatever it costs, for instance ``"laplace"``,
-            ``"gaussian"`` or ``"truncated_laplace"``; ``leastnoise.calibration.FAMILIES`` lists
-            them. The certificate says how far from optimal it may be. Default: no restriction.
-        solve: Whether to solve where no closed form is proved optimal. If not, the cheapest of the
-            known families is returned at once, with a bound.
-        gap: How far above the optimum the cost may be, relative to it.
-        seconds: How long to search. If the gap is not reached by then, the best noise that was
-            verified is returned. Closed forms are tried in any case. Default: 10.
+        cost: The cost of an error; its expectation is minimized. Default: ``l1``, |error|.
+        integer: Whether true answers are integers; then released values are integers too. Default:
+            False.
+        shape: The class of noise: ``"unimodal"`` for symmetric unimodal noise (a density that does
+            not increase with |x|, as all noise in common use), or ``"any"``. Default:
+            ``"unimodal"``.
+        family: A family of noise to use whatever it costs, such as ``"laplace"``, ``"gaussian"`` or
+            ``"truncated_laplace"``; ``leastnoise.calibration.FAMILIES`` lists them. The certificate
+            states how far from optimal it can be. Default: no restriction.
+        solve: Whether to run the solver if no closed form is proved optimal. If False, the cheapest
+            known family is returned at once, with a lower bound. Default: True.
+        gap: The largest accepted excess of the cost over the lower bound, relative to it. Default:
+            1/1000.
+        seconds: The time limit of the solver. If it is reached first, the best verified noise is
+            returned. Default: 10.
+
+    Returns:
+        A mechanism that releases answers with this noise.
 
     Raises:
         InvalidParameter: If an argument is invalid, or no noise satisfies the guarantee.
+        Unsupported: If this version cannot compute the noise, for example of a family with too
+            many steps.
 
     >>> mechanism = calibrate(Privacy(delta=0.1), sensitivity=1)
     >>> mechanism.noise, mechanism.cost
@@ -71,8 +79,8 @@ def calibrate(
 
 
 def calibrate_problem(problem: Problem, effort: Effort, family: str | None = None) -> Mechanism:
-    """Do what :func:`calibrate` does, for a problem whose parts are read and checked."""
+    """Do the same as :func:`calibrate` for a problem whose arguments are parsed and checked."""
     noise, certificate = find_noise(problem, effort, family)
     delta = problem.sensitivity
-    drawn = Discretized(noise.discretize(delta), problem.cost)
-    return Mechanism(problem.privacy, delta, noise, certificate, drawn, problem.integer)
+    discretized = Discretized(noise.discretize(delta), problem.cost)
+    return Mechanism(problem.privacy, delta, noise, certificate, discretized, problem.integer)

@@ -1,8 +1,7 @@
-"""A mechanism: noise with the guarantee that it satisfies, and how it is released."""
+"""A mechanism: noise with a verified guarantee, and the release of answers with it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, overload
@@ -18,77 +17,56 @@ from leastnoise.calibration import (
 )
 from leastnoise.certificate import Certificate
 from leastnoise.core.basic_composition import compose_equal
-from leastnoise.core.exact import (
-    Number,
-    exponential,
-    format_exact,
-    format_rounded,
-    parse_count,
-    quote,
-)
+from leastnoise.core.exact import Number, exponential, format_exact, parse_count, quote
 from leastnoise.core.lattice import Grid
-from leastnoise.core.noise import LatticeNoise, LineNoise, Noise, Uniform
+from leastnoise.core.noise import LineNoise, Noise, Uniform
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import Rebuilt, Releaser
 from leastnoise.core.withholding import without_values
 from leastnoise.costs import Cost, l1
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments, take_renamed
-from leastnoise.errors import ALLOW_EXACT, InvalidParameter
+from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import UNRECORDED, Json, Ledger, Recording, Spending, Unrecorded
 from leastnoise.mechanism.answer import Answer, Answers
 from leastnoise.mechanism.columns import Column, SeriesKind, is_array, series_kind, to_array
-from leastnoise.mechanism.storage import ARRAY, NUMBER, description
+from leastnoise.mechanism.discretized import Discretized
+from leastnoise.mechanism.revealing import (
+    check_allow_exact,
+    exact_release_problem,
+    explain_outputs,
+)
+from leastnoise.mechanism.storage import ARRAY, NUMBER, describe
 
 if TYPE_CHECKING:
     from decimal import Decimal
+    from typing import TypeVar
 
-    from numpy.typing import NDArray
+    from leastnoise.mechanism.answer import ReleasedArray
 
-
-@dataclass(frozen=True, repr=False)
-class Discretized:
-    """The discretized noise that release adds: integer multiples of a step.
-
-    Attributes:
-        noise: Its distribution, on the lattice.
-        objective: The cost of an error.
-    """
-
-    noise: LatticeNoise
-    objective: Cost
-
-    def __repr__(self) -> str:
-        return f"Discretized({self.noise!r})"
-
-    @property
-    def step(self) -> Fraction:
-        """The lattice's step: 1 for integers, about Δ/2²⁰ for real numbers."""
-        return self.noise.step
-
-    @property
-    def radius(self) -> Fraction | float:
-        """The largest noise that can be sampled; ``math.inf`` if it is unbounded."""
-        return self.noise.radius
-
-    @cached_property
-    def cost(self) -> Fraction:
-        """The expected cost of the discretized noise: exact or a proved upper bound."""
-        return self.noise.expected(self.objective)
+    GivenColumn = TypeVar("GivenColumn", bound=ReleasedArray | Column)
 
 
 @Releasing.register
 @dataclass(frozen=True, repr=False)
 class Mechanism(Rebuilt):
-    """Noise with its guarantee; built by :func:`calibrate`, or by :meth:`from_noise` from yours.
+    """Noise with a verified guarantee, ready to release answers.
+
+    Build one with :func:`calibrate`, or with :meth:`from_noise` from your own noise distribution. A
+    mechanism whose discretized noise does not satisfy its guarantee cannot be built.
 
     Attributes:
-        privacy: The guarantee.
-        sensitivity: Δ.
-        noise: The noise of the theorem: on the line, or on the integers.
-        certificate: The proof that it satisfies the guarantee and how far from optimal it is.
-        discretized: The discretized noise that :meth:`release` adds.
+        privacy: The guarantee of one release.
+        sensitivity: Δ, how much one person can change the true answer.
+        noise: The noise distribution of the theorem: continuous, or on the integers.
+        certificate: The verifiable proof of the guarantee, the expected cost and the lower bound.
+        discretized: The discretized noise that :meth:`release` samples.
         integer: Whether true answers are integers.
-        releaser: What adds the noise; it cannot be built for noise that fails the proof.
+        releaser: The component that adds the noise.
+
+    >>> from leastnoise import calibrate
+    >>> mechanism = calibrate(Privacy(delta="0.1"), sensitivity=1, integer=True)
+    >>> mechanism.release(42).max_error
+    Fraction(5, 1)
     """
 
     privacy: Privacy
@@ -104,13 +82,14 @@ class Mechanism(Rebuilt):
     check = RenamedAttribute[Callable[[], None]]("verify")
 
     def __post_init__(self) -> None:
-        """Reject noise that is not certified, or does not satisfy the guarantee as sampled."""
+        """Reject noise without its certificate, or whose discretized noise is not private."""
         stated = (self.noise, self.privacy, self.sensitivity)
         certified = self.certificate
         if stated != (certified.noise, certified.privacy, certified.sensitivity):
             raise InvalidParameter(
-                "a mechanism's certificate must be for its own noise, promise and sensitivity, got "
-                "another's. Calibrate again instead of putting one together."
+                "certificate must be for the noise, privacy and sensitivity of the mechanism",
+                got="another certificate",
+                fix="Build mechanisms with calibrate() or Mechanism.from_noise().",
             )
         releaser = Releaser(self.discretized.noise, self.privacy, self.sensitivity, self.integer)
         object.__setattr__(self, "releaser", releaser)
@@ -119,17 +98,25 @@ class Mechanism(Rebuilt):
     def from_noise(
         cls, noise: LineNoise, privacy: Privacy, *, sensitivity: Number, cost: Cost = l1
     ) -> "Mechanism":
-        """Build a mechanism from your own noise, after verifying its guarantee up to Δ.
+        """Build a mechanism from your own noise distribution, after verifying its guarantee.
+
+        The guarantee is verified exactly, for every shift up to ``sensitivity``.
 
         Args:
-            noise: Any piecewise constant density with point masses, symmetric or not; a staircase;
-                or Laplace, TruncatedLaplace or Gaussian noise.
+            noise: ``Steps`` (any piecewise constant density with point masses, symmetric or not),
+                or ``Staircase``, ``Laplace``, ``TruncatedLaplace`` or ``Gaussian`` noise.
             privacy: The guarantee, any (ε, δ).
-            sensitivity: Δ. The guarantee is verified for every shift up to it.
-            cost: The cost of an error; it only decides which cost is reported.
+            sensitivity: Δ, how much one person can change the true answer.
+            cost: The cost of an error, for the reported cost only. Default: ``l1``, |error|.
+
+        Returns:
+            A mechanism whose certificate proves the guarantee and the cost, but does not claim
+            that the noise is optimal in any class.
 
         Raises:
-            NotPrivate: If the noise does not satisfy the guarantee, with the worst shift.
+            NotPrivate: If the noise does not satisfy the guarantee; the error names the worst
+                shift.
+            InvalidParameter: If an argument is invalid.
 
         >>> from leastnoise import Steps
         >>> comb = Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])
@@ -139,9 +126,9 @@ class Mechanism(Rebuilt):
         # Callers without a type checker can pass anything.
         if not isinstance(noise, LineNoise) or isinstance(noise, Uniform):  # type: ignore[redundant-expr]
             raise InvalidParameter(
-                "a noise of your own must be Steps, a Staircase, Laplace, TruncatedLaplace or "
-                f"Gaussian, got {quote(noise)}. Give for instance Steps(breaks, heights), or "
-                "calibrate."
+                "noise must be Steps, Staircase, Laplace, TruncatedLaplace or Gaussian noise",
+                got=quote(noise),
+                fix="Use for example Steps(breaks, heights), or calibrate().",
             )
         delta = parse_sensitivity(privacy, sensitivity, cost, integer=False)
         certificate = Certificate.of(noise, privacy, delta, cost, source="given, not found")
@@ -150,21 +137,21 @@ class Mechanism(Rebuilt):
         return cls(privacy, delta, noise, certificate, discretized, integer=False)
 
     def verify(self) -> None:
-        """Verify again the cost, and that the noise satisfies the guarantee, ideal and discretized.
+        """Verify again the guarantee of the continuous and the discretized noise, and the costs.
 
         Raises:
-            NotPrivate: If either does not satisfy the guarantee.
-            InvalidParameter: If the certificate does not prove what it says.
+            NotPrivate: If either noise does not satisfy the guarantee.
+            InvalidParameter: If the certificate does not prove its statements.
         """
         self.certificate.verify()
         replace(self)  # building it proves the rest
 
     @property
     def effective_sensitivity(self) -> Fraction:
-        """The shift of the true answer against which the discretized noise protects.
+        """The largest shift of the true answer for which the discretized noise is private.
 
-        Δ for integers; for real numbers Δ rounded up to whole steps and one more, for a float may
-        be an ulp off the number it stands for.
+        Δ for integers. For real numbers Δ rounded up to full steps, plus one step, because a float
+        can be an ulp away from the number that it stands for.
         """
         return self.releaser.effective_sensitivity
 
@@ -175,7 +162,7 @@ class Mechanism(Rebuilt):
 
     @property
     def composed_as(self) -> "Mechanism":
-        """What :func:`leastnoise.compose` counts: the mechanism itself."""
+        """The part of a composition (:func:`leastnoise.compose`): the mechanism itself."""
         return self
 
     def __repr__(self) -> str:
@@ -184,47 +171,60 @@ class Mechanism(Rebuilt):
 
     @property
     def cost(self) -> Fraction:
-        """The expected cost of :attr:`noise`: exact or a proved upper bound."""
+        """The expected cost of :attr:`noise`: exact, or a proved upper bound."""
         return self.certificate.cost
 
     @renamed_arguments(among="shape")
     def lower_bound(self, shape: str = "any", *, seconds: Number = 10) -> Fraction:
-        """Return a cost below which no noise of a class satisfies the same guarantee.
+        """Return a proved lower bound of the expected cost for a class of noise.
 
-        With ``shape="any"`` it says how much the shape of this noise costs at the most. Where no
-        closed form gives it, a linear program is solved for at most so many seconds.
+        No noise of the class that satisfies the same guarantee at the same sensitivity costs less.
+
+        Args:
+            shape: The class: ``"unimodal"`` for symmetric unimodal noise, or ``"any"`` for all
+                noise. Default: ``"any"``.
+            seconds: The time limit of the solver, where no closed form gives the bound. Default:
+                10.
+
+        Raises:
+            InvalidParameter: If an argument is invalid.
+
+        >>> from leastnoise import calibrate
+        >>> calibrate(Privacy(delta="0.1"), sensitivity=1).lower_bound("unimodal")
+        Fraction(5, 2)
         """
         certificate = self.certificate
         shape = parse_shape(shape)
         if shape != certificate.shape != "any" or certificate.evidence is None:
-            asked = Problem(
+            problem = Problem(
                 self.privacy, self.sensitivity, certificate.objective, self.integer, shape
             )
-            certificate = find_noise(asked, parse_effort(True, Effort().gap, seconds))[1]
+            certificate = find_noise(problem, parse_effort(True, Effort().gap, seconds))[1]
         return certificate.lower_bound
 
     @property
     def grid(self) -> Grid:
-        """The lattice that answers lie on."""
+        """The lattice of the released values."""
         return self.releaser.grid
 
     @cached_property
     def exact_probability(self) -> Fraction:
         """The probability of an exact release.
 
-        For integers, that no noise is added. For real numbers, the mass of single points that stand
-        out from their neighbors, as point masses do: an output there is the true value, or the true
-        value plus a number that anyone can know.
+        For integers, the probability that the noise is 0. For real numbers, the probability of
+        single lattice points that are far more likely than the points next to them, as point masses
+        are. An output there is the true value, or the true value plus a publicly known number.
         """
         noise = self.discretized.noise
         return Fraction(noise.weight(0) if self.integer else noise.isolated_weight, noise.total)
 
     @cached_property
     def needs_allow_exact(self) -> bool:
-        """Whether release requires ``allow_exact``: a single point stands out.
+        """Whether :meth:`release` requires ``allow_exact=True``.
 
-        On the integers, 0 does if it is more likely than e^ε times its neighbors: up to that the
-        guarantee itself says how little the exact value differs from others.
+        It does if a single lattice point is far more likely than the points next to it. For
+        integers, that is a noise of 0 with more than e^ε times the probability of ±1: up to that
+        factor, the guarantee itself bounds how much the exact value differs from others.
         """
         noise = self.discretized.noise
         if not self.integer:
@@ -246,14 +246,14 @@ class Mechanism(Rebuilt):
     @overload
     def release(
         self,
-        value: "NDArray[Any] | Column",
+        value: "GivenColumn",
         *,
         ledger: Ledger | Unrecorded = UNRECORDED,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
         contributions: int = 1,
-    ) -> Answers: ...
+    ) -> "Answers[GivenColumn]": ...
 
     def release(
         self,
@@ -265,30 +265,43 @@ class Mechanism(Rebuilt):
         allow_exact: bool = False,
         contributions: int = 1,
         touches: int | None = None,
-    ) -> Answer | Answers:
-        """Add noise to a true value and return what may be published.
+    ) -> Answer | Answers[Any]:
+        """Add noise to a true value and return the answer, which may be published.
+
+        With a ledger, the charge is durable before the noise is sampled, and the answer is stored
+        before it is returned.
 
         Args:
-            value: A number, taken exactly as it is; or floats or integers in a numpy array, a
-                pandas or polars Series or an Arrow array. Their guarantee is for a person who can
-                change one element by at most Δ.
-            ledger: The ledger that is charged before the noise is sampled, and that stores the
-                answer before it is returned. Default: the release is not recorded, and says so when
-                printed.
+            value: A number, used exactly as it is; or floats or integers in a numpy array, a pandas
+                or polars Series or an Arrow array. The guarantee of an array or column is for a
+                person who can change one element by at most Δ.
+            ledger: The ledger to charge. Default: the release is not recorded, and its printed
+                answer says so.
             key: The name of the query in the ledger. If you repeat a key, the stored answer is
                 returned, whatever the value is now, and nothing is charged. Default: every release
-                is a query of its own.
-            fresh: Whether to charge again and draw new noise under a key that has an answer.
-            allow_exact: Accept that with the probability :attr:`exact_probability` the exact value
-                is released. Required where :attr:`needs_allow_exact` says so.
-            contributions: For an array or column: how many elements one person can change, each by
-                at most Δ. The guarantee is then that of so many releases together.
+                is a new query.
+            fresh: True to charge again and sample new noise under a key that has an answer.
+                Default: False.
+            allow_exact: True to accept that with probability :attr:`exact_probability` the exact
+                value is released; required if :attr:`needs_allow_exact`. Default: False.
+            contributions: The number of elements of an array or column that one person can change,
+                each by at most Δ. The guarantee covers all of them together. Default: 1.
             touches: The old name of ``contributions``; deprecated.
 
+        Returns:
+            An :class:`Answer` for a number, :class:`Answers` for an array or column.
+
         Raises:
-            InvalidParameter: Before anything is charged or drawn, if the value is not a finite
-                number, or the key was used for something else.
-            BudgetExceeded: If the ledger has not enough left; nothing is charged.
+            InvalidParameter: If the value is not a finite number, another argument is invalid, or
+                the key belongs to a different query. Nothing was charged.
+            BudgetExceeded: If too little budget remains. Nothing was charged or released.
+            LedgerUnavailable: If the ledger cannot be read or written. The message says whether
+                the charge stands.
+
+        >>> from leastnoise import calibrate
+        >>> mechanism = calibrate(Privacy(delta="0.1"), sensitivity=1, integer=True)
+        >>> abs(mechanism.release(42).value - 42) <= 5
+        True
         """
         try:
             if touches is not None:
@@ -304,7 +317,7 @@ class Mechanism(Rebuilt):
                 and type(contributions) is int
                 and contributions == 1
             ):
-                # What Recording would do, in two thirds of the time.
+                # The same as Recording below, in two thirds of the time.
                 return Answer(self.releaser.add_noise(value), self)
             return self._release(value, contributions, Recording(ledger, key, fresh))
         except BaseException as error:  # noqa: BLE001 -- it may refer to the value
@@ -312,9 +325,11 @@ class Mechanism(Rebuilt):
         del value
         raise failure
 
-    def _release(self, value: object, contributions: int, recording: Recording) -> Answer | Answers:
+    def _release(
+        self, value: object, contributions: int, recording: Recording
+    ) -> Answer | Answers[Any]:
         """Release a number, an array or a column, recorded or not."""
-        if type(value) is not float and type(value) is not int:  # told from arrays at once
+        if type(value) is not float and type(value) is not int:  # a quick test for plain numbers
             array = is_array(value)
             kind = None if array else series_kind(value, integer=self.integer)
             if array or kind is not None:
@@ -327,23 +342,16 @@ class Mechanism(Rebuilt):
 
     def _check_allow_exact(self, allow_exact: object) -> None:
         """Reject a release that can be exact, unless the caller has accepted that."""
-
-        def refusal() -> str:
-            noise = self.discretized.noise
-            only_zero = self.integer or noise.isolated_weight == noise.weight(0)
-            known = "nothing" if only_zero else "one of a few known numbers"
-            return (
-                f"the noise for this promise adds {known} with probability "
-                f"{_up(self.exact_probability)}: the exact value leaves"
-            )
-
         check_allow_exact(
-            allow_exact, needed=self.needs_allow_exact, what="the exact value", refusal=refusal
+            allow_exact,
+            needed=self.needs_allow_exact,
+            what="the exact value",
+            refusal=partial(exact_release_problem, self),
         )
 
     def _release_each(
         self, values: Any, kind: SeriesKind | None, contributions: int, recording: Recording
-    ) -> Answers:
+    ) -> Answers[Any]:
         privacy = compose_equal(self.privacy, parse_count(contributions, "contributions", least=1))
         if kind is None:
             draw, shape = self.releaser.prepare_array(values), list(values.shape)
@@ -355,81 +363,34 @@ class Mechanism(Rebuilt):
         released, receipt = recording.release(spending, draw, ARRAY)
         return Answers(released, self, privacy, kind, receipt)
 
-    def spending(self, asked: Json | None = None, privacy: Privacy | None = None) -> Spending:
-        """Return what a ledger charges for one release, or for another query at its guarantee."""
+    def spending(self, query: Json | None = None, privacy: Privacy | None = None) -> Spending:
+        """Return the charge for one release, or for another query with a guarantee of its own."""
         mechanism, digest = self._description
-        asked = asked or {"answer": "one"}
-        return Spending(privacy or self.privacy, {digest: mechanism}, asked)
+        return Spending(privacy or self.privacy, {digest: mechanism}, query or {"answer": "one"})
 
     @cached_property
     def _description(self) -> tuple[Json, str]:
-        return description(self)
+        return describe(self)
 
     def explain(self, *, people: int | None = None) -> str:
-        """Explain in plain words what is guaranteed and what the noise does.
+        """Explain in plain words the guarantee, and what outputs of this noise can reveal.
 
-        ``people`` is how many the data is about, where that is public (:meth:`Privacy.explain`).
         Probabilities are rounded up.
+
+        Args:
+            people: The number of people that the data is about, if it is public
+                (:meth:`Privacy.explain`). Default: unknown.
+
+        Returns:
+            One paragraph.
         """
-        words = [self.privacy.explain(people=people)]
-        proved = revealing_probability(self)
-        if proved:
-            words.append(
-                "With this noise an answer proves it outright with probability "
-                f"{_up(proved * 100)} % at the most."
-            )
-        elif self.privacy.delta:
-            words.append("This noise has no largest size: an answer never proves it outright.")
-        if self.needs_allow_exact:
-            left = _up(self.exact_probability * 100)
-            words.append(f"With probability {left} % the exact answer leaves.")
-        return " ".join(words)
-
-
-def check_allow_exact(
-    allow_exact: object,
-    *,
-    needed: bool,
-    what: str,
-    refusal: Callable[[], str],
-    got: str | None = None,
-) -> None:
-    """Reject an ``allow_exact`` that is no boolean, or False where True is needed.
-
-    ``what`` may be released exactly; ``refusal`` is the message where that was not allowed; ``got``
-    replaces the quoted argument.
-    """
-    if not isinstance(allow_exact, bool):
-        raise InvalidParameter(
-            f"allow_exact must be True or False, got {got or quote(allow_exact)}. "
-            f"Say whether {what} may leave."
-        )
-    if needed and not allow_exact:
-        fix = "Pass " + ALLOW_EXACT + " to accept that, or promise a smaller ε or δ."
-        raise InvalidParameter(refusal(), fix=fix)
+        return " ".join([self.privacy.explain(people=people), *explain_outputs(self)])
 
 
 def _reject_contributions(contributions: object) -> None:
     if parse_count(contributions, "contributions", least=1) > 1:
         raise InvalidParameter(
-            f"contributions is for arrays, got {quote(contributions)} with a single value. "
-            "Leave it out."
+            "contributions must be 1 for a single value",
+            got=quote(contributions),
+            fix="Omit it, or release an array.",
         )
-
-
-def _up(number: Fraction) -> str:
-    return format_rounded(number, 6, ROUND_CEILING)
-
-
-def revealing_probability(mechanism: Mechanism) -> Fraction:
-    """Return the probability, at the most, of an output that is impossible for a neighbor.
-
-    Of the ideal noise too: what stands out there, as a point mass does, is on the fine lattice not
-    impossible for a neighbor, only a million times less likely. 0 for unbounded noise, which can
-    reach every point from any other.
-    """
-    drawn = mechanism.discretized.noise
-    if isinstance(drawn.radius, float):
-        return Fraction(0)
-    shifts = {mechanism.noise: mechanism.sensitivity, drawn: mechanism.effective_sensitivity}
-    return max(Profile(noise, sensitivity=shift).infinity_mass for noise, shift in shifts.items())

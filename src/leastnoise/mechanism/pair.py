@@ -32,9 +32,9 @@ from leastnoise.mechanism.answer import record_facts, recorded_as, reused_line
 from leastnoise.mechanism.planar_staircase import (
     DiscretePlanarStaircase,
     PlanarStaircase,
-    draw_pair,
-    least_planar,
-    planar_on_lattice,
+    discretize_planar,
+    optimal_planar,
+    sample_pair,
 )
 from leastnoise.mechanism.storage import digest, numbers
 from leastnoise.rendering import sentences, table
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     Value = int | float | Fraction | Decimal
 
 
+# Stored in ledgers: these words must never change.
 SOURCE = (
     "least among all noises added to two answers, for the cost |x₁| + |x₂| and answers that one "
     "person moves by at most Δ together (Geng, Kairouz, Oh and Viswanath 2015, two dimensions); "
@@ -54,21 +55,27 @@ _NEARLY_ALL = Fraction(999, 1000)
 
 
 def calibrate_pair(privacy: Privacy, *, sensitivity: Number) -> "PairMechanism":
-    """Find the noise of least expected |x₁| + |x₂| that satisfies a guarantee for two answers.
+    """Find the optimal noise for two answers that one person changes by at most Δ in total.
 
+    The noise minimizes the expected cost |x₁| + |x₂| among all noise that is added to two answers.
     It is the planar staircase: one sample gives both numbers. Independent Laplace noise of scale
-    Δ/ε for each answer satisfies the same guarantee and costs 2Δ/ε; the staircase costs less,
-    little less for small ε and much less for large. Its optimality among all noise is a theorem
-    (:data:`SOURCE`), for δ = 0; its guarantee and cost are proved here.
+    Δ/ε for each answer satisfies the same guarantee and costs 2Δ/ε; the staircase costs a little
+    less for small ε and much less for large ε. Its optimality rests on a published theorem for
+    δ = 0 (Geng, Kairouz, Oh and Viswanath 2015, two dimensions). Its guarantee and its cost are
+    proved here.
 
     Args:
-        privacy: The guarantee: ε > 0, and δ = 0.
+        privacy: The guarantee, with ε > 0 and δ = 0.
         sensitivity: Δ, how much one person can change both true answers together: |x₁ − x₁′| +
             |x₂ − x₂′| ≤ Δ. It is never read from data.
 
+    Returns:
+        A mechanism that releases both answers at once.
+
     Raises:
         InvalidParameter: If an argument is invalid, or no noise satisfies the guarantee.
-        Unsupported: For δ > 0, to which the theorem does not extend, or an ε beyond all use.
+        Unsupported: If δ > 0, which the theorem does not cover, or if ε is below 2⁻¹⁰⁰ or above
+            about 42.
 
     >>> mechanism = calibrate_pair(Privacy(epsilon=4), sensitivity=1)
     >>> mechanism.noise
@@ -76,21 +83,21 @@ def calibrate_pair(privacy: Privacy, *, sensitivity: Number) -> "PairMechanism":
     >>> round(float(mechanism.cost), 4), 2 / 4
     (0.3881, 0.5)
     """
-    moved = parse_sensitivity(privacy, sensitivity, l1, integer=False)
-    noise = least_planar(privacy, moved)
-    return PairMechanism(privacy, moved, noise, planar_on_lattice(noise, moved))
+    delta = parse_sensitivity(privacy, sensitivity, l1, integer=False)
+    noise = optimal_planar(privacy, delta)
+    return PairMechanism(privacy, delta, noise, discretize_planar(noise, delta))
 
 
 @Releasing.register
 @dataclass(frozen=True, repr=False)
 class PairMechanism(Rebuilt):
-    """Noise for two answers with its guarantee; built by :func:`calibrate_pair`.
+    """Noise for two answers with a verified guarantee; built by :func:`calibrate_pair`.
 
     Attributes:
-        privacy: The guarantee.
-        sensitivity: Δ, of both answers together.
-        noise: The noise of the theorem, in the plane.
-        discretized: The discretized noise that :meth:`release` adds.
+        privacy: The guarantee of one release of both answers.
+        sensitivity: Δ, how much one person can change both true answers together.
+        noise: The continuous noise of the theorem, in the plane.
+        discretized: The discretized noise that :meth:`release` samples.
     """
 
     privacy: Privacy
@@ -101,38 +108,38 @@ class PairMechanism(Rebuilt):
     protected = RenamedAttribute[Fraction]("effective_sensitivity")
 
     def __post_init__(self) -> None:
-        """Prove that the noise, ideal and discretized, satisfies the guarantee."""
+        """Prove that the continuous and the discretized noise satisfy the guarantee."""
         parse_positive(self.sensitivity, "sensitivity")
         factor = exponential(self.privacy.epsilon).lower
         shifts = (self.noise, self.sensitivity), (self.discretized, self.effective_sensitivity)
         for noise, shift in shifts:
             if noise.ratio * factor < 1 or noise.period < shift:
                 raise NotPrivate(
-                    f"the noise must keep {self.privacy} at a move of {format_exact(shift)}, "
-                    f"got one that falls by a factor of {format_exact(1 / noise.ratio)} over "
-                    f"{format_exact(noise.period)}. Calibrate again instead of putting one "
-                    "together."
+                    f"This noise does not satisfy {format_guarantee(self.privacy)} for a shift of "
+                    f"{format_exact(shift)}: its density falls by a factor of "
+                    f"{format_exact(1 / noise.ratio)} over {format_exact(noise.period)}",
+                    fix="Use calibrate_pair().",
                 )
 
     def verify(self) -> None:
-        """Verify again that the noise satisfies the guarantee, ideal and discretized.
+        """Verify again that the continuous and the discretized noise satisfy the guarantee.
 
         Raises:
-            NotPrivate: If either does not.
+            NotPrivate: If either noise does not satisfy it.
         """
         replace(self)  # building it proves it
 
     @property
     def composed_as(self) -> Privacy:
-        """What :func:`leastnoise.compose` counts: the guarantee."""
+        """The part of a composition (:func:`leastnoise.compose`): the guarantee."""
         return self.privacy
 
     @property
     def effective_sensitivity(self) -> Fraction:
-        """The shift of both lattice points together against which the discretized noise protects.
+        """The largest shift of both answers together for which the discretized noise is private.
 
-        Δ rounded up to whole steps, one step more because the two answers are rounded one by one,
-        and two more because each may be a float, an ulp off the number it stands for
+        Δ rounded up to full steps, plus one step because the two answers are rounded separately,
+        plus two steps because each can be a float that is an ulp away from the number it stands for
         (:func:`leastnoise.core.lattice.effective_steps`).
         """
         step = self.discretized.step
@@ -140,18 +147,18 @@ class PairMechanism(Rebuilt):
 
     @cached_property
     def cost(self) -> Fraction:
-        """E|X₁| + E|X₂| of :attr:`noise`, exactly. The sampled noise costs ``discretized.cost``."""
+        """The exact E|X₁| + E|X₂| of :attr:`noise`. The sampled noise has ``discretized.cost``."""
         return self.noise.cost
 
     @cached_property
     def source(self) -> str:
-        """In which class the noise is optimal, by which theorem; or that it was given."""
-        optimal = self.noise == least_planar(self.privacy, self.sensitivity)
+        """The theorem with the class in which the noise is optimal, or "given, not found"."""
+        optimal = self.noise == optimal_planar(self.privacy, self.sensitivity)
         return SOURCE if optimal else "given, not found"
 
     @cached_property
     def grid(self) -> Grid:
-        """The lattice that both answers lie on."""
+        """The lattice of both released values."""
         return Grid(self.discretized.step)
 
     def release(
@@ -162,18 +169,26 @@ class PairMechanism(Rebuilt):
         key: str | None = None,
         fresh: bool = False,
     ) -> "PairAnswer":
-        """Add noise to two true values and return what may be published.
+        """Add noise to two true values and return the answer, which may be published.
 
         Args:
-            values: Two numbers, each taken exactly as it is.
-            ledger: Where the release is recorded (:meth:`leastnoise.Mechanism.release`).
-            key: The name of the query there.
-            fresh: Whether to charge again and draw new noise under a key that has an answer.
+            values: Two numbers, each used exactly as it is.
+            ledger: The ledger to charge (:meth:`leastnoise.Mechanism.release`). Default: the
+                release is not recorded.
+            key: The name of the query in the ledger. Default: every release is a new query.
+            fresh: True to charge again and sample new noise under a key that has an answer.
+                Default: False.
+
+        Returns:
+            Both released numbers.
 
         Raises:
-            InvalidParameter: Before anything is charged or drawn, if they are not two finite
-                numbers.
-            BudgetExceeded: If the ledger has not enough left; nothing is charged.
+            InvalidParameter: If the values are not two finite numbers. Nothing was charged.
+            BudgetExceeded: If too little budget remains. Nothing was charged or released.
+
+        >>> answer = calibrate_pair(Privacy(epsilon=1), sensitivity=1).release((120, 45.5))
+        >>> len(answer.value)
+        2
         """
         try:
             return self._release(values, Recording(ledger, key, fresh))
@@ -183,7 +198,7 @@ class PairMechanism(Rebuilt):
         raise failure
 
     def _release(self, values: "tuple[Value, Value]", recording: Recording) -> "PairAnswer":
-        draw = prepare_pair(values, self.grid, partial(draw_pair, self.discretized))
+        draw = prepare_pair(values, self.grid, partial(sample_pair, self.discretized))
         (first, second), receipt = recording.release(self._spending, draw, numbers(2))
         return PairAnswer((first, second), self, receipt)
 
@@ -210,7 +225,7 @@ class PairMechanism(Rebuilt):
         return Spending(self.privacy, {digest(drawn): drawn | facts}, {"answer": "pair"})
 
     def explain(self) -> str:
-        """Explain in plain words what is guaranteed."""
+        """Return the meaning of the guarantee in plain words."""
         return self.privacy.explain()
 
     def __repr__(self) -> str:
@@ -221,9 +236,14 @@ class PairMechanism(Rebuilt):
 @Releasing.register
 @dataclass(frozen=True, slots=True)
 class PairAnswer:
-    """Two released numbers.
+    """Two released numbers with one guarantee; immutable.
 
-    It holds the noisy lattice points alone: the true values are nowhere in it.
+    It holds the noisy lattice points only. The true values are not stored in it.
+
+    Attributes:
+        indices: The noisy lattice points, as numbers of steps from 0.
+        mechanism: The mechanism that released them.
+        receipt: The receipt of the ledger entry; None if unrecorded.
     """
 
     indices: tuple[int, int]
@@ -233,7 +253,7 @@ class PairAnswer:
 
     @property
     def value(self) -> tuple[Fraction, Fraction]:
-        """The released numbers, exactly: points of the lattice."""
+        """The released numbers as exact fractions: points of the lattice."""
         first, second = self.indices
         return first * self.mechanism.discretized.step, second * self.mechanism.discretized.step
 
@@ -244,67 +264,80 @@ class PairAnswer:
 
     @property
     def composed_as(self) -> Privacy:
-        """What :func:`leastnoise.compose` counts: the guarantee."""
+        """The part of a composition (:func:`leastnoise.compose`): the guarantee."""
         return self.privacy
 
     @property
     def max_error(self) -> float:
-        """Infinite: the noise is unbounded."""
+        """``math.inf``, because the noise is unbounded."""
         return math.inf
 
     def within(self, confidence: Number = 0.95) -> Fraction:
-        """Return a size that the two errors together stay within with at least this probability.
+        """Return the size that the sum of both errors stays within, at a confidence.
 
-        The smallest for the discretized noise, plus the rounding of the two true values.
+        It is the smallest such size for the discretized noise, plus the rounding of both true
+        values.
+
+        Args:
+            confidence: The probability, above 0 and below 1. Default: 0.95.
+
+        Raises:
+            InvalidParameter: If ``confidence`` is out of range.
         """
         noise = self.mechanism.discretized
-        rule = "and, for noise without a largest size, below 1"
+        rule = "and, for unbounded noise, below 1"
         steps = noise.within(parse_confidence(confidence, below_one=rule))
         return steps * noise.step + 2 * rounding_error(noise.step, integer=False)
 
     def interval(
         self, confidence: Number = 0.95
     ) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
-        """Return two intervals that contain the two true values with at least this probability.
+        """Return an interval for each true value; the confidence is that both contain theirs.
 
-        Both at once: where the errors together stay within a size, each of them does.
+        If the sum of both errors stays within a size, each error does.
+
+        Args:
+            confidence: The probability, above 0 and below 1. Default: 0.95.
+
+        Raises:
+            InvalidParameter: If ``confidence`` is out of range.
         """
-        reach = self.within(confidence)
+        width = self.within(confidence)
         first, second = self.value
-        return (first - reach, first + reach), (second - reach, second + reach)
+        return (first - width, first + width), (second - width, second + width)
 
     def explain(self) -> str:
-        """Explain in plain words what was released and what it guarantees."""
+        """Return the printed answer and the meaning of its guarantee in plain words."""
         return f"{self}\n{self.mechanism.explain()}"
 
     def _place(self) -> Fraction:
-        """Return the decimal place that values are printed to: a thousandth of their error."""
+        """Return the decimal place to which values are printed: a thousandth of their error."""
         return Fraction(10) ** magnitude(self.within(_NEARLY_ALL) / 1000)
 
-    def _printed(self) -> str:
+    def _value_text(self) -> str:
         first, second = (format_to_place(value, self._place()) for value in self.value)
         return f"({first}, {second})"
 
-    def _usual(self) -> str:
-        """Return what 95 % stay within, that of printing both numbers included, rounded up."""
+    def _error_text(self) -> str:
+        """Format the size that 95% of the errors stay within, rounding of the text included."""
         return format_rounded(self.within(Fraction(19, 20)) + self._place(), 4, ROUND_CEILING)
 
     def _repr_html_(self) -> str:
         facts = [
-            ("95% error", f"at most {self._usual()} in both together"),
+            ("95% error", f"at most {self._error_text()} in both together"),
             ("Max error", "none"),
             ("Guarantee", format_guarantee(self.privacy)),
             *record_facts(self.receipt),
         ]
-        return table(self._printed(), facts, above=reused_line(self.receipt))
+        return table(self._value_text(), facts, above=reused_line(self.receipt))
 
     def __str__(self) -> str:
         lines = sentences(
-            f"release: {self._printed()}, errors of both together at most {self._usual()} "
+            f"release: {self._value_text()}, errors of both together at most {self._error_text()} "
             "(95% confidence, no max error)",
             f"{format_guarantee(self.privacy)}; {recorded_as(self.receipt)}",
         )
         return "\n".join([*filter(None, [reused_line(self.receipt)]), *lines])
 
     def __repr__(self) -> str:
-        return f"PairAnswer({self._printed()}, {self.privacy!r})"
+        return f"PairAnswer({self._value_text()}, {self.privacy!r})"

@@ -1,4 +1,4 @@
-"""A selection: permute-and-flip with its guarantee, and how far off what it selects can be."""
+"""Permute-and-flip selection with its guarantee, and a bound of its error."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -31,15 +31,19 @@ _GUARD = 128
 
 @dataclass(frozen=True, repr=False)
 class PermuteAndFlip(Rebuilt):
-    """Selects one of so many candidates by their errors, with an (ε, 0) guarantee.
+    """Select one of several candidates by their errors, with an (ε, 0) guarantee.
 
-    It stands beside :class:`Mechanism` where a release selects and adds no noise.
+    It takes the place of :class:`Mechanism` in releases that select instead of adding noise.
 
     Attributes:
         privacy: The guarantee of one selection.
-        sensitivity: Δ, by how much one unit can change the integer error of any candidate.
-        candidates: How many candidates there are.
-        selector: What selects; it has the proof (:mod:`leastnoise.core.selection`).
+        sensitivity: Δ, how much one unit can change the integer error of any candidate.
+        candidates: The number of candidates.
+        selector: The sampler, with the proof (:mod:`leastnoise.core.selection`).
+
+    >>> selection = PermuteAndFlip(Privacy(epsilon=1), sensitivity=1, candidates=3)
+    >>> selection([0, 400, 900])
+    [0]
     """
 
     privacy: Privacy
@@ -57,38 +61,38 @@ class PermuteAndFlip(Rebuilt):
 
     @property
     def noise(self) -> "PermuteAndFlip":
-        """What explanations show in place of noise: the selection itself."""
+        """The selection itself, which explanations show in place of noise."""
         return self
 
     @property
     def needs_allow_exact(self) -> bool:
-        """Whether ``allow_exact`` is required: never, any data can lead to any candidate."""
+        """Always False, because every dataset can lead to every candidate."""
         return False
 
     def __call__(self, errors: "Sequence[int] | NDArray[Any]") -> list[int]:
-        """Select by the true errors; return the place of the candidate, alone in a list."""
+        """Select a candidate by the true errors; return its index as a list of one element."""
         return [self.selector.choose(errors)]
 
     def error_bound(self, confidence: Number) -> int:
-        """Return t: for all data, the error is at most t above the least with this probability.
+        """Return the smallest t with P(error ≤ smallest error + t) ≥ confidence for all data.
 
-        The smallest one. Let the least error be 0, m the number of candidates and p = e^(−ε·s/(2Δ))
-        the probability that the coin of a candidate with error s lands. Then
+        Let the smallest error be 0, m the number of candidates and p = e^(−ε·s/(2Δ)) the
+        probability that the coin of a candidate with error s shows heads. Then
 
             P(error ≥ s) ≤ 1 − (1 − (1 − p)ᵐ)/(m·p).
 
-        *Proof.* Let b of the candidates with errors ≥ s, and g of the others, have coins that land;
-        g ≥ 1, for the best one's does. P(error ≥ s) = E[b/(b + g)] ≤ E[b/(b + 1)]. That grows with
-        b, hence with the number of such candidates, at most m − 1, and with the probabilities of
-        their coins, at most p. For b ~ Binomial(m − 1, p) it is 1 − E[1/(1 + b)], as claimed. It is
-        reached where one candidate has error 0 and all others s: no smaller bound holds for all
-        data. ∎
+        *Proof.* Let b candidates with errors ≥ s, and g of the others, have coins that show heads;
+        g ≥ 1, because the coin of the best candidate always does. P(error ≥ s) = E[b/(b + g)] ≤
+        E[b/(b + 1)]. This grows with b, hence with the number of such candidates, at most m − 1,
+        and with the probabilities of their coins, at most p. For b ~ Binomial(m − 1, p) it is
+        1 − E[1/(1 + b)], as claimed. It is attained if one candidate has error 0 and all others
+        have error s, so no smaller bound holds for all data. ∎
         """
         level = parse_confidence(confidence, below_one="and below 1, as any error is possible")
         return _error_bound(self.selector.rate, self.candidates, 1 - level)
 
     def spending(self) -> Spending:
-        """Return what a ledger charges for one selection."""
+        """Return the charge for one selection."""
         mechanism, key = self._description
         return Spending(self.privacy, {key: mechanism}, {"answer": "selection"})
 
@@ -104,15 +108,15 @@ class PermuteAndFlip(Rebuilt):
         return drawn | {"noise": repr(self)}, digest(drawn)
 
 
-# What releases a number: it adds noise, or selects.
+# A mechanism releases a number by adding noise or by selecting it.
 AnyMechanism = Mechanism | PermuteAndFlip
 
 
 def as_noise(mechanism: AnyMechanism) -> Mechanism:
-    """Return a mechanism that adds noise; raise a TypeError for a selection."""
+    """Return a mechanism that adds noise; raise TypeError for a selection."""
     if isinstance(mechanism, Mechanism):
         return mechanism
-    raise TypeError("a number that is selected has no noise")
+    raise TypeError("a selection adds no noise")
 
 
 @lru_cache(maxsize=1024)
@@ -127,9 +131,9 @@ def _error_bound(rate: Fraction, candidates: int, rare: Fraction) -> int:
 
 
 def _exceeding(rate: Fraction, candidates: int, error: int, rare: Fraction) -> Fraction:
-    """Return a bound of P(error ≥ ``error``): the least one, or one that is not above ``rare``.
+    """Return a bound of P(error ≥ ``error``): the tight one, or a simpler one up to ``rare``.
 
-    The least one is rounded up, by far less than ``rare``.
+    The tight bound is rounded up by far less than ``rare``.
     """
     bits = _GUARD + 4 * candidates.bit_length() + 2 * (1 / rare).__ceil__().bit_length()
     # The bound grows with p, and with (1 − p)ᵐ: both are rounded up.

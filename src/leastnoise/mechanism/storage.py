@@ -1,6 +1,6 @@
-"""What a ledger stores: descriptions of mechanisms, and answers.
+"""The stored forms of mechanisms and answers in a ledger. They must never change.
 
-Indices are integers in hexadecimal, of any length; arrays are bytes.
+Indices are integers in hexadecimal, of any length. Arrays are bytes.
 """
 
 import hashlib
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 _DTYPES = ("<i8", "<f8", "object")
 
 
-def description(mechanism: "Mechanism") -> tuple[Json, str]:
-    """Describe a mechanism for a ledger and its export; return that with its digest.
+def describe(mechanism: "Mechanism") -> tuple[Json, str]:
+    """Return the description of a mechanism for a ledger and its export, and its digest.
 
-    The digest is of the noise and the guarantee alone: another proof of the same noise keeps it.
+    The digest covers the discretized noise and the guarantee alone, so it does not depend on the
+    proof in the certificate.
     """
     noise = mechanism.discretized
     drawn = {
@@ -45,12 +46,12 @@ def description(mechanism: "Mechanism") -> tuple[Json, str]:
 
 
 def digest(drawn: Json) -> str:
-    """Return the digest of a discretized noise with its guarantee."""
+    """Return the digest of discretized noise with its guarantee."""
     return hashlib.sha256(canonical(drawn).encode()).hexdigest()
 
 
 def _encode_array(values: "NDArray[Any]") -> Encoded:
-    """Encode an array: numbers of 64 bits as they are, others as strings."""
+    """Encode an array: 64-bit numbers as bytes, others as strings."""
     shape = list(values.shape)
     if values.dtype == object:
         texts = "\n".join(_hexadecimal(value) for value in values.ravel().tolist())
@@ -89,7 +90,7 @@ NUMBER: Codec[int] = Codec(
 
 
 def numbers(count: int) -> Codec[tuple[int, ...]]:
-    """Return how so many numbers are stored."""
+    """Return the codec for a fixed count of numbers."""
 
     def decode(content: Json, _: bytes) -> tuple[int, ...]:
         indices = tuple(read_index(index) for index in content["indices"])

@@ -1,4 +1,4 @@
-"""The paper as a program: its tables, figures and claims, recomputed, drawn and compared.
+"""The tables, figures and claims of the paper, recomputed and compared.
 
 GDGK19: Geng, Ding, Guo and Kumar, *Optimal Noise-Adding Mechanism in Additive Differential
 Privacy*, AISTATS 2019.

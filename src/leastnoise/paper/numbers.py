@@ -1,4 +1,4 @@
-"""The numbers that the paper compares at Δ = 1, each by its own formula; its tables and curves."""
+"""The numbers, tables and curves of the paper at Δ = 1, each recomputed by its own formula."""
 
 from fractions import Fraction
 from typing import Any
@@ -22,7 +22,7 @@ HALF = Fraction(1, 2)
 
 
 def least(delta: Fraction, cost: Cost) -> Fraction:
-    """Return the least cost of decreasing (0, δ)-private noise (GDGK19, Theorem 3)."""
+    """Return the minimal cost among symmetric unimodal (0, δ)-private noise (GDGK19, Theorem 3)."""
     return calibrate(Privacy(delta=delta), sensitivity=1, cost=cost).cost
 
 
@@ -32,28 +32,30 @@ def papers_sigma(delta: Fraction) -> Fraction:
 
 
 def tight_sigma(delta: Fraction) -> Fraction:
-    """Return the smallest σ with which Gaussian noise is (0, δ)-private, from above.
+    """Return an upper bound of the smallest σ at which Gaussian noise satisfies (0, δ).
 
-    The distance in total variation is 2Φ(Δ/2σ) − 1 = erf(Δ/(2√2·σ)), so σ = Δ/(2√2·erf⁻¹(δ)).
+    The total variation distance is 2Φ(Δ/2σ) − 1 = erf(Δ/(2√2·σ)), so σ = Δ/(2√2·erf⁻¹(δ)).
     """
     root = power(Fraction(8), HALF).lower
     return 1 / (root * inverse_error_function(delta).lower)
 
 
 def gaussian_distance(sigma: Fraction) -> Fraction:
-    """Return the distance in total variation of Gaussian noise moved by 1, from above."""
+    """Return an upper bound of the total variation distance of Gaussian noise and a shift by 1."""
     return error_function(1 / (power(Fraction(8), HALF).lower * sigma)).upper
 
 
 def gaussian_cost(sigma: Fraction, cost: Cost) -> Fraction:
-    """Return E|X| = σ√(2/π) or E X² = σ² of Gaussian noise, from above."""
+    """Return an upper bound of E|X| = σ√(2/π), or E X² = σ², of Gaussian noise."""
     if cost is l2:
         return sigma**2
     return sigma * power(2 / pi().lower, HALF).upper
 
 
 def staircase_cost(epsilon: Fraction, cost: Cost) -> Fraction:
-    """Return the least cost of ε-private noise, from above (Geng and Viswanath 2016, staircase).
+    """Return an upper bound of the minimal cost among all ε-private noise.
+
+    It is that of the staircase (Geng and Viswanath 2016).
 
     ℓ1: e^{ε/2}/(e^ε − 1). ℓ2: (2^{−2/3}·b^{2/3}·(1+b)^{2/3} + b)/(1−b)² with b = e^{−ε}.
     """
@@ -66,20 +68,20 @@ def staircase_cost(epsilon: Fraction, cost: Cost) -> Fraction:
 
 
 def equal_distance(epsilon: Fraction) -> Fraction:
-    """Return tanh(ε/2), the distance in total variation that ε-privacy allows, from above."""
+    """Return an upper bound of tanh(ε/2), the total variation distance that ε-privacy allows."""
     grown = exponential(epsilon)
     return (grown.upper - 1) / (grown.lower + 1)
 
 
-def discrete_uniform_cost(moved: int, delta: Fraction, cost: Cost) -> Fraction:
-    """Return the cost of plain discrete uniform noise for a whole-number query."""
-    reach = -(-(moved / delta - 1) // 2)
+def discrete_uniform_cost(shift: int, delta: Fraction, cost: Cost) -> Fraction:
+    """Return the cost of plain discrete uniform noise for an integer query."""
+    reach = -(-(shift / delta - 1) // 2)
     return DiscreteUniform(reach=int(reach)).expected(cost)
 
 
-def discrete_least(moved: int, delta: Fraction, cost: Cost) -> Fraction:
-    """Return the least cost of decreasing noise for a whole-number query."""
-    return calibrate(Privacy(delta=delta), sensitivity=moved, cost=cost, integer=True).cost
+def discrete_least(shift: int, delta: Fraction, cost: Cost) -> Fraction:
+    """Return the minimal cost among symmetric unimodal noise for an integer query."""
+    return calibrate(Privacy(delta=delta), sensitivity=shift, cost=cost, integer=True).cost
 
 
 Row = dict[str, Any]
@@ -87,9 +89,9 @@ GRID = [Fraction(i, 100) for i in range(1, 100)]
 
 
 def table(cost: Cost) -> list[Row]:
-    """Return Table 1 (ℓ1) or 2 (ℓ2) at a few δ: the Gaussian, stated and tight, and the optimum."""
+    """Return Table 1 (ℓ1) or 2 (ℓ2) at a few δ: Gaussian noise, stated and tight, and optimal."""
     chosen = [Fraction(1, 1000), Fraction(1, 100), *(Fraction(i, 10) for i in range(1, 10))]
-    return [_compared(delta, cost) for delta in [*chosen, Fraction(99, 100)]]
+    return [_compare(delta, cost) for delta in [*chosen, Fraction(99, 100)]]
 
 
 RATIO_LOOKS = {
@@ -98,7 +100,7 @@ RATIO_LOOKS = {
     "power, as the paper has it": Look(1, dashed=True),
     "power, tight Gaussian": Look(1),
 }
-CONSISTENCY_LOOKS = {f"Δ = {moved}": Look(i) for i, moved in enumerate(range(2, 9))}
+CONSISTENCY_LOOKS = {f"Δ = {shift}": Look(i) for i, shift in enumerate(range(2, 9))}
 READING_LOOKS = {
     "ℓ1, δ = ε": Look(0, dashed=True),
     "ℓ1, δ = tanh(ε/2)": Look(0),
@@ -108,11 +110,11 @@ READING_LOOKS = {
 
 
 def ratios() -> list[Row]:
-    """Return the last figure: the optimum over the Gaussian, by the paper's σ and the tight one."""
+    """Return the last figure: the optimum over Gaussian noise, by the paper's σ and the tight σ."""
     rows = []
     for cost, name in ((l1, "magnitude"), (l2, "power")):
         for delta in GRID:
-            row = _compared(delta, cost)
+            row = _compare(delta, cost)
             for curve, gain in (
                 ("as the paper has it", "gain as stated"),
                 ("tight Gaussian", "gain over the tight one"),
@@ -122,7 +124,7 @@ def ratios() -> list[Row]:
 
 
 def consistency() -> list[Row]:
-    """Return by how much discrete uniform noise costs more than the integer optimum, against δ.
+    """Return the relative excess cost of discrete uniform noise over the integer optimum, by δ.
 
     At δ = 1/n for even n, where no uniform noise fits exactly.
     """
@@ -131,17 +133,17 @@ def consistency() -> list[Row]:
         {
             "δ": as_float(delta),
             "value": as_float(
-                discrete_uniform_cost(moved, delta, l1) / discrete_least(moved, delta, l1) - 1
+                discrete_uniform_cost(shift, delta, l1) / discrete_least(shift, delta, l1) - 1
             ),
-            "curve": f"Δ = {moved}",
+            "curve": f"Δ = {shift}",
         }
-        for moved in range(2, 9)
+        for shift in range(2, 9)
         for delta in deltas
     ]
 
 
 def readings() -> list[Row]:
-    """Return ε-privacy's least cost over (0, δ)'s, at ε = δ and at equal distance."""
+    """Return the ratio of minimal costs under ε and under (0, δ), at ε = δ and equal distance."""
     rows = []
     for cost, name in ((l1, "ℓ1"), (l2, "ℓ2")):
         for epsilon in GRID:
@@ -156,20 +158,20 @@ def readings() -> list[Row]:
 
 
 def p_alphas() -> dict[str, Uniform]:
-    """Return P_α at δ = 0.8, Δ = 1, for three masses at the origin."""
+    """Return P_α at δ = 0.8, Δ = 1, for three point masses at 0."""
     delta = Fraction(4, 5)
     masses = (Fraction(0), Fraction(2, 5), Fraction(3, 5))
     return {f"α = {as_float(a):g}": Uniform((1 - a) / (2 * (delta - a)), a) for a in masses}
 
 
 def proof() -> Rearrangement:
-    """Return Theorem 2's proof from a staircase-shaped noise, at δ = 0.6, Δ = 3, ℓ2."""
+    """Return the proof of Theorem 2 for noise in steps, at δ = 0.6, Δ = 3, ℓ2."""
     heights = [Fraction(h, 40) for h in (1, 2, 3, 6, 8, 8, 6, 3, 2, 1)]
     staircase = Steps(range(-5, 6), heights)
     return rearrange(staircase, Privacy(delta=Fraction(3, 5)), sensitivity=3, cost=l2, cells=3)
 
 
-def _compared(delta: Fraction, cost: Cost) -> Row:
+def _compare(delta: Fraction, cost: Cost) -> Row:
     stated = papers_sigma(delta) ** (1 if cost is l1 else 2)
     tight = gaussian_cost(tight_sigma(delta), cost)
     best = least(delta, cost)

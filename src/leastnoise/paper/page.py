@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from leastnoise import plots
 from leastnoise.core.exact import as_float, format_rounded
@@ -16,11 +16,13 @@ from leastnoise.paper.statements import Claim, claims
 from leastnoise.plots import _laws, library, styled, titled
 
 if TYPE_CHECKING:
+    from altair.typing import ChartType
+
     from leastnoise.paper.rearrangement import Rearrangement
 
 
-def rearrangement(proof: "Rearrangement") -> Any:
-    """Draw the stages of Theorem 2's proof side by side, on one scale, with what each costs."""
+def rearrangement(proof: "Rearrangement") -> "ChartType":
+    """Draw the stages of the proof of Theorem 2 side by side on one scale, with their costs."""
     alt = library()
     top = max(as_float(max(stage.noise.heights)) for stage in proof.stages)
     reach = 1.08 * max(as_float(stage.noise.radius) for stage in proof.stages)
@@ -43,19 +45,31 @@ AISTATS 2019. Everything below was computed and drawn by `leastnoise paper`; Δ 
 
 
 def write(folder: str | Path) -> Path:
-    """Write everything into ``folder``, made if need be, and return the page's path."""
+    """Write the recomputed tables, figures and claims of the paper as files.
+
+    Args:
+        folder: The folder to write to; it is created if necessary.
+
+    Returns:
+        The path of the page, ``paper.md``.
+
+    Raises:
+        InvalidParameter: If the folder cannot be created or written.
+        Unsupported: If Altair is not installed.
+    """
     target = Path(folder)
     if target.exists() and not target.is_dir():
         raise InvalidParameter(
-            f"the paper is written into a folder, got a file called {target.name!r}. "
-            "Give a folder, or a name that is not taken."
+            "folder must be a folder",
+            got=f"the file {target.name!r}",
+            fix="Use a folder, or a new name.",
         )
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidParameter(
-            f"the paper is written into a folder; {target.name!r} could not be made "
-            f"({type(error).__name__}). Give a folder of your own."
+            f"The folder {target.name!r} cannot be created ({type(error).__name__})",
+            fix="Use a folder where you can write.",
         ) from error
     parts = [_HEAD, _claims_table(claims())]
     for name, title, cost in (
@@ -76,8 +90,8 @@ def write(folder: str | Path) -> Path:
     return page
 
 
-def _figures() -> dict[str, tuple[Any, Sequence[numbers.Row], str]]:
-    """Return each figure with its data and the sentence under it."""
+def _figures() -> dict[str, tuple["ChartType", Sequence[numbers.Row], str]]:
+    """Return each figure with its data and its caption."""
     ratio, discrete, both = numbers.ratios(), numbers.consistency(), numbers.readings()
     return {
         "ratio": (

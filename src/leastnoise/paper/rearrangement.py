@@ -1,4 +1,4 @@
-"""Lemma 1, and the proof of Theorem 2 as a program: from any decreasing noise to P_α."""
+"""Lemma 1 and the proof of Theorem 2 as a program: from any unimodal noise to P_α (GDGK19)."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -7,7 +7,6 @@ from itertools import pairwise
 from leastnoise.core.exact import (
     Interval,
     Number,
-    format_exact,
     format_rounded,
     parse_count,
     parse_positive,
@@ -23,19 +22,26 @@ _MOST_CELLS = 5000
 
 
 def symmetrize(noise: Steps) -> Steps:
-    """Return the noise mixed half and half with its mirror image (GDGK19, Lemma 1).
+    """Mix noise half and half with its mirror image (GDGK19, Lemma 1).
 
-    It is as private and costs as much: H of a mixture is at most the mean of the two H, which are
-    equal over all moves |d| ≤ Δ, and the cost is symmetric.
+    The mixture satisfies the same guarantee at the same cost: the hockey-stick divergence of a
+    mixture is at most the mean of the two divergences, whose maxima over all shifts |d| ≤ Δ are
+    equal, and the cost is symmetric.
+
+    Args:
+        noise: Steps, symmetric or not.
+
+    Raises:
+        InvalidParameter: If the noise is not ``Steps``.
 
     >>> symmetrize(Steps([0, 1], [1]))
     Steps(2 pieces from -1 to 1)
     """
     if not isinstance(noise, Steps):
         raise InvalidParameter(
-            "only Steps are symmetrized",
+            "noise must be Steps",
             got=quote(noise),
-            fix="Give Steps(breaks, heights).",
+            fix="Use Steps(breaks, heights).",
         )
     breaks = sorted({*noise.breaks, *(-x for x in noise.breaks)})
     heights = [
@@ -51,7 +57,7 @@ def symmetrize(noise: Steps) -> Steps:
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of the proof: the noise it ends in and what that costs."""
+    """One stage of the proof: its name, the resulting noise and its cost."""
 
     name: str
     noise: Steps
@@ -60,13 +66,14 @@ class Stage:
 
 @dataclass(frozen=True)
 class Rearrangement:
-    """Theorem 2's proof, stage by stage.
+    """The proof of Theorem 2, stage by stage; built by :func:`rearrange`.
 
     Attributes:
-        start: What the given noise costs.
-        stages: Discretise, then three rearrangements. The first may raise the cost by an amount
-            that vanishes with the cells; the others never do. Every one keeps the promise.
-        result: The P_α it ends in.
+        start: The cost of the given noise.
+        stages: The discretization, then three rearrangements. The first stage may increase the cost
+            by an amount that vanishes as the cells shrink. The others never do. The noise of every
+            stage satisfies the guarantee.
+        result: The resulting P_α.
     """
 
     start: Interval
@@ -84,27 +91,35 @@ class Rearrangement:
 def rearrange(
     noise: Noise, privacy: Privacy, *, sensitivity: Number, cost: Cost, cells: Number = 64
 ) -> Rearrangement:
-    """Turn any decreasing (0, δ)-private noise into a P_α that costs no more (Theorem 2's proof).
+    """Turn any unimodal (0, δ)-private noise into a P_α of at most the same cost (Theorem 2).
 
     Args:
-        noise: Symmetric and never rising away from 0; bounded.
-        privacy: A promise (0, δ) that it keeps.
-        sensitivity: Δ.
-        cost: What an error costs.
-        cells: Into how many cells half of Δ is cut at stage 0. Free where the noise is constant on
-            them.
+        noise: Bounded symmetric unimodal noise.
+        privacy: A guarantee (0, δ) that the noise satisfies.
+        sensitivity: Δ, how much one person can change the true answer.
+        cost: The cost of an error.
+        cells: The number of cells into which stage 0 cuts half of Δ. Stage 0 costs nothing if the
+            noise is constant on the cells. Default: 64.
+
+    Returns:
+        All stages with their costs, and the resulting P_α.
 
     Raises:
-        InvalidParameter: If the noise is not symmetric and decreasing, saying where.
-        NotPrivate: If it does not keep the promise, with the worst move.
+        InvalidParameter: If the noise is not bounded, symmetric and unimodal.
+        NotPrivate: If the noise does not satisfy the guarantee; the error names the worst shift.
+
+    >>> from leastnoise import l1
+    >>> hill = Steps([-3, -1, 1, 3], ["1/8", "1/4", "1/8"])
+    >>> rearrange(hill, Privacy(delta="3/5"), sensitivity=2, cost=l1, cells=8).result
+    Uniform(radius=2, atom=0.2)
     """
     as_cost(cost)
     # Callers without a type checker can pass anything.
     if not isinstance(privacy, Privacy) or privacy.epsilon:  # type: ignore[redundant-expr]
         raise InvalidParameter(
-            "Theorem 2 is about promises (0, δ)",
+            "privacy must be a guarantee (0, δ)",
             got=f"{privacy!r}",
-            fix="Give Privacy(delta=…).",
+            fix="Use Privacy(delta=…).",
         )
     half = parse_positive(sensitivity, "sensitivity") / 2
     parts = parse_count(cells, "cells", least=1)
@@ -120,7 +135,7 @@ def rearrange(
     in_cells = record("0 cut into cells", _in_cells(noise, radius, half / parts))
     level = in_cells.pdf_before(half)
     outside = 1 - in_cells.between(-half, half)
-    # δ < 1 leaves mass outside, and decreasing noise has at least that density just inside.
+    # As δ < 1, some mass lies outside, and unimodal noise has at least its density just inside.
     reach = half + outside / (2 * level)
     record("1 level beyond half of Δ", _levelled_outside(in_cells, half, level, reach))
     atom = 1 - 2 * level * reach
@@ -132,7 +147,7 @@ def rearrange(
 
 
 def _in_cells(noise: Noise, radius: Fraction, cell: Fraction) -> Steps:
-    """Return the noise made level on every cell, the mass at 0 kept (stage 0)."""
+    """Return the noise averaged over every cell, with its point mass at 0 (stage 0)."""
     atom = noise.mass(Fraction(0)) - (1 - noise.mass(Fraction(0)))
     last = -(-radius // cell)
     edges = [i * cell for i in range(last + 1)]
@@ -143,7 +158,7 @@ def _in_cells(noise: Noise, radius: Fraction, cell: Fraction) -> Steps:
 
 
 def _levelled_outside(noise: Steps, half: Fraction, level: Fraction, reach: Fraction) -> Steps:
-    """Return the noise with all mass beyond Δ/2 in one step at the level just inside (stage 1)."""
+    """Return the noise with all mass beyond Δ/2 in one step at the density inside (stage 1)."""
     inner = [x for x in noise.breaks if -half < x < half]
     breaks = sorted({-reach, -half, *inner, half, reach})
     heights = [
@@ -158,31 +173,31 @@ def _hat(reach: Fraction, level: Fraction, atom: Fraction) -> Steps:
 
 
 def _checked_radius(noise: Noise, half: Fraction, parts: int) -> Fraction:
-    """Return the radius of a noise; reject one that is not decreasing, or has too many cells."""
+    """Return the radius of noise; reject noise that is not unimodal, or has too many cells."""
     if isinstance(noise, LatticeNoise):
         raise InvalidParameter(
-            "a noise to rearrange must be decreasing on the line",
-            got="one on a lattice, whose atoms away from 0 forbid that (GDGK19, Lemma 2)",
-            fix="Give a Uniform or Steps.",
+            "noise must have a unimodal density",
+            got="noise on a lattice, with point masses away from 0 (GDGK19, Lemma 2)",
+            fix="Use Uniform or Steps.",
         )
     if not isinstance(noise, Noise):  # callers without a type checker can pass anything
         raise InvalidParameter(
-            "Theorem 1 is read from a family's own law",
-            got=f"{type(noise).__name__}, moved by {format_exact(2 * half)}, which has none here",
-            fix="Ask its Profile instead.",
+            "noise must be a noise distribution of leastnoise",
+            got=f"an object of type {type(noise).__name__}",
+            fix="Use Uniform or Steps.",
         )
-    noise.total_variation(2 * half)  # rejects what is not symmetric and decreasing
+    noise.total_variation(2 * half)  # rejects noise that is not symmetric and unimodal
     radius = noise.radius
     if isinstance(radius, float):
         raise InvalidParameter(
-            "a noise to rearrange must have a largest size",
-            got=f"{type(noise).__name__}, which has none",
-            fix="Give a Uniform or Steps.",
+            "noise must be bounded",
+            got=f"{type(noise).__name__} noise, which is unbounded",
+            fix="Use Uniform or Steps.",
         )
     if radius / half * parts > _MOST_CELLS:
         raise InvalidParameter(
-            f"a noise may be cut into at most {_MOST_CELLS} cells on each side",
+            f"noise must be cut into at most {_MOST_CELLS} cells on each side",
             got="more",
-            fix="Give fewer cells, or a narrower noise.",
+            fix="Use fewer cells, or narrower noise.",
         )
     return radius

@@ -1,4 +1,4 @@
-"""What the paper says, what comes out, and a sentence where the two differ."""
+"""The claims of the paper, recomputed, with a remark if the result differs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +22,15 @@ COUNTER_EXAMPLE = Steps(
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of the paper, recomputed."""
+    """One claim of the paper, recomputed.
+
+    Attributes:
+        where: The place in the paper.
+        claimed: The claim.
+        recomputed: The recomputed result.
+        agrees: Whether the two agree.
+        remark: A remark, if there is one.
+    """
 
     where: str
     claimed: str
@@ -32,7 +40,11 @@ class Claim:
 
 
 def claims() -> list[Claim]:
-    """Return every claim of the paper that can be checked, in its order."""
+    """Recompute every claim of the paper that can be verified, in the order of the paper.
+
+    >>> claims()[0].where, claims()[0].agrees
+    ('Lemma 1', True)
+    """
     return [*_lemmas(), *_theorems(), *_gaussian(), *_readings(), *_discrete(), *_footnote()]
 
 
@@ -43,7 +55,7 @@ def _lemmas() -> Iterator[Claim]:
     before, after = (Profile(noise, sensitivity=1).advantage for noise in (skew, even))
     yield Claim(
         "Lemma 1",
-        "symmetrising keeps privacy and cost",
+        "symmetrizing preserves privacy and cost",
         f"on a skew noise: E X² {_n(skew.expected(l2))} → {_n(even.expected(l2))}, "
         f"δ {_n(before)} → {_n(after)}",
         kept and after <= before,
@@ -95,7 +107,7 @@ def _theorems() -> Iterator[Claim]:
 
 
 def _theorem_3(p: Fraction) -> Claim:
-    """Compare the closed form with the least over a grid of masses at the origin."""
+    """Compare the closed form with the minimum over a grid of point masses at 0."""
     cost = lp(p)
     agrees = True
     for delta in (Fraction(i, 20) for i in range(1, 20)):
@@ -220,7 +232,7 @@ def _footnote() -> Iterator[Claim]:
 
 
 def _close(number: Fraction, claimed: Fraction | int) -> bool:
-    """Whether a limit is met: within a thousandth, at δ = 10⁻⁶."""
+    """Return whether a limit is met within a thousandth, at δ = 10⁻⁶."""
     return abs(number - claimed) <= claimed * Fraction(1, 1000)
 
 

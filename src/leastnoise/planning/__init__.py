@@ -1,4 +1,4 @@
-"""Compare mechanisms, plan several answers, find the guarantee that an accuracy needs."""
+"""Compare noise, plan several answers, and find the guarantee that an accuracy needs."""
 
 from leastnoise.deprecation import renamed_names
 from leastnoise.planning.accuracy import privacy_for

@@ -1,6 +1,7 @@
-"""What families of noise cost by formula, for one of several equal releases; without a certificate.
+"""The costs of families of noise by their formulas, for one of several equal releases.
 
-For searches and curves only: noise that is to be drawn is calibrated, which proves its guarantee.
+They are for searches and curves only and have no certificates. Noise for releases is calibrated,
+which proves its guarantee.
 """
 
 from collections.abc import Callable
@@ -12,27 +13,27 @@ from leastnoise.core.basic_composition import joint_sensitivity, split_evenly
 from leastnoise.core.noise import Rounded, Smooth
 from leastnoise.errors import InvalidParameter, Unsupported
 
-# Noise of many steps is left out of the search over many releases below this ε of one release:
-# it then costs as much as truncated Laplace noise, within a thousandth, and takes long.
+# Below this ε per release, the search over many releases omits noise of many steps: it then costs
+# the same as truncated Laplace noise within a thousandth, and takes long to compute.
 _MANY_STEPS = Fraction(1, 16)
 
 
-def one_of(problem: Problem, releases: int, family: str | None = None) -> Problem:
-    """Return the question for one of several releases; a Gaussian's is for all of them."""
+def problem_per_release(problem: Problem, releases: int, family: str | None = None) -> Problem:
+    """Return the problem of one of several releases; for Gaussian noise, of all together."""
     if family is not None and FAMILIES[family].is_gaussian:
         return replace(problem, sensitivity=joint_sensitivity(problem.sensitivity, releases))
     return replace(problem, privacy=split_evenly(problem.privacy, releases))
 
 
-def gaussian_ahead(problem: Problem, releases: int) -> bool:
-    """Tell whether the Gaussian is the cheapest of the closed forms for so many releases."""
+def is_gaussian_cheapest(problem: Problem, releases: int) -> bool:
+    """Return whether Gaussian noise is the cheapest closed form for a number of releases."""
     cost = closed_cost("gaussian", problem, releases)
     if cost is None:
         return False
     rivals = {name: family for name, family in FAMILIES.items() if not family.is_gaussian}
     others = [name for name, family in rivals.items() if not family.many_steps]
     if problem.privacy.epsilon / releases >= _MANY_STEPS:
-        # Last, because they take longest and one that is ahead is enough.
+        # Last, because they take longest and one cheaper family is enough.
         others += [name for name, family in rivals.items() if family.many_steps]
     for name in others:
         other = closed_cost(name, problem, releases)
@@ -42,44 +43,48 @@ def gaussian_ahead(problem: Problem, releases: int) -> bool:
 
 
 def closed_cost(family: str, problem: Problem, releases: int) -> Fraction | None:
-    """Return what a family costs in each of so many releases; None where it cannot keep it."""
-    one = one_of(problem, releases, family)
+    """Return the cost of a family in each of several releases.
+
+    None if the family cannot satisfy the guarantee.
+    """
+    part = problem_per_release(problem, releases, family)
     try:
         if FAMILIES[family].is_gaussian and problem.integer:
-            return Rounded(Fraction(1), on_line(family, one)).expected(problem.cost)
-        return FAMILIES[family].find(one).expected(problem.cost)
+            return Rounded(Fraction(1), find_continuous(family, part)).expected(problem.cost)
+        return FAMILIES[family].find(part).expected(problem.cost)
     except (InvalidParameter, Unsupported):
         return None
 
 
-def on_line(family: str, problem: Problem) -> Smooth:
-    """Return the smooth noise of a family for a question that is taken to be of real answers."""
+def find_continuous(family: str, problem: Problem) -> Smooth:
+    """Return the continuous noise of a family for a problem, as if its answers were real."""
     noise = FAMILIES[family].find(replace(problem, integer=False))
     if not isinstance(noise, Smooth):
         raise Unsupported(
-            "releases share a promise under smooth noise only",
+            "noise that several releases share must have a smooth density",
             got=f"{noise!r}",
+            fix="Use Gaussian noise.",
         )
     return noise
 
 
-def drawn_of(noise: Smooth, sensitivity: Fraction, *, integer: bool) -> Rounded:
-    """Return what is drawn of noise that answers share: on the integers, or the lattice of Δ.
+def discretize_shared(noise: Smooth, sensitivity: Fraction, *, integer: bool) -> Rounded:
+    """Discretize noise that several answers share, on the integers or on the lattice of Δ.
 
-    On the lattice each answer moves by whole steps, and the noise is stretched as much as that move
-    is longer than Δ, so that Δ/σ stays as it is.
+    On the lattice each answer shifts by full steps. The noise is stretched by the factor by which
+    the largest shift exceeds Δ, so that Δ/σ does not change.
     """
     return Rounded(Fraction(1), noise) if integer else noise.discretize(sensitivity)
 
 
-# From which number of releases on the Gaussian is the cheapest is looked for up to here.
+# The largest number of releases in the search for where Gaussian noise becomes the cheapest.
 MOST_RELEASES = 10_000
 
 
-def first_release(ahead: Callable[[int], bool]) -> int | None:
-    """Return the least k ≤ 10⁴ at which something holds that goes on holding, or None.
+def find_first_count(ahead: Callable[[int], bool]) -> int | None:
+    """Return the smallest k ≤ 10⁴ with ``ahead(k)``, or None, if it holds from some k on.
 
-    By doubling, then halving.
+    The search doubles k, then bisects.
     """
     low, high = 0, 1
     while not ahead(high):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 from leastnoise.calibration import (
     FAMILIES,
@@ -44,11 +43,11 @@ from leastnoise.mechanism import (
 )
 from leastnoise.planning.closed_forms import (
     MOST_RELEASES,
-    drawn_of,
-    first_release,
-    gaussian_ahead,
-    on_line,
-    one_of,
+    discretize_shared,
+    find_continuous,
+    find_first_count,
+    is_gaussian_cheapest,
+    problem_per_release,
 )
 from leastnoise.planning.numeric_query import USUAL
 from leastnoise.rendering import as_text, html_notes, html_table
@@ -83,24 +82,28 @@ def compare(
     gap: Number = Fraction(1, 1000),
     seconds: Number = 10,
 ) -> "Comparison":
-    """Put all noises that keep a promise side by side, cheapest first.
+    """Compare all noise that satisfies a guarantee, cheapest first.
 
     Args:
-        privacy: What is promised, of all releases together.
+        privacy: The guarantee for all releases together.
         sensitivity: Δ, how much one person can change each true answer.
-        cost: What an error costs.
-        integer: Whether true answers are whole numbers.
-        shape: ``"unimodal"`` for noises that never rise away from 0, or ``"any"``.
-        releases: How many answers are to be released under the one promise, all with equal noise.
-            Each may promise (ε/k, 1 − (1−δ)^(1/k)); Gaussian noises share the promise exactly, as
-            one Gaussian noise moved by √k·Δ.
-        solve: Whether to put what calibrate finds and proves, ``"certified"``, among them; without
-            it only closed forms are compared, at once.
-        gap: How near to the least the optimum must come, as for :func:`leastnoise.calibrate`.
-        seconds: How long to solve.
+        cost: The cost of an error. Default: ``l1``, |error|.
+        integer: Whether true answers are integers. Default: False.
+        shape: The class of noise: ``"unimodal"`` for symmetric unimodal noise, or ``"any"``.
+            Default: ``"unimodal"``.
+        releases: The number k of answers that share the guarantee, all with equal noise. Each
+            satisfies (ε/k, 1 − (1−δ)^(1/k)); Gaussian noise is accounted for exactly, as one
+            Gaussian release of sensitivity √k·Δ. Default: 1.
+        solve: Whether to include the noise that :func:`calibrate` finds and certifies, as
+            ``"certified"``. If False, only closed forms are compared, at once. Default: True.
+        gap: The accepted gap of the solver, as for :func:`calibrate`. Default: 1/1000.
+        seconds: The time limit of the solver. Default: 10.
+
+    Returns:
+        The noise of each family with its costs and errors, and the excluded families.
 
     Raises:
-        InvalidParameter: If the question is wrong or no noise keeps the promise.
+        InvalidParameter: If an argument is invalid, or no noise satisfies the guarantee.
 
     >>> comparison = compare(Privacy(delta="0.1"), sensitivity=1)
     >>> [row.family for row in comparison]
@@ -108,43 +111,45 @@ def compare(
     >>> comparison.excluded["staircase"]
     'the staircase needs ε > 0'
     """
-    moved = parse_sensitivity(privacy, sensitivity, cost, integer=integer)
+    shift = parse_sensitivity(privacy, sensitivity, cost, integer=integer)
     effort = parse_effort(solve, gap, seconds)
-    problem = Problem(privacy, moved, cost, integer, parse_shape(shape))
+    problem = Problem(privacy, shift, cost, integer, parse_shape(shape))
     many = parse_count(releases, "releases", least=1)
-    found, refused = _by_family(problem, many)
+    found, excluded = _by_family(problem, many)
     bounds = [_bound(problem)]
     if solve or not found:
         try:
-            found[CERTIFIED] = least = calibrate_problem(one_of(problem, many), effort)
+            found[CERTIFIED] = least = calibrate_problem(problem_per_release(problem, many), effort)
             whole = least if many == 1 else calibrate_problem(problem, effort)
             bounds.append(whole.certificate.lower_bound)
         except (InvalidParameter, Unsupported) as error:
             if not found:
                 raise
-            refused[CERTIFIED] = error.problem
+            excluded[CERTIFIED] = error.problem
     bound = max(bounds)
     rows = [
-        Contender.of(name, law, bound)
-        if isinstance(law, Mechanism)
-        else Contender.shared(name, law, problem, bound)
-        for name, law in found.items()
+        Contender.of(name, noise, bound)
+        if isinstance(noise, Mechanism)
+        else Contender.shared(name, noise, problem, bound)
+        for name, noise in found.items()
     ]
     rows.sort(key=lambda row: (row.cost, row.family != CERTIFIED))
-    return Comparison(problem, many, tuple(rows), refused, bound)
+    return Comparison(problem, many, tuple(rows), excluded, bound)
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Noises that keep one promise, cheapest first. Made by :func:`compare`.
+    """Noise that satisfies one guarantee, cheapest first; built by :func:`compare`.
+
+    It has a length and iterates over its rows; ``comparison["laplace"]`` is the row of a family.
 
     Attributes:
-        asked: The question, with the promise of all releases together.
-        releases: How many releases share the promise.
-        rows: The noises, cheapest first.
-        excluded: Why the other families cannot keep the promise, by name.
-        lower_bound: No noise of the class costs less in any of the releases: proved for one release
-            under the whole promise.
+        asked: The problem, with the guarantee for all releases together.
+        releases: The number of releases that share the guarantee.
+        rows: The noise of each family, cheapest first.
+        excluded: The reasons why other families cannot be used, by name.
+        lower_bound: A proved lower bound of the cost of one release, among noise of the class that
+            satisfies the total guarantee in that release alone.
     """
 
     asked: Problem
@@ -158,24 +163,24 @@ class Comparison:
 
     @property
     def privacy(self) -> Privacy:
-        """What is promised of all releases together."""
+        """The guarantee for all releases together."""
         return self.asked.privacy
 
     @property
     def per_release(self) -> Privacy:
-        """What each release promises by itself, but for Gaussian noise."""
+        """The guarantee of each release by itself, except for Gaussian noise."""
         return split_evenly(self.privacy, self.releases)
 
     @cached_property
     def gaussian_wins_from(self) -> int | None:
-        """From how many releases on the Gaussian is the cheapest of the closed forms.
+        """The number of releases from which on Gaussian noise is the cheapest closed form.
 
-        Looked for up to 10⁴ by doubling and halving, which takes it that the Gaussian stays ahead;
-        None if it is never ahead.
+        The search up to 10⁴ doubles and bisects, so it assumes that Gaussian noise stays the
+        cheapest. None if Gaussian noise never is.
         """
         if not self.privacy.delta:
-            return None  # no Gaussian keeps the promise
-        return first_release(lambda k: gaussian_ahead(self.asked, k))
+            return None  # Gaussian noise requires δ > 0
+        return find_first_count(lambda k: is_gaussian_cheapest(self.asked, k))
 
     def __iter__(self) -> "Iterator[Contender]":
         return iter(self.rows)
@@ -190,19 +195,26 @@ class Comparison:
         for row in self.rows:
             if row.family == family:
                 return row
-        why = self.excluded.get(family)
+        if family in self.excluded:
+            raise InvalidParameter(
+                f"The family {family} is not in this comparison: {self.excluded[family]}",
+                fix="Use a family of its rows.",
+            )
         names = ", ".join(row.family for row in self.rows)
         raise InvalidParameter(
-            f"a family must be one of those compared, {names}, "
-            f"{why or f'got {quote(family)}'}. Choose one of them."
+            f"family must be one of {names}", got=quote(family), fix="Use one of these names."
         )
 
     def explain(self, *, people: int | None = None) -> str:
-        """Say in plain words what the promise means (:meth:`leastnoise.Privacy.explain`)."""
+        """Return the meaning of the guarantee in plain words (:meth:`Privacy.explain`).
+
+        Args:
+            people: The number of people that the data is about, if it is public. Default: unknown.
+        """
         return self.privacy.explain(people=people)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison for JSON: exact numbers as texts."""
+    def to_dict(self) -> dict[str, object]:
+        """Return the comparison for JSON, with exact numbers as strings."""
         problem = self.asked
         many = {"gaussian_overtakes_at": self.gaussian_wins_from} if self.releases > 1 else {}
         return {
@@ -237,22 +249,23 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A noise that keeps the promise of a comparison.
+    """Noise of one family that satisfies the guarantee of a comparison: a row of its table.
 
     Attributes:
-        family: Its name: ``"certified"`` for what calibrate finds without one.
-        noise: The law as its theorem has it, on the line or on the integers.
-        cost: The expected cost of one answer: exact or a proved upper bound.
-        ratio: How many times the lower bound that is; ``math.inf`` where the bound is 0.
-        radius: No error of what is drawn is larger, rounding included; ``math.inf`` where there
-            is no largest.
-        half_width: 95 % of what is drawn stays within this, rounding included.
-        infinity_mass: With this probability, at the most, an output proves outright that the true
-            answer is not a neighbor's (:attr:`leastnoise.Profile.infinity_mass`, as drawn).
-        exact_probability: With this probability the exact value leaves
+        family: The name of the family; ``"certified"`` for the noise that :func:`calibrate` finds
+            without a family.
+        noise: The noise distribution of the theorem: continuous, or on the integers.
+        cost: The expected cost of one answer: exact, or a proved upper bound.
+        ratio: The cost divided by the lower bound; ``math.inf`` if the bound is 0.
+        radius: The maximum error of the discretized noise, rounding included; ``math.inf`` if the
+            noise is unbounded.
+        half_width: The error that 95% of releases stay within, rounding included.
+        infinity_mass: The largest probability of an output that is impossible for a neighbor
+            (:attr:`leastnoise.Profile.infinity_mass` of the discretized noise).
+        exact_probability: The probability of an exact release
             (:attr:`leastnoise.Mechanism.exact_probability`).
-        mechanism: What releases each answer; None for Gaussian noise that several releases share,
-            for it keeps the promise of all of them and none of its own is stated.
+        mechanism: The mechanism of each release; None for Gaussian noise that several releases
+            share, because one of them does not satisfy a stated part of the total guarantee.
     """
 
     family: str
@@ -268,7 +281,7 @@ class Contender:
 
     @classmethod
     def of(cls, family: str, mechanism: Mechanism, bound: Fraction) -> "Contender":
-        """Ask a mechanism for all that is compared."""
+        """Return the row of a mechanism."""
         return cls(
             family=family,
             noise=mechanism.noise,
@@ -283,25 +296,25 @@ class Contender:
 
     @classmethod
     def shared(cls, family: str, noise: Smooth, problem: Problem, bound: Fraction) -> "Contender":
-        """Return a Gaussian noise that several releases share, each moved by Δ."""
-        drawn = drawn_of(noise, problem.sensitivity, integer=problem.integer)
-        law = drawn if problem.integer else noise
-        cost = law.expected(problem.cost)
-        rounding = rounding_error(drawn.step, integer=problem.integer)
+        """Return the row of Gaussian noise that several releases share."""
+        discretized = discretize_shared(noise, problem.sensitivity, integer=problem.integer)
+        ideal = discretized if problem.integer else noise
+        cost = ideal.expected(problem.cost)
+        rounding = rounding_error(discretized.step, integer=problem.integer)
         return cls(
             family=family,
-            noise=law,
+            noise=ideal,
             cost=cost,
             ratio=_times(cost, bound),
             radius=math.inf,
-            half_width=drawn.within(USUAL) * drawn.step + rounding,
-            infinity_mass=Fraction(0),  # it has no largest size
-            exact_probability=drawn.weight(0) if problem.integer else Fraction(0),
+            half_width=discretized.within(USUAL) * discretized.step + rounding,
+            infinity_mass=Fraction(0),  # the noise is unbounded
+            exact_probability=discretized.weight(0) if problem.integer else Fraction(0),
             mechanism=None,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON: exact numbers as texts, and the cost as a float beside."""
+    def to_dict(self) -> dict[str, object]:
+        """Return the row for JSON, with exact numbers as strings and the cost as a float too."""
         return {
             "family": _STORED.get(self.family, self.family),
             "noise": repr(self.noise),
@@ -364,33 +377,33 @@ def _notes(comparison: Comparison) -> list[str]:
 def _by_family(
     problem: Problem, releases: int
 ) -> tuple[dict[str, Mechanism | Smooth], dict[str, str]]:
-    """Return what each family has to offer, and why the others have nothing."""
+    """Return the noise of each family, and the reasons why other families have none."""
     found: dict[str, Mechanism | Smooth] = {}
-    refused: dict[str, str] = {}
+    excluded: dict[str, str] = {}
     for name in FAMILIES:
-        one = one_of(problem, releases, name)
+        part = problem_per_release(problem, releases, name)
         try:
             if FAMILIES[name].is_gaussian and releases > 1:
-                found[name] = on_line(name, one)
+                found[name] = find_continuous(name, part)
                 continue
-            mechanism = calibrate_problem(one, Effort(), name)
+            mechanism = calibrate_problem(part, Effort(), name)
         except (InvalidParameter, Unsupported) as error:
-            refused[name] = error.problem
+            excluded[name] = error.problem
             continue
         if problem.shape == "unimodal" and not mechanism.noise.is_unimodal:
-            refused[name] = "it rises away from 0, and only noises that never do were asked for"
+            excluded[name] = "its density is not unimodal"
         else:
             found[name] = mechanism
-    return found, refused
+    return found, excluded
 
 
 def _bound(problem: Problem) -> Fraction:
-    """Return the best bound that is known at once."""
-    bounds = [problem.cost.value(Fraction(0)).lower]  # no error costs less than none
+    """Return the best lower bound that is known without the solver."""
+    bounds = [problem.cost.value(Fraction(0)).lower]  # the cost of no error
     with contextlib.suppress(InvalidParameter):
         evidence = CanonicalBound(integer=problem.integer)
         bounds.append(evidence.prove(problem.cost, problem.privacy, problem.sensitivity))
-        if not problem.privacy.epsilon:  # the least noise is known, or what it is known by
+        if not problem.privacy.epsilon:  # the optimal noise, or its bound, is known
             known = calibrate_problem(problem, Effort(solve=False))
             bounds.append(known.certificate.lower_bound)
     return max(bounds)

@@ -1,4 +1,4 @@
-"""One answer of a plan, with its sensitivity and its cost."""
+"""A numeric query of a plan, with its sensitivity, its cost and its target."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,21 +20,25 @@ USUAL = Fraction(19, 20)
 
 @dataclass(frozen=True, init=False)
 class NumericQuery:
-    """An answer to be released together with others, and how good it must be.
+    """Describe a numeric query that is released together with others (:func:`plan`).
 
     Args:
-        name: What the answer is called, in the plan and in what is released.
+        name: The name of the answer, in the plan and in the release.
         sensitivity: Δ, how much one person can change this answer.
-        cost: What an error costs; a plan makes the weighted sum of these least. Left out, it is
-            l1, or nothing where a target ``error`` is given.
-        integer: Whether the true answer is a whole number.
-        weight: How much this answer's cost counts beside the others': 1 if left out. It is refused
-            where there is a target alone, for then there is no cost that it could count for.
-        error: A target: errors must stay within ±error so often as ``confidence`` says. With a
-            cost it is a condition that the cheapest plan must meet.
-        confidence: How often, above 0 and below 1: 0.95 if left out. It is refused without
-            ``error``, for it says nothing then.
-        family: A kind of noise that this answer must have (``leastnoise.calibration.FAMILIES``).
+        cost: The cost of an error. The plan minimizes the weighted sum of expected costs. Default:
+            ``l1``, or no cost if ``error`` is given.
+        integer: Whether the true answer is an integer. Default: False.
+        weight: The weight of the cost in the sum, positive. It requires a cost. Default: 1.
+        error: The target: the error must stay within ±error with probability ``confidence``. If a
+            cost is given too, the cheapest plan that meets all targets is found. Default: no
+            target.
+        confidence: The probability of the target, above 0 and below 1. It requires ``error``.
+            Default: 0.95.
+        family: The family of noise for this answer (``leastnoise.calibration.FAMILIES``). Default:
+            the plan chooses.
+
+    Raises:
+        InvalidParameter: If an argument is invalid or would have no effect.
 
     >>> NumericQuery("visits", sensitivity=5, integer=True, error=40)
     NumericQuery('visits', sensitivity=5, integer=True, error=40)
@@ -61,50 +65,48 @@ class NumericQuery:
         confidence: Number | None = None,
         family: str | None = None,
     ) -> None:
-        """Read everything exactly, once, and refuse what is no question."""
-        _meant(cost, weight, error, confidence)
+        """Parse all arguments exactly, once."""
+        _reject_unused(cost, weight, error, confidence)
         if cost is None and error is None:
             cost = l1
-        read = {
-            "name": _name(name),
-            "sensitivity": whole_sensitivity(sensitivity, integer=_whole(integer)),
+        fields = {
+            "name": _parse_name(name),
+            "sensitivity": whole_sensitivity(sensitivity, integer=_parse_integer(integer)),
             "cost": None if cost is None else as_cost(cost),
             "integer": integer,
-            "weight": parse_positive(1 if weight is None else weight, "the weight of an answer"),
-            "error": None
-            if error is None
-            else parse_positive(error, "the target error of an answer"),
+            "weight": parse_positive(1 if weight is None else weight, "weight"),
+            "error": None if error is None else parse_positive(error, "error"),
             "confidence": parse_confidence(
                 USUAL if confidence is None else confidence, below_one="and below 1"
             ),
             "family": None if family is None else check_family(family, "what is cheapest"),
         }
-        for field, value in read.items():
+        for field, value in fields.items():
             object.__setattr__(self, field, value)
 
     @property
     def objective(self) -> Cost:
-        """The cost, or l1 where there is a target alone: what noise is looked for with."""
+        """The cost that noise is calibrated for: ``cost``, or l1 if there is only a target."""
         return self.cost or l1
 
     def __repr__(self) -> str:
-        said = [f"{self.name!r}", f"sensitivity={_plain(self.sensitivity)}"]
+        arguments = [f"{self.name!r}", f"sensitivity={_format_argument(self.sensitivity)}"]
         if self.cost is not None and (self.cost != l1 or self.error is not None):
-            said.append(f"cost={self.cost!r}")
+            arguments.append(f"cost={self.cost!r}")
         if self.integer:
-            said.append("integer=True")
+            arguments.append("integer=True")
         if self.weight != 1:
-            said.append(f"weight={_plain(self.weight)}")
+            arguments.append(f"weight={_format_argument(self.weight)}")
         if self.error is not None:
-            said.append(f"error={_plain(self.error)}")
+            arguments.append(f"error={_format_argument(self.error)}")
         if self.confidence != USUAL:
-            said.append(f"confidence={_plain(self.confidence)}")
+            arguments.append(f"confidence={_format_argument(self.confidence)}")
         if self.family is not None:
-            said.append(f"family={self.family!r}")
-        return f"NumericQuery({', '.join(said)})"
+            arguments.append(f"family={self.family!r}")
+        return f"NumericQuery({', '.join(arguments)})"
 
     def to_dict(self) -> dict[str, object]:
-        """Return it for JSON: exact numbers as texts."""
+        """Return the query for JSON, with exact numbers as strings."""
         return {
             "name": self.name,
             "sensitivity": format_ratio(self.sensitivity),
@@ -117,39 +119,42 @@ class NumericQuery:
         }
 
 
-def _meant(cost: object, weight: object, error: object, confidence: object) -> None:
-    """Refuse what would be ignored."""
+def _reject_unused(cost: object, weight: object, error: object, confidence: object) -> None:
+    """Reject arguments that would have no effect."""
     if confidence is not None and error is None:
         raise InvalidParameter(
-            "confidence says how often errors stay within a target, and needs one, got confidence "
-            "without error. Give error= too, or leave it out."
+            "confidence must come with a target error",
+            got="confidence without error",
+            fix="Add error=, or omit confidence=.",
         )
     if weight is not None and cost is None and error is not None:
         raise InvalidParameter(
-            "weight says how much a cost counts, and a target alone has none, got weight and error "
-            "without cost. Give cost= too, or leave it out."
+            "weight must come with a cost",
+            got="weight and error without cost",
+            fix="Add cost=, or omit weight=.",
         )
 
 
-def _name(name: object) -> str:
+def _parse_name(name: object) -> str:
     if isinstance(name, str) and name.strip() and name.isprintable():
         return name
     raise InvalidParameter(
-        "the name of an answer must be a text of printable characters that is not empty, "
-        f"got {quote(name)}. "
-        'Give for instance "visits".'
+        "name must be a non-empty string of printable characters",
+        got=quote(name),
+        fix='Use for example "visits".',
     )
 
 
-def _whole(integer: object) -> bool:
+def _parse_integer(integer: object) -> bool:
     if isinstance(integer, bool):
         return integer
     raise InvalidParameter(
-        f"integer must be True or False, got {quote(integer)}. "
-        "Say whether the true answer is a whole number."
+        "integer must be True or False",
+        got=quote(integer),
+        fix="Use True if the true answer is an integer.",
     )
 
 
-def _plain(number: Fraction) -> str:
+def _format_argument(number: Fraction) -> str:
     text = format_exact(number)
     return f"'{text}'" if "/" in text else text

@@ -1,11 +1,10 @@
-"""The ways to release the answers of a plan: what each draws and costs, or why it was refused."""
+"""The options of a plan: the noise and the cost of each, or the reason it was rejected."""
 
 import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from leastnoise.calibration import FAMILIES, Effort, Problem
 from leastnoise.core.exact import format_ratio
@@ -17,28 +16,31 @@ from leastnoise.ledger import privacy_to_json
 from leastnoise.mechanism import Mechanism, calibrate_problem, half_width
 from leastnoise.planning.numeric_query import NumericQuery
 
-# How all answers satisfy the guarantee together, as a plan prints it.
+# How the answers satisfy the guarantee together. These words are stored in JSON.
 EACH, SHARED, COMPOSED = "split", "shared", "composed"
-# The class of noise that plans search in.
+# The class of noise in which plans search.
 SHAPE = "unimodal"
 CLOSED_FORMS = Effort(solve=False)
+OUT_OF_TIME = "not searched because the time limit was reached"
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A row of a plan's table.
+    """One way to release the answers of a plan: a row of its table.
 
     Attributes:
-        family: The kind of noise: ``"least"`` for what solving finds for each answer,
-            ``"cheapest known"`` for the cheapest closed form of each where nothing is solved for.
-        how: ``"split"``: each answer keeps a part of the promise. ``"shared"``: all answers are one
-            Gaussian noise. ``"composed"``: what all of them tell together is worked out.
-        cost: The weighted sum of the costs; where there are targets alone, the largest error as
-            a part of its target. None if the option was refused.
-        promises: What each answer promises by itself.
-        costs: The expected cost of each answer as drawn: exact or a proved upper bound.
-        half_widths: So far the errors of each answer reach, as often as its confidence says.
-        refused: Why it cannot be had, or was not worked out.
+        family: The family of noise. ``"least"``: the noise that the solver finds for each answer.
+            ``"cheapest known"``: the cheapest closed form for each answer, without the solver.
+        how: ``"split"``: each answer satisfies a part of the guarantee. ``"shared"``: all answers
+            together are one Gaussian release. ``"composed"``: the total guarantee is computed by
+            composition.
+        cost: The weighted sum of expected costs; if there are only targets, the largest ratio of an
+            error to its target. None if the option was rejected.
+        promises: The guarantee of each answer by itself.
+        costs: The expected cost of the discretized noise of each answer: exact, or a proved upper
+            bound.
+        half_widths: The error that each answer stays within at its confidence.
+        refused: The reason why the option was rejected or not searched; None otherwise.
     """
 
     family: str
@@ -51,11 +53,11 @@ class Option:
 
     @property
     def name(self) -> str:
-        """The family, and how the promise is kept where it is not split."""
+        """The family, preceded by ``how`` unless the guarantee is split."""
         return self.family if self.how == EACH else f"{self.how} {self.family}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON: exact numbers as texts."""
+    def to_dict(self) -> dict[str, object]:
+        """Return the option for JSON, with exact numbers as strings."""
         return {
             "family": self.family,
             "how": self.how,
@@ -68,12 +70,12 @@ class Option:
 
 
 class OutOfTime(InvalidParameter):
-    """The seconds were up before it was worked out."""
+    """The time limit was reached before the search ended."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What is asked of a plan, read and checked; ``ends`` is when to stop searching."""
+class PlanProblem:
+    """The arguments of a plan, parsed and checked; the search stops at the time ``ends``."""
 
     privacy: Privacy
     wanted: tuple[NumericQuery, ...]
@@ -81,42 +83,43 @@ class Asked:
 
     @property
     def left(self) -> float:
-        """How many seconds are left to search and solve in; 0 where they are up."""
+        """The seconds that remain to search and solve; 0 after the time limit."""
         return max(0.0, self.ends - time.monotonic())
 
-    def in_time(self) -> None:
-        """Raise OutOfTime if no time is left."""
+    def check_time(self) -> None:
+        """Raise OutOfTime after the time limit."""
         if not self.left:
-            raise OutOfTime("passed over: the seconds were up")
+            raise OutOfTime(OUT_OF_TIME, fix="Allow more seconds.")
 
     @property
     def targets(self) -> bool:
         """Whether some answer has a target."""
-        return any(one.error is not None for one in self.wanted)
+        return any(query.error is not None for query in self.wanted)
 
     @property
     def different(self) -> set[object]:
-        """The answers that are not alike but for their names."""
+        """The distinct answers, apart from their names."""
         return {(w.sensitivity, w.objective, w.integer, w.weight, w.error) for w in self.wanted}
 
     @property
     def only_targets(self) -> bool:
-        """Whether no answer has a cost: then all errors are made small together."""
-        return all(one.cost is None for one in self.wanted)
+        """Whether no answer has a cost; then the largest ratio of error to target is minimized."""
+        return all(query.cost is None for query in self.wanted)
 
     def score(self, costs: tuple[Fraction, ...], widths: tuple[Fraction, ...]) -> Fraction:
-        """Return what is made least: the weighted costs, or the largest error to its target."""
+        """Return the objective: the weighted cost, or the largest ratio of error to target."""
         if self.only_targets:
-            return max(self.shares_of_targets(widths))
+            return max(self.target_ratios(widths))
         pairs = zip(self.wanted, costs, strict=True)
-        return sum((one.weight * cost for one, cost in pairs if one.cost is not None), Fraction(0))
+        costs_of = (query.weight * cost for query, cost in pairs if query.cost is not None)
+        return sum(costs_of, Fraction(0))
 
-    def shares_of_targets(self, widths: tuple[Fraction, ...]) -> list[Fraction]:
-        """Return each error as a part of its target, for the answers that have one."""
+    def target_ratios(self, widths: tuple[Fraction, ...]) -> list[Fraction]:
+        """Return the ratio of error to target of each answer that has a target."""
         pairs = zip(self.wanted, widths, strict=True)
-        return [width / one.error for one, width in pairs if one.error is not None]
+        return [width / query.error for query, width in pairs if query.error is not None]
 
-    def option(
+    def make_option(
         self,
         family: str,
         how: str,
@@ -124,19 +127,19 @@ class Asked:
         costs: tuple[Fraction, ...],
         widths: tuple[Fraction, ...],
     ) -> Option:
-        """Return the row of a way to release the answers; reject one that misses a target."""
-        if self.missed(widths):
-            raise InvalidParameter("it misses a target by a hair")
+        """Return an option of the plan; reject one that misses a target."""
+        if self.misses(widths):
+            raise InvalidParameter("it just misses a target", fix="Accept a larger error.")
         return Option(family, how, self.score(costs, widths), parts, costs, widths)
 
-    def missed(self, widths: tuple[Fraction, ...]) -> bool:
-        """Tell whether some target is not met."""
-        return any(share > 1 for share in self.shares_of_targets(widths))
+    def misses(self, widths: tuple[Fraction, ...]) -> bool:
+        """Return whether some target is not met."""
+        return any(ratio > 1 for ratio in self.target_ratios(widths))
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What is drawn for one answer, by its family, cost and width."""
+    """The family, the expected cost and the error of the discretized noise of one answer."""
 
     family: str
     cost: Fraction
@@ -145,7 +148,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An option, what makes its mechanisms, and the total ε it would need if it is refused."""
+    """An option, the function that builds its mechanisms, and the ε that a rejected one needs."""
 
     option: Option
     make: Callable[[], tuple[Mechanism, ...]] | None = None
@@ -153,54 +156,58 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Laws:
-    """What families draw for wanted answers, worked out once for all that are alike."""
+class NoiseCache:
+    """The discretized noise of families for the answers, computed once for equal answers."""
 
-    _found: dict[tuple[str, Problem], LatticeNoise] = field(default_factory=dict)
+    _noises: dict[tuple[str, Problem], LatticeNoise] = field(default_factory=dict)
     _costs: dict[tuple[str, Problem], Fraction] = field(default_factory=dict)
 
-    def drawn(self, family: str, one: NumericQuery, privacy: Privacy) -> LatticeNoise:
-        """Return what a family draws; it raises where it cannot keep the promise."""
-        problem = _problem(one, privacy)
+    def discretized(self, family: str, query: NumericQuery, privacy: Privacy) -> LatticeNoise:
+        """Return the discretized noise of a family; raise if it cannot satisfy the guarantee."""
+        problem = _problem_of(query, privacy)
         key = family, problem
-        if key not in self._found:
-            self._found[key] = FAMILIES[family].find(problem).discretize(problem.sensitivity)
-        return self._found[key]
+        if key not in self._noises:
+            self._noises[key] = FAMILIES[family].find(problem).discretize(problem.sensitivity)
+        return self._noises[key]
 
-    def width(self, family: str, one: NumericQuery, privacy: Privacy) -> Fraction:
-        """Return how far errors reach, as often as the answer's confidence says."""
-        return reach(self.drawn(family, one, privacy), one)
+    def width(self, family: str, query: NumericQuery, privacy: Privacy) -> Fraction:
+        """Return the error that an answer stays within at its confidence."""
+        return error_width(self.discretized(family, query, privacy), query)
 
-    def figures(self, family: str, one: NumericQuery, privacy: Privacy) -> Figures:
-        """Return what the drawn noise costs, without the answer's weight, and its width."""
-        key = family, _problem(one, privacy)
+    def figures(self, family: str, query: NumericQuery, privacy: Privacy) -> Figures:
+        """Return the expected cost of the discretized noise, without the weight, and its error."""
+        key = family, _problem_of(query, privacy)
         if key not in self._costs:
-            self._costs[key] = self.drawn(family, one, privacy).expected(one.objective)
-        return Figures(family, self._costs[key], self.width(family, one, privacy))
+            noise = self.discretized(family, query, privacy)
+            self._costs[key] = noise.expected(query.objective)
+        return Figures(family, self._costs[key], self.width(family, query, privacy))
 
 
-def reach(law: LatticeNoise, one: NumericQuery) -> Fraction:
-    """Return how far errors of what is drawn reach, rounding of the true answer included."""
-    return law.within(one.confidence) * law.step + rounding_error(law.step, integer=one.integer)
+def error_width(noise: LatticeNoise, query: NumericQuery) -> Fraction:
+    """Return the error that an answer stays within at its confidence, rounding included."""
+    steps = noise.within(query.confidence)
+    return steps * noise.step + rounding_error(noise.step, integer=query.integer)
 
 
 def calibrate_query(
-    one: NumericQuery, privacy: Privacy, family: str | None, effort: Effort = CLOSED_FORMS
+    query: NumericQuery, privacy: Privacy, family: str | None, effort: Effort = CLOSED_FORMS
 ) -> Mechanism:
-    """Return the mechanism of a family, or the least, for a wanted answer."""
-    return calibrate_problem(_problem(one, privacy), effort, family)
+    """Return the mechanism for an answer, of a family or the cheapest."""
+    return calibrate_problem(_problem_of(query, privacy), effort, family)
 
 
-def _problem(one: NumericQuery, privacy: Privacy) -> Problem:
-    return Problem(privacy, one.sensitivity, one.objective, one.integer, SHAPE)
+def _problem_of(query: NumericQuery, privacy: Privacy) -> Problem:
+    return Problem(privacy, query.sensitivity, query.objective, query.integer, SHAPE)
 
 
-def option_of(family: str, how: str, asked: Asked, mechanisms: tuple[Mechanism, ...]) -> Option:
-    """Return the row of a plan's table for mechanisms that are made."""
+def option_of(
+    family: str, how: str, problem: PlanProblem, mechanisms: tuple[Mechanism, ...]
+) -> Option:
+    """Return the option that has these mechanisms."""
     costs = tuple(mechanism.discretized.cost for mechanism in mechanisms)
     widths = tuple(
-        half_width(mechanism, one.confidence)
-        for mechanism, one in zip(mechanisms, asked.wanted, strict=True)
+        half_width(mechanism, query.confidence)
+        for mechanism, query in zip(mechanisms, problem.wanted, strict=True)
     )
     parts = tuple(mechanism.privacy for mechanism in mechanisms)
-    return Option(family, how, asked.score(costs, widths), parts, costs, widths)
+    return Option(family, how, problem.score(costs, widths), parts, costs, widths)

@@ -1,67 +1,68 @@
-"""The cells and notes of a plan, for text and HTML: costs and errors rounded up."""
+"""The title, cells and notes of a plan for text and HTML; costs and errors are rounded up."""
 
 from collections.abc import Sequence
 from decimal import ROUND_CEILING
 from fractions import Fraction
 
-from leastnoise.core.exact import format_exact, format_rounded
-from leastnoise.core.privacy import Privacy
+from leastnoise.core.exact import format_exact, format_rounded, format_short
+from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.planning.numeric_query import USUAL, NumericQuery
 from leastnoise.planning.options import COMPOSED, SHARED, Option
 
 _NONE = "–"
-# The errors of so many answers are shown for each way that was considered.
+# The number of answers whose errors are shown for each option.
 _FEW = 4
 
 
-def how_kept(how: str, answers: int) -> str:
-    """Say how the answers keep the promise together."""
+def explain_total(how: str, answers: int) -> str:
+    """Explain how the answers satisfy the guarantee together."""
     if how == SHARED:
         return (
-            "All answers share it: together their Gaussian noises are one, and what each promises "
-            "by itself is not what it adds to the others."
+            "All answers share the guarantee: together they are one Gaussian release. The "
+            "guarantees of the answers do not add up to the total."
         )
     if how == COMPOSED:
         return (
-            "What all answers tell together was worked out; it is less than the sum of what each "
-            "promises by itself."
+            "The total guarantee is computed by composition. It is stronger than the sum of the "
+            "guarantees of the answers."
         )
     if answers == 1:
         return "There is one answer."
-    return "Each answer keeps a part of it: the ε add up, and so do the δ but for a hair."
+    return "Each answer has a part of the guarantee: the ε add up, and the 1 − δ multiply."
 
 
 def title(privacy: Privacy, answers: int, chosen: Option) -> str:
-    """Return what stands above the tables."""
-    words = f"{answers} answers" if answers > 1 else "One answer"
-    return f"{words} about the same people under {privacy}, noise: {chosen.name}"
+    """Return the title above the tables."""
+    words = f"{answers} answers" if answers > 1 else "one answer"
+    return f"Plan for {words} with {format_guarantee(privacy)} in total, noise: {chosen.name}"
 
 
 def answer_cells(wanted: Sequence[NumericQuery], chosen: Option) -> list[list[str]]:
     """Return the names of the columns, then a line for each answer."""
-    lines = [["answer", "moves by", "weight", "ε", "δ", "cost", "errors within"]]
-    for i, (one, part) in enumerate(zip(wanted, chosen.promises, strict=True)):
-        often = "" if one.confidence == USUAL else f" ({format_exact(one.confidence * 100)} %)"
-        target = "" if one.error is None else f" of ± {format_exact(one.error)}"
+    lines = [["answer", "Δ", "weight", "ε", "δ", "cost", "95% error"]]
+    for i, (query, part) in enumerate(zip(wanted, chosen.promises, strict=True)):
+        level = format_exact(query.confidence * 100)
+        confidence = "" if query.confidence == USUAL else f" ({level}%)"
+        target = "" if query.error is None else f" of ± {format_exact(query.error)}"
         lines.append(
             [
-                one.name,
-                format_exact(one.sensitivity),
-                format_exact(one.weight) if one.cost is not None else _NONE,
+                query.name,
+                format_exact(query.sensitivity),
+                format_exact(query.weight) if query.cost is not None else _NONE,
                 _up(part.epsilon, 5),
-                _up(part.delta, 3),
-                _up(chosen.costs[i], 6) if one.cost is not None else _NONE,
-                f"± {_up(chosen.half_widths[i], 4)}{target}{often}",
+                format_short(Fraction(_up(part.delta, 3))),
+                _up(chosen.costs[i], 6) if query.cost is not None else _NONE,
+                f"± {_up(chosen.half_widths[i], 4)}{target}{confidence}",
             ]
         )
     return lines
 
 
 def option_cells(wanted: Sequence[NumericQuery], rows: Sequence[Option]) -> list[list[str]]:
-    """Return the names of the columns, then a line for each way that was worked out."""
+    """Return the names of the columns, then a line for each option that was not rejected."""
     chosen = rows[0].cost
-    figure = "error/target" if all(one.cost is None for one in wanted) else "cost of all"
-    lines = [["noise", figure, "× chosen", "errors within"]]
+    figure = "error/target" if all(query.cost is None for query in wanted) else "total cost"
+    lines = [["noise", figure, "× chosen", "95% errors"]]
     lines += [
         [
             row.name,
@@ -80,12 +81,15 @@ def _widths(row: Option) -> str:
     return ", ".join([*first, *(["…"] if len(row.half_widths) > _FEW else [])])
 
 
-def notes(together: Privacy, rows: Sequence[Option], answers: int) -> list[str]:
-    """Return what holds of all answers together, and why other ways were refused."""
+def notes(total: Privacy, wanted: Sequence[NumericQuery], rows: Sequence[Option]) -> list[str]:
+    """Return the total guarantee, the meaning of errors, and why other options were rejected."""
+    targets = " A target follows after “of”." if any(query.error for query in wanted) else ""
+    levels = any(query.confidence != USUAL for query in wanted)
+    other = " Another confidence follows in parentheses." if levels else ""
     return [
-        f"together: {together}. {how_kept(rows[0].how, answers)}",
-        "errors within: 95 % of them, as drawn, where nothing else is said.",
-        *(f"not {row.name}: {row.refused}." for row in rows if row.refused is not None),
+        f"Total guarantee: {format_guarantee(total)}. {explain_total(rows[0].how, len(wanted))}",
+        f"95% error: the error stays within it with probability 95%.{targets}{other}",
+        *(f"Not {row.name}: {row.refused}." for row in rows if row.refused is not None),
     ]
 
 

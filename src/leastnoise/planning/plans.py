@@ -1,7 +1,7 @@
-"""``plan``: several answers about the same people under one guarantee, and the proof of it.
+"""``plan``: noise for several answers about the same people, with a proof of the total guarantee.
 
-The search (:mod:`leastnoise.planning.search`) only proposes. What all answers satisfy together is
-proved here, from the noise that is drawn for them.
+The search (:mod:`leastnoise.planning.search`) only proposes noise. The total guarantee is proved
+here, from the discretized noise.
 """
 
 import time
@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
-from typing import Any
 
 from leastnoise.accounting import compose
 from leastnoise.calibration import Effort, parse_effort
 from leastnoise.core import basic_composition
 from leastnoise.core.exact import Number, format_exact, format_ratio, format_rounded, quote
 from leastnoise.core.noise import Gaussian, Rounded
-from leastnoise.core.privacy import Privacy, as_privacy
+from leastnoise.core.privacy import Privacy, as_privacy, format_guarantee
 from leastnoise.core.withholding import without_values
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
@@ -24,13 +23,15 @@ from leastnoise.ledger import UNRECORDED, Ledger, Recording, Spending, Unrecorde
 from leastnoise.mechanism import Answer, Mechanism, check_allow_exact, numbers
 from leastnoise.planning import plan_text
 from leastnoise.planning.numeric_query import NumericQuery
-from leastnoise.planning.options import COMPOSED, SHARED, Asked, Option, option_of
-from leastnoise.planning.search import find_candidates, impossible_error
+from leastnoise.planning.options import COMPOSED, SHARED, Option, PlanProblem, option_of
+from leastnoise.planning.search import find_candidates, no_candidate_error
 from leastnoise.rendering import as_text, html_notes, html_table
 
 _LARGEST_EPSILON = 5_000
-# The stated δ of all answers together has so many digits.
+# The number of digits of the stated total δ.
 _DIGITS = 9
+# The number of names that messages list.
+_MOST_NAMES = 5
 
 Value = int | float | Fraction | Decimal
 
@@ -38,62 +39,70 @@ Value = int | float | Fraction | Decimal
 def plan(
     privacy: Privacy, wanted: Iterable[NumericQuery], *, solve: bool = True, seconds: Number = 10
 ) -> "Plan":
-    """Find the cheapest noises for several answers that keep one promise together.
+    """Choose noise for several answers so that one guarantee covers all of them together.
 
-    One person may change every answer, each by up to its sensitivity. Considered are: the promise
-    split over the answers, for each family and for the least noise of each answer; Gaussian noise
-    that all answers share; and Laplace and staircase noises narrowed until what they tell together,
-    composed, is just what is allowed. How a promise is split and shared is searched for in floats;
-    that the answers keep it together is proved exactly, from what is drawn. Ten answers take a
-    second or two without solving, and the time grows with the number of different answers; with a
-    target each takes several times as long, and with a cost that can only be called a second or
-    two, most of it for its certificate.
+    One person may change every answer, each by up to its sensitivity. The options are: to split the
+    guarantee among the answers, for each family and for the cheapest noise of each answer; Gaussian
+    noise that all answers share; and Laplace and staircase noise, narrowed until the composition of
+    all answers just satisfies the guarantee. The split is searched for in floats and not proved to
+    be the best one. The total guarantee is proved exactly, from the discretized noise.
+
+    Ten answers take a second or two without the solver, and the time grows with the number of
+    distinct answers. An answer with a target takes several times as long. A cost given as a Python
+    function takes a second or two, most of it for its certificate.
 
     Args:
-        privacy: What is promised of all answers together.
-        wanted: The answers, with what their errors cost or how large they may be.
-        solve: Whether to solve for the least noise where no closed form is proved least.
-        seconds: How long searching, composing and solving may take. What is not worked out by then
-            is passed over, and its row says so; the cheapest noises known for the best split found,
-            or for an even one, are worked out in any case, and what is chosen is proved, which
-            comes on top.
+        privacy: The guarantee for all answers together.
+        wanted: The answers, with their costs or targets.
+        solve: Whether to run the solver if no closed form is proved optimal. Default: True.
+        seconds: The time limit for search, composition and solver. An option that is not finished
+            by then is omitted, and its row says so. The cheapest known noise for the best split
+            found, or for an even one, is always computed, and the chosen noise is always proved,
+            both in addition to this time. Default: 10.
+
+    Returns:
+        The cheapest option found, with its mechanisms.
 
     Raises:
-        InvalidParameter: If the question is wrong, or the promise does not allow the targets: then
-            with an ε that would, and with errors that are possible as it is.
+        InvalidParameter: If an argument is invalid, or the guarantee does not allow the targets.
+            Then the message suggests a sufficient ε, and errors that are possible.
+        Unsupported: If ε is larger than 5000.
 
-    >>> found = plan(Privacy(1), [NumericQuery("people", sensitivity=1, integer=True),
-    ...                           NumericQuery("income", sensitivity=4)])
-    >>> found.family, found.total
+    >>> queries = [NumericQuery("people", sensitivity=1, integer=True),
+    ...            NumericQuery("income", sensitivity=4)]
+    >>> chosen = plan(Privacy(1), queries)
+    >>> chosen.family, chosen.total
     ('least', Privacy(epsilon=1, delta=0))
-    >>> sorted(found.release({"people": 42, "income": 123.5}))
+    >>> sorted(chosen.release({"people": 42, "income": 123.5}))
     ['income', 'people']
     """
     effort = parse_effort(solve, Effort().gap, seconds)
-    asked = replace(_parse_problem(privacy, wanted), ends=time.monotonic() + effort.seconds)
-    candidates = find_candidates(asked, effort)
-    possible = [one for one in candidates if one.make is not None]
+    problem = replace(_parse_problem(privacy, wanted), ends=time.monotonic() + effort.seconds)
+    candidates = find_candidates(problem, effort)
+    possible = [candidate for candidate in candidates if candidate.make is not None]
     if not possible:
-        raise impossible_error(asked, candidates)
-    best = min(possible, key=lambda one: one.option.cost or Fraction(0))
+        raise no_candidate_error(problem, candidates)
+    best = min(possible, key=lambda candidate: candidate.option.cost or Fraction(0))
     mechanisms = best.make() if best.make is not None else ()
-    chosen = option_of(best.option.family, best.option.how, asked, mechanisms)
-    others = [one.option for one in candidates if one is not best]
+    chosen = option_of(best.option.family, best.option.how, problem, mechanisms)
+    others = [candidate.option for candidate in candidates if candidate is not best]
     others.sort(key=lambda row: (row.cost is None, row.cost or 0))
-    together = prove_total(chosen.how, mechanisms, privacy)
-    return Plan(privacy, asked.wanted, mechanisms, (chosen, *others), together)
+    total = prove_total(chosen.how, mechanisms, privacy)
+    return Plan(privacy, problem.wanted, mechanisms, (chosen, *others), total)
 
 
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """Mechanisms for several answers that keep one promise together. Made by :func:`plan`.
+    """Mechanisms for several answers that satisfy one guarantee together; built by :func:`plan`.
+
+    A plan is a mapping-like object: it has a length, iterates over the names of its answers, and
+    ``plan[name]`` is the mechanism of an answer.
 
     Attributes:
-        privacy: What was asked for.
+        privacy: The guarantee that was requested.
         wanted: The answers.
-        rows: What was considered: first what was chosen, then the others, cheapest first, then
-            those that were refused.
-        total: What is proved of all answers together: no more than was asked for.
+        rows: The options: the chosen one, then the others, cheapest first, then rejected ones.
+        total: The proved guarantee of all answers together, at least as strong as ``privacy``.
     """
 
     privacy: Privacy
@@ -107,19 +116,20 @@ class Plan:
 
     @property
     def mechanisms(self) -> dict[str, Mechanism]:
-        """What releases each answer, by its name."""
-        return {one.name: made for one, made in zip(self.wanted, self._ready, strict=True)}
+        """The mechanism of each answer, by name."""
+        pairs = zip(self.wanted, self._ready, strict=True)
+        return {query.name: mechanism for query, mechanism in pairs}
 
     @property
     def family(self) -> str:
-        """The kind of noise (:class:`leastnoise.planning.options.Option`)."""
+        """The family of noise of the chosen option (:class:`leastnoise.planning.Option`)."""
         return self.rows[0].family
 
     @property
     def cost(self) -> Fraction:
-        """The weighted sum of the costs of what is drawn: exact or a proved upper bound.
+        """The weighted sum of expected costs of the discretized noise, or an upper bound of it.
 
-        Where there are targets alone: the largest error as a part of its target.
+        If there are only targets, the largest ratio of an error to its target.
         """
         return self.rows[0].cost or Fraction(0)
 
@@ -128,34 +138,36 @@ class Plan:
             return self.mechanisms[name]
         except KeyError:
             raise InvalidParameter(
-                f"an answer must be one of those planned, {_names(self.wanted)}, "
-                f"got {quote(name)}. Choose one of them."
+                f"name must be one of {_list_names(self.wanted)}",
+                got=quote(name),
+                fix="Use the name of an answer of this plan.",
             ) from None
 
     def __iter__(self) -> Iterator[str]:
-        return (one.name for one in self.wanted)
+        return (query.name for query in self.wanted)
 
     def __len__(self) -> int:
         return len(self.wanted)
 
     def verify(self) -> None:
-        """Prove again that each noise keeps its promise, all of them the whole, and the cost.
+        """Verify again the guarantee of each mechanism, the total guarantee, costs and targets.
 
         Raises:
-            NotPrivate: If one does not keep its promise, or all of them not the whole.
-            InvalidParameter: If something is not what the plan says.
+            NotPrivate: If a mechanism does not satisfy its guarantee, or all of them together do
+                not satisfy the total.
+            InvalidParameter: If a cost, a target or a mechanism differs from the plan.
         """
-        for one, mechanism in zip(self.wanted, self._ready, strict=True):
+        for query, mechanism in zip(self.wanted, self._ready, strict=True):
             mechanism.verify()
             stated = (mechanism.sensitivity, mechanism.integer, mechanism.discretized.objective)
-            if stated != (one.sensitivity, one.integer, one.objective):
-                raise _plan_error("a mechanism is for another answer")
-        chosen, asked = self.rows[0], Asked(self.privacy, self.wanted)
-        self._check_together()
-        if option_of(chosen.family, chosen.how, asked, self._ready) != chosen:
-            raise _plan_error("the answers do not cost what it says")
-        if asked.missed(chosen.half_widths):
-            raise _plan_error("a target is missed")
+            if stated != (query.sensitivity, query.integer, query.objective):
+                raise _plan_error("A mechanism of this plan is for another answer")
+        chosen, problem = self.rows[0], PlanProblem(self.privacy, self.wanted)
+        self._check_total()
+        if option_of(chosen.family, chosen.how, problem, self._ready) != chosen:
+            raise _plan_error("The costs of this plan differ from those of its mechanisms")
+        if problem.misses(chosen.half_widths):
+            raise _plan_error("This plan misses a target")
 
     def release(
         self,
@@ -166,26 +178,32 @@ class Plan:
         fresh: bool = False,
         allow_exact: bool = False,
     ) -> dict[str, Answer]:
-        """Add noise to all true values and return what may be published, by name.
+        """Add noise to all true values and return the answers, which may be published.
+
+        All answers are one release, charged once with the total guarantee.
 
         Args:
-            values: A number for each name, taken exactly as it is.
-            ledger: Where all answers are recorded as one release, for what they keep together
-                (:meth:`leastnoise.Mechanism.release`).
-            key: What the question is called there.
-            fresh: Whether to charge and draw again under a key that has answers.
-            allow_exact: Say that exact values may leave, where a noise needs that
-                (:attr:`leastnoise.Mechanism.needs_allow_exact`).
+            values: A number for each name, used exactly as it is.
+            ledger: The ledger to charge (:meth:`leastnoise.Mechanism.release`). Default: the
+                release is not recorded.
+            key: The name of the query in the ledger. Default: every release is a new query.
+            fresh: True to charge again and sample new noise under a key that has answers. Default:
+                False.
+            allow_exact: True to accept that exact values can be released; required if a mechanism
+                has :attr:`leastnoise.Mechanism.needs_allow_exact`. Default: False.
+
+        Returns:
+            The answers by name.
 
         Raises:
-            InvalidParameter: Before anything is charged or drawn, if a value is missing or is no
-                number.
-            BudgetExceeded: If the ledger has not enough left; nothing is charged.
+            InvalidParameter: If a value is missing, unknown or not a finite number. Nothing was
+                charged.
+            BudgetExceeded: If too little budget remains. Nothing was charged or released.
         """
         try:
             recording = Recording(ledger, key, fresh)
-            self._complete(values)
-            self._allow(allow_exact)
+            self._check_names(values)
+            self._check_allow_exact(allow_exact)
             return self._release(values, recording)
         except BaseException as error:  # noqa: BLE001 -- it may refer to the values
             failure = without_values(error)
@@ -193,77 +211,90 @@ class Plan:
         raise failure
 
     def _release(self, values: Mapping[str, Value], recording: Recording) -> dict[str, Answer]:
-        draws = [made.releaser.prepare(values[name]) for name, made in self.mechanisms.items()]
+        draws = [
+            mechanism.releaser.prepare(values[name]) for name, mechanism in self.mechanisms.items()
+        ]
         indices, receipt = recording.release(
             self._spending, lambda: tuple(draw() for draw in draws), numbers(len(self))
         )
-        made = zip(self.wanted, indices, self._ready, strict=True)
-        return {one.name: Answer(index, mechanism, receipt) for one, index, mechanism in made}
+        parts = zip(self.wanted, indices, self._ready, strict=True)
+        return {query.name: Answer(index, mechanism, receipt) for query, index, mechanism in parts}
 
     def _spending(self) -> Spending:
-        """Return what a ledger is to charge: what all answers are proved to keep together."""
-        self._check_together()
-        parts = {
-            one.name: made.spending() for one, made in zip(self.wanted, self._ready, strict=True)
+        """Return the charge: the proved total guarantee."""
+        self._check_total()
+        parts = {name: mechanism.spending() for name, mechanism in self.mechanisms.items()}
+        mechanisms = {
+            digest: description
+            for part in parts.values()
+            for digest, description in part.mechanisms.items()
         }
-        mechanisms = {d: found for part in parts.values() for d, found in part.mechanisms.items()}
         names = {name: list(part.mechanisms) for name, part in parts.items()}
         return Spending(self.total, mechanisms, {"answer": "plan", "of": names})
 
-    def _check_together(self) -> None:
+    def _check_total(self) -> None:
         if prove_total(self.rows[0].how, self._ready, self.privacy) != self.total:
-            raise _plan_error("the answers keep another promise together")
+            raise _plan_error("The mechanisms of this plan have another total guarantee")
 
-    def _complete(self, values: object) -> None:
-        """Refuse values that are not just those of the plan."""
+    def _check_names(self, values: object) -> None:
+        """Reject values whose names are not those of the plan."""
         if not isinstance(values, Mapping):
             raise InvalidParameter(
-                "the values of a plan must be a mapping from names to numbers, got an object of "
-                f"type {type(values).__name__}. Give a dictionary with {_names(self.wanted)}."
+                "values must be a mapping from names to numbers",
+                got=f"an object of type {type(values).__name__}",
+                fix=f"Use a dictionary with {_list_names(self.wanted)}.",
             )
-        missing = [one.name for one in self.wanted if one.name not in values]
+        missing = [query for query in self.wanted if query.name not in values]
         if missing:
             raise InvalidParameter(
-                f"a plan releases all its answers at once, {_names(self.wanted)}, got no "
-                f"{', '.join(missing)}. Give a value for each."
+                "values must have all answers of the plan, because they are released together",
+                got=f"no {_list_names(missing)}",
+                fix="Add a value for each answer.",
             )
         unknown = [name for name in values if name not in self.mechanisms]
         if unknown:
             raise InvalidParameter(
-                f"the answers of this plan are {_names(self.wanted)}, "
-                f"got {quote(unknown[0])} too. Leave it out, or plan for it."
+                f"values must have the names of the plan, {_list_names(self.wanted)}",
+                got=f"{quote(unknown[0])} too",
+                fix="Omit it, or plan for it.",
             )
 
-    def _allow(self, allow_exact: object) -> None:
-        """Refuse to release where an exact value could leave and nobody has allowed it."""
-        peaked = [name for name, made in self.mechanisms.items() if made.needs_allow_exact]
+    def _check_allow_exact(self, allow_exact: object) -> None:
+        """Reject a release that can be exact, unless the caller has accepted that."""
+        parts = zip(self.wanted, self._ready, strict=True)
+        exact = [query for query, mechanism in parts if mechanism.needs_allow_exact]
         check_allow_exact(
             allow_exact,
-            needed=bool(peaked),
+            needed=bool(exact),
             what="exact values",
             refusal=lambda: (
-                f"the noise of {', '.join(peaked)} gives the exact value away with some "
-                "probability (exact_probability)"
+                f"The exact value of {_list_names(exact)} is released with some probability "
+                "(exact_probability)"
             ),
         )
 
     def explain(self, *, people: int | None = None) -> str:
-        """Say in plain words what is promised of all answers together, and how it is kept."""
-        how = plan_text.how_kept(self.rows[0].how, len(self))
+        """Explain in plain words the total guarantee, and how the answers satisfy it.
+
+        Args:
+            people: The number of people that the data is about, if it is public
+                (:meth:`Privacy.explain`). Default: unknown.
+        """
+        how = plan_text.explain_total(self.rows[0].how, len(self))
         return f"{self.total.explain(people=people)} {how}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan for JSON: exact numbers as texts."""
+    def to_dict(self) -> dict[str, object]:
+        """Return the plan for JSON, with exact numbers as strings."""
         return {
             "privacy": privacy_to_json(self.privacy),
             "together": privacy_to_json(self.total),
             "family": self.family,
             "how": self.rows[0].how,
             "cost": format_ratio(self.cost),
-            "wanted": [one.to_dict() for one in self.wanted],
+            "wanted": [query.to_dict() for query in self.wanted],
             "mechanisms": {
-                name: {"noise": repr(made.noise), "privacy": privacy_to_json(made.privacy)}
-                for name, made in self.mechanisms.items()
+                name: {"noise": repr(own.noise), "privacy": privacy_to_json(own.privacy)}
+                for name, own in self.mechanisms.items()
             },
             "rows": [row.to_dict() for row in self.rows],
             "means": self.explain(),
@@ -271,7 +302,7 @@ class Plan:
 
     def _repr_html_(self) -> str:
         answers, options = self._tables()
-        tables = html_table(answers, self._title()) + html_table(options, "What was considered")
+        tables = html_table(answers, self._title()) + html_table(options, "Options")
         return tables + html_notes(self._notes(), self.explain())
 
     def __str__(self) -> str:
@@ -285,91 +316,104 @@ class Plan:
         return answers, plan_text.option_cells(self.wanted, self.rows)
 
     def _notes(self) -> list[str]:
-        return plan_text.notes(self.total, self.rows, len(self))
+        return plan_text.notes(self.total, self.wanted, self.rows)
 
     def __repr__(self) -> str:
-        return f"Plan({self.privacy!r}: {_names(self.wanted)}; {self.rows[0].name})"
+        return f"Plan({self.privacy!r}: {_list_names(self.wanted)}; {self.rows[0].name})"
 
 
-def _parse_problem(privacy: Privacy, wanted: object) -> Asked:
+def _parse_problem(privacy: Privacy, wanted: object) -> PlanProblem:
     as_privacy(privacy, "Privacy(1, '1e-6')")
     if not privacy.epsilon and not privacy.delta:
         raise InvalidParameter(
-            "at ε = 0 no noise keeps δ = 0: the answers would have to be the same for all data, "
-            "got (0, 0). Give ε > 0 or δ > 0."
+            "privacy must have ε > 0 or δ > 0",
+            got="ε = 0, δ = 0, which no noise satisfies",
+            fix="Use for example Privacy(1, '1e-6').",
         )
     if privacy.epsilon > _LARGEST_EPSILON:
         raise Unsupported(
-            f"an ε above {_LARGEST_EPSILON} protects nobody, and e^ε is not computed for it, got "
-            f"ε = {format_exact(privacy.epsilon)}. Promise less."
+            f"epsilon must be at most {_LARGEST_EPSILON}",
+            got=format_exact(privacy.epsilon),
+            fix="Use a smaller ε. Values above 10 hardly protect anybody.",
         )
     answers = _parse_queries(wanted)
-    names = [one.name for one in answers]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
+    names = [query.name for query in answers]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
         raise InvalidParameter(
-            f"the answers of a plan must have names of their own, got {quote(twice[0])} twice. "
-            "Rename one."
+            "the names of answers must be different",
+            got=f"{quote(repeated[0])} twice",
+            fix="Rename one of them.",
         )
-    return Asked(privacy, answers)
+    return PlanProblem(privacy, answers)
 
 
 def _parse_queries(wanted: object) -> tuple[NumericQuery, ...]:
-    """Return the wanted answers of a list, or refuse what is none."""
+    """Return the queries of a list; reject other objects."""
     if isinstance(wanted, NumericQuery):
         raise InvalidParameter(
-            "a plan must be for a list of answers, got one NumericQuery by itself. Put it in a "
-            "list: plan(privacy, [wanted])."
+            "wanted must be a list of NumericQuery",
+            got="a single NumericQuery",
+            fix="Put it in a list: plan(privacy, [query]).",
         )
-    named = isinstance(wanted, str | bytes | Mapping) or not isinstance(wanted, Iterable)
-    answers = () if named or not isinstance(wanted, Iterable) else tuple(wanted)
-    other = wanted if named else next((x for x in answers if not isinstance(x, NumericQuery)), None)
-    if answers and other is None and all(isinstance(one, NumericQuery) for one in answers):
-        return answers
-    got = f"an object of type {type(other).__name__}" if answers or named else "none"
+    no_list = isinstance(wanted, str | bytes | Mapping) or not isinstance(wanted, Iterable)
+    queries = () if no_list or not isinstance(wanted, Iterable) else tuple(wanted)
+    others = [item for item in queries if not isinstance(item, NumericQuery)]
+    if queries and not others:
+        return queries
+    got = "an empty list"
+    if no_list or others:
+        got = f"an object of type {type(wanted if no_list else others[0]).__name__}"
     raise InvalidParameter(
-        f"a plan must be for at least one NumericQuery, in a list of nothing else, got {got}. "
-        'Give for instance [NumericQuery("people", sensitivity=1, integer=True)].'
+        "wanted must be a list of at least one NumericQuery",
+        got=got,
+        fix='Use for example [NumericQuery("people", sensitivity=1, integer=True)].',
     )
 
 
-def _names(wanted: Iterable[NumericQuery]) -> str:
-    return ", ".join(one.name for one in wanted)
+def _list_names(queries: Iterable[NumericQuery]) -> str:
+    """Return the first names of queries, and the number of the others."""
+    names = [query.name for query in queries]
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
-def _plan_error(what: str) -> InvalidParameter:
-    return InvalidParameter(
-        f"a plan must prove what it says; {what}. Plan again instead of putting one together."
-    )
+def _plan_error(problem: str) -> InvalidParameter:
+    return InvalidParameter(problem, fix="Build plans with plan().")
 
 
-def _gaussian(mechanism: Mechanism) -> tuple[Fraction, Fraction]:
-    """Return the move that shared noise protects against, and its σ; reject other noise."""
-    law = mechanism.discretized.noise
-    if not isinstance(law, Rounded) or not isinstance(law.noise, Gaussian):
-        raise NotPrivate(f"shared noise must be Gaussian, got {law!r}. Plan again.")
-    return mechanism.effective_sensitivity, law.noise.sigma
+def _shift_and_sigma(mechanism: Mechanism) -> tuple[Fraction, Fraction]:
+    """Return the effective sensitivity and σ of shared Gaussian noise; reject other noise."""
+    noise = mechanism.discretized.noise
+    if not isinstance(noise, Rounded) or not isinstance(noise.noise, Gaussian):
+        raise NotPrivate(
+            "shared noise must be Gaussian", got=f"{noise!r}", fix="Build plans with plan()."
+        )
+    return mechanism.effective_sensitivity, noise.noise.sigma
 
 
-def prove_total(how: str, mechanisms: tuple[Mechanism, ...], asked: Privacy) -> Privacy:
-    """Return what the mechanisms keep together; raise NotPrivate if that is more than was asked.
+def prove_total(how: str, mechanisms: tuple[Mechanism, ...], limit: Privacy) -> Privacy:
+    """Prove and return the total guarantee; raise NotPrivate if it exceeds ``limit``.
 
-    By their own guarantees, as one Gaussian noise (both :mod:`leastnoise.core.basic_composition`),
-    or by composing what they draw (:func:`leastnoise.compose`). A long δ is rounded up.
+    Split guarantees are combined by basic composition, and shared noise as one Gaussian release
+    (both :mod:`leastnoise.core.basic_composition`). Otherwise the discretized noise is composed
+    (:func:`leastnoise.compose`). A long δ is rounded up.
     """
     if how == SHARED:
-        reached = basic_composition.compose_gaussians(map(_gaussian, mechanisms), asked.epsilon)
+        parts = map(_shift_and_sigma, mechanisms)
+        total = basic_composition.compose_gaussians(parts, limit.epsilon)
     elif how == COMPOSED:
-        reached = Privacy(asked.epsilon, compose(mechanisms).delta(asked.epsilon))
+        total = Privacy(limit.epsilon, compose(mechanisms).delta(limit.epsilon))
     else:
-        reached = basic_composition.compose_basic(
-            (made.privacy for made in mechanisms), asked.delta
-        )
-    if reached.epsilon > asked.epsilon or reached.delta > asked.delta:
+        guarantees = (mechanism.privacy for mechanism in mechanisms)
+        total = basic_composition.compose_basic(guarantees, limit.delta)
+    if total.epsilon > limit.epsilon or total.delta > limit.delta:
         raise NotPrivate(
-            f"all answers of a plan together must keep {asked}; these keep {reached}. Plan again."
+            f"The answers of this plan satisfy {format_guarantee(total)} in total, which exceeds "
+            f"{format_guarantee(limit)}",
+            fix="Build plans with plan().",
         )
-    if not reached.delta:
-        return reached
-    short = Fraction(format_rounded(reached.delta, _DIGITS, ROUND_CEILING))
-    return Privacy(reached.epsilon, min(short, asked.delta))
+    if not total.delta:
+        return total
+    short = Fraction(format_rounded(total.delta, _DIGITS, ROUND_CEILING))
+    return Privacy(total.epsilon, min(short, limit.delta))

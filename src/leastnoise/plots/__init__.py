@@ -1,7 +1,7 @@
-"""Figures: one function each, as a Vega-Lite chart by Altair.
+"""Figures as Vega-Lite charts of Altair, one function each.
 
-Save one with :func:`save`; in a notebook a chart shows itself. Altair comes with the extra
-``leastnoise[plots]``.
+Save a chart with :func:`save`; a notebook shows it directly. Install Altair with
+``pip install 'leastnoise[plots]'``.
 """
 
 from leastnoise.plots.canvas import library, save, styled, titled

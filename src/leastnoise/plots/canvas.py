@@ -1,11 +1,16 @@
-"""What all figures share: Altair on first use, one style, and saving."""
+"""The common parts of all figures: Altair, loaded on first use, one style, and saving."""
 
 import io
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.files import write_bytes
+
+if TYPE_CHECKING:
+    from altair import Title
+    from altair.typing import ChartType
 
 _INK = "#1f4e79"
 _NEIGHBOUR = "#d1853a"
@@ -15,69 +20,94 @@ _FORMATS = (".png", ".svg", ".pdf", ".html", ".json")
 Row = dict[str, Any]
 
 
-def save(chart: Any, path: str | Path) -> Path:
-    """Write a chart as PNG, SVG, PDF, HTML or JSON, by the ending of ``path``.
+def save(chart: "ChartType", path: str | Path) -> Path:
+    """Write a chart as PNG, SVG, PDF, HTML or JSON.
+
+    The file is written atomically: an interrupted call leaves no partial file.
+
+    Args:
+        chart: A chart of this module, or any other Altair chart.
+        path: The file; its suffix decides the format.
+
+    Returns:
+        The path of the file.
 
     Raises:
-        InvalidParameter: If the file is a ledger or a witness, or cannot be written.
+        InvalidParameter: If the suffix is unknown, or the file is a ledger or a witness, or cannot
+            be written.
+
+    >>> import tempfile
+    >>> from leastnoise import Privacy, calibrate, plots
+    >>> chart = plots.density(calibrate(Privacy(delta="0.1"), sensitivity=1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(chart, Path(folder) / "noise.svg").name
+    'noise.svg'
     """
     target = Path(path)
     if target.suffix not in _FORMATS:
         raise InvalidParameter(
-            f"a picture must end in {', '.join(_FORMATS)}, got {target.suffix!r}. "
-            "Choose one of them."
+            f"path must end in {', '.join(_FORMATS)}",
+            got=repr(target.suffix),
+            fix="Use one of these suffixes.",
         )
     try:
-        write_bytes(target, _drawn(chart, target.suffix[1:]))
+        write_bytes(target, _render(chart, target.suffix[1:]))
     except OSError as error:
         raise InvalidParameter(
-            f"a picture must be written where files can be; {target.name!r} could not "
-            f"({type(error).__name__}). Give a path in a folder of your own."
+            f"The figure {target.name!r} cannot be written ({type(error).__name__})",
+            fix="Use a path in a folder where you can write.",
         ) from error
     return target
 
 
-def _drawn(chart: Any, kind: str) -> bytes:
+def _render(chart: "ChartType", kind: str) -> bytes:
     file: io.BytesIO | io.StringIO = io.BytesIO() if kind in ("png", "pdf") else io.StringIO()
-    chart.save(file, format=kind, **({"ppi": 144} if kind == "png" else {}))
+    options: dict[str, Any] = {"format": kind, **({"ppi": 144} if kind == "png" else {})}
+    chart.save(file, **options)
     content = file.getvalue()
     return content if isinstance(content, bytes) else content.encode()
 
 
-def finished(chart: Any, title: str, subtitle: str) -> Any:
+def finished(chart: Any, title: str, subtitle: str) -> "ChartType":
     """Return a single chart with its size, title and style."""
     return styled(chart.properties(width=560, height=260, title=titled(title, subtitle)))
 
 
-def styled(chart: Any) -> Any:
-    """Return a chart in the one style."""
-    return (
+def styled(chart: Any) -> "ChartType":
+    """Return a chart in the style of all figures."""
+    whole: ChartType = (
         chart.configure_axis(grid=False, labelFontSize=12, titleFontSize=12)
         .configure_title(anchor="start", fontSize=14, subtitleFontSize=12, offset=12)
         .configure_legend(labelFontSize=12, titleFontSize=12, labelLimit=320)
         .configure_view(stroke=None)
     )
+    return whole
 
 
-def titled(text: str, subtitle: str) -> Any:
-    """Return a title, with a line below it if there is one."""
+def titled(text: str, subtitle: str) -> "Title":
+    """Return a title, with a subtitle if there is one."""
     alt = library()
-    return alt.Title(text, subtitle=[subtitle]) if subtitle else alt.Title(text)
+    title: Title = alt.Title(text, subtitle=[subtitle]) if subtitle else alt.Title(text)
+    return title
 
 
 def scale(log: bool) -> Any:
-    """Return a scale, in powers of ten if ``log``."""
+    """Return an axis scale, logarithmic if ``log``."""
     alt = library()
     return alt.Scale(type="log") if log else alt.Scale()
 
 
-def library() -> Any:
-    """Return Altair, loaded on first use."""
+def library() -> ModuleType:
+    """Return Altair, loaded on first use.
+
+    Raises:
+        Unsupported: If Altair is not installed.
+    """
     try:
         import altair
     except ImportError as error:
         raise Unsupported(
-            "pictures need Altair, which is not installed. Install it with the extra: "
-            "pip install 'leastnoise[plots]'."
+            "Figures need Altair, which is not installed",
+            fix="Run pip install 'leastnoise[plots]'.",
         ) from error
     return altair

@@ -1,4 +1,4 @@
-"""Figures of a comparison: its noise, and the cost of each family as the guarantee changes."""
+"""Figures of a comparison: the densities, and the cost of each family against ε or δ."""
 
 import contextlib
 from dataclasses import replace
@@ -18,10 +18,12 @@ from leastnoise.plots.canvas import Row, finished, library, save
 from leastnoise.plots.densities import outline, pointed
 
 if TYPE_CHECKING:
+    from altair.typing import ChartType
+
     from leastnoise.planning import Comparison, Contender
 
 
-# One color for a family in every picture. The least noise is a broad band below the lines.
+# The color of each family, the same in all figures. The certified noise is a broad gray line.
 _COLORS = {
     "certified": "#c4c4c4",
     "uniform": "#0072b2",
@@ -37,33 +39,43 @@ _COLORS = {
     "lower bound": "#7f7f7f",
 }
 _ANOTHER = "#333333"
-# Noise that is this many times as wide as the cheapest would flatten all others, and what costs so
-# many times the cheapest would flatten all curves.
+# Wider noise, relative to the cheapest, and costlier noise are not shown: they would flatten all
+# other curves.
 _TOO_WIDE = 12
-_TOO_DEAR = 30
-# So many places on a curve, over so many powers of ten of ε or δ to each side of what is asked.
+_TOO_COSTLY = 30
+# The number of points of a curve, and the powers of ten of ε or δ to each side of the guarantee.
 _PLACES = 18
 _LARGEST = {"epsilon": Fraction(10), "delta": Fraction(9, 20)}
 _DECADES = {"epsilon": 1.5, "delta": 5.0}
 _USUAL = {"epsilon": Fraction(1), "delta": Fraction(1, 10**6)}
 _FEWER_PLACES = 12
-# Below this ε noise in steps of Δ has too many of them to be drawn quickly.
+# Below this ε, noise in steps of Δ has too many steps to be drawn quickly.
 _FEW_STEPS = Fraction(1, 8)
 _QUICK_BOUND = Fraction(1, 20)
-# Room below and above the curves.
+# The margins below and above the curves.
 _ROOM = (Fraction(9, 10), Fraction(11, 10))
-# A smooth density is drawn through so many points.
+# The number of points of a smooth density.
 _POINTS = 161
 
 
-def compared(comparison: "Comparison") -> Any:
-    """Draw the densities of the compared noises on one chart, or the probabilities of integers."""
+def compared(comparison: "Comparison") -> "ChartType":
+    """Draw the densities of all compared noise in one figure, or the probabilities of integers.
+
+    Args:
+        comparison: The result of :func:`leastnoise.compare`.
+
+    Raises:
+        Unsupported: If Altair is not installed.
+
+    >>> from leastnoise import Privacy, compare
+    >>> chart = compared(compare(Privacy(delta="0.1"), sensitivity=1, solve=False))
+    """
     widest = _TOO_WIDE * comparison.rows[0].half_width
     narrow = [row for row in comparison if row.half_width <= widest]
     reach = 2 * min(row.half_width for row in narrow)
     corners = {}
     for row in narrow:
-        with contextlib.suppress(Unsupported):  # it has more steps than can be drawn
+        with contextlib.suppress(Unsupported):  # noise with too many steps to be drawn
             corners[row.family] = _corners(row, reach)
     shown = [row for row in narrow if row.family in corners]
     names = list(corners)
@@ -86,7 +98,7 @@ def compared(comparison: "Comparison") -> Any:
 
 
 def _beside(comparison: "Comparison", shown: "list[Contender]") -> str:
-    """Say what the picture of the noises does not show."""
+    """Return a subtitle that names what the figure does not show."""
     words = ["cheapest first"]
     left_out = [row.family for row in comparison if row not in shown]
     if left_out:
@@ -98,25 +110,57 @@ def _beside(comparison: "Comparison", shown: "list[Contender]") -> str:
     return "; ".join(words)
 
 
-def cost_by_delta(comparison: "Comparison") -> Any:
-    """Draw what each family costs against δ, at the ε of the comparison, and the lower bound."""
+def cost_by_delta(comparison: "Comparison") -> "ChartType":
+    """Draw the cost of each family and the lower bound against δ, at the ε of the comparison.
+
+    Args:
+        comparison: The result of :func:`leastnoise.compare`.
+
+    Raises:
+        Unsupported: If Altair is not installed.
+
+    >>> from leastnoise import Privacy, compare
+    >>> chart = cost_by_delta(compare(Privacy(delta="0.1"), sensitivity=1, solve=False))
+    """
     return _by(comparison, "delta", "δ", f"ε = {format_exact(comparison.privacy.epsilon)}")
 
 
-def cost_by_epsilon(comparison: "Comparison") -> Any:
-    """Draw what each family costs against ε, at the δ of the comparison, and the lower bound."""
+def cost_by_epsilon(comparison: "Comparison") -> "ChartType":
+    """Draw the cost of each family and the lower bound against ε, at the δ of the comparison.
+
+    Args:
+        comparison: The result of :func:`leastnoise.compare`.
+
+    Raises:
+        Unsupported: If Altair is not installed.
+
+    >>> from leastnoise import Privacy, compare
+    >>> chart = cost_by_epsilon(compare(Privacy(delta="0.1"), sensitivity=1, solve=False))
+    """
     return _by(comparison, "epsilon", "ε", f"δ = {format_exact(comparison.privacy.delta)}")
 
 
 def save_comparison(comparison: "Comparison", folder: str | Path) -> list[Path]:
-    """Write all three pictures of a comparison as PNG and as SVG into a folder."""
+    """Write all three figures of a comparison as PNG and SVG files.
+
+    Args:
+        comparison: The result of :func:`leastnoise.compare`.
+        folder: The folder to write to; it is created if necessary.
+
+    Returns:
+        The paths of the six files.
+
+    Raises:
+        InvalidParameter: If the folder or a file cannot be written.
+        Unsupported: If Altair is not installed.
+    """
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidParameter(
-            f"pictures must go into a folder that can be made; {target.name!r} could not "
-            f"({type(error).__name__}). Give a folder of your own."
+            f"The folder {target.name!r} cannot be created ({type(error).__name__})",
+            fix="Use a folder where you can write.",
         ) from error
     charts = {
         "noises": compared(comparison),
@@ -130,12 +174,14 @@ def save_comparison(comparison: "Comparison", folder: str | Path) -> list[Path]:
     ]
 
 
-def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> Any:
-    """Draw costs against one number of the promise, both in powers of ten."""
+def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> "ChartType":
+    """Draw costs against ε or δ, on logarithmic axes."""
     problem = comparison.asked
     middle = getattr(problem.privacy, name) or _USUAL[name]
     costs = {
-        place: _costs(replace(problem, privacy=_moved(problem.privacy, name, place)), comparison)
+        place: _costs(
+            replace(problem, privacy=_replace_number(problem.privacy, name, place)), comparison
+        )
         for place in _places(name, middle, fewer=problem.integer)
     }
     shown, low, high = _within(costs)
@@ -170,7 +216,7 @@ def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> Any:
 
 
 def _subtitle(comparison: "Comparison", costs: list[dict[str, Fraction]], beyond: list[str]) -> str:
-    """Return what is drawn, and which curves are missing and why."""
+    """Return a subtitle with the problem, and the curves that are missing with the reason."""
     problem = comparison.asked
     words = [f"Δ = {format_exact(problem.sensitivity)}, cost {problem.cost!r}"]
     if beyond:
@@ -185,9 +231,9 @@ def _subtitle(comparison: "Comparison", costs: list[dict[str, Fraction]], beyond
 
 
 def _within(costs: dict[Fraction, dict[str, Fraction]]) -> tuple[set[str], Fraction, Fraction]:
-    """Return the curves that come near the cheapest, and the least and largest cost to show."""
+    """Return the curves near the cheapest, and the smallest and largest cost to show."""
     cheapest = [min(_families(there).values()) for there in costs.values() if _families(there)]
-    most = _TOO_DEAR * max(cheapest)
+    most = _TOO_COSTLY * max(cheapest)
     values = [
         (curve, cost) for there in costs.values() for curve, cost in there.items() if cost > 0
     ]
@@ -206,7 +252,7 @@ def _by_cost(there: dict[str, Fraction]) -> list[str]:
 
 
 def _from_below(names: list[str]) -> list[str]:
-    """Return curves in the order to draw them: the band, the dearest, …, and dashes on top."""
+    """Return curves in drawing order: the broad line, the costliest first, and dashes on top."""
     return sorted(names, key=lambda name: (name != _CERTIFIED, name in _DASHES, -names.index(name)))
 
 
@@ -215,7 +261,7 @@ def _many_steps() -> list[str]:
 
 
 def _costs(problem: Problem, comparison: "Comparison") -> dict[str, Fraction]:
-    """Return what each closed form costs, and the bound for one release under the whole promise."""
+    """Return the cost of each closed form, and the lower bound for one release."""
     epsilon, releases = problem.privacy.epsilon, comparison.releases
     few = not epsilon or epsilon / releases >= _FEW_STEPS
     found = {}
@@ -245,7 +291,7 @@ def _corners(row: "Contender", reach: Fraction) -> list[Row]:
 
 
 def _along(noise: Smooth, reach: Fraction) -> list[tuple[Fraction, Fraction]]:
-    """Return points of a smooth density up to a reach, or to where it ends."""
+    """Return points of a smooth density up to ``reach``, or up to its end."""
     far = min(reach, noise.radius) if isinstance(noise.radius, Fraction) else reach
     side = [far * i / (_POINTS // 2) for i in range(_POINTS // 2 + 1)]
     right = [(x, noise.density(x, 40).middle) for x in side]
@@ -254,7 +300,7 @@ def _along(noise: Smooth, reach: Fraction) -> list[tuple[Fraction, Fraction]]:
 
 
 def _places(name: str, middle: Fraction, *, fewer: bool) -> list[Fraction]:
-    """Return places evenly spread over powers of ten about the middle, which is one of them."""
+    """Return values spread evenly on a logarithmic scale around the middle, which is included."""
     many, largest = (_FEWER_PLACES if fewer else _PLACES), _LARGEST[name]
     factors = [10 ** (_DECADES[name] * (2 * i / (many - 1) - 1)) for i in range(many)]
     places = {Fraction(format_rounded(middle * Fraction(factor), 3)) for factor in factors}
@@ -262,7 +308,7 @@ def _places(name: str, middle: Fraction, *, fewer: bool) -> list[Fraction]:
     return sorted(inside | {middle} | ({largest} if inside != places else set()))
 
 
-def _moved(privacy: Privacy, name: str, place: Fraction) -> Privacy:
+def _replace_number(privacy: Privacy, name: str, place: Fraction) -> Privacy:
     if name == "epsilon":
         return Privacy(place, privacy.delta)
     return Privacy(privacy.epsilon, place)
@@ -273,7 +319,7 @@ def _of(comparison: "Comparison") -> str:
 
 
 def _looks(names: list[str]) -> dict[str, Any]:
-    """Return how each curve is drawn: its color, its dashes, and the least noise as a band."""
+    """Return the color, dashes and width of each curve."""
     alt = library()
     legend = alt.Legend(symbolType="stroke", symbolSize=300)
     colors = alt.Scale(domain=names, range=[_COLORS.get(name, _ANOTHER) for name in names])
@@ -289,5 +335,5 @@ def _looks(names: list[str]) -> dict[str, Any]:
 
 
 _CERTIFIED, _BOUND = "certified", "lower bound"
-# What lies on another curve, and the bound.
+# Curves that lie on another curve, and the lower bound.
 _DASHES = {_BOUND: [2, 3], "truncated_laplace": [6, 4], "cut_staircase": [6, 4]}

@@ -1,4 +1,4 @@
-"""Plots of densities, and of curves: a number against another."""
+"""Figures of noise densities, and of curves."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,18 +21,20 @@ from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.plots.canvas import COLORS, Row, finished, library, scale
 
 if TYPE_CHECKING:
+    from altair.typing import ChartType
+
     from leastnoise.mechanism import Mechanism
 
 
 _MOST_PERIODS = 1000
 _NEARLY_ALL = Fraction(1999, 2000)
-# Smooth density is drawn as so many columns on each side, hard to tell apart.
+# The number of columns on each side that draw a smooth density.
 _COLUMNS = 160
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a curve is drawn: which of the colors, and whether dashed."""
+    """The look of a curve: the index of its color, and whether it is dashed."""
 
     color: int
     dashed: bool = False
@@ -46,8 +48,23 @@ def curves(
     y: str,
     title: str,
     log: str = "",
-) -> Any:
-    """Draw ``value`` against ``x``, one line for each ``curve``; ``log`` names the log axes."""
+) -> "ChartType":
+    """Draw curves: one line for each value of ``curve`` in the rows.
+
+    Args:
+        rows: Points with the keys ``x`` (the argument's value), ``"value"`` and ``"curve"``.
+        looks: The look of each curve, in the order of the legend.
+        x: The key of the horizontal coordinate, and the title of its axis.
+        y: The title of the vertical axis.
+        title: The title of the figure.
+        log: The logarithmic axes: ``""``, ``"x"``, ``"y"`` or ``"xy"``. Default: none.
+
+    Raises:
+        Unsupported: If Altair is not installed.
+
+    >>> rows = [{"δ": 0.1, "value": 2.5, "curve": "uniform"}]
+    >>> chart = curves(rows, {"uniform": Look(0)}, x="δ", y="cost", title="Cost by δ")
+    """
     alt = library()
     names = list(looks)
     colors = alt.Scale(domain=names, range=[COLORS[looks[n].color] for n in names])
@@ -65,27 +82,50 @@ def curves(
     return finished(chart, title, "")
 
 
-def density(mechanism: "Mechanism") -> Any:
-    """Draw the noise beside itself moved by Δ: what an observer must tell apart.
+def density(mechanism: "Mechanism") -> "ChartType":
+    """Draw the noise of a mechanism twice: around 0, and shifted by Δ.
 
-    Only noises on the line; a mass at the origin is a bar labelled with its probability.
+    An observer has to distinguish the two densities. A point mass at 0 is a bar, labelled with its
+    probability.
+
+    Args:
+        mechanism: A mechanism with continuous noise.
+
+    Raises:
+        Unsupported: If the noise is on the integers, or Altair is not installed.
+
+    >>> from leastnoise import Privacy, calibrate
+    >>> chart = density(calibrate(Privacy(delta="0.1"), sensitivity=1))
     """
-    noise, moved = mechanism.noise, mechanism.sensitivity
-    moves = {"0": 0.0, format_exact(moved): as_float(moved)}
-    laws = [(name, noise, at) for name, at in moves.items()]
+    noise, delta = mechanism.noise, mechanism.sensitivity
+    shifts = {"0": 0.0, format_exact(delta): as_float(delta)}
+    laws = [(name, noise, at) for name, at in shifts.items()]
     subtitle = f"expected cost {format_rounded(mechanism.cost)} ({mechanism.certificate.objective})"
-    if isinstance(noise, Uniform):  # its profile is flat: all of δ is certainty
+    if isinstance(noise, Uniform):  # its profile is flat: δ is all infinity mass
         share = format_exact(mechanism.privacy.delta)
         subtitle += f"; with probability {share} the output reveals the true value"
     certificate = mechanism.certificate
     optimal = "Optimal noise" if certificate.shape == "any" else "Optimal unimodal noise"
     kind = optimal if certificate.exact and certificate.verified else "Noise"
-    title = f"{kind} for {mechanism.privacy}, Δ = {format_exact(moved)}"
+    title = f"{kind} for {mechanism.privacy}, Δ = {format_exact(delta)}"
     return finished(_laws(laws, "true value"), title, subtitle)
 
 
-def laws(noises: Mapping[str, Noise], title: str, subtitle: str = "") -> Any:
-    """Draw several noises on the line over one another, by name."""
+def laws(noises: Mapping[str, Noise], title: str, subtitle: str = "") -> "ChartType":
+    """Draw the densities of several noise distributions in one figure.
+
+    Args:
+        noises: Continuous noise by the name in the legend.
+        title: The title of the figure.
+        subtitle: The line below the title. Default: none.
+
+    Raises:
+        InvalidParameter: If there is no noise.
+        Unsupported: If noise has no density, or Altair is not installed.
+
+    >>> from leastnoise.noise import Laplace, Uniform
+    >>> chart = laws({"uniform": Uniform(5), "Laplace": Laplace(1)}, "Two densities")
+    """
     return finished(_laws([(name, law, 0.0) for name, law in noises.items()], ""), title, subtitle)
 
 
@@ -96,14 +136,14 @@ def _laws(
     top: float | None = None,
     reach: float | None = None,
 ) -> Any:
-    """Draw densities as areas and atoms as labelled bars; no legend for a law without a name."""
+    """Draw densities as areas and point masses as labelled bars; without names, no legend."""
     alt = library()
     drawn = [(name, outline(noise), at) for name, noise, at in laws]
     if not drawn:
         raise InvalidParameter(
-            "there must be a noise to draw",
+            "noises must have at least one noise distribution",
             got="none",
-            fix="Give at least one.",
+            fix="Use for example {'uniform': Uniform(5)}.",
         )
     names = [name for name, _, _ in drawn]
     color = alt.Color(
@@ -143,7 +183,7 @@ def _laws(
 
 
 def _bars(drawn: list[tuple[str, "Outline", float]], top: float, color: Any) -> Any:
-    """Draw atoms as bars; their height means nothing, their label does."""
+    """Draw point masses as bars of arbitrary height, labelled with their probabilities."""
     alt = library()
     rows = [
         {
@@ -163,7 +203,7 @@ def _bars(drawn: list[tuple[str, "Outline", float]], top: float, color: Any) -> 
 
 
 class Outline(NamedTuple):
-    """What is drawn of a law: where its density may change, its density between, its atoms."""
+    """The outline of a density: its breaks, its heights between them, and its point masses."""
 
     breaks: Sequence[Fraction]
     heights: Sequence[Fraction]
@@ -171,7 +211,7 @@ class Outline(NamedTuple):
 
     @property
     def corners(self) -> list[tuple[Fraction, Fraction]]:
-        """The corners of the density in order, from 0 up and down to 0 again."""
+        """The corners of the density in order, starting and ending at height 0."""
         pieces = zip(pairwise(self.breaks), self.heights, strict=True)
         inner = [(x, height) for ends, height in pieces for x in ends]
         return [(self.breaks[0], Fraction(0)), *inner, (self.breaks[-1], Fraction(0))]
@@ -179,9 +219,9 @@ class Outline(NamedTuple):
 
 @singledispatch
 def outline(noise: Noise) -> Outline:
-    """Return the outline of noise on the line; where it is unbounded, of nearly all of it."""
+    """Return the outline of continuous noise; of nearly all of it if it is unbounded."""
     raise Unsupported(
-        "only noise with a density on the line is drawn",
+        "noise must have a density to be drawn",
         got=type(noise).__name__,
         fix="Calibrate without integer=True.",
     )
@@ -202,19 +242,19 @@ def _(noise: PiecewiseNoise) -> Outline:
 @outline.register
 def _(noise: Steps) -> Outline:
     if not noise.heights:
-        return outline.dispatch(Noise)(noise)  # which rejects atoms alone
+        return outline.dispatch(Noise)(noise)  # rejects noise with point masses only
     return Outline(noise.breaks, noise.heights, noise.points)
 
 
 @outline.register
 def _(noise: Staircase) -> Outline:
-    # As far as all but a thousandth of it goes.
+    # Up to where all but a thousandth of the mass lies.
     periods = -(-noise.quantile(_NEARLY_ALL) // noise.period)
     if periods > _MOST_PERIODS:
         raise Unsupported(
-            f"a staircase is drawn with at most {_MOST_PERIODS} periods",
+            f"a staircase must have at most {_MOST_PERIODS} periods to be drawn",
             got=format_exact(periods),
-            fix="Give a ratio further from 1.",
+            fix="Use a smaller ratio.",
         )
     falls = [(n + (noise.gamma or 1)) * noise.period for n in range(periods)]
     heights = [noise.height * noise.ratio ** (n + (not noise.gamma)) for n in range(periods)]
@@ -224,7 +264,7 @@ def _(noise: Staircase) -> Outline:
 
 @outline.register
 def _(noise: Smooth) -> Outline:
-    # Narrow columns, as far as all but a thousandth of it goes.
+    # Narrow columns, up to where all but a thousandth of the mass lies.
     far = noise.radius if isinstance(noise.radius, Fraction) else noise.quantile(_NEARLY_ALL)
     breaks = [far * i / _COLUMNS for i in range(-_COLUMNS, _COLUMNS + 1)]
     side = [noise.density(far * (2 * i + 1) / (2 * _COLUMNS), 40).middle for i in range(_COLUMNS)]
@@ -232,9 +272,9 @@ def _(noise: Smooth) -> Outline:
 
 
 def pointed(noise: LatticeNoise, reach: int) -> Outline:
-    """Return the probabilities of whole numbers up to a reach, as columns about them.
+    """Return the probabilities of integers up to ``reach`` as columns.
 
-    Where they are more than can be told apart, of evenly spaced ones.
+    If there are too many to be distinguished, the columns are for evenly spaced integers.
     """
     apart = -(-reach // _COLUMNS) or 1
     places = range(-(reach // apart), reach // apart + 1)

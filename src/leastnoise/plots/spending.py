@@ -1,4 +1,4 @@
-"""Figures of a budget: the spending of each dataset over time, against its limit."""
+"""Figures of a budget: the spending of each dataset over time, with its limit."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -13,16 +13,18 @@ from leastnoise.ledger import Row as LedgerRow
 from leastnoise.plots.canvas import COLORS, Row, library, styled, titled
 
 if TYPE_CHECKING:
+    from altair.typing import ChartType
+
     from leastnoise.ledger import Ledger
 
 
 _PARTS = {"epsilon": "ε", "delta": "δ"}
-# A step that is narrower than so many parts of the time cannot be seen.
+# The number of columns of time that can be distinguished.
 _COLUMNS = 1000
-# Room to the right of the last step: a part of all the time, and milliseconds at the least; more
-# where there is no step.
+# The margin to the right of the last step, relative to the time range. Below, its minimum in
+# milliseconds, which is larger if there is no release.
 _ROOM = Fraction(1, 40)
-# How times are written on an axis of so many milliseconds or more.
+# The time format of an axis by its smallest range in milliseconds.
 _DAY = 86_400_000
 _FIGURES = (
     (4 * _DAY, "%Y-%m-%d"),
@@ -30,12 +32,16 @@ _FIGURES = (
     (10_000, "%H:%M:%S"),
     (0, "%H:%M:%S.%L"),
 )
-# Smaller numbers are written in powers of ten.
+# Smaller numbers are written with an exponent.
 _SMALL = Fraction(1, 1000)
 
 
+# A time in milliseconds since 1970, and the height of a curve from then on.
+Step = tuple[int, Fraction]
+
+
 class Moment(NamedTuple):
-    """What an account came to at a time, in milliseconds since 1970."""
+    """The state of an account at a time, in milliseconds since 1970."""
 
     time: int
     spent: tuple[Fraction, Fraction]
@@ -43,18 +49,33 @@ class Moment(NamedTuple):
     releases: int
 
 
-def budget(ledger: "Ledger", *, dataset: str | None = None) -> Any:
-    """Draw what was spent as steps over time, and the limit: of every data set, or of one.
+def budget(ledger: "Ledger", *, dataset: str | None = None) -> "ChartType":
+    """Draw the spending of a ledger over time, with its limit.
 
-    ε and δ each have a chart; one of which nothing may be spent has none. Thousands of releases
-    are drawn with as many points as can be seen (:func:`thinned`).
+    ε and δ have a chart each, for each dataset. A chart is omitted if its limit is always 0 and
+    nothing was spent. Thousands of releases are reduced to as many points as can be seen.
+
+    Args:
+        ledger: An open ledger.
+        dataset: The name of a dataset. Default: all datasets of the ledger.
+
+    Raises:
+        InvalidParameter: If the ledger has no such dataset.
+        Unsupported: If Altair is not installed.
+
+    >>> import tempfile
+    >>> from leastnoise import Ledger, Privacy
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Ledger(f"{folder}/people.ledger", limit=Privacy(1)) as ledger:
+    ...         chart = budget(ledger)
     """
     histories = histories_of(ledger.rows())
     names = sorted(histories) if dataset is None else [dataset]
     if not set(names) <= set(histories):
         raise InvalidParameter(
-            f"a data set must be one of the ledger's, {', '.join(map(repr, sorted(histories)))}, "
-            f"got {quote(dataset)}. Choose one of them."
+            f"dataset must be one of {', '.join(map(repr, sorted(histories)))}",
+            got=quote(dataset),
+            fix="Use a dataset of this ledger.",
         )
     shown = [histories[name] for name in names]
     first = min(history[0].time for history in shown)
@@ -73,9 +94,9 @@ def budget(ledger: "Ledger", *, dataset: str | None = None) -> Any:
 
 
 def histories_of(rows: Iterable[LedgerRow]) -> dict[str, list[Moment]]:
-    """Return, for each data set, what it came to after each of its charges and limits.
+    """Return the state of each dataset after each of its charges and limits.
 
-    A clock that was set back does not make time run backwards: a row is not before the last one.
+    Times never decrease: if a clock was set back, a row has the time of the row before it.
     """
     known, histories, time = Accounts(), dict[str, list[Moment]](), 0
     for row in rows:
@@ -94,16 +115,15 @@ def histories_of(rows: Iterable[LedgerRow]) -> dict[str, list[Moment]]:
 _NONE = Fraction(0), Fraction(0)
 
 
-def thinned(steps: list[tuple[int, Fraction]], columns: int = _COLUMNS) -> Iterator[Any]:
-    """Go through the steps that can be told apart in so many columns of time.
+def thinned(steps: list[Step], columns: int = _COLUMNS) -> Iterator[Step]:
+    """Yield the steps that can be distinguished in a number of columns of time.
 
-    Each is a step of the curve at its own time and height. Of those in one column the first, the
-    lowest, the highest and the last stay, so the curve is true outside the column, and within it
-    goes as far up and down as it does.
+    Each column keeps its first, lowest, highest and last step, with their times and heights. So the
+    curve is exact outside the column, and has its true range within.
     """
-    begun = steps[0][0]
-    width = max(1, steps[-1][0] - begun)
-    for _, there in groupby(steps, key=lambda step: (step[0] - begun) * columns // width):
+    start = steps[0][0]
+    width = max(1, steps[-1][0] - start)
+    for _, there in groupby(steps, key=lambda step: (step[0] - start) * columns // width):
         column = list(enumerate(there))
         heights = [(step[1], place) for place, step in column]
         kept = {0, len(column) - 1, min(heights)[1], max(heights)[1]}
@@ -134,13 +154,13 @@ def _chart(history: list[Moment], part: str, times: tuple[int, int]) -> Any:
         order="place:Q",
         tooltip=["curve:N", alt.Tooltip("time:T", format="%Y-%m-%d %H:%M:%S"), "value:Q"],
     )
-    # The limit last, and so on top: where all is spent, both are seen.
+    # The limit is drawn last, on top, so that both are visible when the budget is spent.
     spent, limit = (lines.transform_filter(alt.datum.curve == name) for name in (_SPENT, _LIMIT))
     return (below + spent + limit).properties(width=560, height=200)
 
 
 def _time(times: tuple[int, int]) -> Any:
-    """Return the axis of time, with the day where not every label says it."""
+    """Return the time axis; its title has the day if the labels do not."""
     alt = library()
     first, last = times
     figures = next(figures for least, figures in _FIGURES if last - first >= least)
@@ -163,7 +183,7 @@ def _height(top: Fraction) -> Any:
 
 
 def _rows(curve: str, steps: list[tuple[int, Fraction]], end: int) -> list[Row]:
-    """Return a curve's points in their order, the last of them at the end of the picture."""
+    """Return the points of a curve in order, up to the end of the figure."""
     moving = [steps[0], *(two for one, two in pairwise(steps) if one[1] != two[1])]
     kept = [*thinned(moving), (end, steps[-1][1])]
     return [
@@ -173,7 +193,7 @@ def _rows(curve: str, steps: list[tuple[int, Fraction]], end: int) -> list[Row]:
 
 
 def _mattering(history: list[Moment]) -> list[str]:
-    """Return the numbers of which something may be, or was, spent; ε where there is neither."""
+    """Return those of ε and δ that have a limit or spending; ε if neither has."""
     found = [
         part
         for place, part in enumerate(_PARTS)

@@ -1,6 +1,6 @@
-"""Share a guarantee among answers: in floats first, then in exact parts.
+"""Divide a guarantee among answers: a search in floats, then exact parts.
 
-The search in floats only proposes. What is stated is computed from the exact parts.
+The search in floats only proposes shares. Guarantees are computed from the exact parts.
 """
 
 import math
@@ -16,7 +16,7 @@ from leastnoise.errors import InvalidParameter
 Curve = Callable[[float], float]
 
 _ROUNDS = 200
-# A slope is measured over this part of a share; a step that gains less than this part is none.
+# The relative step for slopes, the smallest relative gain of a step, and the smallest exponent.
 _PART = 1e-4
 _GAIN = 1e-10
 _SLOWEST = 1e-2
@@ -25,13 +25,12 @@ _SLOWEST = 1e-2
 def balance(
     costs: Sequence[Curve], least: Sequence[float], go_on: Callable[[], object] = lambda: True
 ) -> list[float]:
-    """Return shares of 1, none below its least, whose costs add up to about as little as can be.
+    """Return shares that add up to 1, none below its minimum, of nearly minimal total cost.
 
-    Where a sum of costs is least, one more bit of the whole gains as much with one answer as with
-    any other that has more than its least. Shares of which a bit gains more grow, by a power of how
-    much more: for costs a/xᵖ and the power 1/(p+1) that is the optimum at once, x ∝ a^(1/(p+1)).
-    The power is halved where a step does not help; the best that was seen is returned, as
-    soon as ``go_on`` says no.
+    At the minimum, all answers above their minimum share have the same slope of the cost. So each
+    share is multiplied by a power of its slope: for costs a/xᵖ the exponent 1/(p+1) gives the
+    optimum x ∝ a^(1/(p+1)) in one step. The exponent is halved after a step without gain. The best
+    shares so far are returned as soon as ``go_on`` returns False.
     """
     rest = 1 - sum(least)
     shares = [low + rest / len(costs) for low in least]
@@ -40,13 +39,13 @@ def balance(
         if not go_on():
             break
         slopes = [_slope(cost, share) for cost, share in zip(costs, shares, strict=True)]
-        moved = [share * slope**speed for share, slope in zip(shares, slopes, strict=True)]
-        tried = _filled(moved, least)
-        if tried is None:
+        scaled = [share * slope**speed for share, slope in zip(shares, slopes, strict=True)]
+        proposal = _normalize(scaled, least)
+        if proposal is None:
             break
-        total = _total(costs, tried)
+        total = _total(costs, proposal)
         if total < lowest * (1 - _GAIN):
-            shares, lowest = tried, total
+            shares, lowest = proposal, total
         else:
             speed /= 2
         if speed < _SLOWEST:
@@ -63,8 +62,8 @@ def _slope(cost: Curve, share: float) -> float:
     return max(0.0, (cost(share - step) - cost(share + step)) / (2 * step)) if share else 0.0
 
 
-def _filled(parts: Sequence[float], least: Sequence[float]) -> list[float] | None:
-    """Return shares in the ratio of the parts that add up to 1, none below its least."""
+def _normalize(parts: Sequence[float], least: Sequence[float]) -> list[float] | None:
+    """Return shares in the ratio of the parts that add up to 1, none below its minimum."""
     if not 0 < max(parts) < float("inf"):
         return None
     held: set[int] = set()
@@ -81,31 +80,29 @@ def _filled(parts: Sequence[float], least: Sequence[float]) -> list[float] | Non
         held |= below
 
 
-# Parts are decimals of so many digits.
+# The number of digits of exact parts.
 _DIGITS = 7
-# Below this, 1 − (1−δ)^x is xδ as far as floats can tell.
+# Below this, 1 − (1−δ)^x and xδ are the same in floats.
 _SMALL = 1e-9
 
 
-def promises(
+def make_guarantees(
     privacy: Privacy, epsilons: Sequence[float], deltas: Sequence[float]
 ) -> tuple[Privacy, ...]:
-    """Return a promise for each answer by its shares of ε and of −ln(1−δ).
+    """Return a guarantee for each answer by its shares of ε and of −ln(1−δ).
 
-    What is proposed in floats is rounded down to short decimals, then checked: the ε add up to at
-    most ε, and the product of all 1 − δᵢ is at least 1 − δ.
+    The proposal in floats is rounded down to short decimals and checked: the ε add up to at most ε,
+    and the product of all 1 − δᵢ is at least 1 − δ.
     """
     parts = apportion(privacy.epsilon, epsilons)
-    failing = _failing(privacy.delta, deltas)
-    while (
-        success_probability(failing) < 1 - privacy.delta
-    ):  # floats were a hair above: then a hair less
+    failing = _apportion_delta(privacy.delta, deltas)
+    while success_probability(failing) < 1 - privacy.delta:  # the floats were slightly too large
         failing = tuple(_down(part * (1 - Fraction(1, 10**_DIGITS))) for part in failing)
     return tuple(Privacy(e, d) for e, d in zip(parts, failing, strict=True))
 
 
 def apportion(total: Fraction, shares: Sequence[float]) -> tuple[Fraction, ...]:
-    """Return parts in about the ratio of the shares that add up to the total, exactly."""
+    """Return parts in about the ratio of the shares that add up exactly to the total."""
     whole = sum(shares)
     if not total or not whole:
         return (Fraction(0),) * len(shares)
@@ -117,8 +114,8 @@ def apportion(total: Fraction, shares: Sequence[float]) -> tuple[Fraction, ...]:
     return tuple(parts)
 
 
-def _failing(delta: Fraction, shares: Sequence[float]) -> tuple[Fraction, ...]:
-    """Return about 1 − (1−δ)^share for each share, which are scaled to add up to 1."""
+def _apportion_delta(delta: Fraction, shares: Sequence[float]) -> tuple[Fraction, ...]:
+    """Return about 1 − (1−δ)^share for each share; shares are scaled to add up to 1."""
     whole = sum(shares)
     if not delta or not whole:
         return (Fraction(0),) * len(shares)
@@ -128,7 +125,7 @@ def _failing(delta: Fraction, shares: Sequence[float]) -> tuple[Fraction, ...]:
     if len({share for share in shares if share}) == 1:
         each = split_evenly(Privacy(0, delta), used).delta
         return tuple(each if share else Fraction(0) for share in shares)
-    if as_float(delta) < _SMALL:  # by Bernoulli's inequality xδ is never too much
+    if as_float(delta) < _SMALL:  # by Bernoulli's inequality xδ is never too large
         return tuple(_down(delta * Fraction(share) / Fraction(whole)) for share in shares)
     spent = math.log1p(-as_float(delta))
     return tuple(_down(Fraction(-math.expm1(spent * share / whole))) for share in shares)
@@ -138,25 +135,24 @@ def _down(number: Fraction) -> Fraction:
     return Fraction(format_rounded(number, _DIGITS, ROUND_FLOOR)) if number else number
 
 
-# Amounts are looked for to this part of themselves where nothing else is said, by at most so many
-# doublings of a step.
+# The default relative precision of amounts, and the largest number of doublings of a step.
 _FINE = 1.002
 _DOUBLINGS = 12
 
 
 class TooLittle(InvalidParameter):
-    """The targets need more than there is."""
+    """The guarantee is too small for the targets; ``needs`` is a total ε that may suffice."""
 
-    def __init__(self, message: str, needs: Fraction | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, problem: str, needs: Fraction | None = None) -> None:
+        super().__init__(problem, fix="Accept larger errors, or use a larger ε or δ.")
         self.needs = needs
 
 
-def smallest(enough: Callable[[float], bool], guess: float, fine: float = _FINE) -> float:
-    """Return about the smallest amount that is enough, from a guess: never less than that.
+def find_smallest(enough: Callable[[float], bool], guess: float, fine: float = _FINE) -> float:
+    """Return a sufficient amount that is about the smallest one, starting from a guess.
 
     Raises:
-        TooLittle: If nothing near the guess is enough.
+        TooLittle: If no amount near the guess suffices.
     """
 
     def at(place: int) -> float:
@@ -177,17 +173,17 @@ def smallest(enough: Callable[[float], bool], guess: float, fine: float = _FINE)
             place += step
         step *= 2
     if good is None:
-        raise TooLittle("a target is far beyond what its noise can reach")
+        raise TooLittle("a target is far below the error of its noise")
     while bad is not None and good - bad > 1:
         middle = (good + bad) // 2
         good, bad = (middle, bad) if enough(at(middle)) else (good, middle)
     return at(good)
 
 
-def crossing(width: Callable[[float], float], wanted: float, most: float) -> float:
-    """Return about the amount up to ``most`` at which a width that falls is as wanted."""
+def find_crossing(width: Callable[[float], float], target: float, most: float) -> float:
+    """Return about the amount up to ``most`` at which a decreasing width equals a target."""
     low, high = most * 1e-12, most
     for _ in range(60):
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if width(middle) > wanted else (low, middle)
+        low, high = (middle, high) if width(middle) > target else (low, middle)
     return high

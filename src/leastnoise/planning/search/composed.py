@@ -1,10 +1,10 @@
 """Narrow noise whose answers together reveal less than the sum of their guarantees.
 
-With Laplace noises that keep (εᵢ, 0) each, all answers keep (Σεᵢ, 0), and with some δ less than
-that sum: how much less is worked out from what is drawn (:func:`leastnoise.compose`). So all εᵢ of
-a split are raised by one factor, as far as the δ of all answers together allows. This gains where
-splitting and sharing cost about the same: where the answers are few, δ is hardly used, and where
-they are many, Gaussian noise does better.
+If each answer has Laplace noise that satisfies (εᵢ, 0), all answers satisfy (Σεᵢ, 0), and a smaller
+ε with some δ > 0, which is computed from the discretized noise (:func:`leastnoise.compose`). So all
+εᵢ of a split are raised by one factor, as far as the total δ allows. This helps if splitting and
+sharing cost about the same: with few answers δ is hardly used, and with many answers Gaussian noise
+is cheaper.
 """
 
 import math
@@ -19,48 +19,58 @@ from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.planning.numeric_query import NumericQuery
-from leastnoise.planning.options import COMPOSED, Asked, Candidate, Laws, Option, calibrate_query
+from leastnoise.planning.options import (
+    COMPOSED,
+    Candidate,
+    NoiseCache,
+    Option,
+    PlanProblem,
+    calibrate_query,
+)
 
-# Noises that keep a promise of δ = 0, so that no output proves anything outright.
+# Families with δ = 0, so that no output is impossible for a neighbor.
 NARROWED = ("laplace", "staircase")
-# More different answers than this are not composed: the time grows with their number.
+# The largest number of distinct answers to compose, because the time grows with their number.
 MOST_COMPOSED = 12
 _DIGITS = 6
-# The factor is looked for up to here, to this part of itself, with at most so many compositions.
+# The largest factor, its relative precision, and the largest number of compositions.
 _LARGEST = 2.0
 _FINE = 1.0005
 _TRIES = 8
 
 
-def narrow(asked: Asked, laws: Laws, split: Option) -> Candidate:
-    """Return the noises of a split, all narrowed by the largest factor that is found."""
-    family, wanted = split.family, asked.wanted
+def narrow(problem: PlanProblem, noises: NoiseCache, split: Option) -> Candidate:
+    """Return the candidate with the noise of a split, narrowed by the largest factor found."""
+    family, wanted = split.family, problem.wanted
 
-    def promises(factor: float) -> tuple[Privacy, ...]:
-        more = Fraction(factor)
-        return tuple(Privacy(_down(part.epsilon * more)) for part in split.promises)
+    def scaled(factor: float) -> tuple[Privacy, ...]:
+        exact = Fraction(factor)
+        return tuple(Privacy(_down(part.epsilon * exact)) for part in split.promises)
 
     def delta(factor: float) -> Fraction:
-        asked.in_time()
-        pairs = zip(wanted, promises(factor), strict=True)
-        drawn = [_profile(laws.drawn(family, one, own), one) for one, own in pairs]
-        return compose(drawn).delta(asked.privacy.epsilon)
+        problem.check_time()
+        pairs = zip(wanted, scaled(factor), strict=True)
+        profiles = [_profile(noises.discretized(family, query, own), query) for query, own in pairs]
+        return compose(profiles).delta(problem.privacy.epsilon)
 
     try:
-        parts = promises(largest(delta, asked.privacy.delta))
+        parts = scaled(find_largest(delta, problem.privacy.delta))
         pairs = list(zip(wanted, parts, strict=True))
-        found = [laws.figures(family, one, part) for one, part in pairs]
-        costs, widths = tuple(one.cost for one in found), tuple(one.width for one in found)
-        option = asked.option(family, COMPOSED, parts, costs, widths)
+        figures = [noises.figures(family, query, part) for query, part in pairs]
+        costs = tuple(figure.cost for figure in figures)
+        widths = tuple(figure.width for figure in figures)
+        option = problem.make_option(family, COMPOSED, parts, costs, widths)
     except (InvalidParameter, NotPrivate, Unsupported) as error:
         return Candidate(Option(family, COMPOSED, refused=error.problem))
-    return Candidate(option, lambda: tuple(calibrate_query(one, own, family) for one, own in pairs))
+    return Candidate(
+        option, lambda: tuple(calibrate_query(query, own, family) for query, own in pairs)
+    )
 
 
-def largest(delta: Callable[[float], Fraction], most: Fraction) -> float:
-    """Return about the largest factor from 1 on whose δ is at most ``most``; it rises.
+def find_largest(delta: Callable[[float], Fraction], most: Fraction) -> float:
+    """Return about the largest factor ≥ 1 whose δ, which increases, is at most ``most``.
 
-    By straight lines through ln δ, which bends little, and by halving where that is of no use.
+    The search interpolates ln δ, which is nearly linear, and bisects if that is impossible.
     """
     good, bad, tried = 1.0, _LARGEST, 1.1
     known: dict[float, Fraction] = {}
@@ -77,19 +87,19 @@ def largest(delta: Callable[[float], Fraction], most: Fraction) -> float:
 
 
 def _between(good: float, bad: float, known: dict[float, Fraction], most: Fraction) -> float:
-    """Return the next factor to try, strictly between one that is good and one that is not."""
+    """Return the next factor to try, strictly between a good and a bad one."""
     middle = math.sqrt(good * bad)
-    low, high, wanted = (as_float(x) for x in (known.get(good, 0), known.get(bad, 0), most))
-    if 0 < low < high and wanted:
-        rise = (math.log(wanted) - math.log(low)) / (math.log(high) - math.log(low))
-        # A little below the line's guess: one that is good and near is the aim.
+    low, high, target = (as_float(x) for x in (known.get(good, 0), known.get(bad, 0), most))
+    if 0 < low < high and target:
+        rise = (math.log(target) - math.log(low)) / (math.log(high) - math.log(low))
+        # Slightly below the interpolated factor, because the aim is a good factor.
         middle = good + (bad - good) * min(max(rise * 0.98, 0.02), 0.98)
     return middle
 
 
-def _profile(law: LatticeNoise, one: NumericQuery) -> Profile:
-    shift = effective_sensitivity(one.sensitivity, law.step, integer=one.integer)
-    return Profile(law, sensitivity=shift)
+def _profile(noise: LatticeNoise, query: NumericQuery) -> Profile:
+    shift = effective_sensitivity(query.sensitivity, noise.step, integer=query.integer)
+    return Profile(noise, sensitivity=shift)
 
 
 def _down(number: Fraction) -> Fraction:

@@ -1,7 +1,7 @@
-"""What noises cost and how wide they are, in floats: they propose a split and prove nothing.
+"""Estimates in floats of the cost and the error of noise. They propose a split and prove nothing.
 
-A noise is known here by the size that it exceeds with probability e^−y, at Δ = 1. An expected cost
-is then the integral of L(Δ·size(y))·e^−y over y ≥ 0, by Gauss and Laguerre's rule.
+Noise is represented by the size that it exceeds with probability e^−y, at Δ = 1. Its expected cost
+is the integral of L(Δ·size(y))·e^−y over y ≥ 0, computed by Gauss–Laguerre quadrature.
 """
 
 import math
@@ -16,24 +16,24 @@ from leastnoise.core.exact import as_float
 from leastnoise.costs import Cost, Points, Power, Threshold
 from leastnoise.planning.numeric_query import NumericQuery
 
-# The name, among those of families, of the least noise that is found by solving.
+# The family name of the noise that the solver finds. It is stored in JSON.
 LEAST = "least"
 _NODES = 24
-# A cost that can only be called is sampled at so many sizes from one to twice as much.
+# The number of sizes per doubling at which a cost function is sampled.
 _SAMPLES = 64
 
 
-def taken_for(family: str) -> Family:
-    """Return the family by whose properties a noise is estimated: the least is like a cut one."""
+def estimated_family(family: str) -> Family:
+    """Return the family that estimates a noise; solved noise is similar to a cut staircase."""
     return FAMILIES["cut_staircase" if family == LEAST else family]
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Laplace noise cut off where δ pays for it, uniform at ε = 0: P(|X| > size) and back.
+    """Laplace noise, cut off where δ allows it, and uniform noise at ε = 0.
 
-    ``epsilon`` is the rate at which the density falls; 1 − ``kept`` of the uncut law lies beyond
-    the cut, and ``level`` is the density at the end of the uniform noise.
+    ``epsilon`` is the rate at which the density falls, 1 − ``kept`` is the mass of the uncut noise
+    beyond the cut, and ``level`` is the density of |X| for uniform noise.
     """
 
     epsilon: float
@@ -42,7 +42,7 @@ class Spread:
 
     @classmethod
     def of(cls, shape: Approximation, epsilon: float, spent: float) -> "Spread":
-        """Return the approximation of a family at (ε, 1 − e^−spent), but for Gaussian noise."""
+        """Return the approximation of a family at (ε, 1 − e^−spent), except Gaussian noise."""
         delta = -math.expm1(-spent)
         if shape is Approximation.LAPLACE:
             return cls(epsilon + 2 * spent)
@@ -73,7 +73,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Bell:
-    """Gaussian noise: P(|X| > size) and back."""
+    """Gaussian noise."""
 
     sigma: float
 
@@ -88,54 +88,54 @@ class Bell:
 
 @dataclass(frozen=True)
 class Estimate:
-    """About what one wanted answer costs under a noise, and how far 95 % of its errors reach."""
+    """Estimates of the cost and the error of one answer under different noise."""
 
-    wanted: NumericQuery
+    query: NumericQuery
 
     def cost(self, family: str, epsilon: float, spent: float) -> float:
-        """Return about what a family costs at (ε, 1 − e^−spent), times the answer's weight."""
-        stairs = taken_for(family).stairs
-        plain = self._cost(_law(family, epsilon, spent), rounds=not stairs)
+        """Return the estimated cost of a family at (ε, 1 − e^−spent), times the weight."""
+        stairs = estimated_family(family).stairs
+        plain = self._cost(_noise_of(family, epsilon, spent), rounds=not stairs)
         return plain * self._stairs(epsilon) if stairs else plain
 
     def shared(self, sigma: float) -> float:
-        """Return about what Gaussian noise of a σ costs, times the answer's weight."""
-        return self._cost(Bell(sigma / self._moved), rounds=True)
+        """Return the estimated cost of Gaussian noise of a σ, times the weight."""
+        return self._cost(Bell(sigma / self._shift), rounds=True)
 
     def width(self, family: str, epsilon: float, spent: float) -> float:
-        """Return about how far as many of the errors reach as the answer's confidence says."""
-        law = _law(family, epsilon, spent)
-        return self._moved * law.size(-math.log1p(-as_float(self.wanted.confidence)))
+        """Return the estimated error that the answer stays within at its confidence."""
+        noise = _noise_of(family, epsilon, spent)
+        return self._shift * noise.size(-math.log1p(-as_float(self.query.confidence)))
 
     @cached_property
-    def _moved(self) -> float:
-        return as_float(self.wanted.sensitivity)
+    def _shift(self) -> float:
+        return as_float(self.query.sensitivity)
 
     @cached_property
     def _weight(self) -> float:
-        return as_float(self.wanted.weight)
+        return as_float(self.query.weight)
 
     @cached_property
     def _value(self) -> Callable[[float], float]:
-        return _in_floats(self.wanted.objective)
+        return _in_floats(self.query.objective)
 
-    def _cost(self, law: Spread | Bell, *, rounds: bool) -> float:
-        if self.wanted.cost is None:
+    def _cost(self, noise: Spread | Bell, *, rounds: bool) -> float:
+        if self.query.cost is None:
             return 0.0
-        if isinstance(self.wanted.cost, Threshold):
-            return self._weight * law.tail(as_float(self.wanted.cost.limit) / self._moved)
-        if rounds and self.wanted.integer and law.size(1.0) * self._moved < _NARROW:
-            return self._weight * self._on_integers(law)
+        if isinstance(self.query.cost, Threshold):
+            return self._weight * noise.tail(as_float(self.query.cost.limit) / self._shift)
+        if rounds and self.query.integer and noise.size(1.0) * self._shift < _NARROW:
+            return self._weight * self._on_integers(noise)
         nodes = zip(*_rule(), strict=True)
         return self._weight * sum(
-            part * self._value(self._moved * law.size(y)) for y, part in nodes
+            part * self._value(self._shift * noise.size(y)) for y, part in nodes
         )
 
-    def _on_integers(self, law: Spread | Bell) -> float:
+    def _on_integers(self, noise: Spread | Bell) -> float:
         """Return L(0) + Σ (L(k+1) − L(k))·P(|X| > k + 1/2)."""
         total = before = self._value(0.0)
         for k in range(_TERMS):
-            likely = law.tail((k + 0.5) / self._moved)
+            likely = noise.tail((k + 0.5) / self._shift)
             if likely < 1e-15:
                 break
             after = self._value(k + 1.0)
@@ -143,18 +143,18 @@ class Estimate:
         return total
 
     def _stairs(self, epsilon: float) -> float:
-        """Return how much cheaper stairs are than a steady fall: x/sinh x, exactly so for |x|.
+        """Return the cost of stairs relative to an exponential density: x/sinh x, exact for |x|.
 
-        x = ε/2 on the line (Geng and Viswanath 2016), ε for whole numbers that move by 1 (the
-        geometric noise).
+        x = ε/2 for continuous noise (Geng and Viswanath 2016), and x = ε for integers at Δ = 1
+        (geometric noise).
         """
-        x = epsilon if self.wanted.integer and self._moved == 1 else epsilon / 2
+        x = epsilon if self.query.integer and self._shift == 1 else epsilon / 2
         return x / math.sinh(x) if 0 < x < 600 else float(not x)
 
 
-def _law(family: str, epsilon: float, spent: float) -> Spread | Bell:
-    """Return about the law of a family; of a Gaussian by the textbook's σ, or its own at ε = 0."""
-    shape = taken_for(family).approximation
+def _noise_of(family: str, epsilon: float, spent: float) -> Spread | Bell:
+    """Return the approximate noise of a family; Gaussian noise has the classic σ if ε > 0."""
+    shape = estimated_family(family).approximation
     if shape is not Approximation.GAUSSIAN:
         return Spread.of(shape, epsilon, spent)
     delta = -math.expm1(-spent)
@@ -165,7 +165,7 @@ def _law(family: str, epsilon: float, spent: float) -> Spread | Bell:
 
 @cache
 def _rule() -> tuple[list[float], list[float]]:
-    """Return the places and parts of Gauss and Laguerre's rule."""
+    """Return the nodes and weights of Gauss–Laguerre quadrature."""
     import numpy as np
 
     places, parts = np.polynomial.laguerre.laggauss(_NODES)
@@ -191,7 +191,7 @@ def _in_floats(cost: Cost) -> Callable[[float], float]:
 def _sampled(cost: Cost) -> Callable[[float], float]:
     """Return a cost that can only be called, by straight lines between the sizes of a table.
 
-    Each size of the table is called once, however often the cost is asked for.
+    Each size of the table is called once, however often the cost is problem for.
     """
     at = cache(lambda i: cost(math.exp2(i / _SAMPLES)))
 
@@ -207,12 +207,12 @@ def _sampled(cost: Cost) -> Callable[[float], float]:
 
 
 def _along(sizes: list[float], costs: list[float], size: float) -> float:
-    """Return a polygon's height at a size; level beyond its last corner."""
+    """Return a piecewise linear cost at a size; it is constant after the last point."""
     i = bisect_right(sizes, size) - 1
     if i + 1 >= len(sizes):
         return costs[-1]
     return costs[i] + (costs[i + 1] - costs[i]) * (size - sizes[i]) / (sizes[i + 1] - sizes[i])
 
 
-# Rounding to whole numbers is added up one by one where the noise is narrower than this.
+# For noise narrower than this, the cost on the integers is a sum over at most this many terms.
 _NARROW, _TERMS = 6.0, 120

@@ -1,13 +1,14 @@
-"""Gaussian noise that all answers share: together they are one Gaussian noise.
+"""Gaussian noise that all answers share: together they are one Gaussian release.
 
-With noises of σᵢ on answers that move by up to Δᵢ, divide each axis by its σᵢ and turn the axes so
-that one points along the move: there is one Gaussian noise of σ = 1 moved by at most
-√Σ(Δᵢ/σᵢ)², and others that do not move (Dong, Roth and Su 2022, Corollary 3.3). So the promise is
-kept just if Σ(Δᵢ/σᵢ)² ≤ 1/s², where s is the least σ for one answer that moves by 1 (Balle and Wang
-2018, Theorem 8). Each answer has a share xᵢ of that, σᵢ = s·Δᵢ/√xᵢ, and the xᵢ add up to 1.
+Let answers of sensitivity Δᵢ have Gaussian noise of σᵢ. Divide each axis by its σᵢ, and rotate the
+axes so that one points along the shift: it has Gaussian noise of σ = 1 with a shift of at most
+√Σ(Δᵢ/σᵢ)², and the others have no shift (Dong, Roth and Su 2022, Corollary 3.3). So the guarantee
+is satisfied if and only if Σ(Δᵢ/σᵢ)² ≤ 1/s², where s is the smallest σ for one answer of
+sensitivity 1 (Balle and Wang 2018, Theorem 8). Each answer has a share xᵢ of this sum, with
+σᵢ = s·Δᵢ/√xᵢ, and the xᵢ add up to 1.
 
-For costs wᵢ·E|X|ᵖ with the same p the best shares are xᵢ ∝ (wᵢΔᵢᵖ)^(2/(p+2)): a cost is then
-aᵢ·xᵢ^(−p/2) with aᵢ ∝ wᵢΔᵢᵖ, and where the sum is least all aᵢ·xᵢ^(−p/2−1) are equal (Lagrange).
+For costs wᵢ·E|X|ᵖ with the same p the optimal shares are xᵢ ∝ (wᵢΔᵢᵖ)^(2/(p+2)): each cost is
+aᵢ·xᵢ^(−p/2) with aᵢ ∝ wᵢΔᵢᵖ, and at the minimum of the sum all aᵢ·xᵢ^(−p/2−1) are equal (Lagrange).
 """
 
 import math
@@ -27,10 +28,10 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Power, l2
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.mechanism import Discretized, Mechanism
-from leastnoise.planning.closed_forms import drawn_of, on_line
+from leastnoise.planning.closed_forms import discretize_shared, find_continuous
 from leastnoise.planning.numeric_query import NumericQuery
-from leastnoise.planning.options import SHAPE, SHARED, Asked, Candidate, Option, reach
-from leastnoise.planning.search.allocation import TooLittle, apportion, balance, smallest
+from leastnoise.planning.options import SHAPE, SHARED, Candidate, Option, PlanProblem, error_width
+from leastnoise.planning.search.allocation import TooLittle, apportion, balance, find_smallest
 from leastnoise.planning.search.estimates import Estimate
 
 GAUSSIAN = "gaussian"
@@ -39,143 +40,148 @@ _HALF = Fraction(1, 2)
 _BITS = 96
 _FLOOR = 1e-4
 _HAIR = 1 + 1e-6
-# ε that targets would need is looked for up to here.
+# The largest ε in the search for an ε that meets the targets.
 _LARGEST_EPSILON = Fraction(50)
 
 
 @dataclass(frozen=True)
 class SharedGaussian:
-    """Gaussian noise shared by all wanted answers."""
+    """Gaussian noise that all answers of a plan share."""
 
-    asked: Asked
+    problem: PlanProblem
 
-    def candidate(self) -> Candidate:
-        """Return the cheapest shares that are found, with what is drawn for them."""
-        other = next((w.family for w in self.asked.wanted if w.family not in (None, GAUSSIAN)), "")
+    def find_candidate(self) -> Candidate:
+        """Return the cheapest shares found, with their noise."""
+        families = (query.family for query in self.problem.wanted)
+        other = next((family for family in families if family not in (None, GAUSSIAN)), "")
         if other:
-            return _refused(f"an answer is to have {other} noise")
+            return _rejected(f"an answer must have {other} noise")
         try:
             shares = apportion(Fraction(1), self.shares())
-            return self._at([*map(self._sigma, self.asked.wanted, shares)])
+            return self._at([*map(self._sigma, self.problem.wanted, shares)])
         except TooLittle as error:
-            return replace(_refused(error.problem), needs=error.needs)
+            return replace(_rejected(error.problem), needs=error.needs)
         except (InvalidParameter, NotPrivate, Unsupported) as error:
-            return _refused(error.problem)
+            return _rejected(error.problem)
 
     def shares(self) -> list[float]:
-        """Return the shares xᵢ of the answers: in closed form, or searched for."""
-        wanted, least = self.asked.wanted, self._least()
+        """Return the shares xᵢ of the answers, in closed form or by a search."""
+        wanted, least = self.problem.wanted, self._least()
         if sum(least) > 1:
             raise self._too_little(sum(least))
-        if self.asked.only_targets:
+        if self.problem.only_targets:
             return [x / sum(least) for x in least]
         try:
             return self._balanced(least)
-        except (ArithmeticError, ValueError):  # beyond what floats hold
+        except (ArithmeticError, ValueError):  # beyond the range of floats
             return [1.0] * len(wanted)
 
     def _balanced(self, least: list[float]) -> list[float]:
-        wanted = self.asked.wanted
-        powers = {one.cost.p for one in wanted if isinstance(one.cost, Power)}
-        smooth = all(isinstance(one.cost, Power) and not one.integer for one in wanted)
-        if smooth and len(powers) == 1 and not self.asked.targets:
-            return best_shares(wanted, as_float(powers.pop()))
-        return balance([self._curve(one) for one in wanted], least, lambda: self.asked.left)
+        wanted = self.problem.wanted
+        powers = {query.cost.p for query in wanted if isinstance(query.cost, Power)}
+        smooth = all(isinstance(query.cost, Power) and not query.integer for query in wanted)
+        if smooth and len(powers) == 1 and not self.problem.targets:
+            return optimal_shares(wanted, as_float(powers.pop()))
+        return balance([self._curve(query) for query in wanted], least, lambda: self.problem.left)
 
-    def _curve(self, one: NumericQuery) -> Callable[[float], float]:
-        estimate, sigma = Estimate(one), as_float(self.unit.sigma * one.sensitivity)
+    def _curve(self, query: NumericQuery) -> Callable[[float], float]:
+        estimate, sigma = Estimate(query), as_float(self.unit.sigma * query.sensitivity)
         return lambda x: estimate.shared(sigma / math.sqrt(x))
 
     @cached_property
     def unit(self) -> Gaussian:
-        """The least Gaussian noise for one answer that moves by 1."""
-        found = on_line(
-            GAUSSIAN, Problem(self.asked.privacy, Fraction(1), l2, integer=False, shape=SHAPE)
+        """The Gaussian noise of smallest σ for one answer of sensitivity 1."""
+        noise = find_continuous(
+            GAUSSIAN, Problem(self.problem.privacy, Fraction(1), l2, integer=False, shape=SHAPE)
         )
-        if not isinstance(found, Gaussian):
-            raise Unsupported("Gaussian noise is shared", got=f"{found!r}")
-        return found
+        if not isinstance(noise, Gaussian):
+            raise Unsupported(
+                "shared noise must be Gaussian", got=f"{noise!r}", fix="Use the gaussian family."
+            )
+        return noise
 
-    def _sigma(self, one: NumericQuery, share: Fraction) -> Fraction:
-        wide = self.unit.sigma * one.sensitivity / power(share, _HALF).lower
+    def _sigma(self, query: NumericQuery, share: Fraction) -> Fraction:
+        wide = self.unit.sigma * query.sensitivity / power(share, _HALF).lower
         return Interval.exact(wide).shortened(_BITS).upper
 
     def _at(self, sigmas: list[Fraction]) -> Candidate:
-        wanted = self.asked.wanted
-        laws = list(map(drawn_for, wanted, sigmas))
-        costs = tuple(map(self._cost, laws, wanted))
-        widths = tuple(map(reach, laws, wanted))
-        epsilon = self.asked.privacy.epsilon
-        parts = tuple(alone(epsilon, one, s) for one, s in zip(wanted, sigmas, strict=True))
-        option = self.asked.option(GAUSSIAN, SHARED, parts, costs, widths)
-        return Candidate(option, lambda: tuple(map(made, wanted, sigmas, parts)))
+        wanted = self.problem.wanted
+        noises = list(map(discretize_for, wanted, sigmas))
+        costs = tuple(map(self._cost, noises, wanted))
+        widths = tuple(map(error_width, noises, wanted))
+        epsilon = self.problem.privacy.epsilon
+        pairs = zip(wanted, sigmas, strict=True)
+        parts = tuple(own_guarantee(epsilon, query, sigma) for query, sigma in pairs)
+        option = self.problem.make_option(GAUSSIAN, SHARED, parts, costs, widths)
+        return Candidate(option, lambda: tuple(map(build_mechanism, wanted, sigmas, parts)))
 
-    def _cost(self, law: LatticeNoise, one: NumericQuery) -> Fraction:
-        self.asked.in_time()
-        return law.expected(one.objective)
+    def _cost(self, noise: LatticeNoise, query: NumericQuery) -> Fraction:
+        self.problem.check_time()
+        return noise.expected(query.objective)
 
     def _least(self) -> list[float]:
-        wanted = self.asked.wanted
+        wanted = self.problem.wanted
         floor = _FLOOR / len(wanted)
-        return [floor if one.error is None else self._needed(one) for one in wanted]
+        return [floor if query.error is None else self._needed(query) for query in wanted]
 
-    def _needed(self, one: NumericQuery) -> float:
-        """Return the share with which an answer meets its target."""
+    def _needed(self, query: NumericQuery) -> float:
+        """Return the share at which an answer meets its target."""
 
-        def enough(share: float) -> bool:
-            self.asked.in_time()
-            law = drawn_for(one, self._sigma(one, Fraction(share)))
-            return one.error is not None and reach(law, one) <= one.error
+        def suffices(share: float) -> bool:
+            self.problem.check_time()
+            noise = discretize_for(query, self._sigma(query, Fraction(share)))
+            return query.error is not None and error_width(noise, query) <= query.error
 
-        target = as_float(one.error or Fraction(0)) + (0.5 if one.integer else 0.0)
-        usual = as_float(Gaussian(1).quantile((1 + one.confidence) / 2))
-        guess = (as_float(self.unit.sigma * one.sensitivity) * usual / target) ** 2
-        return smallest(enough, guess) * _HAIR
+        target = as_float(query.error or Fraction(0)) + (0.5 if query.integer else 0.0)
+        usual = as_float(Gaussian(1).quantile((1 + query.confidence) / 2))
+        guess = (as_float(self.unit.sigma * query.sensitivity) * usual / target) ** 2
+        return find_smallest(suffices, guess) * _HAIR
 
     def _too_little(self, times: float) -> TooLittle:
-        """Say how much more the targets need, and which ε would do at this δ."""
-        said = format_rounded(Fraction(math.sqrt(times)), 3)
-        move = power(Fraction(times), _HALF).upper / self.unit.sigma
-        profile = Profile(Gaussian(1), sensitivity=Interval.exact(move).shortened(_BITS).upper)
-        low, high = self.asked.privacy.epsilon, _LARGEST_EPSILON
-        message = f"the targets need noise {said} times as narrow"
-        if profile.delta(high) > self.asked.privacy.delta:
+        """Return the error with the factor that is missing, and an ε that suffices at this δ."""
+        factor = format_rounded(Fraction(math.sqrt(times)), 3)
+        shift = power(Fraction(times), _HALF).upper / self.unit.sigma
+        profile = Profile(Gaussian(1), sensitivity=Interval.exact(shift).shortened(_BITS).upper)
+        low, high = self.problem.privacy.epsilon, _LARGEST_EPSILON
+        message = f"the targets need noise that is narrower by a factor of {factor}"
+        if profile.delta(high) > self.problem.privacy.delta:
             return TooLittle(message)
         for _ in range(24):
             middle = (low + high) / 2
-            enough = profile.delta(middle) <= self.asked.privacy.delta
-            low, high = (low, middle) if enough else (middle, high)
+            suffices = profile.delta(middle) <= self.problem.privacy.delta
+            low, high = (low, middle) if suffices else (middle, high)
         return TooLittle(message, high)
 
 
-def best_shares(wanted: tuple[NumericQuery, ...], p: float) -> list[float]:
+def optimal_shares(wanted: tuple[NumericQuery, ...], p: float) -> list[float]:
     """Return xᵢ ∝ (wᵢΔᵢᵖ)^(2/(p+2)), which add up to 1, for costs of the same power p."""
     parts = [
-        (as_float(one.weight) * as_float(one.sensitivity) ** p) ** (2 / (p + 2)) for one in wanted
+        (as_float(query.weight) * as_float(query.sensitivity) ** p) ** (2 / (p + 2))
+        for query in wanted
     ]
     return [part / sum(parts) for part in parts]
 
 
-def drawn_for(one: NumericQuery, sigma: Fraction) -> LatticeNoise:
-    """Return what is drawn for an answer."""
-    return drawn_of(Gaussian(sigma), one.sensitivity, integer=one.integer)
+def discretize_for(query: NumericQuery, sigma: Fraction) -> LatticeNoise:
+    """Return the discretized Gaussian noise of an answer."""
+    return discretize_shared(Gaussian(sigma), query.sensitivity, integer=query.integer)
 
 
-def alone(epsilon: Fraction, one: NumericQuery, sigma: Fraction) -> Privacy:
-    """Return what one answer keeps by itself: the ε of all, and its own δ there, rounded up."""
-    own = Profile(Gaussian(sigma), sensitivity=one.sensitivity).delta(epsilon)
+def own_guarantee(epsilon: Fraction, query: NumericQuery, sigma: Fraction) -> Privacy:
+    """Return the guarantee of one answer by itself: its δ at the total ε, rounded up."""
+    own = Profile(Gaussian(sigma), sensitivity=query.sensitivity).delta(epsilon)
     return Privacy(epsilon, max(Fraction(format_rounded(own, 6, ROUND_CEILING)), LEAST_DELTA))
 
 
-def made(one: NumericQuery, sigma: Fraction, privacy: Privacy) -> Mechanism:
-    """Return the mechanism, held to the promise that it keeps by itself."""
-    law = drawn_for(one, sigma)
-    noise: Noise = law if one.integer else Gaussian(sigma)
-    certificate = Certificate.of(noise, privacy, one.sensitivity, one.objective, source=_SOURCE)
+def build_mechanism(query: NumericQuery, sigma: Fraction, privacy: Privacy) -> Mechanism:
+    """Return the mechanism of an answer, with the guarantee that it satisfies by itself."""
+    discrete = discretize_for(query, sigma)
+    noise: Noise = discrete if query.integer else Gaussian(sigma)
+    certificate = Certificate.of(noise, privacy, query.sensitivity, query.objective, source=_SOURCE)
     certificate.verify()
-    drawn = Discretized(law, one.objective)
-    return Mechanism(privacy, one.sensitivity, noise, certificate, drawn, one.integer)
+    discretized = Discretized(discrete, query.objective)
+    return Mechanism(privacy, query.sensitivity, noise, certificate, discretized, query.integer)
 
 
-def _refused(why: str) -> Candidate:
+def _rejected(why: str) -> Candidate:
     return Candidate(Option(GAUSSIAN, SHARED, refused=why))

@@ -1,4 +1,4 @@
-"""Give each answer a part of the guarantee: how to split it, and what that costs."""
+"""Split the guarantee among the answers: search for the shares, and compute the cost."""
 
 import math
 from collections.abc import Sequence
@@ -17,39 +17,39 @@ from leastnoise.mechanism import Mechanism
 from leastnoise.planning.numeric_query import NumericQuery
 from leastnoise.planning.options import (
     EACH,
-    Asked,
     Candidate,
     Figures,
-    Laws,
+    NoiseCache,
     Option,
     OutOfTime,
+    PlanProblem,
     calibrate_query,
 )
 from leastnoise.planning.search.allocation import (
     Curve,
     TooLittle,
     balance,
-    crossing,
-    promises,
-    smallest,
+    find_crossing,
+    find_smallest,
+    make_guarantees,
 )
 from leastnoise.planning.search.estimates import (
     LEAST,
     Estimate,
-    taken_for,
+    estimated_family,
 )
 
-# What the least noise of an answer is chosen from where nothing is solved, if near by estimate.
+# The closed forms for the cheapest noise of an answer, and the factor of estimates to try.
 _CLOSED = ("staircase", "truncated_laplace", "canonical", "cut_staircase", "uniform")
 _NEAR = 1.3
-# Where cutting a staircase off gains less than this part of the cost, it is not tried.
+# A cut staircase is not tried if the cut saves less than this part of the cost.
 _GAIN = 1e-4
-# How cheap one split is beside another may be off by as much: for powers, and for other costs.
+# The uncertainty of the ratio of two estimates: for powers, and for other costs.
 _DOUBTS = (1.02, 1.25)
-# No answer gets less than this part of an even share. Parts are rounded by less than the hair.
+# The smallest part of an even share, and a factor that exceeds the rounding of parts.
 _FLOOR = 1e-3
 _HAIR = 1 + 1e-6
-# ε and δ are parted in turns, so often.
+# The number of times that ε and δ are divided in turn.
 _TURNS = 3
 _BEYOND_FLOATS = (ArithmeticError, ValueError)
 
@@ -57,21 +57,21 @@ Shares = tuple[list[float], list[float]]
 
 
 def split_families() -> tuple[str, ...]:
-    """Return the families that a promise is parted for; Gaussian noise is shared instead."""
+    """Return the families for which a guarantee is split; Gaussian noise is shared instead."""
     return tuple(n for n, family in FAMILIES.items() if not family.is_gaussian and n != "comb")
 
 
 @dataclass(frozen=True)
 class SplitSearch:
-    """All ways to split one promise over the wanted answers, a family each."""
+    """A search for the cheapest split of a guarantee among the answers of a plan."""
 
-    asked: Asked
-    laws: Laws
+    problem: PlanProblem
+    noises: NoiseCache
     _proposed: dict[tuple[tuple[Approximation, bool], ...], Shares] = field(default_factory=dict)
 
-    def candidate(self, family: str) -> Candidate:
-        """Return the cheapest found split for a family: the searched one, or an even one."""
-        names = [one.family or family for one in self.asked.wanted]
+    def find_candidate(self, family: str) -> Candidate:
+        """Return the cheapest split found for a family: by the search, or an even query."""
+        names = [query.family or family for query in self.problem.wanted]
         try:
             return self._cheapest(family, names)
         except TooLittle as error:
@@ -80,21 +80,21 @@ class SplitSearch:
             return Candidate(Option(family, EACH, refused=error.problem))
 
     def estimate(self, family: str) -> float:
-        """Return about what a family costs under an even split; infinite where it has none."""
-        names = [one.family or family for one in self.asked.wanted]
+        """Return the estimated cost of a family under an even split, or infinity."""
+        names = [query.family or family for query in self.problem.wanted]
         try:
-            return self._estimated(names, self._even(names))
+            return self._estimate_cost(names, self._even(names))
         except _BEYOND_FLOATS:
             return math.inf
 
     @property
     def hardly_cut(self) -> bool:
-        """Whether cutting a staircase off gains next to nothing under an even split.
+        """Whether cutting off a staircase saves almost nothing under an even split.
 
-        Not where a cost can only be called, for then a staircase that is not cut has none.
+        False if a cost is a Python function, because an uncut staircase then has no proved cost.
         """
-        many = len(self.asked.wanted)
-        if any(map(_only_called, self.asked.wanted)):
+        many = len(self.problem.wanted)
+        if any(map(_only_called, self.problem.wanted)):
             return False
         epsilon, spent = (whole / many for whole in self._whole)
         return epsilon > 0 and _cut_gain(epsilon, spent) < _GAIN
@@ -103,89 +103,98 @@ class SplitSearch:
         level, tried = self._even(names), []
         try:
             tried = [self._shares(names)]
-            if not self.asked.targets and level not in tried and self._close(names, level, *tried):
+            if (
+                not self.problem.targets
+                and level not in tried
+                and self._close(names, level, *tried)
+            ):
                 tried.append(level)
-            found = [self._at(family, names, self._promises(shares)) for shares in tried]
+            found = [self._at(family, names, self._guarantees(shares)) for shares in tried]
         except OutOfTime:
             if family != LEAST:
                 raise
             return self._at_last(names, [*tried[:1], level])
-        return min(found, key=lambda one: one.option.cost or Fraction(0))
+        return min(found, key=lambda candidate: candidate.option.cost or Fraction(0))
 
     def _at_last(self, names: list[str], tried: list[Shares]) -> Candidate:
-        """Return the first of some splits that can be had, however long that takes."""
+        """Return the first possible split of some, without a time limit."""
         for shares in tried[:-1]:
             with suppress(InvalidParameter, NotPrivate, Unsupported):
-                return self._at(LEAST, names, self._promises(shares), hurry=False)
-        return self._at(LEAST, names, self._promises(tried[-1]), hurry=False)
+                return self._at(LEAST, names, self._guarantees(shares), hurry=False)
+        return self._at(LEAST, names, self._guarantees(tried[-1]), hurry=False)
 
     def _close(self, names: list[str], level: Shares, found: Shares) -> bool:
-        """Tell whether an even split could be as cheap as the one that was found."""
+        """Return whether an even split could be as cheap as the one found."""
         try:
-            estimates = [self._estimated(names, shares) for shares in (level, found)]
+            estimates = [self._estimate_cost(names, shares) for shares in (level, found)]
         except _BEYOND_FLOATS:
             return True
-        plain = all(isinstance(one.objective, Power) for one in self.asked.wanted)
+        plain = all(isinstance(query.objective, Power) for query in self.problem.wanted)
         return estimates[0] <= _DOUBTS[not plain] * estimates[1]
 
     def _at(
         self, family: str, names: list[str], parts: tuple[Privacy, ...], *, hurry: bool = True
     ) -> Candidate:
-        wanted, chosen = self.asked.wanted, []
-        for one in zip(names, wanted, parts, strict=True):
+        wanted, chosen = self.problem.wanted, []
+        for part in zip(names, wanted, parts, strict=True):
             if hurry:
-                self.asked.in_time()
-            chosen.append(self._chosen(*one))
-        costs, widths = tuple(one.cost for one in chosen), tuple(one.width for one in chosen)
-        option = self.asked.option(family, EACH, parts, costs, widths)
-        return Candidate(option, lambda: self._made(family, chosen, parts))
+                self.problem.check_time()
+            chosen.append(self._choose(*part))
+        costs, widths = (
+            tuple(noise.cost for noise in chosen),
+            tuple(noise.width for noise in chosen),
+        )
+        option = self.problem.make_option(family, EACH, parts, costs, widths)
+        return Candidate(option, lambda: self._build(family, chosen, parts))
 
-    def _made(
+    def _build(
         self, family: str, chosen: Sequence[Figures], parts: tuple[Privacy, ...]
     ) -> tuple[Mechanism, ...]:
-        """Return what was chosen, proved; of a single answer what calibrate finds by itself."""
-        wanted = self.asked.wanted
-        if family == LEAST and len(wanted) == 1 and not self.asked.targets:
+        """Return the chosen mechanisms; for a single answer, those of calibrate if cheaper."""
+        wanted = self.problem.wanted
+        if family == LEAST and len(wanted) == 1 and not self.problem.targets:
             least = calibrate_query(wanted[0], parts[0], wanted[0].family)
             if least.discretized.cost <= chosen[0].cost:
                 return (least,)
         pairs = zip(wanted, parts, chosen, strict=True)
-        return tuple(calibrate_query(one, part, noise.family) for one, part, noise in pairs)
+        return tuple(calibrate_query(query, part, noise.family) for query, part, noise in pairs)
 
-    def _chosen(self, name: str, one: NumericQuery, part: Privacy) -> Figures:
-        """Return what a family draws for an answer; of the least, the best of several."""
+    def _choose(self, name: str, query: NumericQuery, part: Privacy) -> Figures:
+        """Return the noise of a family for an answer; for LEAST, the best of several families."""
         if name != LEAST:
-            return self.laws.figures(name, one, part)
+            return self.noises.figures(name, query, part)
         found: list[Figures] = []
-        refused: list[Exception] = []
-        for family in self._near(one, part):
-            if found and not self.asked.left:  # one will do
+        rejections: list[Exception] = []
+        for family in self._near(query, part):
+            if found and not self.problem.left:  # one is enough
                 break
             try:
-                found.append(self.laws.figures(family, one, part))
+                found.append(self.noises.figures(family, query, part))
             except (InvalidParameter, NotPrivate, Unsupported) as error:
-                refused.append(error)
+                rejections.append(error)
         if not found:
-            raise refused[0]
-        meeting = [noise for noise in found if one.error is None or noise.width <= one.error]
-        if one.cost is None:
+            raise rejections[0]
+        meeting = [noise for noise in found if query.error is None or noise.width <= query.error]
+        if query.cost is None:
             return min(meeting or found, key=lambda noise: noise.width)
         return min(meeting or found, key=lambda noise: noise.cost)
 
-    def _near(self, one: NumericQuery, part: Privacy) -> list[str]:
-        """Return the families that may be the cheapest for a promise, by estimate."""
+    def _near(self, query: NumericQuery, part: Privacy) -> list[str]:
+        """Return the families that may be the cheapest for a guarantee, by estimate."""
         try:
-            return self._estimated_near(one, as_float(part.epsilon), _spent(part.delta))
+            return self._estimated_near(query, as_float(part.epsilon), _spent(part.delta))
         except _BEYOND_FLOATS:
             return list(_CLOSED)
 
-    def _estimated_near(self, one: NumericQuery, epsilon: float, spent: float) -> list[str]:
-        if epsilon and len(self.asked.wanted) > 1 and _cut_gain(epsilon, spent) < _GAIN:
-            return ["truncated_laplace", "cut_staircase"] if _only_called(one) else ["staircase"]
-        estimate, costs = Estimate(one), {}
+    def _estimated_near(self, query: NumericQuery, epsilon: float, spent: float) -> list[str]:
+        if epsilon and len(self.problem.wanted) > 1 and _cut_gain(epsilon, spent) < _GAIN:
+            return ["truncated_laplace", "cut_staircase"] if _only_called(query) else ["staircase"]
+        estimate, costs = Estimate(query), {}
         for name in _CLOSED:
-            if (epsilon or taken_for(name).uses_delta) and (spent or taken_for(name).needs_epsilon):
-                known = one.cost is not None
+            if (epsilon or estimated_family(name).uses_delta) and (
+                spent or estimated_family(name).needs_epsilon
+            ):
+                known = query.cost is not None
                 figure = estimate.cost if known else estimate.width
                 costs[name] = figure(name, epsilon, spent)
         lowest = min(costs.values(), default=0.0)
@@ -193,21 +202,21 @@ class SplitSearch:
 
     @cached_property
     def _estimates(self) -> list[Estimate]:
-        return [Estimate(one) for one in self.asked.wanted]
+        return [Estimate(query) for query in self.problem.wanted]
 
     @property
     def _whole(self) -> tuple[float, float]:
-        return as_float(self.asked.privacy.epsilon), _spent(self.asked.privacy.delta)
+        return as_float(self.problem.privacy.epsilon), _spent(self.problem.privacy.delta)
 
-    def _promises(self, shares: Shares) -> tuple[Privacy, ...]:
-        return promises(self.asked.privacy, *shares)
+    def _guarantees(self, shares: Shares) -> tuple[Privacy, ...]:
+        return make_guarantees(self.problem.privacy, *shares)
 
     def _users(self, names: Sequence[str]) -> tuple[list[int], list[int]]:
-        """Return which answers make use of ε, and which of δ."""
-        privacy, numbers = self.asked.privacy, range(len(names))
+        """Return the indices of the answers that use ε, and of those that use δ."""
+        privacy, numbers = self.problem.privacy, range(len(names))
         return (
-            [i for i in numbers if privacy.epsilon and taken_for(names[i]).needs_epsilon],
-            [i for i in numbers if privacy.delta and taken_for(names[i]).uses_delta],
+            [i for i in numbers if privacy.epsilon and estimated_family(names[i]).needs_epsilon],
+            [i for i in numbers if privacy.delta and estimated_family(names[i]).uses_delta],
         )
 
     def _even(self, names: Sequence[str]) -> Shares:
@@ -217,45 +226,45 @@ class SplitSearch:
                 part[i] = 1 / len(users)
         return shares
 
-    def _estimated(self, names: Sequence[str], shares: Shares) -> float:
+    def _estimate_cost(self, names: Sequence[str], shares: Shares) -> float:
         epsilon, spent = self._whole
         parts = zip(self._estimates, names, *shares, strict=True)
-        return sum(one.cost(name, epsilon * e, spent * d) for one, name, e, d in parts)
+        return sum(estimate.cost(name, epsilon * e, spent * d) for estimate, name, e, d in parts)
 
     def _shares(self, names: list[str]) -> Shares:
-        """Return the proposed shares; even ones where floats do not reach."""
+        """Return the proposed shares; even ones beyond the range of floats."""
         level = self._even(names)
         if len(names) == 1:
             return level
-        families = [taken_for(name) for name in names]
+        families = [estimated_family(name) for name in names]
         alike = tuple((family.approximation, family.stairs) for family in families)
         if alike in self._proposed:
             return self._proposed[alike]
         least = self._least(names, level)
         try:
-            shares = self._balanced(names, level, least)
+            shares = self._balance(names, level, least)
         except _BEYOND_FLOATS:
             return level
-        if not self.asked.targets:  # what a target needs is of the family itself
+        if not self.problem.targets:  # the share that a target needs depends on the family
             self._proposed[alike] = shares
         return shares
 
-    def _balanced(self, names: list[str], level: Shares, least: Shares) -> Shares:
+    def _balance(self, names: list[str], level: Shares, least: Shares) -> Shares:
         users, shares = self._users(names), (list(level[0]), list(level[1]))
-        if self.asked.only_targets:
-            return _scaled(least[0], level[0]), _scaled(least[1], level[1])
+        if self.problem.only_targets:
+            return _normalize(least[0], level[0]), _normalize(least[1], level[1])
         for turn in range(_TURNS if users[0] and users[1] else 1):
             for which in (0, 1):
-                ruled = self._ruled(names, which) if self.asked.targets else users[which]
+                ruled = self._ruled(names, which) if self.problem.targets else users[which]
                 if not ruled:
                     continue
                 rest = sum(shares[which][i] for i in ruled)
                 curves = [self._curve(names[i], i, shares, which, rest) for i in ruled]
                 low = [least[which][i] / rest for i in ruled]
-                found = balance(curves, low, lambda: self.asked.left)
+                found = balance(curves, low, lambda: self.problem.left)
                 for i, share in zip(ruled, found, strict=True):
                     shares[which][i] = share * rest
-            if turn and self.asked.targets:
+            if turn and self.problem.targets:
                 break
         return shares
 
@@ -264,7 +273,7 @@ class SplitSearch:
         return [i for i in with_delta if i not in with_epsilon] if which else with_epsilon
 
     def _curve(self, name: str, i: int, shares: Shares, which: int, rest: float) -> Curve:
-        """Return about what an answer costs by its share of ``rest`` of one of the two."""
+        """Return the estimated cost of an answer by its share of ``rest``, of ε or of δ."""
         epsilon, spent = self._whole
         estimate, (e, d) = self._estimates[i], (shares[0][i], shares[1][i])
         if which:
@@ -272,7 +281,7 @@ class SplitSearch:
         return lambda x: estimate.cost(name, epsilon * rest * x, spent * d)
 
     def _least(self, names: list[str], level: Shares) -> Shares:
-        """Return the least shares: what the targets need, and next to nothing for others."""
+        """Return the minimum shares: those that targets need, and almost nothing for others."""
         users = self._users(names)
         least: Shares = ([0.0] * len(names), [0.0] * len(names))
         for which in (0, 1):
@@ -280,7 +289,7 @@ class SplitSearch:
                 least[which][i] = _FLOOR * level[which][i]
             ruled = self._ruled(names, which)
             for i in ruled:
-                if self.asked.wanted[i].error is not None:
+                if self.problem.wanted[i].error is not None:
                     least[which][i] = self._needed(names[i], i, level, which)
             there = sum(level[which][i] for i in ruled)
             wanted = sum(least[which][i] for i in ruled)
@@ -289,48 +298,49 @@ class SplitSearch:
         return least
 
     def _needed(self, name: str, i: int, level: Shares, which: int) -> float:
-        """Return the share of ε, or of −ln(1−δ), with which an answer meets its target."""
-        one, estimate, whole = self.asked.wanted[i], self._estimates[i], self._whole
-        other = self._promises(level)[i].delta if not which else Fraction(0)
-        target = as_float(one.error or Fraction(0)) + (0.5 if one.integer else 0.0)
+        """Return the share of ε, or of −ln(1−δ), at which an answer meets its target."""
+        query, estimate, whole = self.problem.wanted[i], self._estimates[i], self._whole
+        other = self._guarantees(level)[i].delta if not which else Fraction(0)
+        target = as_float(query.error or Fraction(0)) + (0.5 if query.integer else 0.0)
 
         def about(amount: float) -> float:
             spent = amount if which else whole[1] * level[1][i]
             return estimate.width(name, 0.0 if which else amount, spent)
 
-        refused: list[Exception] = []
+        rejections: list[Exception] = []
 
         def enough(amount: float) -> bool:
-            self.asked.in_time()
+            self.problem.check_time()
             part = Privacy(0, _failing(amount)) if which else Privacy(Fraction(amount), other)
             try:
-                return one.error is not None and self._width(name, one, part) <= one.error
+                return query.error is not None and self._width(name, query, part) <= query.error
             except (InvalidParameter, NotPrivate, Unsupported) as error:
-                refused.append(error)
+                rejections.append(error)
                 return False
 
-        guess = crossing(about, target, 700.0 if which else 1e4)
+        guess = find_crossing(about, target, 700.0 if which else 1e4)
         try:
-            return smallest(enough, guess) * _HAIR / whole[which]
+            return find_smallest(enough, guess) * _HAIR / whole[which]
         except TooLittle:
-            raise refused[-1] if refused else TooLittle("a target is out of its reach") from None
+            error = TooLittle("a target is below the error of its noise")
+            raise rejections[-1] if rejections else error from None
 
-    def _width(self, name: str, one: NumericQuery, part: Privacy) -> Fraction:
+    def _width(self, name: str, query: NumericQuery, part: Privacy) -> Fraction:
         if name == LEAST:
-            return self._chosen(name, one, part).width
-        return self.laws.width(name, one, part)
+            return self._choose(name, query, part).width
+        return self.noises.width(name, query, part)
 
     def _too_little(self, wanted: float, which: int) -> TooLittle:
         times = format_rounded(Fraction(wanted), 3, ROUND_CEILING)
         if which:
-            return TooLittle(f"the targets need {times} times the −ln(1−δ) that there is")
+            return TooLittle(f"the targets need {times} times the available −ln(1−δ)")
         return TooLittle(
-            f"the targets need {times} times the ε that there is",
-            self.asked.privacy.epsilon * Fraction(wanted * _HAIR),
+            f"the targets need {times} times the available ε",
+            self.problem.privacy.epsilon * Fraction(wanted * _HAIR),
         )
 
 
-def _scaled(parts: list[float], otherwise: list[float]) -> list[float]:
+def _normalize(parts: list[float], otherwise: list[float]) -> list[float]:
     whole = sum(parts)
     return [part / whole for part in parts] if whole else otherwise
 
@@ -339,12 +349,12 @@ def _spent(delta: Fraction) -> float:
     return -math.log1p(-as_float(delta))
 
 
-def _only_called(one: NumericQuery) -> bool:
-    return not isinstance(one.objective, Power | Points | Threshold)
+def _only_called(query: NumericQuery) -> bool:
+    return not isinstance(query.objective, Power | Points | Threshold)
 
 
 def _cut_gain(epsilon: float, spent: float) -> float:
-    """Return what part of its cost a noise saves by being cut off (Geng et al. 2020: |x|)."""
+    """Return the part of the cost that cutting noise off saves (Geng et al. 2020, for |x|)."""
     if not spent:
         return 0.0
     ratio = math.expm1(min(epsilon, 600.0)) / (-2 * math.expm1(-spent))
