@@ -236,7 +236,7 @@ def test_a_tampered_certificate_is_refused(delta: Fraction) -> None:
         replace(certificate, evidence=CombBound(evidence.root - TINY)).verify()
     with pytest.raises(InvalidParameter, match="gives another lower bound"):
         replace(certificate, lower_bound=certificate.lower_bound * (1 + TINY)).verify()
-    with pytest.raises(InvalidParameter, match="the noise does not cost what it says"):
+    with pytest.raises(InvalidParameter, match="the noise does not have the stated cost"):
         replace(certificate, cost=certificate.cost * (1 - TINY)).verify()
     with pytest.raises(NotPrivate, match=r"it needs δ = "):
         replace(certificate, privacy=ln.Privacy(delta=delta - TINY)).verify()

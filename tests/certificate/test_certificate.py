@@ -46,7 +46,7 @@ def test_a_cost_or_bound_off_by_a_trillionth_is_refused(
     cost: Cost, delta: Fraction, integer: bool
 ) -> None:
     certificate = made(cost, delta, integer)
-    with pytest.raises(InvalidParameter, match="the noise does not cost what it says"):
+    with pytest.raises(InvalidParameter, match="the noise does not have the stated cost"):
         replace(certificate, cost=certificate.cost - TINY).verify()
     with pytest.raises(InvalidParameter, match="its evidence gives another lower bound"):
         replace(certificate, lower_bound=certificate.lower_bound + TINY).verify()

@@ -184,9 +184,9 @@ def test_a_claim_off_by_a_trillionth_is_refused(name: str, field: str) -> None:
 def test_a_certificate_that_contradicts_itself_is_refused() -> None:
     comb = ln.Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])
     paper = ln.calibrate(ln.Privacy(delta="1/2"), sensitivity=1, cost=ln.l2).certificate
-    with pytest.raises(InvalidParameter, match="its noise is not of the class that it says"):
+    with pytest.raises(InvalidParameter, match="the noise is not in the stated class"):
         replace(paper, noise=comb, cost=comb.expected(ln.l2)).verify()
-    with pytest.raises(InvalidParameter, match="its evidence is for another class of noises"):
+    with pytest.raises(InvalidParameter, match="the evidence is for another class of noise"):
         replace(paper, shape="any").verify()
     still = DiscreteSteps(Fraction(2), (Run(0, 1, 1),))
     whole = made("integers")

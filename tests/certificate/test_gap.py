@@ -232,7 +232,7 @@ def test_a_kind_of_table_of_ones_own_needs_a_cost_too() -> None:
     ).readings  # fmt: skip
     line = SupportingLine(F(25), F(5), F(5), F(5))
     for kind in (Tabled, Mine):
-        with pytest.raises(InvalidParameter, match="no cost is known to fit its table"):
+        with pytest.raises(InvalidParameter, match="no known cost fits its table"):
             stated(Uniform(F(10)), kind("x", readings), line)
 
 
@@ -240,7 +240,7 @@ def test_a_kind_of_table_of_ones_own_needs_a_cost_too() -> None:
 def test_a_sensitivity_must_be_positive(moved: int) -> None:
     good = Certificate.of(Uniform(F(5)), TENTH, F(1), ln.l1, source="x")
     good.verify()
-    with pytest.raises(InvalidParameter, match="its sensitivity is not positive"):
+    with pytest.raises(InvalidParameter, match="the sensitivity is not positive"):
         replace(good, sensitivity=F(moved)).verify()
 
 

@@ -35,7 +35,7 @@ class PartLosses:
     below: LossCurve | None
 
 
-def promise_losses(privacy: Privacy) -> PartLosses:
+def guarantee_losses(privacy: Privacy) -> PartLosses:
     """Return the curve of the worst mechanism that keeps a promise.
 
     It says all with probability δ, and else the truth with odds e^ε : 1; whatever keeps (ε, δ) can
@@ -54,9 +54,9 @@ def promise_losses(privacy: Privacy) -> PartLosses:
 def noise_losses(noise: Noise, sensitivity: Fraction) -> PartLosses:
     """Return the curves of noise, for shifts up to ``sensitivity``: by its kind."""
     raise Unsupported(
-        "what noise loses is known of the noises of leastnoise",
-        got=f"{noise!r} at a sensitivity of {format_exact(sensitivity)}",
-        fix="Give one of them.",
+        "Privacy losses are known only for noise of leastnoise",
+        got=f"{noise!r} at sensitivity {format_exact(sensitivity)}",
+        fix="Use a noise of leastnoise.noise.",
     )
 
 

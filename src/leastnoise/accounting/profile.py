@@ -35,7 +35,9 @@ class Profile:
     def __init__(self, noise: Noise, *, sensitivity: Number) -> None:
         if not isinstance(noise, Noise):
             raise InvalidParameter(
-                "a profile is of a noise", got=quote(noise), fix="Give for instance Uniform(5)."
+                "noise must be a Noise",
+                got=quote(noise),
+                fix="Use for example Uniform(5).",
             )
         object.__setattr__(self, "noise", noise)
         object.__setattr__(self, "sensitivity", parse_positive(sensitivity, "sensitivity"))
@@ -57,7 +59,9 @@ class Profile:
         exact = parse_rational(factor, "a factor")
         if exact < 0:
             raise InvalidParameter(
-                "a factor must be at least 0", got=quote(factor), fix="Give e^ε as a rational."
+                "factor must be 0 or more",
+                got=quote(factor),
+                fix="Use e^ε as a rational.",
             )
         reached, move = self._curve.worst(Level.of(exact))
         return reached.upper, move
@@ -91,9 +95,9 @@ class Profile:
         rate = parse_rational(fpr, "a false positive rate")
         if not 0 <= rate <= 1:
             raise InvalidParameter(
-                "a false positive rate must lie between 0 and 1",
+                "fpr must be between 0 and 1",
                 got=quote(fpr),
-                fix="Give a probability.",
+                fix="Use a false positive rate such as 0.05.",
             )
         return tradeoff(self._curve, rate)
 
@@ -107,9 +111,9 @@ class Profile:
         exact = parse_rational(order, "an order")
         if exact <= 1:
             raise InvalidParameter(
-                "the order of a Rényi divergence must be greater than 1",
+                "order must be greater than 1",
                 got=quote(order),
-                fix="Give for instance 2.",
+                fix="Use for example 2.",
             )
         return renyi(self._curve, exact)
 
@@ -122,7 +126,11 @@ def parse_epsilon(epsilon: Number) -> Fraction:
     """Return an ε ≥ 0 as an exact rational, or reject it."""
     exact = parse_rational(epsilon, "ε")
     if exact < 0:
-        raise InvalidParameter("ε must be 0 or more", got=quote(epsilon), fix="Give one.")
+        raise InvalidParameter(
+            "ε must be 0 or more",
+            got=quote(epsilon),
+            fix="Use for example 0.5.",
+        )
     return exact
 
 

@@ -52,9 +52,9 @@ def _smooth_renyi(noise: LogConcave, move: Fraction, order: Fraction) -> Fractio
     if not isinstance(noise.radius, float):
         return math.inf  # some outputs of each are impossible for the other
     raise Unsupported(
-        "a Rényi divergence is known for Laplace, Gaussian and staircase noise",
-        got=f"{noise!r}, a move of {format_exact(move)} and the order {format_exact(order)}",
-        fix="Ask its profile for δ(ε) instead.",
+        "Rényi divergences are known only for Laplace, Gaussian and staircase noise",
+        got=f"{noise!r} at shift {format_exact(move)} and order {format_exact(order)}",
+        fix="Use its profile instead.",
     )
 
 

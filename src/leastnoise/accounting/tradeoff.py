@@ -36,9 +36,9 @@ def _height_ratios(shape: Shape) -> list[Fraction]:
     heights = {h for _, _, h in shape.pieces}
     if len(heights) ** 2 > _MOST_RATIOS:
         raise InvalidParameter(
-            f"a trade-off may compare at most {_MOST_RATIOS} pairs of heights",
+            f"a trade-off must take at most {_MOST_RATIOS} pairs of heights",
             got=f"{len(heights)} different heights",
-            fix="Give fewer.",
+            fix="Use fewer heights.",
         )
     return sorted({Fraction(h, g) for h in heights for g in heights})
 

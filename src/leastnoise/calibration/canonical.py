@@ -42,7 +42,7 @@ def find_canonical(problem: Problem) -> Noise:
         if counting or not privacy.epsilon:
             return geometric(problem)
         if problem.integer:
-            raise outside("the canonical noise", "for whole numbers δ > 0 or Δ = 1", privacy)
+            raise outside("canonical noise", "δ > 0 or Δ = 1 for integer answers", privacy)
         return Staircase(sensitivity, Fraction(1, 2), 1 / exponential(privacy.epsilon).lower)
     if not privacy.epsilon and counting:
         return at_epsilon_0(privacy.delta, sensitivity)
@@ -82,9 +82,8 @@ def _from_middle(middle: int, factor: Fraction, total: int, longest: int) -> Dis
         left -= weight
         if len(sides) > longest:
             raise Unsupported(
-                f"the canonical noise may have at most {longest} steps on each side",
-                got="a promise that asks for more",
-                fix="Leave the family out: other noises cost hardly more there.",
+                f"The canonical noise would have more than {longest} steps on each side",
+                fix="Omit the family: other noise costs hardly more for this guarantee.",
             )
     runs = [Run(-k, 1, sides[k - 1]) for k in range(len(sides), 0, -1)]
     runs += [Run(0, 1, middle), *(Run(k, 1, w) for k, w in enumerate(sides, start=1))]

@@ -149,7 +149,7 @@ def check_family(name: object, otherwise: str) -> str:
     raise InvalidParameter(
         f"family must be one of {', '.join(FAMILIES)}",
         got=quote(name),
-        fix=f"{meant}Choose one, or leave it out for {otherwise}.",
+        fix=f"{meant}Omit it for {otherwise}.",
     )
 
 

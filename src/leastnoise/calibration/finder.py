@@ -66,15 +66,14 @@ def find_noise(
     attempt = _Attempt(effort, Deadline.after(effort.seconds, clock), Progress("looking for noise"))
     if not problem.privacy.delta and not problem.privacy.epsilon:
         raise InvalidParameter(
-            "at ε = 0 no noise keeps δ = 0: the answer would have to be the same for all data",
-            got="(0, 0)",
-            fix="Give δ > 0.",
+            "No noise satisfies ε = 0, δ = 0: the output would have to be the same for all data",
+            fix="Use δ > 0.",
         )
     if problem.privacy.epsilon > _LARGEST_EPSILON:
         raise Unsupported(
-            f"an ε above {_LARGEST_EPSILON} protects nobody, and e^ε is not computed for it",
-            got=f"ε = {format_exact(problem.privacy.epsilon)}",
-            fix="Promise less.",
+            f"ε must be at most {_LARGEST_EPSILON}, because a larger one protects nobody",
+            got=format_exact(problem.privacy.epsilon),
+            fix="Use a smaller ε.",
         )
     # A cost is sampled before it is used; the check samples it again, as far as the noise reaches.
     level = max(problem.privacy.delta, min(problem.privacy.epsilon, Fraction(1)))

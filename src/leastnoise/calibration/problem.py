@@ -52,9 +52,9 @@ def certify(
 def outside(noise: str, condition: str, privacy: Privacy) -> InvalidParameter:
     """Refuse parameters outside a theorem, by the name of its condition."""
     return InvalidParameter(
-        f"{noise} needs {condition}",
+        f"{noise} requires {condition}",
         got=str(privacy),
-        fix="Promise something else, or choose another family.",
+        fix="Change the guarantee, or choose another family.",
     )
 
 
@@ -68,7 +68,7 @@ def parse_sensitivity(
         raise InvalidParameter(
             "integer must be True or False",
             got=quote(integer),
-            fix="Say whether true answers are whole numbers.",
+            fix="Use True if true answers are integers.",
         )
     return whole_sensitivity(sensitivity, integer=integer)
 
@@ -78,9 +78,9 @@ def whole_sensitivity(sensitivity: Number, *, integer: bool) -> Fraction:
     exact = parse_positive(sensitivity, "sensitivity")
     if integer and exact.denominator != 1:
         raise InvalidParameter(
-            "the sensitivity of a whole-number answer must be a whole number",
+            "sensitivity must be an integer for integer answers",
             got=format_exact(exact),
-            fix="Round it up, or leave out " + INTEGER + ".",
+            fix="Round it up, or omit " + INTEGER + ".",
         )
     return exact
 
@@ -95,7 +95,7 @@ def parse_shape(shape: object) -> str:
     raise InvalidParameter(
         'shape must be "unimodal" or "any"',
         got=quote(shape),
-        fix="Say in which class of noises to look.",
+        fix='"unimodal" means symmetric noise whose density does not increase with |x|.',
     )
 
 
@@ -114,7 +114,7 @@ def parse_effort(solve: object, gap: Number, seconds: Number) -> Effort:
         raise InvalidParameter(
             "solve must be True or False",
             got=quote(solve),
-            fix="Say whether a programme may be solved where no closed form is known.",
+            fix="Use False to skip the linear program where no closed form is known.",
         )
     wanted = parse_positive(gap, "gap")
     return Effort(solve, wanted, as_float(parse_positive(seconds, "seconds")))

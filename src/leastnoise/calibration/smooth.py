@@ -63,7 +63,7 @@ def truncated_laplace(problem: Problem) -> TruncatedLaplace:
     """Return b = Δ/ε, A = b·ln(1 + (e^ε−1)/2δ): Geng, Ding, Guo and Kumar 2020, Theorem 1."""
     privacy = problem.privacy
     if not privacy.epsilon or not 0 < privacy.delta < _HALF:
-        raise outside("the truncated Laplace noise", "ε > 0 and 0 < δ < 1/2", privacy)
+        raise outside("truncated Laplace noise", "ε > 0 and 0 < δ < 1/2", privacy)
     scale = problem.sensitivity / privacy.epsilon
     grown = exponential(privacy.epsilon, 256).upper
     widest = logarithm(1 + (grown - 1) / (2 * privacy.delta)).upper * scale
@@ -89,7 +89,7 @@ def classic_gaussian(problem: Problem) -> Gaussian:
     """Return σ = Δ·√(2·ln(1.25/δ))/ε, for 0 < ε < 1: Dwork and Roth 2014, Theorem A.1."""
     privacy = problem.privacy
     if not 0 < privacy.epsilon < 1 or not privacy.delta:
-        raise outside("the classic Gaussian noise", "0 < ε < 1 and δ > 0", privacy)
+        raise outside("classic Gaussian noise", "0 < ε < 1 and δ > 0", privacy)
     width = power(2 * logarithm(Fraction(5, 4) / privacy.delta).upper, _HALF).upper
     return _widen(problem, Gaussian, width * problem.sensitivity / privacy.epsilon)
 
@@ -142,7 +142,7 @@ def _widen(problem: Problem, noise_of: Callable[[Fraction], Found], width: Fract
         else:
             return noise
     raise NotPrivate(
-        f"the noise of a theorem must keep {problem.privacy} at Δ = "
-        f"{format_exact(problem.sensitivity)}, and {noise!r} does not",
-        fix="Please report this; use another family meanwhile.",
+        f"{noise!r} from a theorem does not satisfy {problem.privacy} at sensitivity "
+        f"{format_exact(problem.sensitivity)}",
+        fix="Report this as a bug; use another family meanwhile.",
     )

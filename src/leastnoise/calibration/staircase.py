@@ -49,10 +49,10 @@ def geometric(problem: Problem) -> DiscreteStaircase:
     For larger Δ it keeps ε because over Δ steps it falls by e^ε.
     """
     if not problem.integer or not problem.privacy.epsilon:
-        kind = "whole-number" if problem.integer else "real-valued"
+        kind = "integer" if problem.integer else "real"
         raise InvalidParameter(
-            "geometric noise needs whole-number answers and ε > 0",
-            got=f"{kind} ones and {problem.privacy}",
+            "geometric noise requires integer answers and ε > 0",
+            got=f"{kind} answers and {problem.privacy}",
             fix="Pass " + INTEGER + ", or choose another family.",
         )
     factor = exponential(problem.privacy.epsilon / problem.sensitivity).lower
@@ -88,9 +88,8 @@ def cut_staircase(problem: Problem) -> Steps:
             break
     if short > 0:
         raise Unsupported(
-            f"a cut staircase may have at most {LONGEST_ON_LINE} steps on each side",
-            got="a promise that asks for more",
-            fix="Choose the truncated Laplace noise, which is near it.",
+            f"The cut staircase would have more than {LONGEST_ON_LINE} steps on each side",
+            fix="Use truncated-laplace, which is near it.",
         )
     # Here the last level may end earlier: each part less lets the outermost Δ reach further in.
     spare = -short / (levels[-2] - levels[-1] + 2 * problem.privacy.delta * levels[-1])

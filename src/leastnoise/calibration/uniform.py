@@ -44,7 +44,7 @@ _LENIENT = 8
 def least_unimodal(problem: Problem) -> tuple[Noise, Certificate]:
     """Return the optimal unimodal noise at ε = 0, which satisfies every (ε, δ) of the same δ."""
     if not problem.privacy.delta:
-        raise outside("the uniform noise", "δ > 0", problem.privacy)
+        raise outside("uniform noise", "δ > 0", problem.privacy)
     asked = replace(problem, privacy=Privacy(delta=problem.privacy.delta))
     return _least_on_integers(asked) if problem.integer else _least_on_line(asked)
 
@@ -246,10 +246,9 @@ def _not_attained(delta: Fraction, zero: Fraction, highest: Fraction) -> Invalid
     """Say that wider noise is always cheaper, and where the cost tends to."""
     infimum = zero + (1 - delta) * (highest - zero)
     return InvalidParameter(
-        "no noise has the least cost here: ever wider noise with ever more mass at the origin "
-        f"costs ever less, down to {format_rounded(infimum, 12)}, which none reaches",
-        fix="This cost levels off too early for this sensitivity: give one that goes on rising, or "
-        "a higher threshold.",
+        "No noise is optimal for this cost: ever wider noise with more mass at 0 costs ever "
+        f"less, down to {format_rounded(infimum, 12)} in the limit",
+        fix="Use a cost that goes on rising, or a higher threshold.",
     )
 
 

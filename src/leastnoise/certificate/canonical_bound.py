@@ -39,9 +39,9 @@ class CanonicalBound:
     def prove(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
         """Return the bound; raise where it does not apply."""
         if self.integer and sensitivity.denominator != 1:
-            raise certificate_error("whole numbers do not move by a fraction")
+            raise certificate_error("the sensitivity of integers is not an integer")
         if not privacy.delta and not privacy.epsilon:
-            raise certificate_error("no noise keeps (0, 0)")
+            raise certificate_error("no noise satisfies ε = 0, δ = 0")
         if isinstance(cost, Power | Threshold | Points):  # asked for again and again, and constant
             return _proved(self, cost, privacy, sensitivity)
         return self._bound(cost, privacy, sensitivity)

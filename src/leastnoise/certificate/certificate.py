@@ -116,21 +116,19 @@ class Certificate:
                 said to be.
         """
         if self.sensitivity <= 0:
-            raise certificate_error("its sensitivity is not positive")
+            raise certificate_error("the sensitivity is not positive")
         if isinstance(self.noise, LatticeNoise) and (
             self.noise.step != 1 or self.sensitivity.denominator != 1
         ):
-            raise certificate_error(
-                "noise on a lattice is for whole numbers, which move by whole numbers"
-            )
+            raise certificate_error("noise on a lattice needs step 1 and an integer sensitivity")
         self._check_cost()
         check_privacy(self.noise, self.privacy, sensitivity=self.sensitivity)
         if self.noise.enclose(self.objective).upper != self.cost:
-            raise certificate_error("the noise does not cost what it says")
+            raise certificate_error("the noise does not have the stated cost")
         if self._proved() != self.lower_bound:
-            raise certificate_error("its evidence gives another lower bound than it says")
+            raise certificate_error("the evidence proves a different lower bound")
         if self.cost < self.lower_bound:
-            raise certificate_error("its noise costs less than it says is possible")
+            raise certificate_error("the cost is below the lower bound")
         object.__setattr__(self, "verified", True)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -145,7 +143,7 @@ class Certificate:
             and not isinstance(cost, Recording)  # which asks a cost, and is sampled below
             and cost.find_cost() is None
         ):
-            raise certificate_error("no cost is known to fit its table")
+            raise certificate_error("no known cost fits its table")
         if isinstance(radius, Fraction):
             cost.probe(2 * radius)
 
@@ -155,11 +153,11 @@ class Certificate:
         if self.evidence is None:
             return none
         if self.evidence.integer != self.integer:
-            raise certificate_error("its evidence is for another kind of answers")
+            raise certificate_error("the evidence is for another kind of answers")
         if self.evidence.shape != self.shape:
-            raise certificate_error("its evidence is for another class of noises")
+            raise certificate_error("the evidence is for another class of noise")
         if self.shape == "unimodal" and not self.noise.is_unimodal:
-            raise certificate_error("its noise is not of the class that it says")
+            raise certificate_error("the noise is not in the stated class")
         return max(none, self.evidence.prove(self.objective, self.privacy, self.sensitivity))
 
     def to_json(self) -> str:
@@ -188,25 +186,25 @@ class Certificate:
         return self._statement() if self.verified else f"not verified: {self._statement()}"
 
     def _statement(self) -> str:
-        """Return how near to the least the noise is, and the kind of proof."""
+        """Return how near to optimal the noise is, and the kind of proof."""
         if self.evidence is None:
-            return "keeps its promise; how far from the least it is was not asked"
+            return "satisfies its guarantee; no lower bound was asked for"
         zero, gap, among = self.objective.value(Fraction(0)), self.gap, CLASSES[self.shape]
         if isinstance(self.objective, Tabled):
             among += " for the tabulated cost"
         if self.exact:
-            much = f"least among {among}"
+            much = f"optimal among {among}"
         elif isinstance(gap, Fraction):
             percent = format_rounded(gap * 100, 3, ROUND_CEILING)
             aside = "" if zero == Interval.exact(0) else ", not counting the cost of no error"
-            much = f"within {percent} % of the least among {among}{aside}"
+            much = f"within {percent}% of optimal among {among}{aside}"
         elif self.lower_bound > zero.lower:  # a table that leaves open what no error costs
             excess = format_rounded(self.cost - self.lower_bound, 3, ROUND_CEILING)
-            much = f"costs at most {excess} more than the least among {among}"
+            much = f"costs at most {excess} more than optimal among {among}"
         else:
-            return "keeps its promise; no bound is known for how far from the least"
+            return "satisfies its guarantee; no lower bound is known"
         return f"{much} ({self.evidence.method})"
 
 
 # The classes of noise, by their shape.
-CLASSES = {"unimodal": "symmetric noises that never rise away from 0", "any": "all noises"}
+CLASSES = {"unimodal": "symmetric unimodal noise", "any": "all noise"}

@@ -90,19 +90,19 @@ def certificate_from_json(
     try:
         content = json.loads(text)
         if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise certificate_error(f'it does not say "{FORMAT}"')
+            raise certificate_error(f'the format is not "{FORMAT}"')
         if content.pop("digest", None) != _digest(content):
-            raise certificate_error("its digest is not that of its content")
+            raise certificate_error("the digest does not match the content")
         if set(content) != {*_STATED, "format", "among", "factor", "evidence"}:
-            raise certificate_error("it says less or more than certificates do")
+            raise certificate_error("a part is missing or unknown")
         certificate = _certificate(make, content)
         factor = _object(content["factor"], Interval)
     except LeastnoiseError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
-        raise certificate_error("it is not written as certificates are") from None
+        raise certificate_error("the JSON is malformed") from None
     if exponential(certificate.privacy.epsilon) != factor:
-        raise certificate_error("its interval for e^ε is another")
+        raise certificate_error("its interval for e^ε is wrong")
     return certificate if cost is None else replace(certificate, objective=cost)
 
 
@@ -130,9 +130,9 @@ def _certificate(make: type[Certificate], content: dict[str, Any]) -> Certificat
         evidence=evidence,
     )
     if not _is_line(certificate.source):
-        raise certificate_error("its source is not one line of text")
+        raise certificate_error("the source is not one line of text")
     if content["among"] != SHAPE_WORDS[certificate.shape] or certificate.sensitivity <= 0:
-        raise certificate_error("it speaks of another class of noises than its evidence")
+        raise certificate_error("the evidence is for another class of noise")
     return certificate
 
 
@@ -143,9 +143,8 @@ def _plain(value: object) -> Any:
     if isinstance(value, Fraction):
         if max(value.numerator.bit_length(), value.denominator.bit_length()) > _LONGEST_NUMBER:
             raise InvalidParameter(
-                "a number in a certificate may have at most 4000 digits to be written",
-                got="a longer one",
-                fix="Give shorter parameters, for instance another unit of the answer.",
+                "A number in this certificate has more than 4000 digits",
+                fix="Use shorter parameters, for example another unit of the answer.",
             )
         return str(value)
     if isinstance(value, tuple | list):
@@ -160,7 +159,7 @@ def _plain(value: object) -> Any:
     row = _ROWS.get(name)
     if row is None or row.built is not type(value):
         raise InvalidParameter(
-            "a certificate can hold the noises and costs of leastnoise",
+            "a certificate must hold noise and costs of leastnoise",
             got=name,
             fix="Keep the mechanism instead.",
         )
@@ -182,7 +181,7 @@ def _object(plain: Any, wanted: Any) -> Any:
         raise _other_kind()
     values = {name: row.fields[name](part) for name, part in stored.items()}
     if len(values) != len(row.fields):
-        raise certificate_error("a part of it is missing")
+        raise certificate_error("a part is missing")
     return row.build(**values)
 
 
@@ -203,9 +202,9 @@ def _tabled(stored: dict[str, Any]) -> Cost:
     ]
     readings = {(kind, asked): kept for kind, asked, kept in rows}
     if len(readings) != len(rows) or not are_well_formed(rows):
-        raise certificate_error("its table is not that of a cost that never falls")
+        raise certificate_error("its table is not of a cost that never falls")
     if ("value", (Fraction(0),)) not in readings:
-        raise certificate_error("its table does not say what no error costs")
+        raise certificate_error("its table does not have the cost of no error")
     return Tabled(stored["name"], readings)
 
 
@@ -214,7 +213,7 @@ def _rational(plain: Any) -> Fraction:
     if not isinstance(plain, str):
         raise _other_kind()
     if not _NUMBER.fullmatch(plain):
-        raise certificate_error("a number in it is not written as one")
+        raise certificate_error("a number is malformed")
     return Fraction(plain)
 
 
@@ -256,7 +255,7 @@ def _instance_of(wanted: type) -> Decoder:
 
 
 def _other_kind() -> InvalidParameter:
-    return certificate_error("a part of it is of another kind than it should be")
+    return certificate_error("a part has the wrong type")
 
 
 def _is_line(text: str) -> bool:

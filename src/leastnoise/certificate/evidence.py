@@ -42,10 +42,10 @@ class Evidence(Protocol):
 
 
 def certificate_error(reason: str) -> InvalidParameter:
-    """Say why a certificate is refused."""
+    """Return the error of a certificate that is not valid, with the reason."""
     return InvalidParameter(
-        f"a certificate must prove what it says; this one does not: {reason}",
-        fix="Calibrate again.",
+        f"This certificate is not valid: {reason}",
+        fix="Calibrate again for a new one.",
     )
 
 
@@ -105,21 +105,21 @@ class SupportingLine:
             raise certificate_error("a supporting line is for ε = 0")
         start = cost.value(Fraction(0))
         if self.slope < 0 or not 0 <= self.low <= self.high:
-            raise certificate_error("its numbers are out of order")
+            raise certificate_error("the numbers of the line are out of order")
         if start.lower + self.slope < self.intercept:
-            raise certificate_error("it lies above the mass at the origin")
+            raise certificate_error("the line lies above the point mass at 0")
         beyond = self.low + 1 if self.integer else self.high
         if not cost.value(self.low).upper <= self.intercept <= cost.value(beyond).lower:
-            raise certificate_error("the cost does not cross its height where it says")
+            raise certificate_error("the cost does not cross the line at the stated place")
         if self._clearance(cost, sensitivity) < 0:
-            raise certificate_error("it cuts the curve of uniform noises")
+            raise certificate_error("the line cuts the curve of uniform noise")
         return self.intercept - self.slope * privacy.delta
 
     def _clearance(self, cost: Cost, sensitivity: Fraction) -> Fraction:
         """Return a lower bound of the least height of the curve above the line (comparison 3)."""
         if self.integer:
             if self.low != self.high or self.low.denominator != 1:
-                raise certificate_error("its place on the integers is not one integer")
+                raise certificate_error("the line does not touch at one integer")
             reach = self.low.numerator
             total = 2 * cost.total(Fraction(1), reach).lower + cost.value(Fraction(0)).lower
             return total + self.slope * sensitivity - self.intercept * (2 * reach + 1)
@@ -155,5 +155,5 @@ class CombBound:
         if cost != l2:
             raise certificate_error("the comb's bound is for the cost l2")
         if self.root < 0 or 4 * self.root**3 + 3 * self.root > 1:
-            raise certificate_error("its root is not one between 0 and the β with 4β³ + 3β = 1")
+            raise certificate_error("its root is not between 0 and the β with 4β³ + 3β = 1")
         return (1 - privacy.delta) * (1 + self.root**2) / 2 * sensitivity**2

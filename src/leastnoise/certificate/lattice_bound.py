@@ -135,16 +135,16 @@ class LatticeBound:
         """Return β − δ·Σν; raise if the multipliers or the table of costs are not sound."""
         frame = self.frame
         if frame.rule not in RULES or frame.cells < 1 or frame.reach < 0:
-            raise certificate_error("its lattice is none")
+            raise certificate_error("its lattice is malformed")
         if self.unit <= 0:
             raise certificate_error("its unit is not positive")
         if frame.rule == "points" and frame.cells != sensitivity:
             raise certificate_error("its lattice is not the integers")
         if frame.rule == "smoothed" and sensitivity.denominator != 1:
-            raise certificate_error("whole numbers do not move by a fraction")
+            raise certificate_error("the sensitivity of integers is not an integer")
         said = list(self.floors)
         if len(said) != frame.reach + 2 or said != frame.floors(cost, sensitivity):
-            raise certificate_error("its table of costs is not that of the cost")
+            raise certificate_error("its table of costs does not match the cost")
         zero, paid = cost.value(Fraction(0)).lower, sum(self.weights) * self.unit
         return self.least(exponential(privacy.epsilon).upper, zero) - privacy.delta * paid
 
@@ -194,5 +194,5 @@ class LatticeBound:
         """Return what the multipliers of p_k ≥ p_(k+1) add to the charge at 0 … reach."""
         none = self.frame.reach + 1 - len(self.falls)
         if min(self.falls, default=0) < 0 or none < 1:
-            raise certificate_error("its multipliers of falling are out of order")
+            raise certificate_error("its multipliers of unimodality are out of order")
         return [before - after for before, after in pairwise([0, *self.falls, *[0] * none])]

@@ -43,9 +43,9 @@ def compose_equal(privacy: Privacy, releases: int) -> Privacy:
         failing = 1 - power(1 - privacy.delta, Fraction(releases)).lower
         return Privacy(releases * privacy.epsilon, round_up(failing) if failing else 0)
     raise InvalidParameter(
-        "so many releases would promise nothing: δ would be 1 but for a hair after "
-        f"{quote(releases)} of them",
-        fix="Release less, or promise a smaller δ for each.",
+        f"{quote(releases)} such releases have no guarantee together, because their total δ is "
+        "almost 1",
+        fix="Release fewer numbers, or use a smaller δ for each.",
     )
 
 

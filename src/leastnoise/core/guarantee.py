@@ -32,10 +32,9 @@ def check_privacy(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> N
         # Where two atoms can meet, the worst is not at the shift itself but beside it.
         where = "near" if isinstance(noise, PiecewiseNoise) and len(noise.atoms) > 1 else "of"
         raise NotPrivate(
-            f"this noise must keep {privacy} when the true answer moves by up to "
-            f"{format_exact(sensitivity)}; at a move {where} {format_exact(shift)} it needs δ = "
-            f"{format_rounded(reached, 17)}",
-            fix="Use wider noise, for instance what calibrate finds.",
+            f"This noise does not satisfy {privacy} at sensitivity {format_exact(sensitivity)}: a "
+            f"shift {where} {format_exact(shift)} needs δ = {format_rounded(reached, 17)}",
+            fix="Use wider noise, such as calibrate() returns.",
         )
 
 
@@ -52,10 +51,9 @@ def _falls_slowly(noise: StaircaseNoise, privacy: Privacy, sensitivity: Fraction
     if not slow and not privacy.delta:
         needed = format_rounded(periods * _logarithm(1 / noise.ratio), 17, ROUND_CEILING)
         raise NotPrivate(
-            f"this noise must keep {privacy} when the true answer moves by up to "
-            f"{format_exact(sensitivity)}, {format_exact(periods)} of its periods of "
-            f"{format_exact(noise.period)} rounded up; it needs ε = {needed}",
-            fix="Use a ratio nearer to 1, for instance what calibrate finds.",
+            f"This noise does not satisfy {privacy} at sensitivity {format_exact(sensitivity)}: a "
+            f"shift over {format_exact(periods)} of its periods needs ε = {needed}",
+            fix="Use a ratio nearer to 1, such as calibrate() returns.",
         )
     return slow
 

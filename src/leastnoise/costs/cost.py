@@ -48,16 +48,16 @@ class Cost(ExpectedCost):
     def __init__(self, function: Callable[[float], float], name: str | None = None) -> None:
         if not callable(function):
             raise InvalidParameter(
-                "a cost must be a function of the size of an error",
+                "function must be a function of the size of an error",
                 got=quote(function),
-                fix="Give for instance Cost(math.log1p), or one of l1, l2, lp, threshold, "
+                fix="Use for example Cost(math.log1p), or l1, l2, lp, threshold or "
                 "piecewise_linear.",
             )
         if not isinstance(name, str | None):
             raise InvalidParameter(
-                "the name of a cost must be a text",
+                "name must be a string",
                 got=quote(name),
-                fix="Give one or leave it out.",
+                fix="Omit it, or use a string.",
             )
         object.__setattr__(self, "_function", function)
         named = name or f"Cost({getattr(function, '__name__', type(function).__name__)})"
@@ -171,18 +171,17 @@ class Cost(ExpectedCost):
             if after < before:
                 start, end = (format_rounded(width * i, 9) for i in (place, place + 1))
                 raise InvalidParameter(
-                    f"a cost must never fall as the error grows; {self!r} falls from {before!r} at "
-                    f"{start} to {after!r} at {end}",
-                    fix="Give a function that never falls.",
+                    "a cost must never fall as the error grows",
+                    got=f"{self!r} falling from {before!r} at {start} to {after!r} at {end}",
+                    fix="Use a function that never falls.",
                 )
 
     def unbounded(self) -> Unsupported:
         """Return the refusal of unbounded noise, where nobody knows how fast the cost grows."""
         return Unsupported(
-            "the expected cost of noise without a largest size needs a cost that is known at "
-            "every size",
-            got=f"{self!r}, a function that can only be called",
-            fix="Use l1, l2, lp, threshold or points.",
+            "The expected cost of unbounded noise needs a cost with a formula",
+            got=f"{self!r}, a function",
+            fix="Use l1, l2, lp, threshold or piecewise_linear.",
         )
 
     def _total_one_by_one(self, step: Fraction, terms: int) -> Interval:
@@ -216,8 +215,8 @@ class Cost(ExpectedCost):
 
     def _too_large(self) -> InvalidParameter:
         return InvalidParameter(
-            f"the costs of a function must add up within the floats; those of {self!r} do not",
-            fix="Give a smaller function, for instance a thousandth of it.",
+            f"The values of {self!r} are too large to sum as floats",
+            fix="Scale the function down, for example by 1000.",
         )
 
     def _called_at(self, sizes: list[float]) -> list[float]:
@@ -235,17 +234,17 @@ class Cost(ExpectedCost):
             cost: object = self._function(size)
         except Exception as error:
             raise InvalidParameter(
-                f"a cost must be a number at every size; {self!r} raised {type(error).__name__} at "
-                f"{size!r}",
-                fix="Give a function defined for all sizes ≥ 0.",
+                "a cost must be a number at every size",
+                got=f"{type(error).__name__} from {self!r} at {size!r}",
+                fix="Use a function that is defined for all sizes ≥ 0.",
             ) from error
         number = _as_finite(cost)
         if number is not None:
             return number
         raise InvalidParameter(
-            f"a cost must be a finite number at every size; {self!r} gave {quote(cost)} at "
-            f"{size!r}",
-            fix="Give a function that is finite for all sizes ≥ 0.",
+            "a cost must be a finite number at every size",
+            got=f"{quote(cost)} from {self!r} at {size!r}",
+            fix="Use a function that is finite for all sizes ≥ 0.",
         )
 
 
@@ -287,9 +286,10 @@ def _within_floats(size: Fraction) -> float:
     number = as_float(size)
     if math.isinf(number) or 0 < number < _SMALLEST_SIZE:
         raise InvalidParameter(
-            f"a cost given as a function is called with floats from {_SMALLEST_SIZE} up",
-            got=f"a size of about {format_rounded(size)}",
-            fix="Use l1, l2, lp, threshold or points.",
+            f"the sizes of errors must be floats of at least {_SMALLEST_SIZE} for a cost given as "
+            "a function",
+            got=f"about {format_rounded(size)}",
+            fix="Use l1, l2, lp, threshold or piecewise_linear.",
         )
     return number
 

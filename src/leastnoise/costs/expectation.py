@@ -48,9 +48,9 @@ _NOTHING = (Fraction(0), Fraction(0), Fraction(0))
 def expectation(law: Noise, cost: Cost) -> Interval:
     """Enclose the expected cost E L(X), by the kind of the noise."""
     raise Unsupported(
-        "an expected cost is known of the noises of leastnoise",
+        "Expected costs are known only for noise of leastnoise",
         got=f"{law!r} and {cost!r}",
-        fix="Give one of them.",
+        fix="Use a noise of leastnoise.noise.",
     )
 
 
@@ -252,9 +252,9 @@ def _enclose_series(
         low = low * ratio.numerator // ratio.denominator
         high = -(-high * ratio.numerator // ratio.denominator)
     raise Unsupported(
-        f"an expected cost is added up over at most {_TERMS} periods of a noise",
-        got="one that needs more, with a ratio so near to 1 or a cost that grows so fast",
-        fix="Ask for l1 or l2.",
+        f"This expected cost needs more than {_TERMS} periods of the noise: its ratio is too near "
+        "to 1, or the cost grows too fast",
+        fix="Use l1 or l2.",
     )
 
 

@@ -108,22 +108,22 @@ def piecewise_linear(pairs: Iterable[tuple[Number, Number]]) -> Points:
     sizes, costs = _read(pairs)
     if not sizes or sizes[0] != 0:
         raise InvalidParameter(
-            "the first point of a cost must have size 0: say what no error costs",
+            "the first point must have size 0, with the cost of no error",
             fix="Begin with a point such as (0, 0).",
         )
     for (x, y), (x_next, y_next) in pairwise(zip(sizes, costs, strict=True)):
         if x_next <= x:
             raise InvalidParameter(
-                "the sizes of a cost's points must rise",
+                "the sizes of points must increase",
                 got=f"{format_exact(x_next)} after {format_exact(x)}",
-                fix="Give the points in order, each size once.",
+                fix="Sort the points and remove repetitions.",
             )
         if y_next < y:
             raise InvalidParameter(
                 "a cost must never fall as the error grows",
                 got=f"{format_exact(y)} at {format_exact(x)}, then {format_exact(y_next)} at "
                 f"{format_exact(x_next)}",
-                fix="Give costs that never fall.",
+                fix="Use costs that never fall.",
             )
     return Points(tuple(sizes), tuple(costs))
 
@@ -133,9 +133,9 @@ def _read(pairs: Iterable[tuple[Number, Number]]) -> tuple[list[Fraction], list[
         split = [(x, y) for x, y in pairs]
     except (TypeError, ValueError) as error:
         raise InvalidParameter(
-            "the points of a cost must be pairs (size, cost)",
+            "points must be pairs (size, cost)",
             got=quote(pairs),
-            fix="Give for instance [(0, 0), (1, 2), (5, 3)].",
+            fix="Use for example [(0, 0), (1, 2), (5, 3)].",
         ) from error
     return (
         [parse_rational(x, "the size of a cost's point") for x, _ in split],
@@ -202,8 +202,8 @@ def threshold(limit: Number) -> Threshold:
     exact = parse_rational(limit, "a threshold")
     if exact < 0:
         raise InvalidParameter(
-            "a threshold must be 0 or more",
+            "limit must be 0 or more",
             got=quote(limit),
-            fix="Give the largest harmless error.",
+            fix="Use the largest harmless error.",
         )
     return Threshold(exact)

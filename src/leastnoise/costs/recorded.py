@@ -71,8 +71,8 @@ class Tabled(Cost):
         found = self.readings.get((kind, asked))
         if found is None:
             raise InvalidParameter(
-                f"a cost known by a table must be asked only what is in it; this {kind} is not",
-                fix="Give the function itself: pass cost=.",
+                f"The table of this cost does not have the {kind} that is needed",
+                fix="Pass the function itself as cost=.",
             )
         return found
 
@@ -114,9 +114,9 @@ class Recording(Tabled):
             between = find_gaps([x for x, _ in known], [at.lower for _, at in known])
             if not between or len(known) + len(between) > _MOST_VALUES:
                 raise Unsupported(
-                    f"a cost in a certificate is stored by at most {_MOST_VALUES} of its values",
-                    got="a function that needs more",
-                    fix="Use l1, l2, lp, threshold or points.",
+                    f"This certificate needs more than {_MOST_VALUES} values of the function that "
+                    "is its cost",
+                    fix="Use l1, l2, lp, threshold or piecewise_linear.",
                 )
             for place in between:
                 self.value(place)

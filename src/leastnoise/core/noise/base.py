@@ -62,9 +62,9 @@ class Noise(ScipyMethods):
             InvalidParameter: If the theorem does not apply, or is not used for this noise.
         """
         raise InvalidParameter(
-            "Theorem 1 is read from a family's own law",
-            got=f"{type(self).__name__}, moved by {format_exact(sensitivity)}, which has none here",
-            fix="Ask its Profile instead.",
+            "total_variation() applies to unimodal noise with a formula of its own",
+            got=f"{type(self).__name__} at sensitivity {format_exact(sensitivity)}",
+            fix="Use Profile(noise, sensitivity=…).delta(0).",
         )
 
     def enclose(self, cost: ExpectedCost) -> Interval:
@@ -91,7 +91,7 @@ def not_a_cost(cost: object) -> InvalidParameter:
     return InvalidParameter(
         "cost must be a Cost",
         got=quote(cost),
-        fix="Give l1, l2, lp(p), threshold(t), piecewise_linear([…]) or Cost(function).",
+        fix="Use l1, l2, lp(p), threshold(t), piecewise_linear([…]) or Cost(function).",
     )
 
 
@@ -181,16 +181,16 @@ class LatticeNoise(Noise):
 def no_ends(probability: Fraction) -> InvalidParameter:
     """Return the refusal of a quantile at 0 or 1 of unbounded noise."""
     return InvalidParameter(
-        "noise without a largest size has quantiles strictly between 0 and 1 only",
+        "the probability of a quantile of unbounded noise must be between 0 and 1, both excluded",
         got=format_exact(probability),
-        fix="Give a level such as 0.999.",
+        fix="Use for example 0.999.",
     )
 
 
 def no_bound(confidence: Fraction) -> InvalidParameter:
     """Return the refusal of a bound that unbounded noise stays within for certain."""
     return InvalidParameter(
-        "noise without a largest size stays within no bound for certain",
-        got=f"a confidence of {format_exact(confidence)}",
-        fix="Give one below 1, such as 0.999.",
+        "confidence must be below 1 for unbounded noise, which has no maximum error",
+        got=format_exact(confidence),
+        fix="Use for example 0.999.",
     )

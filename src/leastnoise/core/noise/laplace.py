@@ -121,10 +121,9 @@ class TruncatedLaplace(Smooth):
         object.__setattr__(self, "width", parse_positive(radius, "radius"))
         if self.width > _WIDEST * self.scale:
             raise InvalidParameter(
-                f"the radius of a truncated Laplace noise must be at most {_WIDEST} times its "
-                "scale",
-                got=f"{format_exact(self.width)} and {format_exact(self.scale)}",
-                fix="Use Laplace.",
+                f"radius must be at most {_WIDEST} times scale",
+                got=f"radius {format_exact(self.width)} and scale {format_exact(self.scale)}",
+                fix="Use Laplace(scale).",
             )
 
     @property

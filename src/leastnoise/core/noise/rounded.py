@@ -77,9 +77,9 @@ class Rounded(LatticeNoise):
     def __post_init__(self) -> None:
         if self.step <= 0:
             raise InvalidParameter(
-                "a lattice needs a step above 0",
+                "step must be greater than 0",
                 got=format_exact(self.step),
-                fix="Give such a step.",
+                fix="Use a positive number.",
             )
 
     def __repr__(self) -> str:
@@ -346,10 +346,10 @@ def _stop(law: Rounded, terms: Terms, least: Fraction) -> tuple[int, Fraction]:
     if rest is not None and not math.isinf(terms.constant_from):
         return end, rest
     raise Unsupported(
-        "an expected cost is added up as far as a noise has a probability of "
+        "This cost grows too fast for an expected cost: the sum has not converged where the noise "
+        "has probability "
         f"2^-{_FEWEST_HALVINGS << (_DOUBLINGS - 1)}",
-        got="a cost that is not small by then",
-        fix="Give a smaller power.",
+        fix="Use a smaller power.",
     )
 
 

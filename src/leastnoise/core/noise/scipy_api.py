@@ -97,9 +97,9 @@ class ScipyMethods(ABC):
     def _checked(self, probabilities: Any) -> Any:
         if ((probabilities < 0) | (probabilities > 1)).any():
             raise InvalidParameter(
-                "a probability must lie between 0 and 1",
-                got="an array with one outside",
-                fix="Give levels within [0, 1].",
+                "probabilities must be between 0 and 1",
+                got="an array with others",
+                fix="Use probabilities within [0, 1].",
             )
         return evaluate_each(probabilities, self._quantile)
 
@@ -113,14 +113,16 @@ def evaluate(
 
         if isinstance(x, np.ma.MaskedArray):
             raise InvalidParameter(
-                "an array of places must not be masked", got="a masked array", fix="Fill it first."
+                "x must not be masked",
+                got="a masked array",
+                fix="Fill it first.",
             )
         places = np.asarray(x)
         if places.dtype.kind not in "fiu" or np.isnan(places).any():
             raise InvalidParameter(
-                "an array of places must hold numbers and no NaN",
+                "x must be an array of numbers without NaN",
                 got=f"one of type {places.dtype.type.__name__}",
-                fix="Give floats or integers.",
+                fix="Use floats or integers.",
             )
         floats = places.astype(np.float64)
         return evaluate_each(floats, one) if many is None else many(floats)
@@ -128,9 +130,9 @@ def evaluate(
         return as_float(one(x))
     if isinstance(x, list | tuple):
         raise InvalidParameter(
-            "a place must be a number or a numpy array",
+            "x must be a number or a numpy array",
             got=quote(x),
-            fix="Wrap it in numpy.asarray.",
+            fix="Convert it with numpy.asarray().",
         )
     if isinstance(x, float) and not math.isnan(x):
         return as_float(one(Fraction(x)))  # a place on the line is the binary number itself
@@ -149,8 +151,8 @@ def evaluate_each(places: Any, one: Callable[[Any], Fraction | float]) -> Any:
 def _probability(level: Fraction | float) -> Fraction:
     if isinstance(level, float) or not 0 <= level <= 1:
         raise InvalidParameter(
-            "a probability must lie between 0 and 1",
+            "a probability must be between 0 and 1",
             got=quote(level),
-            fix="Give for instance 0.95.",
+            fix="Use for example 0.95.",
         )
     return level

@@ -46,15 +46,15 @@ class Stairs:
         share, fall = parse_rational(gamma, "γ"), parse_rational(ratio, "ratio")
         if not 0 <= share <= 1:
             raise InvalidParameter(
-                "γ must lie between 0 and 1",
+                "gamma must be between 0 and 1",
                 got=quote(gamma),
-                fix="Give the share of a period before the density falls.",
+                fix="Use the share of a period before the density falls.",
             )
         if not 0 < fall < 1:
             raise InvalidParameter(
-                "ratio must lie between 0 and 1",
+                "ratio must be between 0 and 1, both excluded",
                 got=quote(ratio),
-                fix="Give the factor by which the density falls, a little above e^−ε.",
+                fix="Use the factor by which the density falls, a little above e^−ε.",
             )
         object.__setattr__(self, "period", parse_positive(period, "period"))
         object.__setattr__(self, "gamma", share)
@@ -225,23 +225,23 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
         joined = [run.first for run in self.runs] == [0, *ends[:-1]] and ends == sorted(set(ends))
         if not weights or not joined or ends[0] < 1:
             raise InvalidParameter(
-                "the runs of a period must follow one another from 0",
-                got=f"{len(weights)} that do not",
-                fix="Give each where the one before it ends.",
+                "the runs of a period must follow one another, beginning at 0",
+                got=f"{len(weights)} runs that do not",
+                fix="Begin each run where the one before it ends.",
             )
         if not (0 < self.ratio < 1 and self.step > 0):
             raise InvalidParameter(
-                "a staircase needs a step above 0 and a ratio between 0 and 1",
-                got=f"{format_exact(self.step)} and {format_exact(self.ratio)}",
-                fix="Give such numbers.",
+                "step must be greater than 0, and ratio between 0 and 1",
+                got=f"step {format_exact(self.step)} and ratio {format_exact(self.ratio)}",
+                fix="Use for example step 1 and ratio 1/2.",
             )
         falling = all(before >= after for before, after in pairwise(weights))
         if not falling or weights[-1] < self.ratio * weights[0] or weights[-1] < 1:
             raise InvalidParameter(
-                "the weights of a period must never rise, and the last must be at least the ratio "
+                "the weights of a period must not increase, and the last must be at least ratio "
                 "times the first",
-                got=f"{len(weights)} that break this",
-                fix="Give weights that fall.",
+                got=f"{len(weights)} others",
+                fix="Use weights that fall.",
             )
 
     def __repr__(self) -> str:

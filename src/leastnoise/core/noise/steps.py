@@ -160,9 +160,9 @@ class Steps(PiecewiseNoise):
         why = self.rise()
         if why is not None:
             raise InvalidParameter(
-                "Theorem 1 is for symmetric noise that never rises away from 0",
-                got=f"{self!r}, but {why}",
-                fix="Ask its Profile instead.",
+                "total_variation() applies to symmetric unimodal noise",
+                got=f"{self!r}; {why}",
+                fix="Use Profile(noise, sensitivity=…).delta(0).",
             )
         return self.between(-sensitivity / 2, sensitivity / 2)
 
@@ -293,10 +293,10 @@ class DiscreteSteps(FiniteLatticeNoise):
             run.points < 1 or run.weight < 1 for run in self.runs
         ):
             raise InvalidParameter(
-                "a law on a lattice must have runs of positive weights from left to right, and a "
-                "positive step",
-                got=f"{len(self.runs)} runs that are not",
-                fix="Give such runs.",
+                "DiscreteSteps needs a positive step, and runs of positive weight from left to "
+                "right",
+                got=f"{len(self.runs)} runs and step {format_exact(self.step)}",
+                fix="Sort the runs, without overlap.",
             )
 
     @cached_property
@@ -316,12 +316,14 @@ def _parse_list(numbers: Iterable[Number], name: str, each: str) -> tuple[Fracti
         raise InvalidParameter(
             f"{name} must be a list of numbers",
             got=quote(numbers),
-            fix="Give for instance [-1, 1].",
+            fix="Use for example [-1, 1].",
         )
     read = tuple(parse_rational(number, each) for number in islice(numbers, _LONGEST + 1))
     if len(read) > _LONGEST:
         raise InvalidParameter(
-            f"there can be at most {_LONGEST} {name}", got="more", fix="Give a coarser law."
+            f"{name} must be a list of at most {_LONGEST} numbers",
+            got="a longer one",
+            fix="Use a coarser distribution.",
         )
     return read
 
@@ -332,7 +334,7 @@ def _parse_atoms(atoms: Mapping[Any, Number] | None) -> tuple[tuple[Fraction, Fr
         raise InvalidParameter(
             "atoms must be a dictionary from places to probabilities",
             got=quote(atoms),
-            fix="Give for instance {0: '0.25'}.",
+            fix="Use for example {0: '0.25'}.",
         )
     read: dict[Fraction, Fraction] = {}
     for place, mass in (atoms or {}).items():
@@ -342,13 +344,13 @@ def _parse_atoms(atoms: Mapping[Any, Number] | None) -> tuple[tuple[Fraction, Fr
             raise InvalidParameter(
                 "an atom must be a probability",
                 got=f"{quote(mass)} at {format_exact(where)}",
-                fix="Give a number from 0 to 1.",
+                fix="Use a number from 0 to 1.",
             )
         if where in read:
             raise InvalidParameter(
-                "each place can have one atom",
+                "atoms must have different places",
                 got=f"two at {format_exact(where)}",
-                fix="Add them up.",
+                fix="Add their probabilities.",
             )
         read[where] = weight
     return tuple(sorted((x, m) for x, m in read.items() if m))
@@ -362,31 +364,31 @@ def _check_distribution(
     """Reject breaks, heights and atoms that make no probability distribution, naming which."""
     if len(breaks) != len(heights) + 1 and (breaks or heights):
         raise InvalidParameter(
-            "there must be one break more than heights",
+            "breaks must be one more than heights",
             got=f"{len(breaks)} breaks and {len(heights)} heights",
-            fix="Give both ends of every piece.",
+            fix="Include both ends of every piece.",
         )
     for before, after in pairwise(breaks):
         if after <= before:
             how = "repeated" if after == before else "not in order"
             raise InvalidParameter(
-                "breaks must rise",
+                "breaks must increase",
                 got=f"{format_exact(after)} after {format_exact(before)}, which is {how}",
-                fix="Sort them and give each once.",
+                fix="Sort them and remove repetitions.",
             )
     for (a, b), height in zip(pairwise(breaks), heights, strict=True):
         if height < 0:
             raise InvalidParameter(
-                "a density must not be negative",
+                "heights must be 0 or more",
                 got=f"{format_exact(height)} between {format_exact(a)} and {format_exact(b)}",
-                fix="Give heights of at least 0.",
+                fix="Use the density on each piece.",
             )
     total = sum(
         (h * (b - a) for (a, b), h in zip(pairwise(breaks), heights, strict=True)), Fraction(0)
     ) + sum(m for _, m in points)
     if total != 1:
         raise InvalidParameter(
-            "the masses of a law must add up to exactly 1",
+            "the probabilities of a distribution must sum to exactly 1",
             got=format_exact(total),
-            fix="Write thirds as '1/3', for 0.333 is another number.",
+            fix="Write thirds as '1/3', because 0.333 is a different number.",
         )

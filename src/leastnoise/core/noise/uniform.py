@@ -46,9 +46,9 @@ class Uniform(PiecewiseNoise):
         exact = parse_rational(atom, "atom")
         if not 0 <= exact < 1:
             raise InvalidParameter(
-                "the mass at the origin must be at least 0 and less than 1",
+                "atom must be at least 0 and less than 1",
                 got=quote(atom),
-                fix="Give a probability below 1.",
+                fix="Use the probability of the point mass at 0.",
             )
         object.__setattr__(self, "width", parse_positive(radius, "radius"))
         object.__setattr__(self, "atom", exact)
@@ -155,9 +155,9 @@ class DiscreteUniform(FiniteLatticeNoise):
         object.__setattr__(self, "atom", parse_count(atom, "atom", least=0))
         if self.rim > self.level:
             raise InvalidParameter(
-                "the weight of the rim must be at most the level",
+                "rim must be at most level",
                 got=f"{quote(rim)} above {quote(level)}",
-                fix="Give weights that never rise away from 0.",
+                fix="Use weights that do not increase away from 0.",
             )
 
     @cached_property

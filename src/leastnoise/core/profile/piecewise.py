@@ -95,9 +95,10 @@ class Shape:
             found.update(y - x for y in ends[i + 1 :] if y - x <= self.longest)
             if len(found) * len(self.pieces) > LARGEST_WORK:
                 raise InvalidParameter(
-                    f"a profile may compare at most {LARGEST_WORK} pieces",
-                    got=f"{len(self.pieces)} pieces at {len(found)} moves or more",
-                    fix="Give fewer pieces, or breaks on a common lattice.",
+                    f"the profile of a distribution must take at most {LARGEST_WORK} comparisons "
+                    "of pieces",
+                    got=f"{len(self.pieces)} pieces at {len(found)} shifts or more",
+                    fix="Use fewer pieces, or breaks on a common lattice.",
                 )
         return sorted(found)
 
@@ -203,7 +204,7 @@ def check_periods(move: Fraction, period: Fraction) -> None:
     """Reject a shift over more periods than exact powers of the ratio are computed for."""
     if move > _MOST_PERIODS * period:
         raise InvalidParameter(
-            f"the profile of a staircase is for moves of up to {_MOST_PERIODS} of its periods",
-            got=f"a sensitivity of {format_exact(move / period)} of them",
-            fix="Give a staircase of a longer period, for instance what calibrate finds.",
+            f"the sensitivity must be at most {_MOST_PERIODS} periods of the staircase",
+            got=f"{format_exact(move / period)} periods",
+            fix="Use a staircase of a longer period, such as calibrate() returns.",
         )
