@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from decimal import ROUND_CEILING
 from fractions import Fraction
-from typing import Any
 
 from leastnoise.certificate.evidence import SHAPE_WORDS, Evidence, certificate_error, relative_gap
 from leastnoise.core.exact import Interval, format_rounded
@@ -19,19 +18,29 @@ from leastnoise.deprecation import RenamedAttribute
 class Certificate:
     """Verifiable proof that noise satisfies its guarantee, with its cost and a lower bound.
 
-    A certificate states; :meth:`verify` proves it. ``str`` reports what was verified in this
-    process, and calls everything else unverified. It never prints ``source``, which may come from a
+    :meth:`verify` proves its claims. ``str`` says "not verified" unless that happened in this
+    process. It never prints ``source``, which may come from a
     file.
 
     Attributes:
-        shape: The class in which it is least: ``"unimodal"`` means all symmetric noises that
-            never rise away from 0, ``"any"`` all noises whatever.
-        cost: E L(X), exact or a proved upper bound.
-        lower_bound: No noise of the class that keeps the promise costs less than this.
-        source: Where the noise is from, according to whoever made the certificate: a claim, on
-            which nothing rests.
-        evidence: What :meth:`verify` proves the lower bound from again; None for a noise that was
-            given and of which only the promise is claimed.
+        noise: The noise distribution.
+        privacy: The guarantee that it satisfies.
+        sensitivity: Δ, the largest shift of the true answer.
+        objective: The cost function L.
+        shape: The class that ``lower_bound`` is for: ``"unimodal"`` is symmetric noise with a
+            density that does not increase with |x|, ``"any"`` is all noise.
+        cost: The expected cost E L(X), exact or a proved upper bound.
+        lower_bound: A lower bound of the cost of all noise in the class that satisfies the
+            guarantee.
+        source: A reference for the noise. It is not verified.
+        evidence: The evidence from which :meth:`verify` proves the lower bound; None if only the
+            guarantee is claimed.
+        verified: True if :meth:`verify` succeeded in this process.
+
+    >>> import leastnoise as ln
+    >>> certificate = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1).certificate
+    >>> print(certificate)
+    optimal among symmetric unimodal noise (proved by a supporting line)
     """
 
     noise: Noise
@@ -59,8 +68,8 @@ class Certificate:
         lower_bound: Fraction | None = None,
         evidence: Evidence | None = None,
     ) -> "Certificate":
-        """State what a noise costs and what its finder says it has proved; check nothing yet."""
-        bound = objective.value(Fraction(0)).lower  # no error costs less than none
+        """Return the certificate for noise with its cost and bound; verify nothing yet."""
+        bound = objective.value(Fraction(0)).lower  # the cost of no error is the smallest
         if lower_bound is not None:
             bound = max(bound, lower_bound)
         return cls(
@@ -77,12 +86,12 @@ class Certificate:
 
     @property
     def integer(self) -> bool:
-        """Whether it speaks of noises on the integers, for answers that are whole numbers."""
+        """Whether it is for noise on the integers, for integer answers."""
         return isinstance(self.noise, LatticeNoise)
 
     @property
     def exact(self) -> bool:
-        """Whether cost and lower bound meet: then no noise of the class costs less.
+        """Whether cost and lower bound are equal: the noise is optimal in its class.
 
         An irrational cost is known by an enclosure, and never meets its bound.
         """
@@ -90,12 +99,10 @@ class Certificate:
 
     @property
     def gap(self) -> Fraction | float:
-        """How far above the lower bound the cost is, both less the cost of no error.
+        """The relative distance from optimal, at most: (cost − lower_bound) / (lower_bound − L(0)).
 
-        (cost − lower_bound) / (lower_bound − L(0)), which adding a constant to L does not change.
-        It is an upper bound of how far the noise is from the least, in this sense, for every cost
-        that the certificate speaks of. 0 if they meet; ``math.inf`` where the bound is not above
-        L(0), which tells nothing.
+        Adding a constant to L does not change it. It holds for every cost that the certificate is
+        for. 0 if cost and bound are equal; ``math.inf`` if the bound is not above L(0).
         """
         return relative_gap(self.cost, self.lower_bound, self.objective)
 
@@ -105,15 +112,15 @@ class Certificate:
         return self.noise.enclose(self.objective).lower < self.cost
 
     def verify(self) -> None:
-        """Prove everything again from the law and the cost alone, without trusting the finder.
+        """Prove everything again, from the distribution and the cost alone.
 
         Sets ``verified``. A cost given as a function is only sampled, up to twice the radius of the
-        noise: that it never falls is the claim of whoever gives it.
+        noise: that it never falls is the user's claim.
 
         Raises:
             NotPrivate: If the noise does not satisfy the guarantee.
-            InvalidParameter: If the cost falls, or if the cost or the lower bound is not what it is
-                said to be.
+            InvalidParameter: If the cost function falls, or if the cost or the lower bound is
+                wrong.
         """
         if self.sensitivity <= 0:
             raise certificate_error("the sensitivity is not positive")
@@ -131,8 +138,8 @@ class Certificate:
             raise certificate_error("the cost is below the lower bound")
         object.__setattr__(self, "verified", True)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what is stated; whoever reads it must verify it again."""
+    def __reduce__(self) -> tuple[type["Certificate"], tuple[object, ...]]:
+        """Pickle without ``verified``: the reader must verify it again."""
         return type(self), tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
     def _check_cost(self) -> None:
@@ -140,7 +147,7 @@ class Certificate:
         cost, radius = self.objective, self.noise.radius
         if (
             isinstance(cost, Tabled)
-            and not isinstance(cost, Recording)  # which asks a cost, and is sampled below
+            and not isinstance(cost, Recording)  # which calls a cost, and is sampled below
             and cost.find_cost() is None
         ):
             raise certificate_error("no known cost fits its table")
@@ -149,7 +156,7 @@ class Certificate:
 
     def _proved(self) -> Fraction:
         """Return the lower bound that the evidence proves for the class of the noise."""
-        none = self.objective.value(Fraction(0)).lower  # no error costs less than none
+        none = self.objective.value(Fraction(0)).lower  # the cost of no error is the smallest
         if self.evidence is None:
             return none
         if self.evidence.integer != self.integer:
@@ -161,19 +168,22 @@ class Certificate:
         return max(none, self.evidence.prove(self.objective, self.privacy, self.sensitivity))
 
     def to_json(self) -> str:
-        """Return the certificate as JSON, with all that its check needs."""
+        """Return the certificate as JSON, complete for :meth:`verify`."""
         from leastnoise.certificate.document import certificate_to_json
 
         return certificate_to_json(self)
 
     @classmethod
     def from_json(cls, text: str, *, cost: Cost | None = None) -> "Certificate":
-        """Return the certificate that a text holds; it proves nothing until :meth:`verify` is run.
+        """Return the certificate in a JSON text; call :meth:`verify` before you rely on it.
 
         Args:
-            text: What :meth:`to_json` returned.
-            cost: Where the cost was a function: the function, to check against it and not
-                against the table of its values that the text holds.
+            text: JSON from :meth:`to_json`.
+            cost: The cost function, if the cost was a function. Default: the table of its values
+                that the JSON contains.
+
+        Raises:
+            InvalidParameter: If the JSON is not a certificate.
         """
         from leastnoise.certificate.document import certificate_from_json
 

@@ -2,12 +2,11 @@
 
 Each value is an object that names its kind and its fields; a rational is a string ``"3/10"``. e^ε
 is given as the interval that the proof uses, a cost by its parameters or, where it was a function,
-by a table of all bounds that the proof reads (:mod:`leastnoise.costs.fit`). A digest tells a file
-that was damaged or edited from one that was not; whether a certificate is true is for its check to
-say.
+by a table of all bounds that the proof reads (:mod:`leastnoise.costs.fit`). A digest detects files
+that were damaged or edited; :meth:`Certificate.verify` decides whether a certificate is true.
 
-What is read is not trusted: only the classes of the table below are built, each from exactly its
-fields, and each field by its own decoder.
+Files are not trusted: only the classes of the table below are built, each from exactly its fields,
+and each field by its own decoder.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ FORMAT = "leastnoise certificate 1"
 _STATED = ("noise", "privacy", "sensitivity", "objective", "cost", "lower_bound", "source")
 _LONGEST = 1 << 27
 _LONGEST_LINE = 300
-_LONGEST_NUMBER = 13_280  # binary digits: 4000 decimal ones, but for a few
+_LONGEST_NUMBER = 13_280  # binary digits, about 4000 decimal ones
 _POWER = re.compile(r"lp\('([0-9]{1,9}(?:[./][0-9]{1,9})?)'\)")
 _NUMBER = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
 
@@ -84,7 +83,7 @@ def certificate_to_json(certificate: Certificate) -> str:
 def certificate_from_json(
     make: type[Certificate], text: str, cost: Cost | None = None
 ) -> Certificate:
-    """Return the certificate that a text holds (Certificate.from_json), or reject the text."""
+    """Return the certificate in a JSON text (Certificate.from_json), or reject the text."""
     if len(text) > _LONGEST:
         raise certificate_error(f"it is longer than {_LONGEST} characters")
     try:
@@ -151,8 +150,8 @@ def _plain(value: object) -> Any:
         return [_plain(part) for part in value]
     if isinstance(value, Tabled):
         table = [
-            [kind, *asked, answer.lower, answer.upper]
-            for (kind, asked), answer in value.readings.items()
+            [kind, *arguments, answer.lower, answer.upper]
+            for (kind, arguments), answer in value.readings.items()
         ]
         return {"kind": "Tabled", "name": value.name, "readings": _plain(table)}
     name = type(value).__name__
@@ -167,7 +166,7 @@ def _plain(value: object) -> Any:
 
 
 def _object(plain: Any, wanted: Any) -> Any:
-    """Return the object of a wanted class that JSON stands for."""
+    """Return the object of a wanted class from JSON."""
     if not isinstance(plain, dict):
         raise _other_kind()
     stored = dict(plain)
@@ -186,7 +185,7 @@ def _object(plain: Any, wanted: Any) -> Any:
 
 
 def _tabled(stored: dict[str, Any]) -> Cost:
-    """Return a tabulated cost, which its certificate's check believes only if some cost fits it.
+    """Return a tabulated cost; verifying its certificate requires that some cost fits it.
 
     Version 0.5.0 also wrote tables of irrational powers, by name; these are read as the powers.
     """
@@ -196,11 +195,11 @@ def _tabled(stored: dict[str, Any]) -> Cost:
     if power is not None:
         return lp(_rational(power[1]) if "/" in power[1] else power[1])
     rows = [
-        (_text(kind), tuple(_rational(number) for number in asked), kept)
-        for kind, *asked, lower, upper in stored["readings"]
+        (_text(kind), tuple(_rational(number) for number in arguments), kept)
+        for kind, *arguments, lower, upper in stored["readings"]
         for kept in (Interval(_rational(lower), _rational(upper)),)
     ]
-    readings = {(kind, asked): kept for kind, asked, kept in rows}
+    readings = {(kind, arguments): kept for kind, arguments, kept in rows}
     if len(readings) != len(rows) or not are_well_formed(rows):
         raise certificate_error("its table is not of a cost that never falls")
     if ("value", (Fraction(0),)) not in readings:
@@ -209,7 +208,7 @@ def _tabled(stored: dict[str, Any]) -> Cost:
 
 
 def _rational(plain: Any) -> Fraction:
-    """Read a whole number or a ratio of two; no exponents, which could be of any size."""
+    """Read an integer or a ratio of two; no exponents, which could be of any size."""
     if not isinstance(plain, str):
         raise _other_kind()
     if not _NUMBER.fullmatch(plain):
@@ -218,7 +217,7 @@ def _rational(plain: Any) -> Fraction:
 
 
 def _of_type(wanted: type) -> Decoder:
-    """Return the decoder of what JSON has as it is; True is no number."""
+    """Return the decoder of one JSON type; True is not a number."""
 
     def decode(plain: Any) -> Any:
         if type(plain) is not wanted:
@@ -269,7 +268,7 @@ def _digest(content: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class _Row:
-    """A class that a certificate may hold: its fields in order, and what builds it from them."""
+    """A class that a certificate may hold: its fields in order, and its constructor."""
 
     built: type
     build: Callable[..., Any]
@@ -280,7 +279,7 @@ _integer, _boolean, _text = _of_type(int), _of_type(bool), _of_type(str)
 _integers, _rationals = _each(_integer), _each(_rational)
 # A shift, the first point, and the multipliers from there on.
 _tests = _each(_row(_integer, _integer, _integers))
-# Names of classes and of fields are a file format. Costs are built by what checks them.
+# Names of classes and of fields are a file format. Costs are built by functions that check them.
 _ROWS = {
     row.built.__name__: row
     for row in (

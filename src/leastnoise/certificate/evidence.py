@@ -1,4 +1,4 @@
-"""What a lower bound rests on: evidence that no noise of a class costs less."""
+"""Evidence for a lower bound of the cost of all noise in a class."""
 
 import math
 from dataclasses import dataclass
@@ -15,25 +15,25 @@ SHAPE_WORDS = {"unimodal": "decreasing", "any": "any"}
 
 
 class Evidence(Protocol):
-    """A proof that no noise of a class costs less, which can be checked without its finder."""
+    """A proof of a lower bound for a class of noise, which can be verified without its finder."""
 
     @property
     def shape(self) -> str:
-        """The class of noises it speaks of."""
+        """The class of noise that it is for."""
         ...
 
     @property
     def integer(self) -> bool:
-        """Whether it speaks of noises on the integers."""
+        """Whether it is for noise on the integers."""
         ...
 
     @property
     def method(self) -> str:
-        """The kind of proof, in a few words: what the verifier itself does."""
+        """The kind of proof that the verifier does, in a few words."""
         ...
 
     def prove(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
-        """Return the cost below which no noise of the class comes.
+        """Return the lower bound of the cost of all noise in the class.
 
         Raises:
             InvalidParameter: If the evidence is not sound.
@@ -50,7 +50,7 @@ def certificate_error(reason: str) -> InvalidParameter:
 
 
 def relative_gap(spent: Fraction, bound: Fraction, cost: Cost) -> Fraction | float:
-    """Return how far above a lower bound an expected cost may be, both less L(0).
+    """Return how far above a lower bound an expected cost may be, relative to bound − L(0).
 
     For every L that ``cost`` stands for, (E L − least)/(least − L(0)) ≤ (spent − bound)/(bound −
     L(0)) if E L ≤ ``spent``, ``bound`` ≤ least and ``bound`` > L(0): the left side falls in the
@@ -82,7 +82,7 @@ class SupportingLine:
     + L(M)) and S(M) − β(2M+1) + λΔ ≥ 0 at the M with L(M) ≤ β ≤ L(M+1).
 
     ``low`` and ``high`` are where the cost of an error crosses ``intercept``; with ``integer`` they
-    are whole numbers and equal, and the cost crosses between ``low`` and ``low + 1``.
+    are equal integers, and the cost crosses between ``low`` and ``low + 1``.
     """
 
     slope: Fraction
@@ -130,20 +130,20 @@ class SupportingLine:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CombBound:
-    """Why no noise of any shape costs less, for squared errors at ε = 0; β is ``root``.
+    """A lower bound for all noise of any shape, for squared errors at ε = 0; β is ``root``.
 
     Theorem (docs/theory/comb.md, Proposition 7). Let β ≥ 0 satisfy 4β³ + 3β ≤ 1. Then every noise
-    that is (0, δ)-private at sensitivity Δ, of whatever shape and at whatever δ, has E X² ≥
+    that is (0, δ)-private at sensitivity Δ, of any shape and for every δ, has E X² ≥
     (1−δ)·(1+β²)/2·Δ².
 
     The largest such β, sinh(⅓ arsinh 1) = 0.298…, is irrational; for δ ≥ 1/(1+2β) = 0.6265… the
-    comb attains its bound. A rational below it proves as much, but for what it is too small by.
+    comb attains its bound. A rational slightly below it proves a slightly smaller bound.
     """
 
     root: Fraction
     shape = "any"
-    method = "proved by the bound of the comb, docs/theory/comb.md"
-    integer = False  # noise on the integers need not hide moves that are no whole numbers
+    method = "proved by the comb bound, docs/theory/comb.md"
+    integer = False  # noise on the integers need not hide shifts that are not integers
 
     def __repr__(self) -> str:
         return f"CombBound(root={format_exact(self.root)})"

@@ -119,8 +119,8 @@ def _in_floats(
         np.add(out, noise, out=out)
         rounding.values(out)
         for place, index in far.items():
-            moved = rounding.grid.index(*float(block[place]).as_integer_ratio()) + index
-            out[place] = _nearest(rounding.grid, moved)
+            noisy = rounding.grid.index(*float(block[place]).as_integer_ratio()) + index
+            out[place] = _nearest(rounding.grid, noisy)
         start = end
 
 
@@ -133,8 +133,8 @@ def _in_integers(flat: Array, scheme: Scheme, tape: Tape) -> Array:
         part = slice(start, start + len(noise))
         results[part] = saturating_add(results[part], noise.astype(np.int64))
         for place, index in far.items():
-            moved = int(flat[start + place]) + index
-            results[start + place] = max(ends.min, min(ends.max, moved))
+            noisy = int(flat[start + place]) + index
+            results[start + place] = max(ends.min, min(ends.max, noisy))
         start += len(noise)
     return results
 

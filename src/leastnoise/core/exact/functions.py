@@ -130,10 +130,10 @@ def normal_excess(
             fix="Use less extreme parameters.",
         )
     with flint.ctx.workprec(digits):
-        move = _ball(squared.lower).union(_ball(squared.upper)).sqrt()
+        shift = _ball(squared.lower).union(_ball(squared.upper)).sqrt()
         each = _ball(step)
         # P(Z < −x) is erfc(x/√2)/2.
-        half, slope = move / flint.arb(8).sqrt(), each / move / flint.arb(2).sqrt()
+        half, slope = shift / flint.arb(8).sqrt(), each / shift / flint.arb(2).sqrt()
         found = []
         for i in range(count + 1):
             far = (slope * i + half).erfc() * (each * i).exp()

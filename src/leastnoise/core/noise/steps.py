@@ -1,4 +1,4 @@
-"""Noise of a density in steps, with atoms: on the line and on the lattice."""
+"""Noise with a piecewise constant density and atoms: on the line and on the lattice."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, islice, pairwise
 from math import ceil, floor, lcm
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from leastnoise.core.exact import (
     Interval,
@@ -23,6 +23,8 @@ from leastnoise.core.noise.kinds import FiniteLatticeNoise, PiecewiseNoise
 from leastnoise.core.sampling import RunScheme, run_scheme
 from leastnoise.errors import InvalidParameter
 
+Place = TypeVar("Place", bound=Number)
+
 # Noise of more pieces is better given as cells of a lattice.
 _LONGEST = 100_000
 # Breaks at whole multiples of Δ over at most this count as a coarse lattice.
@@ -33,12 +35,15 @@ _COARSE = 256
 class Steps(PiecewiseNoise):
     """Density ``heights[i]`` between ``breaks[i]`` and ``breaks[i+1]``, and atoms.
 
-    Symmetric or not, decreasing or not. Everything about it is exact.
+    Symmetric or not, unimodal or not. All its methods but those of scipy are exact.
 
     Args:
-        breaks: The places where the density may change, rising.
-        heights: The density between them, one number fewer; none is negative.
-        atoms: Places with a probability of their own. All masses add up to exactly 1.
+        breaks: Places where the density may change, increasing.
+        heights: Densities between the breaks, one fewer, none negative.
+        atoms: Probabilities of single places. All probabilities sum to exactly 1. Default: none.
+
+    Raises:
+        InvalidParameter: If this is not a probability distribution.
 
     >>> comb = Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])
     >>> comb.is_symmetric, comb.is_decreasing, comb.variance()
@@ -55,7 +60,7 @@ class Steps(PiecewiseNoise):
         self,
         breaks: Iterable[Number],
         heights: Iterable[Number],
-        atoms: Mapping[Any, Number] | None = None,
+        atoms: Mapping[Place, Number] | None = None,
     ) -> None:
         object.__setattr__(self, "breaks", _parse_list(breaks, "breaks", "a break"))
         object.__setattr__(self, "heights", _parse_list(heights, "heights", "a height"))
@@ -63,9 +68,10 @@ class Steps(PiecewiseNoise):
         _check_distribution(self.breaks, self.heights, self.points)
 
     @classmethod
-    def restore(cls, **fields: Any) -> "Steps":
+    def restore(cls, **fields: object) -> "Steps":
         """Return the noise that was stored as these fields."""
-        return cls(fields["breaks"], fields["heights"], dict(fields["points"]))
+        stored = cast("dict[str, Any]", fields)
+        return cls(stored["breaks"], stored["heights"], dict(stored["points"]))
 
     def __repr__(self) -> str:
         low, high = self.ends
@@ -111,7 +117,7 @@ class Steps(PiecewiseNoise):
 
     @property
     def is_decreasing(self) -> bool:
-        """Whether it is symmetric and never rises away from 0 (GDGK19, Property 2)."""
+        """Whether it is symmetric and does not increase with |x| (GDGK19, Property 2)."""
         return self.rise() is None
 
     @property
@@ -120,7 +126,7 @@ class Steps(PiecewiseNoise):
         return self.is_decreasing
 
     def asymmetry(self) -> str | None:
-        """Say where the noise differs from its mirror image, or return None."""
+        """Return where the noise differs from its mirror image, in words, or None."""
         atoms = self.atoms
         for x, mass in self.points:
             if atoms.get(-x, 0) != mass:
@@ -136,7 +142,7 @@ class Steps(PiecewiseNoise):
         return None
 
     def rise(self) -> str | None:
-        """Say why the noise is not symmetric and unimodal, or return None.
+        """Return why the noise is not symmetric and unimodal, in words, or None.
 
         An atom anywhere but at 0 is enough (GDGK19, Lemma 2): every point nearer to 0 would need as
         large an atom, and there are infinitely many.
@@ -148,7 +154,7 @@ class Steps(PiecewiseNoise):
             if x:
                 return (
                     f"it has an atom of {format_exact(mass)} at {format_exact(x)}, away from 0: "
-                    "every point nearer to 0 would need as large a one (GDGK19, Lemma 2)"
+                    "every point nearer to 0 would need one as large (GDGK19, Lemma 2)"
                 )
         for edge, height in zip(self.breaks, (*self.heights, Fraction(0)), strict=False):
             if edge > 0 and height > self.pdf_before(edge):
@@ -169,10 +175,10 @@ class Steps(PiecewiseNoise):
     def discretize(self, sensitivity: Fraction) -> "DiscreteSteps":
         """Return the lattice noise for noise that is private at ``sensitivity``.
 
-        Stretched to one step more than Δ it is private there, and rounding keeps that, because it
-        is post-processing. Where its breaks lie on a coarse lattice of their own, they are moved to
-        ends of cells, at most a few parts in ten thousand further: then there are few different
-        weights and few shifts to be checked.
+        Stretched to one step more than Δ it is private there, and stays so when it is rounded,
+        because rounding is post-processing. If the breaks lie on a coarse lattice of their own,
+        the noise is stretched a few parts in ten thousand further, so that they are ends of cells:
+        then there are few different weights and few shifts to check.
         """
         step, protected = lattice_for(sensitivity)
         parts = lcm(*((x / sensitivity).denominator for x in self.breaks))
@@ -260,7 +266,7 @@ class Steps(PiecewiseNoise):
 
     @cached_property
     def known_costs(self) -> dict[object, Interval]:
-        """Expected costs that were asked for before: solvers ask for them again and again."""
+        """Expected costs that were computed before, because solvers need them repeatedly."""
         return {}
 
     @cached_property
@@ -278,7 +284,7 @@ class Steps(PiecewiseNoise):
 class DiscreteSteps(FiniteLatticeNoise):
     """Runs of lattice points of equal weight, from left to right without overlap.
 
-    Made by rounding a :class:`Steps` to a lattice; sampled by one ticket.
+    :meth:`Steps.rounded` returns it. One uniform integer samples it.
     """
 
     step: Fraction
@@ -311,7 +317,7 @@ class DiscreteSteps(FiniteLatticeNoise):
 
 
 def _parse_list(numbers: Iterable[Number], name: str, each: str) -> tuple[Fraction, ...]:
-    """Return a list of numbers, exactly; ``each`` is what one of them is called."""
+    """Return a list of numbers, exactly; ``each`` is what messages call one of them."""
     if isinstance(numbers, str | bytes) or not isinstance(numbers, Iterable):
         raise InvalidParameter(
             f"{name} must be a list of numbers",
@@ -328,7 +334,7 @@ def _parse_list(numbers: Iterable[Number], name: str, each: str) -> tuple[Fracti
     return read
 
 
-def _parse_atoms(atoms: Mapping[Any, Number] | None) -> tuple[tuple[Fraction, Fraction], ...]:
+def _parse_atoms(atoms: Mapping[Place, Number] | None) -> tuple[tuple[Fraction, Fraction], ...]:
     """Return the atoms of positive probability by place, exactly."""
     if not isinstance(atoms, Mapping | None):
         raise InvalidParameter(
@@ -361,7 +367,7 @@ def _check_distribution(
     heights: tuple[Fraction, ...],
     points: tuple[tuple[Fraction, Fraction], ...],
 ) -> None:
-    """Reject breaks, heights and atoms that make no probability distribution, naming which."""
+    """Reject breaks, heights and atoms that are not a probability distribution."""
     if len(breaks) != len(heights) + 1 and (breaks or heights):
         raise InvalidParameter(
             "breaks must be one more than heights",
