@@ -161,8 +161,8 @@ def test_each_disorder_is_refused() -> None:
         (replace(sound, tests=((2, 6, (1, 2)),)), "its tests reach beyond the lattice"),
         (replace(sound, falls=(-1,)), "its multipliers of unimodality are out of order"),
         (replace(sound, falls=(1, 1, 1, 1)), "its multipliers of unimodality are out of order"),
-        (replace(sound, floors=(*floors[:-1], floors[-1] + 1)), "its table of costs is not"),
-        (replace(sound, floors=floors[:-1]), "its table of costs is not"),
+        (replace(sound, floors=(*floors[:-1], floors[-1] + 1)), "its table of costs does not"),
+        (replace(sound, floors=floors[:-1]), "its table of costs does not"),
     ]:
         with pytest.raises(InvalidParameter, match=reason):
             wrong.prove(ln.l1, promise, Fraction(1))

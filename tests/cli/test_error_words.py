@@ -81,9 +81,9 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "integer sensitivity": (
         lambda: ln.calibrate(BOTH, sensitivity="1.5", integer=True),
-        "the sensitivity of a whole-number answer must be a whole number, got 1.5. Round it "
+        "sensitivity must be an integer for integer answers, got 1.5. Round it "
         "up, or leave out integer=True.",
-        "the sensitivity of a whole-number answer must be a whole number, got 1.5. Round it "
+        "sensitivity must be an integer for integer answers, got 1.5. Round it "
         "up, or leave out --integer.",
     ),
     "integer geometric": (
@@ -95,9 +95,9 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "integer value": (
         lambda: ln.calibrate(BOTH, sensitivity=1, integer=True).release(1.5),
-        "with integer=True the value to release must be a whole number, got one of type float"
+        "with integer=True the value to release must be an integer with integer=True, got one of type float"
         " that is not. Leave out integer=True.",
-        "with --integer the value to release must be a whole number, got one of type float "
+        "with --integer the value to release must be an integer with integer=True, got one of type float "
         "that is not. Leave out --integer.",
     ),
     "integer error": (
@@ -109,9 +109,9 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "integer wanted": (
         lambda: ln.NumericQuery("x", sensitivity="1.5", integer=True),
-        "the sensitivity of a whole-number answer must be a whole number, got 1.5. Round it "
+        "sensitivity must be an integer for integer answers, got 1.5. Round it "
         "up, or leave out integer=True.",
-        "the sensitivity of a whole-number answer must be a whole number, got 1.5. Round it "
+        "sensitivity must be an integer for integer answers, got 1.5. Round it "
         "up, or leave out --integer.",
     ),
     "fresh, ledger": (

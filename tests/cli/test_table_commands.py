@@ -442,7 +442,7 @@ MISTAKES = [
     ),
     (
         ["count", "people.csv", *UNIT, *RECORDED, "--epsilon", "0"],
-        "at ε = 0 no noise keeps δ = 0",
+        "No noise satisfies ε = 0, δ = 0",
     ),
     (["count", "people.csv", *UNIT, *RECORDED, "--epsilon", ""], "ε must be a finite number"),
     (

@@ -172,9 +172,7 @@ def test_a_column_that_one_person_touches_often_promises_less() -> None:
     column = pl.Series([1.0, 2.0])
     assert LINE.release(column).privacy == PROMISE
     assert LINE.release(column, contributions=3).privacy == ln.Privacy(delta="0.271")
-    with pytest.raises(
-        InvalidParameter, match="contributions must be a whole number of at least 1"
-    ):
+    with pytest.raises(InvalidParameter, match="contributions must be an integer of at least 1"):
         LINE.release(column, contributions=0)
     exact = ln.calibrate(ln.Privacy(delta="0.75"), sensitivity=1)
     with pytest.raises(InvalidParameter, match="Pass allow_exact=True"):
@@ -373,7 +371,7 @@ def coded(values: Any) -> Any:
 
 
 KIND = "a column to release must hold floats or integers of at most 64 bits, got one of type "
-INTEGERS = "a column to release must hold integers of at most 64 bits, got one of type "
+INTEGERS = "a column to release must have elements of type integers bits, got one of type "
 MISSING = "a column to release must be free of missing values, got one of type "
 FINITE = "a column to release must hold finite numbers only, got one of type "
 EMPTY = "a column to release must have at least one element, got an empty one. Give"

@@ -96,7 +96,7 @@ def test_the_counter_example_is_released() -> None:
 
 def test_a_move_shorter_than_the_sensitivity_can_be_the_worst() -> None:
     teeth = Steps([-2, -1, 1, 2], ["1/2", 0, "1/2"])
-    with pytest.raises(NotPrivate, match=r"at a move of 2 it needs δ = 1\."):
+    with pytest.raises(NotPrivate, match=r"a shift of 2 needs δ = 1\."):
         ln.Mechanism.from_noise(teeth, ln.Privacy(delta="0.6"), sensitivity=3)
     assert Profile(teeth, sensitivity=3).worst() == (Fraction(1), Fraction(2))
 

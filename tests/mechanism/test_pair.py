@@ -612,7 +612,7 @@ def test_confidences_that_are_refused(level: float) -> None:
 
 
 def test_laws_that_are_refused() -> None:
-    with pytest.raises(InvalidParameter, match="γ must lie between 0 and 1, got 2"):
+    with pytest.raises(InvalidParameter, match="gamma must be between 0 and 1, got 2"):
         PlanarStaircase(1, 2, HALF)
     with pytest.raises(InvalidParameter, match="ratio must lie between 0 and 1, got 1"):
         PlanarStaircase(1, HALF, 1)
@@ -620,7 +620,7 @@ def test_laws_that_are_refused() -> None:
         PlanarStaircase(0, HALF, HALF)
     with pytest.raises(InvalidParameter, match="must fall within its period, got 3 of 2"):
         DiscretePlanarStaircase(Fraction(1), HALF, 2, 3)
-    with pytest.raises(InvalidParameter, match="edge must be a whole number of at least 1, got 0"):
+    with pytest.raises(InvalidParameter, match="edge must be an integer of at least 1, got 0"):
         DiscretePlanarStaircase(Fraction(1), HALF, 2, 0)
     with pytest.raises(InvalidParameter, match="a ratio between 0 and 1, got 1 and 1"):
         DiscretePlanarStaircase(Fraction(1), Fraction(1), 2, 1)

@@ -24,7 +24,7 @@ LONGEST = 1_000
 
 
 def least_canonical(problem: Problem) -> tuple[Noise, Certificate]:
-    """Return the canonical noise for ε > 0 and δ > 0, optimal for every cost, with a certificate."""
+    """Return the canonical noise for ε > 0 and δ > 0, optimal for every cost, and its proof."""
     evidence = CanonicalBound(integer=True)
     bound = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
     source = "the canonical noise (Awan and Vadhan 2023)"

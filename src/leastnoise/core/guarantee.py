@@ -3,7 +3,13 @@
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
-from leastnoise.core.exact import exponential, format_exact, format_rounded, parse_positive
+from leastnoise.core.exact import (
+    exponential,
+    format_exact,
+    format_rounded,
+    format_up,
+    parse_positive,
+)
 from leastnoise.core.noise import Noise, PiecewiseNoise, Rounded, Smooth, StaircaseNoise
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import NotPrivate
@@ -33,7 +39,7 @@ def check_privacy(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> N
         where = "near" if isinstance(noise, PiecewiseNoise) and len(noise.atoms) > 1 else "of"
         raise NotPrivate(
             f"This noise does not satisfy {privacy} at sensitivity {format_exact(sensitivity)}: a "
-            f"shift {where} {format_exact(shift)} needs δ = {format_rounded(reached, 17)}",
+            f"shift {where} {format_exact(shift)} needs δ = {format_up(reached, 17)}",
             fix="Use wider noise, such as calibrate() returns.",
         )
 

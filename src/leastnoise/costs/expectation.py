@@ -372,7 +372,7 @@ class _CostTerms(Terms):
         return Interval(lower - start.lower, upper - end.upper)
 
     def rest(self, noise: Rounded, end: int) -> Fraction | None:
-        """Bound the rest by the tail times the remaining rise of L; a function has no such bound."""
+        """Bound the rest by the tail times the remaining rise of L; None for a function."""
         size = self.cost.constant_beyond
         if size is None:
             return None
