@@ -63,7 +63,7 @@ def test_the_name_of_a_function_is_a_claim(tmp_path: Path) -> None:
 def test_what_was_not_verified_is_not_printed_as_proved(how: str) -> None:
     """In Python too: a certificate that was read says so until its check has passed."""
     certificate = uniform()
-    assert str(certificate).startswith("least among symmetric noises")
+    assert str(certificate).startswith("optimal among symmetric unimodal noise")
     makers: dict[str, Callable[[], Certificate]] = {
         "file": lambda: Certificate.from_json(certificate.to_json()),
         "pickle": lambda: pickle.loads(pickle.dumps(certificate)),
