@@ -331,7 +331,7 @@ def test_explain_reads_no_row_and_charges_nothing() -> None:
     before = Path("a.ledger").read_bytes()
     told = call(*question, "--explain", *RECORDED, "--out", "a.csv")
     assert (told.exit_code, told.stderr) == (0, "")
-    assert "Price: (ε, δ) = (0.2, 0) for everything together." in told.stdout
+    assert "Price: ε = 0.2, δ = 0 for everything together." in told.stdout
     assert "each by at most 150000; Staircase(" in told.stdout
     assert "\nSELECT\n" in told.stdout
     found = data(call(*question, "--explain", "--json"))

@@ -344,7 +344,7 @@ def test_a_scaled_law_is_the_law_of_the_multiple(
 
 
 def test_truncated_laplace_has_its_published_moments() -> None:
-    """Geng, Ding, Guo and Kumar 2020, Theorem 1 and its closed forms, at (ε, δ) = (1, 0.001)."""
+    """Geng, Ding, Guo and Kumar 2020, Theorem 1 and its closed forms, at ε = 1, δ = 0.001."""
     for epsilon, delta in (("1", "0.001"), ("0.1", "1e-6"), ("3", "0.2")):
         e, d = mp.mpf(epsilon), mp.mpf(delta)
         r = mp.expm1(e) / (2 * d)

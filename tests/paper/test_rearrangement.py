@@ -97,7 +97,7 @@ def test_noise_that_is_not_decreasing_is_refused_where_it_rises() -> None:
 
 
 def test_noise_that_breaks_the_promise_is_refused_with_the_move() -> None:
-    with pytest.raises(NotPrivate, match=r"moves by up to 1; a shift of 1 needs δ = 0\.5"):
+    with pytest.raises(NotPrivate, match=r"sensitivity 1: a shift of 1 needs δ = 0\.5"):
         rearrange(ln.noise.Uniform(1), ln.Privacy(delta="0.4"), sensitivity=1, cost=ln.l1)
 
 
