@@ -334,7 +334,7 @@ def test_preparing_reads_no_bits_and_checks_everything(monkeypatch: pytest.Monke
                 releaser.prepare(wrong)
             with pytest.raises(ln.errors.InvalidParameter, match=message):
                 releaser.add_noise(wrong)
-        with pytest.raises(ln.errors.InvalidParameter, match="must have elements of type integers"):
+        with pytest.raises(ln.errors.InvalidParameter, match="must hold integers of at most 64"):
             releaser.prepare_array(np.ones(3))
         with pytest.raises(AssertionError, match="bits were read"):
             one()

@@ -371,10 +371,10 @@ def coded(values: Any) -> Any:
 
 
 KIND = "a column to release must hold floats or integers of at most 64 bits, got one of type "
-INTEGERS = "a column to release must have elements of type integers bits, got one of type "
+INTEGERS = "a column to release must hold integers of at most 64 bits, got one of type "
 MISSING = "a column to release must be free of missing values, got one of type "
 FINITE = "a column to release must hold finite numbers only, got one of type "
-EMPTY = "a column to release must have at least one element, got an empty one. Give"
+EMPTY = "a column to release must have at least one element, got an empty one. Pass"
 FRAME = (
     "columns are released one by one, each with noise of its own for its own sensitivity, got a "
 )

@@ -170,7 +170,7 @@ def _flat(values: Array, what: str, *, integer: bool) -> Array:
     kinds, wanted = ("iu", "integers") if integer else ("fiu", "floats or integers")
     if values.dtype.kind not in kinds or values.dtype.itemsize > 8:
         raise InvalidParameter(
-            f"{what} to release must have elements of type {wanted}, at most 64 bits each",
+            f"{what} to release must hold {wanted} of at most 64 bits",
             got=f"one of type {values.dtype.type.__name__}",
             fix="Convert it first.",
         )
@@ -184,7 +184,7 @@ def _flat(values: Array, what: str, *, integer: bool) -> Array:
         raise InvalidParameter(
             f"{what} to release must have at least one element",
             got="an empty one",
-            fix="Pass the values to release.",
+            fix="Pass values to release.",
         )
     return np.ascontiguousarray(values).ravel()
 
@@ -195,8 +195,8 @@ def _largest(flat: Array, what: str) -> Any:
     lowest, highest = ends[:, 0].min().item(), ends[:, 1].max().item()  # NaN if there is one
     if not (-math.inf < lowest and highest < math.inf):
         raise InvalidParameter(
-            f"{what} to release must have only finite elements",
-            got=f"one of type {flat.dtype.type.__name__} with others",
+            f"{what} to release must hold finite numbers only",
+            got=f"one of type {flat.dtype.type.__name__} that does not",
             fix="Replace NaN and infinities, by a rule that does not depend on the data.",
         )
     return max(-lowest, highest)
