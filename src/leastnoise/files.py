@@ -30,14 +30,16 @@ def write_table(path: object, write: Callable[[IO[bytes]], object], *, overwrite
     """
     if not isinstance(path, str | os.PathLike):
         raise InvalidParameter(
-            f"a path must be a text or a Path, got {quote(path)}. Give the name of a file."
+            "path must be a string or a Path",
+            got=quote(path),
+            fix="Pass the name of a file.",
         )
     target = Path(path)
     try:
         kind = _kind_kept(target) if overwrite else None
         if kind is not None:
             more = ", or a file that belongs to one" if kind == _DATABASE else ""
-            raise _kept("a table must not be written", kind + more)
+            raise _kept("a table", kind + more)
         if not overwrite and os.path.lexists(target):
             raise _exists()
         _write_atomically(target, write, overwrite=overwrite)
@@ -45,8 +47,8 @@ def write_table(path: object, write: Callable[[IO[bytes]], object], *, overwrite
         raise _exists() from None
     except OSError as error:
         raise InvalidParameter(
-            f"a table must be written where files can be; {quote(target.name)} could not "
-            f"({type(error).__name__}). Give a path in a folder of your own."
+            f"The file {quote(target.name)} could not be written ({type(error).__name__})",
+            fix="Use a path in a folder of your own.",
         ) from None
     return target
 
@@ -128,15 +130,13 @@ def refuse_overwriting(
     """
     target = Path(out)
     if any(_same(target, file) for file in _own_files(ledger, witness)):
-        raise _kept(f"{option} must not write", "one of this ledger's own files")
+        raise _kept(option, "one of this ledger's own files")
     try:
         kind = _kind_kept(target)
     except OSError:
-        raise _kept(
-            f"{option} must not write", "a file that cannot be read, and could be one"
-        ) from None
+        raise _kept(option, "a file that cannot be read, and could be one") from None
     if kind is not None:
-        raise _kept(f"{option} must not write", kind)
+        raise _kept(option, kind)
 
 
 def refuse_overwriting_read(out: str, *read: str | None) -> None:
@@ -146,8 +146,9 @@ def refuse_overwriting_read(out: str, *read: str | None) -> None:
     ]
     if any(_same(Path(out), Path(file)) for file in files):
         raise InvalidParameter(
-            "--out must not write over what is read, got the name of a file that is. Choose "
-            "another name."
+            "--out must not overwrite a file that is read",
+            got="the name of one",
+            fix="Choose another name.",
         )
 
 
@@ -197,15 +198,14 @@ def _same(one: Path, two: Path) -> bool:
 
 def _exists() -> InvalidParameter:
     return InvalidParameter(
-        "a table must not be written over another file",
-        got="the name of one that is there",
-        fix="Choose another name, or give " + Words("overwrite=True", "--overwrite") + ".",
+        "This file already exists",
+        fix="Choose another name, or pass " + Words("overwrite=True", "--overwrite") + ".",
     )
 
 
 def _kept(what: str, kind: str) -> InvalidParameter:
     return InvalidParameter(
-        f"{what} over a ledger or a witness, which cannot be made again",
+        f"{what} must not overwrite a ledger or a witness, which cannot be made again",
         got=kind,
         fix="Choose another name.",
     )

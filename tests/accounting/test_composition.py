@@ -366,22 +366,20 @@ def test_nothing_composed_tells_nothing() -> None:
     nothing = ln.compose([])
     assert nothing.enclose(0) == Interval.exact(0)
     assert nothing.basic == ln.Privacy(0, 0)
-    assert str(nothing) == "0 releases together: ε = 0 at δ = 0"
+    assert str(nothing) == "0 releases together: ε = 0, δ = 0"
 
 
 def test_it_prints_one_honest_line() -> None:
     together = ln.compose([(ln.Privacy("0.1"), 100)])
     line = str(together)
-    printed = Fraction(line.split("ε = ")[1].split(maxsplit=1)[0])
+    printed = Fraction(line.split("ε = ")[1].split(",", maxsplit=1)[0])
     assert line.startswith("100 releases together: ε = ")
     assert "\n" not in line
     assert together.epsilon("1e-6") <= printed
     assert "fixed beforehand" in together.explain()
     assert repr(together) == "Composition(100 releases, 1 kinds)"
     certain = ln.compose([(ln.Privacy(delta="0.5"), 3)])
-    assert str(certain) == (
-        "3 releases together: ε = 0 at δ = 0.875 (nothing is gained over adding up)"
-    )
+    assert str(certain) == ("3 releases together: ε = 0, δ = 0.875 (the same as added up)")
 
 
 def test_it_is_compared_with_the_sum_at_the_same_delta() -> None:
@@ -391,30 +389,28 @@ def test_it_is_compared_with_the_sum_at_the_same_delta() -> None:
     shown = Fraction(before.split("δ = ")[1])
     assert shown == Fraction(after.split("δ = ")[1].rstrip(")"))
     assert shown >= 1 - (1 - Fraction(1, 10**6)) ** 10
-    assert together.epsilon(shown) <= Fraction(before.split("ε = ")[1].split()[0]) < 10
+    assert together.epsilon(shown) <= Fraction(before.split("ε = ")[1].split(",")[0]) < 10
     # Where nothing is promised, as of a profile, there is no such δ, and 1e-6 is shown.
     profile = ln.Profile(ln.noise.Gaussian(5), sensitivity=1)
-    assert " at δ = 0.000001 (added up" in str(ln.compose([(profile, 10)]))
-    assert str(ln.compose([gaussian])).endswith(
-        "ε = 1 at δ = 0.000001 (nothing is gained over adding up)"
-    )
+    assert ", δ = 1e-6 (added up" in str(ln.compose([(profile, 10)]))
+    assert str(ln.compose([gaussian])).endswith("ε = 1, δ = 1e-6 (the same as added up)")
 
 
 @pytest.mark.parametrize(
     ("parts", "match"),
     [
-        (3, r"compose takes a list of releases, got 3\. Give"),
-        ("mechanism", r"compose takes a list of releases, got 'mechanism'\. Give"),
-        ([3], r"what is composed must be a mechanism.* got 3\. Give"),
+        (3, r"parts must be a list of releases, got 3\. Use"),
+        ("mechanism", r"parts must be a list of releases, got 'mechanism'\. Use"),
+        ([3], r"a part must be a mechanism.* got 3\. Use"),
         # Only what the library releases counts, not whatever has the attribute.
         (
             [SimpleNamespace(composed_as=ln.Privacy(1), privacy=ln.Privacy(1))],
-            r"what is composed must be .*, got an object of type SimpleNamespace\. Give",
+            r"a part must be .*, got an object of type SimpleNamespace\. Use",
         ),
-        ([ln.noise.Gaussian(1)], r"got an object of type Gaussian\. Give"),
-        ([(ln.Privacy(1), 0)], r"must be a whole number of at least 1, got 0\. Give"),
-        ([(ln.Privacy(1), "x")], r"how often a part is released must be a finite number"),
-        ([(ln.compose([]), "0.5")], r"must be a whole number of at least 1, got '0\.5'\. Give"),
+        ([ln.noise.Gaussian(1)], r"got an object of type Gaussian\. Use"),
+        ([(ln.Privacy(1), 0)], r"must be an integer of at least 1, got 0\. Use"),
+        ([(ln.Privacy(1), "x")], r"the count of a part must be a finite number"),
+        ([(ln.compose([]), "0.5")], r"must be an integer of at least 1, got '0\.5'\. Use"),
     ],
 )
 def test_what_cannot_be_composed_is_refused(parts: list[object], match: str) -> None:
@@ -424,15 +420,17 @@ def test_what_cannot_be_composed_is_refused(parts: list[object], match: str) -> 
 
 def test_questions_without_an_answer_are_refused() -> None:
     certain = ln.compose([(ln.Privacy(1, "0.5"), 2)])
-    with pytest.raises(InvalidParameter, match=r"ε must be 0 or more, got -1\. Give"):
+    with pytest.raises(InvalidParameter, match=r"ε must be 0 or more, got -1\. Use"):
         certain.delta(-1)
     with pytest.raises(
-        InvalidParameter, match=r"δ must be at least 0 and less than 1, got 1\. Giv"
+        InvalidParameter, match=r"δ must be at least 0 and less than 1, got 1\. Use"
     ):
         certain.epsilon(1)
-    with pytest.raises(InvalidParameter, match=r"no ε is proved to suffice .* at least 0\.75 what"):
+    with pytest.raises(
+        InvalidParameter, match=r"No ε is proved to suffice .* at least δ = 0\.75 at"
+    ):
         certain.epsilon("0.7")
-    with pytest.raises(InvalidParameter, match=r"a promise needs δ < 1, got releases whose δ add"):
+    with pytest.raises(InvalidParameter, match=r"no total guarantee, because their δ add"):
         certain.basic  # noqa: B018
     assert certain.simple == ln.Privacy(2, "0.75")
 

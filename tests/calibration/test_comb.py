@@ -1,4 +1,4 @@
-"""The comb: private, priced right, and least among all noises, by docs/theory/comb.md.
+"""The comb: private, priced right, and optimal among all noise, by docs/theory/comb.md.
 
 The last step of that proof, two inequalities in one variable, is proved here in ball arithmetic.
 """
@@ -155,8 +155,8 @@ def test_a_comb_is_proved_least(delta: Fraction, sensitivity: Fraction) -> None:
     assert not certificate.exact  # β is irrational
     assert 0 < certificate.gap <= Fraction(1, 1 << 80)
     assert re.fullmatch(
-        r"within [0-9.]+e-[0-9]+ % of the least among all noises "
-        r"\(proved by the bound of the comb, docs/theory/comb\.md\)",
+        r"within [0-9.]+e-[0-9]+% of optimal among all noise "
+        r"\(proved by the comb bound, docs/theory/comb\.md\)",
         str(certificate),
     )
     assert noise == made(delta)[0].scaled(sensitivity)
@@ -219,7 +219,7 @@ def test_no_bound_that_passes_proves_more_than_a_comb_costs(
     try:
         bound = CombBound(root).prove(ln.l2, ln.Privacy(delta=delta), sensitivity)
     except InvalidParameter as refusal:
-        assert "its root is not one between" in str(refusal)  # noqa: PT017 -- either is tested
+        assert "its root is not between" in str(refusal)  # noqa: PT017 -- either is tested
         assert root < 0 or root > BELOW
     else:
         assert bound <= cost
@@ -230,17 +230,17 @@ def test_a_tampered_certificate_is_refused(delta: Fraction) -> None:
     _, certificate = made(delta)
     evidence = certificate.evidence
     assert isinstance(evidence, CombBound)
-    with pytest.raises(InvalidParameter, match="its root is not one between"):
+    with pytest.raises(InvalidParameter, match="its root is not between"):
         replace(certificate, evidence=CombBound(evidence.root + TINY)).verify()
     with pytest.raises(InvalidParameter, match="gives another lower bound"):
         replace(certificate, evidence=CombBound(evidence.root - TINY)).verify()
     with pytest.raises(InvalidParameter, match="gives another lower bound"):
         replace(certificate, lower_bound=certificate.lower_bound * (1 + TINY)).verify()
-    with pytest.raises(InvalidParameter, match="the noise does not cost what it says"):
+    with pytest.raises(InvalidParameter, match="the noise does not have the stated cost"):
         replace(certificate, cost=certificate.cost * (1 - TINY)).verify()
-    with pytest.raises(NotPrivate, match=r"it needs δ = "):
+    with pytest.raises(NotPrivate, match=r"needs δ = "):
         replace(certificate, privacy=ln.Privacy(delta=delta - TINY)).verify()
-    with pytest.raises(NotPrivate, match=r"it needs δ = "):
+    with pytest.raises(NotPrivate, match=r"needs δ = "):
         replace(certificate, sensitivity=1 + TINY).verify()
 
 
@@ -255,7 +255,7 @@ def test_a_bound_is_for_squares_and_epsilon_0() -> None:
     with pytest.raises(InvalidParameter, match="is for ε = 0"):
         bound.prove(ln.l2, ln.Privacy("1e-9", "0.9"), ONE)
     for root in (Fraction(-1, 10), -TINY, ABOVE, Fraction(1, 3), ONE):
-        with pytest.raises(InvalidParameter, match="its root is not one between"):
+        with pytest.raises(InvalidParameter, match="its root is not between"):
             CombBound(root).prove(ln.l2, promise, ONE)
 
 

@@ -142,13 +142,13 @@ def test_a_threshold_above_half_the_sensitivity_never_has_an_atom(delta: str) ->
 def test_an_infimum_that_is_not_attained_is_refused_with_its_value(
     cost: Cost, infimum: str
 ) -> None:
-    with pytest.raises(InvalidParameter, match=f"ever less, down to {infimum}, which none reaches"):
+    with pytest.raises(InvalidParameter, match=f"ever less, down to {infimum} in the limit"):
         ln.calibrate(ln.Privacy(delta="0.9"), sensitivity=1, cost=cost)
 
 
 def test_a_bounded_function_without_a_least_noise_is_refused_too() -> None:
     steep = ln.Cost(lambda x: min(1.0, 10 * x))
-    with pytest.raises(InvalidParameter, match=r"ever less, down to 0\.1, which none reaches"):
+    with pytest.raises(InvalidParameter, match=r"ever less, down to 0\.1 in the limit"):
         ln.calibrate(ln.Privacy(delta="0.9"), sensitivity=1, cost=steep)
 
 

@@ -37,7 +37,7 @@ def test_a_promise_smaller_by_a_trillionth_is_refused(
     cost: Cost, delta: Fraction, integer: bool
 ) -> None:
     certificate = made(cost, delta, integer)
-    with pytest.raises(NotPrivate, match=r"at a move of 2 it needs δ = "):
+    with pytest.raises(NotPrivate, match=r"a shift of 2 needs δ = "):
         replace(certificate, privacy=ln.Privacy(delta=delta - TINY)).verify()
 
 
@@ -46,9 +46,9 @@ def test_a_cost_or_bound_off_by_a_trillionth_is_refused(
     cost: Cost, delta: Fraction, integer: bool
 ) -> None:
     certificate = made(cost, delta, integer)
-    with pytest.raises(InvalidParameter, match="the noise does not cost what it says"):
+    with pytest.raises(InvalidParameter, match="the noise does not have the stated cost"):
         replace(certificate, cost=certificate.cost - TINY).verify()
-    with pytest.raises(InvalidParameter, match="its evidence gives another lower bound"):
+    with pytest.raises(InvalidParameter, match="the evidence proves a different lower bound"):
         replace(certificate, lower_bound=certificate.lower_bound + TINY).verify()
 
 
@@ -86,7 +86,10 @@ def test_no_supporting_line_that_passes_proves_too_much(
     ("line", "reason"),
     [
         (SupportingLine(Fraction(-1), Fraction(0), Fraction(1), Fraction(1)), "out of order"),
-        (SupportingLine(Fraction(1), Fraction(2), Fraction(2), Fraction(2)), "above the mass"),
+        (
+            SupportingLine(Fraction(1), Fraction(2), Fraction(2), Fraction(2)),
+            "above the point mass",
+        ),
         (SupportingLine(Fraction(3), Fraction(2), Fraction(1), Fraction(1)), "does not cross"),
         (SupportingLine(Fraction(5), Fraction(5), Fraction(5), Fraction(5)), "cuts"),
     ],
@@ -108,4 +111,4 @@ def test_a_supporting_line_proves_nothing_beyond_epsilon_0() -> None:
 
 def test_printing_says_among_what_it_is_least() -> None:
     certificate = made(ln.l1, Fraction(1, 10), integer=False)
-    assert str(certificate).startswith("least among symmetric noises that never rise away from 0")
+    assert str(certificate).startswith("optimal among symmetric unimodal noise")

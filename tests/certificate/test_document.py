@@ -136,7 +136,7 @@ def test_any_change_is_refused(name: str, data: st.DataObject) -> None:
     document = json.loads(made(name).to_json())
     path = data.draw(st.sampled_from(leaves(document)))
     changed(document, path, data.draw(st.sampled_from([-1, 1, 7])))
-    with pytest.raises(LeastnoiseError, match="must "):
+    with pytest.raises(LeastnoiseError, match="must |not valid|does not satisfy"):
         Certificate.from_json(json.dumps(document)).verify()
 
 
@@ -178,24 +178,24 @@ def test_a_claim_off_by_a_trillionth_is_refused(name: str, field: str) -> None:
         "privacy": ln.Privacy(certificate.privacy.epsilon, certificate.privacy.delta + tiny),
         "sensitivity": certificate.sensitivity + tiny,
     }
-    with pytest.raises(LeastnoiseError, match="must "):
+    with pytest.raises(LeastnoiseError, match=r"must |not valid|does not satisfy"):
         replace(certificate, **{field: bent[field]}).verify()
 
 
 def test_a_certificate_that_contradicts_itself_is_refused() -> None:
     comb = ln.Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])
     paper = ln.calibrate(ln.Privacy(delta="1/2"), sensitivity=1, cost=ln.l2).certificate
-    with pytest.raises(InvalidParameter, match="its noise is not of the class that it says"):
+    with pytest.raises(InvalidParameter, match="the noise is not in the stated class"):
         replace(paper, noise=comb, cost=comb.expected(ln.l2)).verify()
-    with pytest.raises(InvalidParameter, match="its evidence is for another class of noises"):
+    with pytest.raises(InvalidParameter, match="the evidence is for another class of noise"):
         replace(paper, shape="any").verify()
     still = DiscreteSteps(Fraction(2), (Run(0, 1, 1),))
     whole = made("integers")
-    with pytest.raises(InvalidParameter, match="noise on a lattice is for whole numbers"):
+    with pytest.raises(InvalidParameter, match="noise on a lattice needs step 1"):
         replace(whole, noise=still, cost=Fraction(0)).verify()
-    with pytest.raises(InvalidParameter, match="noise on a lattice is for whole numbers"):
+    with pytest.raises(InvalidParameter, match="noise on a lattice needs step 1"):
         replace(whole, sensitivity=Fraction(5, 2)).verify()
-    with pytest.raises(InvalidParameter, match="costs less than it says is possible"):
+    with pytest.raises(InvalidParameter, match="the cost is below the lower bound"):
         replace(paper, evidence=Boastful(), lower_bound=Fraction(7)).verify()
 
 
@@ -214,7 +214,7 @@ class Boastful(SupportingLine):
     ["", "[]", "{}", "nonsense", '{"format": "leastnoise certificate 2"}', "[" * 100_000, "1e999"],
 )
 def test_what_is_no_certificate_is_refused(text: str) -> None:
-    with pytest.raises(InvalidParameter, match="a certificate must prove what it says"):
+    with pytest.raises(InvalidParameter, match="This certificate is not valid"):
         Certificate.from_json(text)
 
 
@@ -241,7 +241,7 @@ FORGED: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "a number that is none": ("solved", lambda d: d.update(cost="nan")),
     "a huge reach": ("solved", lambda d: d["evidence"]["frame"].update(reach=10**12)),
     "many cells": ("solved", lambda d: d["evidence"]["frame"].update(cells=10**12)),
-    "a second line": ("solved", lambda d: d.update(source="x\nproved  least among all noises")),
+    "a second line": ("solved", lambda d: d.update(source="x\nproved  optimal among all noise")),
     "half a character": ("solved", lambda d: d.update(source="\ud800")),
     "more than there is": ("solved", lambda d: d.update(more="so")),
     "less than there is": ("solved", lambda d: d.pop("among")),
@@ -261,7 +261,7 @@ FORGED: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
 
 @pytest.mark.parametrize("name", FORGED)
 def test_a_forgery_is_refused_at_once(name: str, tmp_path: Path) -> None:
-    """With a digest that fits: one line and exit code 4, no traceback, no hang."""
+    """With a digest that fits: a short message and exit code 4, no traceback, no hang."""
     path = tmp_path / "certificate.json"
     path.write_text(forged(*FORGED[name]), encoding="utf-8")
     command = [sys.executable, "-m", "leastnoise", "verify", str(path)]
@@ -273,18 +273,18 @@ def test_a_forgery_is_refused_at_once(name: str, tmp_path: Path) -> None:
 
 def test_a_number_too_long_to_write_is_refused() -> None:
     mechanism = ln.calibrate(ln.Privacy(delta="0.01"), sensitivity="1e300", cost=ln.lp(32))
-    with pytest.raises(InvalidParameter, match="at most 4000 digits to be written"):
+    with pytest.raises(InvalidParameter, match="more than 4000 digits"):
         mechanism.certificate.to_json()
 
 
 def test_a_table_refuses_what_it_does_not_hold() -> None:
     read = Certificate.from_json(made("function").to_json())
-    with pytest.raises(InvalidParameter, match="must be asked only what is in it; this value"):
+    with pytest.raises(InvalidParameter, match="does not have the value that is needed"):
         read.objective.value(ln.Privacy(delta="1e-12").delta)
 
 
 def test_a_staircase_with_an_unknown_cost_is_refused() -> None:
-    with pytest.raises(Unsupported, match="needs a cost that is known at every size"):
+    with pytest.raises(Unsupported, match="needs a cost with a formula"):
         ln.calibrate(ln.Privacy(1), sensitivity=1, cost=ln.Cost(math.log1p))
 
 

@@ -147,7 +147,7 @@ def test_each_disorder_is_refused() -> None:
     promise = ln.Privacy(1, "0.1")
     sound.prove(ln.l1, promise, Fraction(1))
     for wrong, reason in [
-        (replace(sound, frame=Frame("dots", 2, 3)), "its lattice is none"),
+        (replace(sound, frame=Frame("dots", 2, 3)), "its lattice is malformed"),
         (replace(sound, frame=Frame("points", 2, 3)), "its lattice is not the integers"),
         (replace(sound, unit=Fraction(0)), "its unit is not positive"),
         (replace(sound, unit=Fraction(-1)), "its unit is not positive"),
@@ -159,14 +159,14 @@ def test_each_disorder_is_refused() -> None:
         (replace(sound, tests=((2, 1, (1,)),)), "its tests are out of order"),
         (replace(sound, tests=((2, 3, (1, 2)), (2, 4, (1,)))), "its tests are out of order"),
         (replace(sound, tests=((2, 6, (1, 2)),)), "its tests reach beyond the lattice"),
-        (replace(sound, falls=(-1,)), "its multipliers of falling are out of order"),
-        (replace(sound, falls=(1, 1, 1, 1)), "its multipliers of falling are out of order"),
-        (replace(sound, floors=(*floors[:-1], floors[-1] + 1)), "its table of costs is not"),
-        (replace(sound, floors=floors[:-1]), "its table of costs is not"),
+        (replace(sound, falls=(-1,)), "its multipliers of unimodality are out of order"),
+        (replace(sound, falls=(1, 1, 1, 1)), "its multipliers of unimodality are out of order"),
+        (replace(sound, floors=(*floors[:-1], floors[-1] + 1)), "its table of costs does not"),
+        (replace(sound, floors=floors[:-1]), "its table of costs does not"),
     ]:
         with pytest.raises(InvalidParameter, match=reason):
             wrong.prove(ln.l1, promise, Fraction(1))
-    with pytest.raises(InvalidParameter, match="whole numbers do not move by a fraction"):
+    with pytest.raises(InvalidParameter, match="the sensitivity of integers is not an integer"):
         replace(sound, frame=Frame("smoothed", 2, 3)).prove(ln.l1, promise, Fraction(3, 2))
 
 

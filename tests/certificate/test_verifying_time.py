@@ -70,7 +70,7 @@ def test_the_rim_counts_each_shift_at_its_own_points(
 @pytest.mark.parametrize("falls", [[-1], [0, -1], [1, 1, 1, 1, 1]])
 def test_multipliers_of_falling_are_still_verified(falls: list[int]) -> None:
     bound = lattice(1, 4, [0], falls)
-    with pytest.raises(InvalidParameter, match="multipliers of falling are out of order"):
+    with pytest.raises(InvalidParameter, match="multipliers of unimodality are out of order"):
         bound.least(F(1), F(0))
 
 

@@ -287,7 +287,7 @@ def test_help_has_an_example_that_runs(
 REFUSED = [
     (["calibrate", "--delta", "x", "--sensitivity", "1"], "δ must be a finite number, got 'x'."),
     (["calibrate", "--delta", "1", "--sensitivity", "1"], "δ must be at least 0 and less than 1,"),
-    (["calibrate", "--sensitivity", "1"], "at ε = 0 no noise keeps δ = 0"),
+    (["calibrate", "--sensitivity", "1"], "No noise satisfies ε = 0, δ = 0"),
     (["calibrate", "--epsilon", "-1", *QUESTION], "ε must be 0 or more, got '-1'."),
     (["calibrate", *QUESTION, "--gap", "0"], "gap must be greater than 0, got '0'."),
     (["calibrate", *QUESTION, "--seconds", "x"], "seconds must be a finite number, got 'x'."),
@@ -301,8 +301,8 @@ REFUSED = [
     ),
     (["calibrate", *QUESTION, "--family", "beta"], "family must be one of uniform, comb,"),
     (["calibrate", *QUESTION, "--family", "staircase"], "the staircase needs ε > 0, got"),
-    (["compare", *QUESTION, "--releases", "0"], "releases must be a whole number of at least 1,"),
-    (["compare", "--sensitivity", "1"], "at ε = 0 no noise keeps δ = 0"),
+    (["compare", *QUESTION, "--releases", "0"], "releases must be an integer of at least 1,"),
+    (["compare", "--sensitivity", "1"], "No noise satisfies ε = 0, δ = 0"),
     (
         ["privacy-for", "--error", "2", "--confidence", "1", *QUESTION],
         "confidence must be above 0 and below 1, got '1'.",

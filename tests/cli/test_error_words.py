@@ -81,24 +81,24 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "integer sensitivity": (
         lambda: ln.calibrate(BOTH, sensitivity="1.5", integer=True),
-        "the sensitivity of a whole-number answer must be a whole number, got 1.5. Round it "
-        "up, or leave out integer=True.",
-        "the sensitivity of a whole-number answer must be a whole number, got 1.5. Round it "
-        "up, or leave out --integer.",
+        "sensitivity must be an integer for integer answers, got 1.5. Round it "
+        "up, or omit integer=True.",
+        "sensitivity must be an integer for integer answers, got 1.5. Round it "
+        "up, or omit --integer.",
     ),
     "integer geometric": (
         lambda: ln.calibrate(BOTH, sensitivity=1, family="geometric"),
-        "geometric noise needs whole-number answers and ε > 0, got real-valued ones and (ε, "
-        "δ) = (1, 0.000001). Pass integer=True, or choose another family.",
-        "geometric noise needs whole-number answers and ε > 0, got real-valued ones and (ε, "
-        "δ) = (1, 0.000001). Pass --integer, or choose another family.",
+        "geometric noise requires integer answers and ε > 0, got real answers and ε = 1, δ = "
+        "1e-6. Pass integer=True, or choose another family.",
+        "geometric noise requires integer answers and ε > 0, got real answers and ε = 1, δ = "
+        "1e-6. Pass --integer, or choose another family.",
     ),
     "integer value": (
         lambda: ln.calibrate(BOTH, sensitivity=1, integer=True).release(1.5),
-        "with integer=True the value to release must be a whole number, got one of type float"
-        " that is not. Leave out integer=True.",
-        "with --integer the value to release must be a whole number, got one of type float "
-        "that is not. Leave out --integer.",
+        "the value to release must be an integer with integer=True, got one of type float "
+        "that is not. Omit integer=True.",
+        "the value to release must be an integer with --integer, got one of type float that "
+        "is not. Omit --integer.",
     ),
     "integer error": (
         lambda: ln.privacy_for(error="1.5", confidence="0.9", sensitivity=1, delta=0, integer=True),
@@ -107,10 +107,10 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "integer wanted": (
         lambda: ln.NumericQuery("x", sensitivity="1.5", integer=True),
-        "the sensitivity of a whole-number answer must be a whole number, got 1.5. Round it "
-        "up, or leave out integer=True.",
-        "the sensitivity of a whole-number answer must be a whole number, got 1.5. Round it "
-        "up, or leave out --integer.",
+        "sensitivity must be an integer for integer answers, got 1.5. Round it "
+        "up, or omit integer=True.",
+        "sensitivity must be an integer for integer answers, got 1.5. Round it "
+        "up, or omit --integer.",
     ),
     "fresh, ledger": (
         lambda: ln.calibrate(BOTH, sensitivity=1).release(1, key="x"),
@@ -145,17 +145,15 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "allow": (
         lambda: begun_otherwise(limit=ln.Privacy(2)),
-        "a ledger's limit stays as it is, got (ε, δ) = (2, 0) where it is (ε, δ) = (1, "
-        "0.000001). Leave it out, or set another with allow().",
-        "a ledger's limit stays as it is, got (ε, δ) = (2, 0) where it is (ε, δ) = (1, "
-        "0.000001). Leave it out, or set another with leastnoise ledger FILE allow.",
+        "a ledger's limit stays as it is, got ε = 2, δ = 0 where it is ε = 1, δ = "
+        "1e-6. Leave it out, or set another with allow().",
+        "a ledger's limit stays as it is, got ε = 2, δ = 0 where it is ε = 1, δ = "
+        "1e-6. Leave it out, or set another with leastnoise ledger FILE allow.",
     ),
     "overwrite": (
         over_a_file,
-        "a table must not be written over another file, got the name of one that is there. "
-        "Choose another name, or give overwrite=True.",
-        "a table must not be written over another file, got the name of one that is there. "
-        "Choose another name, or give --overwrite.",
+        "This file already exists. Choose another name, or pass overwrite=True.",
+        "This file already exists. Choose another name, or pass --overwrite.",
     ),
     "formulas": (
         lambda: people().count(keys=["=1+1"], **ONE_GROUP).to_csv("f.csv"),

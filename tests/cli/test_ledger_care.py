@@ -357,7 +357,7 @@ def test_what_a_terminal_cannot_show_is_no_traceback(file: str, encoding: str) -
         if words == ["--json"]:
             found = json.loads(done.stdout.decode(encoding))
             assert found["means"].startswith("All that is released from 'data' keeps one promise")
-            assert "(ε, δ) = (1, 0.000001)" in found["means"]
+            assert "ε = 1, δ = 1e-6" in found["means"]
 
 
 def test_json_is_spelled_out_only_where_it_must_be(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,7 +103,7 @@ def test_show_prints_aligned_tables_and_the_promise_in_words(file: str) -> None:
     with ln.Ledger(file) as ledger:
         assert head == f"head  {ledger.head}"
     assert " ".join(words.split()) == (
-        "All that is released from 'data' keeps one promise together: (ε, δ) = (1, 0.000001) "
+        "All that is released from 'data' keeps one promise together: ε = 1, δ = 1e-6 "
         "(show --explain says what that means). No charge declares a privacy unit: the total is a "
         "guarantee for a unit that changes each true answer by at most the sensitivity that was "
         "given for it."
@@ -205,14 +205,12 @@ def test_allow_sets_the_limits_of_a_data_set_and_of_an_analyst(file: str) -> Non
     assert released(file, "--analyst", "ann")["recorded"]
     refused = call("release", CANARY, *FIFTH, "--ledger", file, "--analyst", "ann")
     assert (refused.exit_code, refused.stdout) == (3, "")
-    assert "for analyst 'ann' is (ε, δ) = (1/3, 0.000001)" in unwrapped(refused.stderr)
+    assert "for analyst 'ann' is ε = 1/3, δ = 1e-6" in unwrapped(refused.stderr)
     assert CANARY not in refused.stderr
     lowered = call("ledger", file, "allow", "--epsilon", "0.1")
     assert "More was spent than the limit is now." in lowered.stdout
     # What was spent, not what is allowed now; δ stayed as it was.
-    assert "keeps one promise together: (ε, δ) = (0.2, 0.000001)" in " ".join(
-        lowered.stdout.split()
-    )
+    assert "keeps one promise together: ε = 0.2, δ = 1e-6" in " ".join(lowered.stdout.split())
 
 
 def test_allow_keeps_what_is_not_given(file: str) -> None:

@@ -331,7 +331,7 @@ def test_explain_reads_no_row_and_charges_nothing() -> None:
     before = Path("a.ledger").read_bytes()
     told = call(*question, "--explain", *RECORDED, "--out", "a.csv")
     assert (told.exit_code, told.stderr) == (0, "")
-    assert "Price: (ε, δ) = (0.2, 0) for everything together." in told.stdout
+    assert "Price: ε = 0.2, δ = 0 for everything together." in told.stdout
     assert "each by at most 150000; Staircase(" in told.stdout
     assert "\nSELECT\n" in told.stdout
     found = data(call(*question, "--explain", "--json"))
@@ -442,7 +442,7 @@ MISTAKES = [
     ),
     (
         ["count", "people.csv", *UNIT, *RECORDED, "--epsilon", "0"],
-        "at ε = 0 no noise keeps δ = 0",
+        "No noise satisfies ε = 0, δ = 0",
     ),
     (["count", "people.csv", *UNIT, *RECORDED, "--epsilon", ""], "ε must be a finite number"),
     (

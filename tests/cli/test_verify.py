@@ -19,7 +19,7 @@ from leastnoise.cli import main
 from tests.certificate.test_tabulated import signed
 from tests.cli.test_cli import run
 
-BOAST = "proved least among all noises by Euler (1748), Theorem 1"
+BOAST = "proved optimal among all noise by Euler (1748), Theorem 1"
 
 
 def uniform() -> Certificate:
@@ -36,7 +36,7 @@ def test_a_source_of_ones_own_is_not_printed_as_verified(tmp_path: Path) -> None
     assert done.returncode == 0
     verified, says = done.stdout.split("The file says, and this command does not verify:")
     assert "Euler" not in verified
-    assert "least among symmetric noises that never rise away from 0" in verified
+    assert "optimal among symmetric unimodal noise" in verified
     assert "(proved by a supporting line)" in verified
     assert f"  source  {BOAST!r}" in says
 
@@ -67,7 +67,7 @@ def test_the_name_of_a_function_is_a_claim(tmp_path: Path) -> None:
 def test_what_was_not_verified_is_not_printed_as_proved(how: str) -> None:
     """In Python too: a certificate that was read says so until its check has passed."""
     certificate = uniform()
-    assert str(certificate).startswith("least among symmetric noises")
+    assert str(certificate).startswith("optimal among symmetric unimodal noise")
     makers: dict[str, Callable[[], Certificate]] = {
         "file": lambda: Certificate.from_json(certificate.to_json()),
         "pickle": lambda: pickle.loads(pickle.dumps(certificate)),
@@ -82,7 +82,9 @@ def test_what_was_not_verified_is_not_printed_as_proved(how: str) -> None:
 
 def test_a_check_that_fails_verifies_nothing() -> None:
     false = replace(uniform(), lower_bound=uniform().lower_bound + 1)
-    with pytest.raises(ln.errors.InvalidParameter, match="its evidence gives another lower bound"):
+    with pytest.raises(
+        ln.errors.InvalidParameter, match="the evidence proves a different lower bound"
+    ):
         false.verify()
     assert str(false).startswith("not verified: ")
 

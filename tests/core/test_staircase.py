@@ -323,9 +323,13 @@ def test_a_ratio_a_hair_smaller_is_not_private(epsilon: str) -> None:
     for good, bad in ((noise, steeper), (on_grid(noise), on_grid(steeper))):
         for moved in ("1", "1/2", "1/1000"):
             check_privacy(good, promise, sensitivity=Fraction(moved))
-            with pytest.raises(NotPrivate, match=rf"1 of its periods of .* it needs ε = {epsilon}"):
+            with pytest.raises(
+                NotPrivate, match=rf"a shift over 1 of its periods needs ε = {epsilon}"
+            ):
                 check_privacy(bad, promise, sensitivity=Fraction(moved))
-        with pytest.raises(NotPrivate, match=r"moves by up to 2\.5, 3 of its periods of .* ε = "):
+        with pytest.raises(
+            NotPrivate, match=r"sensitivity 2\.5: a shift over 3 of its periods needs ε = "
+        ):
             check_privacy(good, promise, sensitivity=Fraction(5, 2))
         check_privacy(good, ln.Privacy(3 * Fraction(epsilon)), sensitivity=Fraction(5, 2))
 
@@ -340,7 +344,7 @@ def test_at_epsilon_0_it_is_theorem_1(noise: Staircase, moved: Fraction) -> None
     distance = noise.total_variation(moved)
     assert distance == noise.mass(moved / 2) - noise.mass(-moved / 2)
     check_privacy(noise, ln.Privacy(delta=distance), sensitivity=moved)
-    with pytest.raises(NotPrivate, match=r"at a move of \S+ it needs δ = \S+\. Use wider"):
+    with pytest.raises(NotPrivate, match=r"a shift of \S+ needs δ = \S+\. Use wider"):
         check_privacy(noise, ln.Privacy(delta=distance * Fraction(999, 1000)), sensitivity=moved)
 
 
@@ -356,9 +360,7 @@ def test_at_epsilon_0_on_the_lattice_too(noise: DiscreteStaircase, moved: int) -
 
 
 def test_a_profile_is_refused_with_the_reason() -> None:
-    with pytest.raises(
-        InvalidParameter, match=r"up to 128 of its periods, got a sensitivity of 12"
-    ):
+    with pytest.raises(InvalidParameter, match=r"at most 128 periods of the staircase, got 12"):
         Profile(Staircase(1, 0, "1/2"), sensitivity=129).delta(1)
     with pytest.raises(InvalidParameter, match=r"must have a largest size, got Staircase, which"):
         rearrange(Staircase(1, 0, "1/2"), ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l1)
@@ -686,7 +688,9 @@ def test_two_periods_for_twice_the_sensitivity() -> None:
     law = mechanism.discretized.noise
     assert isinstance(law, DiscreteStaircase)
     assert 2 * law.period >= mechanism.effective_sensitivity
-    with pytest.raises(NotPrivate, match=r"moves by up to 2, 2 of its periods of 1 .* ε = 2"):
+    with pytest.raises(
+        NotPrivate, match=r"sensitivity 2: a shift over 2 of its periods needs ε = 2"
+    ):
         ln.Mechanism.from_noise(noise, ln.Privacy(1), sensitivity=2)
 
 
@@ -705,7 +709,7 @@ def test_the_lines_say_that_there_is_no_largest_error() -> None:
     for shown in (answer, many):
         assert ">Max error</th><td>none</td>" in shown._repr_html_()
     with pytest.raises(
-        InvalidParameter, match=r"within no bound for certain, got a confidence of 1"
+        InvalidParameter, match=r"below 1 for unbounded noise, which has no maximum error, got 1"
     ):
         answer.interval(1)
     assert answer.interval("0.999999")[0] < answer.interval()[0]
@@ -724,11 +728,11 @@ def test_a_spike_narrower_than_a_step_asks_first() -> None:
     [
         ((0, 0, "1/2"), r"period must be greater than 0, got 0\."),
         (("x", 0, "1/2"), r"period must be a finite number, got 'x'\."),
-        ((1, "1.1", "1/2"), r"γ must lie between 0 and 1, got '1\.1'\. Give the share"),
-        ((1, -1, "1/2"), r"γ must lie between 0 and 1, got -1\. Give the share"),
-        ((1, None, "1/2"), r"γ must be a finite number, got None\."),
-        ((1, 0, 0), r"ratio must lie between 0 and 1, got 0\. Give the factor"),
-        ((1, 0, 1), r"ratio must lie between 0 and 1, got 1\. Give the factor"),
+        ((1, "1.1", "1/2"), r"gamma must be between 0 and 1, got '1\.1'\. Use the share"),
+        ((1, -1, "1/2"), r"gamma must be between 0 and 1, got -1\. Use the share"),
+        ((1, None, "1/2"), r"gamma must be a finite number, got None\."),
+        ((1, 0, 0), r"ratio must be between 0 and 1, both excluded, got 0\. Use the factor"),
+        ((1, 0, 1), r"ratio must be between 0 and 1, both excluded, got 1\. Use the factor"),
         ((1, 0, math.nan), r"ratio must be a finite number, got nan\."),
     ],
 )
@@ -740,13 +744,17 @@ def test_what_is_no_staircase_is_refused(arguments: tuple[object, ...], message:
 @pytest.mark.parametrize(
     ("ratio", "runs", "message"),
     [
-        (HALF, (), r"must follow one another from 0, got 0 that"),
-        (HALF, (Run(1, 1, 1),), r"must follow one another from 0, got 1 that"),
-        (HALF, (Run(0, 2, 2), Run(3, 1, 1)), r"must follow one another from 0, got 2 that"),
-        (HALF, (Run(0, 0, 1),), r"must follow one another from 0, got 1 that"),
-        (HALF, (Run(0, 1, 2), Run(1, 1, 3)), r"must never rise, and the last .* got 2 that"),
-        (HALF, (Run(0, 1, 3), Run(1, 1, 1)), r"must never rise, and the last .* got 2 that"),
-        (Fraction(1), (Run(0, 1, 1),), r"a ratio between 0 and 1, got 1 and 1\. Give such"),
+        (HALF, (), r"must follow one another, beginning at 0, got 0 runs that"),
+        (HALF, (Run(1, 1, 1),), r"must follow one another, beginning at 0, got 1 runs that"),
+        (
+            HALF,
+            (Run(0, 2, 2), Run(3, 1, 1)),
+            r"must follow one another, beginning at 0, got 2 runs that",
+        ),
+        (HALF, (Run(0, 0, 1),), r"must follow one another, beginning at 0, got 1 runs that"),
+        (HALF, (Run(0, 1, 2), Run(1, 1, 3)), r"must not increase, and the last .* got 2 others"),
+        (HALF, (Run(0, 1, 3), Run(1, 1, 1)), r"must not increase, and the last .* got 2 others"),
+        (Fraction(1), (Run(0, 1, 1),), r"ratio between 0 and 1, got step 1 and ratio 1\. Use"),
     ],
 )
 def test_what_is_no_lattice_staircase_is_refused(
@@ -760,18 +768,18 @@ def test_what_has_no_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     noise = Staircase(1, "1/2", "1/2")
     for law in (noise, LAW):
         with pytest.raises(
-            Unsupported, match=r"known at every size, got Cost\(log1p\), a function"
+            Unsupported, match=r"needs a cost with a formula, got Cost\(log1p\), a function"
         ):
             law.expected(ln.Cost(math.log1p))
         for level in (0, 1):
             with pytest.raises(
-                InvalidParameter, match=rf"strictly between 0 and 1 only, got {level}"
+                InvalidParameter, match=rf"between 0 and 1, both excluded, got {level}"
             ):
                 law.quantile(Fraction(level))
-        with pytest.raises(Unsupported, match=r"at most 33554432 binary digits, got one with more"):
+        with pytest.raises(Unsupported, match=r"more than 33554432 binary digits"):
             law.mass(Fraction(10) ** 12)
     monkeypatch.setattr("leastnoise.costs.expectation._TERMS", 500)
-    with pytest.raises(Unsupported, match=r"at most 500 periods of a noise, got one that needs"):
+    with pytest.raises(Unsupported, match=r"more than 500 periods of the noise"):
         private("1e-3").expected(ln.lp("3/2"))
 
 

@@ -202,7 +202,7 @@ def test_a_limit_that_was_lowered_is_not_declared_for_what_came_before(ledger: l
         COUNT.release(5, ledger=ledger, key="d")
     loss = ledger.export()["deployment"]["privacy_loss"]
     assert loss["privacy_parameters"] == {"epsilon": 0.3, "delta": 1e-6}
-    assert "keeps (ε, δ) = (0.3, 0.000001)" in loss["privacy_parameters_description"]
+    assert "keeps ε = 0.3, δ = 1e-6" in loss["privacy_parameters_description"]
 
 
 def test_pairs_and_arrays_are_in_it_without_their_numbers(ledger: ln.Ledger) -> None:

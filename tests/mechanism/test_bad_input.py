@@ -54,7 +54,7 @@ NUMBERS: dict[str, Callable[[Any], object]] = {
     "sensitivity": lambda bad: ln.calibrate(PROMISE, sensitivity=bad),
     "sensitivity @ whole": lambda bad: ln.calibrate(PROMISE, sensitivity=bad, integer=True),
     "p": ln.lp,
-    "a threshold": ln.threshold,
+    "limit": ln.threshold,
     "the size of a cost's point": lambda bad: ln.piecewise_linear([(0, 0), (bad, 1)]),
     "the cost of a cost's point": lambda bad: ln.piecewise_linear([(0, 0), (1, bad)]),
     "radius": ln.noise.Uniform,
@@ -72,7 +72,7 @@ NUMBERS: dict[str, Callable[[Any], object]] = {
     "contributions @ one": lambda bad: LINE.release(1, contributions=bad),
 }
 FUNCTIONS = [LAW.cdf, LAW.sf, LAW.ppf, LAW.pdf, LATTICE.cdf, LATTICE.sf, LATTICE.ppf, LATTICE.pmf]
-AT = {f"a place @ {i}": function for i, function in enumerate(FUNCTIONS)}
+AT = {f"x @ {i}": function for i, function in enumerate(FUNCTIONS)}
 OTHERS: dict[str, Callable[[Any], object]] = {
     "no promise": lambda bad: ln.Privacy(**bad),
     "privacy": lambda bad: ln.calibrate(bad, sensitivity=1),
@@ -80,7 +80,7 @@ OTHERS: dict[str, Callable[[Any], object]] = {
     "integer": lambda bad: ln.calibrate(PROMISE, sensitivity=1, integer=bad),
     "cost": lambda bad: ln.calibrate(PROMISE, sensitivity=1, cost=bad),
     "cost @ expected": LAW.expected,
-    "an error": ln.l1,
+    "error": ln.l1,
     "points": ln.piecewise_linear,
     "a cost": ln.Cost,
     "name": lambda bad: ln.Cost(abs, bad),
@@ -118,69 +118,81 @@ EMPTY, MASKED = [np.array([], int), np.empty((0, 3), int)], np.ma.array([31337],
 PARTS = [float(CANARY), Fraction(CANARY), Decimal(CANARY)]
 
 # Where · the message, with {} for what was got and … for any words · what is refused there.
-BOTH, COUNT = "release|release @ whole", "NAME must be a whole number of at least"
-FALLS, PAIRS = "a cost must never fall as the error grows", "the points of a cost must be pairs"
-NUMBER = "NAME must be a finite number, got {}. Give an int, float, Fraction"
+BOTH, COUNT = "release|release @ whole", "NAME must be an integer of at least"
+FALLS, PAIRS = "a cost must never fall as the error grows", "points must be pairs"
+NUMBER = "NAME must be a finite number, got {}. Use an int, float, Fraction"
 ANYWHERE = "|".join(NUMBERS | AT)
 CASES: list[tuple[str, str, list[Any]]] = [
     (ANYWHERE, NUMBER, NO_NUMBERS),
     ("|".join(NUMBERS), NUMBER, NO_SCALARS),
-    (ANYWHERE, "NAME must lie between 1e-4900 and 1e4900…, got…Give a shorter number.", BEYOND),
-    ("ε|ε @ alone", "NAME must be 0 or more, got {}. Give a number such as 0.5.", BELOW),
-    ("a threshold", "NAME must be 0 or more, got {}. Give the largest harmless error.", BELOW),
-    ("δ|δ @ alone", "NAME must be at least 0 and less than 1, got {}. Give a prob", [1, *OUTSIDE]),
-    ("sensitivity|p|radius|step", "NAME must be greater than 0, got {}. Give", [0, -0.0, *BELOW]),
-    ("reach|rim|atom @ lattice", f"{COUNT} 0, got {{}}. Give such an integer.", OUTSIDE),
+    (ANYWHERE, "NAME must be between 1e-4900 and 1e4900…, got…Use a shorter number.", BEYOND),
+    ("ε|ε @ alone", "NAME must be 0 or more, got {}. Use for example 0.5.", BELOW),
+    ("limit", "NAME must be 0 or more, got {}. Use the largest harmless error.", BELOW),
+    ("δ|δ @ alone", "NAME must be at least 0 and less than 1, got {}. Use a prob", [1, *OUTSIDE]),
+    ("sensitivity|p|radius|step", "NAME must be greater than 0, got {}. Use", [0, -0.0, *BELOW]),
+    ("reach|rim|atom @ lattice", f"{COUNT} 0, got {{}}. Use for example 1.", OUTSIDE),
     (
         "level|contributions|contributions @ one",
-        f"{COUNT} 1, got {{}}. Give such an integer.",
+        f"{COUNT} 1, got {{}}. Use for example 1.",
         [0, *OUTSIDE],
     ),
-    ("atom", "the mass at the origin must be…less than 1, got {}. Give a prob", [1, *OUTSIDE]),
-    ("confidence @ one|confidence @ many", "NAME must be above 0…, got {}. Give", [0, *OUTSIDE]),
-    ("confidence @ law|confidence @ lattice", "a probability must lie…0 and 1, got…Give", OUTSIDE),
-    ("a level @ law|a level @ lattice", "a probability must lie…0 and 1, got…Give", LEVELS),
-    ("|".join(AT), "a place must be a number or a numpy array, got {}. Wrap it", [[1], (1,)]),
-    ("|".join(AT), "an array of places must hold…no NaN, got one of type TYPE. Give", NO_ARRAYS),
-    ("|".join(AT), "an array of places must not be masked, got", [MASKED / 10**6]),
-    ("no promise", "a promise must say ε, δ or both, got neither. Write for instance Priv", [{}]),
-    ("δ @ calibrate", "at ε = 0 no noise keeps δ = 0…got (0, 0). Give δ > 0.", [0]),
-    ("privacy", "NAME must be a Privacy, got {}. Write Privacy(delta=0.1).", [0.1, *NO_COSTS]),
-    ("integer", "NAME must be True or False, got {}. Say", [1, "yes", None, np.bool_(True)]),
-    ("sensitivity @ whole", "the sensitivity of a whole-number answer…got 0.5. Round it up", [0.5]),
-    ("cost|cost @ expected", "NAME must be a Cost, got {}. Give l1, l2", [*NO_COSTS, True, abs]),
-    ("an error", "NAME must be a finite number, got {}. Give", [INF, True, *NO_COSTS]),
-    ("a cost", "NAME must be a function of the size of an error, got {}. Give for", NO_COSTS),
-    ("name", "the name of a cost must be a text, got {}. ", [5, [1]]),
-    ("gives", "a cost must be a finite number…gave {} at…Give a function", [INF, *NO_COSTS]),
-    ("gives", "a cost must be a finite number…; Cost(<lambda>) gave…Give a function", [10**400]),
-    ("function", "a cost must be a number…raised ZeroDivisionError at 0.0. G", [lambda x: 1 / x]),
+    ("atom", "atom must be…less than 1, got {}. Use the prob", [1, *OUTSIDE]),
+    ("confidence @ one|confidence @ many", "NAME must be above 0…, got {}. Use", [0, *OUTSIDE]),
+    ("confidence @ law|confidence @ lattice", "a probability must be…0 and 1, got…Use", OUTSIDE),
+    ("a level @ law|a level @ lattice", "…must be between 0 and 1, got…Use", LEVELS),
+    ("|".join(AT), "x must be a number or a numpy array, got {}. Convert it", [[1], (1,)]),
+    ("|".join(AT), "x must be an array…without NaN, got one of type TYPE. Use", NO_ARRAYS),
+    ("|".join(AT), "x must not be masked, got", [MASKED / 10**6]),
+    ("no promise", "Privacy needs an ε, a δ or both. Use for example Priv", [{}]),
+    ("δ @ calibrate", "No noise satisfies ε = 0, δ = 0…Use δ > 0.", [0]),
+    (
+        "privacy",
+        "NAME must be a Privacy, got {}. Use for example Privacy(delta=0.1).",
+        [0.1, *NO_COSTS],
+    ),
+    ("integer", "NAME must be True or False, got {}. Use", [1, "yes", None, np.bool_(True)]),
+    ("sensitivity @ whole", "sensitivity must be an integer…got 0.5. Round it up", [0.5]),
+    ("cost|cost @ expected", "NAME must be a Cost, got {}. Use l1, l2", [*NO_COSTS, True, abs]),
+    ("error", "NAME must be a finite number, got {}. Use", [INF, True, *NO_COSTS]),
+    ("a cost", "function must be a function of the size of an error, got {}. Use for", NO_COSTS),
+    ("name", "name must be a string, got {}. ", [5, [1]]),
+    ("gives", "a cost must be a finite number…got {} from…Use a function", [INF, *NO_COSTS]),
+    ("gives", "a cost must be a finite number…from Cost(<lambda>)…Use a function", [10**400]),
     (
         "function",
-        f"{FALLS}; Cost(<lambda>) falls from 1.0 at 0 to 0.9…Give",
+        "a cost must be a number…got ZeroDivisionError from…at 0.0. U",
+        [lambda x: 1 / x],
+    ),
+    (
+        "function",
+        f"{FALLS}, got Cost(<lambda>) falling from 1.0 at 0 to 0.9…Use",
         [lambda x: abs(x - 1)],
     ),
-    ("function", f"{FALLS}; Cost(<lambda>) falls from 1.0 at 0 to 0.9…Give", [lambda x: 1 - x]),
-    ("function", f"{FALLS}; …falls from 0.9…at 0.9…to 0.0…at 1.0…Give", [lambda x: x % 1]),
-    ("points", f"{PAIRS} (size, cost), got {{}}. Give for", [5, None, "ab", [(0,)], [0, 1]]),
-    ("points", "the first point of a cost must have size 0…Begin with a point", [[], [(1, 1)]]),
-    ("points", "the sizes of a cost's points must rise, got 0 after 0. Give", [[(0, 0), (0, 1)]]),
-    ("points", f"{FALLS}, got 1 at 0, then 0 at 1. Give costs that", [[(0, 1), (1, 0)]]),
-    ("rim", "the weight of the rim must be at most the level, got…above 1. Give", [2, HUGE]),
+    (
+        "function",
+        f"{FALLS}, got Cost(<lambda>) falling from 1.0 at 0 to 0.9…Use",
+        [lambda x: 1 - x],
+    ),
+    ("function", f"{FALLS}, got…falling from 0.9…at 0.9…to 0.0…at 1.0…Use", [lambda x: x % 1]),
+    ("points", f"{PAIRS} (size, cost), got {{}}. Use for", [5, None, "ab", [(0,)], [0, 1]]),
+    ("points", "the first point must have size 0…Begin with a point", [[], [(1, 1)]]),
+    ("points", "the sizes of points must increase, got 0 after 0. Sort", [[(0, 0), (0, 1)]]),
+    ("points", f"{FALLS}, got 1 at 0, then 0 at 1. Use costs that", [[(0, 1), (1, 0)]]),
+    ("rim", "rim must be at most level, got…above 1. Use", [2, HUGE]),
     (
         "contributions @ one",
         "contributions must be 1 for a single value, got…. Omit it, or release an array.",
         [2, HUGE],
     ),
-    ("contributions", "so many releases…promise nothing…Release less", [10**6, HUGE]),
+    ("contributions", "…such releases have no guarantee together…Release fewer", [10**6, HUGE]),
     ("allow_exact", "With prob…adds nothing…accept it with allow_exact=True", [False]),
     ("allow_exact", "allow_exact must be True or False, got {}. Use True to", [1, "yes", None]),
-    (BOTH, "the value to release must be…finite…, got a…TYPE that is not one. Give", VALUES),
+    (BOTH, "the value to release must be…finite…, got a…TYPE that is not one. Pass", VALUES),
     ("release", "an array to release must hold floats or…got one of type TYPE. Convert", KINDS),
     ("release", "an array to release must hold finite…got one of type TYPE…Replace", NOT_FINITE),
     ("release @ whole", "an array to release must hold integers…TYPE. Convert", KINDS + NOT_FINITE),
-    ("release @ whole", "with integer=True…a whole number, got one of type TYPE…Leave", PARTS),
-    (BOTH, "an array to release must have at least one element, got an empty one. Give", EMPTY),
+    ("release @ whole", "the value…an integer with integer=True, got one of type TYPE…Omit", PARTS),
+    (BOTH, "an array to release must have at least one element, got an empty one. Pass", EMPTY),
     (BOTH, "an array to release must not be masked, got a masked array. Fill it first", [MASKED]),
 ]
 REFUSED = [
@@ -221,9 +233,9 @@ def described(bad: object) -> str:
 
 
 def test_an_epsilon_too_small_for_a_list_of_steps() -> None:
-    with pytest.raises(Unsupported, match=r"the canonical noise may have at most 200 steps"):
+    with pytest.raises(Unsupported, match=r"The canonical noise would have more than 200 steps"):
         ln.calibrate(ln.Privacy("1e-9", "1e-15"), sensitivity=1, family="canonical")
-    with pytest.raises(Unsupported, match=r"a cut staircase may have at most 200 steps"):
+    with pytest.raises(Unsupported, match=r"The cut staircase would have more than 200 steps"):
         ln.calibrate(ln.Privacy("1e-9", "1e-15"), sensitivity=1, family="cut_staircase")
 
 

@@ -172,9 +172,7 @@ def test_a_column_that_one_person_touches_often_promises_less() -> None:
     column = pl.Series([1.0, 2.0])
     assert LINE.release(column).privacy == PROMISE
     assert LINE.release(column, contributions=3).privacy == ln.Privacy(delta="0.271")
-    with pytest.raises(
-        InvalidParameter, match="contributions must be a whole number of at least 1"
-    ):
+    with pytest.raises(InvalidParameter, match="contributions must be an integer of at least 1"):
         LINE.release(column, contributions=0)
     exact = ln.calibrate(ln.Privacy(delta="0.75"), sensitivity=1)
     with pytest.raises(InvalidParameter, match="accept it with allow_exact=True"):
@@ -377,7 +375,7 @@ WIDE = "a column to release must hold floats or integers of at most 64 bits, got
 INTEGERS = "a column to release must hold integers of at most 64 bits, got type "
 MISSING = "a column to release must not have missing values, got type "
 FINITE = "a column to release must hold finite numbers only, got one of type "
-EMPTY = "a column to release must have at least one element, got an empty one. Give"
+EMPTY = "a column to release must have at least one element, got an empty one. Pass"
 FRAME = "a value to release must be a number, an array or a single column, got a "
 UNREADABLE = "a column to release must convert to a numpy array of the same type, got "
 DO = {WIDE: "", KIND: ". Convert it first.", INTEGERS: ". Convert it first."}

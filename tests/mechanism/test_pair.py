@@ -497,7 +497,7 @@ def test_an_answer_says_what_it_is_and_holds_no_truth() -> None:
     assert text.startswith("release: (")
     assert text.endswith(" max error)\nε = 1, δ = 0; not recorded")
     assert "not recorded" in answer._repr_html_()
-    assert "guesses that right at most" in answer.explain()
+    assert "guesses correctly at most" in answer.explain()
     assert repr(answer).startswith("PairAnswer((")
     assert "Geng, Kairouz, Oh and Viswanath 2015" in mechanism.source
 
@@ -614,7 +614,7 @@ def test_confidences_that_are_refused(level: float) -> None:
 
 
 def test_laws_that_are_refused() -> None:
-    with pytest.raises(InvalidParameter, match="γ must lie between 0 and 1, got 2"):
+    with pytest.raises(InvalidParameter, match="gamma must be between 0 and 1, got 2"):
         PlanarStaircase(1, 2, HALF)
     with pytest.raises(InvalidParameter, match="ratio must lie between 0 and 1, got 1"):
         PlanarStaircase(1, HALF, 1)
@@ -622,7 +622,7 @@ def test_laws_that_are_refused() -> None:
         PlanarStaircase(0, HALF, HALF)
     with pytest.raises(InvalidParameter, match="edge must be at most steps, got edge 3 of 2 steps"):
         DiscretePlanarStaircase(Fraction(1), HALF, 2, 3)
-    with pytest.raises(InvalidParameter, match="edge must be a whole number of at least 1, got 0"):
+    with pytest.raises(InvalidParameter, match="edge must be an integer of at least 1, got 0"):
         DiscretePlanarStaircase(Fraction(1), HALF, 2, 0)
     with pytest.raises(InvalidParameter, match="ratio between 0 and 1, got step 1 and ratio 1"):
         DiscretePlanarStaircase(Fraction(1), Fraction(1), 2, 1)

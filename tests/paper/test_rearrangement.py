@@ -86,7 +86,7 @@ def test_the_least_noise_is_left_as_it_is() -> None:
 
 def test_noise_that_is_not_decreasing_is_refused_where_it_rises() -> None:
     comb = Steps([-2, -1, 1, 2], ["1/3", "1/6", "1/3"])
-    with pytest.raises(InvalidParameter, match=r"its density rises at 1\. Ask its Profile"):
+    with pytest.raises(InvalidParameter, match=r"its density rises at 1\. Use Profile"):
         rearrange(comb, ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l1)
     lattice = ln.noise.DiscreteUniform(reach=3)
     with pytest.raises(InvalidParameter, match=r"got noise on a lattice.*Lemma 2"):
@@ -97,7 +97,7 @@ def test_noise_that_is_not_decreasing_is_refused_where_it_rises() -> None:
 
 
 def test_noise_that_breaks_the_promise_is_refused_with_the_move() -> None:
-    with pytest.raises(NotPrivate, match=r"moves by up to 1; at a move of 1 it needs δ = 0\.5"):
+    with pytest.raises(NotPrivate, match=r"sensitivity 1: a shift of 1 needs δ = 0\.5"):
         rearrange(ln.noise.Uniform(1), ln.Privacy(delta="0.4"), sensitivity=1, cost=ln.l1)
 
 

@@ -325,7 +325,7 @@ PROOFS = [
     ),
     Mutant(
         "the longest move worst for any noise",
-        "leastnoise.core.profile.piecewise:Shape.moves",
+        "leastnoise.core.profile.piecewise:Shape.shifts",
         replace("self.falls", "self.pieces"),
         DISTANCES,
     ),

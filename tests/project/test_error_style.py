@@ -18,8 +18,7 @@ NAMES = {
     if isinstance(kind, type) and issubclass(kind, errors.LeastnoiseError)
 }
 # Packages whose messages still are one text without parts.
-UNPARTED = {"accounting", "calibration", "certificate", "cli", "core", "costs", "files", "ledger"}
-UNPARTED |= {"tables"}
+UNPARTED = {"cli", "ledger", "tables"}
 
 # Words that the glossary replaces.
 OLD_WORDS = re.compile(

@@ -27,7 +27,7 @@ def steps(draw: st.DrawFn) -> Steps:
 
 @st.composite
 def decreasing(draw: st.DrawFn) -> Steps:
-    """Random symmetric noises that never rise away from 0."""
+    """Random symmetric unimodal noise."""
     drops = draw(st.lists(st.integers(0, 6), min_size=1, max_size=6))
     spans = draw(st.lists(st.integers(1, 4), min_size=len(drops), max_size=len(drops)))
     heights = [sum(drops[i:]) + 1 for i in range(len(drops))]

@@ -159,7 +159,7 @@ def test_discovery_needs_noise_that_ends_and_says_so_before_anything_is_asked(
 ) -> None:
     people = table(unit=[1], g=["a"])
     monkeypatch.setattr("leastnoise.tables.execute.fetch", None)
-    with pytest.raises(ln.errors.InvalidParameter, match="needs δ > 0"):
+    with pytest.raises(ln.errors.InvalidParameter, match="requires δ > 0"):
         people.count(by="g", max_groups=1, privacy=ln.Privacy(1))
 
 

@@ -133,7 +133,7 @@ def test_the_example_runs_and_shows_every_answer() -> None:
     for title in ("count by region", clipped, "histogram of age"):
         assert f"\n  {title}\n" in done.stdout
     assert "rock" not in done.stdout.partition("count by region")[2].partition("Max error")[0]
-    assert done.stdout.endswith("Left in the ledger: (ε, δ) = (0, 0.0000009).\n")
+    assert done.stdout.endswith("Left in the ledger: ε = 0, δ = 9e-7.\n")
 
 
 # ------------------------------------------------------------------- what documents advise

@@ -1,6 +1,6 @@
-"""How much one release reveals, and how much several reveal together.
+"""Compute how much one release reveals, and several together.
 
-Composition is loaded on first use: calibrating and releasing do without it.
+Composition is loaded on first use, because calibrating and releasing do not need it.
 """
 
 from importlib import import_module

@@ -1,136 +1,150 @@
-"""What several releases about the same people reveal together."""
+"""Compute the total guarantee of several releases about the same people."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import cached_property, partial
 
 from leastnoise.accounting.curves import LossCurve
 from leastnoise.accounting.joint import JointLoss
-from leastnoise.accounting.parts import PartLosses, noise_losses, promise_losses
+from leastnoise.accounting.parts import PartLosses, guarantee_losses, noise_losses
 from leastnoise.accounting.profile import Part, Profile, Releasing, parse_epsilon
 from leastnoise.core.basic_composition import joint_failure
 from leastnoise.core.exact import (
     Interval,
     Number,
     exponential,
-    format_exact,
-    format_rounded,
+    format_short,
+    format_up,
     parse_count,
     parse_rational,
     quote,
     round_up,
 )
-from leastnoise.core.privacy import Privacy
+from leastnoise.core.privacy import Privacy, format_guess
 from leastnoise.errors import InvalidParameter
 
-# Beyond this ε nothing is looked for.
+# The largest ε that is tried.
 _LARGEST = Fraction(1 << 16)
 _SHOWN = Fraction(1, 10**6)
 _BITS = 320
-# How near the ε that is found is to the smallest that suffices, relative to it, or absolutely.
+# How near epsilon() is to the smallest ε that suffices: relatively, or absolutely.
 _NEAR_BITS, _LEAST_BITS = 40, 60
 
 
 def compose(parts: Iterable[object]) -> Composition:
-    """Say what several releases about the same people promise together.
+    """Compute the total guarantee of several releases about the same people.
 
     Each release may be chosen after the answers before it are seen, as long as the mechanisms are
     fixed beforehand. The bounds are proved in exact arithmetic, down to δ = 1e-30 and below.
 
     Args:
-        parts: A list of mechanisms, answers, promises (:class:`Privacy`), profiles and
-            compositions; or pairs (part, how often). A mechanism counts by the noise it draws, a
-            promise by the worst mechanism that keeps it. Answers that one person touches several
-            times count by their stated promise.
+        parts: The releases: a list of mechanisms, answers, guarantees (:class:`Privacy`), profiles
+            and compositions, or of pairs (part, count). A mechanism counts by the noise that it
+            samples, a guarantee by the worst mechanism that satisfies it. An answer to which one
+            person contributes several times counts by its stated guarantee.
+
+    Returns:
+        The composition. It computes a bound when you ask for it.
 
     Raises:
-        InvalidParameter: If something in the list is none of these.
+        InvalidParameter: If a part is none of these.
 
-    >>> together = compose([(Privacy(epsilon="0.1"), 100)])
-    >>> print(together)
-    100 releases together: ε = 4.77457 at δ = 0.000001 (added up: ε = 10 at δ = 0)
+    >>> print(compose([(Privacy(epsilon="0.1"), 100)]))
+    100 releases together: ε = 4.77457, δ = 1e-6 (added up: ε = 10, δ = 0)
     >>> print(compose([Privacy(delta="0.1"), Privacy(delta="0.2")]))
-    2 releases together: ε = 0 at δ = 0.28 (nothing is gained over adding up)
+    2 releases together: ε = 0, δ = 0.28 (the same as added up)
     >>> compose([Privacy(delta="0.1"), Privacy(delta="0.2")]).delta(0)
     Fraction(7, 25)
     """
     if isinstance(parts, str | bytes) or not isinstance(parts, Iterable):
         raise InvalidParameter(
-            "compose takes a list of releases",
+            "parts must be a list of releases",
             got=quote(parts),
-            fix="Give for instance [mechanism, (other, 10)].",
+            fix="Use for example [mechanism, (other, 10)].",
         )
     return Composition(tuple(found for part in parts for found in _read(part)))
 
 
 @dataclass(frozen=True, repr=False)
 class Composition:
-    """Several releases together; made by :func:`compose`. Nothing is computed before it is asked.
+    """Several releases about the same people; :func:`compose` returns it.
+
+    Bounds are computed when you ask for them.
 
     Attributes:
-        parts: What is released, each with how often.
+        parts: The releases, each with its count.
+
+    >>> compose([(Privacy(epsilon="0.1"), 100)]).releases
+    100
     """
 
     parts: tuple[tuple[Part, int], ...]
 
     @property
     def releases(self) -> int:
-        """How many releases there are."""
+        """The number of releases."""
         return sum(count for _, count in self.parts)
 
     def delta(self, epsilon: Number = 0) -> Fraction:
-        """Return a δ that all releases together are proved to keep at this ε."""
+        """Return a δ that all releases together are proved to satisfy at this ε.
+
+        >>> compose([Privacy(delta="0.1"), Privacy(delta="0.1")]).delta(0)
+        Fraction(19, 100)
+        """
         exact = parse_epsilon(epsilon)
         found = self._above.delta(exact)
         if exact >= self._added:
             return min(found, self._failing)
-        if self._failing < 1 and self._added < _LARGEST:  # as good as what the sums promise
+        if self._failing < 1 and self._added < _LARGEST:  # as good as the added-up guarantee
             found = min(found, part_delta(Privacy(self._added, self._failing), exact).upper)
         return found
 
     def enclose(self, epsilon: Number = 0) -> Interval:
-        """Enclose the smallest δ that all releases together keep at this ε.
+        """Enclose the smallest δ that all releases together satisfy at this ε.
 
-        The lower end is what two fixed neighbors reach: those that are furthest apart in every
-        release, by a law of losses whose curve lies below; of noises that are not symmetric, it is
-        what the others reach, or one of them alone. Of a promise it is what the worst mechanism
-        that keeps it reaches.
+        The lower end is the δ of two fixed neighbors, those furthest apart in every release, by a
+        distribution of losses whose curve lies below. For parts with asymmetric noise it is the δ
+        of the other parts, or of one such part alone. A guarantee counts by the worst mechanism
+        that satisfies it.
         """
         upper, exact = self.delta(epsilon), parse_epsilon(epsilon)
         lower = self._below.delta(exact)
         for part, losses in self._losses.items():
             if losses.below is None:
                 lower = max(lower, part_delta(part, exact).lower)
-        if lower > upper:  # both are proved, so that one of the proofs is wrong
+        if lower > upper:  # both are proved, so one of the proofs is wrong
             raise AssertionError("a lower bound of δ must not exceed the upper one")
         return Interval(lower, upper)
 
     def epsilon(self, delta: Number) -> Fraction:
-        """Return the smallest ε found at which all releases together are proved to keep δ.
+        """Return the smallest ε found at which all releases together are proved to satisfy δ.
 
         Within 2⁻⁴⁰ of the smallest that :meth:`delta` proves.
 
+        Args:
+            delta: 0 ≤ δ < 1.
+
         Raises:
-            InvalidParameter: If no ε suffices, for with more than δ something is told for certain.
+            InvalidParameter: If no ε suffices: with a probability above δ some output reveals a
+                person for certain.
         """
         allowed = parse_rational(delta, "δ")
         if not 0 <= allowed < 1:
             raise InvalidParameter(
                 "δ must be at least 0 and less than 1",
                 got=quote(delta),
-                fix="Give a probability such as '1e-6'.",
+                fix="Use a probability such as '1e-6'.",
             )
         high = self._added if allowed >= self._failing else _LARGEST
         least = self.delta(high)
         if least > allowed:
             raise InvalidParameter(
-                f"no ε is proved to suffice at δ = {format_exact(allowed)}: these releases need at "
-                f"least {_up(least)} whatever ε is",
-                fix="Allow a larger δ.",
+                f"No ε is proved to suffice at δ = {format_short(allowed)}: these releases need "
+                f"at least δ = {format_up(least)} at every ε",
+                fix="Use a larger δ.",
             )
         if self.delta(0) <= allowed:
             return Fraction(0)
@@ -145,67 +159,69 @@ class Composition:
 
     @cached_property
     def basic(self) -> Privacy:
-        """The sums (Σεᵢ, Σδᵢ) of what each release promises by itself.
+        """The sums (Σεᵢ, Σδᵢ) of the guarantees of the releases.
 
-        Valid whatever is chosen after whatever is seen, the promises themselves included, as long
+        Valid for fully adaptive releases, where even the guarantees are chosen on the way, as long
         as the sums stay within it (Rogers, Roth, Ullman and Vadhan 2016, section 3). A profile,
-        which promises nothing, counts as (0, its advantage).
+        which states no guarantee, counts as (0, its advantage).
         """
-        total = sum((delta * count for (_, delta), count in self._promises), Fraction(0))
-        return self._promised(total)
+        total = sum((delta * count for (_, delta), count in self._guarantees), Fraction(0))
+        return self._total(total)
 
     @cached_property
     def simple(self) -> Privacy:
         """(Σεᵢ, 1 − Π(1−δᵢ)): at most :attr:`basic`, and valid as widely.
 
-        For fixed promises Kairouz, Oh and Viswanath 2015, Theorem 3.3; for promises that are chosen
-        on the way, as long as the sum and the product stay within it, docs/theory/composition.md.
+        For fixed guarantees by Kairouz, Oh and Viswanath 2015, Theorem 3.3. For guarantees that are
+        chosen on the way, as long as the sum and the product stay within it, by
+        docs/theory/composition.md.
         """
-        return self._promised(self._failing)
+        return self._total(self._failing)
 
     @property
     def advantage(self) -> Fraction:
-        """δ at ε = 0: how far from blind guessing the best attacker gets, at most."""
+        """The largest advantage of an attacker over blind guessing: δ at ε = 0."""
         return self.delta(0)
 
     def explain(self) -> str:
-        """Say in plain words what all releases together promise, and under which conditions."""
-        guess = format_rounded((1 + self.advantage) * 50, 6, ROUND_CEILING)
+        """Say in plain words what the total guarantee means, and under which conditions."""
         words = [
             f"{self}.",
-            "Someone who sees all answers guesses whether one person is in the data right at most "
-            f"{guess} % of the time.",
-            "This holds also where each question depends on the answers before it, as long as the "
-            "mechanisms, their noise and how many there are were fixed beforehand.",
-            "Where these are chosen on the way, only what is added up holds: ε the sum, and 1 − δ "
-            "the product, over all that was released.",
+            "An attacker who sees all answers guesses correctly whether one person is in the data "
+            f"at most {format_guess(self.advantage)} of the time.",
+            "This also holds if each query depends on the answers before it, as long as the "
+            "mechanisms and their number were fixed beforehand.",
+            "If the mechanisms are chosen on the way, only the added-up guarantee holds: ε is the "
+            "sum, and 1 − δ the product, over all releases.",
         ]
         return " ".join(words)
 
     def __str__(self) -> str:
-        """Say it in one honest line, rounded up, beside what adding up says.
+        """Return the total guarantee in one line, rounded up, with the added-up one.
 
-        At the δ that the added-up promises have, so that the two ε can be compared; at 1e-6 where
-        that δ is 0, or where a profile is among the parts, which has no promise to add up. If that
-        is too small for any ε, at ten times as much, and so on.
+        It is for the δ of the added-up guarantees, so that the two ε can be compared. Where that δ
+        is 0, or where a profile, which has no guarantee to add up, is among the parts, it is for
+        1e-6. If no ε suffices there, it is for the first of 1e-5, 1e-4, … where one does.
         """
         many = f"{self.releases} release{'s' * (self.releases != 1)} together"
-        sums = f"ε = {_up(self._added)} at δ = {_up(self._failing)}"
+        sums = f"ε = {format_up(self._added)}, δ = {format_up(self._failing)}"
         if not self.parts:
             return f"{many}: {sums}"
         shown = self._shown
         if shown >= 1:
-            return f"{many}: δ = {_up(self.delta(0))} at any ε (added up: {sums})"
-        epsilon = _up(self.epsilon(shown))
-        if epsilon == _up(self._added) and (not self._failing or _up(shown) == _up(self._failing)):
-            return f"{many}: {sums} (nothing is gained over adding up)"
-        return f"{many}: ε = {epsilon} at δ = {_up(shown)} (added up: {sums})"
+            return f"{many}: δ = {format_up(self.delta(0))} at any ε (added up: {sums})"
+        epsilon = format_up(self.epsilon(shown))
+        if epsilon == format_up(self._added) and (
+            not self._failing or format_up(shown) == format_up(self._failing)
+        ):
+            return f"{many}: {sums} (the same as added up)"
+        return f"{many}: ε = {epsilon}, δ = {format_up(shown)} (added up: {sums})"
 
     @property
     def _shown(self) -> Fraction:
-        """The δ at which ε is printed; 1 or more where no ε suffices."""
+        """The δ for which ε is printed; 1 or more where no ε suffices."""
         if self._failing and not any(isinstance(part, Profile) for part, _ in self.parts):
-            return Fraction(_up(self._failing))
+            return Fraction(format_up(self._failing))
         shown = _SHOWN
         while shown < 1 and self.delta(_LARGEST) * 2 > shown:
             shown *= 10
@@ -228,33 +244,32 @@ class Composition:
         return self._together(known, above=False)
 
     def _together(self, curves: Mapping[Part, LossCurve], *, above: bool) -> JointLoss:
-        """Gather the curves of all releases; one that alone is not level has a δ of its own."""
+        """Combine the curves of all releases; if only one of them is not level, by its own δ."""
         bent = [part for part, curve in curves.items() if not curve.is_level]
         alone = partial(part_delta, bent[0]) if len(bent) == 1 else None
         known = tuple((curves[part], count) for part, count in self.parts if part in curves)
         return JointLoss(known, above, alone)
 
     @cached_property
-    def _promises(self) -> list[tuple[tuple[Fraction, Fraction], int]]:
-        kinds = {part: part_promise(part) for part, _ in self.parts}
+    def _guarantees(self) -> list[tuple[tuple[Fraction, Fraction], int]]:
+        kinds = {part: part_guarantee(part) for part, _ in self.parts}
         return [(kinds[part], count) for part, count in self.parts]
 
     @cached_property
     def _added(self) -> Fraction:
-        return sum((epsilon * count for (epsilon, _), count in self._promises), Fraction(0))
+        return sum((epsilon * count for (epsilon, _), count in self._guarantees), Fraction(0))
 
     @cached_property
     def _failing(self) -> Fraction:
         """1 − Π(1−δᵢ), exactly where that is short, else from above."""
-        return joint_failure((delta, count) for (_, delta), count in self._promises).upper
+        return joint_failure((delta, count) for (_, delta), count in self._guarantees).upper
 
-    def _promised(self, failing: Fraction) -> Privacy:
-        """Return (Σεᵢ, δ), or refuse where it would promise nothing."""
+    def _total(self, failing: Fraction) -> Privacy:
+        """Return (Σεᵢ, δ), or reject a δ of 1, which is no guarantee."""
         if failing >= 1:
             raise InvalidParameter(
-                "a promise needs δ < 1",
-                got="releases whose δ add up to 1 or more",
-                fix="Ask delta(ε) for what they keep together, or release less.",
+                "These releases have no total guarantee, because their δ add up to 1 or more",
+                fix="Use delta(ε) for their joint δ, or release less.",
             )
         return Privacy(self._added, round_up(failing) if failing else 0)
 
@@ -265,12 +280,8 @@ def _short(number: Fraction, width: Fraction) -> Fraction:
     return Fraction(round(number * parts), parts)
 
 
-def _up(number: Fraction) -> str:
-    return format_rounded(number, 6, ROUND_CEILING)
-
-
 def _read(part: object) -> list[tuple[Part, int]]:
-    """Return what is released and how often, or reject it."""
+    """Return the parts of a release with their counts, or reject it."""
     released, times = part if isinstance(part, tuple) and len(part) == 2 else (part, 1)
     if isinstance(released, Composition):
         found = list(released.parts)
@@ -280,17 +291,17 @@ def _read(part: object) -> list[tuple[Part, int]]:
         found = [(released.composed_as, 1)]
     else:
         raise InvalidParameter(
-            "what is composed must be a mechanism, an answer, a promise, a profile or a "
-            "composition, or a pair of one and how often",
+            "a part must be a mechanism, an answer, a Privacy, a Profile, a Composition, or a "
+            "pair of one of these and a count",
             got=quote(released),
-            fix="Give for instance [mechanism, (Privacy(epsilon=1), 10)].",
+            fix="Use for example [mechanism, (Privacy(epsilon=1), 10)].",
         )
-    repeated = parse_count(times, "how often a part is released", least=1)
+    repeated = parse_count(times, "the count of a part", least=1)
     return [(each, count * repeated) for each, count in found]
 
 
-def part_promise(part: Part) -> tuple[Fraction, Fraction]:
-    """Return the (ε, δ) that a part keeps by itself: of a profile, 0 and its advantage, or 1."""
+def part_guarantee(part: Part) -> tuple[Fraction, Fraction]:
+    """Return the (ε, δ) of a part alone; for a profile, 0 and its advantage."""
     if isinstance(part, Profile):
         return Fraction(0), part.advantage
     privacy = part if isinstance(part, Privacy) else part.privacy
@@ -298,15 +309,15 @@ def part_promise(part: Part) -> tuple[Fraction, Fraction]:
 
 
 def part_losses(part: Part) -> PartLosses:
-    """Return the curves of what a part can lose: of a mechanism, by the noise that it draws."""
+    """Return the privacy loss curves of a part; for a mechanism, those of the noise it samples."""
     if isinstance(part, Privacy):
-        return promise_losses(part)
+        return guarantee_losses(part)
     profile = part if isinstance(part, Profile) else part.profile
     return noise_losses(profile.noise, profile.sensitivity)
 
 
 def part_delta(part: Part, epsilon: Fraction) -> Interval:
-    """Enclose δ(ε) of one part alone; of a promise, that of the worst mechanism that keeps it."""
+    """Enclose δ(ε) of one part; for a guarantee, of the worst mechanism that satisfies it."""
     if not isinstance(part, Privacy):
         return (part if isinstance(part, Profile) else part.profile).enclose(epsilon)
     most, level = exponential(part.epsilon, _BITS), exponential(epsilon, _BITS)

@@ -1,7 +1,7 @@
 """Privacy loss curves: δ enclosed at every e^(ih), and how far chords lie above it.
 
-Each kind of noise says its curve directly, in whole numbers, where asking its profile thousands of
-times would be slow. Only levels e^ε ≥ 1 are needed: the neighbors can be exchanged, so
+Each kind of noise computes its curve directly, in integers, because computing its profile
+thousands of times would be slow. Only levels e^ε ≥ 1 are needed: the neighbors can be exchanged, so
 δ at 1/f is 1 − 1/f + δ(f)/f.
 """
 
@@ -29,7 +29,7 @@ _SETTLED_BITS = 12
 
 
 class LossCurve(ABC):
-    """δ as a function of e^ε ≥ 1, of noise that moves up to some length."""
+    """δ as a function of e^ε ≥ 1, for noise at one sensitivity."""
 
     @abstractmethod
     def heights(self, grid: LossGrid, top: int) -> list[Bracket]:
@@ -38,7 +38,7 @@ class LossCurve(ABC):
     @property
     @abstractmethod
     def infinity_mass(self) -> Interval:
-        """What δ tends to as ε grows."""
+        """The limit of δ for large ε."""
 
     @property
     @abstractmethod
@@ -62,11 +62,11 @@ class LossCurve(ABC):
 
     @property
     def landmark(self) -> Fraction | None:
-        """A loss that the grid had better hit: where the curve has a kink."""
+        """A loss that should lie on the grid, because the curve has a kink there."""
         return self.unit
 
     def settle(self, grid: LossGrid, top: int) -> "tuple[LossCurve, dict[int, int]]":
-        """Return it as the sum of a curve and of wᵢ·(e^(ih) − f)₊, or less, with the whole wᵢ."""
+        """Return it as the sum of a curve and of wᵢ·(e^(ih) − f)₊, or less, with integers wᵢ."""
         del grid, top
         return self, {}
 
@@ -96,9 +96,9 @@ class LossCurve(ABC):
 
 @dataclass(frozen=True)
 class Table(LossCurve):
-    """Finitely many likelihood ratios above 1, each with its probability, and what is impossible.
+    """Finitely many likelihood ratios above 1 with their probabilities, and the infinity mass.
 
-    δ at f is the impossible, and the sum of mass·(1 − f/ratio) over the ratios above f.
+    δ at f is the infinity mass plus the sum of mass·(1 − f/ratio) over the ratios above f.
     """
 
     ratios: tuple[tuple[Fraction, Fraction], ...]
@@ -112,8 +112,8 @@ class Table(LossCurve):
         mass_low = mass_high = less_low = less_high = 0
         found = []
         for low, high in reversed(levels):
-            # Those left out are below the level, so add nothing; those taken in are not below
-            # ``low``, so there no term is negative. Any choice of them gives a lower bound.
+            # Omitted ratios are below the level, so they add nothing. Included ratios are not below
+            # ``low``, so no term is negative. Any choice of ratios gives a lower bound.
             while left and left[-1][0] >= low:
                 _, mass, less = left.pop()
                 mass_low, mass_high = mass_low + grid.below(mass), mass_high + grid.above(mass)
@@ -146,7 +146,7 @@ class Table(LossCurve):
 
     @property
     def infinity_mass(self) -> Interval:
-        """The mass of what a neighbor never puts out."""
+        """The probability of outputs that are impossible for a neighbor."""
         return Interval.exact(self.infinite)
 
     @cached_property
@@ -183,7 +183,7 @@ class Table(LossCurve):
 
     @cached_property
     def landmark(self) -> Fraction | None:
-        """The loss that adds most to the variance: the least of those that are nearly it."""
+        """The loss that adds most to the variance, or the smallest loss very near it."""
         if not self.ratios:
             return None
         main = max(self._logs, key=lambda each: each[1] * each[0] ** 2)[0]
@@ -215,7 +215,7 @@ class Table(LossCurve):
 
 @dataclass(frozen=True)
 class Envelope(LossCurve):
-    """The largest of several curves: one for each move that may be the worst."""
+    """The largest of several curves, one for each shift that may be the worst."""
 
     curves: tuple[Table, ...]
 
@@ -254,11 +254,11 @@ class Envelope(LossCurve):
         return max(self.curves, key=lambda curve: curve.spread)
 
 
-def shape_table(shape: Shape, move: int) -> Table:
-    """Return the likelihood ratios of piecewise constant noise and itself shifted so far."""
+def shape_table(shape: Shape, shift: int) -> Table:
+    """Return the likelihood ratios of piecewise constant noise and the same noise shifted."""
     masses: dict[Fraction, int] = {}
     impossible = 0
-    for height, other, length in shape.overlaps(move):
+    for height, other, length in shape.overlaps(shift):
         if not other:
             impossible += height * length
         elif height > other:
@@ -269,7 +269,7 @@ def shape_table(shape: Shape, move: int) -> Table:
 
 
 def _log(ratio: Fraction) -> float:
-    """Return ln(ratio) for a ratio above 1, well also where it is near 1."""
+    """Return ln(ratio) for a ratio above 1, accurately also near 1."""
     more = ratio - 1
     if more < 1:
         return math.log1p(as_float(more))

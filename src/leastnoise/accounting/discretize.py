@@ -1,4 +1,4 @@
-"""From a curve to losses on a grid whose curve lies above it, or below it.
+"""Discretize a curve: losses on a grid whose curve lies above it, or below it.
 
 Above: the chords between the values at e^(ih) ("connect the dots": Doroshenko, Ghazi, Kamath, Kumar
 and Manurangsi 2022). Below: the values less what chords can lie above the curve, and of these the
@@ -15,28 +15,27 @@ from math import lcm
 from leastnoise.accounting.curves import LossCurve
 from leastnoise.accounting.privacy_loss import Losses, LossGrid, multiply
 
-# How fine the grid is: the standard deviation of one loss is so many steps, or fewer where all
-# losses together would then have more nodes than that; but hardly fewer than the second number.
+# Steps of the grid to the standard deviation of one loss; fewer where all losses together would
+# then have more than _NODES nodes; but hardly fewer than _FEWEST_STEPS.
 _STEPS = 192
 _FEWEST_STEPS = 8
 _NODES = 1 << 14
 _MOST_NODES = 1 << 16
-# No single release is looked at beyond so many steps, or beyond this loss: what is, counts as
-# impossible for a neighbor.
+# Losses of a release beyond this many steps, or beyond this loss, count as infinite.
 _MOST_STEPS = 1 << 13
 _LARGEST_LOSS = 256.0
 _COMMON = 64
 _NEAR = 1e-12
 _GUARD_BITS = 56
 _HAIR_BITS = 32
-# The curve from below is lowered by so many units before slopes are rounded.
+# Units by which the curve from below is lowered before slopes are rounded.
 _MARGIN_BITS = 24
 _FEW = 16
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The grid for some releases, and how much may be spared at the ends of a law on it."""
+    """The grid for some releases, and the mass that may be trimmed at the ends."""
 
     grid: LossGrid
     depth: int
@@ -44,9 +43,9 @@ class Plan:
 
 
 def choose_grid(curves: Mapping[LossCurve, int], bits: int) -> Plan | None:
-    """Choose the grid for δ down to 2^−bits: floats propose, for any grid gives proved bounds.
+    """Choose the grid for δ down to 2^−bits, in floats: every grid gives proved bounds.
 
-    None if nothing finite is lost, or more than can be told apart.
+    None if there is no finite loss, or losses are too large to be distinguished.
     """
     total = sum(curves.values())
     depth = bits + 16 + total.bit_length()
@@ -59,24 +58,24 @@ def choose_grid(curves: Mapping[LossCurve, int], bits: int) -> Plan | None:
     single = math.sqrt(variance / total)
     coarse = min(width / _NODES, max(single / _FEWEST_STEPS, width / _MOST_NODES))
     step = _step(curves, max(single / _STEPS, coarse), width)
-    # Cells are told apart by e^h − 1, however small the step is.
+    # Enough digits to distinguish cells by e^h − 1, however small the step is.
     narrow = max(0, (1 / step).__ceil__().bit_length())
     digits = depth + _GUARD_BITS + int(1.5 * max(reaches.values())) + 2 + narrow
-    # A hair less, so that what the grid is to hit surely does not lie below its place on it.
+    # Slightly less, so that a landmark certainly does not lie below its place on the grid.
     grid = LossGrid(step * (1 - Fraction(1, 1 << (digits - _HAIR_BITS))), digits)
     return Plan(grid, depth, 1 << max(0, digits - depth))
 
 
 def compose_losses(curves: Mapping[LossCurve, int], plan: Plan, *, above: bool) -> Losses | None:
-    """Return the law of all losses together, rounded up or down; None if none is known."""
-    laws = []
+    """Return the distribution of the total loss, rounded up or down; None if none is known."""
+    composed = []
     for curve, count in curves.items():
         top = math.ceil(_reach(curve, plan.depth) / float(plan.grid.step) - _NEAR)
-        make = law_above if above else law_below
+        make = losses_above if above else losses_below
         one = make(curve, plan.grid, min(max(top, 0), _MOST_STEPS))
-        if one is not None:  # leaving out a release can only lower what is lost
-            laws.append(one.power(count, plan.spared))
-    return multiply(laws, plan.spared) if laws else None
+        if one is not None:  # omitting a release can only lower the loss
+            composed.append(one.power(count, plan.spared))
+    return multiply(composed, plan.spared) if composed else None
 
 
 def _reach(curve: LossCurve, depth: int) -> float:
@@ -87,7 +86,7 @@ def _reach(curve: LossCurve, depth: int) -> float:
 
 
 def _step(curves: Mapping[LossCurve, int], wanted: float, width: float) -> Fraction:
-    """Return a step that hits what the curves ask to be hit, near the one that is wanted.
+    """Return a step near the wanted one, with the landmarks of the curves on the grid.
 
     Where all losses of all releases are multiples of one number, that number, if it is not so small
     that there would be very many nodes.
@@ -120,8 +119,8 @@ def _common(marks: list[Fraction]) -> Fraction | None:
     return marks[0] / parts if parts <= _COMMON**2 else None
 
 
-def law_above(curve: LossCurve, grid: LossGrid, top: int) -> Losses:
-    """Return the law whose curve runs along chords, each of its masses rounded up.
+def losses_above(curve: LossCurve, grid: LossGrid, top: int) -> Losses:
+    """Return the distribution whose curve runs along chords, each mass rounded up.
 
     At i·h > 0 it has [δ((i+1)h) − (1+F)·δ(ih) + F·δ((i−1)h)] / (F−1) with F = e^h, at −i·h that
     times e^−ih, and at infinity the last value.
@@ -134,7 +133,7 @@ def law_above(curve: LossCurve, grid: LossGrid, top: int) -> Losses:
 
 
 def chord_masses(grid: LossGrid, heights: list[tuple[int, int]]) -> list[int]:
-    """Return the masses at 0, h, … of the law whose curve runs along chords, from above."""
+    """Return the masses at 0, h, … of the curve that runs along chords, from above."""
     low, high = grid.factor
     one, bits, top = grid.one, grid.bits, len(heights) - 1
     if not top:
@@ -152,8 +151,8 @@ def chord_masses(grid: LossGrid, heights: list[tuple[int, int]]) -> list[int]:
     return masses
 
 
-def law_below(curve: LossCurve, grid: LossGrid, top: int) -> Losses | None:
-    """Return a law on the grid whose curve is proved to lie below, or None if none is found."""
+def losses_below(curve: LossCurve, grid: LossGrid, top: int) -> Losses | None:
+    """Return losses on the grid whose curve is proved to lie below, or None if none is found."""
     if not top:
         infinite = grid.scaled(curve.infinity_mass)[0]
         return Losses(grid, 0, [grid.one - infinite], infinite, above=False)
@@ -200,7 +199,7 @@ def _chords_below_rest(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
         lower = heights[-2][0] - end - (heights[-1][1] - last)
         values[-2:] = [min(values[-2], lower), last]
     if last - last // _FEW <= min(values):
-        last = min(last, *values)  # what is impossible may be taken for a little less
+        last = min(last, *values)  # a smaller infinity mass gives a lower curve
     # From where a value would lie below the last one, and from one cell before, all are the last:
     # a value may be lowered, but not raised.
     short = next((i for i, value in enumerate(values) if value < last), top + 1)
@@ -208,7 +207,7 @@ def _chords_below_rest(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
 
 
 def _hull_masses(grid: LossGrid, levels: list[int], values: list[int]) -> list[int]:
-    """Return masses whose curve is the largest convex one below some values, or a hair less.
+    """Return masses whose curve is the largest convex one below some values, or slightly less.
 
     Slopes are rounded, so nothing is proved here: the caller checks the curve.
     """

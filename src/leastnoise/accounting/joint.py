@@ -16,16 +16,16 @@ from leastnoise.core.noise import Gaussian
 
 _HALF = Fraction(1, 2)
 _BITS = 320
-# δ is told from 0 down to 2^−100, which is below 1e-30; below, once more with digits for 2^−400.
+# δ is computed down to 2^−100, which is below 1e-30; if it is smaller, again down to 2^−400.
 _LEVELS = (100, 400)
 _GUARD_BITS = 8
 
 
 @dataclass(frozen=True)
 class JointLoss:
-    """The loss curves of all releases, with how often each is used: from above, or from below.
+    """The loss curves of all releases with their counts: from above, or from below.
 
-    ``alone`` answers where there is but one release whose curve is neither level nor Gaussian.
+    ``alone`` encloses δ where a single release has a curve that is neither level nor Gaussian.
     """
 
     curves: tuple[tuple[LossCurve, int], ...]
@@ -55,10 +55,10 @@ class JointLoss:
 
     @cached_property
     def _sorted(self) -> dict[LossCurve, int]:
-        """The other curves: equal ones gathered, and all Gaussian ones as one.
+        """The other curves: equal ones counted, and all Gaussian ones as one.
 
-        Turn the axes so that one points along the move: there is one Gaussian noise moved by the
-        root of the sum of squares, and others that do not move (Dong, Roth and Su 2022,
+        Turn the axes so that one points along the shift: there is one Gaussian noise shifted by
+        the root of the sum of squares, and others that are not shifted (Dong, Roth and Su 2022,
         Corollary 3.3).
         """
         found: dict[LossCurve, int] = {}
@@ -71,7 +71,7 @@ class JointLoss:
         if squared.upper:
             found[Normal(squared)] = 1
 
-        # In an order of their own, so that the order they were given in does not matter.
+        # In a fixed order, so that the order of the releases does not matter.
         def order(item: tuple[LossCurve, int]) -> tuple[str, float, float, int]:
             return type(item[0]).__name__, item[0].farthest, item[0].spread, item[1]
 
@@ -82,34 +82,34 @@ class JointLoss:
         only = next(iter(self._sorted)) if sum(self._sorted.values()) == 1 else None
         ends = None
         if isinstance(only, Normal):
-            ends = Profile(Gaussian(1), sensitivity=self._move(only)).enclose(epsilon)
+            ends = Profile(Gaussian(1), sensitivity=self._shift(only)).enclose(epsilon)
         elif only is not None and self.alone is not None:
             ends = self.alone(epsilon)
         if ends is not None:
             return ends.upper if self.above else ends.lower
         found = Fraction(1 if self.above else 0)
         for bits in _LEVELS:
-            law = self._law(bits)
-            if law is None:
+            losses = self._losses(bits)
+            if losses is None:
                 break
-            found = law.delta(epsilon)
+            found = losses.delta(epsilon)
             if found * (1 << (bits - _GUARD_BITS)) > 1:
                 break
         return found
 
-    def _move(self, curve: Normal) -> Fraction:
+    def _shift(self, curve: Normal) -> Fraction:
         if self.above:
             return power(curve.squared.upper, _HALF).upper
         return power(curve.squared.lower, _HALF).lower
 
-    def _law(self, bits: int) -> Losses | None:
-        """Return the law of the losses that tells δ from 0 down to 2^−bits."""
-        if bits not in self._laws:
+    def _losses(self, bits: int) -> Losses | None:
+        """Return the distribution of the losses, fine enough for δ down to 2^−bits."""
+        if bits not in self._known_losses:
             plan = choose_grid(self._sorted, bits)
             found = None if plan is None else compose_losses(self._sorted, plan, above=self.above)
-            self._laws[bits] = found
-        return self._laws[bits]
+            self._known_losses[bits] = found
+        return self._known_losses[bits]
 
     @cached_property
-    def _laws(self) -> dict[int, Losses | None]:
+    def _known_losses(self) -> dict[int, Losses | None]:
         return {}

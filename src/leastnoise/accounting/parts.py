@@ -35,11 +35,11 @@ class PartLosses:
     below: LossCurve | None
 
 
-def promise_losses(privacy: Privacy) -> PartLosses:
-    """Return the curve of the worst mechanism that keeps a promise.
+def guarantee_losses(privacy: Privacy) -> PartLosses:
+    """Return the curve of the worst mechanism that satisfies a guarantee.
 
-    It says all with probability δ, and else the truth with odds e^ε : 1; whatever keeps (ε, δ) can
-    be had from it by post-processing (Kairouz, Oh and Viswanath 2015).
+    It reveals everything with probability δ, and otherwise the truth with odds e^ε : 1. Every
+    mechanism that satisfies (ε, δ) is a post-processing of it (Kairouz, Oh and Viswanath 2015).
     """
 
     def table(factor: Fraction) -> Table:
@@ -54,9 +54,9 @@ def promise_losses(privacy: Privacy) -> PartLosses:
 def noise_losses(noise: Noise, sensitivity: Fraction) -> PartLosses:
     """Return the curves of noise, for shifts up to ``sensitivity``: by its kind."""
     raise Unsupported(
-        "what noise loses is known of the noises of leastnoise",
-        got=f"{noise!r} at a sensitivity of {format_exact(sensitivity)}",
-        fix="Give one of them.",
+        "Privacy losses are known only for noise of leastnoise",
+        got=f"{noise!r} at sensitivity {format_exact(sensitivity)}",
+        fix="Use a noise of leastnoise.noise.",
     )
 
 
@@ -74,7 +74,7 @@ def _(noise: PiecewiseNoise | FiniteLatticeNoise, sensitivity: Fraction) -> Part
     mirrored = shape.mirrored()
     symmetric = _place_pieces(mirrored) == _place_pieces(shape)
     shapes = [shape] if symmetric else [shape, mirrored]
-    tables = dict.fromkeys(shape_table(each, move) for each in shapes for move in each.moves)
+    tables = dict.fromkeys(shape_table(each, shift) for each in shapes for shift in each.shifts)
     # A pair that its mirror image exchanges has a curve that is known from f ≥ 1 alone.
     return PartLosses(Envelope(tuple(tables)), longest if symmetric else None)
 
@@ -129,11 +129,11 @@ def _(noise: Laplace | TruncatedLaplace, sensitivity: Fraction) -> PartLosses:
 
 @noise_losses.register
 def _(noise: Rounded, sensitivity: Fraction) -> PartLosses:
-    # Rounding is post-processing; and what is rounded tells at least as much as the same noise on
-    # the line moved by one step less (docs/theory/composition.md).
-    move = sensitivity // noise.step * noise.step
-    if move <= 0:  # nothing moves
+    # Rounding is post-processing; and rounded noise reveals at least as much as the same noise on
+    # the line shifted by one step less (docs/theory/composition.md).
+    shift = sensitivity // noise.step * noise.step
+    if shift <= 0:  # there is no shift
         return PartLosses(Table((), Fraction(0)), Table((), Fraction(0)))
-    above = noise_losses(noise.noise, move).above
-    below = noise_losses(noise.noise, move - noise.step).below if move > noise.step else None
+    above = noise_losses(noise.noise, shift).above
+    below = noise_losses(noise.noise, shift - noise.step).below if shift > noise.step else None
     return PartLosses(above, below)

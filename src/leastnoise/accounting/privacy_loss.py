@@ -14,7 +14,7 @@ from itertools import accumulate
 
 from leastnoise.core.exact import Interval, exponential, product
 
-# e^h is known to so many binary digits more than are kept.
+# Guard digits of e^h.
 _GUARD_BITS = 24
 
 Bracket = tuple[int, int]
@@ -34,16 +34,16 @@ class LossGrid:
 
     @cached_property
     def factor(self) -> Bracket:
-        """Whole numbers around e^step, times 2^bits."""
+        """Integers around e^step, times 2^bits."""
         return self.scaled(exponential(self.step, self.bits + _GUARD_BITS))
 
     @cached_property
     def fall(self) -> Bracket:
-        """Whole numbers around e^−step, times 2^bits."""
+        """Integers around e^−step, times 2^bits."""
         return self.scaled(exponential(-self.step, self.bits + _GUARD_BITS))
 
     def scaled(self, number: Interval) -> Bracket:
-        """Return whole numbers around a number times 2^bits."""
+        """Return integers around a number times 2^bits."""
         return self.below(number.lower), self.above(number.upper)
 
     def below(self, number: Fraction) -> int:
@@ -55,7 +55,7 @@ class LossGrid:
         return -((-number.numerator << self.bits) // number.denominator)
 
     def powers(self, base: Bracket, count: int) -> list[Bracket]:
-        """Return whole numbers around base⁰, base¹, … base^count, times 2^bits."""
+        """Return integers around base⁰, base¹, … base^count, times 2^bits."""
         low = high = self.one
         found = [(low, high)]
         for _ in range(count):
@@ -68,9 +68,9 @@ class LossGrid:
 class Losses:
     """Masses at the losses first·h, (first + 1)·h, … and at infinity, in units of 2^−bits.
 
-    ``above`` says to which side everything is rounded: then δ(ε) is a proved upper bound for what
-    was composed, else a proved lower bound. Masses need not add up to 1: more of them only makes
-    δ larger, at every ε and for everything composed with it; fewer only smaller.
+    ``above`` is the side to which everything is rounded: if true, δ(ε) is a proved upper bound for
+    the composition, otherwise a proved lower bound. Masses need not add up to 1: more mass only
+    makes δ larger, at every ε and for everything composed with it; less mass only smaller.
     """
 
     grid: LossGrid
@@ -80,7 +80,7 @@ class Losses:
     above: bool
 
     def times(self, other: "Losses", spared: int) -> "Losses":
-        """Return the law of the sum of two losses, without up to ``spared`` at either end."""
+        """Return the distribution of the sum of two losses, trimmed by ``spared`` at either end."""
         totals = sum(self.masses), sum(other.masses) + other.infinite
         infinite = self._kept(self.infinite * totals[1] + totals[0] * other.infinite)
         exact = product(self.masses, self.masses if other is self else other.masses)
@@ -89,7 +89,7 @@ class Losses:
         return Losses(self.grid, first, masses, infinite, self.above).trim(spared)
 
     def power(self, count: int, spared: int) -> "Losses":
-        """Return the law of the sum of ``count`` ≥ 1 such losses, by squaring."""
+        """Return the distribution of the sum of ``count`` ≥ 1 such losses, by squaring."""
         if count == 1:
             return self
         half = self.power(count // 2, spared)
@@ -97,10 +97,10 @@ class Losses:
         return square.times(self, spared) if count % 2 else square
 
     def trim(self, spared: int) -> "Losses":
-        """Return it on fewer losses: those at the ends that together hold ``spared`` at the most.
+        """Return it without the losses at either end that hold at most ``spared``.
 
-        Rounded up, what lies beyond the highest goes to infinity and what lies before the lowest
-        goes up to it; rounded down, both are left out.
+        Rounded up, mass beyond the highest loss goes to infinity, and mass before the lowest loss
+        goes up to it. Rounded down, both are omitted.
         """
         masses = self.masses
         before = _few(masses, spared)
@@ -133,9 +133,9 @@ class Losses:
 
     @cached_property
     def _beyond(self) -> list[tuple[int, int]]:
-        """For −1, 0, … the mass beyond that index, and it times e^−(how far beyond), rounded off.
+        """For −1, 0, … the mass beyond that index, and the same times e^−distance, rounded.
 
-        The latter is taken away: down where δ is to be an upper bound, else up.
+        The latter is subtracted, so it is rounded down if δ is an upper bound, and otherwise up.
         """
         shrink = self.grid.fall[0 if self.above else 1]
         found, mass, less = [(0, 0)], 0, 0
@@ -150,9 +150,9 @@ class Losses:
         return -(-exact >> self.grid.bits) if self.above else exact >> self.grid.bits
 
 
-def multiply(laws: list[Losses], spared: int) -> Losses:
-    """Return the law of the sum of one or more losses: always of the two shortest laws first."""
-    waiting = [(len(law.masses), i, law) for i, law in enumerate(laws)]
+def multiply(parts: list[Losses], spared: int) -> Losses:
+    """Return the distribution of the sum of one or more losses, the shortest two first."""
+    waiting = [(len(part.masses), i, part) for i, part in enumerate(parts)]
     heapify(waiting)
     while len(waiting) > 1:
         (_, i, first), (_, _, second) = heappop(waiting), heappop(waiting)

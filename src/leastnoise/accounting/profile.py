@@ -1,4 +1,4 @@
-"""The privacy profile δ(ε) of a noise, over every move of the true answer up to Δ."""
+"""The privacy profile δ(ε) of noise, over every shift of the true answer up to Δ."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -18,10 +18,18 @@ from leastnoise.errors import InvalidParameter
 
 @dataclass(frozen=True, init=False)
 class Profile:
-    """How private a noise is at sensitivity Δ: δ(ε) = sup over |d| ≤ Δ of H_ε(P, P + d).
+    """The privacy profile of noise: the smallest δ for each ε, at one sensitivity.
 
-    H_ε(P, Q) = sup over S of P(S) − e^ε·Q(S). For piecewise constant noise exact at ε = 0, else an
-    enclosure whose upper end counts; for smooth noise always an enclosure.
+    δ(ε) = sup over |d| ≤ Δ of H_ε(P, P + d), where H_ε(P, Q) = sup over S of P(S) − e^ε·Q(S). For
+    piecewise constant noise it is exact at ε = 0. Otherwise, and always for smooth noise, it is
+    enclosed, and its upper end counts.
+
+    Args:
+        noise: The noise distribution.
+        sensitivity: Δ > 0, the largest shift of the true answer.
+
+    Raises:
+        InvalidParameter: If ``noise`` is not a :class:`~leastnoise.noise.Noise`, or Δ ≤ 0.
 
     >>> from leastnoise.noise import Uniform
     >>> Profile(Uniform(5), sensitivity=1).delta(0)
@@ -35,13 +43,19 @@ class Profile:
     def __init__(self, noise: Noise, *, sensitivity: Number) -> None:
         if not isinstance(noise, Noise):
             raise InvalidParameter(
-                "a profile is of a noise", got=quote(noise), fix="Give for instance Uniform(5)."
+                "noise must be a Noise",
+                got=quote(noise),
+                fix="Use for example Uniform(5).",
             )
         object.__setattr__(self, "noise", noise)
         object.__setattr__(self, "sensitivity", parse_positive(sensitivity, "sensitivity"))
 
     def delta(self, epsilon: Number = 0) -> Fraction:
-        """Return δ(ε): exact where it is rational, else a proved upper bound within 2⁻⁶⁰ or so."""
+        """Return δ(ε): exact where it is rational, else an upper bound within about 2⁻⁶⁰.
+
+        Args:
+            epsilon: ε ≥ 0. Default: 0.
+        """
         return self.enclose(epsilon).upper
 
     def enclose(self, epsilon: Number = 0) -> Interval:
@@ -53,27 +67,28 @@ class Profile:
         return self.worst(factor)[0]
 
     def worst(self, factor: Fraction = Fraction(1)) -> tuple[Fraction, Fraction]:
-        """Return δ at a factor e^ε ≥ 0 and the move that reaches it (nearly, where atoms meet)."""
-        exact = parse_rational(factor, "a factor")
+        """Return δ at a factor e^ε ≥ 0 and the worst shift (where atoms meet, one near it)."""
+        exact = parse_rational(factor, "factor")
         if exact < 0:
             raise InvalidParameter(
-                "a factor must be at least 0", got=quote(factor), fix="Give e^ε as a rational."
+                "factor must be 0 or more",
+                got=quote(factor),
+                fix="Use e^ε as a rational.",
             )
-        reached, move = self._curve.worst(Level.of(exact))
-        return reached.upper, move
+        reached, shift = self._curve.worst(Level.of(exact))
+        return reached.upper, shift
 
     @property
     def advantage(self) -> Fraction:
-        """δ(0): how far from blind guessing the best attacker gets."""
+        """The largest advantage of an attacker over blind guessing: δ(0)."""
         return self.at_factor(Fraction(1))
 
     @property
     def infinity_mass(self) -> Fraction:
-        """The largest probability of an output that is impossible for a neighbor.
+        """The largest probability of a revealing output, which is impossible for a neighbor.
 
-        What δ(ε) tends to as ε grows: with this probability an output proves which of the two it
-        was. Exact for piecewise constant noise, else a proved upper bound; 0 for noise without a
-        largest size.
+        The limit of δ(ε) for large ε. Exact for piecewise constant noise, else a proved upper
+        bound; 0 for unbounded noise.
 
         >>> from leastnoise.noise import Uniform
         >>> Profile(Uniform(5), sensitivity=1).infinity_mass
@@ -82,34 +97,40 @@ class Profile:
         return infinity_mass(self._curve)
 
     def tradeoff(self, fpr: Number) -> Fraction:
-        """Return a false negative rate that no attacker with this false positive rate undercuts.
+        """Return the smallest false negative rate of an attacker with this false positive rate.
+
+        Args:
+            fpr: The false positive rate, from 0 to 1.
 
         The best bound that the profile gives: sup over e^ε ≥ 0 of 1 − δ(ε) − e^ε·fpr, exactly for
         piecewise constant noise, else from below (Wasserman and Zhou 2010; Dong, Roth and Su 2022,
         Proposition 2.12).
         """
-        rate = parse_rational(fpr, "a false positive rate")
+        rate = parse_rational(fpr, "fpr")
         if not 0 <= rate <= 1:
             raise InvalidParameter(
-                "a false positive rate must lie between 0 and 1",
+                "fpr must be between 0 and 1",
                 got=quote(fpr),
-                fix="Give a probability.",
+                fix="Use a false positive rate such as 0.05.",
             )
         return tradeoff(self._curve, rate)
 
     def renyi(self, order: Number) -> Fraction | float:
-        """Return the largest Rényi divergence of an order > 1 over all moves up to Δ.
+        """Return the largest Rényi divergence of an order over all shifts up to Δ.
+
+        Args:
+            order: The order of the divergence, above 1.
 
         Exact where it is rational, else a proved upper bound; ``math.inf`` where some output is
         impossible for a neighbor. Rényi differential privacy of this order is that of Mironov
         (2017), Definition 4.
         """
-        exact = parse_rational(order, "an order")
+        exact = parse_rational(order, "order")
         if exact <= 1:
             raise InvalidParameter(
-                "the order of a Rényi divergence must be greater than 1",
+                "order must be greater than 1",
                 got=quote(order),
-                fix="Give for instance 2.",
+                fix="Use for example 2.",
             )
         return renyi(self._curve, exact)
 
@@ -122,12 +143,16 @@ def parse_epsilon(epsilon: Number) -> Fraction:
     """Return an ε ≥ 0 as an exact rational, or reject it."""
     exact = parse_rational(epsilon, "ε")
     if exact < 0:
-        raise InvalidParameter("ε must be 0 or more", got=quote(epsilon), fix="Give one.")
+        raise InvalidParameter(
+            "ε must be 0 or more",
+            got=quote(epsilon),
+            fix="Use for example 0.5.",
+        )
     return exact
 
 
 class Released(Protocol):
-    """A mechanism, as far as composition needs it."""
+    """The interface of mechanisms that composition uses."""
 
     @property
     def privacy(self) -> Privacy:

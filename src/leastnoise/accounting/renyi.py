@@ -27,7 +27,7 @@ def renyi(curve: Curve, order: Fraction) -> Fraction | float:
 
 @renyi.register
 def _renyi_of_pieces(curve: PiecewiseCurve, order: Fraction) -> Fraction | float:
-    """Return infinity, for some output is impossible for a neighbor; 0 if nothing moves."""
+    """Return infinity, because some output is impossible for a neighbor; 0 without a shift."""
     return math.inf if infinity_mass(curve) else _renyi_of_ratios({Fraction(1): Fraction(1)}, order)
 
 
@@ -40,34 +40,35 @@ def _renyi_of_staircase(curve: StaircaseCurve, order: Fraction) -> Fraction | fl
 @renyi.register
 def _renyi_of_log_concave(curve: LogConcaveCurve, order: Fraction) -> Fraction | float:
     """Return the divergence of the noise on the line: rounding can only make it less."""
-    return _smooth_renyi(curve.noise, curve.move, order) if curve.move else Fraction(0)
+    return _smooth_renyi(curve.noise, curve.shift, order) if curve.shift else Fraction(0)
 
 
 @singledispatch
-def _smooth_renyi(noise: LogConcave, move: Fraction, order: Fraction) -> Fraction | float:
-    """Return D(P moved, P) of an order > 1: exact or from above; infinite for a largest size.
+def _smooth_renyi(noise: LogConcave, shift: Fraction, order: Fraction) -> Fraction | float:
+    """Return D(P + d, P) of an order > 1: exact or from above; infinite for bounded noise.
 
-    D = ln E (p(X)/p(X − d))^(order − 1) / (order − 1), X drawn from p (Mironov 2017, Definition 3).
+    D = ln E (p(X)/p(X − d))^(order − 1) / (order − 1), X sampled from p (Mironov 2017,
+    Definition 3).
     """
     if not isinstance(noise.radius, float):
         return math.inf  # some outputs of each are impossible for the other
     raise Unsupported(
-        "a Rényi divergence is known for Laplace, Gaussian and staircase noise",
-        got=f"{noise!r}, a move of {format_exact(move)} and the order {format_exact(order)}",
-        fix="Ask its profile for δ(ε) instead.",
+        "Rényi divergences are known only for Laplace, Gaussian and staircase noise",
+        got=f"{noise!r} at shift {format_exact(shift)} and order {format_exact(order)}",
+        fix="Use its profile instead.",
     )
 
 
 @_smooth_renyi.register
-def _(noise: Gaussian, move: Fraction, order: Fraction) -> Fraction | float:
+def _(noise: Gaussian, shift: Fraction, order: Fraction) -> Fraction | float:
     # Mironov 2017, Proposition 7.
-    return order * (move / noise.sigma) ** 2 / 2
+    return order * (shift / noise.sigma) ** 2 / 2
 
 
 @_smooth_renyi.register
-def _(noise: Laplace, move: Fraction, order: Fraction) -> Fraction | float:
+def _(noise: Laplace, shift: Fraction, order: Fraction) -> Fraction | float:
     # Mironov 2017, Proposition 6, divided by its larger exponential.
-    apart, twice = move / noise.scale, 2 * order - 1
+    apart, twice = shift / noise.scale, 2 * order - 1
 
     def mean(bits: int) -> Interval:
         small = _small_power(Interval.exact(-twice * apart), bits)

@@ -14,13 +14,13 @@ from leastnoise.core.profile import Level
 _ZERO = Fraction(0)
 _BITS = 320
 _GUARD_BITS = 24
-# The variance of a loss is proposed from so many cells.
+# Cells from which the variance of a loss is estimated.
 _CELLS = 64
 
 
 @dataclass(frozen=True)
 class Decaying(LossCurve):
-    """Laplace noise, cut off or not, moved by d: 1 + c₀·(1 + f) − c₁·√f up to a level, then flat.
+    """Laplace noise, truncated or not: 1 + c₀·(1 + f) − c₁·√f up to a level, then flat, at shift d.
 
     With b the scale, A the cut and κ = e^(−A/b), or 0 without a cut: c₁ = e^(−d/2b)/(1−κ) and
     c₀ = κ/2(1−κ); the level is e to the smaller of d/b and (2A − d)/b, and beyond it δ is
@@ -28,12 +28,12 @@ class Decaying(LossCurve):
     """
 
     noise: Laplace | TruncatedLaplace
-    move: Fraction
+    shift: Fraction
 
     @cached_property
     def level(self) -> Fraction:
         """The largest finite loss; 0 if there is none."""
-        steep, radius = self.move / self.noise.scale, self.noise.radius
+        steep, radius = self.shift / self.noise.scale, self.noise.radius
         if isinstance(radius, float):
             return steep
         return max(_ZERO, min(steep, 2 * radius / self.noise.scale - steep))
@@ -85,7 +85,7 @@ class Decaying(LossCurve):
     def _constants(self, grid: LossGrid) -> tuple[Bracket, Bracket]:
         """Enclose c₀ and c₁."""
         bits = grid.bits + _GUARD_BITS
-        fallen = decay(self.move / (2 * self.noise.scale), bits)
+        fallen = decay(self.shift / (2 * self.noise.scale), bits)
         radius = self.noise.radius
         if isinstance(radius, float):
             return (0, 0), grid.scaled(fallen)
@@ -96,7 +96,7 @@ class Decaying(LossCurve):
     @cached_property
     def infinity_mass(self) -> Interval:
         """P(X < d − A), or 0 without a cut."""
-        return _infinity_mass(self.noise, self.move)
+        return _infinity_mass(self.noise, self.shift)
 
     @property
     def is_level(self) -> bool:
@@ -111,7 +111,7 @@ class Decaying(LossCurve):
     @cached_property
     def spread(self) -> float:
         """The variance of what Laplace noise without a cut loses, added up over cells."""
-        steep = as_float(self.move / self.noise.scale)
+        steep = as_float(self.shift / self.noise.scale)
         inner = [
             (steep * (1 - (2 * i + 1) / _CELLS), math.exp(-steep * i / _CELLS))
             for i in range(_CELLS)
@@ -130,7 +130,7 @@ class Decaying(LossCurve):
 
 @dataclass(frozen=True)
 class Normal(LossCurve):
-    """Gaussian noise of standard deviation 1 moved by μ, for a μ² in an interval."""
+    """Gaussian noise of standard deviation 1 shifted by μ, for a μ² in an interval."""
 
     squared: Interval
     infinity_mass = Interval.exact(0)
@@ -142,7 +142,7 @@ class Normal(LossCurve):
 
     @property
     def is_level(self) -> bool:
-        """Whether nothing moves."""
+        """Whether there is no shift."""
         return not self.squared.upper
 
     @property
@@ -159,32 +159,32 @@ class Evaluated(LossCurve):
     """
 
     noise: Smooth
-    move: Fraction
-    is_level = False  # for all that is known
+    shift: Fraction
+    is_level = False  # it is not known to be
     farthest = math.inf
 
     def heights(self, grid: LossGrid, top: int) -> list[Bracket]:
         """Enclose δ at each loss."""
-        curve = self.noise.curve(self.move)
+        curve = self.noise.curve(self.shift)
         return [grid.scaled(curve.worst(Level.at(i * grid.step))[0]) for i in range(top + 1)]
 
     @cached_property
     def infinity_mass(self) -> Interval:
         """P(X < d − A) for a maximum size A, or 0 without one."""
-        return _infinity_mass(self.noise, self.move)
+        return _infinity_mass(self.noise, self.shift)
 
     @cached_property
     def spread(self) -> float:
         """The variance of the finite losses, from the densities at evenly spaced quantiles."""
         places = [self.noise.quantile(Fraction(2 * i + 1, 2 * _CELLS)) for i in range(_CELLS)]
-        pairs = [[self.noise.density(abs(x), 64) for x in (at, at - self.move)] for at in places]
+        pairs = [[self.noise.density(abs(x), 64) for x in (at, at - self.shift)] for at in places]
         losses = [as_log(one.middle / other.middle) for one, other in pairs if other.lower]
         mean = math.fsum(losses) / max(1, len(losses))
         return math.fsum((loss - mean) ** 2 for loss in losses) / max(1, len(losses))
 
 
-def _infinity_mass(noise: Smooth, move: Fraction) -> Interval:
+def _infinity_mass(noise: Smooth, shift: Fraction) -> Interval:
     radius = noise.radius
     if isinstance(radius, float):
         return Interval.exact(0)
-    return noise.below(move - radius, _BITS)
+    return noise.below(shift - radius, _BITS)

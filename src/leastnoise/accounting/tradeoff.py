@@ -1,4 +1,4 @@
-"""Trade-offs and impossible outputs, for each kind of curve."""
+"""Trade-offs and revealing outputs, for each kind of curve."""
 
 from fractions import Fraction
 from functools import singledispatch
@@ -27,8 +27,8 @@ def tradeoff(curve: Curve, rate: Fraction) -> Fraction:
 
 @singledispatch
 def infinity_mass(curve: Curve) -> Fraction:
-    """Return the largest probability of what a neighbor never puts out: or from above."""
-    raise TypeError(f"what is impossible is not known of {type(curve).__name__}")
+    """Return the largest probability of outputs that are impossible for a neighbor, or a bound."""
+    raise TypeError(f"{type(curve).__name__} has no known infinity mass")
 
 
 def _height_ratios(shape: Shape) -> list[Fraction]:
@@ -36,9 +36,9 @@ def _height_ratios(shape: Shape) -> list[Fraction]:
     heights = {h for _, _, h in shape.pieces}
     if len(heights) ** 2 > _MOST_RATIOS:
         raise InvalidParameter(
-            f"a trade-off may compare at most {_MOST_RATIOS} pairs of heights",
+            f"a trade-off must take at most {_MOST_RATIOS} pairs of heights",
             got=f"{len(heights)} different heights",
-            fix="Give fewer.",
+            fix="Use fewer heights.",
         )
     return sorted({Fraction(h, g) for h in heights for g in heights})
 
@@ -59,13 +59,13 @@ def _tradeoff_of_pieces(curve: PiecewiseCurve, rate: Fraction) -> Fraction:
 
 @infinity_mass.register
 def _infinity_mass_of_pieces(curve: PiecewiseCurve) -> Fraction:
-    """δ at the largest likelihood ratio of two heights: beyond, only the impossible counts."""
+    """δ at the largest likelihood ratio of two heights: beyond it, only revealing outputs count."""
     heights = [h for _, _, h in curve.shape.pieces] or [1]
     return curve.at_factor(Fraction(max(heights), min(heights)))
 
 
 def _peak_between(curve: PiecewiseCurve, low: Fraction, high: Fraction, rate: Fraction) -> Fraction:
-    """Return the largest 1 − δ − e^ε·rate between two kinks, where every move gives a line.
+    """Return the largest 1 − δ − e^ε·rate between two kinks, where every shift gives a line.
 
     The least of these lines is concave; its peak is found by crossing the line that rises with
     the one that falls and taking in the line that is least there, until none is less.
@@ -73,9 +73,9 @@ def _peak_between(curve: PiecewiseCurve, low: Fraction, high: Fraction, rate: Fr
 
     def least(factor: Fraction) -> tuple[Fraction, Fraction]:
         """Return the value at a factor and the slope of a line that passes through it."""
-        excess, move, sign = curve.largest_excess(factor)
+        excess, shift, sign = curve.largest_excess(factor)
         shape = curve.shapes[sign]
-        rise = (shape.excess(move, high) - shape.excess(move, low)) / (high - low)
+        rise = (shape.excess(shift, high) - shape.excess(shift, low)) / (high - low)
         return 1 - shape.atoms - excess - factor * rate, -rise - rate
 
     (left, up), (right, down) = least(low), least(high)
@@ -116,11 +116,11 @@ def _tradeoff_of_log_concave(curve: LogConcaveCurve, rate: Fraction) -> Fraction
     The best test that takes a neighbor's output for one's own at this rate is x < d + q
     (Neyman and Pearson), and it misses the rest.
     """
-    if not curve.move:
+    if not curve.shift:
         return 1 - rate
     if rate in (0, 1):
         return (1 - rate) * (1 - infinity_mass(curve))
-    return 1 - curve.noise.below(curve.move + _quantile(curve, rate)).upper
+    return 1 - curve.noise.below(curve.shift + _quantile(curve, rate)).upper
 
 
 @tradeoff.register
@@ -128,15 +128,15 @@ def _tradeoff_of_rounded(curve: RoundedLogConcaveCurve, rate: Fraction) -> Fract
     """Return the line's bound, or a better one from the tests that the lattice has.
 
     These are the thresholds, mixed at random: a polygon. Its edge at this rate falls by some
-    factor f, and 1 − δ − f·rate at e^ε = f is a bound whatever f is.
+    factor f, and 1 − δ − f·rate at e^ε = f is a bound for every f.
     """
     line = _tradeoff_of_log_concave(curve, rate)
-    if not curve.move or rate in (0, 1):
+    if not curve.shift or rate in (0, 1):
         return line
-    first = curve.last_threshold(curve.move + _quantile(curve, rate))
+    first = curve.last_threshold(curve.shift + _quantile(curve, rate))
     ends = [curve.threshold(i) for i in (first, first + 1)]
     missed = curve.noise.below(ends[1]).middle - curve.noise.below(ends[0]).middle
-    far = [curve.noise.below(end - curve.move).middle for end in ends]
+    far = [curve.noise.below(end - curve.shift).middle for end in ends]
     if missed <= 0 or far[1] <= far[0]:
         return line
     factor = Interval.exact(missed / (far[1] - far[0])).shortened(128).lower
@@ -151,13 +151,13 @@ def _quantile(curve: LogConcaveCurve, rate: Fraction) -> Fraction:
 
 @infinity_mass.register
 def _infinity_mass_of_log_concave(curve: LogConcaveCurve) -> Fraction:
-    """P(X < d − A) for a largest size A, from above; 0 without one.
+    """P(X < d − A) for the maximum size A, from above; 0 for unbounded noise.
 
-    On a lattice, that of the points that lie beyond all of the moved ones.
+    On a lattice, the probability of the points beyond all shifted ones.
     """
     radius = curve.noise.radius
-    if isinstance(radius, float) or not curve.move:
+    if isinstance(radius, float) or not curve.shift:
         return Fraction(0)
     if isinstance(curve, RoundedLogConcaveCurve):
         radius = curve.threshold(ceil(radius / curve.step - _HALF))
-    return curve.noise.below(curve.move - radius).upper
+    return curve.noise.below(curve.shift - radius).upper

@@ -1,7 +1,7 @@
 """Find the optimal noise: a guarantee, a sensitivity and a cost in, noise and certificate out.
 
-Finders propose; what they propose is proved by :meth:`leastnoise.certificate.Certificate.verify`,
-which shares nothing with them but the law and the cost.
+Finders propose noise, and :meth:`leastnoise.certificate.Certificate.verify` proves the proposals.
+It shares nothing with the finders but the distribution and the cost.
 """
 
 from leastnoise.calibration.families import FAMILIES, Approximation, Family, check_family, register

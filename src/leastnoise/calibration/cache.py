@@ -1,6 +1,6 @@
-"""Keep proved solutions in the user's cache for the next time.
+"""Store proved solutions in the user's cache for the next time.
 
-A stored certificate is not trusted: it must be for the same problem, and it is proved again. A
+A stored certificate is not trusted: it must be for the same problem, and it is verified again. A
 cache that cannot be read or written is ignored. ``LEASTNOISE_CACHE`` names another folder, or is
 ``off``.
 """
@@ -20,19 +20,25 @@ _VARIABLE = "LEASTNOISE_CACHE"
 
 
 def load(problem: Problem) -> Certificate | None:
-    """Return the stored certificate of a problem, proved again, or None."""
+    """Return the stored certificate of a problem, verified again, or None."""
     path = _path(problem)
     if path is None:
         return None
     try:
-        found = Certificate.from_json(path.read_text(encoding="utf-8"))
-        proved = found.privacy, found.sensitivity, found.objective, found.integer, found.shape
+        certificate = Certificate.from_json(path.read_text(encoding="utf-8"))
+        proved = (
+            certificate.privacy,
+            certificate.sensitivity,
+            certificate.objective,
+            certificate.integer,
+            certificate.shape,
+        )
         if Problem(*proved) != problem:
             return None
-        found.verify()
+        certificate.verify()
     except (OSError, ValueError, LeastnoiseError):
         return None
-    return found
+    return certificate
 
 
 def save(problem: Problem, certificate: Certificate) -> None:

@@ -18,13 +18,13 @@ from leastnoise.core.noise import DiscreteSteps, Noise, Run, Staircase, Steps
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import Unsupported
 
-# How many steps the noise may have on each side. Beyond, other noise costs hardly more (the
-# certificate says how much), and has a closed form.
+# The most steps of the noise on each side. For more, other noise in closed form costs hardly more,
+# and the certificate says how much.
 LONGEST = 1_000
 
 
 def least_canonical(problem: Problem) -> tuple[Noise, Certificate]:
-    """Return the canonical noise for ε > 0 and δ > 0, and its certificate: least for every cost."""
+    """Return the canonical noise for ε > 0 and δ > 0, optimal for every cost, and its proof."""
     evidence = CanonicalBound(integer=True)
     bound = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
     source = "the canonical noise (Awan and Vadhan 2023)"
@@ -42,26 +42,26 @@ def find_canonical(problem: Problem) -> Noise:
         if counting or not privacy.epsilon:
             return geometric(problem)
         if problem.integer:
-            raise outside("the canonical noise", "for whole numbers δ > 0 or Δ = 1", privacy)
+            raise outside("canonical noise", "δ > 0 or Δ = 1 for integer answers", privacy)
         return Staircase(sensitivity, Fraction(1, 2), 1 / exponential(privacy.epsilon).lower)
     if not privacy.epsilon and counting:
         return at_epsilon_0(privacy.delta, sensitivity)
     if counting:
         return canonical(privacy)
-    law = canonical(privacy, LONGEST_ON_LINE)
-    first = -Fraction(len(law.runs), 2)
+    noise = canonical(privacy, LONGEST_ON_LINE)
+    first = -Fraction(len(noise.runs), 2)
     spread = Steps(
-        [(first + k) * sensitivity for k in range(len(law.runs) + 1)],
-        [Fraction(run.weight, law.total) / sensitivity for run in law.runs],
+        [(first + k) * sensitivity for k in range(len(noise.runs) + 1)],
+        [Fraction(run.weight, noise.total) / sensitivity for run in noise.runs],
     )
     return spread.rounded(Fraction(1)) if problem.integer else spread
 
 
 def canonical(privacy: Privacy, longest: int = LONGEST) -> DiscreteSteps:
-    """Return the canonical noise in whole weights, rounded so that the promise holds.
+    """Return the canonical noise in integer weights, rounded so that it satisfies the guarantee.
 
-    Each weight is at least e^−ε of the one before, so that only the rim falls short. The middle is
-    made smaller by a few units until the shortfall fits into δ.
+    Each weight is at least e^−ε of the one before, so only the rim falls short. The middle is made
+    smaller by a few units until the shortfall is at most δ.
     """
     factor, total = exponential(privacy.epsilon).lower, 1 << bits_for(privacy)
     middle = (factor - 1 + 2 * privacy.delta) / (factor + 1) * total // 1
@@ -69,11 +69,11 @@ def canonical(privacy: Privacy, longest: int = LONGEST) -> DiscreteSteps:
         noise = _from_middle(middle - (middle & 1) - ((1 << attempt) & ~1), factor, total, longest)
         if Profile(noise, sensitivity=1).at_factor(factor) <= privacy.delta:
             return noise
-    raise AssertionError  # count never ends; the middle meets the promise long before it is empty
+    raise AssertionError  # count never ends; the guarantee holds long before the middle is 0
 
 
 def _from_middle(middle: int, factor: Fraction, total: int, longest: int) -> DiscreteSteps:
-    """Return the law that begins with this even weight at 0 and falls as slowly as it may."""
+    """Return the noise with this even weight at 0 that falls as fast as it may."""
     sides, left = [], (total - middle) // 2
     weight = middle
     while left:
@@ -82,9 +82,8 @@ def _from_middle(middle: int, factor: Fraction, total: int, longest: int) -> Dis
         left -= weight
         if len(sides) > longest:
             raise Unsupported(
-                f"the canonical noise may have at most {longest} steps on each side",
-                got="a promise that asks for more",
-                fix="Leave the family out: other noises cost hardly more there.",
+                f"The canonical noise would have more than {longest} steps on each side",
+                fix="Omit the family: other noise costs hardly more for this guarantee.",
             )
     runs = [Run(-k, 1, sides[k - 1]) for k in range(len(sides), 0, -1)]
     runs += [Run(0, 1, middle), *(Run(k, 1, w) for k, w in enumerate(sides, start=1))]

@@ -2,7 +2,7 @@
 
 Mass a at 0, density h on |x| < w, and h more on u < |x| < Δ−u. At Δ = 1 and with the β of
 4β³ + 3β = 1 it is u = (1−β)/2, w = (1+β)/2 + β², h = (1−δ)/(2β(1+β)), a = (δ(1+2β)−1)/2β, and it
-costs (1−δ)(1+β²)/2, which no noise undercuts (docs/theory/comb.md). There is one for
+costs (1−δ)(1+β²)/2, which is optimal among all noise (docs/theory/comb.md). There is one for
 δ ≥ 1/(1+2β) = 0.6265…, where a ≥ 0.
 
 β is irrational, but for every rational β > 0 with a ≥ 0 the same formulas make a distribution that

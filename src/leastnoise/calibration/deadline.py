@@ -9,25 +9,25 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A moment of a monotonic clock, in seconds, after which no further step is begun."""
+    """A moment of a monotonic clock, in seconds, after which no further step starts."""
 
     at: float
     clock: Clock = field(default=time.monotonic, compare=False)
 
     @classmethod
     def after(cls, seconds: float, clock: Clock = time.monotonic) -> "Deadline":
-        """Return the moment so many seconds from now."""
+        """Return the moment this number of seconds from now."""
         return cls(clock() + seconds, clock)
 
     @property
     def left(self) -> float:
-        """The seconds that are left; negative once the moment has passed."""
+        """The remaining seconds; negative once the moment has passed."""
         return self.at - self.clock()
 
     def share(self, part: float) -> "Deadline":
-        """Return an earlier moment: after this part of what is left."""
+        """Return an earlier moment: after this part of the remaining time."""
         return Deadline.after(max(self.left, 0.0) * part, self.clock)
 
     def earlier(self, seconds: float) -> "Deadline":
-        """Return the moment so many seconds before this one."""
+        """Return the moment this number of seconds before this one."""
         return Deadline(self.at - seconds, self.clock)

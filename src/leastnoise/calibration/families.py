@@ -1,4 +1,4 @@
-"""The noise of the literature by name, each at the parameters its theorem gives for a guarantee."""
+"""Families of noise from the literature, with the parameters that a guarantee requires."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ from leastnoise.core.noise import (
 from leastnoise.costs import has_expectation
 from leastnoise.errors import InvalidParameter, LeastnoiseError, NotPrivate, Unsupported
 
-# An ε smaller than δ by this factor is as good as none: the noise for ε = 0 is within 0.1 %.
+# If ε is smaller than δ by this factor, the noise for ε = 0 is within 0.1% of optimal.
 _MUCH_LESS = 10_000
 
 
@@ -54,17 +54,18 @@ class Approximation(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A kind of noise: what it is, where it is from, how it is found, and what plans need.
+    """A family of noise: its description, its source, its finder, and its use in plans.
 
     Attributes:
-        about: What it is, in a few words.
-        source: The result that its parameters are from.
-        find: Returns the noise for a problem, or raises what the theorem asks for instead.
+        about: A description, in a few words.
+        source: The published result for its parameters.
+        find: A function that returns the noise for a problem, or raises an error with the
+            conditions of the theorem.
         noise: Every class that ``find`` returns, or that its noise is discretized to.
         approximation: How a search approximates it.
         stairs: Whether it falls in steps of Δ, which makes it cheaper than its approximation.
         many_steps: Whether it takes long where ε is small, when another family is as good.
-        prove_least: Returns the noise with a proof that it is optimal, or None where it is not.
+        prove_least: A function that returns the noise with a proof that it is optimal, or None.
     """
 
     about: str
@@ -141,7 +142,7 @@ def _check_class(name: str, noise: type[Noise]) -> None:
 
 
 def check_family(name: object, otherwise: str) -> str:
-    """Return the name of a family; refuse others, with what is chosen ``otherwise``."""
+    """Return the name of a family, or reject it; ``otherwise`` is the choice without a family."""
     if isinstance(name, str) and name in FAMILIES:
         return name
     near = get_close_matches(str(name).lower(), FAMILIES, n=1)
@@ -149,14 +150,14 @@ def check_family(name: object, otherwise: str) -> str:
     raise InvalidParameter(
         f"family must be one of {', '.join(FAMILIES)}",
         got=quote(name),
-        fix=f"{meant}Choose one, or leave it out for {otherwise}.",
+        fix=f"{meant}Omit it for {otherwise}.",
     )
 
 
 def cheapest_known(problem: Problem) -> tuple[Noise, str]:
     """Return the cheapest noise of all families for a problem, and its family's name."""
     best: tuple[Fraction, Noise, str] | None = None
-    refused: list[LeastnoiseError] = []
+    rejections: list[LeastnoiseError] = []
     for name, family in FAMILIES.items():
         if best and problem.privacy.epsilon * _MUCH_LESS <= problem.privacy.delta:
             break  # the first, uniform noise, is near enough
@@ -166,12 +167,12 @@ def cheapest_known(problem: Problem) -> tuple[Noise, str]:
             if problem.shape == "unimodal" and not noise.is_unimodal:
                 continue
         except (InvalidParameter, NotPrivate, Unsupported) as error:
-            refused.append(error)
+            rejections.append(error)
             continue
         if best is None or cost < best[0]:
             best = cost, noise, name
-    if best is None:  # rather why a private noise has no cost than which is not private
-        raise max(refused, key=lambda error: isinstance(error, Unsupported))
+    if best is None:  # prefer the reason why private noise has no cost
+        raise max(rejections, key=lambda error: isinstance(error, Unsupported))
     return best[1], best[2]
 
 
@@ -185,7 +186,7 @@ _BUILT_IN = {
         prove_least=prove_uniform,
     ),
     "comb": Family(
-        about="three levels, not decreasing",
+        about="three levels, not unimodal",
         source="docs/theory/comb.md",
         find=find_comb,
         noise=(Steps, DiscreteSteps),
@@ -193,7 +194,7 @@ _BUILT_IN = {
         prove_least=prove_comb,
     ),
     "canonical": Family(
-        about="as far in as (ε, δ) lets any noise be, in steps of Δ",
+        about="steps of Δ, as concentrated as (ε, δ) allows",
         source="Awan and Vadhan 2023",
         find=find_canonical,
         noise=(Steps, DiscreteSteps, DiscreteUniform, Staircase, DiscreteStaircase),
@@ -210,7 +211,7 @@ _BUILT_IN = {
         stairs=True,
     ),
     "cut_staircase": Family(
-        about="a staircase cut off where δ pays for it",
+        about="a staircase, truncated where δ allows it",
         source="docs/theory/families.md",
         find=find_cut_staircase,
         noise=(Steps, DiscreteSteps),
@@ -219,7 +220,7 @@ _BUILT_IN = {
         many_steps=True,
     ),
     "geometric": Family(
-        about="falls by e^(−ε/Δ) from one whole number to the next",
+        about="falls by e^(−ε/Δ) from one integer to the next",
         source="Ghosh, Roughgarden and Sundararajan 2012",
         find=geometric,
         noise=(DiscreteStaircase,),
@@ -234,26 +235,26 @@ _BUILT_IN = {
         approximation=Approximation.LAPLACE,
     ),
     "truncated_laplace": Family(
-        about="Laplace up to a largest size",
+        about="Laplace, truncated at a maximum size",
         source="Geng, Ding, Guo and Kumar 2020, Theorem 1",
         find=find_smooth(truncated_laplace),
         noise=(TruncatedLaplace, Rounded),
         approximation=Approximation.TRUNCATED,
     ),
     "gaussian": Family(
-        about="normal, of the least σ there is",
+        about="normal, with the smallest possible σ",
         source="Balle and Wang 2018, Theorem 8",
         find=find_smooth(gaussian),
         noise=(Gaussian, Rounded),
         approximation=Approximation.GAUSSIAN,
     ),
     "classic_gaussian": Family(
-        about="normal, σ by the textbook's formula",
+        about="normal, with σ by the textbook formula",
         source="Dwork and Roth 2014, Theorem A.1",
         find=find_smooth(classic_gaussian),
         noise=(Gaussian, Rounded),
         approximation=Approximation.GAUSSIAN,
     ),
 }
-# Without check_complete, which loads what a release does without: the tests call it for these.
+# Without check_complete, which loads modules that a release does not need: the tests call it.
 _FAMILIES.update(_BUILT_IN)

@@ -32,7 +32,7 @@ _STAIRCASE = "Geng and Viswanath 2016 (the staircase)"
 
 @dataclass(frozen=True)
 class _Attempt:
-    """How hard to look, until when, and where to report what is being done."""
+    """The effort of a search, its deadline, and its progress report."""
 
     effort: Effort
     deadline: Deadline
@@ -46,37 +46,36 @@ def find_noise(
     *,
     clock: Clock = time.monotonic,
 ) -> tuple[Noise, Certificate]:
-    """Return the optimal noise of a class, or one proved to be near it, and the proof.
+    """Return the optimal noise of a class, or noise proved to be near it, and the proof.
 
     ============================  =================================================================
-    ε = 0, decreasing             GDGK19's P_α; on the integers a mixture of two uniform ones
-    ε = 0, any shape              the comb where it is proved least; P_α where a bound shows that
-                                  it is near enough; else solved
-    integers, Δ = 1               the canonical noise, least for every cost at once
-    δ = 0                         the staircase, with a bound that shows how near
-    else                          solved
+    ε = 0, unimodal               GDGK19's P_α; on the integers a mixture of two uniform ones
+    ε = 0, any shape              the comb where it is proved optimal; P_α where a bound shows that
+                                  it is near enough; otherwise a linear program
+    integers, Δ = 1               the canonical noise, optimal for every cost
+    δ = 0                         the staircase, with a lower bound
+    otherwise                     a linear program
     ============================  =================================================================
 
-    ``family`` asks for a noise of one kind instead (:mod:`leastnoise.calibration.families`).
+    With ``family`` it returns noise of that family (:mod:`leastnoise.calibration.families`).
 
-    Solving ends ``effort.seconds`` after the call by the ``clock``, and the time to verify what was
-    found is set aside. All closed forms are tried in any case: one of them is the result if the
-    time is over before anything better is verified.
+    Solving ends ``effort.seconds`` after the call by the ``clock``, including the time to verify
+    the result. All closed forms are tried in any case: one of them is the result if the time ends
+    before anything better is verified.
     """
     attempt = _Attempt(effort, Deadline.after(effort.seconds, clock), Progress("looking for noise"))
     if not problem.privacy.delta and not problem.privacy.epsilon:
         raise InvalidParameter(
-            "at ε = 0 no noise keeps δ = 0: the answer would have to be the same for all data",
-            got="(0, 0)",
-            fix="Give δ > 0.",
+            "No noise satisfies ε = 0, δ = 0: the output would have to be the same for all data",
+            fix="Use δ > 0.",
         )
     if problem.privacy.epsilon > _LARGEST_EPSILON:
         raise Unsupported(
-            f"an ε above {_LARGEST_EPSILON} protects nobody, and e^ε is not computed for it",
-            got=f"ε = {format_exact(problem.privacy.epsilon)}",
-            fix="Promise less.",
+            f"ε must be at most {_LARGEST_EPSILON}, because a larger one protects nobody",
+            got=format_exact(problem.privacy.epsilon),
+            fix="Use a smaller ε.",
         )
-    # A cost is sampled before it is used; the check samples it again, as far as the noise reaches.
+    # A cost is sampled before it is used; verifying samples it again, as far as the noise reaches.
     level = max(problem.privacy.delta, min(problem.privacy.epsilon, Fraction(1)))
     problem.cost.probe(problem.sensitivity / level)
     with attempt.progress as report:
@@ -109,7 +108,7 @@ def _find_least(problem: Problem, attempt: _Attempt) -> tuple[Noise, Certificate
     unit = _at_unit(problem)
     noise, family = cheapest_known(unit)
     source = _CHEAPEST.format(family)
-    if problem.shape == "any" and effort.solve:  # any shape begins with the least decreasing one
+    if problem.shape == "any" and effort.solve:  # start from the optimal unimodal noise
         plainer = replace(unit, shape="unimodal")
         first = replace(attempt, deadline=attempt.deadline.share(1 / 8))
         noise, certificate = _prove_or_solve(plainer, noise, source, first)
@@ -121,8 +120,8 @@ def _find_least(problem: Problem, attempt: _Attempt) -> tuple[Noise, Certificate
 
 
 def _find_in_family(problem: Problem, family: str) -> tuple[Noise, Certificate]:
-    """Return the noise of a family, with the best bound that is known at once."""
-    known = FAMILIES[check_family(family, "the least noise")]
+    """Return the noise of a family, with the best bound in closed form."""
+    known = FAMILIES[check_family(family, "the optimal noise")]
     noise = known.find(problem)
     proved = None if known.prove_least is None else known.prove_least(problem)
     return proved or _certified(_bracket(problem, noise), known.source)
@@ -131,14 +130,14 @@ def _find_in_family(problem: Problem, family: str) -> tuple[Noise, Certificate]:
 def _prove_or_solve(
     problem: Problem, noise: Noise, source: str, attempt: _Attempt
 ) -> tuple[Noise, Certificate]:
-    """Return the noise if a bound that is known at once shows it near enough; else solve."""
+    """Return the noise if a bound in closed form shows that it is near enough; else solve."""
     counting, effort = problem.integer and problem.sensitivity == 1, attempt.effort
     bracket = _bracket(problem, noise)
     if bracket.gap <= effort.gap or counting or not effort.solve:
         return _certified(bracket, source)
     kept = load(problem)
     if kept is not None and kept.gap <= effort.gap:
-        # The words are of this version, whatever the file says.
+        # The source is worded by this version, not by the file.
         return kept.noise, replace(kept, source=source if kept.noise == noise else _SOLVED)
     bracket = narrow(bracket, gap=effort.gap, deadline=attempt.deadline, progress=attempt.progress)
     noise, certificate = _certified(bracket, source if bracket.noise is noise else _SOLVED)
@@ -164,8 +163,8 @@ def _at_unit(problem: Problem) -> Problem:
 def _scale_certificate(certificate: Certificate, problem: Problem) -> Certificate:
     """Return the certificate of a problem at Δ = 1 as one of the problem itself.
 
-    The multipliers of a bound are scaled like the cost; since Δᵖ may be irrational only nearly, for
-    which the bound is worked out anew.
+    The multipliers of a bound are scaled like the cost. Because Δᵖ can be irrational, they are
+    rounded, and the bound is proved again.
     """
     sensitivity, cost, evidence = problem.sensitivity, problem.cost, certificate.evidence
     if sensitivity == certificate.sensitivity or not isinstance(cost, Power):

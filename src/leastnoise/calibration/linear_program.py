@@ -172,8 +172,8 @@ class LinearProgram:
         near, far = self._side[points], self._side[points - shifts]
         same = near == far
         columns = np.stack([first + each, near, far], axis=1)
-        moved = np.full(count, self.factor)
-        values = np.stack([np.ones(count), np.where(same, self.factor - 1, -1.0), moved], axis=1)
+        scaled = np.full(count, self.factor)
+        values = np.stack([np.ones(count), np.where(same, self.factor - 1, -1.0), scaled], axis=1)
         keep = np.ones((count, 3), bool)
         keep[same, 2] = False
         lengths = keep.sum(axis=1)

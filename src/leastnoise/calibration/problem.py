@@ -1,4 +1,4 @@
-"""What calibration is asked: read from the caller, before anything is computed."""
+"""The problem that calibration solves, parsed before anything is computed."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,9 +17,9 @@ Found = TypeVar("Found", bound=Noise)
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Which noise satisfies ``privacy`` at ``sensitivity`` at the least cost, in a class?
+    """Find the noise in a class that satisfies ``privacy`` at ``sensitivity`` at the smallest cost.
 
-    ``integer`` asks for noise on the integers; ``shape`` is ``"unimodal"`` or ``"any"``.
+    ``integer`` means noise on the integers; ``shape`` is ``"unimodal"`` or ``"any"``.
     """
 
     privacy: Privacy
@@ -36,7 +36,7 @@ def certify(
     evidence: Evidence | None,
     lower_bound: Fraction | None,
 ) -> tuple[Found, Certificate]:
-    """Return a noise with the certificate that it answers a problem; check nothing yet."""
+    """Return noise with its certificate for a problem; verify nothing yet."""
     certificate = Certificate.of(
         noise,
         problem.privacy,
@@ -50,43 +50,43 @@ def certify(
 
 
 def outside(noise: str, condition: str, privacy: Privacy) -> InvalidParameter:
-    """Refuse parameters outside a theorem, by the name of its condition."""
+    """Return the error for a guarantee outside of a theorem, with its condition."""
     return InvalidParameter(
-        f"{noise} needs {condition}",
+        f"{noise} requires {condition}",
         got=str(privacy),
-        fix="Promise something else, or choose another family.",
+        fix="Change the guarantee, or choose another family.",
     )
 
 
 def parse_sensitivity(
     privacy: Privacy, sensitivity: Number, cost: Cost, *, integer: bool
 ) -> Fraction:
-    """Refuse what is no question; return the sensitivity, exactly."""
+    """Check the arguments of a problem; return the sensitivity, exactly."""
     as_privacy(privacy, "Privacy(delta=0.1)")
     as_cost(cost)
     if not isinstance(integer, bool):
         raise InvalidParameter(
             "integer must be True or False",
             got=quote(integer),
-            fix="Say whether true answers are whole numbers.",
+            fix="Use True if true answers are integers.",
         )
     return whole_sensitivity(sensitivity, integer=integer)
 
 
 def whole_sensitivity(sensitivity: Number, *, integer: bool) -> Fraction:
-    """Return a sensitivity, exactly; refuse one that is not whole for whole-number answers."""
+    """Return a sensitivity, exactly; reject a fraction for integer answers."""
     exact = parse_positive(sensitivity, "sensitivity")
     if integer and exact.denominator != 1:
         raise InvalidParameter(
-            "the sensitivity of a whole-number answer must be a whole number",
+            "sensitivity must be an integer for integer answers",
             got=format_exact(exact),
-            fix="Round it up, or leave out " + INTEGER + ".",
+            fix="Round it up, or omit " + INTEGER + ".",
         )
     return exact
 
 
 def parse_shape(shape: object) -> str:
-    """Refuse what is no class of noises."""
+    """Return the shape of a class of noise, or reject it."""
     if isinstance(shape, str) and shape in CLASSES:
         return shape
     if isinstance(shape, str) and shape == "decreasing":
@@ -95,13 +95,13 @@ def parse_shape(shape: object) -> str:
     raise InvalidParameter(
         'shape must be "unimodal" or "any"',
         got=quote(shape),
-        fix="Say in which class of noises to look.",
+        fix='"unimodal" means symmetric noise whose density does not increase with |x|.',
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How hard to look: whether to solve at all, how close to the least, for how many seconds."""
+    """The effort of a search: whether to solve, the wanted gap, and the seconds it may take."""
 
     solve: bool = True
     gap: Fraction = Fraction(1, 1000)
@@ -109,12 +109,12 @@ class Effort:
 
 
 def parse_effort(solve: object, gap: Number, seconds: Number) -> Effort:
-    """Refuse an effort that makes no sense."""
+    """Return an effort, or reject its parts."""
     if not isinstance(solve, bool):
         raise InvalidParameter(
             "solve must be True or False",
             got=quote(solve),
-            fix="Say whether a programme may be solved where no closed form is known.",
+            fix="Use False to skip the linear program where no closed form is known.",
         )
     wanted = parse_positive(gap, "gap")
     return Effort(solve, wanted, as_float(parse_positive(seconds, "seconds")))

@@ -1,6 +1,6 @@
-"""Turn a solver's floats into a noise that satisfies the guarantee exactly.
+"""Turn a solver's floats into noise that satisfies the guarantee exactly.
 
-The floats are rounded to integer weights. If these exceed δ by a little, some of a noise that
+The floats are rounded to integer weights. If these exceed δ by a little, some noise that
 stays well below δ is mixed in: H is convex, so (1−λ)·P + λ·Q satisfies δ as soon as
 (1−λ)·H(P) + λ·H(Q) ≤ δ. The exact profile of the result decides.
 """
@@ -31,12 +31,12 @@ class Weights:
 
     @property
     def total(self) -> int:
-        """The sum of all weights: each side counts twice, but for a point at 0."""
+        """The sum of all weights: each side counts twice, except a point at 0."""
         twice = 2 * sum(self.sides)
         return twice + self.atom - (0 if self.frame.edged else self.sides[0])
 
     def noise(self, sensitivity: Fraction) -> Noise:
-        """Return the law: on the integers, or constant on the cells about the points."""
+        """Return the noise: on the integers, or constant on the cells around the points."""
         mirrored = [*reversed(self.sides), *self.sides[1 - self.frame.edged :]]
         first = -len(self.sides) + 1 - self.frame.edged
         levels = [(w, len(list(g))) for w, g in groupby(mirrored)]
@@ -56,7 +56,7 @@ class Weights:
         return Steps(breaks, heights, {0: Fraction(self.atom, self.total)} if self.atom else {})
 
     def mix(self, other: "Weights", parts: int) -> "Weights":
-        """Return this law with ``parts`` of 2⁻⁴⁰ of another on the same lattice mixed in."""
+        """Return the mixture with ``parts`` of 2⁻⁴⁰ of other weights on the same lattice."""
         mine, theirs = (_PARTS - parts) * other.total, parts * self.total
         pairs = zip_longest(self.sides, other.sides, fillvalue=0)
         sides = tuple(mine * a + theirs * b for a, b in pairs)
@@ -73,7 +73,7 @@ def repair(
     *,
     decreasing: bool,
 ) -> Noise:
-    """Return a noise that satisfies the guarantee exactly, as near to the floats as that allows.
+    """Return noise that satisfies the guarantee exactly, as near to the floats as possible.
 
     ``decreasing`` makes it symmetric unimodal: rises within the solver's tolerance are cut off.
     """
@@ -95,7 +95,7 @@ def repair(
 
 
 def blocks(frame: Frame, epsilon: Fraction, delta: Fraction) -> Weights:
-    """Return a noise of steps Δ wide that satisfies (ε, δ): geometric, cut where δ allows it.
+    """Return noise in steps of width Δ that satisfies (ε, δ): geometric, cut where δ allows it.
 
     Each block weighs at least e^−ε of the one before, so only the last one falls short, by its
     own mass. On a finer lattice it is the same noise, rounded.

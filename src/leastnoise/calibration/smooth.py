@@ -1,7 +1,7 @@
 """Smooth noise of the literature, at the parameters that a guarantee requires.
 
-What is irrational in a formula is rounded up, a little more than its enclosure is wide: wider noise
-is more private. That it then keeps the promise is for the certificate's check to say.
+Irrational parameters are rounded up by a little more than the width of their enclosure, because
+wider noise is more private. The check of the guarantee decides.
 """
 
 from collections.abc import Callable
@@ -26,10 +26,10 @@ from leastnoise.errors import NotPrivate
 Found = TypeVar("Found", bound=Smooth)
 
 _HALF = Fraction(1, 2)
-# Parameters have so many binary digits, and are rounded up by at least this part of themselves.
+# Binary digits of the parameters, and the relative amount by which they are rounded up at least.
 _BITS = 96
 _ROUNDING = Fraction(1, 1 << 56)
-# δ(σ) is brought to δ within this part of it, or of 1 − δ, by at most so many steps.
+# Newton's method ends where δ(σ) is this near to δ, relative to δ or 1 − δ, or after _STEPS steps.
 _CLOSE = Fraction(1, 1 << 60)
 _STEPS = 200
 
@@ -45,9 +45,9 @@ def find_smooth(find: Callable[[Problem], Smooth]) -> Callable[[Problem], Noise]
 
 
 def laplace(problem: Problem) -> Laplace:
-    """Return Laplace noise of the least scale that keeps (ε, δ): Δ / (ε − 2·ln(1−δ)).
+    """Return Laplace noise of the smallest scale that satisfies (ε, δ): Δ / (ε − 2·ln(1−δ)).
 
-    At a move of Δ it needs δ(ε) = 1 − e^((ε − Δ/b)/2) for ε < Δ/b. At δ = 0 the scale is Δ/ε, of
+    At a shift of Δ it needs δ(ε) = 1 − e^((ε − Δ/b)/2) for ε < Δ/b. At δ = 0 the scale is Δ/ε:
     Dwork, McSherry, Nissim and Smith 2006, Theorem 1.
     """
     privacy = problem.privacy
@@ -63,7 +63,7 @@ def truncated_laplace(problem: Problem) -> TruncatedLaplace:
     """Return b = Δ/ε, A = b·ln(1 + (e^ε−1)/2δ): Geng, Ding, Guo and Kumar 2020, Theorem 1."""
     privacy = problem.privacy
     if not privacy.epsilon or not 0 < privacy.delta < _HALF:
-        raise outside("the truncated Laplace noise", "ε > 0 and 0 < δ < 1/2", privacy)
+        raise outside("truncated Laplace noise", "ε > 0 and 0 < δ < 1/2", privacy)
     scale = problem.sensitivity / privacy.epsilon
     grown = exponential(privacy.epsilon, 256).upper
     widest = logarithm(1 + (grown - 1) / (2 * privacy.delta)).upper * scale
@@ -71,7 +71,7 @@ def truncated_laplace(problem: Problem) -> TruncatedLaplace:
 
 
 def gaussian(problem: Problem) -> Gaussian:
-    """Return Gaussian noise of the least σ that keeps (ε, δ): Balle and Wang 2018, Theorem 8.
+    """Return Gaussian noise of the smallest σ for (ε, δ): Balle and Wang 2018, Theorem 8.
 
     Newton's method on ln δ as a function of ln σ, whose slope is −Δ·p(t)/δ with t the place where
     the likelihood ratio is e^ε; at ε = 0 in closed form, Δ / 2Φ⁻¹((1+δ)/2).
@@ -89,7 +89,7 @@ def classic_gaussian(problem: Problem) -> Gaussian:
     """Return σ = Δ·√(2·ln(1.25/δ))/ε, for 0 < ε < 1: Dwork and Roth 2014, Theorem A.1."""
     privacy = problem.privacy
     if not 0 < privacy.epsilon < 1 or not privacy.delta:
-        raise outside("the classic Gaussian noise", "0 < ε < 1 and δ > 0", privacy)
+        raise outside("classic Gaussian noise", "0 < ε < 1 and δ > 0", privacy)
     width = power(2 * logarithm(Fraction(5, 4) / privacy.delta).upper, _HALF).upper
     return _widen(problem, Gaussian, width * problem.sensitivity / privacy.epsilon)
 
@@ -98,7 +98,7 @@ def _sigma(privacy: Privacy) -> Fraction:
     """Return σ at Δ = 1, near enough, for ε > 0 and δ > 0."""
     low, high = Fraction(0), None
     close = _CLOSE * min(privacy.delta, 1 - privacy.delta)
-    # Below what both e^ε alone and δ alone ask for; above it Newton's method comes from one side.
+    # Below the σ that e^ε alone and δ alone require; Newton's method then comes from one side.
     sigma = 1 / (privacy.epsilon + power(2 * privacy.epsilon, _HALF).upper + privacy.delta)
     for _ in range(_STEPS):
         sigma = Interval.exact(sigma).shortened(_BITS).upper
@@ -124,14 +124,14 @@ def _following(noise: Gaussian, privacy: Privacy, reached: Fraction) -> Fraction
     if 2 * privacy.delta > 1:
         wanted, there, density = 1 - wanted, 1 - there, -density
     if there <= 0 or not density:
-        return Fraction(0)  # it is then looked for by halving
+        return Fraction(0)  # then σ is found by bisection
     exponent = logarithm(there / wanted, 80).middle * there / density
     bounded = max(min(exponent, Fraction(4)), Fraction(-4))
     return noise.sigma * exponential(bounded).middle
 
 
 def _widen(problem: Problem, noise_of: Callable[[Fraction], Found], width: Fraction) -> Found:
-    """Return the noise of this width, rounded up until it is proved to keep the promise."""
+    """Return the noise of this width, rounded up until it is proved to satisfy the guarantee."""
     more = _ROUNDING
     for _ in range(8):
         noise = noise_of(Interval.exact(width * (1 + more)).shortened(_BITS).upper)
@@ -142,7 +142,7 @@ def _widen(problem: Problem, noise_of: Callable[[Fraction], Found], width: Fract
         else:
             return noise
     raise NotPrivate(
-        f"the noise of a theorem must keep {problem.privacy} at Δ = "
-        f"{format_exact(problem.sensitivity)}, and {noise!r} does not",
-        fix="Please report this; use another family meanwhile.",
+        f"{noise!r} from a theorem does not satisfy {problem.privacy} at sensitivity "
+        f"{format_exact(problem.sensitivity)}",
+        fix="Report this as a bug; use another family meanwhile.",
     )

@@ -1,11 +1,11 @@
-"""Narrow the bracket around the least cost: linear programs on ever finer lattices, proved exactly.
+"""Narrow the bracket around the smallest cost: linear programs on ever finer lattices, proved.
 
 On each lattice two linear programs are solved. One charges less than the cost, and its multipliers
 prove a lower bound. The other charges the average cost of each cell, and its masses make a noise.
 Both results are turned into integers and proved from those alone
 (:mod:`leastnoise.calibration.repair`, :mod:`leastnoise.certificate.lattice_bound`). The lattice is
-refined until lower bound and cost meet within the gap, or the time is over; the best of each is
-kept.
+refined until the gap between lower bound and cost is small enough, or the time is over. The best of
+each is the result.
 
 One solve takes m·R·m pairs in the worst case, with m cells to a Δ and R the radius of the noise in
 Δ; a fifth of them usually matters. The gap falls like 1/m².
@@ -34,17 +34,17 @@ _UNIT = Fraction(1, 1 << 44)
 _MOST_PAIRS, _MOST_POINTS = 400_000, 20_000  # larger linear programs are not solved
 # Above this ε, e^ε spans more than floats can weigh against one another.
 _LARGEST_EPSILON = 16
-# The solver cannot tell a smaller δ from 0. Then only bounds are sought, which hold for every δ.
+# The solver treats a smaller δ as 0. Then only bounds are computed, which hold for every δ.
 _SMALLEST_DELTA = Fraction(1, 10**20)
 # The lattice is made up to this fine to put the kinks of a cost on it.
 _FINEST_KINK = 48
 # Up to this Δ a linear program on the integers has a column per integer; above, as on the line.
 _LARGEST_POINTWISE = 64
-# The window may grow to so many times the radius of the canonical noise.
+# The largest window, in radii of the canonical noise.
 _WIDEST = 4
 # More mass than this beyond the window is charged too little: the window must grow.
 _MASS_BEYOND = 1e-9
-# A gap below this multiple of what no finer lattice comes below is left as it is.
+# The search ends at a gap below this multiple of the limit of ever finer lattices.
 _NEAR_LIMIT = 1.25
 # A lower bound that leaves a larger gap counts as none.
 _LARGEST_GAP = 10**9
@@ -68,12 +68,12 @@ class Bracket:
 
     @property
     def gap(self) -> float:
-        """How far the cost may be above the least cost, as certificates measure it."""
+        """The relative distance from optimal, at most, as certificates measure it."""
         gap = relative_gap(self.cost, self.bound, self.problem.cost)
         return as_float(gap) if gap < _LARGEST_GAP else math.inf
 
     def tightened_by(self, solution: "Solution") -> "Bracket":
-        """Return the bracket with whatever a lattice's solution improves in it."""
+        """Return the bracket with the improvements of a lattice's solution."""
         problem, found = self.problem, self
         for evidence in solution.evidence:
             bound = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
@@ -85,13 +85,13 @@ class Bracket:
         return replace(found, noise=solution.noise, cost=cost) if cost < found.cost else found
 
     def _is_of_class(self, noise: Noise) -> bool:
-        """Return whether noise is of the problem's class: rounded to integers, some is no more."""
+        """Return whether noise is in the problem's class, which rounding to integers can leave."""
         return self.problem.shape == "any" or noise.is_unimodal
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The result of one lattice: lower bounds, and a noise with the masses it was made of."""
+    """The result of one lattice: lower bounds, and noise with the masses it was made of."""
 
     frame: Frame
     took: float  # seconds
@@ -121,7 +121,7 @@ def narrow(
 
 
 class Search:
-    """Which lattices are solved: the first, the next after each, and when to stop."""
+    """The choice of lattices: the first, the next after each, and when to stop."""
 
     def __init__(self, problem: Problem, gap: Fraction, deadline: Deadline) -> None:
         self.problem, self.gap, self.deadline = problem, gap, deadline
@@ -133,7 +133,7 @@ class Search:
     def solver_deadline(self) -> Deadline:
         """The moment at which the solver must stop, so that its solution can still be verified.
 
-        It is verified twice: as it is found, and in the certificate.
+        It is verified twice: in the search, and in the certificate.
         """
         return self.deadline.earlier(2 * self.verifying)
 
@@ -153,7 +153,7 @@ class Search:
         window = frame.reach // frame.cells
         may_widen = window <= _WIDEST * self._radius
         wider = _frame(self.problem, frame.cells, window + 1 + window // 4)
-        if not solution.finished:  # the solver may also be lost in rounding; then a wider one helps
+        if not solution.finished:  # rounding may also stop the solver; then a wider window helps
             return wider if may_widen and left >= 0 else None
         if gap <= self.gap:
             return None
@@ -168,7 +168,7 @@ class Search:
         return _frame(self.problem, cells, window)
 
     def _has_settled(self, frame: Frame, gap: float) -> bool:
-        """Return whether finer lattices would come too little nearer, and never to the wanted gap.
+        """Return whether finer lattices would hardly reduce the gap, and never to the wanted one.
 
         The gap of m cells to a Δ is about g + c/m². On the line g is 0; on the integers at a large
         Δ it is what smoothing costs (the rule ``smoothed``).
@@ -177,14 +177,16 @@ class Search:
         if frame.rule != "smoothed" or len(self._gaps) < 2:
             return False
         (coarse, before), (fine, _) = self._gaps[-2:]
-        if before <= gap or coarse >= fine:  # the first lattices may prove less than what is known
+        if (
+            before <= gap or coarse >= fine
+        ):  # the first lattices may prove less than the first bound
             return False
         limit = gap - (before - gap) / ((fine / coarse) ** 2 - 1)
         return limit > as_float(self.gap) and gap < _NEAR_LIMIT * limit
 
 
 def solve(problem: Problem, frame: Frame, deadline: Deadline, coarser: Solution | None) -> Solution:
-    """Solve both linear programs of a lattice, or as much of them as there is time for.
+    """Solve both linear programs of a lattice, as far as the time allows.
 
     ``coarser`` is the solution of a coarser lattice, if there is one: the pairs that it needs are
     taken in from the start.
@@ -198,7 +200,7 @@ def solve(problem: Problem, frame: Frame, deadline: Deadline, coarser: Solution 
         noise = None if upper is None else solver.noise(upper)
         evidence = (solver.evidence(lower),)
         return Solution(frame, started - deadline.left, evidence, upper, noise, lower.beyond)
-    # What the solver had when it stopped proves a bound, too (LinearProgram.minimize).
+    # The last proposal of a solver that stopped early proves a bound too (LinearProgram.minimize).
     partial = tuple(solver.evidence(found) for found in (lower, upper) if found is not None)
     return Solution(frame, started - deadline.left, partial, finished=False)
 
@@ -243,7 +245,7 @@ class Solver:
         return as_float(self.problem.cost.value(Fraction(0)).lower / self.scale)
 
     def noise(self, found: "Proposal") -> Noise:
-        """Return a noise that satisfies the guarantee exactly, near the masses of a proposal."""
+        """Return noise that satisfies the guarantee exactly, near the masses of a proposal."""
         noise = repair(
             self.frame,
             found.masses.tolist(),

@@ -29,7 +29,7 @@ _NEGLIGIBLE = 1e-200
 
 
 def cheapest_staircase(problem: Problem) -> Noise:
-    """Return the staircase of least cost for ε > 0, at δ = 0 (Geng and Viswanath 2016)."""
+    """Return the cheapest staircase for ε > 0, at δ = 0 (Geng and Viswanath 2016)."""
     if not problem.privacy.epsilon:
         raise outside("the staircase", "ε > 0", problem.privacy)
     factor = exponential(problem.privacy.epsilon).lower
@@ -46,13 +46,13 @@ def cheapest_staircase(problem: Problem) -> Noise:
 def geometric(problem: Problem) -> DiscreteStaircase:
     """Return p(i) ∝ e^(−ε|i|/Δ): Ghosh, Roughgarden and Sundararajan 2012, Theorem 1.2 at Δ = 1.
 
-    For larger Δ it keeps ε because over Δ steps it falls by e^ε.
+    For larger Δ it satisfies ε because over Δ steps it falls by e^ε.
     """
     if not problem.integer or not problem.privacy.epsilon:
-        kind = "whole-number" if problem.integer else "real-valued"
+        kind = "integer" if problem.integer else "real"
         raise InvalidParameter(
-            "geometric noise needs whole-number answers and ε > 0",
-            got=f"{kind} ones and {problem.privacy}",
+            "geometric noise requires integer answers and ε > 0",
+            got=f"{kind} answers and {problem.privacy}",
             fix="Pass " + INTEGER + ", or choose another family.",
         )
     factor = exponential(problem.privacy.epsilon / problem.sensitivity).lower
@@ -66,11 +66,11 @@ def find_cut_staircase(problem: Problem) -> Noise:
 
 
 def cut_staircase(problem: Problem) -> Steps:
-    """Return a staircase cut off where δ > 0 allows it: near the least where δ is tiny.
+    """Return a staircase truncated where δ > 0 allows it: near optimal where δ is tiny.
 
-    Level k lies between (k−1+γ)Δ and (k+γ)Δ and is at least e^−ε of the one before it, so at a move
-    of Δ only the outermost Δ falls short, by its mass on one side: that must be δ. The noise never
-    rises away from 0, for which shorter moves need less. Refused where it would be cut within Δ.
+    Level k lies between (k−1+γ)Δ and (k+γ)Δ and is at least e^−ε of the one before it, so at a
+    shift of Δ only the outermost Δ falls short, by its mass on one side: that must be δ. The noise
+    is unimodal, so shorter shifts need less. It is rejected where it would be cut within Δ.
     """
     if not problem.privacy.epsilon or not problem.privacy.delta:
         raise outside("the cut staircase", "ε > 0 and δ > 0", problem.privacy)
@@ -88,9 +88,8 @@ def cut_staircase(problem: Problem) -> Steps:
             break
     if short > 0:
         raise Unsupported(
-            f"a cut staircase may have at most {LONGEST_ON_LINE} steps on each side",
-            got="a promise that asks for more",
-            fix="Choose the truncated Laplace noise, which is near it.",
+            f"The cut staircase would have more than {LONGEST_ON_LINE} steps on each side",
+            fix="Use the family truncated_laplace, which is near it.",
         )
     # Here the last level may end earlier: each part less lets the outermost Δ reach further in.
     spare = -short / (levels[-2] - levels[-1] + 2 * problem.privacy.delta * levels[-1])
@@ -118,7 +117,7 @@ def _on_integers(period: int, steps: int, factor: Fraction) -> DiscreteStaircase
 
 
 def _best_part(problem: Problem) -> tuple[int, int]:
-    """Return γ of the cheapest staircase, in parts of a period, and how many parts there are."""
+    """Return γ of the cheapest staircase, in parts of a period, and the number of parts."""
     return _best_part_of(as_float(problem.privacy.epsilon), problem.cost, problem.sensitivity)
 
 
@@ -132,7 +131,7 @@ def _best_part_of(epsilon: float, cost: Cost, period: Fraction) -> tuple[int, in
 
 
 def _area(cost: Cost, period: Fraction) -> Callable[[float], float]:
-    """Return the integral of L over so many periods, in floats and up to a factor."""
+    """Return the integral of L over a number of periods, in floats and up to a factor."""
     if isinstance(cost, Power):
         exponent = as_float(cost.p + 1)
         return lambda periods: (
@@ -156,7 +155,7 @@ def _cost(gamma: float, ratio: float, area_of: Callable[[float], float]) -> floa
 
 
 def _lowest(value: Callable[[int], float], low: int, high: int) -> int:
-    """Return where a function of whole numbers that falls and then rises is least."""
+    """Return the minimum of a function of integers that falls and then rises."""
     at = cache(value)
     golden = (math.sqrt(5) - 1) / 2
     while high - low > 3:
@@ -171,5 +170,5 @@ def _lowest(value: Callable[[int], float], low: int, high: int) -> int:
     return min(range(low, high + 1), key=at)
 
 
-# γ is looked for to this part of a period, finer for large ε, over at most so many periods.
+# The precision of γ in parts of a period, finer for large ε, and the most periods of a sum.
 _FINE_BITS, _MOST_BITS = 24, 1000

@@ -9,7 +9,7 @@ supporting line, valid by construction (:mod:`leastnoise.certificate.evidence`).
 
 On the integers, such noise is a mixture of the uniform noise U_M on −M … M; U_M is at distance
 min(1, Δ/(2M+1)) from itself shifted by Δ, and both cost and distance are linear in the mixture. So
-the least cost at δ is the convex envelope of the points (distance, cost), and the best noise mixes
+the smallest cost at δ is the convex envelope of the points (distance, cost). The best noise mixes
 two of them: neighbors M, M+1, or the mass at 0 and U_M*, where M*, which depends on L and Δ alone,
 is the first M > (Δ−1)/2 from which on (L(M+1)−L(0))·(2M+1−Δ) ≥ 2·Σ(L(i)−L(0)). It is P_α's twin:
 extra mass at 0, a level, a remainder on the two end points. At Δ = 1 it is the discrete uniform
@@ -36,7 +36,7 @@ _CRITICAL_WIDTH = "GDGK19, Theorem 2, at the critical width (docs/theory/critica
 # integral is only known to one part in ten thousand anyway.
 _NARROW = Fraction(1, 1 << 72)
 _NARROW_ENOUGH = Fraction(1, 1 << 34)
-# How often the width is doubled in search of w* before giving up.
+# The most doublings of the width in the search for w*.
 _DOUBLINGS = 64
 _LENIENT = 8
 
@@ -44,9 +44,11 @@ _LENIENT = 8
 def least_unimodal(problem: Problem) -> tuple[Noise, Certificate]:
     """Return the optimal unimodal noise at ε = 0, which satisfies every (ε, δ) of the same δ."""
     if not problem.privacy.delta:
-        raise outside("the uniform noise", "δ > 0", problem.privacy)
-    asked = replace(problem, privacy=Privacy(delta=problem.privacy.delta))
-    return _least_on_integers(asked) if problem.integer else _least_on_line(asked)
+        raise outside("uniform noise", "δ > 0", problem.privacy)
+    without_epsilon = replace(problem, privacy=Privacy(delta=problem.privacy.delta))
+    return (
+        _least_on_integers(without_epsilon) if problem.integer else _least_on_line(without_epsilon)
+    )
 
 
 def find_uniform(problem: Problem) -> Noise:
@@ -60,7 +62,7 @@ def prove_uniform(problem: Problem) -> tuple[Noise, Certificate] | None:
 
 
 def _least_on_line(problem: Problem) -> tuple[Noise, Certificate]:
-    """Return P_α of least cost among symmetric unimodal noise.
+    """Return the optimal P_α among symmetric unimodal noise.
 
     GDGK19, Theorem 2 (the shape), Theorem 3 (the mass for |x|ᵖ), the critical width (any cost).
     """
@@ -73,23 +75,23 @@ def _least_on_line(problem: Problem) -> tuple[Noise, Certificate]:
 
 
 def _least_on_integers(problem: Problem) -> tuple[Noise, Certificate]:
-    """Return the integer noise of least cost among symmetric unimodal noise.
+    """Return the optimal integer noise among symmetric unimodal noise.
 
-    Exact for whole powers, thresholds and points; for other costs beyond 256 points the sums are
-    enclosed, and the certificate's gap says how tightly.
+    Exact for integer powers, thresholds and piecewise linear costs. For other costs beyond 256
+    points the sums are enclosed, and the certificate's gap says how tightly.
     """
     cost, delta, shift = problem.cost, problem.privacy.delta, problem.sensitivity.numerator
     full = int((shift / delta - 1) / 2)  # the last M at distance ≥ δ
     if 2 * full + 1 >= shift and _balance(cost, shift, full).middle >= 0:
         height = cost.value(Fraction(full + 1)).lower
         level = delta / shift
-        noise = _law(full, level, rim=(1 - (2 * full + 1) * level) / 2)
+        noise = _discrete_uniform(full, level, rim=(1 - (2 * full + 1) * level) / 2)
         reach = full
     else:
         reach = _best_reach(cost, shift, max((shift + 1) // 2, full + 1), delta)
         points = 2 * reach + 1
         atom = (delta - Fraction(shift, points)) / (1 - Fraction(shift, points))
-        noise = _law(reach, (1 - atom) / points, atom=atom)
+        noise = _discrete_uniform(reach, (1 - atom) / points, atom=atom)
         zero = cost.value(Fraction(0)).lower
         height = zero + 2 * _sum(cost, reach).lower / (points - shift)
     evidence = _line_through_integer(cost, shift, reach=reach, height=height)
@@ -123,7 +125,7 @@ def _best_width(cost: Cost, half: Fraction, delta: Fraction) -> _Width:
 
 
 def _around(cost: Power, width: Fraction) -> _Width:
-    """Return a width that is exactly right; where wᵖ is irrational, with room for its rounding."""
+    """Return an exact width; where wᵖ is irrational, with room for its rounding."""
     if cost.value(width).is_exact:
         return _Width(width, width, width)
     room = width / (1 << 80)
@@ -157,7 +159,7 @@ def _bracketed(
 ) -> tuple[Fraction, Fraction]:
     """Return widths with h < 0 and h ≥ 0 (as far as h is known), close together.
 
-    Where even at ``high`` h is only perhaps not negative, perhaps has to do in between too.
+    If the sign of h is uncertain even at ``high``, an uncertain sign is accepted in between too.
     """
     at_high = cost.balance(high, half)
     narrow = _NARROW if at_high.is_exact else _NARROW_ENOUGH
@@ -174,11 +176,11 @@ def _bracketed(
 
 
 def _beyond(cost: Cost, half: Fraction, narrowest: Fraction, delta: Fraction) -> Fraction:
-    """Return a width with h ≥ 0, or refuse: without one, wider is always cheaper.
+    """Return a width with h ≥ 0, or reject the cost: without one, wider is always cheaper.
 
-    Where it is known from which size on the cost is level, h is level too: one look is enough. A
-    function's h is only enclosed, ever more loosely the wider: up to 2⁸ times the narrowest width
-    it is enough that it may be ≥ 0, beyond it must be for certain.
+    Beyond a size from which on the cost is constant, h is constant too: one evaluation is enough.
+    For a function h is only enclosed, ever more loosely for wider noise: up to 2⁸ times the
+    narrowest width it is enough that h may be ≥ 0, beyond it must be certain.
     """
     width = narrowest if cost.constant_beyond is None else max(cost.constant_beyond, narrowest)
     for doubling in range(_DOUBLINGS if cost.constant_beyond is None else 1):
@@ -217,9 +219,9 @@ def _line_through(
 ) -> SupportingLine:
     """Return a line for the real line that touches near widths low … high.
 
-    ``height`` proposes the intercept; it is moved to where the cost crosses it between low and
-    high, and the slope is then the least that makes the comparisons of
-    :mod:`leastnoise.certificate` hold. A poor proposal makes a poor bound, never a false one.
+    ``height`` proposes the intercept; it is clipped to the costs at low and high, and the slope is
+    then the smallest for which the comparisons of
+    :mod:`leastnoise.certificate` hold. A poor proposal gives a poor bound, never a false one.
     """
     half = sensitivity / 2
     start = cost.value(low)
@@ -243,13 +245,12 @@ def _line_through_integer(
 
 
 def _not_attained(delta: Fraction, zero: Fraction, highest: Fraction) -> InvalidParameter:
-    """Say that wider noise is always cheaper, and where the cost tends to."""
+    """Return the error that wider noise is always cheaper, with the limit of the cost."""
     infimum = zero + (1 - delta) * (highest - zero)
     return InvalidParameter(
-        "no noise has the least cost here: ever wider noise with ever more mass at the origin "
-        f"costs ever less, down to {format_rounded(infimum, 12)}, which none reaches",
-        fix="This cost levels off too early for this sensitivity: give one that goes on rising, or "
-        "a higher threshold.",
+        "No noise is optimal for this cost: ever wider noise with more mass at 0 costs ever "
+        f"less, down to {format_rounded(infimum, 12)} in the limit",
+        fix="Use a cost that goes on rising, or a higher threshold.",
     )
 
 
@@ -283,10 +284,10 @@ def _sum(cost: Cost, reach: int) -> Interval:
     return cost.total(Fraction(1), reach) - cost.value(Fraction(0)).scaled(reach)
 
 
-def _law(
+def _discrete_uniform(
     reach: int, level: Fraction, *, rim: Fraction = Fraction(0), atom: Fraction = Fraction(0)
 ) -> DiscreteUniform:
-    """Return the law with these probabilities, as the smallest whole weights."""
+    """Return the noise with these probabilities, in the smallest integer weights."""
     whole = lcm(level.denominator, rim.denominator, atom.denominator)
     return DiscreteUniform(
         reach=reach, level=int(level * whole), rim=int(rim * whole), atom=int(atom * whole)

@@ -1,4 +1,4 @@
-"""Certificates: proofs that noise satisfies its guarantee, and of how little it could cost."""
+"""Certificates: proofs that noise satisfies its guarantee, with a lower bound for its cost."""
 
 from leastnoise.certificate.canonical_bound import CanonicalBound, at_epsilon_0, bits_for
 from leastnoise.certificate.certificate import CLASSES, Certificate

@@ -1,8 +1,8 @@
-"""A lower bound for every noise of any shape, from one lattice point to a Δ.
+"""A lower bound for all noise of any shape, from one lattice point to a Δ.
 
-Round a noise that keeps (ε, δ) to the whole multiples of Δ by a rule that moves with them (see
-:mod:`leastnoise.certificate.lattice_bound`). The rounded noise N keeps (ε, δ) for moves of one
-step, and may be taken symmetric. Then P(N > k) ≤ e^ε·P(N > k+1) + δ, and also
+Round noise that satisfies (ε, δ) to the multiples of Δ by a rule that is invariant under shifts by
+Δ (see :mod:`leastnoise.certificate.lattice_bound`). The rounded noise N satisfies (ε, δ) for shifts
+of one step, and may be taken symmetric. Then P(N > k) ≤ e^ε·P(N > k+1) + δ, and also
 1 − P(N > 0) = P(N ≥ 0) ≤ e^ε·P(N > 0) + δ. So P(N > k) ≥ T_k with
 
     T_0 = (1−δ)/(1+e^ε),  T_(k+1) = max(0, e^−ε·(T_k − δ)):
@@ -39,10 +39,10 @@ class CanonicalBound:
     def prove(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
         """Return the bound; raise where it does not apply."""
         if self.integer and sensitivity.denominator != 1:
-            raise certificate_error("whole numbers do not move by a fraction")
+            raise certificate_error("the sensitivity of integers is not an integer")
         if not privacy.delta and not privacy.epsilon:
-            raise certificate_error("no noise keeps (0, 0)")
-        if isinstance(cost, Power | Threshold | Points):  # asked for again and again, and constant
+            raise certificate_error("no noise satisfies ε = 0, δ = 0")
+        if isinstance(cost, Power | Threshold | Points):  # needed repeatedly, and constant
             return _proved(self, cost, privacy, sensitivity)
         return self._bound(cost, privacy, sensitivity)
 
@@ -58,7 +58,7 @@ class CanonicalBound:
         )
 
     def _with_epsilon(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
-        """Return the bound by the tails one by one; at δ = 0 they are those of a geometric law."""
+        """Return the bound by the tails one by one; at δ = 0 they are those of geometric noise."""
         if not privacy.delta and self._whole(sensitivity):
             ratio = 1 / exponential(privacy.epsilon).upper
             return DiscreteStaircase(sensitivity, ratio, (Run(0, 1, 1),)).enclose(cost).lower
@@ -77,14 +77,16 @@ class CanonicalBound:
     ) -> Fraction:
         """Return the bound where the tails are too many to be walked: by their closed form.
 
-        At the middle of each cell they are those of a smooth law, times a weight; so this is the
-        cost of that law rounded to the points, and of no error else.
+        At the middle of each cell they are those of smooth noise, times a weight: the bound is the
+        cost of that noise rounded to the points, and of no error otherwise.
         """
-        law = Rounded(step, tails.scaled(step))
-        # Noise farther out than that law is charged as much as noise at its end.
-        sag = Fraction(0) if self._whole(step) else cost.largest_sag(step, int(law.farthest) * step)
+        noise = Rounded(step, tails.scaled(step))
+        # Noise farther out than that is charged as much as noise at its end.
+        sag = (
+            Fraction(0) if self._whole(step) else cost.largest_sag(step, int(noise.farthest) * step)
+        )
         zero = cost.value(Fraction(0)).lower
-        return zero + weight * (law.enclose(cost).lower - zero) - sag
+        return zero + weight * (noise.enclose(cost).lower - zero) - sag
 
     def _floor(self, cost: Cost, place: Fraction, step: Fraction) -> Fraction:
         """Return what noise rounded to a point is charged at least (Frame.floors)."""
@@ -96,9 +98,9 @@ class CanonicalBound:
 
     def _without_epsilon(self, cost: Cost, delta: Fraction, step: Fraction) -> Fraction:
         """Return the bound at ε = 0, where the tails fall by δ each: a uniform noise with a rim."""
-        law = at_epsilon_0(delta, step)
-        sag = Fraction(0) if self._whole(step) else cost.largest_sag(step, law.radius)
-        return law.enclose(cost).lower - sag
+        noise = at_epsilon_0(delta, step)
+        sag = Fraction(0) if self._whole(step) else cost.largest_sag(step, noise.radius)
+        return noise.enclose(cost).lower - sag
 
     def _whole(self, step: Fraction) -> bool:
         return self.integer and step == 1
@@ -110,26 +112,26 @@ def _proved(bound: CanonicalBound, cost: Cost, privacy: Privacy, sensitivity: Fr
 
 
 def _are_many(privacy: Privacy, number: int) -> bool:
-    """Whether about so many tails or more are positive: by their closed form, roughly."""
+    """Whether roughly this number of tails or more are positive, by their closed form."""
     if privacy.epsilon > 1:
         return False
     grown, fallen = (exponential(x).upper for x in (privacy.epsilon, privacy.epsilon * number))
-    # Without δ they never end; beyond so many scales they add nothing that could be seen.
+    # Without δ all are positive; beyond _UNSEEN_BITS scales they are negligible.
     least = privacy.delta * (grown + 1) if privacy.delta else (grown - 1) / (1 << _UNSEEN_BITS)
     return grown - 1 + 2 * privacy.delta > fallen * least
 
 
 def _smooth_tails(privacy: Privacy) -> tuple[TruncatedLaplace, Fraction]:
-    """Return a noise X and a weight with T_k ≥ weight·P(X > k + 1/2).
+    """Return noise X and a weight with T_k ≥ weight·P(X > k + 1/2).
 
     The recursion of the tails has the solution T_k = G·e^(−ε(k + 1/2)) − c, as long as that is
     positive, with c = δ/(e^ε−1) and G = e^(ε/2)·(e^ε−1+2δ)/(e^2ε−1) (its value at k = 0 is T_0).
-    That is 2(G−c) times the tail of a Laplace law of scale 1/ε, cut off where it is 0; at δ = 0,
-    where that is nowhere, so far out that nothing of it is seen. All is rounded so that the tails
-    can only be smaller, as cutting off makes them.
+    That is 2(G−c) times the tail of Laplace noise of scale 1/ε, truncated where it is 0; at δ = 0,
+    where it never is, so far out that the rest is negligible. Rounding and truncating only make
+    the tails smaller.
     """
     epsilon, delta = privacy.epsilon, privacy.delta
-    bits = 256 + 2 * (1 / epsilon).__ceil__().bit_length()  # e^ε − 1 loses so many digits
+    bits = 256 + 2 * (1 / epsilon).__ceil__().bit_length()  # digits that e^ε − 1 loses
     grown = exponential(epsilon, bits)
     above = grown - Interval.exact(1)
     rise = above + Interval.exact(2 * delta)
@@ -159,7 +161,7 @@ def bits_for(privacy: Privacy) -> int:
 def tails(privacy: Privacy, factor: Fraction) -> list[Fraction]:
     """Return lower bounds of T_0, T_1, … with e^ε ≤ ``factor``, as long as they are positive.
 
-    Beyond many they are left out, which makes a bound smaller, never false.
+    Tails beyond the first _MOST are omitted, which makes a bound smaller, never false.
     """
     unit = 1 << bits_for(privacy)
     lost = -(-privacy.delta * unit // 1)
@@ -171,5 +173,5 @@ def tails(privacy: Privacy, factor: Fraction) -> list[Fraction]:
     return found
 
 
-# More steps than this are not walked one by one; and fewer where the bound is not exact anyway.
+# The most tails that are added one by one: where the bound is exact, and where it is not.
 _MOST, _MANY = 2_000, 200

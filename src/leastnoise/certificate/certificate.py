@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from decimal import ROUND_CEILING
 from fractions import Fraction
-from typing import Any
 
 from leastnoise.certificate.evidence import SHAPE_WORDS, Evidence, certificate_error, relative_gap
 from leastnoise.core.exact import Interval, format_rounded
@@ -19,19 +18,29 @@ from leastnoise.deprecation import RenamedAttribute
 class Certificate:
     """Verifiable proof that noise satisfies its guarantee, with its cost and a lower bound.
 
-    A certificate states; :meth:`verify` proves it. ``str`` reports what was verified in this
-    process, and calls everything else unverified. It never prints ``source``, which may come from a
+    :meth:`verify` proves its claims. ``str`` says "not verified" unless that happened in this
+    process. It never prints ``source``, which may come from a
     file.
 
     Attributes:
-        shape: The class in which it is least: ``"unimodal"`` means all symmetric noises that
-            never rise away from 0, ``"any"`` all noises whatever.
-        cost: E L(X), exact or a proved upper bound.
-        lower_bound: No noise of the class that keeps the promise costs less than this.
-        source: Where the noise is from, according to whoever made the certificate: a claim, on
-            which nothing rests.
-        evidence: What :meth:`verify` proves the lower bound from again; None for a noise that was
-            given and of which only the promise is claimed.
+        noise: The noise distribution.
+        privacy: The guarantee that it satisfies.
+        sensitivity: Δ, the largest shift of the true answer.
+        objective: The cost function L.
+        shape: The class that ``lower_bound`` is for: ``"unimodal"`` is symmetric noise with a
+            density that does not increase with |x|, ``"any"`` is all noise.
+        cost: The expected cost E L(X), exact or a proved upper bound.
+        lower_bound: A lower bound of the cost of all noise in the class that satisfies the
+            guarantee.
+        source: A reference for the noise. It is not verified.
+        evidence: The evidence from which :meth:`verify` proves the lower bound; None if only the
+            guarantee is claimed.
+        verified: True if :meth:`verify` succeeded in this process.
+
+    >>> import leastnoise as ln
+    >>> certificate = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1).certificate
+    >>> print(certificate)
+    optimal among symmetric unimodal noise (proved by a supporting line)
     """
 
     noise: Noise
@@ -59,8 +68,8 @@ class Certificate:
         lower_bound: Fraction | None = None,
         evidence: Evidence | None = None,
     ) -> "Certificate":
-        """State what a noise costs and what its finder says it has proved; check nothing yet."""
-        bound = objective.value(Fraction(0)).lower  # no error costs less than none
+        """Return the certificate for noise with its cost and bound; verify nothing yet."""
+        bound = objective.value(Fraction(0)).lower  # the cost of no error is the smallest
         if lower_bound is not None:
             bound = max(bound, lower_bound)
         return cls(
@@ -77,12 +86,12 @@ class Certificate:
 
     @property
     def integer(self) -> bool:
-        """Whether it speaks of noises on the integers, for answers that are whole numbers."""
+        """Whether it is for noise on the integers, for integer answers."""
         return isinstance(self.noise, LatticeNoise)
 
     @property
     def exact(self) -> bool:
-        """Whether cost and lower bound meet: then no noise of the class costs less.
+        """Whether cost and lower bound are equal: the noise is optimal in its class.
 
         An irrational cost is known by an enclosure, and never meets its bound.
         """
@@ -90,12 +99,10 @@ class Certificate:
 
     @property
     def gap(self) -> Fraction | float:
-        """How far above the lower bound the cost is, both less the cost of no error.
+        """The relative distance from optimal, at most: (cost − lower_bound) / (lower_bound − L(0)).
 
-        (cost − lower_bound) / (lower_bound − L(0)), which adding a constant to L does not change.
-        It is an upper bound of how far the noise is from the least, in this sense, for every cost
-        that the certificate speaks of. 0 if they meet; ``math.inf`` where the bound is not above
-        L(0), which tells nothing.
+        Adding a constant to L does not change it. It holds for every cost that the certificate is
+        for. 0 if cost and bound are equal; ``math.inf`` if the bound is not above L(0).
         """
         return relative_gap(self.cost, self.lower_bound, self.objective)
 
@@ -105,36 +112,34 @@ class Certificate:
         return self.noise.enclose(self.objective).lower < self.cost
 
     def verify(self) -> None:
-        """Prove everything again from the law and the cost alone, without trusting the finder.
+        """Prove everything again, from the distribution and the cost alone.
 
         Sets ``verified``. A cost given as a function is only sampled, up to twice the radius of the
-        noise: that it never falls is the claim of whoever gives it.
+        noise: that it never falls is the user's claim.
 
         Raises:
             NotPrivate: If the noise does not satisfy the guarantee.
-            InvalidParameter: If the cost falls, or if the cost or the lower bound is not what it is
-                said to be.
+            InvalidParameter: If the cost function falls, or if the cost or the lower bound is
+                wrong.
         """
         if self.sensitivity <= 0:
-            raise certificate_error("its sensitivity is not positive")
+            raise certificate_error("the sensitivity is not positive")
         if isinstance(self.noise, LatticeNoise) and (
             self.noise.step != 1 or self.sensitivity.denominator != 1
         ):
-            raise certificate_error(
-                "noise on a lattice is for whole numbers, which move by whole numbers"
-            )
+            raise certificate_error("noise on a lattice needs step 1 and an integer sensitivity")
         self._check_cost()
         check_privacy(self.noise, self.privacy, sensitivity=self.sensitivity)
         if self.noise.enclose(self.objective).upper != self.cost:
-            raise certificate_error("the noise does not cost what it says")
+            raise certificate_error("the noise does not have the stated cost")
         if self._proved() != self.lower_bound:
-            raise certificate_error("its evidence gives another lower bound than it says")
+            raise certificate_error("the evidence proves a different lower bound")
         if self.cost < self.lower_bound:
-            raise certificate_error("its noise costs less than it says is possible")
+            raise certificate_error("the cost is below the lower bound")
         object.__setattr__(self, "verified", True)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what is stated; whoever reads it must verify it again."""
+    def __reduce__(self) -> tuple[type["Certificate"], tuple[object, ...]]:
+        """Pickle without ``verified``: the reader must verify it again."""
         return type(self), tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
     def _check_cost(self) -> None:
@@ -146,37 +151,40 @@ class Certificate:
         if isinstance(asked, Tabled) and (
             type(asked) is not Tabled or find_fitting(asked.readings) is None
         ):
-            raise certificate_error("no cost is known to fit its table")
+            raise certificate_error("no known cost fits its table")
         if isinstance(radius, Fraction):
             cost.probe(2 * radius)
 
     def _proved(self) -> Fraction:
         """Return the lower bound that the evidence proves for the class of the noise."""
-        none = self.objective.value(Fraction(0)).lower  # no error costs less than none
+        none = self.objective.value(Fraction(0)).lower  # the cost of no error is the smallest
         if self.evidence is None:
             return none
         if self.evidence.integer != self.integer:
-            raise certificate_error("its evidence is for another kind of answers")
+            raise certificate_error("the evidence is for another kind of answers")
         if self.evidence.shape != self.shape:
-            raise certificate_error("its evidence is for another class of noises")
+            raise certificate_error("the evidence is for another class of noise")
         if self.shape == "unimodal" and not self.noise.is_unimodal:
-            raise certificate_error("its noise is not of the class that it says")
+            raise certificate_error("the noise is not in the stated class")
         return max(none, self.evidence.prove(self.objective, self.privacy, self.sensitivity))
 
     def to_json(self) -> str:
-        """Return the certificate as JSON, with all that its check needs."""
+        """Return the certificate as JSON, complete for :meth:`verify`."""
         from leastnoise.certificate.document import certificate_to_json
 
         return certificate_to_json(self)
 
     @classmethod
     def from_json(cls, text: str, *, cost: Cost | None = None) -> "Certificate":
-        """Return the certificate that a text holds; it proves nothing until :meth:`verify` is run.
+        """Return the certificate in a JSON text; call :meth:`verify` before you rely on it.
 
         Args:
-            text: What :meth:`to_json` returned.
-            cost: Where the cost was a function: the function, to check against it and not
-                against the table of its values that the text holds.
+            text: JSON from :meth:`to_json`.
+            cost: The cost function, if the cost was a function. Default: the table of its values
+                that the JSON contains.
+
+        Raises:
+            InvalidParameter: If the JSON is not a certificate.
         """
         from leastnoise.certificate.document import certificate_from_json
 
@@ -189,25 +197,25 @@ class Certificate:
         return self._statement() if self.verified else f"not verified: {self._statement()}"
 
     def _statement(self) -> str:
-        """Return how near to the least the noise is, and the kind of proof."""
+        """Return how near to optimal the noise is, and the kind of proof."""
         if self.evidence is None:
-            return "keeps its promise; how far from the least it is was not asked"
+            return "satisfies its guarantee; no lower bound was asked for"
         zero, gap, among = self.objective.value(Fraction(0)), self.gap, CLASSES[self.shape]
         if isinstance(self.objective, Tabled):
             among += " for the tabulated cost"
         if self.exact:
-            much = f"least among {among}"
+            much = f"optimal among {among}"
         elif isinstance(gap, Fraction):
             percent = format_rounded(gap * 100, 3, ROUND_CEILING)
             aside = "" if zero == Interval.exact(0) else ", not counting the cost of no error"
-            much = f"within {percent} % of the least among {among}{aside}"
+            much = f"within {percent}% of optimal among {among}{aside}"
         elif self.lower_bound > zero.lower:  # a table that leaves open what no error costs
             excess = format_rounded(self.cost - self.lower_bound, 3, ROUND_CEILING)
-            much = f"costs at most {excess} more than the least among {among}"
+            much = f"costs at most {excess} more than optimal among {among}"
         else:
-            return "keeps its promise; no bound is known for how far from the least"
+            return "satisfies its guarantee; no lower bound is known"
         return f"{much} ({self.evidence.method})"
 
 
 # The classes of noise, by their shape.
-CLASSES = {"unimodal": "symmetric noises that never rise away from 0", "any": "all noises"}
+CLASSES = {"unimodal": "symmetric unimodal noise", "any": "all noise"}

@@ -2,12 +2,11 @@
 
 Each value is an object that names its kind and its fields; a rational is a string ``"3/10"``. e^ε
 is given as the interval that the proof uses, a cost by its parameters or, where it was a function,
-by a table of all bounds that the proof reads (:mod:`leastnoise.costs.fit`). A digest tells a file
-that was damaged or edited from one that was not; whether a certificate is true is for its check to
-say.
+by a table of all bounds that the proof reads (:mod:`leastnoise.costs.fit`). A digest detects files
+that were damaged or edited; :meth:`Certificate.verify` decides whether a certificate is true.
 
-What is read is not trusted: only the classes of the table below are built, each from exactly its
-fields, and each field by its own decoder.
+Files are not trusted: only the classes of the table below are built, each from exactly its fields,
+and each field by its own decoder.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ FORMAT = "leastnoise certificate 1"
 _STATED = ("noise", "privacy", "sensitivity", "objective", "cost", "lower_bound", "source")
 _LONGEST = 1 << 27
 _LONGEST_LINE = 300
-_LONGEST_NUMBER = 13_280  # binary digits: 4000 decimal ones, but for a few
+_LONGEST_NUMBER = 13_280  # binary digits, about 4000 decimal ones
 _POWER = re.compile(r"lp\('([0-9]{1,9}(?:[./][0-9]{1,9})?)'\)")
 _NUMBER = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
 
@@ -84,25 +83,25 @@ def certificate_to_json(certificate: Certificate) -> str:
 def certificate_from_json(
     make: type[Certificate], text: str, cost: Cost | None = None
 ) -> Certificate:
-    """Return the certificate that a text holds (Certificate.from_json), or reject the text."""
+    """Return the certificate in a JSON text (Certificate.from_json), or reject the text."""
     if len(text) > _LONGEST:
         raise certificate_error(f"it is longer than {_LONGEST} characters")
     try:
         content = json.loads(text, object_pairs_hook=_read_object)
         if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise certificate_error(f'it does not say "{FORMAT}"')
+            raise certificate_error(f'the format is not "{FORMAT}"')
         if content.pop("digest", None) != _digest(content):
-            raise certificate_error("its digest is not that of its content")
+            raise certificate_error("the digest does not match the content")
         if set(content) != {*_STATED, "format", "among", "factor", "evidence"}:
-            raise certificate_error("it says less or more than certificates do")
+            raise certificate_error("a part is missing or unknown")
         certificate = _certificate(make, content)
         factor = _object(content["factor"], Interval)
     except LeastnoiseError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
-        raise certificate_error("it is not written as certificates are") from None
+        raise certificate_error("the JSON is malformed") from None
     if exponential(certificate.privacy.epsilon) != factor:
-        raise certificate_error("its interval for e^ε is another")
+        raise certificate_error("its interval for e^ε is wrong")
     return certificate if cost is None else replace(certificate, objective=cost)
 
 
@@ -130,9 +129,9 @@ def _certificate(make: type[Certificate], content: dict[str, Any]) -> Certificat
         evidence=evidence,
     )
     if not _is_line(certificate.source):
-        raise certificate_error("its source is not one line of text")
+        raise certificate_error("the source is not one line of text")
     if content["among"] != SHAPE_WORDS[certificate.shape] or certificate.sensitivity <= 0:
-        raise certificate_error("it speaks of another class of noises than its evidence")
+        raise certificate_error("the evidence is for another class of noise")
     return certificate
 
 
@@ -143,24 +142,23 @@ def _plain(value: object) -> Any:
     if isinstance(value, Fraction):
         if max(value.numerator.bit_length(), value.denominator.bit_length()) > _LONGEST_NUMBER:
             raise InvalidParameter(
-                "a number in a certificate may have at most 4000 digits to be written",
-                got="a longer one",
-                fix="Give shorter parameters, for instance another unit of the answer.",
+                "A number in this certificate has more than 4000 digits",
+                fix="Use shorter parameters, for example another unit of the answer.",
             )
         return str(value)
     if isinstance(value, tuple | list):
         return [_plain(part) for part in value]
     if isinstance(value, Tabled):
         table = [
-            [kind, *asked, answer.lower, answer.upper]
-            for (kind, asked), answer in value.readings.items()
+            [kind, *arguments, answer.lower, answer.upper]
+            for (kind, arguments), answer in value.readings.items()
         ]
         return {"kind": "Tabled", "name": value.name, "readings": _plain(table)}
     name = type(value).__name__
     row = _ROWS.get(name)
     if row is None or row.built is not type(value):
         raise InvalidParameter(
-            "a certificate can hold the noises and costs of leastnoise",
+            "a certificate must hold noise and costs of leastnoise",
             got=name,
             fix="Keep the mechanism instead.",
         )
@@ -168,7 +166,7 @@ def _plain(value: object) -> Any:
 
 
 def _object(plain: Any, wanted: Any) -> Any:
-    """Return the object of a wanted class that JSON stands for."""
+    """Return the object of a wanted class from JSON."""
     if not isinstance(plain, dict):
         raise _other_kind()
     stored = dict(plain)
@@ -182,12 +180,12 @@ def _object(plain: Any, wanted: Any) -> Any:
         raise _other_kind()
     values = {name: row.fields[name](part) for name, part in stored.items()}
     if len(values) != len(row.fields):
-        raise certificate_error("a part of it is missing")
+        raise certificate_error("a part is missing")
     return row.build(**values)
 
 
 def _tabled(stored: dict[str, Any]) -> Cost:
-    """Return a tabulated cost, which its certificate's check believes only if some cost fits it.
+    """Return a tabulated cost; verifying its certificate requires that some cost fits it.
 
     Version 0.5.0 also wrote tables of irrational powers, by name; these are read as the powers.
     """
@@ -197,29 +195,29 @@ def _tabled(stored: dict[str, Any]) -> Cost:
     if power is not None:
         return lp(_rational(power[1]) if "/" in power[1] else power[1])
     rows = [
-        (_text(kind), tuple(_rational(number) for number in asked), kept)
-        for kind, *asked, lower, upper in stored["readings"]
+        (_text(kind), tuple(_rational(number) for number in arguments), kept)
+        for kind, *arguments, lower, upper in stored["readings"]
         for kept in (Interval(_rational(lower), _rational(upper)),)
     ]
-    readings = {(kind, asked): kept for kind, asked, kept in rows}
+    readings = {(kind, arguments): kept for kind, arguments, kept in rows}
     if len(readings) != len(rows) or not are_well_formed(rows):
-        raise certificate_error("its table is not that of a cost that never falls")
+        raise certificate_error("its table is not of a cost that never falls")
     if ("value", (Fraction(0),)) not in readings:
-        raise certificate_error("its table does not say what no error costs")
+        raise certificate_error("its table does not have the cost of no error")
     return Tabled(stored["name"], readings)
 
 
 def _rational(plain: Any) -> Fraction:
-    """Read a whole number or a ratio of two; no exponents, which could be of any size."""
+    """Read an integer or a ratio of two; no exponents, which could be of any size."""
     if not isinstance(plain, str):
         raise _other_kind()
     if not _NUMBER.fullmatch(plain):
-        raise certificate_error("a number in it is not written as one")
+        raise certificate_error("a number is malformed")
     return Fraction(plain)
 
 
 def _of_type(wanted: type) -> Decoder:
-    """Return the decoder of what JSON has as it is; True is no number."""
+    """Return the decoder of one JSON type; True is not a number."""
 
     def decode(plain: Any) -> Any:
         if type(plain) is not wanted:
@@ -256,7 +254,7 @@ def _instance_of(wanted: type) -> Decoder:
 
 
 def _other_kind() -> InvalidParameter:
-    return certificate_error("a part of it is of another kind than it should be")
+    return certificate_error("a part has the wrong type")
 
 
 def _is_line(text: str) -> bool:
@@ -278,7 +276,7 @@ def _digest(content: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class _Row:
-    """A class that a certificate may hold: its fields in order, and what builds it from them."""
+    """A class that a certificate may hold: its fields in order, and its constructor."""
 
     built: type
     build: Callable[..., Any]
@@ -289,7 +287,7 @@ _integer, _boolean, _text = _of_type(int), _of_type(bool), _of_type(str)
 _integers, _rationals = _each(_integer), _each(_rational)
 # A shift, the first point, and the multipliers from there on.
 _tests = _each(_row(_integer, _integer, _integers))
-# Names of classes and of fields are a file format. Costs are built by what checks them.
+# Names of classes and of fields are a file format. Costs are built by functions that check them.
 _ROWS = {
     row.built.__name__: row
     for row in (

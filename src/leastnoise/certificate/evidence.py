@@ -1,4 +1,4 @@
-"""What a lower bound rests on: evidence that no noise of a class costs less."""
+"""Evidence for a lower bound of the cost of all noise in a class."""
 
 import math
 from dataclasses import dataclass
@@ -15,25 +15,25 @@ SHAPE_WORDS = {"unimodal": "decreasing", "any": "any"}
 
 
 class Evidence(Protocol):
-    """A proof that no noise of a class costs less, which can be checked without its finder."""
+    """A proof of a lower bound for a class of noise, which can be verified without its finder."""
 
     @property
     def shape(self) -> str:
-        """The class of noises it speaks of."""
+        """The class of noise that it is for."""
         ...
 
     @property
     def integer(self) -> bool:
-        """Whether it speaks of noises on the integers."""
+        """Whether it is for noise on the integers."""
         ...
 
     @property
     def method(self) -> str:
-        """The kind of proof, in a few words: what the verifier itself does."""
+        """The kind of proof that the verifier does, in a few words."""
         ...
 
     def prove(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
-        """Return the cost below which no noise of the class comes.
+        """Return the lower bound of the cost of all noise in the class.
 
         Raises:
             InvalidParameter: If the evidence is not sound.
@@ -42,15 +42,15 @@ class Evidence(Protocol):
 
 
 def certificate_error(reason: str) -> InvalidParameter:
-    """Say why a certificate is refused."""
+    """Return the error of a certificate that is not valid, with the reason."""
     return InvalidParameter(
-        f"a certificate must prove what it says; this one does not: {reason}",
-        fix="Calibrate again.",
+        f"This certificate is not valid: {reason}",
+        fix="Calibrate again for a new one.",
     )
 
 
 def relative_gap(spent: Fraction, bound: Fraction, cost: Cost) -> Fraction | float:
-    """Return how far above a lower bound an expected cost may be, both less L(0).
+    """Return how far above a lower bound an expected cost may be, relative to bound − L(0).
 
     For every L that ``cost`` stands for, (E L − least)/(least − L(0)) ≤ (spent − bound)/(bound −
     L(0)) if E L ≤ ``spent``, ``bound`` ≤ least and ``bound`` > L(0): the left side falls in the
@@ -82,7 +82,7 @@ class SupportingLine:
     + L(M)) and S(M) − β(2M+1) + λΔ ≥ 0 at the M with L(M) ≤ β ≤ L(M+1).
 
     ``low`` and ``high`` are where the cost of an error crosses ``intercept``; with ``integer`` they
-    are whole numbers and equal, and the cost crosses between ``low`` and ``low + 1``.
+    are equal integers, and the cost crosses between ``low`` and ``low + 1``.
     """
 
     slope: Fraction
@@ -105,21 +105,21 @@ class SupportingLine:
             raise certificate_error("a supporting line is for ε = 0")
         start = cost.value(Fraction(0))
         if self.slope < 0 or not 0 <= self.low <= self.high:
-            raise certificate_error("its numbers are out of order")
+            raise certificate_error("the numbers of the line are out of order")
         if start.lower + self.slope < self.intercept:
-            raise certificate_error("it lies above the mass at the origin")
+            raise certificate_error("the line lies above the point mass at 0")
         beyond = self.low + 1 if self.integer else self.high
         if not cost.value(self.low).upper <= self.intercept <= cost.value(beyond).lower:
-            raise certificate_error("the cost does not cross its height where it says")
+            raise certificate_error("the cost does not cross the line at the stated place")
         if self._clearance(cost, sensitivity) < 0:
-            raise certificate_error("it cuts the curve of uniform noises")
+            raise certificate_error("the line cuts the curve of uniform noise")
         return self.intercept - self.slope * privacy.delta
 
     def _clearance(self, cost: Cost, sensitivity: Fraction) -> Fraction:
         """Return a lower bound of the least height of the curve above the line (comparison 3)."""
         if self.integer:
             if self.low != self.high or self.low.denominator != 1:
-                raise certificate_error("its place on the integers is not one integer")
+                raise certificate_error("the line does not touch at one integer")
             reach = self.low.numerator
             total = 2 * cost.total(Fraction(1), reach).lower + cost.value(Fraction(0)).lower
             return total + self.slope * sensitivity - self.intercept * (2 * reach + 1)
@@ -130,20 +130,20 @@ class SupportingLine:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CombBound:
-    """Why no noise of any shape costs less, for squared errors at ε = 0; β is ``root``.
+    """A lower bound for all noise of any shape, for squared errors at ε = 0; β is ``root``.
 
     Theorem (docs/theory/comb.md, Proposition 7). Let β ≥ 0 satisfy 4β³ + 3β ≤ 1. Then every noise
-    that is (0, δ)-private at sensitivity Δ, of whatever shape and at whatever δ, has E X² ≥
+    that is (0, δ)-private at sensitivity Δ, of any shape and for every δ, has E X² ≥
     (1−δ)·(1+β²)/2·Δ².
 
     The largest such β, sinh(⅓ arsinh 1) = 0.298…, is irrational; for δ ≥ 1/(1+2β) = 0.6265… the
-    comb attains its bound. A rational below it proves as much, but for what it is too small by.
+    comb attains its bound. A rational slightly below it proves a slightly smaller bound.
     """
 
     root: Fraction
     shape = "any"
-    method = "proved by the bound of the comb, docs/theory/comb.md"
-    integer = False  # noise on the integers need not hide moves that are no whole numbers
+    method = "proved by the comb bound, docs/theory/comb.md"
+    integer = False  # noise on the integers need not hide shifts that are not integers
 
     def __repr__(self) -> str:
         return f"CombBound(root={format_exact(self.root)})"
@@ -155,5 +155,5 @@ class CombBound:
         if cost != l2:
             raise certificate_error("the comb's bound is for the cost l2")
         if self.root < 0 or 4 * self.root**3 + 3 * self.root > 1:
-            raise certificate_error("its root is not one between 0 and the β with 4β³ + 3β = 1")
+            raise certificate_error("its root is not between 0 and the β with 4β³ + 3β = 1")
         return (1 - privacy.delta) * (1 + self.root**2) / 2 * sensitivity**2

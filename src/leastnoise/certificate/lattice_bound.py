@@ -1,31 +1,33 @@
-"""A lower bound for every noise of a class, from multipliers on a lattice.
+"""A lower bound for all noise in a class, from multipliers on a lattice.
 
-Let a noise P keep (ε, δ) at sensitivity Δ. For every j there are tests f_j with values in [0, 1],
+Let noise P satisfy (ε, δ) at sensitivity Δ. For every j there are tests f_j with values in [0, 1],
 and each of them says P(f_j) − e^ε·P(f_j(· + jΔ/m)) ≤ δ. Weigh them by ν_j ≥ 0 and add them to the
 cost: with y_j = ν_j·f_j,
 
     E L ≥ E[L(X) + Σ_j (y_j(X) − e^ε·y_j(X + jΔ/m))] − δ·Σ_j ν_j ≥ β − δ·Σ_j ν_j,
 
 where β is the least value of the bracket. It is enough to know the y_j on a lattice, because noise
-can be rounded to the lattice by a rule that moves with it, and stays private. The rules:
+can be rounded to the lattice by a rule that is invariant under its shifts, and stays private. The
+rules:
 
-* ``points``: the noise lives on the lattice already (whole numbers, step 1).
+* ``points``: the noise is on the lattice already (integers, step 1).
 * ``chords``: x goes to one of its two neighbors, the nearer the likelier, so that on average it
   stays where it is. What a lattice point may be charged is then any table whose straight
   interpolation lies below L: L lowered by its :meth:`~leastnoise.costs.cost.Cost.sag`.
 * ``cells``: x goes to the middle of its cell; the charge is the least of L in the cell's inside.
-  Mass on the edges of cells, at most α, is charged L(0): at a move that is nearly j steps, no such
-  mass meets another, so that it counts in full and leaves δ − α for the rest; letting the move
-  tend to j steps keeps that, since H is lower semicontinuous in the move.
+  Mass on the edges of cells, at most α, is charged L(0): at a shift of nearly j steps, no such
+  mass meets another, so it counts in full and leaves δ − α for the rest. This also holds in the
+  limit of j steps, because H is lower semicontinuous in the shift.
 * ``smoothed``: for noise N on the integers where Δ is too large for ``points``. With U uniform on
-  [−1/2, 1/2], N + U keeps the promise on the line, and L(N) ≥ L((|N + U| − 1/2)₊): chords of that.
+  [−1/2, 1/2], N + U satisfies the guarantee on the line, and L(N) ≥ L((|N + U| − 1/2)₊): chords of
+  that.
 
-Points far out are not looked at one by one. Beyond the reach N on the left every y_j is ν_j, on the
+Points far out are bounded together. Beyond the reach N on the left every y_j is ν_j, on the
 right it is 0; so mass beyond is charged L̃(N+1) + (1 − e^ε)/2·Σν_j (half of it on each side).
 
-Noise may be taken symmetric (GDGK19, Lemma 1), so both sides share one inequality. Noise that never
-rises away from 0 gives lattice weights that do not either, by each of the rules; multipliers
-μ_k ≥ 0 of p_k ≥ p_(k+1) are then allowed too.
+Noise may be taken symmetric (GDGK19, Lemma 1), so both sides share one inequality. Unimodal noise
+gives unimodal lattice weights, by each of the rules; then multipliers μ_k ≥ 0 of p_k ≥ p_(k+1) are
+allowed too.
 
 e^ε is replaced by a rational above it, which can only make the bound smaller. Derivation:
 docs/theory/lattice-bound.md.
@@ -94,7 +96,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LatticeBound:
-    """Multipliers in whole numbers, and the bound that they prove.
+    """Integer multipliers, and the bound that they prove.
 
     Attributes:
         frame: The lattice.
@@ -102,7 +104,7 @@ class LatticeBound:
         weights: ν_j ≥ 0 for j = 1 … cells.
         tests: For a shift j, the first point and y_j there and at the points after it, each
             between 0 and ν_j. Where nothing is said y_j is 0; on the first j points it is ν_j.
-        falls: μ_k ≥ 0 for k = 0, 1, …; none for the class of all noises.
+        falls: μ_k ≥ 0 for k = 0, 1, …; none for the class of all noise.
         floors: L̃ at 0 … reach + 1, as the frame's rule has it.
     """
 
@@ -116,12 +118,12 @@ class LatticeBound:
 
     @property
     def shape(self) -> str:
-        """The class of noises that it bounds."""
+        """The class of noise that it bounds."""
         return "unimodal" if self.falls else "any"
 
     @property
     def integer(self) -> bool:
-        """Whether it speaks of noises on the integers."""
+        """Whether it is for noise on the integers."""
         return self.frame.rule in ("points", "smoothed")
 
     def __repr__(self) -> str:
@@ -135,16 +137,16 @@ class LatticeBound:
         """Return β − δ·Σν; raise if the multipliers or the table of costs are not sound."""
         frame = self.frame
         if frame.rule not in RULES or frame.cells < 1 or frame.reach < 0:
-            raise certificate_error("its lattice is none")
+            raise certificate_error("its lattice is malformed")
         if self.unit <= 0:
             raise certificate_error("its unit is not positive")
         if frame.rule == "points" and frame.cells != sensitivity:
             raise certificate_error("its lattice is not the integers")
         if frame.rule == "smoothed" and sensitivity.denominator != 1:
-            raise certificate_error("whole numbers do not move by a fraction")
+            raise certificate_error("the sensitivity of integers is not an integer")
         said = list(self.floors)
         if len(said) != frame.reach + 2 or said != frame.floors(cost, sensitivity):
-            raise certificate_error("its table of costs is not that of the cost")
+            raise certificate_error("its table of costs does not match the cost")
         zero, paid = cost.value(Fraction(0)).lower, sum(self.weights) * self.unit
         return self.least(exponential(privacy.epsilon).upper, zero) - privacy.delta * paid
 
@@ -172,9 +174,9 @@ class LatticeBound:
         gained, owed = [0] * (frame.reach + 1), [0] * (frame.reach + 1)
         if len(self.weights) != frame.cells or min(self.weights, default=-1) < 0:
             raise certificate_error("its weights are out of order")
-        # The rim: moved by more steps than are left of it, a point comes from beyond.
-        moved = [*accumulate(reversed(self.weights))][::-1]
-        for point, weight in zip(range(frame.points), moved, strict=False):
+        # The rim: shifted by more steps than it has points to its left, a point comes from beyond.
+        rim = [*accumulate(reversed(self.weights))][::-1]
+        for point, weight in zip(range(frame.points), rim, strict=False):
             gained[frame.side(point)] += weight
         after: dict[int, int] = {}
         for shift, first, values in self.tests:
@@ -194,5 +196,5 @@ class LatticeBound:
         """Return what the multipliers of p_k ≥ p_(k+1) add to the charge at 0 … reach."""
         none = self.frame.reach + 1 - len(self.falls)
         if min(self.falls, default=0) < 0 or none < 1:
-            raise certificate_error("its multipliers of falling are out of order")
+            raise certificate_error("its multipliers of unimodality are out of order")
         return [before - after for before, after in pairwise([0, *self.falls, *[0] * none])]

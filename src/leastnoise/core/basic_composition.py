@@ -43,9 +43,9 @@ def compose_equal(privacy: Privacy, releases: int) -> Privacy:
         failing = 1 - power(1 - privacy.delta, Fraction(releases)).lower
         return Privacy(releases * privacy.epsilon, round_up(failing) if failing else 0)
     raise InvalidParameter(
-        "so many releases would promise nothing: δ would be 1 but for a hair after "
-        f"{quote(releases)} of them",
-        fix="Release less, or promise a smaller δ for each.",
+        f"{quote(releases)} such releases have no guarantee together, because their total δ is "
+        "almost 1",
+        fix="Release fewer numbers, or use a smaller δ for each.",
     )
 
 
@@ -97,9 +97,9 @@ def joint_sensitivity(sensitivity: Fraction, releases: int) -> Fraction:
 
 def compose_gaussians(parts: Iterable[tuple[Fraction, Fraction]], epsilon: Fraction) -> Privacy:
     """Return the guarantee of Gaussian releases (Δᵢ, σᵢ) together: δ at the shift √Σ(Δᵢ/σᵢ)²."""
-    squares = sum(((move / sigma) ** 2 for move, sigma in parts), Fraction(0))
-    move = Interval.exact(power(squares, _HALF).upper).shortened(_BITS).upper
-    curve = Gaussian(1).curve(parse_positive(move, "sensitivity"))
+    squares = sum(((shift / sigma) ** 2 for shift, sigma in parts), Fraction(0))
+    shift = Interval.exact(power(squares, _HALF).upper).shortened(_BITS).upper
+    curve = Gaussian(1).curve(parse_positive(shift, "sensitivity"))
     reached = curve.worst(Level.at(epsilon))[0].upper
     return Privacy(epsilon, max(Interval.exact(reached).shortened(_BITS).upper, LEAST_DELTA))
 

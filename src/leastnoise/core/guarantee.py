@@ -3,7 +3,13 @@
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
-from leastnoise.core.exact import exponential, format_exact, format_rounded, parse_positive
+from leastnoise.core.exact import (
+    exponential,
+    format_exact,
+    format_rounded,
+    format_up,
+    parse_positive,
+)
 from leastnoise.core.noise import Noise, PiecewiseNoise, Rounded, Smooth, StaircaseNoise
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import NotPrivate
@@ -32,10 +38,9 @@ def check_privacy(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> N
         # Where two atoms can meet, the worst is not at the shift itself but beside it.
         where = "near" if isinstance(noise, PiecewiseNoise) and len(noise.atoms) > 1 else "of"
         raise NotPrivate(
-            f"this noise must keep {privacy} when the true answer moves by up to "
-            f"{format_exact(sensitivity)}; at a move {where} {format_exact(shift)} it needs δ = "
-            f"{format_rounded(reached, 17)}",
-            fix="Use wider noise, for instance what calibrate finds.",
+            f"This noise does not satisfy {privacy} at sensitivity {format_exact(sensitivity)}: a "
+            f"shift {where} {format_exact(shift)} needs δ = {format_up(reached, 17)}",
+            fix="Use wider noise, such as calibrate() returns.",
         )
 
 
@@ -52,10 +57,9 @@ def _falls_slowly(noise: StaircaseNoise, privacy: Privacy, sensitivity: Fraction
     if not slow and not privacy.delta:
         needed = format_rounded(periods * _logarithm(1 / noise.ratio), 17, ROUND_CEILING)
         raise NotPrivate(
-            f"this noise must keep {privacy} when the true answer moves by up to "
-            f"{format_exact(sensitivity)}, {format_exact(periods)} of its periods of "
-            f"{format_exact(noise.period)} rounded up; it needs ε = {needed}",
-            fix="Use a ratio nearer to 1, for instance what calibrate finds.",
+            f"This noise does not satisfy {privacy} at sensitivity {format_exact(sensitivity)}: a "
+            f"shift over {format_exact(periods)} of its periods needs ε = {needed}",
+            fix="Use a ratio nearer to 1, such as calibrate() returns.",
         )
     return slow
 

@@ -11,6 +11,7 @@ from leastnoise.core.exact import (
     format_exact,
     format_rounded,
     format_short,
+    format_up,
     magnitude,
     parse_count,
     parse_rational,
@@ -18,44 +19,52 @@ from leastnoise.core.exact import (
 )
 from leastnoise.errors import InvalidParameter
 
-_UNSAID: Final = Fraction(-1)
+_OMITTED: Final = Fraction(-1)
 
 
 @dataclass(frozen=True, slots=True)
 class Privacy:
-    """The promise of (ε, δ)-differential privacy.
+    """An (ε, δ) differential privacy guarantee.
 
-    For any two data sets that differ in one person, and any set S of outputs,
-    P(output of one ∈ S) ≤ e^ε · P(output of the other ∈ S) + δ.
+    For any two neighboring datasets, which differ in one person, and any set S of outputs,
+    P(output for one ∈ S) ≤ e^ε · P(output for the other ∈ S) + δ.
 
     Args:
-        epsilon: ε ≥ 0. Left out, it is 0.
-        delta: 0 ≤ δ < 1. Left out, it is 0. At least one of the two must be said;
-            ``Privacy(0, 0)`` promises that nothing at all leaves.
+        epsilon: ε ≥ 0. Default: 0.
+        delta: 0 ≤ δ < 1. Default: 0. At least one of the two is required. ``Privacy(0, 0)``
+            means that the output does not depend on any person.
+
+    Raises:
+        InvalidParameter: If neither is given, or one is out of range.
 
     >>> Privacy(delta=0.1)
     Privacy(epsilon=0, delta=0.1)
+    >>> print(Privacy(1, "1e-6"))
+    ε = 1, δ = 1e-6
     """
 
     epsilon: Fraction
     delta: Fraction
 
-    def __init__(self, epsilon: Number = _UNSAID, delta: Number = _UNSAID) -> None:
-        if epsilon is _UNSAID and delta is _UNSAID:
+    def __init__(self, epsilon: Number = _OMITTED, delta: Number = _OMITTED) -> None:
+        if epsilon is _OMITTED and delta is _OMITTED:
             raise InvalidParameter(
-                "a promise must say ε, δ or both, got neither. "
-                "Write for instance Privacy(epsilon=1, delta='1e-6') or Privacy(delta=0.1)."
+                "Privacy needs an ε, a δ or both",
+                fix="Use for example Privacy(epsilon=1, delta='1e-6') or Privacy(delta=0.1).",
             )
-        rate = Fraction(0) if epsilon is _UNSAID else parse_rational(epsilon, "ε")
+        rate = Fraction(0) if epsilon is _OMITTED else parse_rational(epsilon, "ε")
         if rate < 0:
             raise InvalidParameter(
-                f"ε must be 0 or more, got {quote(epsilon)}. Give a number such as 0.5."
+                "ε must be 0 or more",
+                got=quote(epsilon),
+                fix="Use for example 0.5.",
             )
-        failing = Fraction(0) if delta is _UNSAID else parse_rational(delta, "δ")
+        failing = Fraction(0) if delta is _OMITTED else parse_rational(delta, "δ")
         if not 0 <= failing < 1:
             raise InvalidParameter(
-                f"δ must be at least 0 and less than 1, got {quote(delta)}. "
-                "Give a probability such as '1e-6'."
+                "δ must be at least 0 and less than 1",
+                got=quote(delta),
+                fix="Use a probability such as '1e-6'.",
             )
         object.__setattr__(self, "epsilon", rate)
         object.__setattr__(self, "delta", failing)
@@ -64,66 +73,84 @@ class Privacy:
         return f"Privacy(epsilon={_written(self.epsilon)}, delta={_written(self.delta)})"
 
     def __str__(self) -> str:
-        return f"(ε, δ) = ({format_exact(self.epsilon)}, {format_exact(self.delta)})"
+        return format_guarantee(self)
 
     @property
     def advantage(self) -> Fraction:
-        """How far from blind guessing the best attacker can get, at most: δ at ε = 0.
+        """The largest advantage of an attacker over blind guessing: δ at ε = 0.
 
         The largest distance in total variation between the outputs with and without a person that
-        the promise allows, (e^ε − 1 + 2δ)/(e^ε + 1), from above (Kairouz, Oh and Viswanath 2015);
-        the best guess "in or out" is right with probability at most (1 + advantage)/2.
+        the guarantee allows, (e^ε − 1 + 2δ)/(e^ε + 1), rounded up (Kairouz, Oh and Viswanath 2015).
+        The best guess "in or out" is correct with probability at most (1 + advantage)/2.
+
+        >>> Privacy(delta=0.1).advantage
+        Fraction(1, 10)
         """
         grown = exponential(self.epsilon)
         return min(Fraction(1), (grown.upper - 1 + 2 * self.delta) / (grown.lower + 1))
 
     def explain(self, *, people: int | None = None) -> str:
-        """Say in plain words what this promise means, and what it does not; rounded up.
+        """Say in plain words what this guarantee means, and what it does not.
 
-        Whatever keeps (ε, δ) can be had by post-processing an answer that with probability δ tells
-        all, and else changes the odds by no more than e^ε (Kairouz, Oh and Viswanath 2015): that is
-        the worst it can be.
+        Numbers are rounded up. The worst case is an answer that with probability δ reveals
+        everything, and otherwise changes the odds by at most e^ε: every mechanism that satisfies
+        (ε, δ) is a post-processing of it (Kairouz, Oh and Viswanath 2015).
 
         Args:
-            people: How many people the data is about, where that is public: to say what δ comes to
-                among them.
+            people: The number of people in the data, if it is public: the text then says what δ
+                means among them. Default: not said.
+
+        >>> Privacy(delta="0.1").explain()[:61]
+        'ε = 0, δ = 0.1 means: an attacker who knows all the data exce'
         """
         return f"{meaning_of(self, people=people)} Several answers about the same people add up."
 
 
 def meaning_of(privacy: Privacy, *, people: int | None = None) -> str:
-    """Say what :meth:`Privacy.explain` says, but for what holds of several answers."""
-    guess = _up((1 + privacy.advantage) * 50)
+    """Say what :meth:`Privacy.explain` says, without its last sentence about several answers."""
     words = [
-        f"{privacy} means: someone who knows everything about the data but whether one person is "
-        f"in it, and sees the answer, guesses that right at most {guess} % of the time "
-        "(50 % is blind guessing).",
+        f"{privacy} means: an attacker who knows all the data except whether one person is in it, "
+        f"and sees the answer, guesses correctly at most {format_guess(privacy.advantage)} of the "
+        "time (50% is blind guessing).",
         _worst(privacy),
     ]
     if privacy.delta and privacy.advantage < 1:
         words.append(
             f"Guessing alone is bounded as by ε = {_equal_guessing(privacy.advantage)} at δ = 0, "
-            "a stronger promise that this one does not make."
+            "but that is a stronger guarantee, which this one does not imply."
         )
     if people is not None:
         words.append(_among(parse_count(people, "people", least=1), privacy.delta))
     return " ".join(words)
 
 
+def format_guess(advantage: Fraction) -> str:
+    """Print how often an attacker guesses correctly, (1 + advantage)/2, rounded up.
+
+    With four digits, and more where only those tell it from blind guessing.
+
+    >>> format_guess(Fraction(1, 3)), format_guess(Fraction(1, 10**6)), format_guess(Fraction(0))
+    ('66.67%', '50.00005%', '50%')
+    """
+    excess = 50 * advantage
+    digits = 4 if not excess or excess >= 1 else 4 - magnitude(excess)
+    return f"{format_rounded(50 + excess, digits, ROUND_CEILING)}%"
+
+
 def _worst(privacy: Privacy) -> str:
-    """Say what the worst answer is like that keeps the promise."""
+    """Say how much the worst answer that satisfies a guarantee can reveal."""
     odds = f"changes the odds by a factor of at most {_up(exponential(privacy.epsilon).upper)}"
     if not privacy.delta:
-        return f"The answer {odds if privacy.epsilon else 'tells nothing at all'}."
+        return f"The answer {odds if privacy.epsilon else 'reveals nothing at all'}."
     return (
-        "It does not mean that nobody can ever be sure: at the worst, with probability up to "
-        f"{_up(privacy.delta * 100)} % the answer proves outright whether that person is in the "
-        f"data, and else it {odds if privacy.epsilon else 'tells nothing'}."
+        "It does not rule out certainty: in the worst case, with probability up to "
+        f"{_up(privacy.delta)}, the answer reveals for certain whether that person is in the data, "
+        f"and otherwise it {odds if privacy.epsilon else 'reveals nothing'}."
     )
 
 
 def _equal_guessing(advantage: Fraction) -> str:
-    """Print ln((1 + advantage)/(1 − advantage)), from above: the ε that bounds guessing alike.
+    """Print ln((1 + advantage)/(1 − advantage)), rounded up: the ε with the same bound on guesses.
 
     At ε = 0 it is 2·artanh δ.
     """
@@ -135,21 +162,23 @@ def _equal_guessing(advantage: Fraction) -> str:
 
 
 def _among(people: int, delta: Fraction) -> str:
-    """Say what δ comes to among so many people."""
+    """Say what δ means among so many people."""
     if not delta:
-        return f"Among {people} people, as δ = 0, nobody's presence can be proved."
-    words = f"Among {people} people n·δ = {_up(people * delta)}: "
+        return f"Because δ = 0, nobody's presence among the {people} people can be revealed."
+    expected = _up(people * delta)
     if people * delta < 1:
-        return words + "so many of them, on average, can have their presence proved at the most."
-    return words + (
-        "δ is no less than 1/n, and publishing the whole record of one of them, drawn at random, "
-        "would keep this promise."
+        return (
+            f"Among {people} people, the presence of at most {expected} (n·δ) on average can be "
+            "revealed for certain."
+        )
+    return (
+        f"Among {people} people n·δ = {expected}: δ is at least 1/n, and publishing all data of "
+        "one person, chosen at random, would satisfy this guarantee."
     )
 
 
 def _up(number: Fraction) -> str:
-    """Print rounded up, with digits enough to tell 50.00005 % from 50 %."""
-    return format_rounded(number, 8, ROUND_CEILING)
+    return format_up(number, 8)
 
 
 def format_guarantee(privacy: Privacy) -> str:
@@ -162,10 +191,14 @@ def format_guarantee(privacy: Privacy) -> str:
 
 
 def as_privacy(privacy: object, example: str) -> Privacy:
-    """Return a guarantee, or reject what is none; ``example`` is what the message suggests."""
+    """Return a guarantee, or reject anything else with an ``example``."""
     if isinstance(privacy, Privacy):
         return privacy
-    raise InvalidParameter("privacy must be a Privacy", got=quote(privacy), fix=f"Write {example}.")
+    raise InvalidParameter(
+        "privacy must be a Privacy",
+        got=quote(privacy),
+        fix=f"Use for example {example}.",
+    )
 
 
 def _written(number: Fraction) -> str:

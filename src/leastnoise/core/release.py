@@ -62,12 +62,13 @@ class Releaser(Rebuilt):
         """Prove that the noise, as it is sampled, satisfies the guarantee."""
         if self.integer and self.noise.step != 1:
             raise InvalidParameter(
-                "whole-number answers must be drawn on the integers, "
-                f"got a step of {format_exact(self.noise.step)}. Calibrate again."
+                "the noise for integers must have step 1",
+                got=f"step {format_exact(self.noise.step)}",
+                fix="Calibrate again.",
             )
         if self.sensitivity <= 0 or (self.integer and self.sensitivity.denominator != 1):
             raise InvalidParameter(
-                "a sensitivity must be above 0, and an integer for integers",
+                "sensitivity must be greater than 0, and an integer for integers",
                 got=format_exact(self.sensitivity),
                 fix="Calibrate again.",
             )
@@ -93,8 +94,8 @@ class Releaser(Rebuilt):
         """Return :meth:`add_noise` of each number · step, with independent noise."""
         if self.integer and step.denominator != 1:
             raise InvalidParameter(
-                "integers must be added up in whole steps",
-                got=f"a step of {format_exact(step)}",
+                "the values to release must be integers",
+                got=f"multiples of {format_exact(step)}",
                 fix="Calibrate for real numbers.",
             )
         points, draw = self.grid.indices(numbers, step), self._draw
@@ -122,9 +123,9 @@ class Releaser(Rebuilt):
         numerator, denominator = exact_ratio(value)
         if self.integer and denominator != 1:
             raise InvalidParameter(
-                "with " + INTEGER + " the value to release must be a whole number",
+                "the value to release must be an integer with " + INTEGER,
                 got=f"one of type {type(value).__name__} that is not",
-                fix="Leave out " + INTEGER + ".",
+                fix="Omit " + INTEGER + ".",
             )
         return self.grid.index(numerator, denominator)
 
@@ -139,8 +140,9 @@ def prepare_pair(
     """
     if not isinstance(values, tuple | list) or len(values) != 2:
         raise InvalidParameter(
-            "a pair to release must be a tuple or a list of two numbers, "
-            f"got one of type {type(values).__name__} that is not. Give (x, y)."
+            "values must be a tuple or a list of two numbers",
+            got=f"one of type {type(values).__name__} that is not",
+            fix="Pass (x, y).",
         )
     first, second = (grid.index(*exact_ratio(value)) for value in values)
 

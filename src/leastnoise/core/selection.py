@@ -56,16 +56,16 @@ class Selector(Rebuilt):
         """Reject a sensitivity that is no positive integer, and an ε that is 0 or nearly so."""
         if type(self.sensitivity) is not int or self.sensitivity < 1:
             raise InvalidParameter(
-                "the sensitivity of errors to select by must be an integer above 0",
+                "sensitivity must be an integer above 0",
                 got=format_exact(Fraction(self.sensitivity)),
-                fix="Give how much one unit can change an error.",
+                fix="Use how much one unit can change an error.",
             )
         if self.rate < _LEAST_RATE:
             raise InvalidParameter(
                 "a selection, such as a quantile, requires ε > 0 (at least 2⁻⁵⁵ times its "
                 "sensitivity); δ alone is not enough",
                 got=f"ε = {format_exact(self.privacy.epsilon)}",
-                fix="Give an ε such as 0.5.",
+                fix="Use an ε such as 0.5.",
             )
 
     @property

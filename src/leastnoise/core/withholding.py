@@ -30,8 +30,8 @@ def without_values(error: BaseException) -> BaseException:
     if isinstance(error, Exception) and not isinstance(error, LeastnoiseError | RenamedWarning):
         return ReleaseFailed(
             "The release failed with an unexpected error, which is withheld because it can quote "
-            "data. Nothing was released. A charge in a ledger stands. Report this as a bug; "
-            "repeat the query with the same key at no further cost."
+            "data. Nothing was released. A charge in a ledger stands",
+            fix="Report this as a bug; repeat the query with the same key at no further cost.",
         )
     error.__traceback__ = error.__context__ = error.__cause__ = None
     vars(error).pop("__notes__", None)

@@ -1,4 +1,4 @@
-"""What an error costs: any function of its size that never falls; the base of the exact kinds.
+"""The cost of an error: any function of its size that never falls; the base of the exact kinds.
 
 A cost L never falls as the size |x| of an error grows (GDGK19, Property 1). Each kind of cost
 states its values and its integral; expected costs, optimal noise and certificates are computed from
@@ -22,24 +22,28 @@ from leastnoise.errors import InvalidParameter, Unsupported
 _WIDTH_BITS = 36
 # Below this, floats have too few digits for cells; beyond the largest float there are none.
 _SMALLEST_SIZE = 1e-302
-# Up to so many terms a sum over the lattice is added up exactly, term by term.
+# The most terms of a sum over the lattice that are added up exactly, one by one.
 _TERMS = 256
-# Into so many parts a function's cell is cut to see how far it hangs below its chord.
+# Parts into which a cell of a function is divided to bound its sag below the chord.
 _PARTS = 32
 
 
 class Cost(ExpectedCost):
-    """What an error x costs: L(|x|), for a function L that never falls.
+    """The cost L(|x|) of an error x, for a function L that never falls.
+
+    Bounds are computed from :class:`~leastnoise.core.exact.Interval` values. For a function these
+    are left and right Riemann sums over at least 16384 cells, which enclose the integral of any
+    function that never falls.
 
     Args:
-        function: L, a function of a size x ≥ 0. It is called with floats, and taken to be what
-            it returns. That it never falls is your claim: calibrating and checking a certificate
-            sample it at 16385 evenly spaced sizes from 0 to twice the radius of the noise, and
-            reject a fall with its place. Between the samples and beyond them nothing is verified.
+        function: L, a function of a size x ≥ 0. It is called with floats. That it never falls is
+            your claim: calibrating and verifying sample it at 16385 evenly spaced sizes from 0 to
+            twice the radius of the noise, and reject a fall with its place. Nothing is verified
+            between the samples and beyond them.
+        name: The name that is printed. Default: the name of the function.
 
-    Everything a bound is made of comes as an :class:`~leastnoise.core.exact.Interval`. For a
-    function these are left and right Riemann sums over at least 16384 cells, which enclose the
-    integral of any function that never falls.
+    Raises:
+        InvalidParameter: If ``function`` is not callable, or ``name`` is not a string.
 
     >>> Cost(math.log1p)(-1.0) == math.log(2)
     True
@@ -48,16 +52,16 @@ class Cost(ExpectedCost):
     def __init__(self, function: Callable[[float], float], name: str | None = None) -> None:
         if not callable(function):
             raise InvalidParameter(
-                "a cost must be a function of the size of an error",
+                "function must be a function of the size of an error",
                 got=quote(function),
-                fix="Give for instance Cost(math.log1p), or one of l1, l2, lp, threshold, "
+                fix="Use for example Cost(math.log1p), or l1, l2, lp, threshold or "
                 "piecewise_linear.",
             )
         if not isinstance(name, str | None):
             raise InvalidParameter(
-                "the name of a cost must be a text",
+                "name must be a string",
                 got=quote(name),
-                fix="Give one or leave it out.",
+                fix="Omit it, or use a string.",
             )
         object.__setattr__(self, "_function", function)
         named = name or f"Cost({getattr(function, '__name__', type(function).__name__)})"
@@ -67,8 +71,10 @@ class Cost(ExpectedCost):
     _name: str
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse: promises and certificates are made with a cost and must go on meaning it."""
-        raise AttributeError(f"a cost cannot be changed: make another instead of setting {name!r}")
+        """Reject changes: guarantees and certificates depend on a cost."""
+        raise AttributeError(
+            f"a cost cannot be changed: create another one instead of setting {name!r}"
+        )
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__
@@ -81,15 +87,15 @@ class Cost(ExpectedCost):
 
     @property
     def stored_name(self) -> str:
-        """What files call it. It must never change, whatever it prints as."""
+        """The name in files, which must never change, even if ``repr`` does."""
         return repr(self)
 
     def __call__(self, error: Number) -> float:
         """Return the cost of one error, as a float."""
-        return as_float(self.value(abs(parse_rational(error, "an error"))).middle)
+        return as_float(self.value(abs(parse_rational(error, "error"))).middle)
 
     def expectation(self, noise: Noise) -> Interval:
-        """Enclose the expected cost E L(X) of a noise."""
+        """Enclose the expected cost E L(X) of noise."""
         from leastnoise.costs.expectation import expectation  # which knows every kind of cost
 
         return expectation(noise, self)
@@ -123,7 +129,7 @@ class Cost(ExpectedCost):
     def balance(self, width: Fraction, half: Fraction) -> Interval:
         """Enclose h(w) = (L(w)−L(0))·(w−Δ/2) − ∫₀ʷ(L−L(0)) at w = ``width``, Δ/2 = ``half``.
 
-        Its sign tells whether a wider noise costs more (docs/theory/critical-width.md).
+        Its sign decides whether wider noise costs more (docs/theory/critical-width.md).
         """
         gained = self.value(width).scaled(width - half)
         return gained - self.integral(width) + self.value(Fraction(0)).scaled(half)
@@ -135,11 +141,11 @@ class Cost(ExpectedCost):
     def sag(self, low: Fraction, high: Fraction) -> Fraction:
         """Return an upper bound of how far L hangs below its chord from ``low`` to ``high``.
 
-        Lowered by so much at both ends, the chord lies below L all the way. A function that never
+        Lowered by this bound at both ends, the chord lies below L everywhere. A function that never
         falls is at least what it is at the left end of each of a few parts.
         """
         known = sags_of(self)
-        if (low, high) not in known:  # asked for by a solver, by its bound and by a certificate
+        if (low, high) not in known:  # a solver, its bound and a certificate need it
             part = (high - low) / _PARTS
             values = [self.value(low + i * part) for i in range(_PARTS)]
             start, end = values[0].upper, self.value(high).upper
@@ -165,24 +171,23 @@ class Cost(ExpectedCost):
         return None
 
     def probe(self, reach: Fraction) -> None:
-        """Refuse the cost if it is seen to fall anywhere up to ``reach``."""
+        """Reject the cost if samples up to ``reach`` show that it falls."""
         width, values = self._read(reach)
         for place, (before, after) in enumerate(pairwise(values)):
             if after < before:
                 start, end = (format_rounded(width * i, 9) for i in (place, place + 1))
                 raise InvalidParameter(
-                    f"a cost must never fall as the error grows; {self!r} falls from {before!r} at "
-                    f"{start} to {after!r} at {end}",
-                    fix="Give a function that never falls.",
+                    "a cost must never fall as the error grows",
+                    got=f"{self!r} falling from {before!r} at {start} to {after!r} at {end}",
+                    fix="Use a function that never falls.",
                 )
 
     def unbounded(self) -> Unsupported:
-        """Return the refusal of unbounded noise, where nobody knows how fast the cost grows."""
+        """Return the error for unbounded noise, because the growth of the function is unknown."""
         return Unsupported(
-            "the expected cost of noise without a largest size needs a cost that is known at "
-            "every size",
-            got=f"{self!r}, a function that can only be called",
-            fix="Use l1, l2, lp, threshold or points.",
+            "The expected cost of unbounded noise needs a cost with a formula",
+            got=f"{self!r}, a function",
+            fix="Use l1, l2, lp, threshold or piecewise_linear.",
         )
 
     def _total_one_by_one(self, step: Fraction, terms: int) -> Interval:
@@ -202,7 +207,7 @@ class Cost(ExpectedCost):
         return Interval(area.lower, area.upper + last.upper)
 
     def _read(self, reach: Fraction) -> tuple[Fraction, list[float]]:
-        """Call L at i·width for i = 0 … 16384, where 16384·width is ``reach`` or a hair less.
+        """Call L at i·width for i = 0 … 16384, where 16384·width is ``reach`` or slightly less.
 
         The width has so few binary digits that every place is a float exactly, so the sums over
         these cells are sums over the real line and not over places rounded elsewhere.
@@ -216,17 +221,17 @@ class Cost(ExpectedCost):
 
     def _too_large(self) -> InvalidParameter:
         return InvalidParameter(
-            f"the costs of a function must add up within the floats; those of {self!r} do not",
-            fix="Give a smaller function, for instance a thousandth of it.",
+            f"The values of {self!r} are too large to sum as floats",
+            fix="Scale the function down, for example by 1000.",
         )
 
     def _called_at(self, sizes: list[float]) -> list[float]:
-        """Call L at many sizes; only when something is odd, look which call it was."""
+        """Call L at many sizes; only if something fails, find out which call it was."""
         try:
             costs = [self._function(size) for size in sizes]
             if all(type(cost) is float for cost in costs) and math.isfinite(math.fsum(costs)):
                 return costs
-        except Exception:  # noqa: BLE001, S110 -- whatever it was, the careful way below says it
+        except Exception:  # noqa: BLE001, S110 -- the slow way below reports it
             pass
         return [self._called(size) for size in sizes]
 
@@ -235,29 +240,29 @@ class Cost(ExpectedCost):
             cost: object = self._function(size)
         except Exception as error:
             raise InvalidParameter(
-                f"a cost must be a number at every size; {self!r} raised {type(error).__name__} at "
-                f"{size!r}",
-                fix="Give a function defined for all sizes ≥ 0.",
+                "a cost must be a number at every size",
+                got=f"{type(error).__name__} from {self!r} at {size!r}",
+                fix="Use a function that is defined for all sizes ≥ 0.",
             ) from error
         number = _as_finite(cost)
         if number is not None:
             return number
         raise InvalidParameter(
-            f"a cost must be a finite number at every size; {self!r} gave {quote(cost)} at "
-            f"{size!r}",
-            fix="Give a function that is finite for all sizes ≥ 0.",
+            "a cost must be a finite number at every size",
+            got=f"{quote(cost)} from {self!r} at {size!r}",
+            fix="Use a function that is finite for all sizes ≥ 0.",
         )
 
 
 def as_cost(cost: object) -> Cost:
-    """Return a cost as it is, or reject what is none."""
+    """Return a cost, or reject anything else."""
     if isinstance(cost, Cost):
         return cost
     raise not_a_cost(cost)
 
 
 def has_expectation(noise: type[Noise]) -> bool:
-    """Tell whether expected costs are known for a class of noise, by its kind or its own."""
+    """Return whether expected costs are known for a class of noise."""
     from leastnoise.costs.expectation import expectation  # which knows every kind of cost
 
     return expectation.dispatch(noise) is not expectation.dispatch(object)
@@ -273,7 +278,7 @@ def sum_intervals(terms: Iterable[Interval]) -> Interval:
 
 
 def _as_finite(cost: object) -> float | None:
-    """Read what a function returned, or return None if it is no finite number."""
+    """Return the result of a function as a float, or None if it is not a finite number."""
     if not isinstance(cost, Real | Decimal):
         return None
     try:
@@ -287,24 +292,25 @@ def _within_floats(size: Fraction) -> float:
     number = as_float(size)
     if math.isinf(number) or 0 < number < _SMALLEST_SIZE:
         raise InvalidParameter(
-            f"a cost given as a function is called with floats from {_SMALLEST_SIZE} up",
-            got=f"a size of about {format_rounded(size)}",
-            fix="Use l1, l2, lp, threshold or points.",
+            f"the sizes of errors must be floats of at least {_SMALLEST_SIZE} for a cost given as "
+            "a function",
+            got=f"about {format_rounded(size)}",
+            fix="Use l1, l2, lp, threshold or piecewise_linear.",
         )
     return number
 
 
-# Cells are a power of two wide: at least so many of them, and less than twice as many.
+# Cells are a power of two wide: at least this number of them, and less than twice as many.
 CELLS = 1 << 14
-# So many totals of a cost over a lattice are kept.
+# The number of totals of a cost over a lattice that are stored.
 KEPT_SUMS = 1 << 15
 
 
 class Calls:
-    """L at 0, w, 2w, … as far as was asked, and bounds of its sums from the left.
+    """L at 0, w, 2w, … as far as needed so far, and bounds of its sums from the left.
 
     Sizes of one octave have the same w, so noise of a thousand steps calls a function not much
-    oftener than noise of one. No size beyond those asked for is called.
+    more often than noise of one. L is never called beyond the sizes that are needed.
     """
 
     def __init__(self, width: float) -> None:
@@ -318,7 +324,7 @@ class Calls:
         return Fraction(self._lower[cells]), Fraction(self._upper[cells])
 
     def extend(self, called: Callable[[list[float]], list[float]], cells: int) -> bool:
-        """Call L up to ``cells``·w; tell whether the sums stay within the floats."""
+        """Call L up to ``cells``·w; return whether the sums are finite floats."""
         known = len(self.values)
         if known <= cells:
             fresh = called([self.width * i for i in range(known, cells + 1)])
@@ -338,9 +344,9 @@ _KNOWN: WeakKeyDictionary[object, dict[float, Calls]] = WeakKeyDictionary()
 
 
 class Sums:
-    """L(h) + … + L(nh) for every n that was asked so far: each L(jh) is computed once.
+    """L(h) + … + L(nh) for every n needed so far: each L(jh) is computed once.
 
-    A noise of a thousand steps asks for as many totals.
+    Noise of a thousand steps needs as many totals.
     """
 
     def __init__(self, step: Fraction) -> None:
@@ -349,7 +355,7 @@ class Sums:
         self._lock = Lock()
 
     def upto(self, value: Callable[[Fraction], Interval], terms: int) -> Interval:
-        """Enclose the total of so many terms."""
+        """Enclose the total of the first ``terms`` terms."""
         with self._lock:
             while len(self._sums) <= terms:
                 self._sums.append(self._sums[-1] + value(len(self._sums) * self._step))
@@ -362,7 +368,7 @@ _KNOWN_SAGS: WeakKeyDictionary[object, dict[tuple[Fraction, Fraction], Fraction]
 
 
 def sags_of(cost: object) -> dict[tuple[Fraction, Fraction], Fraction]:
-    """Return the sags of a cost that are known; none if they cannot be kept."""
+    """Return the known sags of a cost; an empty table if they cannot be stored."""
     try:
         return _KNOWN_SAGS.setdefault(cost, {})
     except TypeError:  # a function that has no hash
@@ -373,7 +379,7 @@ _KNOWN_SUMS: WeakKeyDictionary[object, dict[Fraction, Sums]] = WeakKeyDictionary
 
 
 def sums_of(cost: object, step: Fraction) -> Sums:
-    """Return what is known of a cost's totals; a new table if it cannot be kept."""
+    """Return the known totals of a cost; a new table if they cannot be stored."""
     try:
         sums = _KNOWN_SUMS.setdefault(cost, {})
     except TypeError:  # a function that has no hash
@@ -382,7 +388,7 @@ def sums_of(cost: object, step: Fraction) -> Sums:
 
 
 def calls_of(cost: object, size: float) -> Calls:
-    """Return what is known of a cost on the cells for a size; a new table if it cannot be kept."""
+    """Return the known values of a cost on cells; a new table if they cannot be stored."""
     width = math.ldexp(1.0, math.frexp(size)[1] - CELLS.bit_length())
     try:
         tables = _KNOWN.setdefault(cost, {})

@@ -1,11 +1,11 @@
-"""Find a cost that fits a table, so that what is proved with the table is true of some cost.
+"""Find a cost that fits a table, so that proofs with the table are true for some cost.
 
 A proof reads a tabulated cost L only by its readings: bounds of L(x), of ∫₀ˣL, of the total
 L(h) + … + L(nh), of L beyond x, and of the sag of L below its chords. Each step of the proof holds
 for every non-decreasing L that has all of them. If no such L exists, the proof is true and empty:
 it "proves" anything. Therefore a table is accepted only with a *witness*, an explicit
 non-decreasing L for which every reading is recomputed exactly. The witness is sufficient by
-construction, whatever the search for it does.
+construction, however it was found.
 
 The search. L(x) is the middle of all that the values allow at x: between the largest lower bound up
 to x and the smallest upper bound from x on. Both never fall, so neither does their middle; and if
@@ -23,12 +23,12 @@ from itertools import accumulate, pairwise
 from leastnoise.core.exact import Interval
 from leastnoise.costs.piecewise import Points
 
-# What was asked (the name of a method and its arguments) and the answer.
+# The name of a method and its arguments, with the result.
 Readings = Mapping[tuple[str, tuple[Fraction, ...]], Interval]
 Node = tuple[Fraction, Fraction]
 
-# So often, on average, a node or reading is visited at most. A proof reads a few lattices, and the
-# sags of cells side by side; a table of thousands of lattices only keeps its verifier busy.
+# The most visits to a node or reading, on average. A proof reads a few lattices, and the sags of
+# neighboring cells; a table of thousands of lattices would only slow down its verifier.
 _MOST_VISITS = 8
 
 # How many arguments each kind of reading has.
@@ -40,7 +40,9 @@ def find_fitting(readings: Readings) -> Points | None:
     nodes = _nodes(readings)
     if nodes is None:
         return None
-    areas = {asked[0]: kept for (kind, asked), kept in readings.items() if kind == "integral"}
+    areas = {
+        arguments[0]: kept for (kind, arguments), kept in readings.items() if kind == "integral"
+    }
     bent = _bend(nodes, areas)
     if bent is None:
         return None
@@ -51,28 +53,30 @@ def find_fitting(readings: Readings) -> Points | None:
 
 
 def are_well_formed(readings: Iterable[tuple[str, tuple[Fraction, ...], Interval]]) -> bool:
-    """Tell whether each reading is of a known kind, at a place where costs have one."""
+    """Return whether each reading is of a known kind, with arguments in its domain."""
     return all(
         kept.lower <= kept.upper
-        and KINDS.get(kind) == len(asked)
-        and min(asked) >= 0
-        and _is_in_domain(kind, asked)
+        and KINDS.get(kind) == len(arguments)
+        and min(arguments) >= 0
+        and _is_in_domain(kind, arguments)
         and ("sag" not in kind or kept.lower >= 0)
-        for kind, asked, kept in readings
+        for kind, arguments, kept in readings
     )
 
 
-def _is_in_domain(kind: str, asked: tuple[Fraction, ...]) -> bool:
+def _is_in_domain(kind: str, arguments: tuple[Fraction, ...]) -> bool:
     if kind == "total":
-        return asked[0] > 0 and asked[1].denominator == 1
+        return arguments[0] > 0 and arguments[1].denominator == 1
     if kind == "sag":
-        return asked[0] < asked[1]
-    return kind != "largest_sag" or asked[0] > 0
+        return arguments[0] < arguments[1]
+    return kind != "largest_sag" or arguments[0] > 0
 
 
 def _nodes(readings: Readings) -> list[Node] | None:
     """Return L at all places with a value or an integral, in order; None if the values fall."""
-    values = sorted((asked[0], kept) for (kind, asked), kept in readings.items() if kind == "value")
+    values = sorted(
+        (arguments[0], kept) for (kind, arguments), kept in readings.items() if kind == "value"
+    )
     if not values or values[0][0]:
         return None
     least = [*accumulate((kept.lower for _, kept in values), max)]
@@ -81,7 +85,7 @@ def _nodes(readings: Readings) -> list[Node] | None:
         return None
     sizes = tuple(x for x, _ in values)
     through = Points(sizes, tuple((a + b) / 2 for a, b in zip(least, most, strict=True)))
-    further = {asked[0] for kind, asked in readings if kind == "integral"}
+    further = {arguments[0] for kind, arguments in readings if kind == "integral"}
     return [(x, through.value(x).lower) for x in sorted({*sizes, *further})]
 
 
@@ -108,31 +112,31 @@ def _bend(nodes: list[Node], areas: Mapping[Fraction, Interval]) -> list[Node] |
 
 def _count_visits(cost: Points, readings: Readings) -> int:
     """Count the nodes that :func:`_fits` visits: all for a lattice, for a sag those inside."""
-    steps = {asked[0] for kind, asked in readings if kind == "total"}
+    steps = {arguments[0] for kind, arguments in readings if kind == "total"}
     lattices = len(steps) + sum(kind == "largest_sag" for kind, _ in readings)
     inside = (
-        bisect_left(cost.sizes, asked[1]) - bisect_right(cost.sizes, asked[0])
-        for kind, asked in readings
+        bisect_left(cost.sizes, arguments[1]) - bisect_right(cost.sizes, arguments[0])
+        for kind, arguments in readings
         if kind == "sag"
     )
     return lattices * len(cost.sizes) + sum(inside)
 
 
 def _fits(cost: Points, readings: Readings) -> bool:
-    """Tell whether a cost has every reading, by its exact values, areas, totals and sags."""
+    """Return whether a cost has every reading, by its exact values, areas, totals and sags."""
     totals: dict[Fraction, _Totals] = {}
-    for (kind, asked), kept in readings.items():
+    for (kind, arguments), kept in readings.items():
         if kind == "total":
-            totals.setdefault(asked[0], _Totals(cost, asked[0]))
-            found = totals[asked[0]].upto(int(asked[1]))
+            totals.setdefault(arguments[0], _Totals(cost, arguments[0]))
+            found = totals[arguments[0]].upto(int(arguments[1]))
         elif kind in ("value", "integral"):
-            found = getattr(cost, kind)(*asked).lower
-        elif kind == "beyond":  # a continuous cost comes as near to this as one likes
-            if cost.value(asked[0]).lower < kept.lower:
+            found = getattr(cost, kind)(*arguments).lower
+        elif kind == "beyond":  # the infimum for a continuous cost
+            if cost.value(arguments[0]).lower < kept.lower:
                 return False
             continue
         else:
-            if _sag(cost, kind, *asked) > kept.upper:
+            if _sag(cost, kind, *arguments) > kept.upper:
                 return False
             continue
         if not kept.lower <= found <= kept.upper:
@@ -143,7 +147,7 @@ def _fits(cost: Points, readings: Readings) -> bool:
 def _sag(cost: Points, kind: str, low: Fraction, high: Fraction) -> Fraction:
     """Return a sag, or the largest of all cells of a lattice that begin up to ``high``.
 
-    Only where the cost bends inside of a cell it is below its chord.
+    The cost is below its chord only in cells where it bends.
     """
     if kind == "sag":
         return cost.sag(low, high)
@@ -175,7 +179,7 @@ class _Totals:
 
 
 def find_gaps(sizes: list[Fraction], costs: list[Fraction]) -> list[Fraction]:
-    """Return the middles of the gaps in which a cost leaves most room: places to read next."""
+    """Return the middles of the gaps in which a cost is known least: the places to read next."""
     gaps = [*zip(pairwise(sizes), pairwise(costs), strict=True)]
     rooms = [(b - a) * (z - y) for (a, b), (y, z) in gaps]
     average = sum(rooms) / max(len(rooms), 1)

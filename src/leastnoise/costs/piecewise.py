@@ -1,4 +1,4 @@
-"""Costs that are known piece by piece: through points, or a threshold."""
+"""Piecewise costs: linear between points, or a threshold."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from leastnoise.errors import InvalidParameter
 
 
 class Points(Cost):
-    """A piecewise linear cost with exact values and integrals. Made by :func:`piecewise_linear`."""
+    """A piecewise linear cost, with exact integrals; :func:`piecewise_linear` returns it."""
 
     sizes: tuple[Fraction, ...]
     costs: tuple[Fraction, ...]
@@ -30,7 +30,7 @@ class Points(Cost):
 
     @property
     def stored_name(self) -> str:
-        """What files call it: by the name that the function had up to 0.5.0."""
+        """The name in files: the one that the function had up to 0.5.0."""
         return f"points({self._pairs()})"
 
     def _pairs(self) -> str:
@@ -97,10 +97,16 @@ class Points(Cost):
 
 
 def piecewise_linear(pairs: Iterable[tuple[Number, Number]]) -> Points:
-    """Return the cost that is straight between the given (size, cost) points.
+    """Return the cost that is linear between points.
 
-    The first size must be 0; sizes rise, costs never fall. After the last point the cost stays
-    level, as in ``numpy.interp``: give a further point if it should go on rising.
+    After the last point the cost is constant, as in ``numpy.interp``. Add a further point if it
+    should go on rising.
+
+    Args:
+        pairs: Points (size, cost). The first size is 0, sizes increase, and costs never fall.
+
+    Raises:
+        InvalidParameter: If the points break these rules.
 
     >>> piecewise_linear([(0, 0), (1, 2), (5, 3)])(3)
     2.5
@@ -108,22 +114,22 @@ def piecewise_linear(pairs: Iterable[tuple[Number, Number]]) -> Points:
     sizes, costs = _read(pairs)
     if not sizes or sizes[0] != 0:
         raise InvalidParameter(
-            "the first point of a cost must have size 0: say what no error costs",
+            "the first point must have size 0, with the cost of no error",
             fix="Begin with a point such as (0, 0).",
         )
     for (x, y), (x_next, y_next) in pairwise(zip(sizes, costs, strict=True)):
         if x_next <= x:
             raise InvalidParameter(
-                "the sizes of a cost's points must rise",
+                "the sizes of points must increase",
                 got=f"{format_exact(x_next)} after {format_exact(x)}",
-                fix="Give the points in order, each size once.",
+                fix="Sort the points and remove repetitions.",
             )
         if y_next < y:
             raise InvalidParameter(
                 "a cost must never fall as the error grows",
                 got=f"{format_exact(y)} at {format_exact(x)}, then {format_exact(y_next)} at "
                 f"{format_exact(x_next)}",
-                fix="Give costs that never fall.",
+                fix="Use costs that never fall.",
             )
     return Points(tuple(sizes), tuple(costs))
 
@@ -133,9 +139,9 @@ def _read(pairs: Iterable[tuple[Number, Number]]) -> tuple[list[Fraction], list[
         split = [(x, y) for x, y in pairs]
     except (TypeError, ValueError) as error:
         raise InvalidParameter(
-            "the points of a cost must be pairs (size, cost)",
+            "points must be pairs (size, cost)",
             got=quote(pairs),
-            fix="Give for instance [(0, 0), (1, 2), (5, 3)].",
+            fix="Use for example [(0, 0), (1, 2), (5, 3)].",
         ) from error
     return (
         [parse_rational(x, "the size of a cost's point") for x, _ in split],
@@ -194,16 +200,19 @@ class Threshold(Cost):
 
 
 def threshold(limit: Number) -> Threshold:
-    """Return the cost that is 1 for errors larger than ``limit`` ≥ 0 and 0 for all others.
+    """Return the cost that is 1 for errors larger than a limit, and 0 for all others.
+
+    Args:
+        limit: The largest harmless error, at least 0.
 
     >>> threshold(10)
     threshold(10)
     """
-    exact = parse_rational(limit, "a threshold")
+    exact = parse_rational(limit, "limit")
     if exact < 0:
         raise InvalidParameter(
-            "a threshold must be 0 or more",
+            "limit must be 0 or more",
             got=quote(limit),
-            fix="Give the largest harmless error.",
+            fix="Use the largest harmless error.",
         )
     return Threshold(exact)

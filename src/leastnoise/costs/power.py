@@ -16,12 +16,12 @@ from leastnoise.costs.cost import Cost, sum_intervals
 
 # Up to this exponent, sums of powers over the lattice are exact by their polynomial.
 _LARGEST_EXACT_SUM = 32
-# So many terms are added up one by one, for near 0 a small power bends the most.
+# Terms that are added up one by one, because near 0 a small power bends the most.
 _FIRST = 256
 
 
 class Power(Cost):
-    """L(x) = |x|ᵖ for a rational p > 0: the costs of GDGK19, Theorem 3. Made by :func:`lp`."""
+    """L(x) = |x|ᵖ for a rational p > 0 (GDGK19, Theorem 3); :func:`lp` returns it."""
 
     p: Fraction
 
@@ -42,7 +42,7 @@ class Power(Cost):
         return power(size, self.p).scaled(size / (self.p + 1))
 
     def total(self, step: Fraction, terms: int) -> Interval:
-        """Enclose stepᵖ·(1ᵖ + … + termsᵖ); exact for whole p up to 32."""
+        """Enclose stepᵖ·(1ᵖ + … + termsᵖ); exact for integers p up to 32."""
         if self.p.denominator == 1 and self.p <= _LARGEST_EXACT_SUM:
             sums = sum_of_powers(int(self.p), terms)
             return power(step, self.p).scaled(sums)
@@ -74,7 +74,7 @@ class Power(Cost):
         return self._total_by_integral(step, terms)
 
     def _total_by_integral(self, step: Fraction, terms: int) -> Interval:
-        """Add the first terms up and enclose the rest by the midpoint and the trapezium rule.
+        """Add up the first terms and enclose the rest by the midpoint and the trapezium rule.
 
         Where xᵖ bends up the midpoint rule bounds the sum from above and the trapezium rule from
         below; where it bends down, the other way round.
@@ -92,18 +92,21 @@ class Power(Cost):
 
 @lru_cache(maxsize=1 << 14)
 def _irrational(size: Fraction, p: Fraction) -> Interval:
-    """Enclose a power that takes ball arithmetic; families of noise ask for the same ones."""
+    """Enclose a power by ball arithmetic; families of noise need the same ones."""
     return power(size, p)
 
 
 @lru_cache(maxsize=256)
 def _first_terms(cost: Power, step: Fraction) -> Interval:
-    """Add the first terms of a sum up, once for all the sums that begin with them."""
+    """Add up the first terms of a sum, once for all sums that begin with them."""
     return sum_intervals(cost.value(j * step) for j in range(1, _FIRST + 1))
 
 
 def lp(p: Number) -> Power:
-    """Return the cost |x|ᵖ, for any rational p > 0.
+    """Return the cost |x|ᵖ of an error x.
+
+    Args:
+        p: The exponent, a rational above 0.
 
     >>> lp(3), lp("1/2")
     (lp(3), lp('0.5'))

@@ -8,15 +8,15 @@ from leastnoise.costs.fit import Readings, find_fitting, find_gaps
 from leastnoise.costs.piecewise import Points
 from leastnoise.errors import InvalidParameter, Unsupported
 
-# A table may be completed by so many values until a cost is found that fits it.
+# The most values in a table that is completed until some cost fits it.
 _MOST_VALUES = 1 << 15
 
 
 class Tabled(Cost):
-    """A cost that answers what it was asked before, and refuses everything else.
+    """A cost known only by a table of recorded calls, which rejects every other call.
 
     What a certificate proves with it holds for every cost that never falls and fits the table.
-    :meth:`find_cost` shows that there is one. Its name is what a file says, and is not verified.
+    :meth:`find_cost` shows that there is one. Its name comes from a file and is not verified.
     """
 
     readings: Readings
@@ -27,7 +27,7 @@ class Tabled(Cost):
 
     @property
     def name(self) -> str:
-        """The name of the cost according to whoever wrote the table: a claim."""
+        """The name of the cost that the file states; it is not verified."""
         return self._name
 
     def __hash__(self) -> int:
@@ -41,44 +41,44 @@ class Tabled(Cost):
         return find_fitting(self.readings)
 
     def value(self, size: Fraction) -> Interval:
-        """Look L(size) up."""
+        """Look up L(size)."""
         return self._look_up("value", size)
 
     def integral(self, size: Fraction) -> Interval:
-        """Look the integral from 0 to ``size`` up."""
+        """Look up the integral from 0 to ``size``."""
         return self._look_up("integral", size)
 
     def total(self, step: Fraction, terms: int) -> Interval:
-        """Look L(step) + … + L(terms·step) up."""
+        """Look up L(step) + … + L(terms·step)."""
         return self._look_up("total", step, Fraction(terms))
 
     def beyond(self, size: Fraction) -> Fraction:
-        """Look the lower bound beyond a size up."""
+        """Look up the lower bound beyond a size."""
         return self._look_up("beyond", size).lower
 
     def sag(self, low: Fraction, high: Fraction) -> Fraction:
-        """Look the sag between two sizes up."""
+        """Look up the sag between two sizes."""
         return self._look_up("sag", low, high).upper
 
     def largest_sag(self, step: Fraction, reach: Fraction) -> Fraction:
-        """Look the largest sag up."""
+        """Look up the largest sag."""
         return self._look_up("largest_sag", step, reach).upper
 
     def probe(self, reach: Fraction) -> None:
-        """Accept: there is nothing left to probe."""
+        """Accept: there is nothing to sample."""
 
-    def _look_up(self, kind: str, *asked: Fraction) -> Interval:
-        found = self.readings.get((kind, asked))
+    def _look_up(self, kind: str, *arguments: Fraction) -> Interval:
+        found = self.readings.get((kind, arguments))
         if found is None:
             raise InvalidParameter(
-                f"a cost known by a table must be asked only what is in it; this {kind} is not",
-                fix="Give the function itself: pass cost=.",
+                f"The table of this cost does not have the {kind} that is needed",
+                fix="Pass the function itself as cost=.",
             )
         return found
 
 
 class Recording(Tabled):
-    """A cost that passes every question on and keeps the answer."""
+    """A cost that forwards every call to another cost and records the result."""
 
     def __init__(self, cost: Cost) -> None:
         super().__init__(repr(cost), {})
@@ -91,11 +91,11 @@ class Recording(Tabled):
         """The cost that is asked."""
         return self._cost
 
-    def _look_up(self, kind: str, *asked: Fraction) -> Interval:
-        arguments = (asked[0], int(asked[1])) if kind == "total" else asked
-        answer = getattr(self._cost, kind)(*arguments)
+    def _look_up(self, kind: str, *arguments: Fraction) -> Interval:
+        passed = (arguments[0], int(arguments[1])) if kind == "total" else arguments
+        answer = getattr(self._cost, kind)(*passed)
         kept = answer if isinstance(answer, Interval) else Interval.exact(answer)
-        self.readings[kind, asked] = kept  # type: ignore[index]  # a dictionary, made above
+        self.readings[kind, arguments] = kept  # type: ignore[index]  # a dictionary, made above
         return kept
 
     def probe(self, reach: Fraction) -> None:
@@ -114,14 +114,16 @@ class Recording(Tabled):
             self.value(place)
         while self.find_cost() is None:
             known = sorted(
-                (asked[0], at) for (kind, asked), at in self.readings.items() if kind == "value"
+                (arguments[0], at)
+                for (kind, arguments), at in self.readings.items()
+                if kind == "value"
             )
             between = find_gaps([x for x, _ in known], [at.lower for _, at in known])
             if not between or len(known) + len(between) > _MOST_VALUES:
                 raise Unsupported(
-                    f"a cost in a certificate is stored by at most {_MOST_VALUES} of its values",
-                    got="a function that needs more",
-                    fix="Use l1, l2, lp, threshold or points.",
+                    f"This certificate needs more than {_MOST_VALUES} values of the function that "
+                    "is its cost",
+                    fix="Use l1, l2, lp, threshold or piecewise_linear.",
                 )
             for place in between:
                 self.value(place)
@@ -129,11 +131,11 @@ class Recording(Tabled):
     def _places(self) -> set[Fraction]:
         """Return where the readings so far need a value."""
         places = {Fraction(0)}
-        for kind, asked in self.readings:
+        for kind, arguments in self.readings:
             if kind in ("integral", "beyond"):
-                places.add(asked[0])
+                places.add(arguments[0])
             elif kind == "sag":
-                places.update(asked)
-            elif kind == "total" and asked[1] <= CELLS:
-                places.update(asked[0] * j for j in range(1, int(asked[1]) + 1))
+                places.update(arguments)
+            elif kind == "total" and arguments[1] <= CELLS:
+                places.update(arguments[0] * j for j in range(1, int(arguments[1]) + 1))
         return places

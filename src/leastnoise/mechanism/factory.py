@@ -71,7 +71,7 @@ def calibrate(
     (Uniform(radius=5, atom=0), Fraction(5, 2))
     >>> mechanism = calibrate(Privacy(1, "1e-6"), sensitivity=1)
     >>> print(mechanism.certificate)  # doctest: +ELLIPSIS
-    within 0.0... % of the least among symmetric noises that never rise away from 0 (...)
+    within 0.0...% of optimal among symmetric unimodal noise (...)
     """
     delta = parse_sensitivity(privacy, sensitivity, cost, integer=integer)
     problem = Problem(privacy, delta, cost, integer, parse_shape(shape))

@@ -109,7 +109,7 @@ def compare(
     >>> [row.family for row in comparison]
     ['certified', 'uniform', 'canonical', 'gaussian', 'laplace']
     >>> comparison.excluded["staircase"]
-    'the staircase needs ε > 0'
+    'the staircase requires ε > 0'
     """
     shift = parse_sensitivity(privacy, sensitivity, cost, integer=integer)
     effort = parse_effort(solve, gap, seconds)

@@ -119,8 +119,8 @@ def _in_floats(
         np.add(out, noise, out=out)
         rounding.values(out)
         for place, index in far.items():
-            moved = rounding.grid.index(*float(block[place]).as_integer_ratio()) + index
-            out[place] = _nearest(rounding.grid, moved)
+            noisy = rounding.grid.index(*float(block[place]).as_integer_ratio()) + index
+            out[place] = _nearest(rounding.grid, noisy)
         start = end
 
 
@@ -133,8 +133,8 @@ def _in_integers(flat: Array, scheme: Scheme, tape: Tape) -> Array:
         part = slice(start, start + len(noise))
         results[part] = saturating_add(results[part], noise.astype(np.int64))
         for place, index in far.items():
-            moved = int(flat[start + place]) + index
-            results[start + place] = max(ends.min, min(ends.max, moved))
+            noisy = int(flat[start + place]) + index
+            results[start + place] = max(ends.min, min(ends.max, noisy))
         start += len(noise)
     return results
 
@@ -170,18 +170,21 @@ def _flat(values: Array, what: str, *, integer: bool) -> Array:
     kinds, wanted = ("iu", "integers") if integer else ("fiu", "floats or integers")
     if values.dtype.kind not in kinds or values.dtype.itemsize > 8:
         raise InvalidParameter(
-            f"{what} to release must hold {wanted} of at most 64 bits, "
-            f"got one of type {values.dtype.type.__name__}. Convert it first."
+            f"{what} to release must hold {wanted} of at most 64 bits",
+            got=f"one of type {values.dtype.type.__name__}",
+            fix="Convert it first.",
         )
     if isinstance(values, np.ma.MaskedArray):
         raise InvalidParameter(
-            f"{what} to release must not be masked, got a masked array. Fill it first, by a rule "
-            "that does not depend on the data."
+            f"{what} to release must not be masked",
+            got="a masked array",
+            fix="Fill it first, by a rule that does not depend on the data.",
         )
     if values.size == 0:
         raise InvalidParameter(
-            f"{what} to release must have at least one element, got an empty one. "
-            "Give values to release."
+            f"{what} to release must have at least one element",
+            got="an empty one",
+            fix="Pass values to release.",
         )
     return np.ascontiguousarray(values).ravel()
 
@@ -192,9 +195,9 @@ def _largest(flat: Array, what: str) -> Any:
     lowest, highest = ends[:, 0].min().item(), ends[:, 1].max().item()  # NaN if there is one
     if not (-math.inf < lowest and highest < math.inf):
         raise InvalidParameter(
-            f"{what} to release must hold finite numbers only, "
-            f"got one of type {flat.dtype.type.__name__} that does not. "
-            "Replace NaN and infinities by a rule."
+            f"{what} to release must hold finite numbers only",
+            got=f"one of type {flat.dtype.type.__name__} that does not",
+            fix="Replace NaN and infinities, by a rule that does not depend on the data.",
         )
     return max(-lowest, highest)
 

@@ -10,6 +10,7 @@ from leastnoise.core.exact.format import (
     format_rounded,
     format_short,
     format_to_place,
+    format_up,
     magnitude,
     quote,
 )
@@ -77,6 +78,7 @@ __all__ = [
     "format_rounded",
     "format_short",
     "format_to_place",
+    "format_up",
     "gamma",
     "inverse_error_function",
     "logarithm",

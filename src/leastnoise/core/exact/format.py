@@ -1,6 +1,6 @@
-"""How exact numbers print: exactly where that is short, rounded to a stated side where not."""
+"""Print exact numbers: exactly where that is short, else rounded to a stated side."""
 
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 
 _LONGEST_EXACT = 12
@@ -10,7 +10,9 @@ _LONGEST_QUOTE = 40
 def format_exact(number: Fraction | int, rounding: str = ROUND_HALF_EVEN) -> str:
     """Print a rational exactly where that is short, else rounded with a leading ``≈``.
 
-    ``rounding`` names the side, as for :func:`format_rounded`.
+    Args:
+        number: The number.
+        rounding: The side to round to, as :mod:`decimal` names it. Default: the nearest.
 
     >>> tuple(map(format_exact, [Fraction(1, 10), Fraction(1, 3), Fraction(1, 10**6)]))
     ('0.1', '1/3', '0.000001')
@@ -32,15 +34,20 @@ def format_short(number: Fraction | int) -> str:
     >>> tuple(map(format_short, [Fraction(1, 5), Fraction(1, 10**7), Fraction(1, 1000), 0]))
     ('0.2', '1e-7', '0.001', '0')
     """
-    text = format_exact(number)
-    if "/" in text or not 0 < abs(Fraction(number)) < Fraction(1, 1000):
-        return text
-    sign, digits = ("≈", text[1:]) if text.startswith("≈") else ("", text)
-    return f"{sign}{Decimal(digits):e}"
+    return _with_exponent(format_exact(number), number)
 
 
 def format_rounded(number: Fraction | int, digits: int = 6, rounding: str = ROUND_HALF_EVEN) -> str:
-    """Print a rational with ``digits`` significant digits, rounded to the side that is named."""
+    """Print a rational with so many significant digits.
+
+    Args:
+        number: The number.
+        digits: The number of significant digits. Default: 6.
+        rounding: The side to round to, as :mod:`decimal` names it. Default: the nearest.
+
+    >>> format_rounded(Fraction(2, 3), 3)
+    '0.667'
+    """
     number = Fraction(number)
     # Decimals of enough digits hold numerator and denominator as they are, so that the one
     # rounding is the division's and ROUND_CEILING really is a ceiling.
@@ -48,10 +55,19 @@ def format_rounded(number: Fraction | int, digits: int = 6, rounding: str = ROUN
     return _plain(context.divide(Decimal(number.numerator), Decimal(number.denominator)))
 
 
+def format_up(number: Fraction | int, digits: int = 6) -> str:
+    """Print a rational rounded up to so many digits, below 1/1000 with an exponent.
+
+    >>> format_up(Fraction(2, 3), 3), format_up(Fraction(1, 3 * 10**6), 3)
+    ('0.667', '3.34e-7')
+    """
+    return _with_exponent(format_rounded(number, digits, ROUND_CEILING), number)
+
+
 def format_ratio(number: Fraction | float) -> str:
     """Print a rational in full, as ``numerator/denominator``, whatever its length; or ``inf``.
 
-    Python refuses to print integers of more than 4300 digits; decimals have no such limit.
+    Python does not print integers of more than 4300 digits; decimals have no such limit.
     """
     if isinstance(number, float):  # only infinities arrive as floats
         return str(number)
@@ -72,7 +88,7 @@ def magnitude(number: Fraction) -> int:
 
 
 def quote(value: object) -> str:
-    """Describe a parameter for an error message: numbers and short texts as they are."""
+    """Describe a parameter for an error message: numbers and short strings as they are."""
     if value is None or isinstance(value, bool | int | float | str | Decimal | Fraction | complex):
         try:
             quoted = str(value) if isinstance(value, Decimal | Fraction) else repr(value)
@@ -80,6 +96,14 @@ def quote(value: object) -> str:
             return "an integer of very many digits"
         return quoted if len(quoted) <= _LONGEST_QUOTE else f"{quoted[:_LONGEST_QUOTE]}…"
     return f"an object of type {type(value).__name__}"
+
+
+def _with_exponent(text: str, number: Fraction | int) -> str:
+    """Return a printed number with an exponent if it is below 1/1000."""
+    if "/" in text or not 0 < abs(Fraction(number)) < Fraction(1, 1000):
+        return text
+    sign, digits = ("≈", text[1:]) if text.startswith("≈") else ("", text)
+    return f"{sign}{Decimal(digits):e}"
 
 
 def _plain(decimal: Decimal) -> str:

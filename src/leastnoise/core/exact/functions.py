@@ -62,9 +62,8 @@ def lower_gamma(argument: Fraction, upto: Fraction, bits: int = _BITS) -> Interv
     """Enclose ∫₀^upto t^(argument−1)·e^−t dt, for an argument > 0 that is not huge."""
     if argument > _LARGEST_ARGUMENT:
         raise Unsupported(
-            f"an incomplete gamma function is computed up to {_LARGEST_ARGUMENT}",
-            got="a larger argument",
-            fix="Choose a smaller exponent.",
+            f"This moment needs an incomplete gamma function beyond {_LARGEST_ARGUMENT}",
+            fix="Use a smaller exponent.",
         )
     return _narrow(lambda: _ball(upto).gamma_lower(_ball(argument)), bits)
 
@@ -126,15 +125,14 @@ def normal_excess(
     digits += int(Fraction(3, 2) * count * step) + 8
     if digits > _MOST_EXCESS_BITS:
         raise Unsupported(
-            f"losses are computed with at most {_MOST_EXCESS_BITS} binary digits",
-            got="levels that need more",
-            fix="Give less extreme parameters.",
+            f"These privacy losses need more than {_MOST_EXCESS_BITS} binary digits",
+            fix="Use less extreme parameters.",
         )
     with flint.ctx.workprec(digits):
-        move = _ball(squared.lower).union(_ball(squared.upper)).sqrt()
+        shift = _ball(squared.lower).union(_ball(squared.upper)).sqrt()
         each = _ball(step)
         # P(Z < −x) is erfc(x/√2)/2.
-        half, slope = move / flint.arb(8).sqrt(), each / move / flint.arb(2).sqrt()
+        half, slope = shift / flint.arb(8).sqrt(), each / shift / flint.arb(2).sqrt()
         found = []
         for i in range(count + 1):
             far = (slope * i + half).erfc() * (each * i).exp()
@@ -226,9 +224,8 @@ def _all_narrow(values: "Callable[[], list[flint.arb]]", bits: int) -> tuple[Int
                 return tuple(Interval(_dyadic(b.lower()), _dyadic(b.upper())) for b in balls)
         digits *= 2
     raise Unsupported(
-        f"a number is computed with at most {_MOST_BITS} binary digits",
-        got="one that needs more to be told from 0",
-        fix="Give parameters that are less extreme.",
+        f"This computation needs more than {_MOST_BITS} binary digits",
+        fix="Use less extreme parameters.",
     )
 
 
@@ -236,10 +233,8 @@ def _check_magnitudes(balls: "list[flint.arb]") -> None:
     """Refuse numbers that would fill the memory, written out."""
     if any(abs(int(ball.mid().man_exp()[1])) > _LARGEST_MAGNITUDE for ball in balls):
         raise Unsupported(
-            f"a number must lie between 2^-{_LARGEST_MAGNITUDE} and 2^{_LARGEST_MAGNITUDE} to be "
-            "written out",
-            got="one beyond that",
-            fix="Give parameters that are less extreme.",
+            f"A result lies outside of 2^-{_LARGEST_MAGNITUDE} to 2^{_LARGEST_MAGNITUDE}",
+            fix="Use less extreme parameters.",
         )
 
 
@@ -304,10 +299,8 @@ def power(base: Fraction, exponent: Fraction) -> Interval:
         return Interval.exact(root if raised == 1 else root**raised)
     if abs(_magnitude(base)) * exponent > _LARGEST_EXPONENT:
         raise InvalidParameter(
-            f"a power must lie between 2^-{_LARGEST_EXPONENT} and 2^{_LARGEST_EXPONENT} to be "
-            "computed",
-            got="one beyond that",
-            fix="Choose a smaller exponent.",
+            f"A power lies outside of 2^-{_LARGEST_EXPONENT} to 2^{_LARGEST_EXPONENT}",
+            fix="Use a smaller exponent.",
         )
     # Enough to be narrow absolutely too, and to tell the powers of neighboring integers apart.
     upper, lower = base.numerator.bit_length(), base.denominator.bit_length()
@@ -325,10 +318,9 @@ def exponential(exponent: Fraction, bits: int = _BITS) -> Interval:
         return Interval.exact(1)
     if abs(exponent) > _LARGEST_EXPONENT:
         raise InvalidParameter(
-            f"an exponent must lie between -{_LARGEST_EXPONENT} and {_LARGEST_EXPONENT} for e to "
-            "its power to be computed",
-            got="one beyond that",
-            fix="Choose a smaller ε.",
+            f"e^x is computed for x from -{_LARGEST_EXPONENT} to {_LARGEST_EXPONENT}, and this x "
+            "lies outside",
+            fix="Use a smaller ε.",
         )
     bits += max(0, -_magnitude(exponent) - _BITS // 2)
     return Interval(

@@ -37,14 +37,15 @@ def parse_rational(value: object, name: str) -> Fraction:
         raise InvalidParameter(
             f"{name} must be a finite number",
             got=quote(value),
-            fix="Give an int, float, Fraction, Decimal or a text like '0.1', '1e-6' or '1/3'.",
+            fix="Use an int, float, Fraction or Decimal, or a string such as '0.1', '1e-6' or "
+            "'1/3'.",
         )
     if max(abs(exact.numerator).bit_length(), exact.denominator.bit_length()) > _LARGEST_BITS:
         raise InvalidParameter(
-            f"{name} must lie between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT} and have at "
-            f"most {_LARGEST_BITS} binary digits",
-            got="one beyond that",
-            fix="Give a shorter number.",
+            f"{name} must be between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT} in size, "
+            f"with at most {_LARGEST_BITS} binary digits",
+            got="another number",
+            fix="Use a shorter number.",
         )
     return exact
 
@@ -54,7 +55,9 @@ def parse_positive(value: object, name: str) -> Fraction:
     exact = parse_rational(value, name)
     if exact <= 0:
         raise InvalidParameter(
-            f"{name} must be greater than 0", got=quote(value), fix="Give a positive number."
+            f"{name} must be greater than 0",
+            got=quote(value),
+            fix="Use a positive number.",
         )
     return exact
 
@@ -64,9 +67,9 @@ def parse_count(value: object, name: str, *, least: int) -> int:
     exact = parse_rational(value, name)
     if exact.denominator != 1 or exact < least:
         raise InvalidParameter(
-            f"{name} must be a whole number of at least {least}",
+            f"{name} must be an integer of at least {least}",
             got=quote(value),
-            fix="Give such an integer.",
+            fix=f"Use for example {max(least, 1)}.",
         )
     return exact.numerator
 
@@ -80,8 +83,9 @@ def parse_confidence(value: object, *, below_one: str | None = None) -> Fraction
     if 0 < level < 1 or (level == 1 and below_one is None):
         return level
     raise InvalidParameter(
-        f"confidence must be above 0 {below_one or 'and at most 1'}, got {quote(value)}. "
-        "Give for instance 0.95."
+        f"confidence must be above 0 {below_one or 'and at most 1'}",
+        got=quote(value),
+        fix="Use for example 0.95.",
     )
 
 
@@ -105,7 +109,7 @@ def exact_ratio(value: object) -> tuple[int, int]:
     raise InvalidParameter(
         f"the value to release must be a finite number of at most {_LARGEST_VALUE_BITS} bits",
         got=f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name} that is not one",
-        fix="Give an int, float, Fraction or Decimal, or a numpy array of floats or integers.",
+        fix="Pass an int, float, Fraction or Decimal, or a numpy array of floats or integers.",
     )
 
 

@@ -15,9 +15,8 @@ def exact_power(ratio: Fraction, exponent: int) -> Fraction:
     """Return ratio^exponent, or reject it where it has very many digits."""
     if exponent * ratio.denominator.bit_length() > _LONGEST_POWER:
         raise Unsupported(
-            f"an exact probability may have at most {_LONGEST_POWER} binary digits",
-            got="one with more, so far out or with a ratio so near to 1 does it lie",
-            fix="Ask nearer to 0.",
+            f"This probability has more than {_LONGEST_POWER} binary digits",
+            fix="Use a place nearer to 0, or a ratio further from 1.",
         )
     return ratio**exponent
 

@@ -1,10 +1,10 @@
-"""What every noise distribution states, on the line and on a lattice."""
+"""The interface of noise distributions, on the line and on a lattice."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, overload
 
 from leastnoise.core.exact import Interval, Number, format_exact, quote
 from leastnoise.core.noise.scipy_api import ScipyMethods, evaluate
@@ -14,15 +14,20 @@ from leastnoise.errors import InvalidParameter
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from leastnoise.core.noise.scipy_api import Floats, Numbers
     from leastnoise.core.profile import Curve
 
 
 class Noise(ScipyMethods):
-    """A distribution on the line.
+    """A noise distribution.
 
-    The calls are scipy's: ``cdf sf ppf mean var std support interval``. They take a number or a
-    numpy array and return floats. Guarantees rest on exact calls: :meth:`mass`, :meth:`curve`,
-    :meth:`enclose`.
+    It has the methods of scipy's distributions: ``cdf sf ppf mean var std support interval``.
+    They take a number or a numpy array and return floats. Guarantees rest on exact methods:
+    :meth:`mass`, :meth:`curve`, :meth:`enclose`.
+
+    >>> from leastnoise.noise import Laplace, Noise
+    >>> isinstance(Laplace(2), Noise), Laplace(2).cdf(0)
+    (True, 0.5)
     """
 
     # The fields that a certificate stores, each with its kind of value (certificate/document.py).
@@ -30,18 +35,18 @@ class Noise(ScipyMethods):
     stored: ClassVar[Mapping[str, str]]
 
     @classmethod
-    def restore(cls, **fields: Any) -> Self:
+    def restore(cls, **fields: object) -> Self:
         """Return the noise that was stored as these fields."""
-        return cls(**fields)
+        return cls(**cast("dict[str, Any]", fields))
 
     @abstractmethod
     def curve(self, sensitivity: Fraction) -> Curve:
-        """Return how private the noise is against shifts up to ``sensitivity``."""
+        """Return the privacy curve of the noise for shifts up to ``sensitivity``."""
 
     @property
     @abstractmethod
     def is_unimodal(self) -> bool:
-        """Whether the noise is symmetric about 0 and never rises away from it."""
+        """Whether the noise is symmetric and its density does not increase with |x|."""
 
     @abstractmethod
     def discretize(self, sensitivity: Fraction) -> LatticeNoise:
@@ -62,9 +67,9 @@ class Noise(ScipyMethods):
             InvalidParameter: If the theorem does not apply, or is not used for this noise.
         """
         raise InvalidParameter(
-            "Theorem 1 is read from a family's own law",
-            got=f"{type(self).__name__}, moved by {format_exact(sensitivity)}, which has none here",
-            fix="Ask its Profile instead.",
+            "total_variation() applies to unimodal noise with a formula of its own",
+            got=f"{type(self).__name__} at sensitivity {format_exact(sensitivity)}",
+            fix="Use Profile(noise, sensitivity=…).delta(0).",
         )
 
     def enclose(self, cost: ExpectedCost) -> Interval:
@@ -74,24 +79,28 @@ class Noise(ScipyMethods):
         return cost.expectation(self)
 
     def expected(self, cost: ExpectedCost) -> Fraction:
-        """Return E L(X): exact where it is rational, else a proved upper bound."""
+        """Return E L(X): exact where it is rational, else a proved upper bound.
+
+        Args:
+            cost: L, such as :data:`~leastnoise.costs.power.l1`.
+        """
         return self.enclose(cost).upper
 
 
 class ExpectedCost(ABC):
-    """A cost, as far as noise knows it; :mod:`leastnoise.costs` has those there are."""
+    """The interface of costs that noise uses; :mod:`leastnoise.costs` implements it."""
 
     @abstractmethod
     def expectation(self, noise: Noise) -> Interval:
-        """Enclose the expected cost E L(X) of a noise."""
+        """Enclose the expected cost E L(X) of noise."""
 
 
 def not_a_cost(cost: object) -> InvalidParameter:
-    """Return the refusal of what is no cost."""
+    """Return the error for an argument that is not a cost."""
     return InvalidParameter(
         "cost must be a Cost",
         got=quote(cost),
-        fix="Give l1, l2, lp(p), threshold(t), piecewise_linear([…]) or Cost(function).",
+        fix="Use l1, l2, lp(p), threshold(t), piecewise_linear([…]) or Cost(function).",
     )
 
 
@@ -115,8 +124,18 @@ class LineNoise(Noise):
     def _pdf(self, place: Fraction | float) -> Fraction:
         """Return the density at a place; only infinities arrive as floats."""
 
-    def pdf(self, x: Any) -> Any:
-        """Return the density, that of one side where it jumps; atoms are in :attr:`atoms`."""
+    @overload
+    def pdf(self, x: Number) -> float: ...
+
+    @overload
+    def pdf(self, x: Numbers) -> Floats: ...
+
+    def pdf(self, x: Number | Numbers) -> float | Floats:
+        """Return the density; where it jumps, that of one side. Atoms are in :attr:`atoms`.
+
+        Args:
+            x: A number, or a numpy array of numbers.
+        """
         return evaluate(x, self._pdf)
 
 
@@ -133,7 +152,7 @@ class LatticeNoise(Noise):
     @property
     @abstractmethod
     def total(self) -> Fraction | int:
-        """All weights together."""
+        """The sum of all weights."""
 
     @property
     @abstractmethod
@@ -163,11 +182,21 @@ class LatticeNoise(Noise):
         return self.mass((right - 1) * self.step) - self.mass((-left - 1) * self.step)
 
     def __getstate__(self) -> dict[str, object]:
-        """Leave out the scheme, which holds tables and locks and is built again."""
+        """Omit the scheme, which holds tables and locks and is built again."""
         return {name: part for name, part in vars(self).items() if name != "scheme"}
 
-    def pmf(self, x: Any) -> Any:
-        """Return P(X = x)."""
+    @overload
+    def pmf(self, x: Number) -> float: ...
+
+    @overload
+    def pmf(self, x: Numbers) -> Floats: ...
+
+    def pmf(self, x: Number | Numbers) -> float | Floats:
+        """Return P(X = x).
+
+        Args:
+            x: A number, or a numpy array of numbers.
+        """
         return evaluate(x, self._pmf)
 
     def _pmf(self, place: Fraction | float) -> Fraction:
@@ -179,18 +208,18 @@ class LatticeNoise(Noise):
 
 
 def no_ends(probability: Fraction) -> InvalidParameter:
-    """Return the refusal of a quantile at 0 or 1 of unbounded noise."""
+    """Return the error for a quantile of unbounded noise at 0 or 1."""
     return InvalidParameter(
-        "noise without a largest size has quantiles strictly between 0 and 1 only",
+        "the probability of a quantile of unbounded noise must be between 0 and 1, both excluded",
         got=format_exact(probability),
-        fix="Give a level such as 0.999.",
+        fix="Use for example 0.999.",
     )
 
 
 def no_bound(confidence: Fraction) -> InvalidParameter:
-    """Return the refusal of a bound that unbounded noise stays within for certain."""
+    """Return the error for a maximum error of unbounded noise."""
     return InvalidParameter(
-        "noise without a largest size stays within no bound for certain",
-        got=f"a confidence of {format_exact(confidence)}",
-        fix="Give one below 1, such as 0.999.",
+        "confidence must be below 1 for unbounded noise, which has no maximum error",
+        got=format_exact(confidence),
+        fix="Use for example 0.999.",
     )

@@ -36,7 +36,7 @@ class Gaussian(Smooth):
     ============ ==========================================
 
     Args:
-        sigma: σ > 0.
+        sigma: σ > 0, the standard deviation.
 
     >>> Gaussian(3).variance()
     Fraction(9, 1)
@@ -48,7 +48,7 @@ class Gaussian(Smooth):
     radius = math.inf  # the noise is unbounded
 
     def __init__(self, sigma: Number) -> None:
-        object.__setattr__(self, "sigma", parse_positive(sigma, "σ"))
+        object.__setattr__(self, "sigma", parse_positive(sigma, "sigma"))
 
     def scaled(self, factor: Number) -> "Gaussian":
         """Return the distribution of ``factor`` times this noise, factor > 0."""
@@ -65,7 +65,7 @@ class Gaussian(Smooth):
     def tail_area(self, size: Fraction, bits: int = 128) -> Interval:
         """Enclose σ·φ(z) − size·Φ(−z) with z = size/σ."""
         far = size / self.sigma
-        more = bits + 8 + 2 * int(far + 1).bit_length()  # of the difference, 1/z² is left
+        more = bits + 8 + 2 * int(far + 1).bit_length()  # the difference is smaller by 1/z²
         cut = normal_density(far, more) - normal_tail(far, more).scaled(far)
         return Interval(max(Fraction(0), cut.lower), cut.upper).scaled(self.sigma)
 
@@ -86,6 +86,6 @@ class Gaussian(Smooth):
         """
         return normal_quantile_series(tail, terms, self.sigma, bits)
 
-    def crossing(self, move: Fraction, epsilon: Interval) -> Interval:
+    def crossing(self, shift: Fraction, epsilon: Interval) -> Interval:
         """Enclose d/2 − εσ²/d."""
-        return Interval.exact(move / 2) - epsilon.scaled(self.sigma**2 / move)
+        return Interval.exact(shift / 2) - epsilon.scaled(self.sigma**2 / shift)

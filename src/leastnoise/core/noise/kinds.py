@@ -1,4 +1,4 @@
-"""The kinds of noise that families belong to; Rounded, one more, has a file of its own."""
+"""The kinds of noise that families belong to; the kind Rounded has a file of its own."""
 
 from abc import abstractmethod
 from bisect import bisect_right
@@ -40,7 +40,7 @@ class PiecewiseNoise(LineNoise):
 class FiniteLatticeNoise(LatticeNoise):
     """Lattice noise with finitely many points of integer weight: one uniform integer samples it.
 
-    Of ``total`` equal tickets, the point index·step holds ``weight(index)``.
+    The probability of the point index·step is ``weight(index)`` of ``total``.
     """
 
     @property
@@ -50,8 +50,8 @@ class FiniteLatticeNoise(LatticeNoise):
 
     @property
     def total(self) -> int:
-        """The number of tickets: all weights together."""
-        return self._tickets[-1]
+        """The sum of all weights."""
+        return self._weights_before[-1]
 
     @property
     def farthest(self) -> int:
@@ -66,7 +66,7 @@ class FiniteLatticeNoise(LatticeNoise):
 
     @property
     def isolated_weight(self) -> int:
-        """The tickets of single points that weigh more than both their neighbors."""
+        """The weight of single points that weigh more than both their neighbors."""
         return sum(
             run.weight
             for run in self.equal_runs
@@ -90,7 +90,7 @@ class FiniteLatticeNoise(LatticeNoise):
         )
 
     def weight(self, index: int) -> int:
-        """Return the tickets that the point index·step holds."""
+        """Return the weight of the point index·step."""
         place = bisect_right(self._firsts, index) - 1
         if place < 0 or index >= self.equal_runs[place].first + self.equal_runs[place].points:
             return 0
@@ -115,10 +115,10 @@ class FiniteLatticeNoise(LatticeNoise):
 
     def quantile(self, probability: Fraction) -> Fraction:
         """Return the smallest lattice point x with P(X ≤ x) ≥ probability, exactly."""
-        ticket = max(0, ceil(probability * self.total) - 1)
-        place = bisect_right(self._tickets, ticket) - 1
+        rank = max(0, ceil(probability * self.total) - 1)
+        place = bisect_right(self._weights_before, rank) - 1
         run = self.equal_runs[place]
-        return (run.first + (ticket - self._tickets[place]) // run.weight) * self.step
+        return (run.first + (rank - self._weights_before[place]) // run.weight) * self.step
 
     def within(self, confidence: Fraction) -> int:
         """Return the smallest j ≥ 0 with P(|X| ≤ j·step) ≥ confidence."""
@@ -137,8 +137,8 @@ class FiniteLatticeNoise(LatticeNoise):
         return self.moment(2) - self.moment(1) ** 2
 
     @cached_property
-    def _tickets(self) -> list[int]:
-        """The tickets before each run, and all of them."""
+    def _weights_before(self) -> list[int]:
+        """The sums of weights before each run, and the total."""
         return [*accumulate((run.points * run.weight for run in self.equal_runs), initial=0)]
 
     @cached_property
@@ -146,12 +146,12 @@ class FiniteLatticeNoise(LatticeNoise):
         return [run.first for run in self.equal_runs]
 
     def _upto(self, index: int) -> int:
-        """Return the tickets of all points up to an index."""
+        """Return the weight of all points up to an index."""
         place = bisect_right(self._firsts, index) - 1
         if place < 0:
             return 0
         run = self.equal_runs[place]
-        return self._tickets[place] + min(index - run.first + 1, run.points) * run.weight
+        return self._weights_before[place] + min(index - run.first + 1, run.points) * run.weight
 
 
 def _power_sum(run: Run, p: int) -> int:
@@ -227,10 +227,10 @@ class Smooth(LineNoise):
         """
 
     @abstractmethod
-    def crossing(self, move: Fraction, epsilon: Interval) -> Interval | None:
-        """Enclose the t with p(x) > e^ε·p(x − move) exactly for x < t; None if for no x.
+    def crossing(self, shift: Fraction, epsilon: Interval) -> Interval | None:
+        """Enclose the t with p(x) > e^ε·p(x − shift) exactly for x < t; None if for no x.
 
-        For move > 0 and ε ≥ 0.
+        For shift > 0 and ε ≥ 0.
         """
 
     @property

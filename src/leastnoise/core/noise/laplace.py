@@ -1,4 +1,4 @@
-"""Laplace noise, whole and cut off at a maximum size."""
+"""Laplace noise, unbounded and truncated."""
 
 import math
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ from leastnoise.core.noise.kinds import Smooth
 from leastnoise.errors import InvalidParameter
 
 _HALF = Fraction(1, 2)
-# Further out than so many scales the tail is below 2^-250000 and only known to be.
+# Beyond this many scales the tail is below 2^-250000, and only this bound is used.
 _FARTHEST = 1 << 18
-# A radius of more scales would cut off nothing that anyone could ever sample.
+# A radius of more scales would only cut off what is never sampled.
 _WIDEST = 1 << 17
 
 
@@ -82,11 +82,11 @@ class Laplace(Smooth):
         """Enclose the coefficients of Q = −b·ln 2q: b·(−1/q)ⁿ/n for n ≥ 1."""
         return exponential_quantile_series(tail, terms, self.scale, None, bits)
 
-    def crossing(self, move: Fraction, epsilon: Interval) -> Interval | None:
+    def crossing(self, shift: Fraction, epsilon: Interval) -> Interval | None:
         """Enclose (d − εb)/2: the ratio is e^((d − 2x)/b) between 0 and d, and e^(d/b) before 0."""
-        if epsilon.lower * self.scale >= move:
+        if epsilon.lower * self.scale >= shift:
             return None
-        return (Interval.exact(move) - epsilon.scaled(self.scale)).scaled(_HALF)
+        return (Interval.exact(shift) - epsilon.scaled(self.scale)).scaled(_HALF)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -121,10 +121,9 @@ class TruncatedLaplace(Smooth):
         object.__setattr__(self, "width", parse_positive(radius, "radius"))
         if self.width > _WIDEST * self.scale:
             raise InvalidParameter(
-                f"the radius of a truncated Laplace noise must be at most {_WIDEST} times its "
-                "scale",
-                got=f"{format_exact(self.width)} and {format_exact(self.scale)}",
-                fix="Use Laplace.",
+                f"radius must be at most {_WIDEST} times scale",
+                got=f"radius {format_exact(self.width)} and scale {format_exact(self.scale)}",
+                fix="Use Laplace(scale).",
             )
 
     @property
@@ -165,12 +164,12 @@ class TruncatedLaplace(Smooth):
         """Enclose the coefficients of Q = −b·ln(κ + 2(1−κ)q): b·(−c)ⁿ/n, c = 2(1−κ)/(κ + …)."""
         return exponential_quantile_series(tail, terms, self.scale, self._cut, bits)
 
-    def crossing(self, move: Fraction, epsilon: Interval) -> Interval | None:
+    def crossing(self, shift: Fraction, epsilon: Interval) -> Interval | None:
         """Enclose the larger of d − A, before which x − d is impossible, and (d − εb)/2."""
-        edge = min(move - self.width, self.width)
-        if epsilon.lower * self.scale >= move:
+        edge = min(shift - self.width, self.width)
+        if epsilon.lower * self.scale >= shift:
             return Interval.exact(edge)
-        inner = (Interval.exact(move) - epsilon.scaled(self.scale)).scaled(_HALF)
+        inner = (Interval.exact(shift) - epsilon.scaled(self.scale)).scaled(_HALF)
         return Interval(max(edge, inner.lower), max(edge, inner.upper))
 
     @cached_property

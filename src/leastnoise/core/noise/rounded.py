@@ -1,4 +1,4 @@
-"""Smooth noise rounded to a lattice: what is sampled for it, and what it costs on average.
+"""Smooth noise rounded to a lattice, as it is sampled, and its expected cost.
 
 The expectation of a growing function of it is a sum over its tails. Let R be the index of the
 rounded noise, g its step and T(k) = P(X > (k + ½)g). R is k + 1 or more exactly where X is (k + ½)g
@@ -42,15 +42,15 @@ _HALF = Fraction(1, 2)
 NARROW = Fraction(1, 1 << 15)
 # Unbounded noise adds hardly anything where one step is less likely than this.
 _UNLIKELY = Fraction(1, 1 << 100000)
-# Numbers have so many binary digits while they are added up.
+# Binary digits of the terms of a sum.
 BITS = 80
-# Up to so many points are added up one by one; more of them in about so many blocks, proposed from
-# so many cells.
+# The most points that are added up one by one; the number of blocks for more points; and the
+# number of cells from which blocks are proposed.
 _POINTS = 400
 _BLOCKS = 320
 _CELLS = 96
-# The sum goes on to a probability of at most 2^-100, or 2^-200 …, until the rest is this small. The
-# rest is bounded by lengths of which so many fit before it.
+# A sum ends where the tail has a probability of at most 2^-100, or 2^-200 …, and the rest is this
+# small. The rest is bounded by lengths of which _LENGTHS fit before it.
 _FEWEST_HALVINGS = 100
 _DOUBLINGS = 9
 _REST_BITS = 50
@@ -77,9 +77,9 @@ class Rounded(LatticeNoise):
     def __post_init__(self) -> None:
         if self.step <= 0:
             raise InvalidParameter(
-                "a lattice needs a step above 0",
+                "step must be greater than 0",
                 got=format_exact(self.step),
-                fix="Give such a step.",
+                fix="Use a positive number.",
             )
 
     def __repr__(self) -> str:
@@ -120,7 +120,7 @@ class Rounded(LatticeNoise):
         """Return the probability of the point index·step, from above.
 
         Neighbors of very wide noise differ by little, even relative to their small weights: they
-        are to be told apart.
+        must stay different.
         """
         size = abs(index)
         wide = self.noise.density(Fraction(0), 16).upper * self.step
@@ -190,7 +190,7 @@ class Rounded(LatticeNoise):
         return self if factor <= 1 else Rounded(self.step, self.noise.scaled(factor))
 
 
-def _rounding_difference(law: Rounded, p: Fraction) -> Fraction:
+def _rounding_difference(rounded: Rounded, p: Fraction) -> Fraction:
     """Return by how much E |Rg|ᵖ differs from E |X|ᵖ at most; for p = 1 it is below.
 
     For p < 1 by (g/2)ᵖ, because |x + y|ᵖ ≤ |x|ᵖ + |y|ᵖ. For p ≥ 1 by g²B/4 with f the density and
@@ -200,25 +200,25 @@ def _rounding_difference(law: Rounded, p: Fraction) -> Fraction:
     gives at most f(s)·g²/8 times the rise of L′, and nothing if L′ is level; the second
     L′(kg + g)·g²/8 times the rise of T′ = −f at most (Peano), added up by parts.
     """
-    density, g = law.noise.density(Fraction(0), BITS).upper, law.step
+    density, g = rounded.noise.density(Fraction(0), BITS).upper, rounded.step
     if p < 1:
         return power(g / 2, p).upper
     if p >= 2:
         # L″ never falls, and g·f(kg) is at most ∫ f over the cell before kg.
-        start, rest = g, _shifted_moment(law, p - 2, 2 * g)
+        start, rest = g, _shifted_moment(rounded, p - 2, 2 * g)
     else:
         # Up to ``start`` f is at most f(0); from there on L″ is at most what it is there.
-        start = ceil(law.noise.moment(Fraction(1)).upper / g) * g
+        start = ceil(rounded.noise.moment(Fraction(1)).upper / g) * g
         rest = power(1 / start, 2 - p).upper
     slope = power(start, p - 1).upper if p > 1 else 1
     return g**2 / 4 * p * (density * slope + (p - 1) * rest / 2)
 
 
-def _shifted_moment(law: Rounded, q: Fraction, shift: Fraction) -> Fraction:
+def _shifted_moment(rounded: Rounded, q: Fraction, shift: Fraction) -> Fraction:
     """Return an upper bound of E (|X| + shift)^q, q ≥ 0: by Minkowski from q = 1 on."""
     if not q:
         return Fraction(1)
-    moment = law.noise.moment(q).upper
+    moment = rounded.noise.moment(q).upper
     if q < 1:
         return moment + power(shift, q).upper
     return power(power(moment, 1 / q).upper + shift, q).upper
@@ -241,7 +241,7 @@ class Terms(ABC):
         """Enclose Σ L(jg) over first < j < stop, given L at first and at stop."""
 
     @abstractmethod
-    def rest(self, law: Rounded, end: int) -> Fraction | None:
+    def rest(self, rounded: Rounded, end: int) -> Fraction | None:
         """Bound Σ w(k)·T(k) over k ≥ end ≥ 1 from above; None if no bound is found."""
 
 
@@ -268,10 +268,10 @@ class PowerTerms(Terms):
         low, high = (middle, chord) if self.p >= 1 else (chord, middle)
         return Interval(low.lower, high.upper).scaled(stop - first - 1)
 
-    def rest(self, law: Rounded, end: int) -> Fraction | None:
+    def rest(self, rounded: Rounded, end: int) -> Fraction | None:
         """Bound the rest by lengths of ``length`` points, over which T falls by ever more."""
         length = max(1, end // _LENGTHS)
-        beyond, before = law.beyond(end, BITS).upper, law.beyond(end - length, BITS).lower
+        beyond, before = rounded.beyond(end, BITS).upper, rounded.beyond(end - length, BITS).lower
         if not before:
             return None
         series = power_series_bound(beyond / before, Fraction(end, length) + 1, self.p)
@@ -290,21 +290,21 @@ def power_series_bound(ratio: Fraction, start: Fraction, exponent: Fraction) -> 
     return 1 / (1 - fall) if fall < 1 else None
 
 
-def enclose_tail_sum(law: Rounded, terms: Terms, least: Fraction = Fraction(0)) -> Interval:
+def enclose_tail_sum(rounded: Rounded, terms: Terms, least: Fraction = Fraction(0)) -> Interval:
     """Enclose L(0) + 2·Σ w(k)·T(k); ``least`` is a lower bound of it that is known already."""
     first_rise = terms.value(1).lower - terms.value(0).upper
-    least = max(least, 2 * first_rise * law.beyond(0, BITS).lower)
-    end, rest = _stop(law, terms, least)
-    edges = list(range(end + 1)) if end <= _POINTS else _edges(law, terms, end)
-    blocks = _blocks(law, terms, edges)
+    least = max(least, 2 * first_rise * rounded.beyond(0, BITS).lower)
+    end, rest = _stop(rounded, terms, least)
+    edges = list(range(end + 1)) if end <= _POINTS else _edges(rounded, terms, end)
+    blocks = _blocks(rounded, terms, edges)
     lower = sum((block.lower for block in blocks), Fraction(0))
     upper = sum((block.upper for block in blocks), rest)
     return terms.value(0) + Interval(lower, upper).scaled(2)
 
 
-def _blocks(law: Rounded, terms: Terms, edges: list[int]) -> list[Interval]:
+def _blocks(rounded: Rounded, terms: Terms, edges: list[int]) -> list[Interval]:
     """Enclose Σ w(k)·T(k) over each block between two edges."""
-    heights = [law.beyond(k, BITS) for k in edges]
+    heights = [rounded.beyond(k, BITS) for k in edges]
     values = [terms.value(k) for k in edges]
     # By how much T falls per step over each block, at least; after the last nothing is known.
     falls = [
@@ -330,30 +330,30 @@ def _blocks(law: Rounded, terms: Terms, edges: list[int]) -> list[Interval]:
     return found
 
 
-def _stop(law: Rounded, terms: Terms, least: Fraction) -> tuple[int, Fraction]:
+def _stop(rounded: Rounded, terms: Terms, least: Fraction) -> tuple[int, Fraction]:
     """Return where to stop, and an upper bound of the sum from there on: next to nothing."""
-    last = min(law.farthest, terms.constant_from)  # from there on nothing is added
+    last = min(rounded.farthest, terms.constant_from)  # from there on nothing is added
     if not last:
         return 0, Fraction(0)
-    first = min(law.beyond(0, BITS).upper, Fraction(1, 2))
+    first = min(rounded.beyond(0, BITS).upper, Fraction(1, 2))
     for halvings in (_FEWEST_HALVINGS << doublings for doublings in range(_DOUBLINGS)):
-        end = law.first_below(first / (1 << halvings))
+        end = rounded.first_below(first / (1 << halvings))
         if end >= last:
             return int(last), Fraction(0)
-        rest = terms.rest(law, end)
+        rest = terms.rest(rounded, end)
         if rest is not None and rest * (1 << _REST_BITS) <= least:
             return end, rest
     if rest is not None and not math.isinf(terms.constant_from):
         return end, rest
     raise Unsupported(
-        "an expected cost is added up as far as a noise has a probability of "
+        "This cost grows too fast for an expected cost: the sum has not converged where the noise "
+        "has probability "
         f"2^-{_FEWEST_HALVINGS << (_DOUBLINGS - 1)}",
-        got="a cost that is not small by then",
-        fix="Give a smaller power.",
+        fix="Use a smaller power.",
     )
 
 
-def _edges(law: Rounded, terms: Terms, end: int) -> list[int]:
+def _edges(rounded: Rounded, terms: Terms, end: int) -> list[int]:
     """Return where the blocks begin, and the end: more of them where more of the sum lies.
 
     The error of a block is about its share of the sum times its length squared, so the least error
@@ -363,7 +363,7 @@ def _edges(law: Rounded, terms: Terms, end: int) -> list[int]:
     shares = []
     for first, stop in pairwise(cells):
         rise = terms.value(stop).upper - terms.value(first).upper
-        weight = rise * law.beyond(first, BITS).upper * (stop - first) ** 2
+        weight = rise * rounded.beyond(first, BITS).upper * (stop - first) ** 2
         shares.append(as_log(weight) / 3)
     highest = max(shares)
     if math.isinf(highest):  # L is level

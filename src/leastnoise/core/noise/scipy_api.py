@@ -1,18 +1,27 @@
-"""What noise is asked under scipy's names: in floats, for people, not for guarantees."""
+"""Give noise the methods of scipy's distributions, in floats; guarantees never use them."""
+
+from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias, overload
 
-from leastnoise.core.exact import as_float, format_exact, parse_rational, power, quote
+from leastnoise.core.exact import Number, as_float, format_exact, parse_rational, power, quote
 from leastnoise.errors import InvalidParameter
 from leastnoise.rendering import table
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers: TypeAlias = NDArray[np.generic]
+    Floats: TypeAlias = NDArray[np.float64]
+
 
 class ScipyMethods(ABC):
-    """scipy's calls ``cdf sf ppf mean var std support interval``, from four exact ones.
+    """The methods ``cdf sf ppf mean var std support interval`` of scipy, from four exact ones.
 
     Everything is computed in exact rationals and rounded once, arrays element by element.
     """
@@ -38,17 +47,47 @@ class ScipyMethods(ABC):
     def radius(self) -> Fraction | float:
         """The maximum size of this noise: a Fraction, or ``math.inf`` if it is unbounded."""
 
-    def cdf(self, x: Any) -> Any:
-        """Return P(X ≤ x)."""
+    @overload
+    def cdf(self, x: Number) -> float: ...
+
+    @overload
+    def cdf(self, x: Numbers) -> Floats: ...
+
+    def cdf(self, x: Number | Numbers) -> float | Floats:
+        """Return P(X ≤ x).
+
+        Args:
+            x: A number, or a numpy array of numbers.
+        """
         return evaluate(x, self._cdf)
 
-    def sf(self, x: Any) -> Any:
-        """Return P(X > x)."""
+    @overload
+    def sf(self, x: Number) -> float: ...
+
+    @overload
+    def sf(self, x: Numbers) -> Floats: ...
+
+    def sf(self, x: Number | Numbers) -> float | Floats:
+        """Return P(X > x).
+
+        Args:
+            x: A number, or a numpy array of numbers.
+        """
         return evaluate(x, lambda place: 1 - self._cdf(place))
 
-    def ppf(self, q: Any) -> Any:
-        """Return the smallest x with P(X ≤ x) ≥ q, for 0 ≤ q ≤ 1."""
-        return evaluate(q, lambda level: self._quantile(_probability(level)), self._checked)
+    @overload
+    def ppf(self, q: Number) -> float: ...
+
+    @overload
+    def ppf(self, q: Numbers) -> Floats: ...
+
+    def ppf(self, q: Number | Numbers) -> float | Floats:
+        """Return the smallest x with P(X ≤ x) ≥ q.
+
+        Args:
+            q: A probability from 0 to 1, or a numpy array of them.
+        """
+        return evaluate(q, lambda level: self._quantile(_probability(level)), self._quantiles)
 
     def mean(self) -> float:
         """Return the mean: 0 for all symmetric noise."""
@@ -66,8 +105,12 @@ class ScipyMethods(ABC):
         """Return the smallest and the largest value the noise can take."""
         return -as_float(self.radius), as_float(self.radius)
 
-    def interval(self, confidence: Any) -> tuple[float, float]:
-        """Return the interval about 0 that leaves (1 − confidence)/2 on each side."""
+    def interval(self, confidence: Number) -> tuple[float, float]:
+        """Return the interval that leaves a probability of (1 − confidence)/2 on each side.
+
+        Args:
+            confidence: A probability from 0 to 1.
+        """
         level = _probability(parse_rational(confidence, "confidence"))
         return (
             as_float(self._quantile((1 - level) / 2)),
@@ -75,11 +118,11 @@ class ScipyMethods(ABC):
         )
 
     def _repr_html_(self) -> str:
-        """Show the noise in a notebook: what it is, its maximum size, its spread."""
+        """Show the noise in a notebook: its parameters, maximum size and spread."""
         rows = {
-            "largest size": "none" if isinstance(self.radius, float) else format_exact(self.radius),
+            "maximum size": "none" if isinstance(self.radius, float) else format_exact(self.radius),
             "standard deviation": f"{self.std():.6g}",
-            "95 % within": " … ".join(f"{end:.6g}" for end in self.interval(0.95)),
+            "95% interval": " to ".join(f"{end:.6g}" for end in self.interval(0.95)),
         }
         return table(repr(self), rows)
 
@@ -94,63 +137,72 @@ class ScipyMethods(ABC):
             return self.radius if level else -self.radius
         return self.quantile(level)
 
-    def _checked(self, probabilities: Any) -> Any:
+    def _quantiles(self, probabilities: Floats) -> Floats:
         if ((probabilities < 0) | (probabilities > 1)).any():
             raise InvalidParameter(
-                "a probability must lie between 0 and 1",
-                got="an array with one outside",
-                fix="Give levels within [0, 1].",
+                "probabilities must be between 0 and 1",
+                got="an array with others",
+                fix="Use probabilities within [0, 1].",
             )
-        return evaluate_each(probabilities, self._quantile)
+        return evaluate_each(probabilities, lambda level: self._quantile(_probability(level)))
 
 
 def evaluate(
-    x: Any, one: Callable[[Any], Fraction | float], many: Callable[[Any], Any] | None = None
-) -> Any:
-    """Apply ``one`` to a number, or ``many`` to an array; by default ``one`` to each element."""
+    x: Number | Numbers,
+    function: Callable[[Fraction | float], Fraction | float],
+    of_array: Callable[[Floats], Floats] | None = None,
+) -> float | Floats:
+    """Apply a function to a number, or ``of_array`` to an array.
+
+    Default for ``of_array``: the function of each element.
+    """
     if getattr(x, "ndim", 0):
         import numpy as np
 
         if isinstance(x, np.ma.MaskedArray):
             raise InvalidParameter(
-                "an array of places must not be masked", got="a masked array", fix="Fill it first."
+                "x must not be masked",
+                got="a masked array",
+                fix="Fill it first.",
             )
         places = np.asarray(x)
         if places.dtype.kind not in "fiu" or np.isnan(places).any():
             raise InvalidParameter(
-                "an array of places must hold numbers and no NaN",
+                "x must be an array of numbers without NaN",
                 got=f"one of type {places.dtype.type.__name__}",
-                fix="Give floats or integers.",
+                fix="Use floats or integers.",
             )
         floats = places.astype(np.float64)
-        return evaluate_each(floats, one) if many is None else many(floats)
+        return evaluate_each(floats, function) if of_array is None else of_array(floats)
     if isinstance(x, float) and math.isinf(x):
-        return as_float(one(x))
+        return as_float(function(x))
     if isinstance(x, list | tuple):
         raise InvalidParameter(
-            "a place must be a number or a numpy array",
+            "x must be a number or a numpy array",
             got=quote(x),
-            fix="Wrap it in numpy.asarray.",
+            fix="Convert it with numpy.asarray().",
         )
     if isinstance(x, float) and not math.isnan(x):
-        return as_float(one(Fraction(x)))  # a place on the line is the binary number itself
-    return as_float(one(parse_rational(x, "a place")))
+        return as_float(function(Fraction(x)))  # a place on the line is the binary number itself
+    return as_float(function(parse_rational(x, "x")))
 
 
-def evaluate_each(places: Any, one: Callable[[Any], Fraction | float]) -> Any:
+def evaluate_each(
+    places: Floats, function: Callable[[Fraction | float], Fraction | float]
+) -> Floats:
     """Apply an exact function to each element of an array of floats."""
     import numpy as np
 
     exact = (x if math.isinf(x) else Fraction(x) for x in places.ravel().tolist())
-    results = (as_float(one(x)) for x in exact)
+    results = (as_float(function(x)) for x in exact)
     return np.fromiter(results, np.float64, places.size).reshape(places.shape)
 
 
 def _probability(level: Fraction | float) -> Fraction:
     if isinstance(level, float) or not 0 <= level <= 1:
         raise InvalidParameter(
-            "a probability must lie between 0 and 1",
+            "a probability must be between 0 and 1",
             got=quote(level),
-            fix="Give for instance 0.95.",
+            fix="Use for example 0.95.",
         )
     return level

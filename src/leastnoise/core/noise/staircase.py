@@ -43,18 +43,18 @@ class Stairs:
     radius = math.inf  # the noise is unbounded
 
     def __init__(self, period: Number, gamma: Number, ratio: Number) -> None:
-        share, fall = parse_rational(gamma, "γ"), parse_rational(ratio, "ratio")
+        share, fall = parse_rational(gamma, "gamma"), parse_rational(ratio, "ratio")
         if not 0 <= share <= 1:
             raise InvalidParameter(
-                "γ must lie between 0 and 1",
+                "gamma must be between 0 and 1",
                 got=quote(gamma),
-                fix="Give the share of a period before the density falls.",
+                fix="Use the share of a period before the density falls.",
             )
         if not 0 < fall < 1:
             raise InvalidParameter(
-                "ratio must lie between 0 and 1",
+                "ratio must be between 0 and 1, both excluded",
                 got=quote(ratio),
-                fix="Give the factor by which the density falls, a little above e^−ε.",
+                fix="Use the factor by which the density falls, a little above e^−ε.",
             )
         object.__setattr__(self, "period", parse_positive(period, "period"))
         object.__setattr__(self, "gamma", share)
@@ -69,12 +69,12 @@ class Stairs:
 
 @dataclass(frozen=True, init=False, repr=False)
 class Staircase(Stairs, StaircaseNoise, LineNoise):
-    """The staircase noise of Geng and Viswanath (2016), with no largest size.
+    """The staircase noise of Geng and Viswanath (2016), which is unbounded.
 
     For |x| between nΔ and (n+γ)Δ the density is a·bⁿ, from there to (n+1)Δ it is a·bⁿ⁺¹: it falls
     once in each period, by the factor b. At sensitivity Δ it is (ε, 0)-private for e^ε ≥ 1/b, and
-    for b = e^−ε and the right γ it costs least among all noises that are.
-    b is rational here, a little above e^−ε.
+    for b = e^−ε and the right γ it is optimal among all noise that is. b is rational here, a
+    little above e^−ε.
 
     ============ =============================================
     a            (1−b) / 2Δ(γ + b(1−γ))
@@ -82,9 +82,9 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
     ============ =============================================
 
     Args:
-        period: Δ > 0.
-        gamma: γ, 0 ≤ γ ≤ 1: where in its period the density falls.
-        ratio: b, 0 < b < 1.
+        period: Δ > 0, the length between two falls of the density.
+        gamma: γ from 0 to 1, the share of a period before the density falls.
+        ratio: b between 0 and 1, the factor by which the density falls.
 
     >>> from leastnoise.costs.power import l1
     >>> Staircase(period=1, gamma="1/3", ratio="1/2").expected(l1)
@@ -112,10 +112,10 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
         """Return the lattice noise for a staircase that is private at ``sensitivity``.
 
         Stretched to whole steps, and one more than Δ, its periods end on lattice points. There the
-        density does not fall, and where it falls is moved to the nearest end of a cell: then every
+        density does not fall, and the falls are moved to the nearest end of a cell. Then every
         cell is level, and rounding gives weight 1 to the first points of a period and b to the
-        others. The cell at 0 keeps the height that it has; so a fall nearer to 0 than half a step
-        leaves a point that stands out. γ = 0 and γ = 1 are the same noise.
+        others. The cell at 0 has its own height, so a fall nearer to 0 than half a step leaves a
+        single point of larger weight. γ = 0 and γ = 1 are the same noise.
         """
         step, protected = lattice_for(sensitivity)
         period = ceil(self.period / sensitivity * protected)
@@ -135,10 +135,10 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
         The density is a·bⁿ after n falls, and these are at (n + γ)Δ: between two places where a
         fall of p or of p shifted lies, the ratio is one power of 1/b.
         """
-        period, move, first = self.period, sensitivity, self.gamma * self.period
-        check_periods(move, period)
-        falls_counted = 1 + int(move / period)
-        check_staircase_work(move, period, falls_counted, _digits(self.ratio, self.gamma))
+        period, shift, first = self.period, sensitivity, self.gamma * self.period
+        check_periods(shift, period)
+        falls_counted = 1 + int(shift / period)
+        check_staircase_work(shift, period, falls_counted, _digits(self.ratio, self.gamma))
 
         def falls(size: Fraction) -> int:
             return floor(size / period - self.gamma) + 1
@@ -154,11 +154,11 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
 
         # On the far side of 0, x = −y, the ratios repeat with the period; all further periods
         # together hold b times as much in each.
-        beyond = ratios({first, (first - move) % period}, period, lambda y: y + move)
-        places = [first + n * period for n in range(ceil(move / period) + 1)]
-        between = ratios({*places, *(move - x for x in places)}, move / 2, lambda x: move - x)
+        beyond = ratios({first, (first - shift) % period}, period, lambda y: y + shift)
+        places = [first + n * period for n in range(ceil(shift / period) + 1)]
+        between = ratios({*places, *(shift - x for x in places)}, shift / 2, lambda x: shift - x)
         repeated = [(ratio, mass / (1 - self.ratio)) for ratio, mass in beyond]
-        return StaircaseCurve.of(move, [*repeated, *between])
+        return StaircaseCurve.of(shift, [*repeated, *between])
 
     def mass(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), exactly."""
@@ -206,10 +206,14 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
 class DiscreteStaircase(StaircaseNoise, LatticeNoise):
     """Weight bⁿ·w_r for the two points at ±(nP + r) steps, 0 ≤ r < P; and w_0 for 0.
 
-    ``runs`` state w over one period, from 0 to P − 1, in whole weights; b is ``ratio``. The weights
-    never rise away from 0: those of a period fall, and the last is at least b times the first. Then
-    i and any i' within P steps of it are at most a factor 1/b apart, for weight(i + P) is
-    b·weight(i): (ε, 0)-private at P steps for e^ε ≥ 1/b.
+    The weights do not increase with |x|: those of a period fall, and the last is at least b times
+    the first. Then the weights of i and any i' within P steps of it are at most a factor 1/b apart,
+    because weight(i + P) is b·weight(i): the noise is (ε, 0)-private at P steps for e^ε ≥ 1/b.
+
+    Args:
+        step: The step of the lattice, above 0.
+        ratio: b between 0 and 1.
+        runs: w over one period, from 0 to P − 1, in integer weights.
 
     >>> DiscreteStaircase(Fraction(1), Fraction(1, 2), (Run(0, 1, 1),)).pmf(0)
     0.3333333333333333
@@ -228,23 +232,23 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
         joined = [run.first for run in self.runs] == [0, *ends[:-1]] and ends == sorted(set(ends))
         if not weights or not joined or ends[0] < 1:
             raise InvalidParameter(
-                "the runs of a period must follow one another from 0",
-                got=f"{len(weights)} that do not",
-                fix="Give each where the one before it ends.",
+                "the runs of a period must follow one another, beginning at 0",
+                got=f"{len(weights)} runs that do not",
+                fix="Begin each run where the one before it ends.",
             )
         if not (0 < self.ratio < 1 and self.step > 0):
             raise InvalidParameter(
-                "a staircase needs a step above 0 and a ratio between 0 and 1",
-                got=f"{format_exact(self.step)} and {format_exact(self.ratio)}",
-                fix="Give such numbers.",
+                "step must be greater than 0, and ratio between 0 and 1",
+                got=f"step {format_exact(self.step)} and ratio {format_exact(self.ratio)}",
+                fix="Use for example step 1 and ratio 1/2.",
             )
         falling = all(before >= after for before, after in pairwise(weights))
         if not falling or weights[-1] < self.ratio * weights[0] or weights[-1] < 1:
             raise InvalidParameter(
-                "the weights of a period must never rise, and the last must be at least the ratio "
+                "the weights of a period must not increase, and the last must be at least ratio "
                 "times the first",
-                got=f"{len(weights)} that break this",
-                fix="Give weights that fall.",
+                got=f"{len(weights)} others",
+                fix="Use weights that fall.",
             )
 
     def __repr__(self) -> str:
@@ -291,10 +295,10 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
 
     def curve(self, sensitivity: Fraction) -> StaircaseCurve:
         """Return the likelihood ratios at the longest shift by whole steps."""
-        period, move = self.steps, sensitivity // self.step
-        check_periods(Fraction(move), Fraction(period))
-        places_counted = len(self.runs) * (1 + move // period)
-        check_staircase_work(Fraction(move), Fraction(period), places_counted, self._length)
+        period, shift = self.steps, sensitivity // self.step
+        check_periods(Fraction(shift), Fraction(period))
+        places_counted = len(self.runs) * (1 + shift // period)
+        check_staircase_work(Fraction(shift), Fraction(period), places_counted, self._length)
 
         def ratios(
             breaks: set[int], first: int, end: int, other: Callable[[int], int]
@@ -304,15 +308,15 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
                 yield ratio, self.mass((b - 1) * self.step) - self.mass((a - 1) * self.step)
 
         starts = [run.first for run in self.runs]
-        repeats = {*starts, *((s - move) % period for s in starts)}
-        beyond = ratios(repeats, 0, period, lambda i: i + move)
-        places = [n * period + s for n in range(move // period + 2) for s in starts]
-        mirrored = {move - s + 1 for s in places}
+        repeats = {*starts, *((s - shift) % period for s in starts)}
+        beyond = ratios(repeats, 0, period, lambda i: i + shift)
+        places = [n * period + s for n in range(shift // period + 2) for s in starts]
+        mirrored = {shift - s + 1 for s in places}
         # Among the points strictly between 0 and d/2; that at d/2 has ratio 1.
-        last = max(1, (move + 1) // 2)
-        between = ratios({*places, *mirrored}, 1, last, lambda i: move - i)
+        last = max(1, (shift + 1) // 2)
+        between = ratios({*places, *mirrored}, 1, last, lambda i: shift - i)
         repeated = [(ratio, mass / (1 - self.ratio)) for ratio, mass in beyond]
-        return StaircaseCurve.of(move * self.step, [*repeated, *between])
+        return StaircaseCurve.of(shift * self.step, [*repeated, *between])
 
     def quantile(self, probability: Fraction) -> Fraction:
         """Return the smallest lattice point x with P(X ≤ x) ≥ probability, exactly."""
@@ -403,7 +407,7 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
             for end in (low, high)
             if end
         }
-        if len(found) > 1 or not low:  # the enclosure of bⁿ does not tell
+        if len(found) > 1 or not low:  # the enclosure of bⁿ does not decide
             needed = self._side - level / exact_power(self.ratio, periods)
             found = {self._least(needed, below=below)}
         return periods * self.steps + found.pop() - 1

@@ -1,4 +1,4 @@
-"""Noise of a density in steps, with atoms: on the line and on the lattice."""
+"""Noise with a piecewise constant density and atoms: on the line and on the lattice."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, islice, pairwise
 from math import ceil, floor, lcm
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from leastnoise.core.exact import (
     Interval,
@@ -23,6 +23,8 @@ from leastnoise.core.noise.kinds import FiniteLatticeNoise, PiecewiseNoise
 from leastnoise.core.sampling import RunScheme, run_scheme
 from leastnoise.errors import InvalidParameter
 
+Place = TypeVar("Place", bound=Number)
+
 # Noise of more pieces is better given as cells of a lattice.
 _LONGEST = 100_000
 # Breaks at whole multiples of Δ over at most this count as a coarse lattice.
@@ -33,12 +35,15 @@ _COARSE = 256
 class Steps(PiecewiseNoise):
     """Density ``heights[i]`` between ``breaks[i]`` and ``breaks[i+1]``, and atoms.
 
-    Symmetric or not, decreasing or not. Everything about it is exact.
+    Symmetric or not, unimodal or not. All its methods but those of scipy are exact.
 
     Args:
-        breaks: The places where the density may change, rising.
-        heights: The density between them, one number fewer; none is negative.
-        atoms: Places with a probability of their own. All masses add up to exactly 1.
+        breaks: Places where the density may change, increasing.
+        heights: Densities between the breaks, one fewer, none negative.
+        atoms: Probabilities of single places. All probabilities sum to exactly 1. Default: none.
+
+    Raises:
+        InvalidParameter: If this is not a probability distribution.
 
     >>> comb = Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3", "1/3"])
     >>> comb.is_symmetric, comb.is_decreasing, comb.variance()
@@ -55,7 +60,7 @@ class Steps(PiecewiseNoise):
         self,
         breaks: Iterable[Number],
         heights: Iterable[Number],
-        atoms: Mapping[Any, Number] | None = None,
+        atoms: Mapping[Place, Number] | None = None,
     ) -> None:
         object.__setattr__(self, "breaks", _parse_list(breaks, "breaks", "a break"))
         object.__setattr__(self, "heights", _parse_list(heights, "heights", "a height"))
@@ -63,9 +68,10 @@ class Steps(PiecewiseNoise):
         _check_distribution(self.breaks, self.heights, self.points)
 
     @classmethod
-    def restore(cls, **fields: Any) -> "Steps":
+    def restore(cls, **fields: object) -> "Steps":
         """Return the noise that was stored as these fields."""
-        return cls(fields["breaks"], fields["heights"], dict(fields["points"]))
+        stored = cast("dict[str, Any]", fields)
+        return cls(stored["breaks"], stored["heights"], dict(stored["points"]))
 
     def __repr__(self) -> str:
         low, high = self.ends
@@ -111,7 +117,7 @@ class Steps(PiecewiseNoise):
 
     @property
     def is_decreasing(self) -> bool:
-        """Whether it is symmetric and never rises away from 0 (GDGK19, Property 2)."""
+        """Whether it is symmetric and does not increase with |x| (GDGK19, Property 2)."""
         return self.rise() is None
 
     @property
@@ -120,7 +126,7 @@ class Steps(PiecewiseNoise):
         return self.is_decreasing
 
     def asymmetry(self) -> str | None:
-        """Say where the noise differs from its mirror image, or return None."""
+        """Return where the noise differs from its mirror image, in words, or None."""
         atoms = self.atoms
         for x, mass in self.points:
             if atoms.get(-x, 0) != mass:
@@ -136,7 +142,7 @@ class Steps(PiecewiseNoise):
         return None
 
     def rise(self) -> str | None:
-        """Say why the noise is not symmetric and unimodal, or return None.
+        """Return why the noise is not symmetric and unimodal, in words, or None.
 
         An atom anywhere but at 0 is enough (GDGK19, Lemma 2): every point nearer to 0 would need as
         large an atom, and there are infinitely many.
@@ -148,7 +154,7 @@ class Steps(PiecewiseNoise):
             if x:
                 return (
                     f"it has an atom of {format_exact(mass)} at {format_exact(x)}, away from 0: "
-                    "every point nearer to 0 would need as large a one (GDGK19, Lemma 2)"
+                    "every point nearer to 0 would need one as large (GDGK19, Lemma 2)"
                 )
         for edge, height in zip(self.breaks, (*self.heights, Fraction(0)), strict=False):
             if edge > 0 and height > self.pdf_before(edge):
@@ -160,19 +166,19 @@ class Steps(PiecewiseNoise):
         why = self.rise()
         if why is not None:
             raise InvalidParameter(
-                "Theorem 1 is for symmetric noise that never rises away from 0",
-                got=f"{self!r}, but {why}",
-                fix="Ask its Profile instead.",
+                "total_variation() applies to symmetric unimodal noise",
+                got=f"{self!r}; {why}",
+                fix="Use Profile(noise, sensitivity=…).delta(0).",
             )
         return self.between(-sensitivity / 2, sensitivity / 2)
 
     def discretize(self, sensitivity: Fraction) -> "DiscreteSteps":
         """Return the lattice noise for noise that is private at ``sensitivity``.
 
-        Stretched to one step more than Δ it is private there, and rounding keeps that, because it
-        is post-processing. Where its breaks lie on a coarse lattice of their own, they are moved to
-        ends of cells, at most a few parts in ten thousand further: then there are few different
-        weights and few shifts to be checked.
+        Stretched to one step more than Δ it is private there, and stays so when it is rounded,
+        because rounding is post-processing. If the breaks lie on a coarse lattice of their own,
+        the noise is stretched a few parts in ten thousand further, so that they are ends of cells:
+        then there are few different weights and few shifts to check.
         """
         step, protected = lattice_for(sensitivity)
         parts = lcm(*((x / sensitivity).denominator for x in self.breaks))
@@ -260,7 +266,7 @@ class Steps(PiecewiseNoise):
 
     @cached_property
     def known_costs(self) -> dict[object, Interval]:
-        """Expected costs that were asked for before: solvers ask for them again and again."""
+        """Expected costs that were computed before, because solvers need them repeatedly."""
         return {}
 
     @cached_property
@@ -278,7 +284,7 @@ class Steps(PiecewiseNoise):
 class DiscreteSteps(FiniteLatticeNoise):
     """Runs of lattice points of equal weight, from left to right without overlap.
 
-    Made by rounding a :class:`Steps` to a lattice; sampled by one ticket.
+    :meth:`Steps.rounded` returns it. One uniform integer samples it.
     """
 
     step: Fraction
@@ -293,10 +299,10 @@ class DiscreteSteps(FiniteLatticeNoise):
             run.points < 1 or run.weight < 1 for run in self.runs
         ):
             raise InvalidParameter(
-                "a law on a lattice must have runs of positive weights from left to right, and a "
-                "positive step",
-                got=f"{len(self.runs)} runs that are not",
-                fix="Give such runs.",
+                "DiscreteSteps needs a positive step, and runs of positive weight from left to "
+                "right",
+                got=f"{len(self.runs)} runs and step {format_exact(self.step)}",
+                fix="Sort the runs, without overlap.",
             )
 
     @cached_property
@@ -311,28 +317,30 @@ class DiscreteSteps(FiniteLatticeNoise):
 
 
 def _parse_list(numbers: Iterable[Number], name: str, each: str) -> tuple[Fraction, ...]:
-    """Return a list of numbers, exactly; ``each`` is what one of them is called."""
+    """Return a list of numbers, exactly; ``each`` is what messages call one of them."""
     if isinstance(numbers, str | bytes) or not isinstance(numbers, Iterable):
         raise InvalidParameter(
             f"{name} must be a list of numbers",
             got=quote(numbers),
-            fix="Give for instance [-1, 1].",
+            fix="Use for example [-1, 1].",
         )
     read = tuple(parse_rational(number, each) for number in islice(numbers, _LONGEST + 1))
     if len(read) > _LONGEST:
         raise InvalidParameter(
-            f"there can be at most {_LONGEST} {name}", got="more", fix="Give a coarser law."
+            f"{name} must be a list of at most {_LONGEST} numbers",
+            got="a longer one",
+            fix="Use a coarser distribution.",
         )
     return read
 
 
-def _parse_atoms(atoms: Mapping[Any, Number] | None) -> tuple[tuple[Fraction, Fraction], ...]:
+def _parse_atoms(atoms: Mapping[Place, Number] | None) -> tuple[tuple[Fraction, Fraction], ...]:
     """Return the atoms of positive probability by place, exactly."""
     if not isinstance(atoms, Mapping | None):
         raise InvalidParameter(
             "atoms must be a dictionary from places to probabilities",
             got=quote(atoms),
-            fix="Give for instance {0: '0.25'}.",
+            fix="Use for example {0: '0.25'}.",
         )
     read: dict[Fraction, Fraction] = {}
     for place, mass in (atoms or {}).items():
@@ -342,13 +350,13 @@ def _parse_atoms(atoms: Mapping[Any, Number] | None) -> tuple[tuple[Fraction, Fr
             raise InvalidParameter(
                 "an atom must be a probability",
                 got=f"{quote(mass)} at {format_exact(where)}",
-                fix="Give a number from 0 to 1.",
+                fix="Use a number from 0 to 1.",
             )
         if where in read:
             raise InvalidParameter(
-                "each place can have one atom",
+                "atoms must have different places",
                 got=f"two at {format_exact(where)}",
-                fix="Add them up.",
+                fix="Add their probabilities.",
             )
         read[where] = weight
     return tuple(sorted((x, m) for x, m in read.items() if m))
@@ -359,34 +367,34 @@ def _check_distribution(
     heights: tuple[Fraction, ...],
     points: tuple[tuple[Fraction, Fraction], ...],
 ) -> None:
-    """Reject breaks, heights and atoms that make no probability distribution, naming which."""
+    """Reject breaks, heights and atoms that are not a probability distribution."""
     if len(breaks) != len(heights) + 1 and (breaks or heights):
         raise InvalidParameter(
-            "there must be one break more than heights",
+            "breaks must be one more than heights",
             got=f"{len(breaks)} breaks and {len(heights)} heights",
-            fix="Give both ends of every piece.",
+            fix="Include both ends of every piece.",
         )
     for before, after in pairwise(breaks):
         if after <= before:
             how = "repeated" if after == before else "not in order"
             raise InvalidParameter(
-                "breaks must rise",
+                "breaks must increase",
                 got=f"{format_exact(after)} after {format_exact(before)}, which is {how}",
-                fix="Sort them and give each once.",
+                fix="Sort them and remove repetitions.",
             )
     for (a, b), height in zip(pairwise(breaks), heights, strict=True):
         if height < 0:
             raise InvalidParameter(
-                "a density must not be negative",
+                "heights must be 0 or more",
                 got=f"{format_exact(height)} between {format_exact(a)} and {format_exact(b)}",
-                fix="Give heights of at least 0.",
+                fix="Use the density on each piece.",
             )
     total = sum(
         (h * (b - a) for (a, b), h in zip(pairwise(breaks), heights, strict=True)), Fraction(0)
     ) + sum(m for _, m in points)
     if total != 1:
         raise InvalidParameter(
-            "the masses of a law must add up to exactly 1",
+            "the probabilities of a distribution must sum to exactly 1",
             got=format_exact(total),
-            fix="Write thirds as '1/3', for 0.333 is another number.",
+            fix="Write thirds as '1/3', because 0.333 is a different number.",
         )

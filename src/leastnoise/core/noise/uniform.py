@@ -24,13 +24,17 @@ class Uniform(PiecewiseNoise):
     """P_α of GDGK19: mass ``atom`` at 0, the rest spread evenly over [−radius, radius].
 
     With radius w = (1−α)Δ / (2(δ−α)) and atom α it is (0, δ)-private at sensitivity Δ, and for the
-    right α it costs least among symmetric unimodal noise (Theorem 2).
+    right α it is optimal among symmetric unimodal noise (Theorem 2).
 
     ============ ==========================================
     support      [−w, w]
     density      (1−α) / 2w, beside the mass α at 0
     E|X|, E X²   (1−α)·w/2, (1−α)·w²/3
     ============ ==========================================
+
+    Args:
+        radius: w > 0, the maximum size.
+        atom: α, the probability of the point mass at 0, from 0 to less than 1. Default: 0.
 
     >>> Uniform(radius=5).cdf(1), Uniform(radius=1, atom=0.5).atoms
     (0.6, {Fraction(0, 1): Fraction(1, 2)})
@@ -46,9 +50,9 @@ class Uniform(PiecewiseNoise):
         exact = parse_rational(atom, "atom")
         if not 0 <= exact < 1:
             raise InvalidParameter(
-                "the mass at the origin must be at least 0 and less than 1",
+                "atom must be at least 0 and less than 1",
                 got=quote(atom),
-                fix="Give a probability below 1.",
+                fix="Use the probability of the point mass at 0.",
             )
         object.__setattr__(self, "width", parse_positive(radius, "radius"))
         object.__setattr__(self, "atom", exact)
@@ -124,10 +128,15 @@ class Uniform(PiecewiseNoise):
 class DiscreteUniform(FiniteLatticeNoise):
     """The lattice's P_α, in integer weights: one uniform integer samples it.
 
-    Of ``total`` equal tickets, each point j·step with |j| ≤ ``reach`` holds ``level``, the points
-    ±(reach+1)·step hold ``rim`` ≤ level each, and 0 holds ``atom`` more. Among symmetric unimodal
-    noise on the integers that is (0, δ)-private, the cheapest has this shape
-    (docs/theory/supporting-line.md); a rounded :class:`Uniform` has it too.
+    Optimal among symmetric unimodal noise on the integers that is (0, δ)-private, for the right
+    weights (docs/theory/supporting-line.md). A rounded :class:`Uniform` has this shape too.
+
+    Args:
+        reach: The largest j ≥ 0 for which j·step has the weight ``level``.
+        level: The weight of each point j·step with |j| ≤ reach, at least 1. Default: 1.
+        rim: The weight of ±(reach+1)·step, at most ``level``. Default: 0.
+        atom: The further weight of 0. Default: 0.
+        step: The step of the lattice, above 0. Default: 1.
 
     >>> DiscreteUniform(reach=4, level=2, rim=1).pmf(5)
     0.05
@@ -155,9 +164,9 @@ class DiscreteUniform(FiniteLatticeNoise):
         object.__setattr__(self, "atom", parse_count(atom, "atom", least=0))
         if self.rim > self.level:
             raise InvalidParameter(
-                "the weight of the rim must be at most the level",
+                "rim must be at most level",
                 got=f"{quote(rim)} above {quote(level)}",
-                fix="Give weights that never rise away from 0.",
+                fix="Use weights that do not increase away from 0.",
             )
 
     @cached_property
@@ -167,7 +176,7 @@ class DiscreteUniform(FiniteLatticeNoise):
 
     @property
     def total(self) -> int:
-        """The number of tickets: all weights together."""
+        """The sum of all weights."""
         return self.scheme.total
 
     @cached_property
@@ -179,11 +188,11 @@ class DiscreteUniform(FiniteLatticeNoise):
         """Return the mass of that many points in the middle (docs/theory/theorem-1.md)."""
         full = min(points, 2 * self.reach + 1)
         rims = min(points - full, 2)
-        tickets = full * self.level + rims * self.rim + (self.atom if points else 0)
-        return Fraction(tickets, self.total)
+        weight = full * self.level + rims * self.rim + (self.atom if points else 0)
+        return Fraction(weight, self.total)
 
     def within(self, confidence: Fraction) -> int:
         """Return the smallest j ≥ 0 with P(|X| ≤ j·step) ≥ confidence."""
-        tickets = confidence * self.total - self.atom
-        index = ceil((tickets / self.level - 1) / 2)
+        weight = confidence * self.total - self.atom
+        index = ceil((weight / self.level - 1) / 2)
         return min(max(index, 0), self.farthest)

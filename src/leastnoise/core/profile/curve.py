@@ -74,7 +74,7 @@ def refine(enclose: Callable[[int], Interval]) -> Interval:
             return found.shortened(bits + near)
         bits *= 2
     raise Unsupported(
-        f"a profile is computed with at most {_MOST_BITS} binary digits",
-        got="a noise and a move that need more to be told from perfect privacy",
-        fix="Give a longer move or less noise.",
+        f"The profile of this noise needs more than {_MOST_BITS} binary digits to differ from "
+        "perfect privacy",
+        fix="Use a larger sensitivity or less noise.",
     )

@@ -29,7 +29,7 @@ class LogConcave(Protocol):
         """Enclose the first Taylor coefficients of the size Q with P(X > Q) = tail."""
         ...
 
-    def crossing(self, move: Fraction, epsilon: Interval) -> Interval | None:
+    def crossing(self, shift: Fraction, epsilon: Interval) -> Interval | None:
         """Enclose the t with p(x) > e^ε·p(x − move) exactly for x < t; None if for no x."""
         ...
 
@@ -45,34 +45,34 @@ class LogConcaveCurve(Curve):
     """
 
     noise: LogConcave
-    move: Fraction
+    shift: Fraction
 
     def worst(self, level: Level) -> tuple[Interval, Fraction]:
         """Enclose δ(ε) at the longest shift; below a factor of 1 by exchanging the neighbors."""
         factor = level.factor(64)
         if factor.upper >= 1:
-            return self._best(level), self.move
+            return self._best(level), self.shift
         # H_f(P, Q) = 1 − f + f·H_(1/f)(Q, P), and the mirror image exchanges P and Q.
         below = factor.upper
         other = self._best(Level.of(1 / below)) if below else Interval.exact(0)
-        return Interval.exact(1 - below) + other.scaled(below), self.move
+        return Interval.exact(1 - below) + other.scaled(below), self.shift
 
     def delta_above(self, epsilon: Fraction) -> tuple[Fraction, Fraction]:
         """Return an upper bound of δ(ε), where ε itself is exact, and the longest shift."""
-        return self.worst(Level.at(epsilon))[0].upper, self.move
+        return self.worst(Level.at(epsilon))[0].upper, self.shift
 
     def _best(self, level: Level) -> Interval:
         """Enclose δ for a factor of at least 1."""
-        return refine(lambda bits: self._gain(level, bits)) if self.move else Interval.exact(0)
+        return refine(lambda bits: self._gain(level, bits)) if self.shift else Interval.exact(0)
 
     def _gain(self, level: Level, bits: int) -> Interval:
         """Enclose the largest P(X < t) − e^ε·P(X < t − d) with so many binary digits."""
-        place = self.noise.crossing(self.move, level.epsilon(bits))
+        place = self.noise.crossing(self.shift, level.epsilon(bits))
         return Interval.exact(0) if place is None else self._gain_at(place, level, bits)
 
     def _gain_at(self, place: Interval, level: Level, bits: int) -> Interval:
         """Enclose P(X < t) − e^ε·P(X < t − d) for a t in an interval."""
-        far = self._below(place - Interval.exact(self.move), bits)
+        far = self._below(place - Interval.exact(self.shift), bits)
         return self._below(place, bits) - far * level.factor(bits)
 
     def _below(self, place: Interval, bits: int) -> Interval:
@@ -102,7 +102,7 @@ class RoundedLogConcaveCurve(LogConcaveCurve):
 
     def _gain(self, level: Level, bits: int) -> Interval:
         """Enclose the largest gain among the thresholds beside the place where densities cross."""
-        place = self.noise.crossing(self.move, level.epsilon(bits))
+        place = self.noise.crossing(self.shift, level.epsilon(bits))
         if place is None:
             return Interval.exact(0)
         line = self._gain_at(place, level, bits)

@@ -90,7 +90,7 @@ class Shape:
         return joined and lengths == lengths[::-1] and rising == sorted(rising, key=itemgetter(1))
 
     @cached_property
-    def moves(self) -> list[int]:
+    def shifts(self) -> list[int]:
         """The shifts among which the worst is, rejected if they are too many."""
         if self.falls:
             return [self.longest]
@@ -102,19 +102,19 @@ class Shape:
             found.update(y - x for y in ends[i + 1 :] if y - x <= self.longest)
             if len(found) * compared > LARGEST_WORK:
                 raise InvalidParameter(
-                    f"a profile may compare at most {LARGEST_WORK} pieces",
+                    f"a profile must take at most {LARGEST_WORK} comparisons of pieces",
                     got=f"{len(self.pieces)} pieces of up to {length} binary digits at "
-                    f"{len(found)} moves or more",
-                    fix="Give fewer or shorter pieces, or breaks on a common lattice.",
+                    f"{len(found)} shifts or more",
+                    fix="Use fewer or shorter pieces, or breaks on a common lattice.",
                 )
         return sorted(found)
 
-    def overlaps(self, move: int) -> Iterator[tuple[int, int, int]]:
+    def overlaps(self, shift: int) -> Iterator[tuple[int, int, int]]:
         """Yield (p(x), p(x − move), length) over the density: one sweep over both.
 
         Where p(x − move) is 0, the lengths of a piece come as one.
         """
-        others = [(a + move, b + move, h) for a, b, h in self.pieces]
+        others = [(a + shift, b + shift, h) for a, b, h in self.pieces]
         first = 0
         for a, b, h in self.pieces:
             while first < len(others) and others[first][1] <= a:
@@ -129,11 +129,11 @@ class Shape:
             if uncovered:
                 yield h, 0, uncovered
 
-    def excess(self, move: int, factor: Fraction) -> Fraction:
+    def excess(self, shift: int, factor: Fraction) -> Fraction:
         """Return ∫(p(x) − factor·p(x − move))₊ over the density, exactly."""
         scale, times = factor.denominator, factor.numerator
         total = 0
-        for height, other, length in self.overlaps(move):
+        for height, other, length in self.overlaps(shift):
             more = scale * height - times * other
             if more > 0:
                 total += more * length
@@ -149,17 +149,17 @@ class PiecewiseCurve(Curve):
     def worst(self, level: Level) -> tuple[Interval, Fraction]:
         """Return δ at e^ε, exactly where that is rational, and the shift that reaches it."""
         factor = level.factor(_BITS)  # H falls as e^ε grows, so its lower end gives the upper one
-        excess, move, sign = self.largest_excess(factor.lower)
+        excess, shift, sign = self.largest_excess(factor.lower)
         least = excess if factor.is_exact else self.largest_excess(factor.upper)[0]
         reached = Interval(self.shape.atoms + least, self.shape.atoms + excess)
-        return reached, sign * move * self.shape.unit
+        return reached, sign * shift * self.shape.unit
 
     def largest_excess(self, factor: Fraction) -> tuple[Fraction, int, int]:
         """Return the largest excess over all shifts, that shift in units, and its direction."""
         return max(
-            (shape.excess(move, factor), move, sign)
+            (shape.excess(shift, factor), shift, sign)
             for sign, shape in self.shapes.items()
-            for move in shape.moves
+            for shift in shape.shifts
         )
 
     @cached_property
@@ -177,17 +177,17 @@ class StaircaseCurve(Curve):
     ratio L of probability m comes with a ratio 1/L of probability m/L; the rest has ratio 1.
     """
 
-    move: Fraction
+    shift: Fraction
     higher: dict[Fraction, Fraction]
 
     @classmethod
-    def of(cls, move: Fraction, ratios: Iterable[tuple[Fraction, Fraction]]) -> "StaircaseCurve":
+    def of(cls, shift: Fraction, ratios: Iterable[tuple[Fraction, Fraction]]) -> "StaircaseCurve":
         """Add up the probabilities of each ratio above 1."""
         higher: dict[Fraction, Fraction] = {}
         for ratio, mass in ratios:
             if ratio > 1 and mass:
                 higher[ratio] = higher.get(ratio, Fraction(0)) + mass
-        return cls(move, higher)
+        return cls(shift, higher)
 
     @cached_property
     def masses(self) -> dict[Fraction, Fraction]:
@@ -199,7 +199,7 @@ class StaircaseCurve(Curve):
     def worst(self, level: Level) -> tuple[Interval, Fraction]:
         """Return δ at e^ε, exactly where that is rational, and the longest shift."""
         factor = level.factor(_BITS)
-        return Interval(self._excess(factor.upper), self._excess(factor.lower)), self.move
+        return Interval(self._excess(factor.upper), self._excess(factor.lower)), self.shift
 
     def _excess(self, factor: Fraction) -> Fraction:
         """Return the sum of (1 − factor/ratio)₊ over the probabilities."""
@@ -207,23 +207,23 @@ class StaircaseCurve(Curve):
         return sum((part for part in parts if part > 0), Fraction(0))
 
 
-def check_periods(move: Fraction, period: Fraction) -> None:
+def check_periods(shift: Fraction, period: Fraction) -> None:
     """Reject a shift over more periods than exact powers of the ratio are computed for."""
-    if move > _MOST_PERIODS * period:
+    if shift > _MOST_PERIODS * period:
         raise InvalidParameter(
-            f"the profile of a staircase is for moves of up to {_MOST_PERIODS} of its periods",
-            got=f"a sensitivity of {format_exact(move / period)} of them",
-            fix="Give a staircase of a longer period, for instance what calibrate finds.",
+            f"the sensitivity must be at most {_MOST_PERIODS} periods of the staircase",
+            got=f"{format_exact(shift / period)} periods",
+            fix="Use a staircase of a longer period, such as calibrate() returns.",
         )
 
 
-def check_staircase_work(move: Fraction, period: Fraction, places: int, digits: int) -> None:
+def check_staircase_work(shift: Fraction, period: Fraction, places: int, digits: int) -> None:
     """Reject exact powers of a ratio that would take minutes, before they are computed.
 
     ``places`` is how many are needed for each period, ``digits`` how many binary ones the ratio
     and the weights have.
     """
-    periods = 1 + move // period
+    periods = 1 + shift // period
     if places * max(_LEAST_WORK, (periods * digits) ** 2) > _MOST_STAIRCASE_WORK:
         raise Unsupported(
             f"places·(periods·digits)² of a staircase may be at most {_MOST_STAIRCASE_WORK} for "

@@ -167,6 +167,6 @@ def _forget() -> None:
 def _failed() -> EntropyFailed:
     return EntropyFailed(
         "The operating system's random generator failed: it raised an error, or returned too few, "
-        "constant or repeated bytes. Nothing was released. A charge in a ledger stands. Fix the "
-        "system, then repeat the query with the same key."
+        "constant or repeated bytes. Nothing was released. A charge in a ledger stands",
+        fix="Fix the system, then repeat the query with the same key.",
     )
