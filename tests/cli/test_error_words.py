@@ -20,13 +20,13 @@ from leastnoise.errors import (
     LedgerUnavailable,
     Words,
 )
-from leastnoise.tables import Protected
+from leastnoise.tables import ProtectedTable
 
 BOTH = ln.Privacy(1, "1e-6")
 ONE_GROUP: Any = {"by": "region", "max_groups": 1, "privacy": ln.Privacy(1)}
 
 
-def people(**how: Any) -> Protected:
+def people(**how: Any) -> ProtectedTable:
     frame = pd.DataFrame({"id": [1], "region": ["north"], "age": [3]})
     return ln.protect(frame, ledger=ln.UNRECORDED, **{"unit": "id", "max_rows": 1, **how})
 
@@ -46,11 +46,11 @@ def begun_otherwise(**how: Any) -> None:
 
 def over_a_file() -> None:
     Path("t.csv").touch()
-    people().count(keys=["north"], **ONE_GROUP).to_csv("t.csv")
+    people().count(groups=["north"], **ONE_GROUP).to_csv("t.csv")
 
 
 def too_long() -> None:
-    found = people().count(keys=["north"], **ONE_GROUP)
+    found = people().count(groups=["north"], **ONE_GROUP)
     replace(found, keys=((10**40,),)).to_arrow()
 
 
@@ -160,7 +160,7 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
         "Choose another name, or give --overwrite.",
     ),
     "formulas": (
-        lambda: people().count(keys=["=1+1"], **ONE_GROUP).to_csv("f.csv"),
+        lambda: people().count(groups=["=1+1"], **ONE_GROUP).to_csv("f.csv"),
         "texts in a CSV file must not begin with = + - @ or a space that is not one, which "
         "spreadsheets run as formulas, got one that does. Write Parquet or JSON; or give "
         "formulas=True, and tell who reads the file.",
@@ -177,26 +177,26 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     "keys": (
         lambda: people().count(**ONE_GROUP),
         "groups can be discovered only by noise of a largest size, which needs δ > 0, got a "
-        "promise with δ = 0. Give keys=, the groups to answer for, or promise a δ.",
+        "promise with δ = 0. Give groups=, the groups to answer for, or promise a δ.",
         "groups can be discovered only by noise of a largest size, which needs δ > 0, got a "
         "promise with δ = 0. Give --group, the groups to answer for, or promise a δ.",
     ),
     "no keys": (
-        lambda: ln.Count(by="region", keys=[]),
+        lambda: ln.Count(by="region", groups=[]),
         "there must be at least one group to answer for, got an empty list of keys. Give "
         "some, or leave keys out to have groups discovered.",
         "there must be at least one group to answer for, got an empty list of keys. Give "
         "some, or leave --group and --groups-file out to have groups discovered.",
     ),
     "keys without by": (
-        lambda: ln.Count(keys=["north"]),
+        lambda: ln.Count(groups=["north"]),
         "keys are the groups to answer for, got keys without by. Give by=, or leave them out.",
         "keys are the groups to answer for, got --group without --by. Give --by, or leave "
         "them out.",
     ),
     "by without keys": (
         lambda: ln.Histogram("age", edges=[0, 1], by="region"),
-        "a histogram by group must be for given groups, got by without keys. Give keys=.",
+        "a histogram by group must be for given groups, got by without keys. Give groups=.",
         "a histogram by group must be for given groups, got --by without --group. Give --group.",
     ),
     "max_groups without by": (

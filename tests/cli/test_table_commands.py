@@ -153,17 +153,17 @@ def test_each_question_is_answered(source: str) -> None:
     assert abs(Fraction(found["sum_from_middle"]) - total) <= 240_000
     assert abs(Fraction(found["value"]) - Fraction(total, 240)) <= 1_500
     found = asked(
-        "quantile", source, "income", "--share", "0.24", "--bounds", "0", "32000", "--cells", "16"
+        "quantile", source, "income", "--q", "0.24", "--bounds", "0", "32000", "--bins", "16"
     )
     integer = source == "people.parquet"  # the values of a CSV file are strings
     # The 58th of 240 rows, 100 apart, is above 0.24 · 240 = 57.6 rows.
     assert found["cell"] == ["4000", "5999" if integer else "6000"]
     assert "rank_error_95" in found
-    found = asked("median", source, "income", "--bounds", "0", "32000", "--cells", "10")
+    found = asked("median", source, "income", "--bounds", "0", "32000", "--bins", "10")
     assert found["asked"] == "median of income"
     # Half of the rows are below 12000.
     assert found["cell"] == ["9600", "12799" if integer else "12800"]
-    more = ["--bounds", "0", "32000", "--cells", "10", "--interval", "0.9"]
+    more = ["--bounds", "0", "32000", "--bins", "10", "--interval", "0.9"]
     found = asked("median", source, "income", *more, epsilon="100")
     low, high = map(Fraction, found["interval"])
     assert low <= 9600
@@ -252,7 +252,7 @@ def test_discovered_groups_have_many_people() -> None:
 
 
 def test_a_row_can_be_a_unit_and_neighbours_be_replaced() -> None:
-    more = ["--row-is-unit", "--neighbours", "replace", "--epsilon", "1", "--explain", "--json"]
+    more = ["--row-is-unit", "--neighbors", "replace", "--epsilon", "1", "--explain", "--json"]
     found = data(call("sum", "people.parquet", "income", "--bounds", "-5", "20", *more))
     (number,) = found["questions"][0]["numbers"]
     assert number["sensitivity"] == "25"
@@ -526,7 +526,7 @@ MISTAKES = [
             "--bounds",
             "0",
             "9",
-            "--share",
+            "--q",
             "1",
             *HALF,
             *UNIT,
@@ -548,11 +548,11 @@ MISTAKES = [
     ),
     (
         ["quantile", "people.csv", "income", "0.5", *HALF, *UNIT, *RECORDED],
-        "the share of a quantile must be given by --share",
+        "the share of a quantile must be given by --q",
     ),
     (
         ["quantile", "people.csv", "income", "0.5", "--bounds", "0", "9", *HALF, *UNIT, *RECORDED],
-        "Write for instance --share 0.9.",
+        "Write for instance --q 0.9.",
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0,,1", *ONE, *HALF, *UNIT, *RECORDED],
@@ -632,8 +632,8 @@ def test_the_share_of_a_quantile_must_be_given() -> None:
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith("Error: 1 option is missing. Nothing was read or charged.\n")
     names, (example,) = listed(done.stderr)
-    assert names == ["--share"]
-    assert example[-2:] == ["--share", "0.9"]
+    assert names == ["--q"]
+    assert example[-2:] == ["--q", "0.9"]
     answered = call(*example)
     assert answered.exit_code == 0
     assert answered.stdout.startswith("0.9-quantile of income, ")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE, Contribution, Selection
-from leastnoise.tables.queries.query import Unit
+from leastnoise.tables.queries.planned_query import Unit
 from tests.support.small_tables import (
     CASES,
     COLUMNS,

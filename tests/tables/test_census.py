@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 import leastnoise as ln
-from leastnoise.tables import Protected, census
+from leastnoise.tables import ProtectedTable, census
 from tests.support.postgres_servers import Server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,7 +109,7 @@ def masked(text: str) -> str:
     return re.sub(r"\d", "#", re.sub(r"#[0-9a-f]{24}", "", text))
 
 
-def regions(path: Path) -> Protected:
+def regions(path: Path) -> ProtectedTable:
     ledger = ln.Ledger(path, limit=ln.Privacy(1, "1e-6"))
     return ln.protect(census(), unit="person_id", max_rows=1, ledger=ledger)
 

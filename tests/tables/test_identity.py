@@ -22,7 +22,7 @@ from click.testing import CliRunner
 import leastnoise as ln
 from leastnoise.cli import main
 from leastnoise.errors import InvalidParameter
-from leastnoise.tables import Protected
+from leastnoise.tables import ProtectedTable
 
 SOME = ln.Privacy("0.5", "1e-6")
 LIMIT = ln.Privacy(20, "1e-3")
@@ -45,7 +45,7 @@ def written(path: Path, rows: int) -> Path:
     return path
 
 
-def protected(source: object, ledger: Any, **how: Any) -> Protected:
+def protected(source: object, ledger: Any, **how: Any) -> ProtectedTable:
     return ln.protect(source, unit=None, ledger=ledger, **how)
 
 

@@ -9,14 +9,14 @@ import pytest
 import leastnoise as ln
 from leastnoise import tables
 from leastnoise.cli import main
-from leastnoise.tables import QUERIES, Protected, protected, registration
+from leastnoise.tables import QUERIES, ProtectedTable, protected, registration
 
 
 def declared() -> dict[str, ast.FunctionDef]:
-    """Return the methods of Protected that only type checkers see."""
+    """Return the methods of ProtectedTable that only type checkers see."""
     tree = ast.parse(Path(protected.__file__).read_text(encoding="utf-8"))
     (kind,) = (
-        one for one in tree.body if isinstance(one, ast.ClassDef) and one.name == "Protected"
+        one for one in tree.body if isinstance(one, ast.ClassDef) and one.name == "ProtectedTable"
     )
     (block,) = (one for one in kind.body if isinstance(one, ast.If))
     return {one.name: one for one in block.body if isinstance(one, ast.FunctionDef)}
@@ -28,7 +28,7 @@ def test_type_checkers_know_every_method_and_no_other() -> None:
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_type_checkers_read_the_arguments_and_the_docstring_of_a_method(name: str) -> None:
-    method, written = getattr(Protected, name), declared()[name]
+    method, written = getattr(ProtectedTable, name), declared()[name]
     assert method.__doc__ == ast.get_docstring(written)
     parameters = inspect.signature(method).parameters
     shared = registration.Shared

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import leastnoise as ln
-from leastnoise.tables import Count, Histogram, Mean, Protected, Quantile, Sum
+from leastnoise.tables import Count, Histogram, Mean, ProtectedTable, Quantile, Sum
 from leastnoise.tables.release import Explanation
 
 PRIVACY = ln.Privacy(1, "1e-6")
@@ -33,7 +33,7 @@ def table() -> Any:
     )
 
 
-def people() -> Protected:
+def people() -> ProtectedTable:
     return ln.protect(table(), unit="unit", max_rows=2, ledger=ln.UNRECORDED)
 
 
@@ -42,7 +42,7 @@ def ask(questions: list[Any], privacy: ln.Privacy = PRIVACY) -> list[Any]:
 
 
 BY: dict[str, Any] = {"by": "g", "max_groups": 1}
-KEYS: dict[str, Any] = {**BY, "keys": ["a", "b"]}
+KEYS: dict[str, Any] = {**BY, "groups": ["a", "b"]}
 KNOWN = "x is not null"
 
 
@@ -81,7 +81,7 @@ def numbers(questions: list[Any]) -> list[list[int]]:
             [Histogram("x", edges=[0, 3, 7], max_groups=2)] * 2,
             [[0], [0]],
         ),
-        ([Quantile("x", bounds=(0, 7), cells=8)] * 2, [[0], [0]]),
+        ([Quantile("x", "0.5", bounds=(0, 7), bins=8)] * 2, [[0], [0]]),
         # Other rows, other groups, other values: other numbers.
         ([Count(), Mean("x", bounds=(0, 6))], [[0], [1, 2]]),
         ([Count(**BY), Count(**KEYS)], [[0], [1]]),
@@ -92,7 +92,10 @@ def numbers(questions: list[Any]) -> list[list[int]]:
         ([Count(where="h < 3"), Count(where="h < 2")], [[0], [1]]),
         ([Mean("x", bounds=(0, 6)), Mean("h", bounds=(0, 6))], [[0, 1], [2, 3]]),
         (
-            [Quantile("x", bounds=(0, 7), cells=8), Quantile("x", "0.9", bounds=(0, 7), cells=8)],
+            [
+                Quantile("x", "0.5", bounds=(0, 7), bins=8),
+                Quantile("x", "0.9", bounds=(0, 7), bins=8),
+            ],
             [[0], [1]],
         ),
     ],
@@ -152,7 +155,7 @@ def test_all_answers_of_a_batch_state_their_share_and_the_total() -> None:
         Count(**KEYS | {"max_groups": 2}),
         Sum("x", bounds=(0, 6)),
         Mean("x", bounds=(0, 6)),
-        Quantile("x", bounds=(0, 7), cells=8),
+        Quantile("x", "0.5", bounds=(0, 7), bins=8),
     ]
     answers = ask(questions)
     totals = {answer.total_privacy for answer in answers}
@@ -196,7 +199,7 @@ def test_a_shared_count_is_one_draw_for_every_group() -> None:
     """With many groups all counts agree with those of the means, group by group."""
     many = pa.table({"g": list(range(500)) * 4, "x": [1.5] * 2000})
     protected: Any = ln.protect(many, unit=None, ledger=ln.UNRECORDED)
-    keys: dict[str, Any] = {"by": "g", "keys": range(500)}
+    keys: dict[str, Any] = {"by": "g", "groups": range(500)}
     counts, means = protected.ask(
         [Count(where=KNOWN, **keys), Mean("x", bounds=(0, 2), **keys)], privacy=ln.Privacy("0.5")
     )

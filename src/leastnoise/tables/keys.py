@@ -1,5 +1,6 @@
 """The keys of groups: integers, strings, booleans and dates."""
 
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from numbers import Integral
 from typing import Any
@@ -9,6 +10,8 @@ from leastnoise.errors import InvalidParameter, Words
 
 Part = int | str | bool | date
 Key = tuple[Part, ...]
+# Groups as callers give them: values, or with several columns tuples.
+Groups = Iterable[Part | Sequence[Part]]
 
 _KINDS: dict[str, type] = {"integer": int, "text": str, "boolean": bool, "date": date}
 

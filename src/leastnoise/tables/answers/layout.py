@@ -212,7 +212,7 @@ INTERVAL = (
     Figure("value", float_near),
     Figure("low", float_below, json="interval_95", confident=True),
     Figure("high", json="interval_95", confident=True),
-    Figure("bound", widened=True),
+    Figure("max_error", json="bound", widened=True),
 )
 NUMBERS: Layout[TableNumber] = Layout(
     columns=INTERVAL,

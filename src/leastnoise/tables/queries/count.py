@@ -3,16 +3,18 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from leastnoise.deprecation import renamed_fields
 from leastnoise.tables.answers import Subject
-from leastnoise.tables.queries.query import Query, Rows
-from leastnoise.tables.queries.question import Question, make_title
+from leastnoise.tables.queries.planned_query import PlannedQuery, Rows
+from leastnoise.tables.queries.query import Query, make_title
 
 
+@renamed_fields(keys="groups")
 @dataclass(frozen=True)
-class Count(Question):
+class Count(Query):
     """How many rows there are.
 
-    >>> Count(by="region", max_groups=1, keys=["north", "south"]).title
+    >>> Count(by="region", max_groups=1, groups=["north", "south"]).title
     'count by region'
     """
 
@@ -32,6 +34,6 @@ class Count(Question):
         """Return what counts of a unit with more rows: as many of them as may count."""
         return subject.rows_per_unit
 
-    def query(self, rows: Rows) -> Query:
+    def plan(self, rows: Rows) -> PlannedQuery:
         """Count the rows of each group."""
-        return Query(question=self, rows=rows, numbers=(self.group_count(rows.unit),))
+        return PlannedQuery(query=self, rows=rows, numbers=(self.group_count(rows.unit),))

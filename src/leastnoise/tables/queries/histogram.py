@@ -8,11 +8,12 @@ from itertools import pairwise, product
 from typing import Any, ClassVar
 
 from leastnoise.core.exact import format_exact, format_ratio, parse_rational, quote
+from leastnoise.deprecation import renamed_fields
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.tables.answers import Subject, at_most
 from leastnoise.tables.keys import Key
-from leastnoise.tables.queries.query import Query, Rows, Unit, check_numeric
-from leastnoise.tables.queries.question import Question, make_title, note_text, parse_column
+from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit, check_numeric
+from leastnoise.tables.queries.query import Query, make_title, note_text, parse_column
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Comparison, Literal, truth
 
@@ -20,8 +21,9 @@ _MOST_EDGES = 1_001
 _LONGEST_EDGE = 40
 
 
+@renamed_fields(keys="groups")
 @dataclass(frozen=True)
-class Histogram(Question):
+class Histogram(Query):
     """How many rows there are in each of several ranges of a column.
 
     Args:
@@ -45,11 +47,11 @@ class Histogram(Question):
                 "a histogram must be of a column that it is not grouped by, got the same. "
                 "Leave it out of by."
             )
-        if self.by and self.keys is None:
+        if self.by and self.groups is None:
             raise InvalidParameter(
                 "a histogram by group must be for given groups",
-                got=Words("by without keys", "--by without --group"),
-                fix=Words("Give keys=.", "Give --group."),
+                got=Words("by without groups", "--by without --group"),
+                fix=Words("Give groups=.", "Give --group."),
             )
 
     @property
@@ -64,7 +66,7 @@ class Histogram(Question):
         return [*(f"[{low}, {high})" for low, high in ranges), f"[{last[0]}, {last[1]}]"]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the question as JSON."""
+        """Return the query as JSON."""
         edges = [format_ratio(Fraction(edge)) for edge in self.edges]
         return super().to_dict() | {"column": self.column, "edges": edges}
 
@@ -79,10 +81,10 @@ class Histogram(Question):
         return (*self.by, self.column)
 
     @cached_property
-    def groups(self) -> tuple[Key, ...]:
+    def answered_groups(self) -> tuple[Key, ...]:
         """The groups to answer for: each range of each group."""
         cells = range(len(self.edges) - 1)
-        return tuple((*key, cell) for key, cell in product(super().groups or ((),), cells))
+        return tuple((*key, cell) for key, cell in product(super().answered_groups or ((),), cells))
 
     @property
     def statistic(self) -> str:
@@ -108,11 +110,11 @@ class Histogram(Question):
         """Return sentences about how values are read."""
         return note_text(rows.source)
 
-    def query(self, rows: Rows) -> Query:
+    def plan(self, rows: Rows) -> PlannedQuery:
         """Count the rows of each group and range."""
-        rows = rows.among(self.by, self.keys)
+        rows = rows.among(self.by, self.groups)
         numbers = (self.group_count(rows.unit),)
-        return Query(question=self, rows=rows, numbers=numbers, cell=self._range(rows))
+        return PlannedQuery(query=self, rows=rows, numbers=numbers, cell=self._range(rows))
 
     def _range(self, rows: Rows) -> Any:
         """Return the number of a row's range, NULL if there is none; compared as ``where`` does."""

@@ -278,7 +278,7 @@ _COLUMNS = (
     Figure("cell_low", float_below, json="cell"),
     Figure("cell_high", json="cell"),
     Figure("rank_error", json="rank_error_95", confident=True),
-    Figure("bound"),
+    Figure("max_error", json="bound"),
 )
 QuantileAnswer.layout = Layout(
     columns=_COLUMNS,

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from leastnoise.core.exact import format_exact
+from leastnoise.deprecation import renamed_fields
 from leastnoise.tables.answers import Subject
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
-from leastnoise.tables.queries.query import Query, Rows
-from leastnoise.tables.queries.question import BoundedQuestion, make_title
+from leastnoise.tables.queries.planned_query import PlannedQuery, Rows
+from leastnoise.tables.queries.query import BoundedQuery, make_title
 
 # So fine that the roundings of 10¹² rows add up to far less than the noise.
 _STEPS = 1 << 40
@@ -17,8 +18,9 @@ _STEPS = 1 << 40
 _LARGEST_INTEGER = 64
 
 
+@renamed_fields(keys="groups")
 @dataclass(frozen=True)
-class Sum(BoundedQuestion):
+class Sum(BoundedQuery):
     """The sum of a column.
 
     All rows of a unit are added up, and its total in each group is clipped to what ``max_rows``
@@ -45,9 +47,9 @@ class Sum(BoundedQuestion):
         return "sum"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the question as JSON.
+        """Return the query as JSON.
 
-        0.5.0 counted missing values as the bound nearest to 0. Where that is not 0, the question is
+        0.5.0 counted missing values as the bound nearest to 0. Where that is not 0, the query is
         another one, and its words differ.
         """
         low, high = self.bounds
@@ -70,7 +72,7 @@ class Sum(BoundedQuestion):
             f"[{format_exact(low)}, {format_exact(high)}]{subject.and_groups}"
         )
 
-    def query(self, rows: Rows) -> Query:
+    def plan(self, rows: Rows) -> PlannedQuery:
         """Add up indices on a lattice; an integer column between integer bounds has step 1."""
         source = rows.source
         whole = source.kind(self.column, "a column of numbers") in ("integer", "boolean")
@@ -85,8 +87,8 @@ class Sum(BoundedQuestion):
             touched=unit_can.touched,
             integer=lattice.step == 1 and shift <= _LARGEST_INTEGER,
         )
-        return Query(
-            question=self,
+        return PlannedQuery(
+            query=self,
             rows=rows,
             numbers=(*self.deciding_count(rows.unit), total),
             counted=self.discovered,
