@@ -99,21 +99,6 @@ def renamed_arguments(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]
     return decorate
 
 
-def renamed_fields(**names: str) -> Callable[[type[T]], type[T]]:
-    """Let the constructor of a dataclass also take fields by their old names.
-
-    Args:
-        names: The new name of each field, by its old one: ``keys="groups"``.
-    """
-
-    def decorate(cls: type[T]) -> type[T]:
-        changed: Any = cls  # type checkers forbid to assign to __init__
-        changed.__init__ = renamed_arguments(**names)(changed.__init__)
-        return cls
-
-    return decorate
-
-
 def take_renamed(old: str, value: T, new: str, *, given: bool) -> T:
     """Return the value of an argument that was given by its old name, with a warning.
 

@@ -252,7 +252,7 @@ def test_discovered_groups_have_many_people() -> None:
 
 
 def test_a_row_can_be_a_unit_and_neighbours_be_replaced() -> None:
-    more = ["--row-is-unit", "--neighbors", "replace", "--epsilon", "1", "--explain", "--json"]
+    more = ["--row-is-unit", "--neighbors", "replace", "--epsilon", "1", "--dry-run", "--json"]
     found = data(call("sum", "people.parquet", "income", "--bounds", "-5", "20", *more))
     (number,) = found["questions"][0]["numbers"]
     assert number["sensitivity"] == "25"
@@ -532,23 +532,23 @@ MISTAKES = [
             *UNIT,
             *RECORDED,
         ],
-        "the share of a quantile must be above 0 and below 1, got '1'.",
+        "q must be above 0 and below 1, got '1'.",
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0", *HALF, *UNIT, *RECORDED],
-        "Give for instance --edges 0,18,65,120.",
+        "Write for instance --edges 0,18,65,120.",
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0 5 9", *HALF, *UNIT, *RECORDED],
-        "edges must be two or more numbers, parted by commas",
+        "edges must be two or more numbers separated by commas",
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0", "5", "9", *HALF, *UNIT, *RECORDED],
-        "edges must be two or more numbers, parted by commas",
+        "edges must be two or more numbers separated by commas",
     ),
     (
         ["quantile", "people.csv", "income", "0.5", *HALF, *UNIT, *RECORDED],
-        "the share of a quantile must be given by --q",
+        "q must be given by --q",
     ),
     (
         ["quantile", "people.csv", "income", "0.5", "--bounds", "0", "9", *HALF, *UNIT, *RECORDED],

@@ -77,6 +77,7 @@ def test_a_ledger_of_0_5_0_is_read_and_continued(tmp_path: Path) -> None:
     with chdir(census().parent):
         people = ln.protect("people.csv", unit="person_id", max_rows=1, ledger=ledger)
         counted = people.count(privacy=P("0.1"), key="count")
+    assert counted.receipt is not None
     assert counted.receipt.again
     assert ledger.spent == spent
 

@@ -26,13 +26,15 @@ def table(*, max_rows: int | None = 1, **columns: Any) -> ProtectedTable:
     return ln.protect(pa.table(columns), unit=unit, max_rows=rows, ledger=ln.UNRECORDED)
 
 
-def grouped(people: ProtectedTable, question: Any, privacy: ln.Privacy = ENDED) -> GroupedAnswers:
+def grouped(
+    people: ProtectedTable, question: Any, privacy: ln.Privacy = ENDED
+) -> GroupedAnswers[Any]:
     (answer,) = people.ask([question], privacy=privacy)
     assert isinstance(answer, GroupedAnswers)
     return answer
 
 
-def errors(answer: GroupedAnswers, true: int) -> list[int]:
+def errors(answer: GroupedAnswers[Any], true: int) -> list[int]:
     """Return how far whole numbers are from the one that all of them should be."""
     return [int(one.value) - true for one in answer.answers]
 

@@ -78,7 +78,9 @@ def quantile(
     return kind(cell, **(parts | changes))
 
 
-def grouped(answers: list[Any], keys: list[Any] | None = None, **changes: Any) -> GroupedAnswers:
+def grouped(
+    answers: list[Any], keys: list[Any] | None = None, **changes: Any
+) -> GroupedAnswers[Any]:
     """Return a table by one column, or by as many as a key has parts."""
     read = [key if isinstance(key, tuple) else (key,) for key in keys or range(len(answers))]
     names = tuple("abc"[: len(read[0])] if read else "a")
@@ -567,7 +569,7 @@ def test_a_table_whose_answers_may_be_exact_says_so() -> None:
 SAME: dict[str, Any] = {"quantity": "count by region", "reused": None}
 
 KEYS = [("n", 1, False), ("s", 2, True), ('ü, "x"\n\ry', 3, True)]
-FRAMES: list[Callable[[GroupedAnswers], list[dict[str, Any]]]] = [
+FRAMES: list[Callable[[GroupedAnswers[Any]], list[dict[str, Any]]]] = [
     lambda table: table.to_arrow().to_pylist(),
     lambda table: table.to_pandas().to_dict("records"),
     lambda table: table.to_polars().to_dicts(),

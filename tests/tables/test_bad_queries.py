@@ -83,7 +83,7 @@ def protected(given: dict[str, Any], **more: Any) -> ProtectedTable:
 
 # ---------------------------------------------------------------------- refused before it is asked
 
-REFUSED: dict[str, tuple[Callable[[ProtectedTable], object], str]] = {
+REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
     "missing column": (
         lambda t: t.sum("incme", bounds=(0, 1), privacy=PRICE),
         "a column of numbers must be a column of people, got 'incme'. Did you mean 'income'?",
@@ -127,7 +127,7 @@ REFUSED: dict[str, tuple[Callable[[ProtectedTable], object], str]] = {
         "a bound must be",
     ),
     "one bound": (
-        lambda t: t.sum("income", bounds=7, privacy=PRICE),  # type: ignore[arg-type]
+        lambda t: t.sum("income", bounds=7, privacy=PRICE),
         "bounds must be two numbers, the lower first",
     ),
     "edges that fall": (
@@ -136,19 +136,19 @@ REFUSED: dict[str, tuple[Callable[[ProtectedTable], object], str]] = {
     ),
     "a share of all": (
         lambda t: t.quantile("age", 1, bounds=(0, 1), privacy=PRICE),
-        "the share of a quantile must be above 0 and below 1, got 1.",
+        "q must be above 0 and below 1, got 1.",
     ),
     "no groups": (
         lambda t: t.count(by="region", max_groups=1, groups=[], privacy=PRICE),
-        "there must be at least one group to answer for, got an empty list of keys.",
+        "groups must not be empty, got an empty list.",
     ),
     "a key twice": (
         lambda t: t.count(by="region", max_groups=1, groups=["a", "b", "a"], privacy=PRICE),
-        "every key must be given once, got one twice. Leave one out.",
+        "groups must be different, got one twice. Write each once.",
     ),
     "keys without by": (
         lambda t: t.count(groups=["a"], privacy=PRICE),
-        "keys are the groups to answer for, got keys without by.",
+        "groups= needs a column to group by, got groups without by.",
     ),
     "a function": (
         lambda t: t.count(where="lower(region) = 'a'", privacy=PRICE),
@@ -163,11 +163,11 @@ REFUSED: dict[str, tuple[Callable[[ProtectedTable], object], str]] = {
         "where must be a condition such as",
     ),
     "no promise": (
-        lambda t: t.count(privacy=0.1),  # type: ignore[arg-type]
+        lambda t: t.count(privacy=0.1),
         "privacy must be a Privacy, got 0.1.",
     ),
     "no question": (
-        lambda t: t.ask([3], privacy=PRICE),  # type: ignore[list-item]
+        lambda t: t.ask([3], privacy=PRICE),
         "a question must be a Count, Sum, Mean, Histogram or Quantile, got one of type int.",
     ),
 }

@@ -345,7 +345,8 @@ def test_integer_columns_give_integers(kind: Any) -> None:
     integer = pa.types.is_integer(kind)
     assert answer.grid.integer is integer
     if integer:
-        assert (answer.value, answer.cell_bounds, answer.cells) == (5, (5, 5), 121)
+        assert [answer.value, answer.cells] == [5, 121]
+        assert list(answer.cell_bounds) == [5, 5]
         assert str(answer).startswith("median of x, clipped to [0, 120]: 5\n")
     else:
         assert answer.cells == 1024
@@ -355,15 +356,15 @@ def test_integer_columns_give_integers(kind: Any) -> None:
 def test_ranges_of_integers_are_printed_with_their_last_one() -> None:
     table = people(x=[23_456] * 3 + [150_000], b=[True, True, False, True])
     answer = table.median("x", bounds=(0, 150_000), bins=150, privacy=NEARLY_EXACT)
-    assert answer.cell_bounds == (23_000, 23_999)
+    assert list(answer.cell_bounds) == [23_000, 23_999]
     assert answer.value == 23_499
     assert "clipped to [0, 150000]: 23000 to 23999" in str(answer)
     top = table.quantile("x", "0.99", bounds=(0, 150_000), bins=150, privacy=NEARLY_EXACT)
-    assert top.cell_bounds == (149_000, 150_000)
+    assert list(top.cell_bounds) == [149_000, 150_000]
     assert table.median("b", bounds=(0, 1), privacy=NEARLY_EXACT).value == 1
     far = table.median("x", bounds=(-(2**53), 2**53), bins=65536, privacy=NEARLY_EXACT)
     assert far.grid.integer
-    assert far.cell_bounds == (0, 2**38 - 1)
+    assert list(far.cell_bounds) == [0, 2**38 - 1]
     assert far.value == 2**37 - 1
     odd = table.median("x", bounds=(-(2**53), 2**53), bins=65535, privacy=NEARLY_EXACT)
     assert odd.grid.integer
@@ -476,6 +477,7 @@ def test_a_quantile_is_charged_stored_and_reused(tmp_path: Path) -> None:
         assert (first.cell, first.interval()) == (again.cell, again.interval())
         assert (first.receipt.again, again.receipt.again) == (False, True)
         plain = table.median("x", bounds=(0, 1), bins=64, privacy=ln.Privacy("0.01", "1e-7"))
+        assert plain.receipt is not None
         assert not plain.receipt.again
         assert ledger.spent == ln.Privacy("0.02")
         ledger.verify()

@@ -14,7 +14,7 @@ import pytest
 
 import leastnoise as ln
 from leastnoise.tables import Count, Histogram, Mean, ProtectedTable, Quantile, Sum
-from leastnoise.tables.release import Explanation
+from leastnoise.tables.explanation import Explanation
 
 PRIVACY = ln.Privacy(1, "1e-6")
 ROWS = 4_000
@@ -171,11 +171,10 @@ def test_all_answers_of_a_batch_state_their_share_and_the_total() -> None:
 
 def test_an_explanation_names_shared_numbers() -> None:
     explained = str(_explain([Mean("x", bounds=(0, 6)), Count(where=KNOWN)]))
-    assert (
-        "\ncount:\n  count: the same number as the count of mean of x, released once" in explained
-    )
+    lines = [line.split() for line in explained.splitlines()]
+    assert ["count", "count", "as", "above"] in lines
     alone = str(_explain([Mean("x", bounds=(0, 6))]))
-    assert "the same number" not in alone
+    assert "as above" not in alone
 
 
 def test_a_ledger_stores_which_numbers_are_shared(tmp_path: Path) -> None:

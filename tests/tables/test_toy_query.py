@@ -138,7 +138,8 @@ def test_its_method_is_as_good_as_one_written_by_hand() -> None:
 @pytest.mark.usefixtures("registered")
 def test_one_unit_changes_each_of_its_numbers_by_one() -> None:
     people = protected()
-    question = UnitsFrom("income", least=5, by="region", groups=["north", "south"], max_groups=2)
+    made: Any = UnitsFrom
+    question = made("income", least=5, by="region", groups=["north", "south"], max_groups=2)
     (number,) = plan_query(question, people.source, people.unit).numbers
     assert [number.sensitivity, number.touched, number.step] == [1, 2, 1]
     assert "units with income from 5 by region" in str(people.explain(question, privacy=SMALL))
@@ -203,7 +204,7 @@ def test_afterwards_nothing_of_it_is_left() -> None:
 # ------------------------------------------------------------------- what is missing is named
 
 
-@pytest.mark.parametrize("part", ["name", "query_class", "doc", "help", "examples"])
+@pytest.mark.parametrize("part", ["name", "query_class", "help", "examples"])
 def test_an_entry_without_a_part_is_refused_by_its_name(part: str) -> None:
     with pytest.raises(TypeError, match=f"'{part}'"):
         TableQuery(**{name: value for name, value in ENTRY.items() if name != part})
@@ -267,10 +268,11 @@ def test_a_query_that_its_answer_does_not_fit_is_refused_before_it_is_charged(
     lacks: str, tmp_path: Path
 ) -> None:
     """Once an unknown question was answered by the last of its numbers."""
+    wrong: Any = Wrong
     by = "region" if lacks == "deciding_count" else ()
     with ln.Ledger(tmp_path / "a.ledger", limit=ln.Privacy(3, "1e-6")) as ledger:
         with pytest.raises(TypeError, match=f"Wrong lacks {lacks}"):
-            protected(ledger).ask([Wrong(by=by, max_groups=1, lacks=lacks)], privacy=SMALL)
+            protected(ledger).ask([wrong(by=by, max_groups=1, lacks=lacks)], privacy=SMALL)
         assert ledger.spent == ln.Privacy(0)
 
 
@@ -306,7 +308,8 @@ def test_a_query_that_understates_its_sensitivity_is_refused(
     grouped: dict[str, Any] = {"by": "region", "groups": ["north", "south"], "max_groups": 2}
     with ln.Ledger(tmp_path / "a.ledger", limit=ln.Privacy(3, "1e-6")) as ledger:
         people = protected(ledger)
-        wrong = Understated("income", bounds=(0, 9), fault=fault, **grouped)
+        made: Any = Understated
+        wrong = made("income", bounds=(0, 9), fault=fault, **grouped)
         with pytest.raises(TypeError, match=message):
             people.ask([wrong], privacy=SMALL)
         assert ledger.spent == ln.Privacy(0)
@@ -350,7 +353,8 @@ def test_a_number_of_any_name_gets_noise_in_its_own_unit(name: str) -> None:
         ledger=ln.UNRECORDED,
     )
     drawn = []
-    for question in (Sum("x", bounds=(0, 1)), Named("x", bounds=(0, 1), called=name)):
+    made: Any = Named
+    for question in (Sum("x", bounds=(0, 1)), made("x", bounds=(0, 1), called=name)):
         (number,) = plan_query(question, people.source, people.unit).numbers
         assert [number.step, number.sensitivity] == [Fraction(1, 1 << 40), 1]
         with fixed_bits():

@@ -166,9 +166,9 @@ class TableCommand(Once):
         found: dict[str, list[tuple[str, str]]] = {"Query": [], **{name: [] for name in shared}}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            if record is not None and not isinstance(parameter, click.Argument):
                 homes = [name for name, own in shared.items() if parameter.name in own]
-                last = "Output" if parameter.name == "help" else "Query"
+                last = "Output" if "--help" in parameter.opts else "Query"
                 found[homes[0] if homes else last].append(record)
         for heading, records in found.items():
             if records:

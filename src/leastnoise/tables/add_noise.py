@@ -87,9 +87,12 @@ def show_above(planned: PlannedQuery, numbers: Numbers) -> int:
     radius = as_noise(mechanism).discretized.radius
     if not isinstance(radius, Fraction | int):
         raise InvalidParameter(
-            "groups can be discovered only by noise of a largest size, which needs δ > 0",
-            got="a promise with δ = 0",
-            fix="Give " + Words("keys=", "--group") + ", the groups to answer for, or promise a δ.",
+            "Discovering groups requires δ > 0",
+            fix=Words(
+                "Add a δ, such as Privacy('0.2', '1e-7'), or list the groups with groups=.",
+                "Add --delta 1e-7 (well below 1 / number of people), or list the groups: "
+                "--group north --group south",
+            ),
         )
     return planned.rows.unit.max_rows + int(radius)
 

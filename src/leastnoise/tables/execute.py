@@ -39,7 +39,7 @@ def compile_batches(source: Source, queries: Sequence[PlannedQuery]) -> tuple[Ba
     batches = without_details(compiled)
     if batches is None:
         raise Unsupported(
-            "a query must be one that its engine's language can write; this one is not. "
+            "The engine's SQL cannot express this query. "
             "Look at its keys, bounds and edges, and ask for something plainer."
         )
     return batches

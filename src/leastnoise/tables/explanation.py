@@ -35,7 +35,7 @@ class Explanation:
         """The SQL that the engine would run."""
         return [self.prepared.source.sql(batch.expression) for batch in self.prepared.batches]
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the explanation as JSON."""
         prepared = self.prepared
         return {
@@ -178,5 +178,5 @@ def _error_ratio(mechanism: AnyMechanism) -> str | None:
     return format_ratio(half_width(mechanism, USUAL)) if isinstance(mechanism, Mechanism) else None
 
 
-def _privacy(privacy: Privacy) -> dict[str, Any]:
+def _privacy(privacy: Privacy) -> dict[str, str]:
     return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}

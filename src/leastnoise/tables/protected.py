@@ -32,7 +32,7 @@ def protect(
     version: str | None = None,
     neighbours: str | None = None,
 ) -> "ProtectedTable":
-    """Protect a table: name the privacy unit, and the ledger that records spending.
+    """Wrap a table so that only differentially private answers can be read from it.
 
     No data is read: columns are looked up in its schema.
 
@@ -81,9 +81,10 @@ def protect(
             check_groupable(unit, opened.kind(unit, "a unit"), "the column of units")
         if opened.place is None and isinstance(ledger, Ledger):
             raise InvalidParameter(
-                "name must be given for data in memory and temporary tables if a ledger stores "
-                "answers, which are returned again for the same name, got none. Give for instance "
-                "name='people', and another name for other data."
+                "name must be given for data in memory and temporary tables if there is a ledger, "
+                "which returns stored answers by it",
+                got="none",
+                fix="Write for instance name='people', and another name for other data.",
             )
     except BaseException:
         opened.close()
@@ -228,23 +229,25 @@ def _parse_max_rows(unit: object, max_rows: int | None) -> int:
     if unit is None:
         if max_rows not in (None, 1):
             raise InvalidParameter(
-                "where every row is a unit, one row of it counts",
-                got="max_rows without a column of units",
-                fix="Give " + Words("unit=", "--unit") + ", or leave it out.",
+                Words("max_rows", "--max-rows") + " must be 1 if every row is a unit",
+                got=quote(max_rows),
+                fix="Add " + Words("unit=", "--unit") + ", or omit it.",
             )
         return 1
     if not isinstance(unit, str):
         raise InvalidParameter(
-            f"unit must be the name of a column, or None if every row is a unit, "
-            f"got {quote(unit)}. Name the column that tells people apart."
+            "unit must be the name of a column, or None if every row is a different person",
+            got=quote(unit),
+            fix="Name the column that identifies a person.",
         )
     if max_rows is None:
         raise InvalidParameter(
-            "max_rows must say how many rows of a unit count in a group",
+            Words("max_rows", "--max-rows")
+            + " must be given with a column of units: the maximum rows per unit per group",
             got="none",
-            fix="Give "
+            fix="Write "
             + Words("max_rows=1", "--max-rows 1")
-            + " if everyone has one row, or as many as most have: more means more noise.",
+            + " if everybody has one row. More rows mean more noise.",
         )
     return parse_count(max_rows, "max_rows", least=1)
 

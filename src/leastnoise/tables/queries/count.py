@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from leastnoise.deprecation import renamed_fields
+from leastnoise.deprecation import renamed_arguments
 from leastnoise.tables.answers import Subject
+from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows
 from leastnoise.tables.queries.query import Query, make_title
+from leastnoise.tables.registration import Columns
+from leastnoise.tables.where import Node
 
 
-@renamed_fields(keys="groups")
 @dataclass(frozen=True)
 class Count(Query):
     """How many rows there are.
@@ -19,6 +21,17 @@ class Count(Query):
     """
 
     selects_nothing: ClassVar[tuple[str, ...]] = ("ask",)
+
+    @renamed_arguments(keys="groups")
+    def __init__(
+        self,
+        *,
+        by: Columns = (),
+        groups: Groups | None = None,
+        where: str | Node | None = None,
+        max_groups: int | None = None,
+    ) -> None:
+        self._start(by=by, groups=groups, where=where, max_groups=max_groups)
 
     @property
     def title(self) -> str:

@@ -1,5 +1,6 @@
 """``Histogram``: how many rows there are in each range of a column."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact, localcontext
 from fractions import Fraction
@@ -7,21 +8,21 @@ from functools import cached_property
 from itertools import pairwise, product
 from typing import Any, ClassVar
 
-from leastnoise.core.exact import format_exact, format_ratio, parse_rational, quote
-from leastnoise.deprecation import renamed_fields
+from leastnoise.core.exact import Number, format_exact, format_ratio, parse_rational, quote
+from leastnoise.deprecation import renamed_arguments
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.tables.answers import Subject, at_most
-from leastnoise.tables.keys import Key
+from leastnoise.tables.keys import Groups, Key
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit, check_numeric
 from leastnoise.tables.queries.query import Query, make_title, note_text, parse_column
+from leastnoise.tables.registration import Columns
 from leastnoise.tables.sources import Source
-from leastnoise.tables.where import Comparison, Literal, truth
+from leastnoise.tables.where import Comparison, Literal, Node, truth
 
 _MOST_EDGES = 1_001
 _LONGEST_EDGE = 40
 
 
-@renamed_fields(keys="groups")
 @dataclass(frozen=True)
 class Histogram(Query):
     """How many rows there are in each of several ranges of a column.
@@ -35,8 +36,23 @@ class Histogram(Query):
     keys_in_order: ClassVar[bool] = False
     groups_itself: ClassVar[bool] = True
 
-    column: Any
-    edges: Any = field(kw_only=True)
+    column: str
+    edges: tuple[Decimal, ...] = field(kw_only=True)
+
+    @renamed_arguments(keys="groups")
+    def __init__(
+        self,
+        column: str,
+        *,
+        edges: Sequence[Number],
+        by: Columns = (),
+        groups: Groups | None = None,
+        where: str | Node | None = None,
+        max_groups: int | None = None,
+    ) -> None:
+        self._start(
+            column=column, edges=edges, by=by, groups=groups, where=where, max_groups=max_groups
+        )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -44,14 +60,15 @@ class Histogram(Query):
         self._set("edges", _parse_edges(self.edges))
         if self.column in self.by:
             raise InvalidParameter(
-                "a histogram must be of a column that it is not grouped by, got the same. "
-                "Leave it out of by."
+                "the column of a histogram must not be one to group by",
+                got=f"{self.column!r} as both",
+                fix="Omit it from " + Words("by", "--by") + ".",
             )
         if self.by and self.groups is None:
             raise InvalidParameter(
-                "a histogram by group must be for given groups",
+                "a histogram by group must have given groups",
                 got=Words("by without groups", "--by without --group"),
-                fix=Words("Give groups=.", "Give --group."),
+                fix=Words("Add groups=.", "Add --group."),
             )
 
     @property
@@ -144,13 +161,16 @@ def _parse_edges(edges: object) -> tuple[Decimal, ...]:
         raise InvalidParameter(
             f"edges must be a list of 2 to {_MOST_EDGES} rising numbers",
             got=quote(edges),
-            fix="Give for instance " + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120") + ".",
+            fix="Write for instance "
+            + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120")
+            + ".",
         )
     read = tuple(_to_decimal(parse_rational(edge, "an edge")) for edge in edges)
     if any(a >= b for a, b in pairwise(read)):
         raise InvalidParameter(
-            "edges must rise, got one that is not above the one before. Sort them, and leave out "
-            "what is there twice."
+            "edges must rise",
+            got="one that is not above the one before",
+            fix="Sort them, and write each once.",
         )
     return read
 
@@ -162,6 +182,7 @@ def _to_decimal(edge: Fraction) -> Decimal:
             return Decimal(edge.numerator) / Decimal(edge.denominator)
         except Inexact:
             raise InvalidParameter(
-                f"an edge must be a decimal of at most {_LONGEST_EDGE} digits, got "
-                f"{format_exact(edge)}. Round it."
+                f"an edge must be a decimal of at most {_LONGEST_EDGE} digits",
+                got=format_exact(edge),
+                fix="Round it.",
             ) from None

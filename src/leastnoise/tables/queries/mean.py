@@ -12,7 +12,7 @@ from typing import ClassVar
 from leastnoise.core.exact import Number, as_float, format_exact, parse_confidence
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy
-from leastnoise.deprecation import RenamedAttribute, renamed_fields
+from leastnoise.deprecation import RenamedAttribute, renamed_arguments
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import Answer, AnyMechanism, as_noise, farthest, half_width
@@ -36,13 +36,15 @@ from leastnoise.tables.answers import (
 )
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
+from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit
 from leastnoise.tables.queries.query import BoundedQuery, make_title
 from leastnoise.tables.ratio import ErrorQuantile, Quotients, Ratio
+from leastnoise.tables.registration import Bounds, Columns
 from leastnoise.tables.rounding import float_near, format_nearest
+from leastnoise.tables.where import Node
 
 
-@renamed_fields(keys="groups")
 @dataclass(frozen=True)
 class Mean(BoundedQuery):
     """The mean of a column: a count, and the sum of value − middle of the bounds.
@@ -55,6 +57,21 @@ class Mean(BoundedQuery):
     selects_nothing: ClassVar[tuple[str, ...]] = ("ask", "column", "bounds")
     # Of the table that is asked, whose types decide: see plan().
     _rounding: Fraction | None = field(init=False, repr=False, compare=False, default=None)
+
+    @renamed_arguments(keys="groups")
+    def __init__(
+        self,
+        column: str,
+        *,
+        bounds: Bounds,
+        by: Columns = (),
+        groups: Groups | None = None,
+        where: str | Node | None = None,
+        max_groups: int | None = None,
+    ) -> None:
+        self._start(
+            column=column, bounds=bounds, by=by, groups=groups, where=where, max_groups=max_groups
+        )
 
     @property
     def title(self) -> str:

@@ -47,8 +47,9 @@ class Unit:
         parse_count(self.max_rows, "max_rows", least=1)
         if self.neighbors not in (ADD_REMOVE, REPLACE):
             raise InvalidParameter(
-                f"neighbors must be one of {ADD_REMOVE}, {REPLACE}, got {quote(self.neighbors)}. "
-                "Choose whether a unit is added or removed, or replaced."
+                f"neighbors must be {ADD_REMOVE!r} or {REPLACE!r}",
+                got=quote(self.neighbors),
+                fix="Choose whether neighboring tables add or remove a unit, or replace one.",
             )
 
 
@@ -188,9 +189,10 @@ def check_groupable(name: str, kind: str, what: str) -> None:
     """Reject a column whose values do not name a unit or a group the same way on all engines."""
     if kind not in _GROUPABLE:
         raise InvalidParameter(
-            f"{what} must hold whole numbers, texts, truth values or dates, got {name!r}, of kind "
-            f"{kind}. Choose another, or convert it: times to dates, numbers to integers, objects "
-            'of pandas by astype("string").'
+            f"{what} must hold integers, strings, booleans or dates",
+            got=f"{name!r}, of kind {kind}",
+            fix="Choose another column, or convert it: times to dates, numbers to integers, "
+            'pandas objects by astype("string").',
         )
 
 
@@ -199,9 +201,9 @@ def check_numeric(source: Source, column: str, *, booleans: bool) -> None:
     kind = source.kind(column, "a column of numbers")
     if kind not in _NUMBERS and not (booleans and kind == "boolean") and not source.text:
         raise InvalidParameter(
-            "a column of numbers must hold integers, floats or decimals, or truth values to be "
-            f"added up, got {column!r}, of kind {kind}. Choose another, or convert "
-            'it: objects of pandas by astype("Float64").'
+            "a column of numbers must hold integers, floats or decimals (or booleans, for sums)",
+            got=f"{column!r}, of kind {kind}",
+            fix='Choose another column, or convert it: pandas objects by astype("Float64").',
         )
 
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from leastnoise.core.exact import (
+    Number,
     format_exact,
     format_ratio,
     parse_confidence,
@@ -14,17 +15,19 @@ from leastnoise.core.exact import (
     parse_rational,
     quote,
 )
-from leastnoise.deprecation import RenamedAttribute, renamed_fields
+from leastnoise.deprecation import RenamedAttribute, renamed_arguments
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.mechanism import AnyMechanism, PermuteAndFlip
 from leastnoise.tables.answers import USUAL, Statement, Subject, at_most
 from leastnoise.tables.bounding import Cells, divide, is_read_as_double
 from leastnoise.tables.budget import ReleasedNumber
-from leastnoise.tables.keys import Key
+from leastnoise.tables.keys import Groups, Key
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit
 from leastnoise.tables.queries.quantile_answer import IntervalQuantileAnswer, QuantileAnswer
 from leastnoise.tables.queries.query import AddNoise, BoundedQuery, Result, make_title
+from leastnoise.tables.registration import Bounds, Columns
 from leastnoise.tables.rounding import format_rows
+from leastnoise.tables.where import Node
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +38,6 @@ _LARGEST_DENOMINATOR = 1000
 _LARGEST = 1 << 62
 
 
-@renamed_fields(keys="groups", share="q", cells="bins")
 @dataclass(frozen=True)
 class Quantile(BoundedQuery):
     """Query the bin of a public grid that contains the q-quantile of a column.
@@ -58,13 +60,39 @@ class Quantile(BoundedQuery):
     # Other noise than that of the count that decides selects the cell.
     selects_by_its_count: ClassVar[bool] = False
 
-    q: Any
-    bins: Any = field(kw_only=True, default=1024)
-    interval: Any = field(kw_only=True, default=None)
+    q: Fraction
+    bins: int = field(kw_only=True, default=1024)
+    interval: Fraction | None = field(kw_only=True, default=None)
     share = RenamedAttribute[Fraction]("q")
     cells = RenamedAttribute[int]("bins")
     # The bins depend on the type of the column: plan() sets them.
     _grid: Cells | None = field(init=False, repr=False, compare=False, default=None)
+
+    @renamed_arguments(keys="groups", share="q", cells="bins")
+    def __init__(
+        self,
+        column: str,
+        q: Number,
+        *,
+        bounds: Bounds,
+        bins: int = 1024,
+        interval: Number | None = None,
+        by: Columns = (),
+        groups: Groups | None = None,
+        where: str | Node | None = None,
+        max_groups: int | None = None,
+    ) -> None:
+        self._start(
+            column=column,
+            q=q,
+            bounds=bounds,
+            bins=bins,
+            interval=interval,
+            by=by,
+            groups=groups,
+            where=where,
+            max_groups=max_groups,
+        )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -64,26 +64,35 @@ class Query(ABC):
     # Whether the count that decides which discovered groups are shown is a part of the answer.
     selects_by_its_count: ClassVar[bool] = True
 
-    by: Any = ()
-    groups: Any = None
-    where: Any = None
-    max_groups: Any = None
+    by: tuple[str, ...] = ()
+    groups: tuple[Key, ...] | None = None
+    where: Node | None = None
+    max_groups: int | None = None
     keys = RenamedAttribute[tuple[Key, ...] | None]("groups")
 
     def __post_init__(self) -> None:
         self._set("by", _parse_columns(self.by))
         if self.groups is not None:
             self._set("groups", parse_keys(self.groups, len(self.by)))
-        if self.where is not None and not isinstance(self.where, Node):
-            self._set("where", parse_condition(self.where))
+        self._set("where", _parse_where(self.where))
         if self.max_groups is not None:
             self._set("max_groups", parse_count(self.max_groups, "max_groups", least=1))
         if self.groups_per_unit != 1 and not self.by and not self.groups_itself:
             raise InvalidParameter(
-                "max_groups is for answers by group",
+                Words("max_groups", "--max-groups") + " is for answers by group",
                 got="it without " + Words("by", "--by"),
-                fix="Give " + Words("by=", "--by") + ", or leave it out.",
+                fix="Add " + Words("by=", "--by") + ", or omit it.",
             )
+
+    def _start(self, **fields: object) -> None:
+        """Set the fields to what the caller gave, and parse them: for an ``__init__`` of its own.
+
+        A built-in query has one, to state the types that callers give. Those of the fields are the
+        parsed ones.
+        """
+        for name, value in fields.items():
+            self._set(name, value)
+        self.__post_init__()
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -143,7 +152,10 @@ class Query(ABC):
         columns = len(keys[0]) if keys else 0
         groups = {row[:columns]: row[columns:] for row in result}
         if len(groups) != len(result):
-            raise QueryFailed("a group must have one row in a result, got several. Mend its names.")
+            raise QueryFailed(
+                "A group has several rows in the result of the engine. The charge stands",
+                fix="Check the names of its columns.",
+            )
         missing = (0,) * len(noise)
         figures = zip(*[groups.get(key, missing) for key in keys], strict=True)
         noisy = [add(column) for add, column in zip(noise, figures, strict=bool(keys))]
@@ -250,7 +262,7 @@ class Query(ABC):
     @property
     def groups_per_unit(self) -> int:
         """In how many groups a unit counts."""
-        return 1 if self.max_groups is None else int(self.max_groups)
+        return 1 if self.max_groups is None else self.max_groups
 
     def several_groups(self, unit: Unit) -> bool:
         """Return whether a unit can be in several groups, by what is declared."""
@@ -261,14 +273,12 @@ class Query(ABC):
     @property
     def key_columns(self) -> tuple[str, ...]:
         """The names of the columns of keys in the answer."""
-        names: tuple[str, ...] = self.by
-        return names
+        return self.by
 
     @property
     def answered_groups(self) -> tuple[Key, ...] | None:
         """The groups to answer for: one without ``by``, the given ones, or None."""
-        groups: tuple[Key, ...] | None = self.groups if self.by else ((),)
-        return groups
+        return self.groups if self.by else ((),)
 
     def contribution(self, unit: Unit) -> Contribution:
         """Return what one unit can change."""
@@ -305,8 +315,8 @@ class BoundedQuery(Query):
         bounds: The clipping bounds, the lower one first.
     """
 
-    column: Any
-    bounds: Any = field(kw_only=True)
+    column: str
+    bounds: tuple[Fraction, Fraction] = field(kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -329,8 +339,7 @@ class BoundedQuery(Query):
     @property
     def clipping_bounds(self) -> tuple[Fraction, Fraction]:
         """The bounds that values are clipped to."""
-        low, high = self.bounds
-        return low, high
+        return self.bounds
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return sentences about how values are read."""
@@ -341,8 +350,9 @@ def plan_query(query: Query, source: Source, unit: Unit) -> PlannedQuery:
     """Plan a query: which rows count, and what one unit can change in its numbers."""
     if not isinstance(query, Query):
         raise InvalidParameter(
-            "a query must be a Count, Sum, Mean, Histogram or Quantile, got one of type "
-            f"{type(query).__name__}. Make one, or call count, sum, mean, …"
+            "a query must be a Count, Sum, Mean, Histogram or Quantile",
+            got=f"an object of type {type(query).__name__}",
+            fix="Write for instance [Count()].",
         )
     query.check(source)
     _check_max_groups(query, unit)
@@ -362,10 +372,11 @@ def _check_max_groups(query: Query, unit: Unit) -> None:
             Words("max_groups", "--max-groups")
             + " must be given with "
             + (Words("by", "--by") if query.by else "the ranges of a histogram")
-            + f": it is the number of groups in which one {unit.column} counts. Write "
+            + f": it is the number of groups in which one {unit.column} counts",
+            fix="Write "
             + Words("max_groups=1", "--max-groups 1")
             + " if each is in one group, or a larger number for more noise. A "
-            + f"{unit.column} in more groups counts in that many of them, chosen by a hash."
+            + f"{unit.column} in more groups counts in that many of them, chosen by a hash.",
         )
 
 
@@ -418,19 +429,26 @@ def parse_column(name: object, what: str) -> str:
     """Return the name of a column; ``what`` says in an error what it is for."""
     if isinstance(name, str) and name:
         return name
-    raise InvalidParameter(f"{what} must be a name, got {quote(name)}. Give a text.")
+    raise InvalidParameter(
+        f"{what} must be a name", got=quote(name), fix="Write the name of a column."
+    )
+
+
+def _parse_where(where: Any) -> Node | None:
+    return where if where is None or isinstance(where, Node) else parse_condition(where)
 
 
 def _parse_columns(by: object) -> tuple[str, ...]:
     names = (by,) if isinstance(by, str) else by
     if not isinstance(names, tuple | list):
         raise InvalidParameter(
-            f"by must be the name of a column, or a list of names, got {quote(by)}. "
-            'Give for instance by="region".'
+            "by must be the name of a column, or a list of names",
+            got=quote(by),
+            fix='Write for instance by="region".',
         )
     read = tuple(parse_column(name, "a column to group by") for name in names)
     if len(set(read)) != len(read):
         raise InvalidParameter(
-            "the columns to group by must be different, got one twice. Leave one out."
+            "by must name different columns", got="one twice", fix="Name each column once."
         )
     return read

@@ -1,15 +1,19 @@
 """``Sum``: the sum of a column."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from leastnoise.core.exact import format_exact
-from leastnoise.deprecation import renamed_fields
+from leastnoise.deprecation import renamed_arguments
 from leastnoise.tables.answers import Subject
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
+from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows
 from leastnoise.tables.queries.query import BoundedQuery, make_title
+from leastnoise.tables.registration import Bounds, Columns
+from leastnoise.tables.where import Node
 
 # So fine that the roundings of 10¹² rows add up to far less than the noise.
 _STEPS = 1 << 40
@@ -18,7 +22,6 @@ _STEPS = 1 << 40
 _LARGEST_INTEGER = 64
 
 
-@renamed_fields(keys="groups")
 @dataclass(frozen=True)
 class Sum(BoundedQuery):
     """The sum of a column.
@@ -35,6 +38,21 @@ class Sum(BoundedQuery):
     selects_nothing: ClassVar[tuple[str, ...]] = ("ask", "column", "bounds", "missing")
     # Another number than the count that decides: its noise is independent.
     selects_by_its_count: ClassVar[bool] = False
+
+    @renamed_arguments(keys="groups")
+    def __init__(
+        self,
+        column: str,
+        *,
+        bounds: Bounds,
+        by: Columns = (),
+        groups: Groups | None = None,
+        where: str | Node | None = None,
+        max_groups: int | None = None,
+    ) -> None:
+        self._start(
+            column=column, bounds=bounds, by=by, groups=groups, where=where, max_groups=max_groups
+        )
 
     @property
     def title(self) -> str:
@@ -65,7 +83,10 @@ class Sum(BoundedQuery):
         A row without a value adds 0, so the ends are those of rows between 0 and the bounds.
         """
         rows = subject.max_rows
-        low, high = (rows * end for end in (min(self.bounds[0], 0), max(self.bounds[1], 0)))
+        low, high = (
+            rows * end
+            for end in (min(self.bounds[0], Fraction(0)), max(self.bounds[1], Fraction(0)))
+        )
         worth = "1 row's worth" if rows == 1 else f"{rows} rows' worth"
         return (
             f"each {subject.unit}'s total{subject.per_group} is clipped to {worth}, "
