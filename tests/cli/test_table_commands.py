@@ -3,6 +3,7 @@
 import csv
 import doctest
 import json
+import math
 import re
 import shlex
 import shutil
@@ -322,24 +323,90 @@ def test_the_budget_is_exit_code_3_and_a_damaged_ledger_4() -> None:
         assert_readable(done.stderr)
 
 
-# ------------------------------------------------------------------- explain, and engines that fail
+# ------------------------------------------------------------------- dry runs, engines that fail
 
 
-def test_explain_reads_no_row_and_charges_nothing() -> None:
+def test_a_dry_run_reads_no_row_and_charges_nothing() -> None:
     """Where rows cannot be read, all of it can still be explained; with or without a ledger."""
     question = ["sum", damaged(), "income", "--bounds", "0", "150000", *UNIT, "--epsilon", "0.2"]
     before = Path("a.ledger").read_bytes()
-    told = call(*question, "--explain", *RECORDED, "--out", "a.csv")
+    told = call(*question, "--dry-run", *RECORDED, "--out", "a.csv")
     assert (told.exit_code, told.stderr) == (0, "")
-    assert "Price: (ε, δ) = (0.2, 0) for everything together." in told.stdout
-    assert "each by at most 150000; Staircase(" in told.stdout
-    assert "\nSELECT\n" in told.stdout
-    found = data(call(*question, "--explain", "--json"))
+    lines = told.stdout.splitlines()
+    assert lines[0] == "Dry run: no row was read and nothing was charged."
+    assert lines[5].startswith("Guarantee     ε = 0.2, δ = 0 per ")
+    assert lines[8].split()[:8] == ["sum", "of", "income", "sum", "150000", "0.2", "0", "staircase"]
+    assert "clipped to [0, 150000]" in unwrapped(told.stdout)
+    assert max(map(len, lines)) <= 80
+    assert "SELECT" not in told.stdout
+    assert "\nSELECT\n" in call(*question, "--dry-run", "--sql").stdout
+    found = data(call(*question, "--dry-run", "--json"))
     assert found["price"] == {"epsilon": "1/5", "delta": "0"}
     assert found["questions"][0]["numbers"][0]["sensitivity"] == "150000"
     assert len(found["queries"]) == 1
     assert Path("a.ledger").read_bytes() == before
     assert not Path("a.csv").exists()
+
+
+@pytest.mark.parametrize("epsilon", ["0.2", "1", "3"])
+def test_a_dry_run_states_the_error_of_a_count(epsilon: str) -> None:
+    """At δ = 0 the noise is geometric: P(|X| > k) = 2·r^(k+1)/(1 + r) with r = e^(−ε)."""
+    ratio = math.exp(-float(epsilon))
+    error = next(k for k in range(99) if 2 * ratio ** (k + 1) / (1 + ratio) <= 0.05)
+    told = call("count", "people.csv", *UNIT, "--epsilon", epsilon, "--dry-run").stdout
+    (line,) = (line for line in told.splitlines() if line.startswith("count  count"))
+    assert line.split()[-3:] == ["geometric", "±", f"{error}"]
+    released = call("count", "people.csv", *UNIT, "--epsilon", epsilon, "--unrecorded").stdout
+    assert f" ± {error} (95% confidence)" in released
+
+
+def test_sql_is_for_dry_runs() -> None:
+    done = call("count", "people.csv", *UNIT, "--epsilon", "1", "--sql", *RECORDED)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "--sql is for --dry-run" in done.stderr
+    assert spent() == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("--explain", "--dry-run", ["count", "people.csv", "--explain"]),
+        (
+            "--neighbours",
+            "--neighbors",
+            ["count", "people.csv", "--dry-run", "--neighbours=replace"],
+        ),
+        ("--share", "--q", ["quantile", "people.csv", "income", "--share", "0.9", "--dry-run"]),
+        ("--cells", "--bins", ["median", "people.csv", "income", "--cells", "9", "--dry-run"]),
+    ],
+)
+def test_an_old_option_is_the_new_one_and_warns(old: str, new: str, words: list[str]) -> None:
+    bounds = [] if words[0] == "count" else ["--bounds", "0", "9"]
+    rest = [*bounds, *UNIT, "--epsilon", "1", "--json"]
+    done = call(*words, *rest)
+    assert done.exit_code == 0
+    warning = f"Warning: `{old}` is deprecated; use `{new}`. It will be removed in 0.7.\n"
+    assert done.stderr == warning
+    assert data(call(*[word.replace(old, new) for word in words], *rest)) == json.loads(done.stdout)
+    assert old not in call(words[0], "--help").stdout
+
+
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+def test_help_begins_with_an_example_and_groups_the_options(query: TableQuery) -> None:
+    said = call(query.command, "--help").stdout
+    assert max(map(len, said.splitlines())) <= 80
+    parts = [
+        said.index(f"\n{one}:\n") for one in ("Privacy", "Groups and rows", "Ledger", "Output")
+    ]
+    assert parts == sorted(parts)
+    assert said.index(f"  leastnoise {query.command} people.csv") < said.index("  SOURCE is ")
+    section = said[said.index("\nOutput:\n") :]
+    assert all(option in section for option in ("--dry-run", "--sql", "--out", "--json", "--help"))
+    for argument in query.arguments:
+        if argument.help and argument.required:
+            own = said[said.index(f"  --{argument.name} ") : parts[0]]
+            assert "[required]" in own
+    assert f"{query.command} " in call("--help").stdout
 
 
 @pytest.mark.parametrize("kind", ["count", "sum"])
@@ -434,7 +501,7 @@ MISTAKES = [
     ),
     (
         ["count", "people.csv", *HALF, "--row-is-unit", "--max-rows", "2", *RECORDED],
-        "Give --unit, or leave it out.",
+        "Add --unit, or omit it.",
     ),
     (
         ["count", "people.csv", *HALF, "--unit", "preson", *UNIT[2:], *RECORDED],
@@ -459,7 +526,7 @@ MISTAKES = [
     ),
     (
         ["count", "people.csv", *HALF, *UNIT, *RECORDED, "--by", "region", *ONE, "--delta", "0"],
-        "Give --group, the groups to answer for, or promise a δ.",
+        "Discovering groups requires δ > 0. Add --delta 1e-7",
     ),
     (
         [
@@ -476,7 +543,7 @@ MISTAKES = [
             *UNIT,
             *RECORDED,
         ],
-        "every key must be given once, got one twice.",
+        "groups must be different, got one twice.",
     ),
     (
         [

@@ -717,7 +717,7 @@ def test_dates_and_empty_tables_are_exported(tmp_path: Path) -> None:
     lines = table.to_csv(tmp_path / "a.csv").read_bytes()
     assert lines == b"".join(
         [
-            b"a,value,low,high,bound,quantity,reused\r\n",
+            b"a,value,low,high,max_error,quantity,reused\r\n",
             b"2024-02-29,5,3,7,2,count by region,\r\n",
         ]
     )
