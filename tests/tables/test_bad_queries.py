@@ -102,12 +102,12 @@ REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
     ),
     "groups of floats": (
         lambda t: t.count(by="income", max_groups=1, privacy=PRICE),
-        "a column to group by must hold whole numbers, texts, truth values or dates, "
+        "a column to group by must hold integers, strings, booleans or dates, "
         "got 'income', of kind real.",
     ),
     "wrong type of key": (
         lambda t: t.count(by="region", max_groups=1, groups=[1], privacy=PRICE),
-        "got one of type int for 'region', a column of kind text. Write it that way",
+        "groups for 'region' must be of kind text, got one of type int.",
     ),
     "wrong type in where": (
         lambda t: t.count(where="region > 3", privacy=PRICE),
@@ -168,7 +168,7 @@ REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
     ),
     "no question": (
         lambda t: t.ask([3], privacy=PRICE),
-        "a question must be a Count, Sum, Mean, Histogram or Quantile, got one of type int.",
+        "a query must be a Count, Sum, Mean, Histogram or Quantile, got an object of type int.",
     ),
 }
 
@@ -188,12 +188,12 @@ def test_a_question_that_makes_no_sense_is_refused_in_constant_words(
     ("more", "words"),
     [
         ({"unit": "persn"}, "a unit must be a column of people, got 'persn'. Did you mean"),
-        ({"unit": "income"}, "the column of units must hold whole numbers, texts"),
-        ({"unit": 3}, "unit must be the name of a column, or None if every row is a unit, got 3"),
-        ({"max_rows": None}, "max_rows must say how many rows of a unit count in a group"),
+        ({"unit": "income"}, "the column of units must hold integers, strings"),
+        ({"unit": 3}, "or None if every row is a different person, got 3"),
+        ({"max_rows": None}, "max_rows must be given with a column of units"),
         ({"max_rows": 0}, "max_rows must be"),
-        ({"unit": None, "max_rows": 2}, "where every row is a unit, one row of it counts"),
-        ({"neighbours": "both"}, "neighbours must be one of add_remove, replace"),
+        ({"unit": None, "max_rows": 2}, "max_rows must be 1 if every row is a unit, got 2"),
+        ({"neighbors": "both"}, "neighbors must be 'add_remove' or 'replace'"),
         ({"ledger": "people.ledger"}, "ledger must be a Ledger, or UNRECORDED to go without"),
         ({"table": "people"}, "table= must come with a connection string"),
     ],

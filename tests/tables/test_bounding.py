@@ -268,7 +268,7 @@ def test_ranks_reach_what_is_declared(part: int, whole: int, counted: int) -> No
 
 @pytest.mark.parametrize(
     ("rows", "neighbours", "message"),
-    [(0, REPLACE, "max_rows must be a whole number of at least 1"), (1, "both", "neighbours must")],
+    [(0, REPLACE, "max_rows must be a whole number of at least 1"), (1, "both", "neighbors must")],
 )
 def test_a_unit_without_a_sensitivity_is_refused(rows: int, neighbours: str, message: str) -> None:
     with pytest.raises(InvalidParameter, match=message):

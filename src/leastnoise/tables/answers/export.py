@@ -35,6 +35,10 @@ from leastnoise.tables.answers.layout import Figure, layout_of
 from leastnoise.tables.rounding import USE_ROWS
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
     from leastnoise.tables.answers.grouped import GroupedAnswers
 
 INTEGER, REAL, TEXT, BOOLEAN, DATE = _ORDER = "integer", "real", "text", "boolean", "date"
@@ -143,7 +147,7 @@ def _typed(answers: "GroupedAnswers[Any]", *types: Any, long: Any) -> list[tuple
     return [(one, long if one.long else own[one.kind]) for one in export_columns(answers)]
 
 
-def to_arrow(answers: "GroupedAnswers[Any]") -> Any:
+def to_arrow(answers: "GroupedAnswers[Any]") -> "pyarrow.Table":
     """Return an Arrow table; its metadata ``leastnoise`` has subject and guarantee as JSON."""
     arrow = _library("pyarrow", "a table of Arrow")
     types = arrow.int64(), arrow.float64(), arrow.string(), arrow.bool_(), arrow.date32()
@@ -156,25 +160,26 @@ def to_arrow(answers: "GroupedAnswers[Any]") -> Any:
     )
 
 
-def to_pandas(answers: "GroupedAnswers[Any]") -> Any:
+def to_pandas(answers: "GroupedAnswers[Any]") -> "pandas.DataFrame":
     """Return a pandas frame; dates become datetimes, because pandas has no type for them."""
-    pandas = _library("pandas", "a frame of pandas")
+    library = _library("pandas", "a frame of pandas")
     types = "int64", "float64", "str", "bool", "datetime64[s]"
     frame = {}
     for one, kind in _typed(answers, *types, long="object"):
         nullable = "Int64" if kind == "int64" and None in one.values else kind
-        frame[one.name] = pandas.Series(one.values, dtype=nullable)
-    return pandas.DataFrame(frame)
+        frame[one.name] = library.Series(one.values, dtype=nullable)
+    return library.DataFrame(frame)
 
 
-def to_polars(answers: "GroupedAnswers[Any]") -> Any:
+def to_polars(answers: "GroupedAnswers[Any]") -> "polars.DataFrame":
     """Return a polars frame."""
-    polars = _library("polars", "a frame of polars")
-    types = polars.Int64, polars.Float64, polars.String, polars.Boolean, polars.Date
-    columns = _typed(answers, *types, long=polars.Int128)
-    return polars.DataFrame(
-        [polars.Series(one.name, one.values, dtype=kind) for one, kind in columns]
+    library = _library("polars", "a frame of polars")
+    types = library.Int64, library.Float64, library.String, library.Boolean, library.Date
+    columns = _typed(answers, *types, long=library.Int128)
+    frame: polars.DataFrame = library.DataFrame(
+        [library.Series(one.name, one.values, dtype=kind) for one, kind in columns]
     )
+    return frame
 
 
 def to_csv(

@@ -100,7 +100,8 @@ def _facts(answers: "GroupedAnswers[Any]", error: str | None, *, ledger: str = "
     """Return what is known of all answers: errors, guarantee, what counts, budget and notes."""
     facts: list[Fact] = []
     if answers and error == NONE:
-        facts.append(("Max error", max_error_fact(None, answers.privacy)))
+        why = layout_of(answers.answers[:1]).unbounded
+        facts.append(("Max error", max_error_fact(None, answers.privacy, why)))
     elif error is not None and answers:
         facts.append(("Max error", f"{error} in every row"))
     facts.append(("Guarantee", table_guarantee(answers)))
