@@ -75,9 +75,9 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "allow_exact table": (
         lambda: people().count(privacy=ln.Privacy(delta="0.75")),
-        "the noise for this promise gives exact values away with some probability. Pass "
+        "With some probability this noise adds nothing, and exact values are released. Pass "
         "allow_exact=True to accept that, or promise a smaller ε or δ.",
-        "the noise for this promise gives exact values away with some probability. Pass "
+        "With some probability this noise adds nothing, and exact values are released. Pass "
         "--allow-exact to accept that, or promise a smaller ε or δ.",
     ),
     "integer sensitivity": (

@@ -221,13 +221,13 @@ def test_groups_are_read_as_their_column_has_them() -> None:
 @pytest.mark.parametrize(
     ("by", "group", "message"),
     [
-        ("level", "1.0", "a group by a column of kind integer must be a whole number"),
-        ("level", "１", "a group by a column of kind integer must be a whole number"),
+        ("level", "1.0", "a group by a column of kind integer must be an integer"),
+        ("level", "１", "a group by a column of kind integer must be an integer"),
         ("member", "1", "a group by a column of kind boolean must be true or false"),
         ("born", "2024-02-30", "a group by a column of kind date must be a date"),
         ("born", "20240229", "a group by a column of kind date must be a date"),
-        ("level,region", "1", "a value for each --by, 2 of them"),
-        ("level,region", '1,"', "a value for each --by, 2 of them"),
+        ("level,region", "1", "a group must have 2 values separated by commas"),
+        ("level,region", '1,"', "a group must have 2 values separated by commas"),
         ("regoin", "west", "got 'regoin'. Did you mean 'region'?"),
     ],
 )
@@ -558,7 +558,7 @@ MISTAKES = [
             *UNIT,
             *RECORDED,
         ],
-        "--groups-file must be a file in UTF-8",
+        "--groups-file must be a readable file in UTF-8",
     ),
     (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--max-groups", "2"], "got it without --by."),
     (

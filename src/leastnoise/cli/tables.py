@@ -281,16 +281,22 @@ class _Request:
         _check_encoding((*given, *self.own.values(), *self.by, *self.groups))
         if self.unit is not None and self.row_is_unit:
             raise InvalidParameter(
-                "--unit and --row-is-unit exclude each other, got both. Keep --unit if a person "
-                "can have several rows, and --row-is-unit if every row is a different person."
+                "--unit and --row-is-unit exclude each other",
+                got="both",
+                fix="Keep --unit if a person can have several rows, and --row-is-unit if every row "
+                "is a different person.",
             )
         if self.ledger is not None and self.unrecorded:
             raise InvalidParameter(
-                "--ledger and --unrecorded exclude each other, got both. Keep --ledger to charge "
-                "a ledger, or --unrecorded to track the budget yourself."
+                "--ledger and --unrecorded exclude each other",
+                got="both",
+                fix="Keep --ledger to charge a ledger, or --unrecorded to track the budget "
+                "yourself.",
             )
         if self.overwrite and self.out is None:
-            raise InvalidParameter("--overwrite is for --out, got it without. Give --out FILE.")
+            raise InvalidParameter(
+                "--overwrite is for --out", got="it without", fix="Add --out FILE."
+            )
         if self.sql and not self.dry_run:
             raise InvalidParameter(
                 "--sql is for --dry-run", got="--sql alone", fix="Add --dry-run, or omit --sql."
@@ -329,8 +335,9 @@ class _Request:
         for name in self.by:
             if "," in name and name not in table.source.kinds:
                 raise InvalidParameter(
-                    f"each --by must name one column, got {quote(name)}, which is none. Repeat "
-                    "--by for each column: --by region --by sex."
+                    "each --by must name one column",
+                    got=f"{quote(name)}, which is none",
+                    fix="Repeat --by for each column: --by region --by sex.",
                 )
         shared: dict[str, object] = {"by": self.by, "where": self.where}
         if self.groups or self.groups_file is not None:  # else they are discovered
@@ -386,8 +393,9 @@ def _check_encoding(texts: Sequence[object]) -> None:
                 text.encode()
         except UnicodeEncodeError:
             raise InvalidParameter(
-                "arguments must be texts in the encoding of the system, got bytes that are none. "
-                "Rename the file, or set the encoding (LC_ALL)."
+                "arguments must be text in the encoding of the system",
+                got="bytes that are not",
+                fix="Rename the file, or set the encoding (LC_ALL).",
             ) from None
 
 
@@ -398,7 +406,7 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TRUTHS = {"true": True, "false": False}
 # What a text must be for a column of each kind; other kinds are rejected with their column.
 _WRITTEN = {
-    "integer": "a whole number, such as 42",
+    "integer": "an integer, such as 42",
     "boolean": "true or false",
     "date": "a date, such as 2024-12-31",
 }
@@ -428,13 +436,15 @@ def _lines(file: str) -> list[str]:
             lines = opened.read().removesuffix("\n").split("\n")
     except (OSError, ValueError):
         raise InvalidParameter(
-            "--groups-file must be a file in UTF-8 that can be read, with a group on each line, "
-            "got another. Look at its name, and at the rights to it."
+            "--groups-file must be a readable file in UTF-8, with a group on each line",
+            got="something else",
+            fix="Check its name, its encoding and its permissions.",
         ) from None
     if not all(lines):
         raise InvalidParameter(
-            "every line of --groups-file must name a group, got one that is empty. Take it out, or "
-            "give the empty text by --group ''."
+            "every line of --groups-file must name a group",
+            got="one that is empty",
+            fix="Remove it, or give the empty string by --group ''.",
         )
     return lines
 
@@ -446,8 +456,9 @@ def _parts(text: str, columns: int) -> list[str]:
         parts = []
     if len(parts) != columns:
         raise InvalidParameter(
-            f"a group must have a value for each --by, {columns} of them, parted by commas and in "
-            'double quotes where they have some, got another. Write for instance north,"a, b".'
+            f"a group must have {columns} values separated by commas, one for each --by",
+            got="something else",
+            fix='Quote values that contain commas: north,"a, b".',
         )
     return parts
 
@@ -463,7 +474,8 @@ def _part(text: str, kind: str) -> Any:
             return date.fromisoformat(text)
     if kind in _WRITTEN:
         raise InvalidParameter(
-            f"a group by a column of kind {kind} must be {_WRITTEN[kind]}, got another text. "
-            "Write it that way."
+            f"a group by a column of kind {kind} must be {_WRITTEN[kind]}",
+            got="another text",
+            fix="Write it that way.",
         )
     return text

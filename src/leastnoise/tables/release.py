@@ -148,7 +148,9 @@ def release(
         needed=any(mechanism.needs_allow_exact for mechanism in prepared.mechanisms),
         what="exact values",
         got="something else",
-        refusal=lambda: "the noise for this promise gives exact values away with some probability",
+        refusal=lambda: (
+            "With some probability this noise adds nothing, and exact values are released"
+        ),
     )
     prepared.source.check_process()
     if key is None and isinstance(ledger, Ledger):

@@ -60,24 +60,29 @@ class GroupedAnswers(Generic[One_co]):
         """Reject keys that do not belong to the answers, are repeated or not in order."""
         if not self.names or len(set(self.names)) != len(self.names):
             raise InvalidParameter(
-                "groups must be by columns of different names, got none, or one twice. "
-                "Give each column once."
+                "groups must be by columns of different names",
+                got="none, or one twice",
+                fix="Name each column once.",
             )
         if len(self.keys) != len(self.answers) or set(map(len, self.keys)) - {len(self.names)}:
             raise InvalidParameter(
-                "every answer must have a key with a value for each column, got "
-                f"{len(self.keys)} keys for {len(self.answers)} answers by {len(self.names)} "
-                "columns. Give a tuple for each answer."
+                "every answer must have a key with a value for each column",
+                got=f"{len(self.keys)} keys for {len(self.answers)} answers by {len(self.names)} "
+                "columns",
+                fix="Write a tuple for each answer.",
             )
         layout_of(self.answers)
         _of_one_type(self.keys)
         if self.in_order and not all(map(lt, self.keys, islice(self.keys, 1, None))):
             raise InvalidParameter(
-                "keys must rise, each of them once, got one that is not above the one before. "
-                "Sort them with their answers."
+                "keys must rise, each of them once",
+                got="one that is not above the one before",
+                fix="Sort them with their answers.",
             )
         if not self.in_order and len(set(self.keys)) != len(self.keys):
-            raise InvalidParameter("every key must be there once, got one twice. Leave one out.")
+            raise InvalidParameter(
+                "keys must be different", got="one twice", fix="Write each once."
+            )
 
     @cached_property
     def subject(self) -> Subject:
