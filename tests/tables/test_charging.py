@@ -115,7 +115,7 @@ def test_what_makes_no_sense_is_neither_charged_nor_asked(
     ledger: ln.Ledger,
     engine: Engine,
 ) -> None:
-    with pytest.raises(InvalidParameter, match=r"must|can be|only"):
+    with pytest.raises(InvalidParameter, match=r"must|can be|only|requires"):
         ask(people)
     assert (engine.calls, ledger.spent) == (0, ln.Privacy(0, 0))
 
