@@ -240,11 +240,11 @@ def test_the_command_line_names_its_own_options(tmp_path: Path) -> None:
     ask = ["count", str(tmp_path / "people.csv"), "--unit", "person", "--max-rows", "1"]
     ask += ["--epsilon", "0.1", "--ledger", where]
     assert CliRunner().invoke(main, ask).exit_code == 0
-    done = CliRunner().invoke(main, [*ask, "--neighbours", "replace"])
+    done = CliRunner().invoke(main, [*ask, "--neighbors", "replace"])
     assert done.exit_code == 2
     said = " ".join(done.output.split())
     assert "have the neighbor relation add-remove, got a query with replace-one" in said
-    assert "Give --neighbours add_remove, or use another dataset of the ledger, --dataset" in said
+    assert "Give --neighbors add_remove, or use another dataset of the ledger, --dataset" in said
 
 
 @given(
