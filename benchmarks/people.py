@@ -13,7 +13,7 @@ import duckdb
 
 import leastnoise as ln
 from leastnoise.ledger import UNRECORDED
-from leastnoise.tables import Protected
+from leastnoise.tables import ProtectedTable
 from leastnoise.tables.execute import run
 from leastnoise.tables.release import prepare
 
@@ -100,12 +100,12 @@ def asked(source: Any, rows: int) -> dict[str, Callable[[], object]]:
 def questions(rows: int) -> tuple[ln.Count, ln.Sum]:
     """Return the count and the sum by group, for groups that are known."""
     keys = list(range(groups(rows)))
-    return ln.Count(by="g", max_groups=1, keys=keys), ln.Sum(
-        "x", bounds=(0, HIGH), by="g", max_groups=1, keys=keys
+    return ln.Count(by="g", max_groups=1, groups=keys), ln.Sum(
+        "x", bounds=(0, HIGH), by="g", max_groups=1, groups=keys
     )
 
 
-def _query(table: Protected, both: list[Any]) -> Callable[[], object]:
+def _query(table: ProtectedTable, both: list[Any]) -> Callable[[], object]:
     """Return what asks the engine and does no more: no noise is planned for, none is drawn."""
     prepared = prepare(both, table.source, table.unit, PRIVACY)
     return partial(run, table.source, prepared.batches)

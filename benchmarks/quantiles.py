@@ -60,9 +60,9 @@ def _ours(epsilon: str, medians: int) -> list[float]:
     found = people.median(
         "value",
         bounds=(0, _HIGH),
-        cells=_CELLS,
+        bins=_CELLS,
         by="group",
-        keys=range(medians),
+        groups=range(medians),
         privacy=ln.Privacy(epsilon),
     )
     ranks = _ranks()

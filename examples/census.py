@@ -8,7 +8,7 @@ import textwrap
 from pathlib import Path
 
 import leastnoise as ln
-from leastnoise.tables import Protected, census
+from leastnoise.tables import ProtectedTable, census
 
 # What an income can be: known of the world, not looked up in the table.
 INCOMES = (0, 150_000)
@@ -24,7 +24,7 @@ def main() -> None:
             print(f"\nLeft in the ledger: {ledger.left}.")
 
 
-def ask(people: Protected) -> None:
+def ask(people: ProtectedTable) -> None:
     """Ask four questions."""
     say("How many persons live where? Regions are discovered: one of a single person stays hidden.")
     show(people.count(by="region", max_groups=1, privacy=ln.Privacy("0.2", "1e-7")))
@@ -35,7 +35,7 @@ def ask(people: Protected) -> None:
         bounds=INCOMES,
         by="sex",
         max_groups=1,
-        keys=["f", "m"],
+        groups=["f", "m"],
         where="age >= 18",
         privacy=ln.Privacy("0.4"),
     )
@@ -47,7 +47,7 @@ def ask(people: Protected) -> None:
     )
 
     say("Half of those with an income have less than about:")
-    show(people.median("income", bounds=INCOMES, cells=150, privacy=ln.Privacy("0.2")))
+    show(people.median("income", bounds=INCOMES, bins=150, privacy=ln.Privacy("0.2")))
 
 
 def say(text: str) -> None:

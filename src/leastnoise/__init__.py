@@ -78,7 +78,7 @@ _MOVED = {
     "Gaussian": "leastnoise.noise:Gaussian",
     "Laplace": "leastnoise.noise:Laplace",
     "Plan": "leastnoise.planning:Plan",
-    "Protected": "leastnoise.tables:Protected",
+    "Protected": "leastnoise.tables:ProtectedTable",
     "Rearrangement": "leastnoise.paper:Rearrangement",
     "Staircase": "leastnoise.noise:Staircase",
     "TruncatedLaplace": "leastnoise.noise:TruncatedLaplace",

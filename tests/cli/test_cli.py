@@ -278,7 +278,7 @@ def test_help_has_an_example_that_runs(
     path = dotted.removeprefix("leastnoise.").split(".")
     assert command.replace("-", "_") in path
     import_module("leastnoise.paper")  # a part that is loaded on first use
-    home = import_module("leastnoise.tables") if path[0] == "Protected" else ln
+    home = import_module("leastnoise.tables") if path[0] == "ProtectedTable" else ln
     assert callable(reduce(getattr, path, home))
 
 

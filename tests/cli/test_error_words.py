@@ -20,13 +20,14 @@ from leastnoise.errors import (
     LedgerUnavailable,
     Words,
 )
-from leastnoise.tables import Protected
+from leastnoise.tables import ProtectedTable
 
 BOTH = ln.Privacy(1, "1e-6")
+HISTOGRAM: Any = ln.Histogram
 ONE_GROUP: Any = {"by": "region", "max_groups": 1, "privacy": ln.Privacy(1)}
 
 
-def people(**how: Any) -> Protected:
+def people(**how: Any) -> ProtectedTable:
     frame = pd.DataFrame({"id": [1], "region": ["north"], "age": [3]})
     return ln.protect(frame, ledger=ln.UNRECORDED, **{"unit": "id", "max_rows": 1, **how})
 
@@ -46,11 +47,11 @@ def begun_otherwise(**how: Any) -> None:
 
 def over_a_file() -> None:
     Path("t.csv").touch()
-    people().count(keys=["north"], **ONE_GROUP).to_csv("t.csv")
+    people().count(groups=["north"], **ONE_GROUP).to_csv("t.csv")
 
 
 def too_long() -> None:
-    found = people().count(keys=["north"], **ONE_GROUP)
+    found = people().count(groups=["north"], **ONE_GROUP)
     replace(found, keys=((10**40,),)).to_arrow()
 
 
@@ -74,10 +75,10 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "allow_exact table": (
         lambda: people().count(privacy=ln.Privacy(delta="0.75")),
-        "the noise for this promise gives exact values away with some probability. Use a "
-        "smaller ε or δ, or accept it with allow_exact=True.",
-        "the noise for this promise gives exact values away with some probability. Use a "
-        "smaller ε or δ, or accept it with --allow-exact.",
+        "With some probability this noise adds nothing, and exact values are released. Pass "
+        "allow_exact=True to accept that, or promise a smaller ε or δ.",
+        "With some probability this noise adds nothing, and exact values are released. Pass "
+        "--allow-exact to accept that, or promise a smaller ε or δ.",
     ),
     "integer sensitivity": (
         lambda: ln.calibrate(BOTH, sensitivity="1.5", integer=True),
@@ -156,7 +157,7 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
         "This file already exists. Choose another name, or pass --overwrite.",
     ),
     "formulas": (
-        lambda: people().count(keys=["=1+1"], **ONE_GROUP).to_csv("f.csv"),
+        lambda: people().count(groups=["=1+1"], **ONE_GROUP).to_csv("f.csv"),
         "texts in a CSV file must not begin with = + - @ or a space that is not one, which "
         "spreadsheets run as formulas, got one that does. Write Parquet or JSON; or give "
         "formulas=True, and tell who reads the file.",
@@ -172,54 +173,51 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "keys": (
         lambda: people().count(**ONE_GROUP),
-        "groups can be discovered only by noise of a largest size, which needs δ > 0, got a "
-        "promise with δ = 0. Give keys=, the groups to answer for, or promise a δ.",
-        "groups can be discovered only by noise of a largest size, which needs δ > 0, got a "
-        "promise with δ = 0. Give --group, the groups to answer for, or promise a δ.",
+        "Discovering groups requires δ > 0. Add a δ, such as Privacy('0.2', '1e-7'), or list the "
+        "groups with groups=.",
+        "Discovering groups requires δ > 0. Add --delta 1e-7 (well below 1 / number of people), "
+        "or list the groups: --group north --group south",
     ),
     "no keys": (
-        lambda: ln.Count(by="region", keys=[]),
-        "there must be at least one group to answer for, got an empty list of keys. Give "
-        "some, or leave keys out to have groups discovered.",
-        "there must be at least one group to answer for, got an empty list of keys. Give "
-        "some, or leave --group and --groups-file out to have groups discovered.",
+        lambda: ln.Count(by="region", groups=[]),
+        "groups must not be empty, got an empty list. Name a group, or omit groups= to discover "
+        "groups.",
+        "groups must not be empty, got an empty list. Name a group, or omit --group and "
+        "--groups-file to discover groups.",
     ),
     "keys without by": (
-        lambda: ln.Count(keys=["north"]),
-        "keys are the groups to answer for, got keys without by. Give by=, or leave them out.",
-        "keys are the groups to answer for, got --group without --by. Give --by, or leave "
-        "them out.",
+        lambda: ln.Count(groups=["north"]),
+        "groups= needs a column to group by, got groups without by. Add by=, or omit the groups.",
+        "--group needs a column to group by, got --group without --by. Add --by, or omit the "
+        "groups.",
     ),
     "by without keys": (
         lambda: ln.Histogram("age", edges=[0, 1], by="region"),
-        "a histogram by group must be for given groups, got by without keys. Give keys=.",
-        "a histogram by group must be for given groups, got --by without --group. Give --group.",
+        "a histogram by group must have given groups, got by without groups. Add groups=.",
+        "a histogram by group must have given groups, got --by without --group. Add --group.",
     ),
     "max_groups without by": (
         lambda: ln.Count(max_groups=2),
-        "max_groups is for answers by group, got it without by. Give by=, or leave it out.",
-        "max_groups is for answers by group, got it without --by. Give --by, or leave it out.",
+        "max_groups is for answers by group, got it without by. Add by=, or omit it.",
+        "--max-groups is for answers by group, got it without --by. Add --by, or omit it.",
     ),
     "unit": (
         lambda: people(unit=None, max_rows=2),
-        "where every row is a unit, one row of it counts, got max_rows without a column of "
-        "units. Give unit=, or leave it out.",
-        "where every row is a unit, one row of it counts, got max_rows without a column of "
-        "units. Give --unit, or leave it out.",
+        "max_rows must be 1 if every row is a unit, got 2. Add unit=, or omit it.",
+        "--max-rows must be 1 if every row is a unit, got 2. Add --unit, or omit it.",
     ),
     "max_rows": (
         lambda: people(max_rows=None),
-        "max_rows must say how many rows of a unit count in a group, got none. Give "
-        "max_rows=1 if everyone has one row, or as many as most have: more means more noise.",
-        "max_rows must say how many rows of a unit count in a group, got none. Give "
-        "--max-rows 1 if everyone has one row, or as many as most have: more means more "
-        "noise.",
+        "max_rows must be given with a column of units: the maximum rows per unit per group, got "
+        "none. Write max_rows=1 if everybody has one row. More rows mean more noise.",
+        "--max-rows must be given with a column of units: the maximum rows per unit per group, got "
+        "none. Write --max-rows 1 if everybody has one row. More rows mean more noise.",
     ),
     "edges": (
-        lambda: ln.Histogram("age", edges=5),
-        "edges must be a list of 2 to 1001 rising numbers, got 5. Give for instance edges=[0,"
+        lambda: HISTOGRAM("age", edges=5),
+        "edges must be a list of 2 to 1001 rising numbers, got 5. Write for instance edges=[0,"
         " 18, 65, 120].",
-        "edges must be a list of 2 to 1001 rising numbers, got 5. Give for instance --edges "
+        "edges must be a list of 2 to 1001 rising numbers, got 5. Write for instance --edges "
         "0,18,65,120.",
     ),
     "which table": (

@@ -3,6 +3,7 @@
 import csv
 import doctest
 import json
+import math
 import re
 import shlex
 import shutil
@@ -153,17 +154,17 @@ def test_each_question_is_answered(source: str) -> None:
     assert abs(Fraction(found["sum_from_middle"]) - total) <= 240_000
     assert abs(Fraction(found["value"]) - Fraction(total, 240)) <= 1_500
     found = asked(
-        "quantile", source, "income", "--share", "0.24", "--bounds", "0", "32000", "--cells", "16"
+        "quantile", source, "income", "--q", "0.24", "--bounds", "0", "32000", "--bins", "16"
     )
     integer = source == "people.parquet"  # the values of a CSV file are strings
     # The 58th of 240 rows, 100 apart, is above 0.24 · 240 = 57.6 rows.
     assert found["cell"] == ["4000", "5999" if integer else "6000"]
     assert "rank_error_95" in found
-    found = asked("median", source, "income", "--bounds", "0", "32000", "--cells", "10")
+    found = asked("median", source, "income", "--bounds", "0", "32000", "--bins", "10")
     assert found["asked"] == "median of income"
     # Half of the rows are below 12000.
     assert found["cell"] == ["9600", "12799" if integer else "12800"]
-    more = ["--bounds", "0", "32000", "--cells", "10", "--interval", "0.9"]
+    more = ["--bounds", "0", "32000", "--bins", "10", "--interval", "0.9"]
     found = asked("median", source, "income", *more, epsilon="100")
     low, high = map(Fraction, found["interval"])
     assert low <= 9600
@@ -220,13 +221,13 @@ def test_groups_are_read_as_their_column_has_them() -> None:
 @pytest.mark.parametrize(
     ("by", "group", "message"),
     [
-        ("level", "1.0", "a group by a column of kind integer must be a whole number"),
-        ("level", "１", "a group by a column of kind integer must be a whole number"),
+        ("level", "1.0", "a group by a column of kind integer must be an integer"),
+        ("level", "１", "a group by a column of kind integer must be an integer"),
         ("member", "1", "a group by a column of kind boolean must be true or false"),
         ("born", "2024-02-30", "a group by a column of kind date must be a date"),
         ("born", "20240229", "a group by a column of kind date must be a date"),
-        ("level,region", "1", "a value for each --by, 2 of them"),
-        ("level,region", '1,"', "a value for each --by, 2 of them"),
+        ("level,region", "1", "a group must have 2 values separated by commas"),
+        ("level,region", '1,"', "a group must have 2 values separated by commas"),
         ("regoin", "west", "got 'regoin'. Did you mean 'region'?"),
     ],
 )
@@ -252,7 +253,7 @@ def test_discovered_groups_have_many_people() -> None:
 
 
 def test_a_row_can_be_a_unit_and_neighbours_be_replaced() -> None:
-    more = ["--row-is-unit", "--neighbours", "replace", "--epsilon", "1", "--explain", "--json"]
+    more = ["--row-is-unit", "--neighbors", "replace", "--epsilon", "1", "--dry-run", "--json"]
     found = data(call("sum", "people.parquet", "income", "--bounds", "-5", "20", *more))
     (number,) = found["questions"][0]["numbers"]
     assert number["sensitivity"] == "25"
@@ -322,24 +323,90 @@ def test_the_budget_is_exit_code_3_and_a_damaged_ledger_4() -> None:
         assert_readable(done.stderr)
 
 
-# ------------------------------------------------------------------- explain, and engines that fail
+# ------------------------------------------------------------------- dry runs, engines that fail
 
 
-def test_explain_reads_no_row_and_charges_nothing() -> None:
+def test_a_dry_run_reads_no_row_and_charges_nothing() -> None:
     """Where rows cannot be read, all of it can still be explained; with or without a ledger."""
     question = ["sum", damaged(), "income", "--bounds", "0", "150000", *UNIT, "--epsilon", "0.2"]
     before = Path("a.ledger").read_bytes()
-    told = call(*question, "--explain", *RECORDED, "--out", "a.csv")
+    told = call(*question, "--dry-run", *RECORDED, "--out", "a.csv")
     assert (told.exit_code, told.stderr) == (0, "")
-    assert "Price: ε = 0.2, δ = 0 for everything together." in told.stdout
-    assert "each by at most 150000; Staircase(" in told.stdout
-    assert "\nSELECT\n" in told.stdout
-    found = data(call(*question, "--explain", "--json"))
+    lines = told.stdout.splitlines()
+    assert lines[0] == "Dry run: no row was read and nothing was charged."
+    assert lines[5].startswith("Guarantee     ε = 0.2, δ = 0 per ")
+    assert lines[8].split()[:8] == ["sum", "of", "income", "sum", "150000", "0.2", "0", "staircase"]
+    assert "clipped to [0, 150000]" in unwrapped(told.stdout)
+    assert max(map(len, lines)) <= 80
+    assert "SELECT" not in told.stdout
+    assert "\nSELECT\n" in call(*question, "--dry-run", "--sql").stdout
+    found = data(call(*question, "--dry-run", "--json"))
     assert found["price"] == {"epsilon": "1/5", "delta": "0"}
     assert found["questions"][0]["numbers"][0]["sensitivity"] == "150000"
     assert len(found["queries"]) == 1
     assert Path("a.ledger").read_bytes() == before
     assert not Path("a.csv").exists()
+
+
+@pytest.mark.parametrize("epsilon", ["0.2", "1", "3"])
+def test_a_dry_run_states_the_error_of_a_count(epsilon: str) -> None:
+    """At δ = 0 the noise is geometric: P(|X| > k) = 2·r^(k+1)/(1 + r) with r = e^(−ε)."""
+    ratio = math.exp(-float(epsilon))
+    error = next(k for k in range(99) if 2 * ratio ** (k + 1) / (1 + ratio) <= 0.05)
+    told = call("count", "people.csv", *UNIT, "--epsilon", epsilon, "--dry-run").stdout
+    (line,) = (line for line in told.splitlines() if line.startswith("count  count"))
+    assert line.split()[-3:] == ["geometric", "±", f"{error}"]
+    released = call("count", "people.csv", *UNIT, "--epsilon", epsilon, "--unrecorded").stdout
+    assert f" ± {error} (95% confidence)" in released
+
+
+def test_sql_is_for_dry_runs() -> None:
+    done = call("count", "people.csv", *UNIT, "--epsilon", "1", "--sql", *RECORDED)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "--sql is for --dry-run" in done.stderr
+    assert spent() == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("--explain", "--dry-run", ["count", "people.csv", "--explain"]),
+        (
+            "--neighbours",
+            "--neighbors",
+            ["count", "people.csv", "--dry-run", "--neighbours=replace"],
+        ),
+        ("--share", "--q", ["quantile", "people.csv", "income", "--share", "0.9", "--dry-run"]),
+        ("--cells", "--bins", ["median", "people.csv", "income", "--cells", "9", "--dry-run"]),
+    ],
+)
+def test_an_old_option_is_the_new_one_and_warns(old: str, new: str, words: list[str]) -> None:
+    bounds = [] if words[0] == "count" else ["--bounds", "0", "9"]
+    rest = [*bounds, *UNIT, "--epsilon", "1", "--json"]
+    done = call(*words, *rest)
+    assert done.exit_code == 0
+    warning = f"Warning: `{old}` is deprecated; use `{new}`. It will be removed in 0.7.\n"
+    assert done.stderr == warning
+    assert data(call(*[word.replace(old, new) for word in words], *rest)) == json.loads(done.stdout)
+    assert old not in call(words[0], "--help").stdout
+
+
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+def test_help_begins_with_an_example_and_groups_the_options(query: TableQuery) -> None:
+    said = call(query.command, "--help").stdout
+    assert max(map(len, said.splitlines())) <= 80
+    parts = [
+        said.index(f"\n{one}:\n") for one in ("Privacy", "Groups and rows", "Ledger", "Output")
+    ]
+    assert parts == sorted(parts)
+    assert said.index(f"  leastnoise {query.command} people.csv") < said.index("  SOURCE is ")
+    section = said[said.index("\nOutput:\n") :]
+    assert all(option in section for option in ("--dry-run", "--sql", "--out", "--json", "--help"))
+    for argument in query.arguments:
+        if argument.help and argument.required:
+            own = said[said.index(f"  --{argument.name} ") : parts[0]]
+            assert "[required]" in own
+    assert f"{query.command} " in call("--help").stdout
 
 
 @pytest.mark.parametrize("kind", ["count", "sum"])
@@ -434,7 +501,7 @@ MISTAKES = [
     ),
     (
         ["count", "people.csv", *HALF, "--row-is-unit", "--max-rows", "2", *RECORDED],
-        "Give --unit, or leave it out.",
+        "Add --unit, or omit it.",
     ),
     (
         ["count", "people.csv", *HALF, "--unit", "preson", *UNIT[2:], *RECORDED],
@@ -459,7 +526,7 @@ MISTAKES = [
     ),
     (
         ["count", "people.csv", *HALF, *UNIT, *RECORDED, "--by", "region", *ONE, "--delta", "0"],
-        "Give --group, the groups to answer for, or promise a δ.",
+        "Discovering groups requires δ > 0. Add --delta 1e-7",
     ),
     (
         [
@@ -476,7 +543,7 @@ MISTAKES = [
             *UNIT,
             *RECORDED,
         ],
-        "every key must be given once, got one twice.",
+        "groups must be different, got one twice.",
     ),
     (
         [
@@ -491,7 +558,7 @@ MISTAKES = [
             *UNIT,
             *RECORDED,
         ],
-        "--groups-file must be a file in UTF-8",
+        "--groups-file must be a readable file in UTF-8",
     ),
     (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--max-groups", "2"], "got it without --by."),
     (
@@ -526,33 +593,33 @@ MISTAKES = [
             "--bounds",
             "0",
             "9",
-            "--share",
+            "--q",
             "1",
             *HALF,
             *UNIT,
             *RECORDED,
         ],
-        "the share of a quantile must be above 0 and below 1, got '1'.",
+        "q must be above 0 and below 1, got '1'.",
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0", *HALF, *UNIT, *RECORDED],
-        "Give for instance --edges 0,18,65,120.",
+        "Write for instance --edges 0,18,65,120.",
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0 5 9", *HALF, *UNIT, *RECORDED],
-        "edges must be two or more numbers, parted by commas",
+        "edges must be two or more numbers separated by commas",
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0", "5", "9", *HALF, *UNIT, *RECORDED],
-        "edges must be two or more numbers, parted by commas",
+        "edges must be two or more numbers separated by commas",
     ),
     (
         ["quantile", "people.csv", "income", "0.5", *HALF, *UNIT, *RECORDED],
-        "the share of a quantile must be given by --share",
+        "q must be given by --q",
     ),
     (
         ["quantile", "people.csv", "income", "0.5", "--bounds", "0", "9", *HALF, *UNIT, *RECORDED],
-        "Write for instance --share 0.9.",
+        "Write for instance --q 0.9.",
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0,,1", *ONE, *HALF, *UNIT, *RECORDED],
@@ -632,8 +699,8 @@ def test_the_share_of_a_quantile_must_be_given() -> None:
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith("Error: 1 option is missing. Nothing was read or charged.\n")
     names, (example,) = listed(done.stderr)
-    assert names == ["--share"]
-    assert example[-2:] == ["--share", "0.9"]
+    assert names == ["--q"]
+    assert example[-2:] == ["--q", "0.9"]
     answered = call(*example)
     assert answered.exit_code == 0
     assert answered.stdout.startswith("0.9-quantile of income, ")

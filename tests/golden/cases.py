@@ -134,12 +134,12 @@ def table_answers(ledger: Any) -> Iterator[tuple[str, object]]:
         yield "count by", list(zip(regions.keys, [a.index for a in regions.answers], strict=True))
         yield "sum", people.sum("income", **money, privacy=P("0.1")).index
         given = people.sum(
-            "income", **money, privacy=P("0.1"), by="sex", max_groups=1, keys=["f", "m"]
+            "income", **money, privacy=P("0.1"), by="sex", max_groups=1, groups=["f", "m"]
         )
         yield "sum by", [a.index for a in given.answers]
         yield "mean", str(people.mean("income", **money, privacy=some).value)
         by_sex = people.mean(
-            "hours", bounds=(0, 80), privacy=some, by="sex", max_groups=1, keys=["f", "m"]
+            "hours", bounds=(0, 80), privacy=some, by="sex", max_groups=1, groups=["f", "m"]
         )
         yield "mean by", [str(a.value) for a in by_sex.answers]
         edges = [0, 18, 65, 120]
@@ -218,7 +218,13 @@ def release_everything(ledger: Any) -> None:
         people.count(privacy=P("0.1"), key="count")
         people.count(privacy=P("0.1", "1e-7"), by="region", max_groups=1, key="count by region")
         people.sum(
-            "income", **money, privacy=P("0.1"), by="sex", max_groups=1, keys=["f", "m"], key="sum"
+            "income",
+            **money,
+            privacy=P("0.1"),
+            by="sex",
+            max_groups=1,
+            groups=["f", "m"],
+            key="sum",
         )
         people.mean("income", **money, privacy=P("0.1", "1e-7"), key="mean")
         people.ask([ln.Count(), ln.Sum("income", **money)], privacy=P("0.1"), key="ask")

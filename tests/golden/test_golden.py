@@ -77,6 +77,7 @@ def test_a_ledger_of_0_5_0_is_read_and_continued(tmp_path: Path) -> None:
     with chdir(census().parent):
         people = ln.protect("people.csv", unit="person_id", max_rows=1, ledger=ledger)
         counted = people.count(privacy=P("0.1"), key="count")
+    assert counted.receipt is not None
     assert counted.receipt.again
     assert ledger.spent == spent
 
@@ -100,7 +101,7 @@ def test_a_ledger_of_0_5_0_with_quantiles_is_read_and_its_answers_are_not_taken_
         rows = {"unit": range(40), "x": [i / 4 for i in range(40)], "g": ["a", "b"] * 20}
         frame = pa.table({name: list(column) for name, column in rows.items()})
         people = ln.protect(frame, unit="unit", max_rows=1, ledger=ledger, name="people")
-        asked: dict[str, Any] = {"bounds": (0, 10), "cells": 16, "privacy": P(1)}
+        asked: dict[str, Any] = {"bounds": (0, 10), "bins": 16, "privacy": P(1)}
         with pytest.raises(ln.errors.InvalidParameter, match="another mechanism and question"):
             people.median("x", **asked, key="the median")
         assert ledger.spent == P(2)

@@ -33,9 +33,9 @@ EACH = "a guarantee for a privacy unit that is covered by each of them"
 MIXED = "guarantee for add-remove, with one unit more or less, and not for replace-one"
 REJECTED = {
     REPLACE: r"the charges of dataset 'data' have the neighbor relation add-remove, got a query "
-    r"with replace-one, and charged nothing\. Give neighbours='add_remove', or use another dataset",
+    r"with replace-one, and charged nothing\. Give neighbors='add_remove', or use another dataset",
     ADD_REMOVE: r"'data' have the neighbor relation replace-one, got a query with add-remove, and "
-    r"charged nothing\. Give neighbours='replace', or use another dataset",
+    r"charged nothing\. Give neighbors='replace', or use another dataset",
 }
 
 
@@ -99,10 +99,10 @@ def test_a_dataset_has_one_neighbor_relation(place: str, first: str, other: str)
         assert ledger.spent == PRICE
         assert ledger.charge(spending(first), "a").charge == receipt.charge
         assert not ledger.charge(spending(first, None), "c").again
-        assert ledger.account.neighbours == first
+        assert ledger.account.neighbors == first
     with Ledger(place, dataset="other", limit=P(1)) as ledger:
         ledger.charge(spending(other))
-        assert ledger.account.neighbours == other
+        assert ledger.account.neighbors == other
         ledger.verify()
 
 
@@ -124,7 +124,7 @@ def test_a_charge_without_a_table_declares_nothing_and_fits_every_relation(
     with Ledger(place, limit=P(1)) as ledger:
         counting().release(7, ledger=ledger)
         assert (ledger.account.units, ledger.account.undeclared) == ((), True)
-        assert ledger.account.neighbours is None
+        assert ledger.account.neighbors is None
         ledger.charge(spending(relation))
         counting().release(7, ledger=ledger)
         charged(ledger, "0.1")
@@ -170,7 +170,7 @@ def test_of_processes_that_charge_at_once_one_relation_wins(place: str, tmp_path
         ledger.verify()
         found = {account.dataset: account for account in ledger.accounts}
     for name in datasets:
-        won = found[name].neighbours
+        won = found[name].neighbors
         (lost,) = {ADD_REMOVE, REPLACE} - {won}
         assert not found[name].mixed
         assert sorted(line for line in said if line[0] == name) == sorted(
@@ -227,7 +227,7 @@ def test_queries_of_tables_declare_their_unit_and_relation(place: str) -> None:
         columns = [unit.column for unit in ledger.account.units]
         assert columns == ["household", "person", None]
         before = ledger.head
-        replacing = protected(unit="person", max_rows=1, neighbours=REPLACE)
+        replacing = protected(unit="person", max_rows=1, neighbors=REPLACE)
         with pytest.raises(InvalidParameter, match=REJECTED[REPLACE]):
             replacing.count(privacy=P("0.1"))
         assert ledger.head == before
@@ -242,11 +242,11 @@ def test_the_command_line_names_its_own_options(tmp_path: Path) -> None:
     ask = ["count", str(tmp_path / "people.csv"), "--unit", "person", "--max-rows", "1"]
     ask += ["--epsilon", "0.1", "--ledger", where]
     assert CliRunner().invoke(main, ask).exit_code == 0
-    done = CliRunner().invoke(main, [*ask, "--neighbours", "replace"])
+    done = CliRunner().invoke(main, [*ask, "--neighbors", "replace"])
     assert done.exit_code == 2
     said = " ".join(done.output.split())
     assert "have the neighbor relation add-remove, got a query with replace-one" in said
-    assert "Give --neighbours add_remove, or use another dataset of the ledger, --dataset" in said
+    assert "Give --neighbors add_remove, or use another dataset of the ledger, --dataset" in said
 
 
 @given(
@@ -353,7 +353,7 @@ def test_a_ledger_of_0_5_0_that_mixes_relations_is_an_add_remove_guarantee(
     with Ledger(place) as ledger:
         ledger.verify()
         assert ledger.account.mixed
-        assert ledger.account.neighbours == ADD_REMOVE
+        assert ledger.account.neighbors == ADD_REMOVE
         with pytest.raises(InvalidParameter, match=REJECTED[REPLACE]):
             ledger.charge(spending(REPLACE))
         assert ledger.spent == P("0.2")

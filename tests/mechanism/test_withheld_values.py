@@ -87,12 +87,12 @@ TABLES: dict[str, dict[str, Any]] = {
     "sum": {"column": "v", "bounds": (0, 1000)},
     "mean": {"column": "v", "bounds": (0, 1000)},
     "histogram": {"column": "v", "edges": [0, 100, 1000]},
-    "quantile": {"column": "v", "share": "0.3", "bounds": (0, 1000)},
+    "quantile": {"column": "v", "q": "0.3", "bounds": (0, 1000)},
     "median": {"column": "v", "bounds": (0, 1000)},
 }
 QUESTIONS = {
     name if by is None else f"{name} by group": asked(
-        name, **options, **({} if by is None else {"by": "g", "keys": ["north", "south"]})
+        name, **options, **({} if by is None else {"by": "g", "groups": ["north", "south"]})
     )
     for name, options in TABLES.items()
     for by in (None, "g")

@@ -498,7 +498,7 @@ TABLES = [
     ),
     Mutant(
         "a group shown at the threshold",
-        "leastnoise.tables.queries.question:Question.add_noise",
+        "leastnoise.tables.queries.query:Query.add_noise",
         replace("own[0] > threshold", "own[0] >= threshold"),
         ALONE,
     ),
@@ -534,7 +534,7 @@ TABLES = [
     ),
     Mutant(
         "sums of different values are released as one number",
-        "leastnoise.tables.queries.query:Query.identities",
+        "leastnoise.tables.queries.planned_query:PlannedQuery.identities",
         replace("summed.identity", "'sum'"),
         DISTINCT,
     ),

@@ -48,6 +48,8 @@ class Objects:
         lambda _: ln.protect(pd.DataFrame({"v": [1, 2, 3]}), unit=None, ledger=ln.UNRECORDED)
     )
     mean = cached_property(lambda self: self.table.mean("v", bounds=(0, 4), privacy=P(1, "1e-6")))
+    count = cached_property(lambda _: ln.Count(by="g", groups=["a"]))
+    quantile = cached_property(lambda _: ln.Quantile("v", "0.9", bounds=(0, 4), bins=8))
     median = cached_property(lambda self: self.table.median("v", bounds=(0, 4), privacy=P(1)))
 
 
@@ -75,6 +77,9 @@ RENAMED = [
     ("contender", "Contender", "impossible", "infinity_mass"),
     ("plan", "Plan", "together", "total"),
     ("plan", "Plan", "check", "verify"),
+    ("count", "Query", "keys", "groups"),
+    ("quantile", "Quantile", "share", "q"),
+    ("quantile", "Quantile", "cells", "bins"),
 ]
 # The module, the old name, and where it is now.
 MOVED = [
@@ -90,7 +95,9 @@ MOVED = [
     ("leastnoise", "Comparison", "leastnoise.planning.Comparison"),
     ("leastnoise", "Plan", "leastnoise.planning.Plan"),
     ("leastnoise", "Composition", "leastnoise.accounting.Composition"),
-    ("leastnoise", "Protected", "leastnoise.tables.Protected"),
+    ("leastnoise", "Protected", "leastnoise.tables.ProtectedTable"),
+    ("leastnoise.tables", "Protected", "leastnoise.tables.ProtectedTable"),
+    ("leastnoise.tables", "Question", "leastnoise.tables.Query"),
     ("leastnoise", "Rearrangement", "leastnoise.paper.Rearrangement"),
     ("leastnoise", "rearrange", "leastnoise.paper.rearrange"),
     ("leastnoise", "symmetrised", "leastnoise.paper.symmetrize"),
@@ -137,6 +144,54 @@ CALLS: dict[str, tuple[Callable[[], object], Callable[[], object], list[tuple[st
         lambda: OBJECTS.mechanism.release(np.zeros(3), touches=2).privacy,
         lambda: OBJECTS.mechanism.release(np.zeros(3), contributions=2).privacy,
         [("touches=", "contributions=")],
+    ),
+    "Count": (
+        lambda: ln.Count(by="g", keys=["a"]),
+        lambda: ln.Count(by="g", groups=["a"]),
+        [("keys=", "groups=")],
+    ),
+    "Histogram": (
+        lambda: ln.Histogram("v", edges=[0, 1], by="g", keys=["a"]),
+        lambda: ln.Histogram("v", edges=[0, 1], by="g", groups=["a"]),
+        [("keys=", "groups=")],
+    ),
+    "Quantile": (
+        lambda: ln.Quantile("v", bounds=(0, 4), share="0.9"),
+        lambda: ln.Quantile("v", "0.9", bounds=(0, 4)),
+        [("share=", "q=")],
+    ),
+    "Quantile.bins": (
+        lambda: ln.Quantile("v", 0.5, bounds=(0, 4), cells=7),
+        lambda: ln.Quantile("v", 0.5, bounds=(0, 4), bins=7),
+        [("cells=", "bins=")],
+    ),
+    "count": (
+        lambda: OBJECTS.table.count(by="v", keys=[1], privacy=P(1)).keys,
+        lambda: ((1,),),
+        [("keys=", "groups=")],
+    ),
+    "quantile": (
+        lambda: OBJECTS.table.quantile("v", share="0.25", bounds=(0, 4), privacy=P(1)).q,
+        lambda: OBJECTS.table.quantile("v", "0.25", bounds=(0, 4), privacy=P(1)).q,
+        [("share=", "q=")],
+    ),
+    "median": (
+        lambda: OBJECTS.table.median("v", cells=3, bounds=(0, 9), privacy=P(1)).cells,
+        lambda: 3,
+        [("cells=", "bins=")],
+    ),
+    "protect": (
+        lambda: (
+            ln.protect(
+                pd.DataFrame({"v": [1]}), unit=None, ledger=ln.UNRECORDED, neighbours="replace"
+            ).unit
+        ),
+        lambda: (
+            ln.protect(
+                pd.DataFrame({"v": [1]}), unit=None, ledger=ln.UNRECORDED, neighbors="replace"
+            ).unit
+        ),
+        [("neighbours=", "neighbors=")],
     ),
     "the certified row": (
         lambda: OBJECTS.comparison["least"],

@@ -67,7 +67,7 @@ class _Place:
     """Of a row: its group, and its index on the lattice; None if it counts nowhere."""
 
     def __init__(self, question: Any, whole: bool) -> None:
-        self.question = question
+        self.query = question
         self.cells = isinstance(question, ln.Histogram | ln.Quantile)
         self.grouped = bool(question.by) or self.cells
         self.mean = isinstance(question, ln.Mean)
@@ -81,7 +81,7 @@ class _Place:
         self.middle = (self.low + self.high) // 2 if self.mean else 0
 
     def __call__(self, row: Row) -> tuple[tuple[Any, ...], int] | None:
-        question = self.question
+        question = self.query
         group = tuple(row[name] for name in question.by)
         if None in group or (question.keys is not None and group not in question.keys):
             return None
@@ -100,7 +100,7 @@ class _Place:
 
     def _cell(self, index: int) -> int:
         """One of equal width, the last with both ends; of few integers, one for each."""
-        width, cells = self.high - self.low, int(self.question.cells)
+        width, cells = self.high - self.low, int(self.query.bins)
         if self.exact and width < cells:
             return index - self.low
         return min((index - self.low) * cells // width, cells - 1)
@@ -123,8 +123,8 @@ class _Place:
 
     def figures(self, n: int, s: int) -> tuple[int, ...]:
         """Return what the question asks of a group."""
-        if type(self.question) is ln.Sum:
-            return (n, s) if self.question.by and self.question.keys is None else (s,)
+        if type(self.query) is ln.Sum:
+            return (n, s) if self.query.by and self.query.keys is None else (s,)
         return (n, s) if self.mean else (n,)
 
 

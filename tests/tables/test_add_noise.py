@@ -12,27 +12,29 @@ from scipy import stats
 
 import leastnoise as ln
 from leastnoise.core.release import Releaser
-from leastnoise.tables import Count, GroupedAnswers, Mean, Protected, Quantile, Sum
+from leastnoise.tables import Count, GroupedAnswers, Mean, ProtectedTable, Quantile, Sum
 from tests.support.confidence_intervals import FALSE_ALARM
 from tests.support.processes import forked, waited
 
 ENDED = ln.Privacy(1, "1e-3")  # its noise has a largest size
 
 
-def table(*, max_rows: int | None = 1, **columns: Any) -> Protected:
+def table(*, max_rows: int | None = 1, **columns: Any) -> ProtectedTable:
     """Protect a table of these columns; if there is one called unit, it names units."""
     unit = "unit" if "unit" in columns else None
     rows = max_rows if unit else None
     return ln.protect(pa.table(columns), unit=unit, max_rows=rows, ledger=ln.UNRECORDED)
 
 
-def grouped(people: Protected, question: Any, privacy: ln.Privacy = ENDED) -> GroupedAnswers:
+def grouped(
+    people: ProtectedTable, question: Any, privacy: ln.Privacy = ENDED
+) -> GroupedAnswers[Any]:
     (answer,) = people.ask([question], privacy=privacy)
     assert isinstance(answer, GroupedAnswers)
     return answer
 
 
-def errors(answer: GroupedAnswers, true: int) -> list[int]:
+def errors(answer: GroupedAnswers[Any], true: int) -> list[int]:
     """Return how far whole numbers are from the one that all of them should be."""
     return [int(one.value) - true for one in answer.answers]
 
@@ -45,7 +47,7 @@ def test_counts_have_the_geometric_noise_that_is_least_for_them() -> None:
     groups = 4000
     people = table(unit=list(range(3 * groups)), g=[i % groups for i in range(3 * groups)])
     drawn = errors(
-        grouped(people, Count(by="g", max_groups=1, keys=range(groups)), ln.Privacy(1)), 3
+        grouped(people, Count(by="g", max_groups=1, groups=range(groups)), ln.Privacy(1)), 3
     )
     a, most = math.exp(-1), 4
     law = {k: (1 - a) / (1 + a) * a ** abs(k) for k in range(-most, most + 1)}
@@ -56,7 +58,7 @@ def test_counts_have_the_geometric_noise_that_is_least_for_them() -> None:
     assert stats.chisquare(observed, wanted).pvalue > FALSE_ALARM
     # The control: of noise for ε = 1.25 the same test tells the difference.
     b = math.exp(-1.25)
-    other = grouped(people, Count(by="g", max_groups=1, keys=range(groups)), ln.Privacy("1.25"))
+    other = grouped(people, Count(by="g", max_groups=1, groups=range(groups)), ln.Privacy("1.25"))
     seen = Counter(min(max(k, -most - 1), most + 1) for k in errors(other, 3))
     assert b < a
     assert stats.chisquare([seen[k] for k in law], wanted).pvalue < FALSE_ALARM
@@ -65,9 +67,9 @@ def test_counts_have_the_geometric_noise_that_is_least_for_them() -> None:
 @pytest.mark.parametrize(
     "question",
     [
-        Count(by="g", max_groups=1, keys=range(300)),
-        Sum("x", bounds=(-1, 3), by="g", max_groups=1, keys=range(300)),
-        Sum("i", bounds=(-1, 3), by="g", max_groups=1, keys=range(300)),
+        Count(by="g", max_groups=1, groups=range(300)),
+        Sum("x", bounds=(-1, 3), by="g", max_groups=1, groups=range(300)),
+        Sum("i", bounds=(-1, 3), by="g", max_groups=1, groups=range(300)),
     ],
     ids=lambda question: str(question.title),
 )
@@ -99,7 +101,7 @@ def test_means_and_quantiles_are_as_near_as_they_say() -> None:
     assert float(mean.max_error) < 1
     low, high = mean.interval(1 - FALSE_ALARM)
     assert float(low) - step <= truth <= float(high) + step
-    quarter = people.quantile("x", "0.25", bounds=(0, 10), cells=16, privacy=ENDED)
+    quarter = people.quantile("x", "0.25", bounds=(0, 10), bins=16, privacy=ENDED)
     below = [sum(i * 10 / size < float(edge) for i in range(size)) for edge in quarter.cell_bounds]
     off = quarter.rank_error(1 - FALSE_ALARM)
     assert below[0] <= size / 4 + off
@@ -125,7 +127,7 @@ DISCOVERING = [
     Count(by="g", max_groups=1),
     Sum("x", bounds=(0, 10), by="g", max_groups=1),
     Mean("x", bounds=(0, 10), by="g", max_groups=1),
-    Quantile("x", bounds=(0, 10), cells=4, by="g", max_groups=1),
+    Quantile("x", "0.5", bounds=(0, 10), bins=4, by="g", max_groups=1),
 ]
 
 
@@ -166,7 +168,7 @@ def test_discovery_needs_noise_that_ends_and_says_so_before_anything_is_asked(
 def test_given_groups_are_answered_all_and_no_others_in_order() -> None:
     people = table(unit=list(range(60)), g=["b", "a", "unasked"] * 20)
     keys = ["z", "b", "ä", "a", "B"]
-    answer = grouped(people, Count(by="g", max_groups=1, keys=keys))
+    answer = grouped(people, Count(by="g", max_groups=1, groups=keys))
     assert [key for key, _ in answer] == sorted(keys)
     truth = {"a": 20, "b": 20}
     for key, one in answer:
@@ -177,7 +179,7 @@ def test_missing_groups_have_noise_like_any_other() -> None:
     groups = 500
     people = table(unit=[1], g=[-1])
     drawn = errors(
-        grouped(people, Count(by="g", max_groups=1, keys=range(groups)), ln.Privacy("0.5")), 0
+        grouped(people, Count(by="g", max_groups=1, groups=range(groups)), ln.Privacy("0.5")), 0
     )
     a = math.exp(-0.5)
     zeros, share = sum(k == 0 for k in drawn), (1 - a) / (1 + a)
@@ -193,9 +195,9 @@ def test_a_group_that_an_engine_returns_twice_is_refused_if_it_is_asked_for(
     people = table(unit=[1], g=["a"])
     rows = [("a", 5), ("b", 7), ("b", 8)]
     monkeypatch.setattr("leastnoise.tables.execute.fetch", lambda *_: rows)
-    answer = grouped(people, Count(by="g", max_groups=1, keys=["a", "c"]))
+    answer = grouped(people, Count(by="g", max_groups=1, groups=["a", "c"]))
     assert list(answer.keys) == [("a",), ("c",)]
-    for question in (Count(by="g", max_groups=1, keys=["a", "b"]), Count(by="g", max_groups=1)):
+    for question in (Count(by="g", max_groups=1, groups=["a", "b"]), Count(by="g", max_groups=1)):
         with pytest.raises(ln.errors.QueryFailed, match="one row in a result, got several"):
             people.ask([question], privacy=ENDED)
 
@@ -209,9 +211,9 @@ def test_discovered_groups_are_in_order_whatever_that_of_the_rows() -> None:
 # -------------------------------------------------------------------------------------- workers
 
 
-def _said(people: Protected, pipe: int) -> None:
+def _said(people: ProtectedTable, pipe: int) -> None:
     """Write 40 numbers of wide noise to a pipe."""
-    answer = grouped(people, Count(by="g", max_groups=1, keys=range(40)), ln.Privacy("0.0001"))
+    answer = grouped(people, Count(by="g", max_groups=1, groups=range(40)), ln.Privacy("0.0001"))
     os.write(pipe, (" ".join(str(one.value) for one in answer.answers) + "\n").encode())
 
 

@@ -78,7 +78,9 @@ def quantile(
     return kind(cell, **(parts | changes))
 
 
-def grouped(answers: list[Any], keys: list[Any] | None = None, **changes: Any) -> GroupedAnswers:
+def grouped(
+    answers: list[Any], keys: list[Any] | None = None, **changes: Any
+) -> GroupedAnswers[Any]:
     """Return a table by one column, or by as many as a key has parts."""
     read = [key if isinstance(key, tuple) else (key,) for key in keys or range(len(answers))]
     names = tuple("abc"[: len(read[0])] if read else "a")
@@ -186,8 +188,8 @@ def test_a_mean_with_unbounded_noise_has_no_maximum_error() -> None:
     for changes in ({"count": Answer(30, ENDLESS)}, {"sum": Answer(0, ENDLESS)}):
         answer = mean(30, 0, **changes)
         assert answer.max_error == math.inf
-        assert [row["bound"] for row in grouped([answer]).rows()] == [None]
-        assert grouped([answer]).to_arrow().column("bound").to_pylist() == [None]
+        assert [row["max_error"] for row in grouped([answer]).rows()] == [None]
+        assert grouped([answer]).to_arrow().column("max_error").to_pylist() == [None]
         with pytest.raises(InvalidParameter, match="noise without a largest size"):
             answer.interval(1)
         assert ", no max error" in str(answer)
@@ -299,7 +301,7 @@ def test_printed_ranks_are_whole_rows_upward(whole: int, cells: int) -> None:
     assert f"rank error at most {rows} (95% confidence), no max error" in str(answer)
     table = str(grouped([answer], privacy=ln.Privacy(1))).splitlines()
     assert table[3].endswith(rows)
-    assert "Max error  none (at δ = 0 the noise is unbounded)" in table
+    assert "Max error  none (any bin can be selected)" in table
 
 
 def test_what_no_selection_can_have_found_is_refused() -> None:
@@ -567,7 +569,7 @@ def test_a_table_whose_answers_may_be_exact_says_so() -> None:
 SAME: dict[str, Any] = {"quantity": "count by region", "reused": None}
 
 KEYS = [("n", 1, False), ("s", 2, True), ('ü, "x"\n\ry', 3, True)]
-FRAMES: list[Callable[[GroupedAnswers], list[dict[str, Any]]]] = [
+FRAMES: list[Callable[[GroupedAnswers[Any]], list[dict[str, Any]]]] = [
     lambda table: table.to_arrow().to_pylist(),
     lambda table: table.to_pandas().to_dict("records"),
     lambda table: table.to_polars().to_dicts(),
@@ -578,7 +580,8 @@ FRAMES: list[Callable[[GroupedAnswers], list[dict[str, Any]]]] = [
 def test_whole_numbers_are_exported_exactly(read: Any) -> None:
     table = grouped([Answer(i, COUNT) for i in (-7, 0, 2**53 + 1)], KEYS)
     wanted = [
-        dict(zip("abc", key, strict=True)) | {"value": i, "low": i - 2, "high": i + 2, "bound": 2}
+        dict(zip("abc", key, strict=True))
+        | {"value": i, "low": i - 2, "high": i + 2, "max_error": 2}
         for key, i in zip(KEYS, (-7, 0, 2**53 + 1), strict=True)
     ]
     assert table.rows() == [row | SAME for row in wanted]
@@ -591,7 +594,7 @@ def test_numbers_beyond_64_bits_stay_exact(read: Any) -> None:
     table = grouped([Answer(2**63, WIDE), Answer(-(2**70), WIDE)])
     assert [int(row["value"]) for row in read(table)] == [2**63, -(2**70)]
     reach = int(WIDE.discretized.radius)
-    assert [int(row["bound"]) for row in read(table)] == [reach, reach]
+    assert [int(row["max_error"]) for row in read(table)] == [reach, reach]
     assert read(grouped([Answer(1, COUNT)], [2**80]))[0]["a"] == 2**80
     with pytest.raises(Unsupported, match="at most 38 digits"):
         read(grouped([Answer(1, BEYOND)]))
@@ -606,10 +609,10 @@ def test_what_is_exported_of_reals_holds_of_the_floats(read: Any, mechanism: Any
         low, high = answer.interval()
         assert row["value"] == float(answer)
         assert Fraction(row["low"]) <= low <= high <= Fraction(row["high"])
-        assert Fraction(row["bound"]) >= answer.max_error + abs(
+        assert Fraction(row["max_error"]) >= answer.max_error + abs(
             Fraction(row["value"]) - answer.value
         )
-        assert row["bound"] == pytest.approx(float(answer.max_error), rel=1e-6)
+        assert row["max_error"] == pytest.approx(float(answer.max_error), rel=1e-6)
         assert row["low"] == pytest.approx(float(low))
         assert row["high"] == pytest.approx(float(high))
 
@@ -627,7 +630,7 @@ def test_means_are_exported_with_both_parts(mechanisms: tuple[Any, Any]) -> None
         low, high = one.interval()
         expected = {"a": exact["a"], "value": one.value, "low": low, "high": high}
         assert exact == expected | {
-            "bound": None if one.max_error == math.inf else one.max_error,
+            "max_error": None if one.max_error == math.inf else one.max_error,
             "count": one.count.index,
             "sum_from_middle": one.sum.value,
             "middle": MIDDLE,
@@ -636,10 +639,12 @@ def test_means_are_exported_with_both_parts(mechanisms: tuple[Any, Any]) -> None
         assert row["value"] == float(one)
         assert Fraction(row["low"]) <= low <= high <= Fraction(row["high"])
         if one.max_error == math.inf:
-            assert row["bound"] is None
+            assert row["max_error"] is None
         else:
-            assert Fraction(row["bound"]) >= one.max_error + abs(Fraction(row["value"]) - one.value)
-            assert row["bound"] == pytest.approx(float(one.max_error))
+            assert Fraction(row["max_error"]) >= one.max_error + abs(
+                Fraction(row["value"]) - one.value
+            )
+            assert row["max_error"] == pytest.approx(float(one.max_error))
         assert type(row["count"]) is int
         assert type(row["sum_from_middle"]) is (int if total.integer else float)
         assert row["middle"] == 2.0
@@ -651,7 +656,7 @@ def test_quantiles_are_exported_with_their_cell_and_rank() -> None:
         (0, 4.375, 3.75, 5.0, 4.0, None, "count by region", None),
         (1, 0.625, 0.0, 1.25, 4.0, None, "count by region", None),
     ]
-    names = ["a", "value", "cell_low", "cell_high", "rank_error", "bound"]
+    names = ["a", "value", "cell_low", "cell_high", "rank_error", "max_error"]
     about = ["quantity", "reused"]
     assert table.to_arrow().column_names == [*names, *about]
     wide = grouped([quantile(3, ends=(2, 7)), quantile(0, ends=(0, 0))]).to_arrow()
@@ -695,12 +700,12 @@ def test_a_json_says_of_which_columns_its_confidence_is(
 
 def test_an_infinite_bound_is_null() -> None:
     table = grouped([Answer(5, ENDLESS)])
-    assert table.rows()[0]["bound"] is None
-    assert table.to_arrow().to_pylist()[0]["bound"] is None
-    assert table.to_polars()["bound"].to_list() == [None]
-    assert bool(table.to_pandas()["bound"].isna().all())
+    assert table.rows()[0]["max_error"] is None
+    assert table.to_arrow().to_pylist()[0]["max_error"] is None
+    assert table.to_polars()["max_error"].to_list() == [None]
+    assert bool(table.to_pandas()["max_error"].isna().all())
     laplace = ln.calibrate(ln.Privacy(1), sensitivity=1, family="laplace")
-    assert grouped([laplace.release(0.5)]).to_arrow().to_pylist()[0]["bound"] is None
+    assert grouped([laplace.release(0.5)]).to_arrow().to_pylist()[0]["max_error"] is None
 
 
 def test_dates_and_empty_tables_are_exported(tmp_path: Path) -> None:
@@ -712,12 +717,12 @@ def test_dates_and_empty_tables_are_exported(tmp_path: Path) -> None:
     lines = table.to_csv(tmp_path / "a.csv").read_bytes()
     assert lines == b"".join(
         [
-            b"a,value,low,high,bound,quantity,reused\r\n",
+            b"a,value,low,high,max_error,quantity,reused\r\n",
             b"2024-02-29,5,3,7,2,count by region,\r\n",
         ]
     )
     empty = grouped([])
-    names = ["a", "value", "low", "high", "bound", "quantity", "reused"]
+    names = ["a", "value", "low", "high", "max_error", "quantity", "reused"]
     assert empty.to_arrow().column_names == list(empty.to_pandas()) == empty.to_polars().columns
     assert empty.to_arrow().column_names == names
     assert json.loads(empty.to_json(tmp_path / "a.json").read_text())["rows"] == []
@@ -730,7 +735,7 @@ def test_a_column_that_is_called_like_a_figure_gets_another_name() -> None:
     assert key_names(["value", "value_key"], figures) == ["value_key_key", "value_key"]
     assert key_names(["LOW"], figures) == ["LOW_key"]
     table = grouped([Answer(1, COUNT)], ["n"], names=("value",))
-    shared = {"value": 1, "low": -1, "high": 3, "bound": 2} | SAME
+    shared = {"value": 1, "low": -1, "high": 3, "max_error": 2} | SAME
     assert table.rows() == [{"value_key": "n"} | shared]
     constant = grouped([Answer(1, COUNT)], ["n"], names=("Reused",))
     assert constant.rows() == [{"Reused_key": "n"} | shared]

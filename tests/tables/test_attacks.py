@@ -11,16 +11,16 @@ import leastnoise as ln
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.ledger import Unrecorded
-from leastnoise.tables import Count, Histogram, Protected, Question, Sum
+from leastnoise.tables import Count, Histogram, ProtectedTable, Query, Sum
 from leastnoise.tables.execute import make_batches, run
-from leastnoise.tables.queries.question import build_query
+from leastnoise.tables.queries.query import plan_query
 
 CANARY = "CANARY77"
 
 
-def true(people: Protected, question: Question) -> tuple[list[tuple[Any, ...]], int]:
+def true(people: ProtectedTable, question: Query) -> tuple[list[tuple[Any, ...]], int]:
     """Return the figures of a question before noise, and how much one unit may move them."""
-    asked = build_query(question, people.source, people.unit)
+    asked = plan_query(question, people.source, people.unit)
     (rows,) = run(people.source, make_batches([asked]))
     return rows, int(asked.numbers[-1].sensitivity)
 
@@ -36,7 +36,7 @@ def test_a_replaced_row_may_fall_out_of_a_filtered_table(duck: Any) -> None:
     sums, moved = [], 0
     for name in ("t", "t2"):
         table = duck.table(name)
-        people = protected(table.filter(table.age >= 18), neighbours="replace")
+        people = protected(table.filter(table.age >= 18), neighbors="replace")
         rows, moved = true(people, Sum("x", bounds=(100, 101)))
         sums.append(rows[0][0])
     assert abs(sums[0] - sums[1]) <= moved
@@ -97,7 +97,7 @@ def test_what_looks_at_its_own_row_alone_is_one(duck: Any) -> None:
     duck.raw_sql("CREATE TABLE r AS SELECT range AS u, 'a' AS g FROM range(9)")
     table = duck.table("r")
     chosen = table.filter(table.u > 3).mutate(h=table.g.upper(), s=table.u.cast("string"))
-    assert true(protected(chosen, unit="s"), Count(by="h", max_groups=1, keys=["A"]))[0] == [
+    assert true(protected(chosen, unit="s"), Count(by="h", max_groups=1, groups=["A"]))[0] == [
         ("A", 5)
     ]
 
@@ -151,8 +151,8 @@ def test_what_an_engine_cannot_be_asked_is_refused_before_the_charge(
     duck.raw_sql(f"CREATE TABLE k AS SELECT {2**64 - 1}::UBIGINT AS g")
     with ln.Ledger(tmp_path / "ledger", limit=Privacy(1)) as ledger:
         people = protected(duck.table("k"), ledger=ledger, name="k")
-        with pytest.raises(InvalidParameter, match="a key must be a whole number of 64 bits"):
-            people.count(by="g", max_groups=1, keys=[2**64 - 1], privacy=Privacy(1))
+        with pytest.raises(InvalidParameter, match="a group must be a 64-bit integer"):
+            people.count(by="g", max_groups=1, groups=[2**64 - 1], privacy=Privacy(1))
         assert ledger.left == Privacy(1)
 
 
@@ -173,7 +173,7 @@ def test_threads_wait_for_one_another(duck: Any) -> None:
 
 def test_rounding_adds_up_to_nothing_that_matters(duck: Any) -> None:
     duck.raw_sql("CREATE TABLE r AS SELECT 0.1::DOUBLE AS x FROM range(1000000)")
-    asked = build_query(
+    asked = plan_query(
         Sum("x", bounds=(0, 1)), (people := protected(duck.table("r"))).source, people.unit
     )
     (((total,),),) = run(people.source, make_batches([asked]))

@@ -14,7 +14,7 @@ import pytest
 
 import leastnoise as ln
 from leastnoise.errors import InvalidParameter, LeastnoiseError, QueryFailed, Unsupported
-from leastnoise.tables import Protected
+from leastnoise.tables import ProtectedTable
 from tests.support.table_sources import REGIONS, Row, duckdb_of, people, postgres_of, source_of
 
 PRICE = ln.Privacy("0.1", "1e-3")
@@ -72,24 +72,24 @@ def ears(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) ->
 
 
 @pytest.fixture
-def table(duck: Any) -> Protected:
+def table(duck: Any) -> ProtectedTable:
     return protected({"source": duckdb_of(canaries(), duck)})
 
 
-def protected(given: dict[str, Any], **more: Any) -> Protected:
+def protected(given: dict[str, Any], **more: Any) -> ProtectedTable:
     options: dict[str, Any] = {"unit": "person", "max_rows": 1, "ledger": ln.UNRECORDED}
     return ln.protect(**given, **options | more)
 
 
 # ---------------------------------------------------------------------- refused before it is asked
 
-REFUSED: dict[str, tuple[Callable[[Protected], object], str]] = {
+REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
     "missing column": (
         lambda t: t.sum("incme", bounds=(0, 1), privacy=PRICE),
         "a column of numbers must be a column of people, got 'incme'. Did you mean 'income'?",
     ),
     "missing group": (
-        lambda t: t.count(by="land", max_groups=1, keys=["a"], privacy=PRICE),
+        lambda t: t.count(by="land", max_groups=1, groups=["a"], privacy=PRICE),
         "a group must be a column of people, got 'land'. Look at the names of its columns.",
     ),
     "missing in where": (
@@ -102,12 +102,12 @@ REFUSED: dict[str, tuple[Callable[[Protected], object], str]] = {
     ),
     "groups of floats": (
         lambda t: t.count(by="income", max_groups=1, privacy=PRICE),
-        "a column to group by must hold whole numbers, texts, truth values or dates, "
+        "a column to group by must hold integers, strings, booleans or dates, "
         "got 'income', of kind real.",
     ),
     "wrong type of key": (
-        lambda t: t.count(by="region", max_groups=1, keys=[1], privacy=PRICE),
-        "got one of type int for 'region', a column of kind text. Write it that way",
+        lambda t: t.count(by="region", max_groups=1, groups=[1], privacy=PRICE),
+        "groups for 'region' must be of kind text, got one of type int.",
     ),
     "wrong type in where": (
         lambda t: t.count(where="region > 3", privacy=PRICE),
@@ -127,7 +127,7 @@ REFUSED: dict[str, tuple[Callable[[Protected], object], str]] = {
         "a bound must be",
     ),
     "one bound": (
-        lambda t: t.sum("income", bounds=7, privacy=PRICE),  # type: ignore[arg-type]
+        lambda t: t.sum("income", bounds=7, privacy=PRICE),
         "bounds must be two numbers, the lower first",
     ),
     "edges that fall": (
@@ -136,19 +136,19 @@ REFUSED: dict[str, tuple[Callable[[Protected], object], str]] = {
     ),
     "a share of all": (
         lambda t: t.quantile("age", 1, bounds=(0, 1), privacy=PRICE),
-        "the share of a quantile must be above 0 and below 1, got 1.",
+        "q must be above 0 and below 1, got 1.",
     ),
     "no groups": (
-        lambda t: t.count(by="region", max_groups=1, keys=[], privacy=PRICE),
-        "there must be at least one group to answer for, got an empty list of keys.",
+        lambda t: t.count(by="region", max_groups=1, groups=[], privacy=PRICE),
+        "groups must not be empty, got an empty list.",
     ),
     "a key twice": (
-        lambda t: t.count(by="region", max_groups=1, keys=["a", "b", "a"], privacy=PRICE),
-        "every key must be given once, got one twice. Leave one out.",
+        lambda t: t.count(by="region", max_groups=1, groups=["a", "b", "a"], privacy=PRICE),
+        "groups must be different, got one twice. Write each once.",
     ),
     "keys without by": (
-        lambda t: t.count(keys=["a"], privacy=PRICE),
-        "keys are the groups to answer for, got keys without by.",
+        lambda t: t.count(groups=["a"], privacy=PRICE),
+        "groups= needs a column to group by, got groups without by.",
     ),
     "a function": (
         lambda t: t.count(where="lower(region) = 'a'", privacy=PRICE),
@@ -163,19 +163,19 @@ REFUSED: dict[str, tuple[Callable[[Protected], object], str]] = {
         "where must be a condition such as",
     ),
     "no promise": (
-        lambda t: t.count(privacy=0.1),  # type: ignore[arg-type]
+        lambda t: t.count(privacy=0.1),
         "privacy must be a Privacy, got 0.1.",
     ),
     "no question": (
-        lambda t: t.ask([3], privacy=PRICE),  # type: ignore[list-item]
-        "a question must be a Count, Sum, Mean, Histogram or Quantile, got one of type int.",
+        lambda t: t.ask([3], privacy=PRICE),
+        "a query must be a Count, Sum, Mean, Histogram or Quantile, got an object of type int.",
     ),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_question_that_makes_no_sense_is_refused_in_constant_words(
-    case: str, table: Protected, ears: Ears, monkeypatch: pytest.MonkeyPatch
+    case: str, table: ProtectedTable, ears: Ears, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask, words = REFUSED[case]
     monkeypatch.setattr("leastnoise.tables.execute.fetch", None)  # the engine is not asked
@@ -188,12 +188,12 @@ def test_a_question_that_makes_no_sense_is_refused_in_constant_words(
     ("more", "words"),
     [
         ({"unit": "persn"}, "a unit must be a column of people, got 'persn'. Did you mean"),
-        ({"unit": "income"}, "the column of units must hold whole numbers, texts"),
-        ({"unit": 3}, "unit must be the name of a column, or None if every row is a unit, got 3"),
-        ({"max_rows": None}, "max_rows must say how many rows of a unit count in a group"),
+        ({"unit": "income"}, "the column of units must hold integers, strings"),
+        ({"unit": 3}, "or None if every row is a different person, got 3"),
+        ({"max_rows": None}, "max_rows must be given with a column of units"),
         ({"max_rows": 0}, "max_rows must be"),
-        ({"unit": None, "max_rows": 2}, "where every row is a unit, one row of it counts"),
-        ({"neighbours": "both"}, "neighbours must be one of add_remove, replace"),
+        ({"unit": None, "max_rows": 2}, "max_rows must be 1 if every row is a unit, got 2"),
+        ({"neighbors": "both"}, "neighbors must be 'add_remove' or 'replace'"),
         ({"ledger": "people.ledger"}, "ledger must be a Ledger, or UNRECORDED to go without"),
         ({"table": "people"}, "table= must come with a connection string"),
     ],
@@ -217,18 +217,18 @@ def test_other_engines_are_unsupported(ears: Ears) -> None:
 # ------------------------------------------------------------------------ tables of nobody, of one
 
 
-def questions(t: Protected) -> Iterator[Any]:
+def questions(t: ProtectedTable) -> Iterator[Any]:
     """Ask each kind of question."""
     pure = ln.Privacy("0.1")
     yield t.count(privacy=PRICE)
     yield t.count(by="region", max_groups=1, privacy=PRICE)
     yield t.count(
-        by="region", max_groups=1, keys=["north", "south"], where="age > 3", privacy=PRICE
+        by="region", max_groups=1, groups=["north", "south"], where="age > 3", privacy=PRICE
     )
     yield t.sum("income", bounds=(0, 10), privacy=pure)
     yield t.mean("income", bounds=(0, 10), privacy=pure)
     yield t.histogram("age", edges=[0, 18, 65], max_groups=1, privacy=PRICE)
-    yield t.median("income", bounds=(0, 10), cells=4, privacy=pure)
+    yield t.median("income", bounds=(0, 10), bins=4, privacy=pure)
 
 
 @pytest.mark.parametrize("size", [0, 1])
@@ -253,7 +253,7 @@ def test_a_table_of_nobody_or_of_one_is_answered_like_any_other(
         assert [len(answers[place]) for place in (2, 5)] == [2, 2]
 
 
-def test_nothing_that_is_shown_quotes_a_record(table: Protected, ears: Ears) -> None:
+def test_nothing_that_is_shown_quotes_a_record(table: ProtectedTable, ears: Ears) -> None:
     explained = table.explain(ln.Count(by="region", max_groups=1, where="age > 3"), privacy=PRICE)
     shown = [table, table.source, table.unit, explained, explained.prepared, explained.to_dict()]
     text = "".join(f"{one}{one!r}" for one in [*shown, *questions(table)])
@@ -266,7 +266,7 @@ def test_a_million_groups_are_answered_and_as_many_keys() -> None:
     rows = pa.table({"person": range(size), "g": range(size)})
     many = protected({"source": rows})
     assert len(many.count(by="g", max_groups=1, privacy=PRICE)) == 0  # each is of one unit alone
-    answer = many.count(by="g", max_groups=1, keys=range(size), privacy=PRICE)
+    answer = many.count(by="g", max_groups=1, groups=range(size), privacy=PRICE)
     assert len(answer) == size
     assert all(abs(one.value - 1) <= one.max_error for one in answer.answers[:100])
 
@@ -361,13 +361,13 @@ def test_whatever_one_row_holds_both_neighbours_are_answered(
                 ln.Count(
                     by=["region", "day"],
                     max_groups=1,
-                    keys=[("north", _day(kind)), ("", _day(kind))],
+                    groups=[("north", _day(kind)), ("", _day(kind))],
                 ),
                 ln.Sum("income", bounds=(-1, 1)),
                 ln.Sum("age", bounds=(1 << 31, 1 << 53)),
-                ln.Mean("hours", bounds=(-1, 1), by="region", max_groups=1, keys=["north"]),
+                ln.Mean("hours", bounds=(-1, 1), by="region", max_groups=1, groups=["north"]),
                 ln.Histogram("income", edges=[-1, 0, 1], max_groups=1),
-                ln.Quantile("age", bounds=(0, 1), cells=2),
+                ln.Quantile("age", "0.5", bounds=(0, 1), bins=2),
             ],
             privacy=ln.Privacy("0.1"),
         )

@@ -17,7 +17,7 @@ from leastnoise import UNRECORDED, Count, Privacy, protect
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE, Contribution, Selection
 from leastnoise.tables.execute import run
-from leastnoise.tables.queries.query import Unit
+from leastnoise.tables.queries.planned_query import Unit
 from leastnoise.tables.release import prepare
 from tests.support.small_tables import (
     CASES,
@@ -272,7 +272,7 @@ def test_ranks_reach_what_is_declared(part: int, whole: int, counted: int) -> No
 
 @pytest.mark.parametrize(
     ("rows", "neighbours", "message"),
-    [(0, REPLACE, "max_rows must be an integer of at least 1"), (1, "both", "neighbours must")],
+    [(0, REPLACE, "max_rows must be an integer of at least 1"), (1, "both", "neighbors must")],
 )
 def test_a_unit_without_a_sensitivity_is_refused(rows: int, neighbours: str, message: str) -> None:
     with pytest.raises(InvalidParameter, match=message):
@@ -438,7 +438,7 @@ def _chosen_groups(source: Any) -> list[Any]:
     table = protect(source, unit="u", max_rows=1, ledger=UNRECORDED)
     discovered = Count(by=("g", "h"), max_groups=1)
     keys = [(g, h) for g in ("a", "b" * 2_000) for h in ("a", "b")][1:]
-    given = Count(by=("g", "h"), keys=keys, max_groups=1)
+    given = Count(by=("g", "h"), groups=keys, max_groups=1)
     prepared = prepare([discovered, given], table.source, table.unit, Privacy(1, "1e-6"))
     return [sorted(rows) for rows in run(table.source, prepared.batches)]
 

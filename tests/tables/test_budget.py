@@ -7,16 +7,16 @@ import pyarrow as pa
 import pytest
 
 import leastnoise as ln
-from leastnoise.tables import Count, Mean, Quantile, Question, Sum
+from leastnoise.tables import Count, Mean, Quantile, Query, Sum
 
 
-def shares(question: Question, neighbours: str) -> list[Fraction]:
+def shares(question: Query, neighbours: str) -> list[Fraction]:
     """Return the ε of each number that is released for one group, out of ε = 1 and δ = 0."""
     people = ln.protect(
         pa.table({"unit": [1, 2], "g": ["a", "b"], "x": [0.5, 1.5]}),
         unit="unit",
         max_rows=1,
-        neighbours=neighbours,
+        neighbors=neighbours,
         ledger=ln.UNRECORDED,
     )
     answers: Any = people.ask([question], privacy=ln.Privacy(1))[0]
@@ -31,11 +31,16 @@ def shares(question: Question, neighbours: str) -> list[Fraction]:
 @pytest.mark.parametrize(
     ("question", "moved"),
     [
-        *((Count(by="g", keys=["a", "b"], max_groups=groups), groups) for groups in (1, 3, 100)),
-        (Sum("x", bounds=(0, 2), by="g", keys=["a", "b"], max_groups=3), 3),
-        (Mean("x", bounds=(0, 2), by="g", keys=["a", "b"], max_groups=3), 3),
-        (Quantile("x", bounds=(0, 2), cells=16, by="g", max_groups=1, keys=["a", "b"]), 1),
-        (Quantile("x", bounds=(0, 2), interval="0.9", by="g", max_groups=1, keys=["a", "b"]), 3),
+        *((Count(by="g", groups=["a", "b"], max_groups=groups), groups) for groups in (1, 3, 100)),
+        (Sum("x", bounds=(0, 2), by="g", groups=["a", "b"], max_groups=3), 3),
+        (Mean("x", bounds=(0, 2), by="g", groups=["a", "b"], max_groups=3), 3),
+        (Quantile("x", "0.5", bounds=(0, 2), bins=16, by="g", max_groups=1, groups=["a", "b"]), 1),
+        (
+            Quantile(
+                "x", "0.5", bounds=(0, 2), interval="0.9", by="g", max_groups=1, groups=["a", "b"]
+            ),
+            3,
+        ),
     ],
     ids=[
         "count in 1",
@@ -48,7 +53,7 @@ def shares(question: Question, neighbours: str) -> list[Fraction]:
     ],
 )
 def test_what_one_unit_can_move_adds_up_to_the_guarantee(
-    question: Question, moved: int, neighbours: str, times: int
+    question: Query, moved: int, neighbours: str, times: int
 ) -> None:
     """A unit is in so many groups, or leaves as many as it enters; at δ = 0, ε adds up."""
     total = times * moved * sum(shares(question, neighbours))

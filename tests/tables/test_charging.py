@@ -12,7 +12,7 @@ import pytest
 
 import leastnoise as ln
 from leastnoise.errors import BudgetExceeded, InvalidParameter, QueryFailed
-from leastnoise.tables import Count, GroupedAnswers, Protected, Sum
+from leastnoise.tables import Count, GroupedAnswers, ProtectedTable, Sum
 from leastnoise.tables.sources import fetch
 from tests.support.processes import forked, killed, waited
 
@@ -29,11 +29,11 @@ def ledger(tmp_path: Path) -> Iterator[ln.Ledger]:
 
 
 @pytest.fixture
-def people(ledger: ln.Ledger) -> Protected:
+def people(ledger: ln.Ledger) -> ProtectedTable:
     return protected(ledger)
 
 
-def protected(ledger: Any, **more: Any) -> Protected:
+def protected(ledger: Any, **more: Any) -> ProtectedTable:
     options: dict[str, Any] = {"unit": "unit", "max_rows": 1, "name": "people"} | more
     return ln.protect(pa.table(COLUMNS), ledger=ledger, **options)
 
@@ -64,7 +64,7 @@ def failing(source: Any, expression: Any) -> Any:
 # -------------------------------------------------------------------------- charged, then asked
 
 
-def test_it_is_charged_before_the_engine_is_asked(people: Protected, engine: Engine) -> None:
+def test_it_is_charged_before_the_engine_is_asked(people: ProtectedTable, engine: Engine) -> None:
     answer = people.count(privacy=PRICE)
     assert (engine.calls, engine.spent) == (1, [PRICE])
     assert answer.receipt is not None
@@ -72,7 +72,7 @@ def test_it_is_charged_before_the_engine_is_asked(people: Protected, engine: Eng
 
 
 def test_when_the_engine_fails_the_charge_stands_and_is_answered_later(
-    people: Protected, ledger: ln.Ledger, monkeypatch: pytest.MonkeyPatch
+    people: ProtectedTable, ledger: ln.Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr("leastnoise.tables.execute.fetch", failing)
@@ -88,7 +88,7 @@ def test_when_the_engine_fails_the_charge_stands_and_is_answered_later(
 
 
 def test_what_the_ledger_has_not_left_is_refused_before_the_engine_is_asked(
-    people: Protected, ledger: ln.Ledger, engine: Engine
+    people: ProtectedTable, ledger: ln.Ledger, engine: Engine
 ) -> None:
     with pytest.raises(BudgetExceeded, match=r"left"):
         people.count(privacy=ln.Privacy(2))
@@ -101,7 +101,7 @@ def test_what_the_ledger_has_not_left_is_refused_before_the_engine_is_asked(
         lambda people: people.count(by="nowhere", max_groups=1, privacy=PRICE),
         lambda people: people.sum("x", bounds=(1, 0), privacy=PRICE),
         lambda people: people.count(where="x >", privacy=PRICE),
-        lambda people: people.count(by="g", max_groups=1, keys=["a", "a"], privacy=PRICE),
+        lambda people: people.count(by="g", max_groups=1, groups=["a", "a"], privacy=PRICE),
         lambda people: people.count(
             by="g", max_groups=1, privacy=ln.Privacy("0.1")
         ),  # to be discovered
@@ -110,9 +110,12 @@ def test_what_the_ledger_has_not_left_is_refused_before_the_engine_is_asked(
     ],
 )
 def test_what_makes_no_sense_is_neither_charged_nor_asked(
-    ask: Callable[[Protected], object], people: Protected, ledger: ln.Ledger, engine: Engine
+    ask: Callable[[ProtectedTable], object],
+    people: ProtectedTable,
+    ledger: ln.Ledger,
+    engine: Engine,
 ) -> None:
-    with pytest.raises(InvalidParameter, match=r"must|can be|only"):
+    with pytest.raises(InvalidParameter, match=r"must|can be|only|requires"):
         ask(people)
     assert (engine.calls, ledger.spent) == (0, ln.Privacy(0, 0))
 
@@ -121,12 +124,14 @@ def test_what_makes_no_sense_is_neither_charged_nor_asked(
 
 
 def test_the_same_question_is_free_and_has_the_same_answer(
-    people: Protected, ledger: ln.Ledger, engine: Engine
+    people: ProtectedTable, ledger: ln.Ledger, engine: Engine
 ) -> None:
-    question = Count(by="g", max_groups=1, keys=["a", "b", "c"], where="x < 9")
+    question = Count(by="g", max_groups=1, groups=["a", "b", "c"], where="x < 9")
     first, *others = (people.ask([question], privacy=PRICE)[0] for _ in range(3))
     assert isinstance(first, GroupedAnswers)
-    same = people.count(by=["g"], max_groups=1, keys=("c", "b", "a"), where="x<9.0", privacy=PRICE)
+    same = people.count(
+        by=["g"], max_groups=1, groups=("c", "b", "a"), where="x<9.0", privacy=PRICE
+    )
     assert (engine.calls, ledger.spent) == (1, PRICE)
     for one in (*others, same):
         assert isinstance(one, GroupedAnswers)
@@ -140,7 +145,7 @@ def test_the_same_question_is_free_and_has_the_same_answer(
     assert engine.calls == 1
 
 
-def test_fresh_charges_and_draws_again(people: Protected, ledger: ln.Ledger) -> None:
+def test_fresh_charges_and_draws_again(people: ProtectedTable, ledger: ln.Ledger) -> None:
     people.count(privacy=PRICE)
     people.count(privacy=PRICE, fresh=True)
     assert ledger.spent == ln.Privacy("0.2", "2e-6")
@@ -154,20 +159,20 @@ def test_every_part_of_a_question_is_part_of_its_key(ledger: ln.Ledger) -> None:
         (people, Count(), ln.Privacy("0.2")),
         (people, Count(where="x < 3"), PURE),
         (people, Count(where="x < 4"), PURE),
-        (people, Count(by="g", max_groups=1, keys=["a"]), PURE),
-        (people, Count(by="g", keys=["b"]), PURE),
-        (people, Count(by="g", keys=["a"], max_groups=2), PURE),
+        (people, Count(by="g", max_groups=1, groups=["a"]), PURE),
+        (people, Count(by="g", groups=["b"]), PURE),
+        (people, Count(by="g", groups=["a"], max_groups=2), PURE),
         (people, Sum("x", bounds=(0, 1)), PURE),
         (people, Sum("x", bounds=(0, 2)), PURE),
         (people, Sum("unit", bounds=(0, 1)), PURE),
         (people, ln.Mean("x", bounds=(0, 1)), PURE),
         (people, ln.Histogram("x", edges=[0, 1], max_groups=1), PURE),
         (people, ln.Histogram("x", edges=[0, 2], max_groups=1), PURE),
-        (people, ln.Quantile("x", bounds=(0, 1), cells=2), PURE),
-        (people, ln.Quantile("x", bounds=(0, 1), cells=4), PURE),
-        (people, ln.Quantile("x", "0.4", bounds=(0, 1), cells=2), PURE),
+        (people, ln.Quantile("x", "0.5", bounds=(0, 1), bins=2), PURE),
+        (people, ln.Quantile("x", "0.5", bounds=(0, 1), bins=4), PURE),
+        (people, ln.Quantile("x", "0.4", bounds=(0, 1), bins=2), PURE),
         (protected(ledger, max_rows=2), Count(), PURE),
-        (protected(ledger, neighbours="replace"), Count(), PURE),
+        (protected(ledger, neighbors="replace"), Count(), PURE),
         (protected(ledger, unit="g"), Count(), PURE),
         (protected(ledger, unit=None, max_rows=None), Count(), PURE),
         (protected(ledger, name="others"), Count(), PURE),
@@ -183,15 +188,15 @@ def test_every_part_of_a_question_is_part_of_its_key(ledger: ln.Ledger) -> None:
     assert both not in keys
 
 
-def test_a_key_stands_for_one_question(people: Protected, ledger: ln.Ledger) -> None:
+def test_a_key_stands_for_one_question(people: ProtectedTable, ledger: ln.Ledger) -> None:
     people.count(privacy=PRICE, key="how many")
     with pytest.raises(InvalidParameter, match="another question"):
         people.count(where="x < 3", privacy=PRICE, key="how many")
     assert ledger.spent == PRICE
 
 
-def test_questions_asked_together_are_one_entry(people: Protected, ledger: ln.Ledger) -> None:
-    asked = [Count(), Sum("x", bounds=(0, 4)), Count(by="g", max_groups=1, keys=["a", "b"])]
+def test_questions_asked_together_are_one_entry(people: ProtectedTable, ledger: ln.Ledger) -> None:
+    asked = [Count(), Sum("x", bounds=(0, 4)), Count(by="g", max_groups=1, groups=["a", "b"])]
     first = people.ask(asked, privacy=PURE, key="three")
     assert len(ledger.releases) == 1
     spent = ledger.spent
@@ -211,7 +216,7 @@ def _values(answer: Any) -> Any:
 def test_an_unrecorded_answer_says_so() -> None:
     people = protected(ln.UNRECORDED)
     one = people.count(privacy=PRICE)
-    many = people.count(by="g", max_groups=1, keys=["a"], privacy=PRICE)
+    many = people.count(by="g", max_groups=1, groups=["a"], privacy=PRICE)
     assert (one.receipt, many.receipt) == (None, None)
     assert "; not recorded\n" in str(one)
     assert "Budget     not recorded" in str(many)

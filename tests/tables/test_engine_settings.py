@@ -14,7 +14,7 @@ import pytest
 import leastnoise as ln
 from leastnoise import UNRECORDED, Count, Privacy
 from leastnoise.errors import Unsupported
-from leastnoise.tables import Protected
+from leastnoise.tables import ProtectedTable
 from leastnoise.tables.execute import run
 from leastnoise.tables.release import prepare
 
@@ -22,19 +22,19 @@ TEXTS = ["\\", "a\\b", "a\\\\b", "x\\", "\\'", "it's", "''", 'q"', "${spark.app.
 TEXTS += ["é", "leastnoise-tests", "%s", "\\u0041", "$${x}", "plain"]
 
 
-def count(table: Protected, *queries: Any) -> list[Any]:
+def count(table: ProtectedTable, *queries: Any) -> list[Any]:
     prepared = prepare(list(queries), table.source, table.unit, Privacy(1, "1e-6"))
     return run(table.source, prepared.batches)
 
 
-def check_all_texts(table: Protected) -> None:
+def check_all_texts(table: ProtectedTable) -> None:
     """Every text is in one row, and each way to name it finds this row alone."""
     escaped = [text.replace("'", "''") for text in TEXTS]
     conditions = [f"n = '{text}'" for text in escaped] + [f"n in ('{t}', 'no')" for t in escaped]
     queries = [Count(where=condition) for condition in conditions]
     assert count(table, *queries) == [[(1,)]] * len(queries)
-    keyed = Count(by="n", keys=TEXTS, max_groups=1)
-    paired = Count(by=("n", "m"), keys=[(text, text) for text in TEXTS], max_groups=1)
+    keyed = Count(by="n", groups=TEXTS, max_groups=1)
+    paired = Count(by=("n", "m"), groups=[(text, text) for text in TEXTS], max_groups=1)
     one, two = count(table, keyed, paired)
     assert sorted(one) == sorted((text, 1) for text in TEXTS)
     assert sorted(two) == sorted((text, text, 1) for text in TEXTS)
@@ -69,7 +69,7 @@ def test_strings_are_themselves_under_settings_of_a_role(setting: str, pg_addres
     assert table.source.kinds == {"u": "integer", "n": "text", "m": "text"}
     check_all_texts(table)
     injected = Count(where=f"n in ('\\', '{REST}')")
-    keyed = Count(by="n", keys=["\\", REST], max_groups=1)
+    keyed = Count(by="n", groups=["\\", REST], max_groups=1)
     assert count(table, injected, keyed) == [[(1,)], [("\\", 1)]]
 
 

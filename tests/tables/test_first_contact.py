@@ -124,7 +124,7 @@ def test_closing_closes_the_engine_of_files_and_frames(tmp_path: Path) -> None:
             engine.con.execute("SELECT 1")
         with pytest.raises(duckdb.ConnectionException, match="closed"):
             engine.con.execute("SELECT 1")
-        with pytest.raises(InvalidParameter, match="one that was closed"):
+        with pytest.raises(InvalidParameter, match="This protected table is closed"):
             table.count(privacy=ln.Privacy(1))
         table.close()  # a second time: nothing happens
 

@@ -247,7 +247,7 @@ def test_a_column_that_is_not_read_is_rejected_where_it_is_used() -> None:
     frame = pd.DataFrame({"c": pd.Categorical(pd.Index(["a", 1], dtype=object)), "n": [1, 2]})
     people = protect(frame, unit=None, ledger=UNRECORDED)
     with pytest.raises(InvalidParameter, match="'c'"):
-        people.count(by="c", keys=["a"], privacy=Privacy(1))
+        people.count(by="c", groups=["a"], privacy=Privacy(1))
     assert people.count(where="n = 1", privacy=Privacy(1)) is not None
 
 

@@ -23,7 +23,7 @@ from click.testing import CliRunner
 import leastnoise as ln
 from leastnoise.cli import main
 from leastnoise.errors import InvalidParameter
-from leastnoise.tables import Protected
+from leastnoise.tables import ProtectedTable
 from leastnoise.tables.sources.place import table_place
 
 SOME = ln.Privacy("0.5", "1e-6")
@@ -47,7 +47,7 @@ def written(path: Path, rows: int) -> Path:
     return path
 
 
-def protected(source: object, ledger: Any, **how: Any) -> Protected:
+def protected(source: object, ledger: Any, **how: Any) -> ProtectedTable:
     return ln.protect(source, unit=None, ledger=ledger, **how)
 
 

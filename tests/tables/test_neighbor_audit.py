@@ -64,8 +64,8 @@ def audit(
 ) -> float:
     """Return the ε that two neighbouring tables prove, at a δ."""
     keys = range(size)
-    question = Count(by="g", max_groups=1, keys=keys) if kind == "count" else Sum(
-        "x", bounds=(0, 4), by="g", max_groups=1, keys=keys
+    question = Count(by="g", max_groups=1, groups=keys) if kind == "count" else Sum(
+        "x", bounds=(0, 4), by="g", max_groups=1, groups=keys
     )  # fmt: skip
     moved = 1 if kind == "count" else 4
     near, far = (released(size, units, question, asked, **how) for units in (1, 2))

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import leastnoise as ln
-from leastnoise.tables import Count, Histogram, Mean, Protected, Quantile, Sum
+from leastnoise.tables import Count, Histogram, Mean, ProtectedTable, Quantile, Sum
 from leastnoise.tables.execute import make_batches, run
-from leastnoise.tables.queries.query import Query
-from leastnoise.tables.queries.question import build_query
+from leastnoise.tables.queries.planned_query import PlannedQuery
+from leastnoise.tables.queries.query import plan_query
 from leastnoise.tables.sources import fetch
 from tests.support.reference_answers import Figures, Row, figures, number
 from tests.support.table_sources import WHOLE, duckdb_of, people, source_of, spark_of, written
@@ -72,25 +72,25 @@ def asked(*, text: bool) -> Iterator[Asked]:
         (Count(), everything),
         (Count(where=GROWN), grown),
         (Count(by="region", max_groups=1), everything),
-        (Count(by=["region", "grade"], keys=pairs, max_groups=2), everything),
+        (Count(by=["region", "grade"], groups=pairs, max_groups=2), everything),
         (Count(by="day", where=USUAL, max_groups=2), usual),
         (Count(by=["employed", "region"], max_groups=1), everything),
         (Sum("income", bounds=(-100, "1000.25")), everything),
-        (Sum("hours", bounds=(-2, 60), by="region", max_groups=1, keys=regions), everything),
-        (Sum("hours", bounds=(3, 40), by="day", keys=days, where=BUSY, max_groups=1), busy),
+        (Sum("hours", bounds=(-2, 60), by="region", max_groups=1, groups=regions), everything),
+        (Sum("hours", bounds=(3, 40), by="day", groups=days, where=BUSY, max_groups=1), busy),
         (Sum("wage", bounds=(-1, 500), by="grade", max_groups=2), everything),
         (Sum("employed", bounds=(0, 1), by="region", max_groups=1), everything),
         (Sum("age", bounds=(-90, -10), where=USUAL), usual),
         (Mean("income", bounds=(-100, 1000), by="region", max_groups=1), everything),
         (Mean("hours", bounds=(0, 60), where=GROWN), grown),
         (Mean("wage", bounds=("0.1", "700.7"), by="grade", max_groups=1,
-              keys=keys(1, 3, 9)), everything),
+              groups=keys(1, 3, 9)), everything),
         (Histogram("age", edges=[0, 18, 65, 120], max_groups=1), everything),
-        (Histogram("income", edges=[-50, 0, "0.5", 500], by="region", keys=regions,
+        (Histogram("income", edges=[-50, 0, "0.5", 500], by="region", groups=regions,
                    max_groups=3, where=GROWN), grown),
-        (Quantile("income", "0.25", bounds=(-100, 1000), cells=7), everything),
-        (Quantile("hours", "0.9", bounds=(0, 60), cells=60, by="region", max_groups=1), everything),
-        (Quantile("wage", bounds=(0, 500), cells=10, by=["region", "grade"], keys=pairs,
+        (Quantile("income", "0.25", bounds=(-100, 1000), bins=7), everything),
+        (Quantile("hours", "0.9", bounds=(0, 60), bins=60, by="region", max_groups=1), everything),
+        (Quantile("wage", "0.5", bounds=(0, 500), bins=10, by=["region", "grade"], groups=pairs,
                   max_groups=1, where=USUAL), usual),
     ]  # fmt: skip
     for question, kept in one:
@@ -100,15 +100,15 @@ def asked(*, text: bool) -> Iterator[Asked]:
 _UNITS: tuple[tuple[str | None, int], ...] = ((None, 1), ("person", 1), ("person", 3), ("name", 2))
 
 
-def protected(given: dict[str, Any], unit: str | None, rows: int) -> Protected:
+def protected(given: dict[str, Any], unit: str | None, rows: int) -> ProtectedTable:
     return ln.protect(
         **given, unit=unit, max_rows=None if unit is None else rows, ledger=ln.UNRECORDED
     )
 
 
-def true_figures(table: Protected, question: Any) -> tuple[Query, Figures]:
+def true_figures(table: ProtectedTable, question: Any) -> tuple[PlannedQuery, Figures]:
     """Ask the engine; return what it says before noise, by group."""
-    made = build_query(question, table.source, table.unit)
+    made = plan_query(question, table.source, table.unit)
     keys = len(made.selection.by)
     rows = fetch(table.source, make_batches([made])[0].expression)
     result = {row[:keys]: row[keys:] for row in rows}
@@ -119,7 +119,7 @@ def true_figures(table: Protected, question: Any) -> tuple[Query, Figures]:
 
 def expected(
     rows: list[Row],
-    made: Query,
+    made: PlannedQuery,
     unit: tuple[str | None, int],
     kept: Callable[[Row], bool] = everything,
     *,
@@ -128,11 +128,11 @@ def expected(
     """Return what the rules make of rows."""
     return figures(
         rows,
-        made.question,
+        made.query,
         unit=unit[0],
         max_rows=unit[1],
         salt=made.selection.salt,
-        whole=not text and getattr(made.question, "column", None) in WHOLE,
+        whole=not text and getattr(made.query, "column", None) in WHOLE,
         kept=kept,
     )
 
@@ -163,10 +163,10 @@ def test_questions_asked_together_give_the_same_integers_as_alone(duck: Any) -> 
         Sum("income", bounds=(0, 1), by="region", max_groups=1),
         Sum("age", bounds=(0, 120)),
     ]
-    made = [build_query(question, table.source, table.unit) for question in questions]
+    made = [plan_query(question, table.source, table.unit) for question in questions]
     for one, rows in zip(made, run(table.source, make_batches(made)), strict=True):
         assert sorted(rows) == sorted(fetch(table.source, make_batches([one])[0].expression)), (
-            one.question.title
+            one.query.title
         )
 
 
@@ -174,17 +174,17 @@ def test_a_sum_fits_its_count_and_other_questions_choose_other_groups(duck: Any)
     table = protected({"source": duckdb_of(people(), duck)}, "person", 1)
 
     def salt(question: Any) -> str:
-        return build_query(question, table.source, table.unit).selection.salt
+        return plan_query(question, table.source, table.unit).selection.salt
 
     same = [Count(by="region", max_groups=1), Sum("age", bounds=(0, 9), by="region", max_groups=1)]
     other = [
         Count(by="region", max_groups=1, where="age > 3"),
         Count(by="region", max_groups=2),
         Count(by="grade", max_groups=1),
-        Count(by="region", max_groups=1, keys=["north"]),
+        Count(by="region", max_groups=1, groups=["north"]),
         Mean("age", bounds=(0, 9), by="region", max_groups=1),
         Mean("grade", bounds=(0, 9), by="region", max_groups=1),
-        Quantile("age", bounds=(0, 9), by="region", max_groups=1),
+        Quantile("age", "0.5", bounds=(0, 9), by="region", max_groups=1),
         Histogram("age", edges=[0, 9], max_groups=1),
     ]
     known = [
@@ -201,7 +201,7 @@ def test_more_keys_than_are_written_into_a_query(duck: Any) -> None:
     """What is not among them is left out of the answer, wherever it was left out."""
     rows = people()
     table = protected({"source": duckdb_of(rows, duck)}, None, 1)
-    question = Count(by="grade", max_groups=1, keys=[1, 3, *range(100, 1200)])
+    question = Count(by="grade", max_groups=1, groups=[1, 3, *range(100, 1200)])
     answer = table.ask([question], privacy=ln.Privacy(200))[0]
     assert isinstance(answer, ln.tables.GroupedAnswers)
     wanted = {grade: sum(row["grade"] == grade for row in rows) for grade in (1, 3)}
@@ -219,7 +219,7 @@ def test_any_order_of_rows_and_any_number_of_threads_give_one_integer(duck: Any)
         question for unit, counted, question, kept in asked(text=False)
         if kept is everything and (unit, counted) == ("person", 3)
     ][2::3]  # fmt: skip
-    made = [build_query(question, table.source, table.unit) for question in some]
+    made = [plan_query(question, table.source, table.unit) for question in some]
     wanted = [expected(rows, one, ("person", 2)) for one in made]
     try:
         for threads in (1, 2, 4):
@@ -232,7 +232,7 @@ def test_any_order_of_rows_and_any_number_of_threads_give_one_integer(duck: Any)
                     row[:keys]: row[keys:]
                     for row in fetch(table.source, make_batches([one])[0].expression)
                 }
-                assert got == figure, (threads, one.question.title)
+                assert got == figure, (threads, one.query.title)
     finally:
         duck.con.execute("RESET threads")
 

@@ -1,48 +1,68 @@
-"""What the registration gives, and what type checkers read, are the same."""
+"""The registration and the typed methods of the built-in queries describe the same methods."""
 
-import ast
 import inspect
-from pathlib import Path
+from typing import Any, get_overloads, get_type_hints
 
 import pytest
 
 import leastnoise as ln
 from leastnoise import tables
 from leastnoise.cli import main
-from leastnoise.tables import QUERIES, Protected, protected, registration
+from leastnoise.tables import QUERIES, GroupedAnswers, ProtectedTable
+from leastnoise.tables.methods import BuiltInQueries
 
 
-def declared() -> dict[str, ast.FunctionDef]:
-    """Return the methods of Protected that only type checkers see."""
-    tree = ast.parse(Path(protected.__file__).read_text(encoding="utf-8"))
-    (kind,) = (
-        one for one in tree.body if isinstance(one, ast.ClassDef) and one.name == "Protected"
-    )
-    (block,) = (one for one in kind.body if isinstance(one, ast.If))
-    return {one.name: one for one in block.body if isinstance(one, ast.FunctionDef)}
-
-
-def test_type_checkers_know_every_method_and_no_other() -> None:
-    assert declared().keys() == QUERIES.keys()
+def test_every_built_in_query_has_a_typed_method_and_no_other_has() -> None:
+    methods = {name for name in vars(BuiltInQueries) if not name.startswith("_")}
+    assert methods == QUERIES.keys()
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_type_checkers_read_the_arguments_and_the_docstring_of_a_method(name: str) -> None:
-    method, written = getattr(Protected, name), declared()[name]
-    assert method.__doc__ == ast.get_docstring(written)
-    parameters = inspect.signature(method).parameters
-    shared = registration.Shared
-    own = {each: one for each, one in parameters.items() if each not in shared.__annotations__}
-    places = [one.arg for one in written.args.args]
-    assert places == [each for each, one in own.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
-    assert [one.arg for one in written.args.kwonlyargs] == list(own)[len(places) :]
-    defaults = [one and ast.literal_eval(one) for one in written.args.kw_defaults]
-    empty = inspect.Parameter.empty
-    assert defaults == [
-        None if own[one.arg].default is empty else own[one.arg].default
-        for one in written.args.kwonlyargs
-    ]
-    assert shared.__annotations__.keys() == parameters.keys() - own.keys()
+def test_a_typed_method_has_the_signature_of_its_registration(name: str) -> None:
+    """Names, order, kinds, defaults and types."""
+    found = inspect.signature(getattr(ProtectedTable, name)).parameters
+    assert found == QUERIES[name].signature.parameters
+
+
+@pytest.mark.parametrize("name", [name for name in QUERIES if name != "histogram"])
+def test_overloads_take_the_same_arguments_and_by_decides_what_they_return(name: str) -> None:
+    parameters = inspect.signature(getattr(ProtectedTable, name)).parameters
+    taken: set[str] = set()
+    for overload in get_overloads(inspect.unwrap(getattr(ProtectedTable, name))):
+        signature = inspect.signature(overload)
+        grouped = getattr(signature.return_annotation, "__origin__", None) is GroupedAnswers
+        assert ("by" in signature.parameters) is grouped
+        assert signature.parameters.keys() <= parameters.keys()
+        taken |= signature.parameters.keys()
+        for each, one in signature.parameters.items():
+            assert one.kind is parameters[each].kind
+            assert one.annotation == parameters[each].annotation or each == "interval"
+            assert one.default == parameters[each].default or each in ("by", "interval")
+    assert taken == parameters.keys()
+
+
+PUBLIC = [
+    *[getattr(ProtectedTable, name) for name in (*QUERIES, "ask", "explain", "close")],
+    ln.protect,
+]
+
+
+@pytest.mark.parametrize("method", PUBLIC, ids=lambda method: method.__name__)
+def test_a_public_signature_is_documented_and_without_any(method: Any) -> None:
+    words = inspect.getdoc(method) or ""
+    parameters = [name for name in inspect.signature(method).parameters if name != "self"]
+    for name in parameters:
+        assert f"\n    {name}: " in words
+    if parameters:
+        assert "Raises:" in words
+    hints = get_type_hints(inspect.unwrap(method))
+    assert "typing.Any" not in repr(list(hints.values()))
+
+
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+def test_a_query_class_takes_no_any(query: tables.TableQuery) -> None:
+    given = inspect.signature(query.load()).parameters
+    assert [name for name, one in given.items() if one.annotation is Any] == []
 
 
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)

@@ -38,7 +38,9 @@ def value(question: Any, **columns: Any) -> Any:
 def test_rows_without_a_unit_or_a_group_count_nowhere() -> None:
     assert value(Count(), unit=[1, 2, None, 2]) == 2
     by = asked(
-        Count(by="g", max_groups=1, keys=["a", "b"]), unit=[1, 2, 3, None], g=["a", None, "a", "a"]
+        Count(by="g", max_groups=1, groups=["a", "b"]),
+        unit=[1, 2, 3, None],
+        g=["a", None, "a", "a"],
     )
     assert [(key, one.value) for key, one in by] == [("a", 2), ("b", 0)]
 
@@ -46,7 +48,7 @@ def test_rows_without_a_unit_or_a_group_count_nowhere() -> None:
 def test_groups_that_were_not_asked_for_count_nowhere_and_take_no_place() -> None:
     """A unit counts in one group: of the given ones, whatever others it is in."""
     units, groups = [1, 1, 1, 2], ["a", "x", "y", "x"]
-    assert asked(Count(by="g", max_groups=1, keys=["a"]), unit=units, g=groups)["a"].value == 1
+    assert asked(Count(by="g", max_groups=1, groups=["a"]), unit=units, g=groups)["a"].value == 1
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,7 @@ def test_missing_values_are_left_out_of_means_quantiles_and_histograms() -> None
     assert (float(mean.value), mean.count.value) == (3, 2)
     parts = asked(Histogram("x", edges=[0, 3, 8], max_groups=1), x=numbers)
     assert [one.value for _, one in parts] == [1, 1]
-    found = asked(Quantile("x", "0.9", bounds=(0, 8), cells=8), x=[*numbers, 4.0, 4.0])
+    found = asked(Quantile("x", "0.9", bounds=(0, 8), bins=8), x=[*numbers, 4.0, 4.0])
     assert found.cell == 4
 
 
@@ -128,7 +130,7 @@ def test_the_sum_of_a_unit_is_held_between_0_and_bounds_on_one_side_of_it() -> N
 def test_a_unit_counts_in_max_groups_groups() -> None:
     units, groups = [1, 1, 1, 2], ["a", "b", "c", "a"]
     for most in (1, 2, 3):
-        question = Count(by="g", keys=["a", "b", "c"], max_groups=most)
+        question = Count(by="g", groups=["a", "b", "c"], max_groups=most)
         answers = asked(question, unit=units, g=groups)
         assert sum(one.value for _, one in answers) == most + 1
 
@@ -143,9 +145,9 @@ def test_ranges_and_cells_are_groups() -> None:
 
 def test_dates_and_truth_values_name_groups() -> None:
     days = [date(2026, 1, 1), date(2026, 1, 2), date(2026, 1, 1)]
-    answers = asked(Count(by="day", max_groups=1, keys=days[:2]), day=days)
+    answers = asked(Count(by="day", max_groups=1, groups=days[:2]), day=days)
     assert [one.value for _, one in answers] == [2, 1]
-    answers = asked(Count(by="b", max_groups=1, keys=[False, True]), b=[True, True, None])
+    answers = asked(Count(by="b", max_groups=1, groups=[False, True]), b=[True, True, None])
     assert [one.value for _, one in answers] == [0, 2]
 
 
@@ -156,7 +158,7 @@ def test_a_csv_file_is_text(tmp_path: Any) -> None:
     total: Any
     groups: Any
     total, groups = people.ask(
-        [Sum("x", bounds=(0, 10)), Count(by="g", max_groups=1, keys=["7", "8"])],
+        [Sum("x", bounds=(0, 10)), Count(by="g", max_groups=1, groups=["7", "8"])],
         privacy=ln.Privacy(400),
         allow_exact=True,
     )

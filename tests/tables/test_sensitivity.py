@@ -16,8 +16,8 @@ import leastnoise as ln
 from leastnoise.tables import Count, Histogram, Mean, Quantile, Sum
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE
 from leastnoise.tables.execute import make_batches
-from leastnoise.tables.queries.query import Query
-from leastnoise.tables.queries.question import build_query
+from leastnoise.tables.queries.planned_query import PlannedQuery
+from leastnoise.tables.queries.query import plan_query
 from tests.support.small_tables import (
     DAYS,
     GROUPS,
@@ -37,21 +37,21 @@ QUESTIONS: tuple[Any, ...] = (
     Count(where="i >= -1 and g != 'a'"),
     Count(by="g", max_groups=1),
     Count(by=["g", "h"], max_groups=2, where="not x > 0.5 or b = true"),
-    Count(by="day", max_groups=1, keys=[d for d in DAYS if d][:2]),
+    Count(by="day", max_groups=1, groups=[d for d in DAYS if d][:2]),
     Sum("x", bounds=(-1, "0.7")),
     Sum("x", bounds=(-1, "0.7"), where="i is not null"),
     Sum("i", bounds=(-7, 3), by="g", max_groups=2),
-    Sum("i", bounds=(2, 5), by="g", max_groups=1, keys=["a", "b"], where="h in (0, 1)"),
+    Sum("i", bounds=(2, 5), by="g", max_groups=1, groups=["a", "b"], where="h in (0, 1)"),
     Sum("b", bounds=(0, 1)),
     Sum("x", bounds=(20, 30)),
     Sum("i", bounds=(-9, -2), by="g", max_groups=2),
     Mean("x", bounds=(-3, 2)),
     Mean("r", bounds=(1, 5), by="g", max_groups=2),
-    Mean("i", bounds=(-9, 9), by=["g", "b"], max_groups=1, keys=[("a", True), ("b", False)]),
+    Mean("i", bounds=(-9, 9), by=["g", "b"], max_groups=1, groups=[("a", True), ("b", False)]),
     Histogram("x", edges=[-1, 0, "0.5", 3], max_groups=1),
-    Histogram("i", edges=[-7, 0, 7], by="g", keys=["a", "b"], max_groups=3),
-    Quantile("x", "0.25", bounds=(-1, 3), cells=4),
-    Quantile("i", "0.9", bounds=(-7, 7), cells=5, by="g", max_groups=1, where="x < 3"),
+    Histogram("i", edges=[-7, 0, 7], by="g", groups=["a", "b"], max_groups=3),
+    Quantile("x", "0.25", bounds=(-1, 3), bins=4),
+    Quantile("i", "0.9", bounds=(-7, 7), bins=5, by="g", max_groups=1, where="x < 3"),
 )
 _UNITS: tuple[tuple[str | None, int], ...] = ((None, 1), ("id", 1), ("id", 2), ("name", 3))
 
@@ -89,10 +89,10 @@ def neighbours(draw: st.DrawFn, unit: str | None, kind: str) -> Tables:
     return tables if draw(st.booleans()) else tables[::-1]
 
 
-def numbers(made: Query, rows: list[tuple[Any, ...]]) -> list[dict[Any, Any]]:
+def numbers(made: PlannedQuery, rows: list[tuple[Any, ...]]) -> list[dict[Any, Any]]:
     """Return, of each kind of number that is released, all of them: by group, or where compared."""
     keys = len(made.selection.by)
-    question = made.question
+    question = made.query
     if not isinstance(question, Quantile):
         return [
             {row[:keys]: row[keys + place] * number.step for row in rows}
@@ -101,7 +101,7 @@ def numbers(made: Query, rows: list[tuple[Any, ...]]) -> list[dict[Any, Any]]:
     cells: dict[Any, list[int]] = {}
     for row in rows:
         cells.setdefault(row[: keys - 1], [0] * question.grid.count)[row[keys - 1]] = row[keys]
-    part, whole = question.share.as_integer_ratio()
+    part, whole = question.q.as_integer_ratio()
     ranks = {
         (group, edge): whole * below - part * sum(counts)
         for group, counts in cells.items()
@@ -111,7 +111,7 @@ def numbers(made: Query, rows: list[tuple[Any, ...]]) -> list[dict[Any, Any]]:
     return [totals, ranks] if len(made.numbers) == 2 else [ranks]
 
 
-def check_moves(made: Query, results: list[list[tuple[Any, ...]]]) -> None:
+def check_moves(made: PlannedQuery, results: list[list[tuple[Any, ...]]]) -> None:
     """Check that two results are no farther apart than the noise was made for."""
     before, after = (numbers(made, rows) for rows in results)
     for number, one, other in zip(made.numbers, before, after, strict=True):
@@ -123,15 +123,15 @@ def check_moves(made: Query, results: list[list[tuple[Any, ...]]]) -> None:
         assert len(moved) <= number.touched, "too many moved"
 
 
-def prepare(engine: Engine, question: Any, unit: tuple[str | None, int], kind: str) -> Query:
+def prepare(engine: Engine, question: Any, unit: tuple[str | None, int], kind: str) -> PlannedQuery:
     people = ln.protect(
         engine.people,
         unit=unit[0],
         max_rows=None if unit[0] is None else unit[1],
-        neighbours=kind,
+        neighbors=kind,
         ledger=ln.UNRECORDED,
     )
-    return build_query(question, people.source, people.unit)
+    return plan_query(question, people.source, people.unit)
 
 
 def results(engine: Engine, sql: str, tables: Tables) -> list[list[tuple[Any, ...]]]:
@@ -194,7 +194,7 @@ def row(unit: int, group: str = "a", x: float = 1.0) -> Row:
             "too far",
         ),
         (
-            Quantile("x", bounds=(0, 1), cells=2),
+            Quantile("x", "0.5", bounds=(0, 1), bins=2),
             "SELECT (x >= 0.5)::int, count(*) FROM people GROUP BY 1",
             ([row(1)] * 2 + [row(2)], [row(2)]),
             "too far",
@@ -223,7 +223,7 @@ def test_a_replaced_row_that_a_condition_of_the_table_itself_leaves_out(duck: An
     engine = Engine("duckdb", duck)
     question, tables = Sum("x", bounds=(2, 5)), ([row(1, x=9.0)], [row(1, x=-9.0)])
     for source, moved in ((engine.people, 5), (engine.people.filter(engine.people.x > 0), 5)):
-        people = ln.protect(source, unit=None, neighbours=REPLACE, ledger=ln.UNRECORDED)
-        made = build_query(question, people.source, people.unit)
+        people = ln.protect(source, unit=None, neighbors=REPLACE, ledger=ln.UNRECORDED)
+        made = plan_query(question, people.source, people.unit)
         check_moves(made, results(engine, engine.sql(make_batches([made])[0].expression), tables))
         assert made.numbers[0].sensitivity == moved

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import leastnoise as ln
-from leastnoise.tables import Count, Histogram, Mean, Protected, Quantile, Sum
-from leastnoise.tables.release import Explanation
+from leastnoise.tables import Count, Histogram, Mean, ProtectedTable, Quantile, Sum
+from leastnoise.tables.explanation import Explanation
 
 PRIVACY = ln.Privacy(1, "1e-6")
 ROWS = 4_000
@@ -33,7 +33,7 @@ def table() -> Any:
     )
 
 
-def people() -> Protected:
+def people() -> ProtectedTable:
     return ln.protect(table(), unit="unit", max_rows=2, ledger=ln.UNRECORDED)
 
 
@@ -42,7 +42,7 @@ def ask(questions: list[Any], privacy: ln.Privacy = PRIVACY) -> list[Any]:
 
 
 BY: dict[str, Any] = {"by": "g", "max_groups": 1}
-KEYS: dict[str, Any] = {**BY, "keys": ["a", "b"]}
+KEYS: dict[str, Any] = {**BY, "groups": ["a", "b"]}
 KNOWN = "x is not null"
 
 
@@ -81,7 +81,7 @@ def numbers(questions: list[Any]) -> list[list[int]]:
             [Histogram("x", edges=[0, 3, 7], max_groups=2)] * 2,
             [[0], [0]],
         ),
-        ([Quantile("x", bounds=(0, 7), cells=8)] * 2, [[0], [0]]),
+        ([Quantile("x", "0.5", bounds=(0, 7), bins=8)] * 2, [[0], [0]]),
         # Other rows, other groups, other values: other numbers.
         ([Count(), Mean("x", bounds=(0, 6))], [[0], [1, 2]]),
         ([Count(**BY), Count(**KEYS)], [[0], [1]]),
@@ -92,7 +92,10 @@ def numbers(questions: list[Any]) -> list[list[int]]:
         ([Count(where="h < 3"), Count(where="h < 2")], [[0], [1]]),
         ([Mean("x", bounds=(0, 6)), Mean("h", bounds=(0, 6))], [[0, 1], [2, 3]]),
         (
-            [Quantile("x", bounds=(0, 7), cells=8), Quantile("x", "0.9", bounds=(0, 7), cells=8)],
+            [
+                Quantile("x", "0.5", bounds=(0, 7), bins=8),
+                Quantile("x", "0.9", bounds=(0, 7), bins=8),
+            ],
             [[0], [1]],
         ),
     ],
@@ -152,7 +155,7 @@ def test_all_answers_of_a_batch_state_their_share_and_the_total() -> None:
         Count(**KEYS | {"max_groups": 2}),
         Sum("x", bounds=(0, 6)),
         Mean("x", bounds=(0, 6)),
-        Quantile("x", bounds=(0, 7), cells=8),
+        Quantile("x", "0.5", bounds=(0, 7), bins=8),
     ]
     answers = ask(questions)
     totals = {answer.total_privacy for answer in answers}
@@ -168,11 +171,10 @@ def test_all_answers_of_a_batch_state_their_share_and_the_total() -> None:
 
 def test_an_explanation_names_shared_numbers() -> None:
     explained = str(_explain([Mean("x", bounds=(0, 6)), Count(where=KNOWN)]))
-    assert (
-        "\ncount:\n  count: the same number as the count of mean of x, released once" in explained
-    )
+    lines = [line.split() for line in explained.splitlines()]
+    assert ["count", "count", "as", "above"] in lines
     alone = str(_explain([Mean("x", bounds=(0, 6))]))
-    assert "the same number" not in alone
+    assert "as above" not in alone
 
 
 def test_a_ledger_stores_which_numbers_are_shared(tmp_path: Path) -> None:
@@ -196,7 +198,7 @@ def test_a_shared_count_is_one_draw_for_every_group() -> None:
     """With many groups all counts agree with those of the means, group by group."""
     many = pa.table({"g": list(range(500)) * 4, "x": [1.5] * 2000})
     protected: Any = ln.protect(many, unit=None, ledger=ln.UNRECORDED)
-    keys: dict[str, Any] = {"by": "g", "keys": range(500)}
+    keys: dict[str, Any] = {"by": "g", "groups": range(500)}
     counts, means = protected.ask(
         [Count(where=KNOWN, **keys), Mean("x", bounds=(0, 2), **keys)], privacy=ln.Privacy("0.5")
     )

@@ -31,7 +31,7 @@ def people(tmp_path: Path) -> Any:
 
 
 def by_region(**more: Any) -> dict[str, Any]:
-    return {"by": "region", "keys": ["north", "south"], "max_groups": 3, **more}
+    return {"by": "region", "groups": ["north", "south"], "max_groups": 3, **more}
 
 
 def test_a_sum_says_that_values_were_clipped(people: Any) -> None:
@@ -64,7 +64,7 @@ def test_a_grouped_answer_shares_one_subject(people: Any) -> None:
     ("question", "phrase"),
     [
         (ln.Mean("income", bounds=(0, 9)), "rows without income"),
-        (ln.Quantile("income", bounds=(0, 9)), "rows without income"),
+        (ln.Quantile("income", "0.5", bounds=(0, 9)), "rows without income"),
         (
             ln.Histogram("age", edges=[0, 18, 65], max_groups=2),
             "rows whose age is missing or outside [0, 65]",
@@ -92,7 +92,7 @@ def test_answers_of_a_batch_report_their_own_share_and_the_total(people: Any) ->
         ln.Count(),
         ln.Sum("income", bounds=(0, 9)),
         ln.Count(**by_region()),
-        ln.Quantile("age", bounds=(0, 99), cells=8),
+        ln.Quantile("age", "0.5", bounds=(0, 99), bins=8),
     ]
     answers = people.ask(questions, privacy=PRIVACY)
     total = answers[0].total_privacy
@@ -145,7 +145,7 @@ def of_rows(max_rows: int = 2) -> Any:
 
 
 def by_group(**more: Any) -> dict[str, Any]:
-    return {"by": "g", "keys": ["a", "b"], "max_groups": 2, **more}
+    return {"by": "g", "groups": ["a", "b"], "max_groups": 2, **more}
 
 
 @pytest.mark.parametrize(
@@ -203,11 +203,11 @@ def test_the_sentence_is_what_becomes_of_a_unit_with_more_rows(
         ),
         (
             ln.Quantile("x", "0.5", bounds=(0, 10)),
-            "at most 2 rows per id, all in one cell, chosen by a hash",
+            "at most 2 rows per id, all in one bin, chosen by a hash",
         ),
         (
             ln.Quantile("x", "0.5", bounds=(0, 10), **by_group(max_groups=1)),
-            "at most 2 rows per id, all in one cell of one group, chosen by a hash",
+            "at most 2 rows per id, all in one bin of one group, chosen by a hash",
         ),
         (
             ln.Histogram("x", edges=[0, 5, 10], max_groups=1),
@@ -315,6 +315,7 @@ def test_a_stored_answer_names_its_table_under_the_key_that_it_had(tmp_path: Pat
         for reused in (False, True):
             with ln.protect(str(path), unit="id", max_rows=2, ledger=ledger) as people:
                 answer = people.count(privacy=ln.Privacy(1))
+            assert answer.receipt is not None
             assert answer.receipt.again is reused
             assert answer.subject.table == "people.csv"
     source = people.source
@@ -367,7 +368,7 @@ def test_a_note_on_discovered_groups_promises_a_max_error_only_if_there_is_one()
         (ln.Mean("x", bounds=(0, 9), **how), True, True),
         # Another noise than that of the sum, or of the cell, decides which groups are shown.
         (ln.Sum("x", bounds=(0, 9), **how), True, False),
-        (ln.Quantile("x", "0.5", bounds=(0, 9), cells=4, **how), False, False),
+        (ln.Quantile("x", "0.5", bounds=(0, 9), bins=4, **how), False, False),
     ):
         answer = discovering(question)
         assert len(answer) == 2
@@ -390,12 +391,12 @@ def test_a_note_on_discovered_groups_promises_a_max_error_only_if_there_is_one()
     "question",
     [
         ln.Count(by="region"),
-        ln.Count(by="region", keys=["north", "south"]),
-        ln.Sum("age", bounds=(0, 99), by="region", keys=["north", "south"]),
-        ln.Mean("age", bounds=(0, 99), by=["region"], keys=["north", "south"]),
-        ln.Quantile("age", bounds=(0, 99), by="region", keys=["north", "south"]),
+        ln.Count(by="region", groups=["north", "south"]),
+        ln.Sum("age", bounds=(0, 99), by="region", groups=["north", "south"]),
+        ln.Mean("age", bounds=(0, 99), by=["region"], groups=["north", "south"]),
+        ln.Quantile("age", "0.5", bounds=(0, 99), by="region", groups=["north", "south"]),
         ln.Histogram("age", edges=[0, 18, 65]),
-        ln.Histogram("age", edges=[0, 65], by="region", keys=["north", "south"]),
+        ln.Histogram("age", edges=[0, 65], by="region", groups=["north", "south"]),
     ],
 )
 def test_max_groups_must_be_given_where_a_unit_can_be_in_several_groups(
@@ -418,10 +419,10 @@ def test_max_groups_is_not_needed_where_a_unit_is_in_one_group(tmp_path: Path) -
     rows = ln.protect(str(path), unit=None, ledger=ln.UNRECORDED)
     units = ln.protect(str(path), unit="id", max_rows=1, ledger=ln.UNRECORDED)
     with rows, units:
-        assert rows.count(by="region", keys=["north", "south"], privacy=PRIVACY)
+        assert rows.count(by="region", groups=["north", "south"], privacy=PRIVACY)
         assert rows.histogram("age", edges=[0, 18, 65], privacy=PRIVACY)
         for answer in (
-            units.count(by="region", keys=["north"], privacy=PRIVACY),
+            units.count(by="region", groups=["north"], privacy=PRIVACY),
             units.histogram("age", edges=[0, 65], privacy=PRIVACY),
         ):
             assert answer.subject.max_groups is None  # one group: none had to be chosen
@@ -434,7 +435,7 @@ def test_a_unit_in_two_groups_counts_in_both_only_if_that_is_said(tmp_path: Path
     with ln.protect(str(path), unit="plane", max_rows=1, ledger=ln.UNRECORDED) as flights:
         for groups, total in ((1, 50), (2, 100), (3, 150)):
             answer = flights.count(
-                by="month", keys=months, max_groups=groups, privacy=ln.Privacy(200)
+                by="month", groups=months, max_groups=groups, privacy=ln.Privacy(200)
             )
             # At ε ≥ 66 each, noise other than 0 has a probability below 1e-27.
             assert sum(one.value for _, one in answer) == total
@@ -442,12 +443,14 @@ def test_a_unit_in_two_groups_counts_in_both_only_if_that_is_said(tmp_path: Path
 
 
 def test_the_share_of_a_quantile_must_be_given(people: Any) -> None:
-    with pytest.raises(TypeError, match=r"quantile\(\) missing a required argument: 'share'"):
+    with pytest.raises(
+        TypeError, match=r"quantile\(\) missing 1 required positional argument: 'q'"
+    ):
         people.quantile("age", bounds=(0, 99), privacy=PRIVACY)
 
 
 def test_the_groups_of_a_quantile_are_one(people: Any) -> None:
-    with pytest.raises(InvalidParameter, match="max_groups must be 1 for a quantile, got 2"):
+    with pytest.raises(InvalidParameter, match=r"max_groups must be 1 for a quantile, .*, got 2"):
         people.median("age", bounds=(0, 99), by="region", max_groups=2, privacy=PRIVACY)
 
 
@@ -459,11 +462,11 @@ def every_answer(people: Any) -> list[Any]:
         ln.Count(),
         ln.Sum("income", bounds=(0, 10), where="age >= 18 and region in ('north', 'south')"),
         ln.Mean("income", bounds=(0, 10)),
-        ln.Quantile("income", bounds=(0, 10), cells=8),
+        ln.Quantile("income", "0.5", bounds=(0, 10), bins=8),
         ln.Count(**by_region()),
         ln.Sum("age", bounds=(0, 99), **by_region()),
         ln.Mean("age", bounds=(0, 99), **by_region()),
-        ln.Quantile("age", bounds=(0, 99), cells=8, **by_region(max_groups=1)),
+        ln.Quantile("age", "0.5", bounds=(0, 99), bins=8, **by_region(max_groups=1)),
         ln.Histogram("age", edges=[0, 18, 65], max_groups=1),
     ]
     alone = [people.ask([question], privacy=PRIVACY)[0] for question in asked]
@@ -500,7 +503,7 @@ def test_a_name_of_a_column_neither_breaks_a_line_nor_is_markup(tmp_path: Path) 
         for answer in (
             table.sum(odd, bounds=(0, 9), privacy=PRIVACY),
             table.mean(odd, bounds=(0, 9), privacy=PRIVACY),
-            table.count(by=odd, keys=[1, 2], max_groups=1, privacy=PRIVACY),
+            table.count(by=odd, groups=[1, 2], max_groups=1, privacy=PRIVACY),
         ):
             for shown in (str(answer), answer._repr_html_()):
                 assert "\x1b" not in shown

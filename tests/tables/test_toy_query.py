@@ -22,17 +22,17 @@ from leastnoise.tables import (
     QUERIES,
     Argument,
     Count,
-    Protected,
+    ProtectedTable,
+    Query,
     QueryMethods,
-    Question,
     Sum,
     TableQuery,
 )
 from leastnoise.tables.answers import Subject
 from leastnoise.tables.bounding import Summed
 from leastnoise.tables.budget import ReleasedNumber
-from leastnoise.tables.queries.query import Query, Rows, check_numeric
-from leastnoise.tables.queries.question import build_query, make_title
+from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, check_numeric
+from leastnoise.tables.queries.query import make_title, plan_query
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Comparison, Literal, truth
 from tests.golden.cases import fixed_bits
@@ -41,7 +41,7 @@ from tests.golden.cases import fixed_bits
 
 
 @dataclass(frozen=True)
-class UnitsFrom(Question):
+class UnitsFrom(Query):
     """How many units have a row with a column of at least some value."""
 
     column: Any
@@ -65,18 +65,18 @@ class UnitsFrom(Question):
     def contributions(self, subject: Subject) -> str:
         return subject.rows_per_unit
 
-    def query(self, rows: Rows) -> Query:
+    def plan(self, rows: Rows) -> PlannedQuery:
         condition = Comparison(self.column, ">=", (Literal("number", Decimal(self.least)),))
         kept = rows.filter(truth(condition, rows.source, rows.table))
         once = replace(kept, unit=replace(rows.unit, max_rows=1))
-        return Query(question=self, rows=once, numbers=(self.group_count(once.unit),))
+        return PlannedQuery(query=self, rows=once, numbers=(self.group_count(once.unit),))
 
 
 ENTRY: dict[str, Any] = {
     "name": "units_from",
-    "question": UnitsFrom,
+    "query_class": UnitsFrom,
     "doc": "Count units (:class:`UnitsFrom`).",
-    "help": "Count the units with a COLUMN of at least some value (Protected.units_from).",
+    "help": "Count the units with a COLUMN of at least some value (ProtectedTable.units_from).",
     "examples": ("people.csv income --least 5 --unit person --epsilon 1",),
     "arguments": (
         Argument("column", str, positional=True, metavar="COLUMN"),
@@ -124,12 +124,12 @@ def test_it_has_a_method_and_is_asked_with_others() -> None:
 
 @pytest.mark.usefixtures("registered")
 def test_its_method_is_as_good_as_one_written_by_hand() -> None:
-    method = Protected.units_from  # type: ignore[attr-defined]
+    method = ProtectedTable.units_from  # type: ignore[attr-defined]
     assert method.__doc__ == ENTRY["doc"]
-    assert "units_from" in dir(Protected)
-    with pytest.raises(TypeError, match=r"Protected.units_from\(\) .*unexpected .*'most'"):
+    assert "units_from" in dir(ProtectedTable)
+    with pytest.raises(TypeError, match=r"ProtectedTable.units_from\(\) .*unexpected .*'most'"):
         protected().units_from("income", least=5, most=5, privacy=NEARLY_EXACT)
-    with pytest.raises(TypeError, match=r"Protected.units_from\(\) missing .*'least'"):
+    with pytest.raises(TypeError, match=r"ProtectedTable.units_from\(\) missing .*'least'"):
         protected().units_from("income", privacy=NEARLY_EXACT)
     with pytest.raises(ln.errors.InvalidParameter, match="a column of numbers must hold"):
         protected().units_from("region", least=5, privacy=NEARLY_EXACT)
@@ -138,8 +138,9 @@ def test_its_method_is_as_good_as_one_written_by_hand() -> None:
 @pytest.mark.usefixtures("registered")
 def test_one_unit_changes_each_of_its_numbers_by_one() -> None:
     people = protected()
-    question = UnitsFrom("income", least=5, by="region", keys=["north", "south"], max_groups=2)
-    (number,) = build_query(question, people.source, people.unit).numbers
+    made: Any = UnitsFrom
+    question = made("income", least=5, by="region", groups=["north", "south"], max_groups=2)
+    (number,) = plan_query(question, people.source, people.unit).numbers
     assert [number.sensitivity, number.touched, number.step] == [1, 2, 1]
     assert "units with income from 5 by region" in str(people.explain(question, privacy=SMALL))
 
@@ -196,14 +197,14 @@ def test_it_has_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_afterwards_nothing_of_it_is_left() -> None:
     assert "units_from" not in QUERIES
     assert not hasattr(ln, "UnitsFrom")
-    assert not hasattr(Protected, "units_from")
+    assert not hasattr(ProtectedTable, "units_from")
     assert CliRunner().invoke(main, ["units-from"]).exit_code == 2
 
 
 # ------------------------------------------------------------------- what is missing is named
 
 
-@pytest.mark.parametrize("part", ["name", "question", "doc", "help", "examples"])
+@pytest.mark.parametrize("part", ["name", "query_class", "help", "examples"])
 def test_an_entry_without_a_part_is_refused_by_its_name(part: str) -> None:
     with pytest.raises(TypeError, match=f"'{part}'"):
         TableQuery(**{name: value for name, value in ENTRY.items() if name != part})
@@ -211,15 +212,15 @@ def test_an_entry_without_a_part_is_refused_by_its_name(part: str) -> None:
         TableQuery(**ENTRY | {part: ()})
 
 
-@pytest.mark.parametrize("part", ["title", "query", "contributions"])
+@pytest.mark.parametrize("part", ["title", "plan", "contributions"])
 def test_a_class_without_a_part_is_refused_by_its_name(part: str) -> None:
     whole = {
         "title": UnitsFrom.title,
-        "query": UnitsFrom.query,
+        "plan": UnitsFrom.plan,
         "contributions": UnitsFrom.contributions,
     }
-    half = type("Half", (Question,), {name: whole[name] for name in whole if name != part})
-    entry = ENTRY | {"question": half, "arguments": ()}
+    half = type("Half", (Query,), {name: whole[name] for name in whole if name != part})
+    entry = ENTRY | {"query_class": half, "arguments": ()}
     with pytest.raises(TypeError, match=rf"'units_from' \(Half\) lacks {part}$"):
         TableQuery(**entry)
 
@@ -230,18 +231,18 @@ def test_an_argument_and_a_field_must_belong_together() -> None:
     with pytest.raises(TypeError, match="lacks a field most"):
         TableQuery(**ENTRY | {"arguments": (*ENTRY["arguments"], Argument("most", int))})
     with pytest.raises(TypeError, match="must be called with a dataclass"):
-        TableQuery(**ENTRY | {"question": int})
+        TableQuery(**ENTRY | {"query_class": int})
 
 
 @pytest.mark.parametrize("name", ["count", "ask", "close"])
 def test_a_name_that_is_taken_is_refused(name: str) -> None:
-    assert hasattr(Protected, name)
+    assert hasattr(ProtectedTable, name)
     with pytest.raises(TypeError, match=f"'{name}' lacks a name of its own"):
         tables.register(TableQuery(**ENTRY | {"name": name}))
 
 
 def test_a_class_that_is_loaded_later_is_checked_then() -> None:
-    entry = TableQuery(**ENTRY | {"question": "leastnoise.tables.queries.count:Count"})
+    entry = TableQuery(**ENTRY | {"query_class": "leastnoise.tables.queries.count:Count"})
     with pytest.raises(TypeError, match=r"\(Count\) lacks a field column, a field least"):
         entry.load()
 
@@ -252,14 +253,14 @@ class Wrong(Count):
 
     lacks: str = field(kw_only=True)
 
-    def query(self, rows: Rows) -> Query:
+    def plan(self, rows: Rows) -> PlannedQuery:
         number = self.group_count(rows.unit)
         if self.lacks == "add_noise":
-            return Query(question=self, rows=rows, numbers=(number, number))
+            return PlannedQuery(query=self, rows=rows, numbers=(number, number))
         if self.lacks == "answers":
             summed = Summed(rows.table["income"], 0, 9)
-            return Query(question=self, rows=rows, numbers=(number, number), sums=(summed,))
-        return Query(question=self, rows=rows, numbers=(replace(number, shift=1),))
+            return PlannedQuery(query=self, rows=rows, numbers=(number, number), sums=(summed,))
+        return PlannedQuery(query=self, rows=rows, numbers=(replace(number, shift=1),))
 
 
 @pytest.mark.parametrize("lacks", ["add_noise", "answers", "deciding_count"])
@@ -267,10 +268,11 @@ def test_a_query_that_its_answer_does_not_fit_is_refused_before_it_is_charged(
     lacks: str, tmp_path: Path
 ) -> None:
     """Once an unknown question was answered by the last of its numbers."""
+    wrong: Any = Wrong
     by = "region" if lacks == "deciding_count" else ()
     with ln.Ledger(tmp_path / "a.ledger", limit=ln.Privacy(3, "1e-6")) as ledger:
         with pytest.raises(TypeError, match=f"Wrong lacks {lacks}"):
-            protected(ledger).ask([Wrong(by=by, max_groups=1, lacks=lacks)], privacy=SMALL)
+            protected(ledger).ask([wrong(by=by, max_groups=1, lacks=lacks)], privacy=SMALL)
         assert ledger.spent == ln.Privacy(0)
 
 
@@ -280,8 +282,8 @@ class Understated(Sum):
 
     fault: str = field(kw_only=True)
 
-    def query(self, rows: Rows) -> Query:
-        query = super().query(rows)
+    def plan(self, rows: Rows) -> PlannedQuery:
+        query = super().plan(rows)
         if self.fault == "unit":
             return replace(query, rows=replace(rows, unit=replace(rows.unit, column=None)))
         if self.fault == "cell":
@@ -303,10 +305,11 @@ def test_a_query_that_understates_its_sensitivity_is_refused(
     fault: str, message: str, tmp_path: Path
 ) -> None:
     """Such a query would get too little noise; the control is the same query without a fault."""
-    grouped: dict[str, Any] = {"by": "region", "keys": ["north", "south"], "max_groups": 2}
+    grouped: dict[str, Any] = {"by": "region", "groups": ["north", "south"], "max_groups": 2}
     with ln.Ledger(tmp_path / "a.ledger", limit=ln.Privacy(3, "1e-6")) as ledger:
         people = protected(ledger)
-        wrong = Understated("income", bounds=(0, 9), fault=fault, **grouped)
+        made: Any = Understated
+        wrong = made("income", bounds=(0, 9), fault=fault, **grouped)
         with pytest.raises(TypeError, match=message):
             people.ask([wrong], privacy=SMALL)
         assert ledger.spent == ln.Privacy(0)
@@ -322,7 +325,7 @@ def test_a_class_with_fields_but_without_words_for_them_is_refused() -> None:
         more: int = 0
 
     with pytest.raises(TypeError, match="lacks to_dict of its own, with its fields"):
-        TableQuery(**ENTRY | {"question": Speechless})
+        TableQuery(**ENTRY | {"query_class": Speechless})
 
 
 # ------------------------------------------------------------------- the unit of a number
@@ -334,8 +337,8 @@ class Named(Sum):
 
     called: str = field(kw_only=True)
 
-    def query(self, rows: Rows) -> Query:
-        query = super().query(rows)
+    def plan(self, rows: Rows) -> PlannedQuery:
+        query = super().plan(rows)
         numbers = tuple(replace(number, name=self.called) for number in query.numbers)
         return replace(query, numbers=numbers)
 
@@ -350,8 +353,9 @@ def test_a_number_of_any_name_gets_noise_in_its_own_unit(name: str) -> None:
         ledger=ln.UNRECORDED,
     )
     drawn = []
-    for question in (Sum("x", bounds=(0, 1)), Named("x", bounds=(0, 1), called=name)):
-        (number,) = build_query(question, people.source, people.unit).numbers
+    made: Any = Named
+    for question in (Sum("x", bounds=(0, 1)), made("x", bounds=(0, 1), called=name)):
+        (number,) = plan_query(question, people.source, people.unit).numbers
         assert [number.step, number.sensitivity] == [Fraction(1, 1 << 40), 1]
         with fixed_bits():
             (answer,) = people.ask([question], privacy=ln.Privacy(1))

@@ -132,7 +132,7 @@ def _guarantee(query: TableQuery, given: Mapping[str, Any]) -> list[_Missing]:
 
 
 def _record(given: Mapping[str, Any]) -> list[_Missing]:
-    if given.keys() & {"ledger", "unrecorded", "explain"}:
+    if given.keys() & {"ledger", "unrecorded", "dry_run"}:
         return []
     meaning = "the ledger to charge; or --unrecorded to track the budget yourself"
     return [_Missing("--ledger FILE", meaning, ("--ledger", "people.ledger"))]
@@ -142,15 +142,15 @@ def _example(query: TableQuery, missing: Sequence[_Missing], typed: Sequence[str
     """Return the lines of a command that runs; the first creates the ledger, if none was named."""
     words = [_ADDRESS.sub("…", word) for word in typed]
     words += [word for one in missing for word in one.example]
-    lines = _wrapped(["leastnoise", query.command, *map(shlex.quote, words)])
+    lines = wrap_command(["leastnoise", query.command, *words])
     if any(one.name == "--ledger FILE" for one in missing):
         lines = ["leastnoise ledger people.ledger new --epsilon 1 --delta 1e-6", *lines]
     return lines
 
 
-def _wrapped(words: Sequence[str]) -> list[str]:
+def wrap_command(words: Sequence[str]) -> list[str]:
     """Return a command in lines that a shell reads as one; a value stays beside its option."""
-    text = " ".join(held(word) for word in words)
+    text = " ".join(held(shlex.quote(word)) for word in words)
     text = re.sub(r"(?<!\S)(--\S+) (?!-)", rf"\1{held(' ')}", text)
     lines = textwrap.wrap(
         text,

@@ -195,7 +195,7 @@ def write_answer(found: Any, title: str, out: str, *, overwrite: bool) -> Path:
     return written
 
 
-def _as_table(found: Any, title: str) -> "GroupedAnswers":
+def _as_table(found: Any, title: str) -> "GroupedAnswers[Any]":
     """Return a table: of an answer alone, one by its question."""
     from leastnoise.tables import GroupedAnswers
 

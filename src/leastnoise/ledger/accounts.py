@@ -77,7 +77,7 @@ class Account:
     undeclared: bool = False
 
     @property
-    def neighbours(self) -> str | None:
+    def neighbors(self) -> str | None:
         """The neighbor relation of the total; None if no charge declares one."""
         return find_relation(self.units)
 

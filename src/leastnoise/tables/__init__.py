@@ -6,18 +6,26 @@ Names are loaded on first use, so that the help of a command loads the registrat
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from leastnoise.deprecation import renamed_names
+
 if TYPE_CHECKING:
-    from leastnoise.tables.answers import GroupedAnswers, as_screen, layout_of, mechanisms_of
-    from leastnoise.tables.protected import Protected, protect
+    from leastnoise.tables.answers import (
+        GroupedAnswers,
+        TableNumber,
+        as_screen,
+        layout_of,
+        mechanisms_of,
+    )
+    from leastnoise.tables.explanation import Explanation
+    from leastnoise.tables.protected import ProtectedTable, protect
     from leastnoise.tables.queries.count import Count
     from leastnoise.tables.queries.histogram import Histogram
     from leastnoise.tables.queries.mean import Mean, MeanAnswer
     from leastnoise.tables.queries.quantile import Quantile
     from leastnoise.tables.queries.quantile_answer import IntervalQuantileAnswer, QuantileAnswer
-    from leastnoise.tables.queries.question import Question
+    from leastnoise.tables.queries.query import Query
     from leastnoise.tables.queries.sum import Sum
     from leastnoise.tables.registration import QUERIES, Argument, QueryMethods, TableQuery, register
-    from leastnoise.tables.release import Explanation
     from leastnoise.tables.sources import census
 
 __all__ = [
@@ -30,12 +38,13 @@ __all__ = [
     "IntervalQuantileAnswer",
     "Mean",
     "MeanAnswer",
-    "Protected",
+    "ProtectedTable",
     "Quantile",
     "QuantileAnswer",
+    "Query",
     "QueryMethods",
-    "Question",
     "Sum",
+    "TableNumber",
     "TableQuery",
     "as_screen",
     "census",
@@ -47,9 +56,13 @@ __all__ = [
 
 # Where the other names are, those that load the least first.
 _HOMES = (
-    *("registration", "sources", "answers", "queries.question", "queries.mean"),
-    *("queries.quantile", "queries.quantile_answer", "release", "protected"),
+    *("registration", "sources", "answers", "queries.query", "queries.mean"),
+    *("queries.quantile", "queries.quantile_answer", "explanation", "protected"),
 )
+_RENAMED = {
+    "Protected": "leastnoise.tables:ProtectedTable",
+    "Question": "leastnoise.tables:Query",
+}
 
 
 def __getattr__(name: str) -> object:
@@ -63,7 +76,7 @@ def __getattr__(name: str) -> object:
     if name in __all__:
         homes = (import_module(f"leastnoise.tables.{home}") for home in _HOMES)
         return next(getattr(home, name) for home in homes if hasattr(home, name))
-    raise AttributeError(f"module 'leastnoise.tables' has no attribute {name!r}")
+    return renamed_names(__name__, _RENAMED)(name)
 
 
 def __dir__() -> list[str]:

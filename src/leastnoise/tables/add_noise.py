@@ -12,8 +12,8 @@ from leastnoise.errors import InvalidParameter, Words
 from leastnoise.mechanism import AnyMechanism, PermuteAndFlip, as_noise
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
-from leastnoise.tables.queries.query import Query
-from leastnoise.tables.queries.question import AddNoise, Result
+from leastnoise.tables.queries.planned_query import PlannedQuery
+from leastnoise.tables.queries.query import AddNoise, Result
 
 # The numbers of a query, each with the mechanism that releases it.
 Numbers = tuple[tuple[ReleasedNumber, AnyMechanism], ...]
@@ -34,7 +34,7 @@ class NoisyResult:
 
 def add_all_noise(
     results: Sequence[Result],
-    queries: Sequence[tuple[Query, Numbers]],
+    queries: Sequence[tuple[PlannedQuery, Numbers]],
     places: Sequence[tuple[int, ...]],
 ) -> list[NoisyResult]:
     """Add noise to the results of queries; a number that several of them share is drawn once.
@@ -46,20 +46,20 @@ def add_all_noise(
     """
     shared: dict[int, AddNoise] = {}
     found: dict[tuple[int, ...], NoisyResult] = {}
-    for result, (query, numbers), own in zip(results, queries, places, strict=True):
+    for result, (planned, numbers), own in zip(results, queries, places, strict=True):
         if own in found:
             continue
         noise = [_adder(number, mechanism) for number, mechanism in numbers]
-        if not query.question.makes_numbers:
+        if not planned.query.makes_numbers:
             noise = [
                 shared.setdefault(place, _Once(one)) for place, one in zip(own, noise, strict=True)
             ]
-        found[own] = add_noise(result, query, numbers, noise)
+        found[own] = add_noise(result, planned, numbers, noise)
     return [found[own] for own in places]
 
 
 def add_noise(
-    result: Result, query: Query, numbers: Numbers, noise: Sequence[AddNoise]
+    result: Result, planned: PlannedQuery, numbers: Numbers, noise: Sequence[AddNoise]
 ) -> NoisyResult:
     """Add noise to every number of a result; leave out groups that must not be shown.
 
@@ -67,31 +67,34 @@ def add_noise(
     is above what one unit and the largest noise can make together. So no group of one unit alone is
     ever shown, and discovery costs nothing beyond the count (docs/tables.md).
     """
-    threshold = show_above(query, numbers) if query.question.discovered else None
-    question = query.question
-    columns, groups = len(question.key_columns), question.groups
+    threshold = show_above(planned, numbers) if planned.query.discovered else None
+    query = planned.query
+    columns, groups = len(query.key_columns), query.answered_groups
     if groups is not None:
         known = set(groups)
         result = [row for row in result if row[:columns] in known]
     keys = groups or tuple(sorted({row[:columns] for row in result}))
-    noisy = question.add_noise(result, keys, noise, threshold)
+    noisy = query.add_noise(result, keys, noise, threshold)
     if threshold is None:
         return NoisyResult(keys, tuple(noisy))
     shown = [(key, own) for key, own in zip(keys, noisy, strict=True) if own]
     return NoisyResult(tuple(key for key, _ in shown), tuple(own for _, own in shown))
 
 
-def show_above(query: Query, numbers: Numbers) -> int:
+def show_above(planned: PlannedQuery, numbers: Numbers) -> int:
     """Return the noisy count that a discovered group must exceed; reject unbounded noise."""
     _, mechanism = numbers[0]
     radius = as_noise(mechanism).discretized.radius
     if not isinstance(radius, Fraction | int):
         raise InvalidParameter(
-            "groups can be discovered only by noise of a largest size, which needs δ > 0",
-            got="a promise with δ = 0",
-            fix="Give " + Words("keys=", "--group") + ", the groups to answer for, or promise a δ.",
+            "Discovering groups requires δ > 0",
+            fix=Words(
+                "Add a δ, such as Privacy('0.2', '1e-7'), or list the groups with groups=.",
+                "Add --delta 1e-7 (well below 1 / number of people), or list the groups: "
+                "--group north --group south",
+            ),
         )
-    return query.rows.unit.max_rows + int(radius)
+    return planned.rows.unit.max_rows + int(radius)
 
 
 class _Once:

@@ -8,7 +8,7 @@ from typing import Any
 from leastnoise.errors import Unsupported
 from leastnoise.rendering import Progress
 from leastnoise.tables.bounding import Summed
-from leastnoise.tables.queries.query import Query
+from leastnoise.tables.queries.planned_query import PlannedQuery
 from leastnoise.tables.sources import Source, fetch, without_details
 
 Rows = list[tuple[Any, ...]]
@@ -27,7 +27,7 @@ class Batch:
     columns: dict[int, tuple[int, ...]]
 
 
-def compile_batches(source: Source, queries: Sequence[Query]) -> tuple[Batch, ...]:
+def compile_batches(source: Source, queries: Sequence[PlannedQuery]) -> tuple[Batch, ...]:
     """Return the batches of queries, compiled; reject what the engine cannot be asked."""
 
     def compiled() -> tuple[Batch, ...]:
@@ -39,7 +39,7 @@ def compile_batches(source: Source, queries: Sequence[Query]) -> tuple[Batch, ..
     batches = without_details(compiled)
     if batches is None:
         raise Unsupported(
-            "a question must be one that its engine's language can write; this one is not. "
+            "The engine's SQL cannot express this query. "
             "Look at its keys, bounds and edges, and ask for something plainer."
         )
     return batches
@@ -57,15 +57,15 @@ def run(source: Source, batches: Sequence[Batch]) -> list[Rows]:
     return [results[place] for place in sorted(results)]
 
 
-def make_batches(queries: Sequence[Query]) -> tuple[Batch, ...]:
+def make_batches(queries: Sequence[PlannedQuery]) -> tuple[Batch, ...]:
     """Return as few batches as there can be: one for each selection."""
     alike: dict[Hashable, list[int]] = {}
-    for place, query in enumerate(queries):
-        alike.setdefault(query.selection.identity, []).append(place)
+    for place, planned in enumerate(queries):
+        alike.setdefault(planned.selection.identity, []).append(place)
     return tuple(_batch(queries, places) for places in alike.values())
 
 
-def _batch(queries: Sequence[Query], places: list[int]) -> Batch:
+def _batch(queries: Sequence[PlannedQuery], places: list[int]) -> Batch:
     selection = queries[places[0]].selection
     counted = any(queries[place].counted for place in places)
     keys = tuple(range(len(selection.by)))

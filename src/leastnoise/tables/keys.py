@@ -1,5 +1,6 @@
 """The keys of groups: integers, strings, booleans and dates."""
 
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from numbers import Integral
 from typing import Any
@@ -9,6 +10,8 @@ from leastnoise.errors import InvalidParameter, Words
 
 Part = int | str | bool | date
 Key = tuple[Part, ...]
+# Groups as callers give them: values, or with several columns tuples.
+Groups = Iterable[Part | Sequence[Part]]
 
 _KINDS: dict[str, type] = {"integer": int, "text": str, "boolean": bool, "date": date}
 
@@ -17,32 +20,34 @@ def parse_keys(keys: object, columns: int) -> tuple[Key, ...]:
     """Return the groups that a caller gave, sorted; reject an empty list and repeated groups."""
     if not columns:
         raise InvalidParameter(
-            "keys are the groups to answer for",
-            got=Words("keys without by", "--group without --by"),
-            fix="Give " + Words("by=", "--by") + ", or leave them out.",
+            Words("groups=", "--group") + " needs a column to group by",
+            got=Words("groups without by", "--group without --by"),
+            fix="Add " + Words("by=", "--by") + ", or omit the groups.",
         )
     if isinstance(keys, str | bytes) or not hasattr(keys, "__iter__"):
         raise InvalidParameter(
-            f"keys must be a list of groups, got {quote(keys)}. "
-            'Give for instance keys=["north", "south"].'
+            "groups must be a list",
+            got=quote(keys),
+            fix='Write for instance groups=["north", "south"].',
         )
     read = tuple(_parse_key(key, columns) for key in keys)
     if not read:
         raise InvalidParameter(
-            "there must be at least one group to answer for",
-            got="an empty list of keys",
-            fix="Give some, or leave "
-            + Words("keys", "--group and --groups-file")
-            + " out to have groups discovered.",
+            "groups must not be empty",
+            got="an empty list",
+            fix="Name a group, or omit "
+            + Words("groups=", "--group and --groups-file")
+            + " to discover groups.",
         )
     # True equals 1 in Python, but a column never holds both: its keys are of one type, below.
     if len(set(read)) != len(read):
-        raise InvalidParameter("every key must be given once, got one twice. Leave one out.")
+        raise InvalidParameter("groups must be different", got="one twice", fix="Write each once.")
     kinds = [{type(part) for part in column} for column in zip(*read, strict=True)]
     if any(len(found) > 1 for found in kinds):
         raise InvalidParameter(
-            "the keys of a column must be of one type, got several. Give all of them as texts, or "
-            "all as numbers, as the column holds them."
+            "the groups of a column must have one type",
+            got="several types",
+            fix="Write all of them as the column holds them: all strings, or all integers.",
         )
     return tuple(sorted(read))
 
@@ -52,8 +57,9 @@ def check_keys(keys: tuple[Key, ...], by: tuple[str, ...], kinds: tuple[str, ...
     for name, kind, part in zip(by, kinds, keys[0], strict=True):
         if type(part) is not _KINDS[kind]:
             raise InvalidParameter(
-                f"keys must be what their column holds, got one of type {type(part).__name__} for "
-                f"{name!r}, a column of kind {kind}. Write it that way; in a CSV file all is text."
+                f"groups for {name!r} must be of kind {kind}",
+                got=f"one of type {type(part).__name__}",
+                fix="Write them as the column holds them. CSV columns are read as text.",
             )
 
 
@@ -84,8 +90,9 @@ def _parse_key(key: object, columns: int) -> Key:
     parts = key if isinstance(key, tuple | list) else (key,)
     if len(parts) != columns:
         raise InvalidParameter(
-            f"a key must name a value for each column of by, {columns} of them, got "
-            f"{len(parts)}. Give tuples where by has several columns."
+            f"a group must have a value for each of the {columns} columns of by",
+            got=f"{len(parts)}",
+            fix="Write tuples if by has several columns.",
         )
     return tuple(_parse_part(part) for part in parts)
 
@@ -98,9 +105,9 @@ def _parse_part(part: object) -> Part:
     if isinstance(part, str) and "\0" not in part and encodes(part):
         return str(part)
     raise InvalidParameter(
-        "a key must be a whole number of 64 bits with its sign, a text that UTF-8 can write, a "
-        "truth value or a date, "
-        f"got {quote(part)}. Group by a column that holds such values."
+        "a group must be a 64-bit integer, a string in UTF-8, a boolean or a date",
+        got=quote(part),
+        fix="Group by a column that holds such values.",
     )
 
 

@@ -2,17 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any
 
-from leastnoise.core.exact import Number, parse_count, quote
+from leastnoise.core.exact import parse_count, quote
 from leastnoise.core.privacy import Privacy
+from leastnoise.deprecation import take_renamed
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger import Ledger, Unrecorded, check_ledger, check_name
+from leastnoise.tables.answers import GroupedAnswers
 from leastnoise.tables.bounding import ADD_REMOVE
-from leastnoise.tables.queries.query import Unit, check_groupable
-from leastnoise.tables.queries.question import Question
-from leastnoise.tables.registration import QUERIES, Bounds, QueryMethods, Shared
-from leastnoise.tables.release import Explanation, PreparedRelease, TableResult, prepare, release
+from leastnoise.tables.explanation import Explanation
+from leastnoise.tables.methods import BuiltInQueries, One
+from leastnoise.tables.queries.planned_query import Unit, check_groupable
+from leastnoise.tables.queries.query import Query
+from leastnoise.tables.registration import QUERIES, QueryMethods
+from leastnoise.tables.release import PreparedRelease, TableResult, prepare, release
 from leastnoise.tables.sources import Source, open_source
 
 
@@ -22,12 +26,13 @@ def protect(
     unit: str | None,
     ledger: Ledger | Unrecorded,
     max_rows: int | None = None,
-    neighbours: str = ADD_REMOVE,
+    neighbors: str = ADD_REMOVE,
     table: str | None = None,
     name: str | None = None,
     version: str | None = None,
-) -> "Protected":
-    """Protect a table: name the privacy unit, and the ledger that records spending.
+    neighbours: str | None = None,
+) -> "ProtectedTable":
+    """Wrap a table so that only differentially private answers can be read from it.
 
     No data is read: columns are looked up in its schema.
 
@@ -45,7 +50,7 @@ def protect(
             a sum adds all of them up and clips the total to what as many rows can add; a mean
             counts as many, each with the average of all of them. Every answer says so. It must be
             given with a column of units, and omitted without one.
-        neighbours: Which tables are neighboring: ``"add_remove"`` with one unit more or less,
+        neighbors: Which tables are neighboring: ``"add_remove"`` with one unit more or less,
             ``"replace"`` with another unit in its place.
         table: The name of the table, with a connection string.
         name: What the data is called. Answers print it. A ledger returns a stored answer only for
@@ -54,15 +59,19 @@ def protect(
             its server, database, schema and name, of which they print the last.
         version: The version of the data, such as ``"2026-11"``. Give a new one when the data at the
             same place has changed, for answers about the new data. Default: none.
+        neighbours: The old name of ``neighbors``; deprecated.
 
     Raises:
         InvalidParameter: If an argument breaks a rule, or data in memory has a ledger and no name.
         Unsupported: If this version cannot read such a source, or a library is missing.
     """
+    if neighbours is not None:  # no decorator: its frame would hold the data
+        given = neighbors != ADD_REMOVE
+        neighbors = take_renamed("neighbours", neighbours, "neighbors", given=given)
     check_ledger(
         ledger, "Open one with Ledger('people.ledger', limit=…), or give leastnoise.UNRECORDED."
     )
-    who = Unit(unit, _parse_max_rows(unit, max_rows), neighbours)
+    who = Unit(unit, _parse_max_rows(unit, max_rows), neighbors)
     for what, text in (("name", name), ("version", version)):
         if text is not None:
             check_name(text, what)
@@ -72,18 +81,19 @@ def protect(
             check_groupable(unit, opened.kind(unit, "a unit"), "the column of units")
         if opened.place is None and isinstance(ledger, Ledger):
             raise InvalidParameter(
-                "name must be given for data in memory and temporary tables if a ledger stores "
-                "answers, which are returned again for the same name, got none. Give for instance "
-                "name='people', and another name for other data."
+                "name must be given for data in memory and temporary tables if there is a ledger, "
+                "which returns stored answers by it",
+                got="none",
+                fix="Write for instance name='people', and another name for other data.",
             )
     except BaseException:
         opened.close()
         raise
-    return Protected(opened, who, ledger)
+    return ProtectedTable(opened, who, ledger)
 
 
 @dataclass(frozen=True, repr=False)
-class Protected(QueryMethods):
+class ProtectedTable(BuiltInQueries, QueryMethods):
     """A table that releases noisy answers only. Made by :func:`protect`."""
 
     source: Source
@@ -91,112 +101,119 @@ class Protected(QueryMethods):
     ledger: Ledger | Unrecorded
     closed: bool = False
 
-    if TYPE_CHECKING:
-        # The registration gives these methods, with all arguments in their signatures. Type
-        # checkers read them here; tests/tables/test_registration.py holds the two together.
-
-        def count(self, *, privacy: Privacy, **shared: Unpack[Shared]) -> Any:
-            """Count rows (:class:`Count`, :meth:`ask`)."""
-
-        def sum(
-            self, column: str, *, bounds: Bounds, privacy: Privacy, **shared: Unpack[Shared]
-        ) -> Any:
-            """Add up a column between bounds (:class:`Sum`, :meth:`ask`)."""
-
-        def mean(
-            self, column: str, *, bounds: Bounds, privacy: Privacy, **shared: Unpack[Shared]
-        ) -> Any:
-            """Return the mean of a column, with the count and the sum it is made of (:class:`Mean`)."""  # noqa: E501
-
-        def histogram(
-            self,
-            column: str,
-            *,
-            edges: Sequence[Number],
-            privacy: Privacy,
-            **shared: Unpack[Shared],
-        ) -> Any:
-            """Count the rows in each range of a column (:class:`Histogram`, :meth:`ask`)."""
-
-        def quantile(
-            self,
-            column: str,
-            share: Number,
-            *,
-            bounds: Bounds,
-            privacy: Privacy,
-            cells: int = 1024,
-            interval: Number | None = None,
-            **shared: Unpack[Shared],
-        ) -> Any:
-            """Return between which values a share of the rows is reached (:class:`Quantile`)."""
-
-        def median(
-            self,
-            column: str,
-            *,
-            bounds: Bounds,
-            privacy: Privacy,
-            cells: int = 1024,
-            interval: Number | None = None,
-            **shared: Unpack[Shared],
-        ) -> Any:
-            """Return between which values half of the rows is reached (:class:`Quantile`)."""
-
     def ask(
         self,
-        questions: Sequence[Question],
+        queries: Sequence[Query],
         *,
         privacy: Privacy,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
     ) -> list[TableResult]:
-        """Answer several questions together, under one guarantee and one ledger entry.
+        """Answer several queries together, under one guarantee and one ledger entry.
+
+        Numbers that several queries need, such as a count, are released once.
 
         Args:
-            questions: What is asked, for instance ``[Count(), Sum("income", bounds=(0, 9))]``.
+            queries: The queries, for instance ``[Count(), Sum("income", bounds=(0, 9))]``.
             privacy: The total guarantee for one unit.
-            key: The key in the ledger. Default: made of the questions, the guarantee and the noise.
-                If you repeat a key, the stored answers are returned and cost nothing.
-            fresh: Whether to charge and draw again under a key that has answers.
+            key: The name of the queries in the ledger. A repeated key returns the stored answers
+                and spends nothing. Default: made of the queries, the guarantee and the noise.
+            fresh: Whether to charge again and draw new noise under a key that has answers.
             allow_exact: Whether to accept noise that releases exact values with some probability.
 
+        Returns:
+            The result of each query, in order: an answer, or an answer for each group.
+
         Raises:
-            InvalidParameter: If a question makes no sense; nothing is charged.
-            BudgetExceeded: If the remaining budget is too small; nothing is charged.
+            InvalidParameter: If an argument is invalid; nothing is charged.
+            BudgetExceeded: If too little budget remains; nothing is charged.
             QueryFailed: If the engine fails; the charge stands.
+
+        Example:
+            >>> import leastnoise as ln
+            >>> from leastnoise.tables import census
+            >>> people = protect(census(), unit="person_id", max_rows=1, ledger=ln.UNRECORDED)
+            >>> queries = [ln.Count(), ln.Mean("age", bounds=(0, 120))]
+            >>> len(people.ask(queries, privacy=ln.Privacy(1)))
+            2
         """
-        if not isinstance(questions, tuple | list):
+        if not isinstance(queries, tuple | list):
             raise InvalidParameter(
-                f"questions must be a list, got {quote(questions)}. Give for instance [Count()]."
+                "queries must be a list", got=quote(queries), fix="Write for instance [Count()]."
             )
-        prepared = self._prepare(questions, privacy)
+        prepared = self._prepare(queries, privacy)
         return release(prepared, self.ledger, key=key, fresh=fresh, allow_exact=allow_exact)
 
-    def explain(self, *questions: Question, privacy: Privacy) -> Explanation:
-        """Return the queries, sensitivities, noise and price of questions.
-
-        No data is read, and nothing is charged.
-        """
-        listed = questions[0] if len(questions) == 1 else questions
-        return Explanation(
-            self._prepare(listed if isinstance(listed, list) else questions, privacy)
+    def _answer(
+        self,
+        kind: type[One],  # noqa: ARG002 -- for type checkers
+        query: Query,
+        *,
+        privacy: Privacy,
+        key: str | None,
+        fresh: bool,
+        allow_exact: bool,
+    ) -> One | GroupedAnswers[One]:
+        found: Any = self.ask(
+            [query], privacy=privacy, key=key, fresh=fresh, allow_exact=allow_exact
         )
+        answer: One | GroupedAnswers[One] = found[0]
+        return answer
 
-    def _prepare(self, questions: Sequence[Question], privacy: Privacy) -> PreparedRelease:
+    def _answer_by_group(
+        self,
+        kind: type[One],
+        query: Query,
+        *,
+        privacy: Privacy,
+        key: str | None,
+        fresh: bool,
+        allow_exact: bool,
+    ) -> GroupedAnswers[One]:
+        found: Any = self._answer(
+            kind, query, privacy=privacy, key=key, fresh=fresh, allow_exact=allow_exact
+        )
+        answers: GroupedAnswers[One] = found
+        return answers
+
+    def explain(self, *queries: Query, privacy: Privacy) -> Explanation:
+        """Report sensitivities, noise and expected errors of queries: a dry run.
+
+        No row is read, and nothing is charged.
+
+        Args:
+            queries: The queries, as :meth:`ask` takes them.
+            privacy: The total guarantee for one unit.
+
+        Returns:
+            What ``print`` shows; ``queries`` has the SQL.
+
+        Raises:
+            InvalidParameter: If a query is invalid.
+
+        Example:
+            >>> import leastnoise as ln
+            >>> from leastnoise.tables import census
+            >>> people = protect(census(), unit="person_id", max_rows=1, ledger=ln.UNRECORDED)
+            >>> print(people.explain(ln.Count(), privacy=ln.Privacy(1)))
+            Dry run: no row was read and nothing was charged.
+            ...
+        """
+        listed = queries[0] if len(queries) == 1 else queries
+        return Explanation(self._prepare(listed if isinstance(listed, list) else queries, privacy))
+
+    def _prepare(self, queries: Sequence[Query], privacy: Privacy) -> PreparedRelease:
         if self.closed:
-            raise InvalidParameter(
-                "a table must be open to be asked, got one that was closed. Protect it again."
-            )
-        return prepare(questions, self.source, self.unit, privacy)
+            raise InvalidParameter("This protected table is closed", fix="Call protect() again.")
+        return prepare(queries, self.source, self.unit, privacy)
 
     def close(self) -> None:
         """Close what :func:`protect` opened: the engine of a file, or a database connection."""
         self.source.close()
         object.__setattr__(self, "closed", True)
 
-    def __enter__(self) -> "Protected":
+    def __enter__(self) -> "ProtectedTable":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -205,30 +222,32 @@ class Protected(QueryMethods):
     def __repr__(self) -> str:
         """Print the source and the unit, and no data."""
         who = "every row" if self.unit.column is None else f"{self.unit.column!r}"
-        return f"Protected({self.source.name}, unit: {who}, {self.unit.neighbours})"
+        return f"ProtectedTable({self.source.name}, unit: {who}, {self.unit.neighbors})"
 
 
 def _parse_max_rows(unit: object, max_rows: int | None) -> int:
     if unit is None:
         if max_rows not in (None, 1):
             raise InvalidParameter(
-                "where every row is a unit, one row of it counts",
-                got="max_rows without a column of units",
-                fix="Give " + Words("unit=", "--unit") + ", or leave it out.",
+                Words("max_rows", "--max-rows") + " must be 1 if every row is a unit",
+                got=quote(max_rows),
+                fix="Add " + Words("unit=", "--unit") + ", or omit it.",
             )
         return 1
     if not isinstance(unit, str):
         raise InvalidParameter(
-            f"unit must be the name of a column, or None if every row is a unit, "
-            f"got {quote(unit)}. Name the column that tells people apart."
+            "unit must be the name of a column, or None if every row is a different person",
+            got=quote(unit),
+            fix="Name the column that identifies a person.",
         )
     if max_rows is None:
         raise InvalidParameter(
-            "max_rows must say how many rows of a unit count in a group",
+            Words("max_rows", "--max-rows")
+            + " must be given with a column of units: the maximum rows per unit per group",
             got="none",
-            fix="Give "
+            fix="Write "
             + Words("max_rows=1", "--max-rows 1")
-            + " if everyone has one row, or as many as most have: more means more noise.",
+            + " if everybody has one row. More rows mean more noise.",
         )
     return parse_count(max_rows, "max_rows", least=1)
 

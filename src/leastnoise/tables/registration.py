@@ -1,21 +1,23 @@
-"""The table queries there are: one entry gives a query its method, its command and its export.
+"""The registered table queries: one entry gives a query its method, its command and its export.
 
-An entry makes ``Protected.sum`` with its signature and docstring, ``leastnoise sum`` with its
-options and help, and ``leastnoise.Sum``. What the query computes is in its class, one file in
-:mod:`leastnoise.tables.queries`. docs/architecture.md lists the steps of adding one.
+An entry makes ``leastnoise sum`` with its options and help, and ``leastnoise.Sum``. It makes
+``ProtectedTable.sum`` too, with signature and docstring, unless the query is built in: those
+methods are in :mod:`leastnoise.tables.methods`, with their types. The query's class, one file in
+:mod:`leastnoise.tables.queries`, computes it. docs/architecture.md lists the steps of adding one.
 
 ``leastnoise sum --help`` reads this file. So it imports nothing of what answers a query, and the
 class of an entry is loaded on first use.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
 from importlib import import_module
 from inspect import Parameter, Signature
 from typing import Any, TypedDict
 
 from leastnoise.core.exact import Number
 from leastnoise.core.privacy import Privacy
+from leastnoise.tables.keys import Groups
 
 Columns = str | Sequence[str]
 Bounds = tuple[Number, Number]
@@ -27,7 +29,7 @@ class Shared(TypedDict, total=False):
     """What the methods of all queries take."""
 
     by: Columns
-    keys: Iterable[Any] | None
+    groups: Groups | None
     where: str | None
     max_groups: int | None
     key: str | None
@@ -35,10 +37,10 @@ class Shared(TypedDict, total=False):
     allow_exact: bool
 
 
-# The fields of every question, the arguments of every release, and their defaults.
-_FIELDS: dict[str, Any] = {"by": (), "keys": None, "where": None, "max_groups": None}
+# The fields of every query, the arguments of every release, and their defaults.
+_FIELDS: dict[str, Any] = {"by": (), "groups": None, "where": None, "max_groups": None}
 _TERMS: dict[str, Any] = {"key": None, "fresh": False, "allow_exact": False}
-_PARTS = ("name", "question", "doc", "help", "examples")
+_PARTS = ("name", "query_class", "help", "examples")
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Argument:
         values: How many values the option takes.
         unless_listed: The error if the value is not a list with commas; None if it need not be one.
         example: What an example gives: a value that fits the census of the package.
+        renamed_from: The old name of the argument, which warns; None if it had no other.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Argument:
     values: int = 1
     unless_listed: str | None = None
     example: str = ""
+    renamed_from: str | None = None
 
     @property
     def option_default(self) -> str | None:
@@ -84,23 +88,25 @@ class TableQuery:
 
     Attributes:
         name: The name of the method, and with - for _ of the command.
-        question: The class, or ``"module:Class"`` to load it on first use.
-        doc: The docstring of the method.
-        help: The first line of the command's help.
+        query_class: The class, or ``"module:Class"`` to load it on first use.
+        help: The first line of the command's help, a sentence.
+        doc: The docstring of the method. Default: ``help``.
         notes: What the help says further, if anything.
         examples: Arguments of the command, for its help.
         arguments: What the query has of its own, positional arguments first.
+        fixed: Fields of the class that are no arguments, with their values.
         on_more: The error if the command gets too many arguments; None for click's own.
         groups_itself: Whether its answers are by group without ``by``, as a histogram's are.
     """
 
     name: str
-    question: type | str
-    doc: str
+    query_class: type | str
     help: str
-    notes: str = ""
     examples: tuple[str, ...]
+    doc: str = ""
+    notes: str = ""
     arguments: tuple[Argument, ...] = ()
+    fixed: Mapping[str, object] = field(default_factory=dict)
     on_more: str | None = None
     groups_itself: bool = False
 
@@ -111,8 +117,8 @@ class TableQuery:
             raise TypeError(f"the table query {self.name!r} lacks its {' and '.join(missing)}")
         if not self.name.isidentifier():
             raise TypeError(f"the table query {self.name!r} lacks a name that a method can have")
-        if not isinstance(self.question, str):
-            self._check(self.question)
+        if not isinstance(self.query_class, str):
+            self._check(self.query_class)
 
     @property
     def command(self) -> str:
@@ -122,42 +128,42 @@ class TableQuery:
     @property
     def class_name(self) -> str:
         """The name under which the class is exported."""
-        question = self.question
-        return question.rpartition(":")[2] if isinstance(question, str) else question.__name__
+        query_class = self.query_class
+        if isinstance(query_class, str):
+            return query_class.rpartition(":")[2]
+        return query_class.__name__
 
     def load(self) -> Any:
         """Return the class; raise a TypeError that names what it lacks."""
-        if not isinstance(self.question, str):
-            return self.question
-        module, _, name = self.question.partition(":")
-        question = getattr(import_module(module), name)
-        self._check(question)
-        return question
+        if not isinstance(self.query_class, str):
+            return self.query_class
+        module, _, name = self.query_class.partition(":")
+        query_class = getattr(import_module(module), name)
+        self._check(query_class)
+        return query_class
 
-    def _check(self, question: type) -> None:
+    def _check(self, query_class: type) -> None:
         """Check that the class is whole, and that it and the arguments fit one another."""
-        missing = sorted(getattr(question, "__abstractmethods__", ()))
-        known = {field.name: field for field in fields(question)}
-        given = {argument.name for argument in self.arguments}
+        missing = sorted(getattr(query_class, "__abstractmethods__", ()))
+        known = {one.name: one for one in fields(query_class)}
+        given = {argument.name for argument in self.arguments} | self.fixed.keys()
         expected = given | _FIELDS.keys()
         missing += [f"a field {name}" for name in sorted(expected - known.keys())]
         missing += [
             f"an argument {name}"
-            for name, field in known.items()
-            if name not in expected
-            and field.default is MISSING
-            and field.default_factory is MISSING
+            for name, one in known.items()
+            if name not in expected and one.default is MISSING and one.default_factory is MISSING
         ]
-        # Two questions with the same words would have the same answer in a ledger. What is no
+        # Two queries with the same words would have the same answer in a ledger. What is no
         # argument of the class is found from the table.
-        asked = {name for name, field in known.items() if field.init}
-        if asked & vars(question).get("__annotations__", {}).keys() and (
-            "to_dict" not in vars(question)
+        asked = {name for name, one in known.items() if one.init}
+        if asked & vars(query_class).get("__annotations__", {}).keys() and (
+            "to_dict" not in vars(query_class)
         ):
             missing.append("to_dict of its own, with its fields")
         if missing:
             raise TypeError(
-                f"the table query {self.name!r} ({question.__name__}) lacks {', '.join(missing)}"
+                f"the table query {self.name!r} ({query_class.__name__}) lacks {', '.join(missing)}"
             )
 
     @property
@@ -178,7 +184,7 @@ class TableQuery:
 
 
 class QueryMethods:
-    """The methods of the registered queries; :class:`Protected` inherits them."""
+    """The methods of the queries that :func:`register` adds."""
 
 
 QUERIES: dict[str, TableQuery] = {}
@@ -186,7 +192,8 @@ QUERIES: dict[str, TableQuery] = {}
 
 def register(query: TableQuery) -> None:
     """Give a query its method, its command and its export; reject a name that is taken."""
-    if any(hasattr(kind, query.name) for kind in (QueryMethods, *QueryMethods.__subclasses__())):
+    owners = QueryMethods, *QueryMethods.__subclasses__()
+    if query.name in QUERIES or any(hasattr(owner, query.name) for owner in owners):
         raise TypeError(f"the table query {query.name!r} lacks a name of its own: it is taken")
     setattr(QueryMethods, query.name, _method(query))
     QUERIES[query.name] = query
@@ -205,10 +212,10 @@ def _method(query: TableQuery) -> Callable[..., Any]:
         given = dict(bound.arguments)
         del given["self"]
         terms = {name: given.pop(name) for name in ("privacy", *_TERMS)}
-        return self.ask([query.load()(**given)], **terms)[0]
+        return self.ask([query.load()(**query.fixed, **given)], **terms)[0]
 
-    method.__name__, method.__qualname__ = query.name, f"Protected.{query.name}"
-    method.__doc__ = query.doc
+    method.__name__, method.__qualname__ = query.name, f"ProtectedTable.{query.name}"
+    method.__doc__ = query.doc or query.help
     vars(method)["__signature__"] = signature
     return method
 
@@ -228,68 +235,68 @@ _BOUNDS = Argument(
     Bounds,
     values=2,
     metavar="LOW HIGH",
-    help="The clipping bounds: what a value can be. Never take them from the table.",
+    help="Clipping bounds of values. Choose them without looking at the table.",
     example="0 150000",
 )
-_CELLS = Argument(
-    "cells",
+_BINS = Argument(
+    "bins",
     int,
     default=1024,
-    help="Of the grid between the bounds, in one of which the answer lies.",
+    metavar="N",
+    help="Number of bins between the bounds; the answer is one of them.",
+    renamed_from="cells",
 )
 _INTERVAL = Argument(
     "interval",
     Number | None,
     default=None,
     metavar="CONFIDENCE",
-    help="Find an interval for the quantile too, with this confidence, such as 0.95. It costs two "
-    "thirds of ε.",
+    help="Also find an interval with this confidence, such as 0.95. It costs two thirds of ε.",
 )
-_SHARE = Argument(
-    "share",
+_Q = Argument(
+    "q",
     Number,
     positional=True,
-    metavar="SHARE",
-    help="The share of rows below the value, above 0 and below 1; 0.5 is the median.",
+    metavar="Q",
+    help="Share of rows below the value, above 0 and below 1; 0.5 is the median.",
     example="0.9",
+    renamed_from="share",
 )
 _NO_COMMAS = (
-    "edges must be two or more numbers, parted by commas, got one alone, or some that are parted "
-    "otherwise. Give for instance --edges 0,18,65,120."
+    "edges must be two or more numbers separated by commas, got something else. Write for instance "
+    "--edges 0,18,65,120."
 )
 _EDGES = Argument(
     "edges",
     Sequence[Number],
     metavar="A,B,…",
     unless_listed=_NO_COMMAS,
-    help="Where the ranges begin and end. Each includes its lower edge, the last one both.",
+    help="Ends of the ranges. Each range includes its lower edge, the last one both.",
     example="0,20000,50000,150000",
 )
 _PERSON = "--unit person_id --max-rows 1"
 _LEDGER = "--ledger people.ledger"
 _RANK = (
-    "Missing values are left out. What is known of the answer is its rank: how many rows lie below."
+    "Rows without a value are omitted. The answer is a bin; how far its rank can be off is known."
 )
 
 for _query in (
     TableQuery(
         name="count",
-        question="leastnoise.tables.queries.count:Count",
-        doc="Count rows (:class:`Count`, :meth:`ask`).",
-        help="Count the rows of a table (Protected.count).",
-        notes="With --max-rows 1 it is units that are counted.",
+        query_class="leastnoise.tables.queries.count:Count",
+        help="Count rows or people.",
+        notes="With --max-rows 1 it counts units, not rows.",
         examples=(
             f"people.csv {_PERSON} --by region --max-groups 1 --epsilon 0.2 --delta 1e-7 {_LEDGER}",
-            f'people.csv {_PERSON} --where "age >= 18" --epsilon 0.2 --explain',
+            f'people.csv {_PERSON} --where "age >= 18" --epsilon 0.2 --dry-run',
         ),
     ),
     TableQuery(
         name="sum",
-        question="leastnoise.tables.queries.sum:Sum",
-        doc="Add up a column between bounds (:class:`Sum`, :meth:`ask`).",
-        help="Add up a COLUMN of a table (Protected.sum).",
-        notes="Missing values add 0, as in SQL, also if the bounds exclude 0. All rows of a unit "
-        "are added up, and its total is clipped to what --max-rows rows can add.",
+        query_class="leastnoise.tables.queries.sum:Sum",
+        help="Sum a column.",
+        notes="Missing values add 0. All rows of a unit are added up, and its total is clipped to "
+        "what --max-rows rows can add.",
         examples=(
             "people.csv income --bounds 0 150000 --unit person_id --max-rows 2 --epsilon 0.5 "
             + _LEDGER,
@@ -298,13 +305,11 @@ for _query in (
     ),
     TableQuery(
         name="mean",
-        question="leastnoise.tables.queries.mean:Mean",
-        doc="Return the mean of a column, with the count and the sum it is made of "
-        "(:class:`Mean`).",
-        help="Find the mean of a COLUMN of a table (Protected.mean).",
-        notes="Released are a count and a sum of what values are above the middle of the bounds; "
-        "--json has both. Missing values are left out. A unit with more than --max-rows rows "
-        "counts as that many, each with the average of its values.",
+        query_class="leastnoise.tables.queries.mean:Mean",
+        help="Average a column.",
+        notes="A count and a sum are released; --json has both. Rows without a value are omitted. "
+        "A unit with more than --max-rows rows counts as that many rows, each with the average of "
+        "its values.",
         examples=(
             f"people.csv income --bounds 0 150000 {_PERSON} --by sex --group f --group m "
             f"--max-groups 1 --epsilon 0.5 {_LEDGER}",
@@ -313,36 +318,34 @@ for _query in (
     ),
     TableQuery(
         name="median",
-        question="leastnoise.tables.queries.quantile:Quantile",
-        doc="Return between which values half of the rows is reached (:class:`Quantile`).",
-        help="Find below which value of a COLUMN half of the rows lie (Protected.median).",
-        notes=f"{_RANK} Other shares than one half are for the command quantile.",
+        query_class="leastnoise.tables.queries.quantile:Quantile",
+        help="Find the median of a column.",
+        notes=f"{_RANK} Other quantiles: leastnoise quantile.",
         examples=(
-            f"people.csv income --bounds 0 150000 --cells 150 {_PERSON} "
+            f"people.csv income --bounds 0 150000 --bins 150 {_PERSON} "
             f'--where "age >= 18" --epsilon 0.5 {_LEDGER}',
         ),
-        arguments=(_COLUMN, _BOUNDS, _CELLS, _INTERVAL),
+        arguments=(_COLUMN, _BOUNDS, _BINS, _INTERVAL),
+        fixed={"q": "1/2"},
     ),
     TableQuery(
         name="quantile",
-        question="leastnoise.tables.queries.quantile:Quantile",
-        doc="Return between which values a share of the rows is reached (:class:`Quantile`).",
-        help="Find below which value of a COLUMN a share of the rows lies (Protected.quantile).",
+        query_class="leastnoise.tables.queries.quantile:Quantile",
+        help="Find any quantile of a column.",
         notes=_RANK,
         examples=(
-            f"people.csv income --share 0.9 --bounds 0 150000 --cells 150 {_PERSON} --epsilon 0.5 "
+            f"people.csv income --q 0.9 --bounds 0 150000 --bins 150 {_PERSON} --epsilon 0.5 "
             + _LEDGER,
         ),
-        arguments=(_COLUMN, _SHARE, _BOUNDS, _CELLS, _INTERVAL),
-        on_more="the share of a quantile must be given by --share, got an argument more than "
-        "SOURCE and COLUMN. Write for instance --share 0.9.",
+        arguments=(_COLUMN, _Q, _BOUNDS, _BINS, _INTERVAL),
+        on_more="q must be given by --q, got one argument more than SOURCE and COLUMN. Write for "
+        "instance --q 0.9.",
     ),
     TableQuery(
         name="histogram",
-        question="leastnoise.tables.queries.histogram:Histogram",
-        doc="Count the rows in each range of a column (:class:`Histogram`, :meth:`ask`).",
-        help="Count the rows in each range of a COLUMN (Protected.histogram).",
-        notes="Rows outside of all ranges, or without a value, are left out.",
+        query_class="leastnoise.tables.queries.histogram:Histogram",
+        help="Count rows per range of a column.",
+        notes="Rows outside of all ranges, or without a value, are omitted.",
         examples=(
             f"people.csv age --edges 0,18,65,120 {_PERSON} --max-groups 1 --epsilon 0.5 {_LEDGER}",
         ),
@@ -351,4 +354,4 @@ for _query in (
         groups_itself=True,
     ),
 ):
-    register(_query)
+    QUERIES[_query.name] = _query  # its method is in leastnoise.tables.methods

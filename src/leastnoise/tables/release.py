@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from leastnoise.core.exact import format_exact, format_ratio
+from leastnoise.core.exact import format_ratio
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import (
@@ -29,25 +29,24 @@ from leastnoise.ledger import (
 from leastnoise.mechanism import AnyMechanism, check_allow_exact
 from leastnoise.tables.add_noise import NoisyResult, Numbers, add_all_noise, show_above
 from leastnoise.tables.answers import GroupedAnswers, Statement, TableAnswer
-from leastnoise.tables.bounding import REPLACE
 from leastnoise.tables.budget import allocate, find_distinct
 from leastnoise.tables.execute import Batch, compile_batches, run
 from leastnoise.tables.keys import keys_from_json, keys_to_json
-from leastnoise.tables.queries.query import Query, Unit
-from leastnoise.tables.queries.question import Question, build_query
+from leastnoise.tables.queries.planned_query import PlannedQuery, Unit
+from leastnoise.tables.queries.query import Query, plan_query
 from leastnoise.tables.sources import Source
 
-TableResult = TableAnswer | GroupedAnswers
+TableResult = TableAnswer | GroupedAnswers[TableAnswer]
 
 
 @dataclass(frozen=True, repr=False)
 class PreparedRelease:
-    """Questions with their queries, their noise and their total guarantee: all but the data.
+    """Queries with their plans, noise and total guarantee: all but the data.
 
     Attributes:
         source: The table.
         unit: The privacy unit.
-        queries: The query of each question, with its numbers and their mechanisms.
+        queries: The planned queries, each with its numbers and their mechanisms.
         places: For each query the places of its numbers among the distinct ones, which are released
             once each: equal places are one number.
         together: The total guarantee.
@@ -56,7 +55,7 @@ class PreparedRelease:
 
     source: Source
     unit: Unit
-    queries: tuple[tuple[Query, Numbers], ...]
+    queries: tuple[tuple[PlannedQuery, Numbers], ...]
     places: tuple[tuple[int, ...], ...]
     together: Privacy
     batches: tuple[Batch, ...]
@@ -66,7 +65,7 @@ class PreparedRelease:
 
     @property
     def _titles(self) -> str:
-        titles = "; ".join(query.question.title for query, _ in self.queries)
+        titles = "; ".join(planned.query.title for planned, _ in self.queries)
         return "".join(sign if sign.isprintable() else "?" for sign in titles)
 
     @property
@@ -84,8 +83,8 @@ class PreparedRelease:
             **self.source.words,
             "unit": self.unit.column,
             "max_rows": self.unit.max_rows,
-            "neighbours": self.unit.neighbours,
-            "questions": [query.question.to_dict() for query, _ in self.queries],
+            "neighbours": self.unit.neighbors,
+            "questions": [planned.query.to_dict() for planned, _ in self.queries],
             "noise": [
                 [mechanism.spending().mechanisms.popitem()[0] for _, mechanism in numbers]
                 for _, numbers in self.queries
@@ -95,7 +94,7 @@ class PreparedRelease:
 
     @property
     def key(self) -> str:
-        """The default key of the questions in a ledger."""
+        """The default key of the queries in a ledger."""
         promise = [format_ratio(self.together.epsilon), format_ratio(self.together.delta)]
         words = canonical({"asked": self.words, "promise": promise})
         return f"{self._titles[:80]} #{hashlib.sha256(words.encode()).hexdigest()[:24]}"
@@ -114,24 +113,24 @@ class PreparedRelease:
 
 
 def prepare(
-    questions: Sequence[Question], source: Source, unit: Unit, privacy: Privacy
+    queries: Sequence[Query], source: Source, unit: Unit, privacy: Privacy
 ) -> PreparedRelease:
-    """Check questions, build their queries and find their noise; read no data."""
-    queries = [build_query(question, source, unit) for question in questions]
-    if not queries:
+    """Check queries, plan them and find their noise; read no data."""
+    planned = [plan_query(query, source, unit) for query in queries]
+    if not planned:
         raise InvalidParameter(
-            "there must be at least one question, got none. Give for instance [Count()]."
+            "queries must not be empty", got="no query", fix="Write for instance [Count()]."
         )
-    distinct, places = find_distinct([(query.numbers, query.identities) for query in queries])
+    distinct, places = find_distinct([(one.numbers, one.identities) for one in planned])
     mechanisms, together = allocate(privacy, distinct)
     noisy = tuple(
-        (query, tuple((one, mechanisms[at]) for one, at in zip(query.numbers, own, strict=True)))
-        for query, own in zip(queries, places, strict=True)
+        (one, tuple((number, mechanisms[at]) for number, at in zip(one.numbers, own, strict=True)))
+        for one, own in zip(planned, places, strict=True)
     )
-    batches = compile_batches(source, queries)
-    for query, numbers in noisy:
-        if query.question.discovered:
-            show_above(query, numbers)  # rejects unbounded noise before anything is charged
+    batches = compile_batches(source, planned)
+    for one, numbers in noisy:
+        if one.query.discovered:
+            show_above(one, numbers)  # rejects unbounded noise before anything is charged
     return PreparedRelease(source, unit, noisy, tuple(places), together, batches)
 
 
@@ -149,7 +148,9 @@ def release(
         needed=any(mechanism.needs_allow_exact for mechanism in prepared.mechanisms),
         what="exact values",
         got="something else",
-        refusal=lambda: "the noise for this promise gives exact values away with some probability",
+        refusal=lambda: (
+            "With some probability this noise adds nothing, and exact values are released"
+        ),
     )
     prepared.source.check_process()
     if key is None and isinstance(ledger, Ledger):
@@ -170,19 +171,19 @@ def _answers(
     prepared: PreparedRelease, results: list[NoisyResult], receipt: Receipt | None
 ) -> list[TableResult]:
     return [
-        _answer(prepared, query, numbers, noisy, receipt)
-        for (query, numbers), noisy in zip(prepared.queries, results, strict=True)
+        _answer(prepared, planned, numbers, noisy, receipt)
+        for (planned, numbers), noisy in zip(prepared.queries, results, strict=True)
     ]
 
 
 def _statement(
-    prepared: PreparedRelease, query: Query, numbers: Numbers, receipt: Receipt | None
+    prepared: PreparedRelease, planned: PlannedQuery, numbers: Numbers, receipt: Receipt | None
 ) -> Statement:
     """Return what the answers of a query state: subject, own share, total guarantee, receipt."""
-    question, rows = query.question, query.rows
-    groups = question.contribution(rows.unit).touched
+    query, rows = planned.query, planned.rows
+    groups = query.contribution(rows.unit).touched
     return Statement(
-        subject=question.subject(rows, show_above(query, numbers) if question.discovered else None),
+        subject=query.subject(rows, show_above(planned, numbers) if query.discovered else None),
         privacy=_share(prepared, numbers, groups),
         total_privacy=prepared.together,
         receipt=receipt,
@@ -206,25 +207,25 @@ def _share(prepared: PreparedRelease, numbers: Numbers, groups: int = 1) -> Priv
 
 def _answer(
     prepared: PreparedRelease,
-    query: Query,
+    planned: PlannedQuery,
     numbers: Numbers,
     noisy: NoisyResult,
     receipt: Receipt | None,
 ) -> TableResult:
-    question = query.question
-    statement = _statement(prepared, query, numbers, receipt)
-    answers = question.answers(noisy.numbers, [made for _, made in numbers], statement)
-    if not question.key_columns:
+    query = planned.query
+    statement = _statement(prepared, planned, numbers, receipt)
+    answers = query.answers(noisy.numbers, [made for _, made in numbers], statement)
+    if not query.key_columns:
         return answers[0]
     return GroupedAnswers(
-        names=question.key_columns,
-        keys=question.name_keys(noisy.keys),
+        names=query.key_columns,
+        keys=query.name_keys(noisy.keys),
         answers=tuple(answers),
-        title=question.title,
+        title=query.title,
         privacy=_share(prepared, numbers),
         receipt=receipt,
-        in_order=question.keys_in_order,
-        discovered=question.discovered,
+        in_order=query.keys_in_order,
+        discovered=query.discovered,
         together=prepared.together,
         about=statement.subject,
     )
@@ -252,79 +253,3 @@ def _from_json(_: dict[str, Any], payload: bytes) -> list[NoisyResult]:
 
 
 _STORED: Codec[list[NoisyResult]] = Codec(_to_json, _from_json)
-
-
-@dataclass(frozen=True, repr=False)
-class Explanation:
-    """Questions with their queries, sensitivities, noise and price; the data is not read."""
-
-    prepared: PreparedRelease
-
-    @property
-    def queries(self) -> list[str]:
-        """What the engine would be asked, as people read it."""
-        return [self.prepared.source.sql(batch.expression) for batch in self.prepared.batches]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        prepared = self.prepared
-        return {
-            "price": _privacy(prepared.together),
-            "asked": prepared.words,
-            "key": prepared.key,
-            "questions": [
-                {
-                    "title": query.question.title,
-                    "numbers": [
-                        {
-                            "name": number.name,
-                            "sensitivity": format_ratio(number.sensitivity),
-                            "touched": number.touched,
-                            "noise": repr(mechanism.noise),
-                            "privacy": _privacy(mechanism.privacy),
-                            "number": place,
-                        }
-                        for (number, mechanism), place in zip(numbers, places, strict=True)
-                    ],
-                }
-                for (query, numbers), places in zip(prepared.queries, prepared.places, strict=True)
-            ],
-            "queries": self.queries,
-        }
-
-    def __str__(self) -> str:
-        prepared = self.prepared
-        unit = prepared.unit
-        who = "a row" if unit.column is None else f"a value of {unit.column!r}"
-        change = "replaced" if unit.neighbours == REPLACE else "added or removed"
-        lines = [
-            f"Of {prepared.source.name}, a unit is {who}; tables are neighbours if one is "
-            f"{change}.",
-            f"Price: {prepared.together} for everything together.",
-        ]
-        first: dict[int, str] = {}
-        for (query, numbers), places in zip(prepared.queries, prepared.places, strict=True):
-            title = query.question.title
-            lines += ["", f"{title}:"]
-            for (number, mechanism), place in zip(numbers, places, strict=True):
-                if place in first:
-                    lines.append(f"  {number.name}: the same number as {first[place]}")
-                    continue
-                first[place] = f"the {number.name} of {title}, released once"
-                lines.append(
-                    f"  {number.name}: one unit moves {number.touched} of them, each by at most "
-                    f"{format_exact(number.sensitivity)}; {mechanism.noise!r} at "
-                    f"{mechanism.privacy}"
-                )
-        for query_text in self.queries:
-            lines += ["", *query_text.splitlines()]
-        lines += ["", "The data was not touched, and nothing was charged."]
-        return "\n".join(lines)
-
-    def __repr__(self) -> str:
-        titles = "; ".join(query.question.title for query, _ in self.prepared.queries)
-        return f"Explanation({titles})"
-
-
-def _privacy(privacy: Privacy) -> dict[str, str]:
-    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}

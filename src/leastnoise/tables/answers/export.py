@@ -1,7 +1,7 @@
 """Tables of answers for other programs: Arrow, pandas, polars, CSV, Parquet and JSON.
 
 The columns are the group keys, then the figures of the answers (their layout): for counts and sums
-``value``, ``low`` and ``high`` (95%) and ``bound`` (maximum error; null if infinite). The last two
+``value``, ``low`` and ``high`` (95%) and ``max_error`` (null if infinite). The last two
 columns are the same in every row, because a CSV file has no other place for them: ``quantity``
 states what the figures are about, and ``reused`` is the day of a stored answer that was returned,
 null for a new one. A key column whose name is also that of another column is renamed: ``value``
@@ -35,6 +35,10 @@ from leastnoise.tables.answers.layout import Figure, layout_of
 from leastnoise.tables.rounding import USE_ROWS
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
     from leastnoise.tables.answers.grouped import GroupedAnswers
 
 INTEGER, REAL, TEXT, BOOLEAN, DATE = _ORDER = "integer", "real", "text", "boolean", "date"
@@ -64,7 +68,7 @@ class Column:
     long: bool = False
 
 
-def export_columns(answers: "GroupedAnswers") -> list[Column]:
+def export_columns(answers: "GroupedAnswers[Any]") -> list[Column]:
     """Return the columns of a table.
 
     Raises:
@@ -89,7 +93,7 @@ def export_columns(answers: "GroupedAnswers") -> list[Column]:
     return columns + [Column(name, kind, [one] * len(answers)) for name, kind, one in kinds]
 
 
-def constants(answers: "GroupedAnswers") -> tuple[str, date | None]:
+def constants(answers: "GroupedAnswers[Any]") -> tuple[str, date | None]:
     """Return the values of the columns :data:`CONSTANTS`."""
     receipt = answers.receipt
     reused = None if receipt is None or not receipt.again else date.fromisoformat(receipt.at[:10])
@@ -138,12 +142,12 @@ def _reals(figure: Figure, numbers: list[Any], values: list[float]) -> Column:
     return Column(figure.name, REAL, numbers)
 
 
-def _typed(answers: "GroupedAnswers", *types: Any, long: Any) -> list[tuple[Column, Any]]:
+def _typed(answers: "GroupedAnswers[Any]", *types: Any, long: Any) -> list[tuple[Column, Any]]:
     own = dict(zip(_ORDER, types, strict=True))
     return [(one, long if one.long else own[one.kind]) for one in export_columns(answers)]
 
 
-def to_arrow(answers: "GroupedAnswers") -> Any:
+def to_arrow(answers: "GroupedAnswers[Any]") -> "pyarrow.Table":
     """Return an Arrow table; its metadata ``leastnoise`` has subject and guarantee as JSON."""
     arrow = _library("pyarrow", "a table of Arrow")
     types = arrow.int64(), arrow.float64(), arrow.string(), arrow.bool_(), arrow.date32()
@@ -156,29 +160,34 @@ def to_arrow(answers: "GroupedAnswers") -> Any:
     )
 
 
-def to_pandas(answers: "GroupedAnswers") -> Any:
+def to_pandas(answers: "GroupedAnswers[Any]") -> "pandas.DataFrame":
     """Return a pandas frame; dates become datetimes, because pandas has no type for them."""
-    pandas = _library("pandas", "a frame of pandas")
+    library = _library("pandas", "a frame of pandas")
     types = "int64", "float64", "str", "bool", "datetime64[s]"
     frame = {}
     for one, kind in _typed(answers, *types, long="object"):
         nullable = "Int64" if kind == "int64" and None in one.values else kind
-        frame[one.name] = pandas.Series(one.values, dtype=nullable)
-    return pandas.DataFrame(frame)
+        frame[one.name] = library.Series(one.values, dtype=nullable)
+    return library.DataFrame(frame)
 
 
-def to_polars(answers: "GroupedAnswers") -> Any:
+def to_polars(answers: "GroupedAnswers[Any]") -> "polars.DataFrame":
     """Return a polars frame."""
-    polars = _library("polars", "a frame of polars")
-    types = polars.Int64, polars.Float64, polars.String, polars.Boolean, polars.Date
-    columns = _typed(answers, *types, long=polars.Int128)
-    return polars.DataFrame(
-        [polars.Series(one.name, one.values, dtype=kind) for one, kind in columns]
+    library = _library("polars", "a frame of polars")
+    types = library.Int64, library.Float64, library.String, library.Boolean, library.Date
+    columns = _typed(answers, *types, long=library.Int128)
+    frame: polars.DataFrame = library.DataFrame(
+        [library.Series(one.name, one.values, dtype=kind) for one, kind in columns]
     )
+    return frame
 
 
 def to_csv(
-    answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = False, formulas: bool = False
+    answers: "GroupedAnswers[Any]",
+    path: str | Path,
+    *,
+    overwrite: bool = False,
+    formulas: bool = False,
 ) -> Path:
     """Write a CSV file in UTF-8: a header, a line for each group, dates as 2024-12-31.
 
@@ -211,14 +220,16 @@ def to_csv(
     return write_table(path, write, overwrite=overwrite)
 
 
-def to_parquet(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = False) -> Path:
+def to_parquet(
+    answers: "GroupedAnswers[Any]", path: str | Path, *, overwrite: bool = False
+) -> Path:
     """Write a Parquet file: the table of :func:`to_arrow` with its metadata."""
     table = to_arrow(answers)
     parquet = import_module("pyarrow.parquet")
     return write_table(path, lambda file: parquet.write_table(table, file), overwrite=overwrite)
 
 
-def to_json(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = False) -> Path:
+def to_json(answers: "GroupedAnswers[Any]", path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a JSON file: subject, guarantee, and under ``rows`` an object for each group.
 
     Integers are written in full; programs that read all numbers as floats round them above 2⁵³.
@@ -242,7 +253,7 @@ def to_json(answers: "GroupedAnswers", path: str | Path, *, overwrite: bool = Fa
     return write_table(path, write, overwrite=overwrite)
 
 
-def _about(answers: "GroupedAnswers") -> dict[str, Any]:
+def _about(answers: "GroupedAnswers[Any]") -> dict[str, Any]:
     """Return what belongs to all of a table: the query and its guarantee, in exact ratios."""
     receipt = answers.receipt
     return {

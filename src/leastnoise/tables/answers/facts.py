@@ -25,6 +25,7 @@ class Shown:
         details: What else is known of it: a label, a text, and the phrase that says both.
         max_error: The maximum error; None if the noise is unbounded.
         exact: What is exact with some probability, and with which, if that had to be allowed.
+        unbounded: Why there is no maximum error. Default: the noise is unbounded.
     """
 
     value: str
@@ -32,6 +33,7 @@ class Shown:
     details: tuple[tuple[str, str, str], ...] = ()
     max_error: str | None
     exact: tuple[str, ...] = ()
+    unbounded: str = ""
 
 
 class Printed(Protocol):
@@ -103,7 +105,7 @@ def facts(answer: Printed, result: Shown, *, ledger: str = "") -> list[Fact]:
     """Return what is known of an answer, besides its value."""
     return [
         *((label, text) for label, text, _ in result.details),
-        ("Max error", max_error_fact(result.max_error, answer.privacy)),
+        ("Max error", max_error_fact(result.max_error, answer.privacy, result.unbounded)),
         ("Guarantee", _guarantee(answer)),
         *(("Exact", one) for one in result.exact),
         *closing_facts(answer, ledger=ledger),
@@ -134,10 +136,12 @@ def table_guarantee(answers: Printed) -> str:
     return _guarantee(answers, of=", for the whole table")
 
 
-def max_error_fact(max_error: str | None, privacy: Privacy) -> str:
-    """Print a maximum error as a fact, or why there is none."""
+def max_error_fact(max_error: str | None, privacy: Privacy, unbounded: str = "") -> str:
+    """Print a maximum error as a fact, or why there is none: ``unbounded``, or by default noise."""
     if max_error is not None:
         return max_error
+    if unbounded:
+        return f"none ({unbounded})"
     return f"none ({'' if privacy.delta else 'at δ = 0 '}the noise is unbounded)"
 
 

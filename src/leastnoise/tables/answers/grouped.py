@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import islice
 from operator import lt
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
@@ -20,11 +20,12 @@ from leastnoise.tables.answers.text import as_html, as_text
 from leastnoise.tables.keys import Key, Part, encodes
 from leastnoise.tables.ratio import Ratio
 
+One_co = TypeVar("One_co", bound=TableAnswer, covariant=True)
 _PARTS = ("int", "str", "bool", "date")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupedAnswers:
+class GroupedAnswers(Generic[One_co]):
     """Released answers, one for each group, in the order of their keys.
 
     Attributes:
@@ -35,7 +36,7 @@ class GroupedAnswers:
         privacy: The guarantee of all of these answers together, for one unit.
         receipt: The ledger's receipt; None if the answers are in no ledger.
         in_order: Whether keys must rise, because the order of a table's rows could reveal
-            something. False for an order of the question, such as that of a histogram's ranges.
+            something. False for an order of the query, such as that of a histogram's ranges.
         discovered: Whether groups are shown because their noisy counts are large. Some are shown
             because their noise is: of counts and means, fewer than 95% of those shown lie in their
             intervals. The noise of a sum or a quantile is another one, so their intervals hold.
@@ -46,7 +47,7 @@ class GroupedAnswers:
 
     names: tuple[str, ...]
     keys: tuple[Key, ...]
-    answers: tuple[TableAnswer, ...]
+    answers: tuple[One_co, ...]
     title: str
     privacy: Privacy
     receipt: Receipt | None = None
@@ -59,24 +60,29 @@ class GroupedAnswers:
         """Reject keys that do not belong to the answers, are repeated or not in order."""
         if not self.names or len(set(self.names)) != len(self.names):
             raise InvalidParameter(
-                "groups must be by columns of different names, got none, or one twice. "
-                "Give each column once."
+                "groups must be by columns of different names",
+                got="none, or one twice",
+                fix="Name each column once.",
             )
         if len(self.keys) != len(self.answers) or set(map(len, self.keys)) - {len(self.names)}:
             raise InvalidParameter(
-                "every answer must have a key with a value for each column, got "
-                f"{len(self.keys)} keys for {len(self.answers)} answers by {len(self.names)} "
-                "columns. Give a tuple for each answer."
+                "every answer must have a key with a value for each column",
+                got=f"{len(self.keys)} keys for {len(self.answers)} answers by {len(self.names)} "
+                "columns",
+                fix="Write a tuple for each answer.",
             )
         layout_of(self.answers)
         _of_one_type(self.keys)
         if self.in_order and not all(map(lt, self.keys, islice(self.keys, 1, None))):
             raise InvalidParameter(
-                "keys must rise, each of them once, got one that is not above the one before. "
-                "Sort them with their answers."
+                "keys must rise, each of them once",
+                got="one that is not above the one before",
+                fix="Sort them with their answers.",
             )
         if not self.in_order and len(set(self.keys)) != len(self.keys):
-            raise InvalidParameter("every key must be there once, got one twice. Leave one out.")
+            raise InvalidParameter(
+                "keys must be different", got="one twice", fix="Write each once."
+            )
 
     @cached_property
     def subject(self) -> Subject:
@@ -97,7 +103,7 @@ class GroupedAnswers:
     def _places(self) -> dict[Key, int]:
         return {key: place for place, key in enumerate(self.keys)}
 
-    def __getitem__(self, key: object) -> TableAnswer:
+    def __getitem__(self, key: object) -> One_co:
         """Return the answer for a group: ``table["north"]``, by several columns ``table["n", 3]``.
 
         Raises:
@@ -126,7 +132,7 @@ class GroupedAnswers:
         same = place is not None and [*map(type, self.keys[place])] == [*map(type, asked)]
         return place if same else None
 
-    def __iter__(self) -> "Iterator[tuple[Part | Key, TableAnswer]]":
+    def __iter__(self) -> "Iterator[tuple[Part | Key, One_co]]":
         """Iterate over (key, answer), the key as indexing takes it: by one column, its value."""
         if len(self.names) == 1:
             return ((key[0], one) for key, one in zip(self.keys, self.answers, strict=True))

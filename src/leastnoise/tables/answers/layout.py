@@ -109,6 +109,7 @@ class Layout(Generic[One]):
         cells: Prints an answer: from its figures, itself and whether its value is an integer.
         released: What the printed notes call a released number.
         same_max_error: Whether the maximum error depends on the noise alone.
+        unbounded: Why there is no maximum error. Default: the noise is unbounded.
     """
 
     columns: tuple[Figure, ...]
@@ -119,6 +120,7 @@ class Layout(Generic[One]):
     cells: Callable[[Figures, One, bool], list[str]]
     released: str = "each number"
     same_max_error: bool = True
+    unbounded: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -212,7 +214,7 @@ INTERVAL = (
     Figure("value", float_near),
     Figure("low", float_below, json="interval_95", confident=True),
     Figure("high", json="interval_95", confident=True),
-    Figure("bound", widened=True),
+    Figure("max_error", json="bound", widened=True),
 )
 NUMBERS: Layout[TableNumber] = Layout(
     columns=INTERVAL,

@@ -21,7 +21,7 @@ _LONGEST = 40
 _LEFT, _RIGHT = "text-align:left;white-space:pre", "text-align:right"
 
 
-def as_text(answers: "GroupedAnswers", *, ledger: str = "") -> str:
+def as_text(answers: "GroupedAnswers[Any]", *, ledger: str = "") -> str:
     """Return the first groups in aligned columns, then what is known of all of them."""
     above = reused_line(answers.receipt)
     lines = [*([above] if above else []), *sentences(printable(answers.subject.heading)), ""]
@@ -33,7 +33,7 @@ def as_text(answers: "GroupedAnswers", *, ledger: str = "") -> str:
     return "\n".join([*lines, *_more(answers), "", *known])
 
 
-def as_html(answers: "GroupedAnswers") -> str:
+def as_html(answers: "GroupedAnswers[Any]") -> str:
     """Return the same as HTML, with the same alignment; all text is escaped."""
     above = reused_line(answers.receipt)
     first = f"<div>{escape(above)}</div>" if above else ""
@@ -59,7 +59,7 @@ def _marked(line: list[str], tag: str, keys: int) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _cells(answers: "GroupedAnswers") -> tuple[list[list[str]], str | None]:
+def _cells(answers: "GroupedAnswers[Any]") -> tuple[list[list[str]], str | None]:
     """Return the header and a line for each of the first groups, and the maximum error of all.
 
     Maximum errors that differ are a column; then that of all is None.
@@ -78,7 +78,7 @@ def _cells(answers: "GroupedAnswers") -> tuple[list[list[str]], str | None]:
     return [[*map(printable, answers.names), *header], *table], error
 
 
-def _common_error(answers: "GroupedAnswers", errors: list[str]) -> str | None:
+def _common_error(answers: "GroupedAnswers[Any]", errors: list[str]) -> str | None:
     """Return the maximum error of every printed answer, if there is one for all of them.
 
     Where noise is unbounded there is none, for all of them. A maximum error depends on the noise
@@ -91,16 +91,17 @@ def _common_error(answers: "GroupedAnswers", errors: list[str]) -> str | None:
     return max(errors, key=lambda text: Fraction(text.split()[0])) if same else None
 
 
-def _more(answers: "GroupedAnswers") -> list[str]:
+def _more(answers: "GroupedAnswers[Any]") -> list[str]:
     left = len(answers) - _SHOWN
     return [f"… and {left} more"] if left > 0 else []
 
 
-def _facts(answers: "GroupedAnswers", error: str | None, *, ledger: str = "") -> list[Fact]:
+def _facts(answers: "GroupedAnswers[Any]", error: str | None, *, ledger: str = "") -> list[Fact]:
     """Return what is known of all answers: errors, guarantee, what counts, budget and notes."""
     facts: list[Fact] = []
     if answers and error == NONE:
-        facts.append(("Max error", max_error_fact(None, answers.privacy)))
+        why = layout_of(answers.answers[:1]).unbounded
+        facts.append(("Max error", max_error_fact(None, answers.privacy, why)))
     elif error is not None and answers:
         facts.append(("Max error", f"{error} in every row"))
     facts.append(("Guarantee", table_guarantee(answers)))
@@ -112,7 +113,7 @@ def _facts(answers: "GroupedAnswers", error: str | None, *, ledger: str = "") ->
     return [*facts, *closing_facts(answers, ledger=ledger), *_discovered(answers, error)]
 
 
-def _discovered(answers: "GroupedAnswers", error: str | None) -> list[Fact]:
+def _discovered(answers: "GroupedAnswers[Any]", error: str | None) -> list[Fact]:
     """Return the note on discovered groups, with what it means for intervals.
 
     Where other noise than that of the values decides which groups are shown, as for a sum, it means

@@ -2,7 +2,7 @@
 
 Rows need not be chosen: the number of a unit's rows in a group is cut off at c and their sum is
 clipped, which needs no order of rows. Only the groups in which a unit counts must be chosen: those
-that come first by a hash of the question, the unit and the group. The hash is md5, which all
+that come first by a hash of the query, the unit and the group. The hash is md5, which all
 engines have. It must be the same everywhere and prefer no group; it protects nothing.
 
 What a unit adds to each group depends on its own rows alone. So a unit that is added, removed or
@@ -67,14 +67,14 @@ class Selection:
     """Which rows count, by which groups, and how much of a unit.
 
     Attributes:
-        table: The rows that the question is about.
+        table: The rows that the query is about.
         by: What makes a group, by the names of the result's columns. A row counts nowhere if one of
             them is NULL or a date outside of the years 1 to 9999, or its unit is NULL.
         keys: The groups that count, at most some thousand; None for all.
         unit: The column that names units; None where a row is a unit, and counts as one row.
         rows: c, how many rows of a unit count in each group.
         groups: In how many groups a unit counts.
-        salt: What is hashed with names, so that questions choose groups independently.
+        salt: What is hashed with names, so that queries choose groups independently.
         engine: "duckdb", "postgres" or "pyspark".
     """
 

@@ -22,14 +22,14 @@ class Contribution:
 
     Attributes:
         rows: c, how many of its rows count in each group.
-        neighbours: ``"add_remove"``: a unit is added or removed; ``"replace"``: it is replaced by
+        neighbors: ``"add_remove"``: a unit is added or removed; ``"replace"``: it is replaced by
             another one with any rows, or none.
         groups: In how many groups a unit counts at most.
         grouped: Whether the answer has groups at all.
     """
 
     rows: int
-    neighbours: str
+    neighbors: str
     groups: int
     grouped: bool
 
@@ -38,7 +38,7 @@ class Contribution:
         """How many groups can change at once: a replaced unit leaves some and enters others."""
         if not self.grouped:
             return 1
-        return 2 * self.groups if self.neighbours == REPLACE else self.groups
+        return 2 * self.groups if self.neighbors == REPLACE else self.groups
 
     @property
     def count(self) -> int:
@@ -47,7 +47,7 @@ class Contribution:
 
     def sum(self, low: int, high: int) -> int:
         """Return the sensitivity of a sum of indices that are 0 or from ``low`` to ``high``."""
-        if self.neighbours == ADD_REMOVE:
+        if self.neighbors == ADD_REMOVE:
             return self.rows * max(abs(low), abs(high))
         return self.rows * (max(high, 0) - min(low, 0))
 

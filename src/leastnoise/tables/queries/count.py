@@ -3,20 +3,35 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from leastnoise.deprecation import renamed_arguments
 from leastnoise.tables.answers import Subject
-from leastnoise.tables.queries.query import Query, Rows
-from leastnoise.tables.queries.question import Question, make_title
+from leastnoise.tables.keys import Groups
+from leastnoise.tables.queries.planned_query import PlannedQuery, Rows
+from leastnoise.tables.queries.query import Query, make_title
+from leastnoise.tables.registration import Columns
+from leastnoise.tables.where import Node
 
 
 @dataclass(frozen=True)
-class Count(Question):
+class Count(Query):
     """How many rows there are.
 
-    >>> Count(by="region", max_groups=1, keys=["north", "south"]).title
+    >>> Count(by="region", max_groups=1, groups=["north", "south"]).title
     'count by region'
     """
 
     selects_nothing: ClassVar[tuple[str, ...]] = ("ask",)
+
+    @renamed_arguments(keys="groups")
+    def __init__(
+        self,
+        *,
+        by: Columns = (),
+        groups: Groups | None = None,
+        where: str | Node | None = None,
+        max_groups: int | None = None,
+    ) -> None:
+        self._start(by=by, groups=groups, where=where, max_groups=max_groups)
 
     @property
     def title(self) -> str:
@@ -32,6 +47,6 @@ class Count(Question):
         """Return what counts of a unit with more rows: as many of them as may count."""
         return subject.rows_per_unit
 
-    def query(self, rows: Rows) -> Query:
+    def plan(self, rows: Rows) -> PlannedQuery:
         """Count the rows of each group."""
-        return Query(question=self, rows=rows, numbers=(self.group_count(rows.unit),))
+        return PlannedQuery(query=self, rows=rows, numbers=(self.group_count(rows.unit),))

@@ -1,5 +1,6 @@
 """``Histogram``: how many rows there are in each range of a column."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact, localcontext
 from fractions import Fraction
@@ -7,21 +8,23 @@ from functools import cached_property
 from itertools import pairwise, product
 from typing import Any, ClassVar
 
-from leastnoise.core.exact import format_exact, format_ratio, parse_rational, quote
+from leastnoise.core.exact import Number, format_exact, format_ratio, parse_rational, quote
+from leastnoise.deprecation import renamed_arguments
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.tables.answers import Subject, at_most
-from leastnoise.tables.keys import Key
-from leastnoise.tables.queries.query import Query, Rows, Unit, check_numeric
-from leastnoise.tables.queries.question import Question, make_title, note_text, parse_column
+from leastnoise.tables.keys import Groups, Key
+from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit, check_numeric
+from leastnoise.tables.queries.query import Query, make_title, note_text, parse_column
+from leastnoise.tables.registration import Columns
 from leastnoise.tables.sources import Source
-from leastnoise.tables.where import Comparison, Literal, truth
+from leastnoise.tables.where import Comparison, Literal, Node, truth
 
 _MOST_EDGES = 1_001
 _LONGEST_EDGE = 40
 
 
 @dataclass(frozen=True)
-class Histogram(Question):
+class Histogram(Query):
     """How many rows there are in each of several ranges of a column.
 
     Args:
@@ -33,8 +36,23 @@ class Histogram(Question):
     keys_in_order: ClassVar[bool] = False
     groups_itself: ClassVar[bool] = True
 
-    column: Any
-    edges: Any = field(kw_only=True)
+    column: str
+    edges: tuple[Decimal, ...] = field(kw_only=True)
+
+    @renamed_arguments(keys="groups")
+    def __init__(
+        self,
+        column: str,
+        *,
+        edges: Sequence[Number],
+        by: Columns = (),
+        groups: Groups | None = None,
+        where: str | Node | None = None,
+        max_groups: int | None = None,
+    ) -> None:
+        self._start(
+            column=column, edges=edges, by=by, groups=groups, where=where, max_groups=max_groups
+        )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -42,14 +60,15 @@ class Histogram(Question):
         self._set("edges", _parse_edges(self.edges))
         if self.column in self.by:
             raise InvalidParameter(
-                "a histogram must be of a column that it is not grouped by, got the same. "
-                "Leave it out of by."
+                "the column of a histogram must not be one to group by",
+                got=f"{self.column!r} as both",
+                fix="Omit it from " + Words("by", "--by") + ".",
             )
-        if self.by and self.keys is None:
+        if self.by and self.groups is None:
             raise InvalidParameter(
-                "a histogram by group must be for given groups",
-                got=Words("by without keys", "--by without --group"),
-                fix=Words("Give keys=.", "Give --group."),
+                "a histogram by group must have given groups",
+                got=Words("by without groups", "--by without --group"),
+                fix=Words("Add groups=.", "Add --group."),
             )
 
     @property
@@ -64,7 +83,7 @@ class Histogram(Question):
         return [*(f"[{low}, {high})" for low, high in ranges), f"[{last[0]}, {last[1]}]"]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the question as JSON."""
+        """Return the query as JSON."""
         edges = [format_ratio(Fraction(edge)) for edge in self.edges]
         return super().to_dict() | {"column": self.column, "edges": edges}
 
@@ -79,10 +98,10 @@ class Histogram(Question):
         return (*self.by, self.column)
 
     @cached_property
-    def groups(self) -> tuple[Key, ...]:
+    def answered_groups(self) -> tuple[Key, ...]:
         """The groups to answer for: each range of each group."""
         cells = range(len(self.edges) - 1)
-        return tuple((*key, cell) for key, cell in product(super().groups or ((),), cells))
+        return tuple((*key, cell) for key, cell in product(super().answered_groups or ((),), cells))
 
     @property
     def statistic(self) -> str:
@@ -108,11 +127,11 @@ class Histogram(Question):
         """Return sentences about how values are read."""
         return note_text(rows.source)
 
-    def query(self, rows: Rows) -> Query:
+    def plan(self, rows: Rows) -> PlannedQuery:
         """Count the rows of each group and range."""
-        rows = rows.among(self.by, self.keys)
+        rows = rows.among(self.by, self.groups)
         numbers = (self.group_count(rows.unit),)
-        return Query(question=self, rows=rows, numbers=numbers, cell=self._range(rows))
+        return PlannedQuery(query=self, rows=rows, numbers=numbers, cell=self._range(rows))
 
     def _range(self, rows: Rows) -> Any:
         """Return the number of a row's range, NULL if there is none; compared as ``where`` does."""
@@ -142,13 +161,16 @@ def _parse_edges(edges: object) -> tuple[Decimal, ...]:
         raise InvalidParameter(
             f"edges must be a list of 2 to {_MOST_EDGES} rising numbers",
             got=quote(edges),
-            fix="Give for instance " + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120") + ".",
+            fix="Write for instance "
+            + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120")
+            + ".",
         )
     read = tuple(_to_decimal(parse_rational(edge, "an edge")) for edge in edges)
     if any(a >= b for a, b in pairwise(read)):
         raise InvalidParameter(
-            "edges must rise, got one that is not above the one before. Sort them, and leave out "
-            "what is there twice."
+            "edges must rise",
+            got="one that is not above the one before",
+            fix="Sort them, and write each once.",
         )
     return read
 
@@ -160,6 +182,7 @@ def _to_decimal(edge: Fraction) -> Decimal:
             return Decimal(edge.numerator) / Decimal(edge.denominator)
         except Inexact:
             raise InvalidParameter(
-                f"an edge must be a decimal of at most {_LONGEST_EDGE} digits, got "
-                f"{format_exact(edge)}. Round it."
+                f"an edge must be a decimal of at most {_LONGEST_EDGE} digits",
+                got=format_exact(edge),
+                fix="Round it.",
             ) from None

@@ -12,7 +12,7 @@ from typing import ClassVar
 from leastnoise.core.exact import Number, as_float, format_exact, parse_confidence
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy
-from leastnoise.deprecation import RenamedAttribute
+from leastnoise.deprecation import RenamedAttribute, renamed_arguments
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import Answer, AnyMechanism, as_noise, farthest, half_width
@@ -36,14 +36,17 @@ from leastnoise.tables.answers import (
 )
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
-from leastnoise.tables.queries.query import Query, Rows, Unit
-from leastnoise.tables.queries.question import BoundedQuestion, make_title
+from leastnoise.tables.keys import Groups
+from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit
+from leastnoise.tables.queries.query import BoundedQuery, make_title
 from leastnoise.tables.ratio import ErrorQuantile, Quotients, Ratio
+from leastnoise.tables.registration import Bounds, Columns
 from leastnoise.tables.rounding import float_near, format_nearest
+from leastnoise.tables.where import Node
 
 
 @dataclass(frozen=True)
-class Mean(BoundedQuestion):
+class Mean(BoundedQuery):
     """The mean of a column: a count, and the sum of value − middle of the bounds.
 
     Both are released, and both can be used. Missing values are left out. A unit with more than
@@ -52,8 +55,23 @@ class Mean(BoundedQuestion):
 
     # Which rows count follows from the column: those with a value (Rows.known).
     selects_nothing: ClassVar[tuple[str, ...]] = ("ask", "column", "bounds")
-    # Of the table that is asked, whose types decide: see query().
+    # Of the table that is asked, whose types decide: see plan().
     _rounding: Fraction | None = field(init=False, repr=False, compare=False, default=None)
+
+    @renamed_arguments(keys="groups")
+    def __init__(
+        self,
+        column: str,
+        *,
+        bounds: Bounds,
+        by: Columns = (),
+        groups: Groups | None = None,
+        where: str | Node | None = None,
+        max_groups: int | None = None,
+    ) -> None:
+        self._start(
+            column=column, bounds=bounds, by=by, groups=groups, where=where, max_groups=max_groups
+        )
 
     @property
     def title(self) -> str:
@@ -70,7 +88,7 @@ class Mean(BoundedQuestion):
 
     @property
     def rounding(self) -> Fraction:
-        """How far rounding can move a mean, of a question that :meth:`query` has bound to a table.
+        """How far rounding can move a mean, of a query that :meth:`plan` has bound to a table.
 
         Let g be the step of the lattice. Each value counts as the nearest point between the points
         around the bounds. So it is off by at most g/2, or, beyond a bound, by as much as the point
@@ -115,7 +133,12 @@ class Mean(BoundedQuestion):
             f"with the average of its values{there}{subject.and_groups}"
         )
 
-    def query(self, rows: Rows) -> Query:
+    def plan_notes(self) -> tuple[str, ...]:
+        """Return phrases about the released numbers, for a dry run."""
+        middle = self.lattice.middle * self.lattice.step
+        return (f"the sum is of {self.column} - {format_exact(middle)}",)
+
+    def plan(self, rows: Rows) -> PlannedQuery:
         """Count the rows with a value, and add up their indices from that of the middle."""
         lattice = self.lattice
         index = lattice.index(rows.source.number(self.column), rows.source.engine) - lattice.middle
@@ -126,8 +149,8 @@ class Mean(BoundedQuestion):
         )
         bound = copy(self)
         bound._set("_rounding", self._find_rounding(rows))
-        return Query(
-            question=bound,
+        return PlannedQuery(
+            query=bound,
             rows=rows.known(self.column),
             numbers=(self.group_count(rows.unit), total),
             sums=(Summed(index, low, high, averaged=True),),
@@ -392,7 +415,7 @@ def _max_error(answer: MeanAnswer, sure: _Errors) -> Ratio:
 def _figures(answers: Sequence[MeanAnswer]) -> Iterator[Figures]:
     known: dict[tuple[int, ...], tuple[_Errors, _Errors | None, Ratio]] = {}
     for one in answers:
-        # The answers of one question share these objects; hashing fractions would take longer.
+        # The answers of one query share these objects; hashing fractions would take longer.
         parts = one.count.mechanism, one.sum.mechanism, one.middle, one.bounds, one.rounding
         kind = tuple(map(id, parts))
         if kind not in known:

@@ -27,6 +27,7 @@ from leastnoise.tables.bounding import Cells
 from leastnoise.tables.ratio import Ratio
 from leastnoise.tables.rounding import float_below, float_near, format_cell, format_rows
 
+_UNBOUNDED = "any bin can be selected"
 _SUBJECT = Subject(title="quantile", statistic="quantile")
 
 
@@ -160,6 +161,7 @@ class QuantileAnswer:
             value=_format(self.cell_bounds),
             details=(*self._details(), ("Rank error", error, f"rank error {error}")),
             max_error=None,
+            unbounded=_UNBOUNDED,
         )
 
     def _details(self) -> tuple[tuple[str, str, str], ...]:
@@ -278,7 +280,7 @@ _COLUMNS = (
     Figure("cell_low", float_below, json="cell"),
     Figure("cell_high", json="cell"),
     Figure("rank_error", json="rank_error_95", confident=True),
-    Figure("bound"),
+    Figure("max_error", json="bound"),
 )
 QuantileAnswer.layout = Layout(
     columns=_COLUMNS,
@@ -287,6 +289,7 @@ QuantileAnswer.layout = Layout(
     whole=_whole("value", "cell_low", "cell_high"),
     header=("rank error (95%)", "max rank error"),
     cells=_cells,
+    unbounded=_UNBOUNDED,
 )
 # The interval has the confidence that was asked for, which need not be 95 %.
 IntervalQuantileAnswer.layout = Layout(
@@ -300,4 +303,5 @@ IntervalQuantileAnswer.layout = Layout(
     whole=_whole("value", "cell_low", "cell_high", "low", "high"),
     header=("interval", "rank error (95%)", "max rank error"),
     cells=_interval_cells,
+    unbounded=_UNBOUNDED,
 )

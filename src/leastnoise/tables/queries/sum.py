@@ -1,14 +1,19 @@
 """``Sum``: the sum of a column."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from leastnoise.core.exact import format_exact
+from leastnoise.deprecation import renamed_arguments
 from leastnoise.tables.answers import Subject
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
-from leastnoise.tables.queries.query import Query, Rows
-from leastnoise.tables.queries.question import BoundedQuestion, make_title
+from leastnoise.tables.keys import Groups
+from leastnoise.tables.queries.planned_query import PlannedQuery, Rows
+from leastnoise.tables.queries.query import BoundedQuery, make_title
+from leastnoise.tables.registration import Bounds, Columns
+from leastnoise.tables.where import Node
 
 # So fine that the roundings of 10¹² rows add up to far less than the noise.
 _STEPS = 1 << 40
@@ -18,7 +23,7 @@ _LARGEST_INTEGER = 64
 
 
 @dataclass(frozen=True)
-class Sum(BoundedQuestion):
+class Sum(BoundedQuery):
     """The sum of a column.
 
     All rows of a unit are added up, and its total in each group is clipped to what ``max_rows``
@@ -34,6 +39,21 @@ class Sum(BoundedQuestion):
     # Another number than the count that decides: its noise is independent.
     selects_by_its_count: ClassVar[bool] = False
 
+    @renamed_arguments(keys="groups")
+    def __init__(
+        self,
+        column: str,
+        *,
+        bounds: Bounds,
+        by: Columns = (),
+        groups: Groups | None = None,
+        where: str | Node | None = None,
+        max_groups: int | None = None,
+    ) -> None:
+        self._start(
+            column=column, bounds=bounds, by=by, groups=groups, where=where, max_groups=max_groups
+        )
+
     @property
     def title(self) -> str:
         """What is asked, in a few words."""
@@ -45,9 +65,9 @@ class Sum(BoundedQuestion):
         return "sum"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the question as JSON.
+        """Return the query as JSON.
 
-        0.5.0 counted missing values as the bound nearest to 0. Where that is not 0, the question is
+        0.5.0 counted missing values as the bound nearest to 0. Where that is not 0, the query is
         another one, and its words differ.
         """
         low, high = self.bounds
@@ -63,14 +83,17 @@ class Sum(BoundedQuestion):
         A row without a value adds 0, so the ends are those of rows between 0 and the bounds.
         """
         rows = subject.max_rows
-        low, high = (rows * end for end in (min(self.bounds[0], 0), max(self.bounds[1], 0)))
+        low, high = (
+            rows * end
+            for end in (min(self.bounds[0], Fraction(0)), max(self.bounds[1], Fraction(0)))
+        )
         worth = "1 row's worth" if rows == 1 else f"{rows} rows' worth"
         return (
             f"each {subject.unit}'s total{subject.per_group} is clipped to {worth}, "
             f"[{format_exact(low)}, {format_exact(high)}]{subject.and_groups}"
         )
 
-    def query(self, rows: Rows) -> Query:
+    def plan(self, rows: Rows) -> PlannedQuery:
         """Add up indices on a lattice; an integer column between integer bounds has step 1."""
         source = rows.source
         whole = source.kind(self.column, "a column of numbers") in ("integer", "boolean")
@@ -85,8 +108,8 @@ class Sum(BoundedQuestion):
             touched=unit_can.touched,
             integer=lattice.step == 1 and shift <= _LARGEST_INTEGER,
         )
-        return Query(
-            question=self,
+        return PlannedQuery(
+            query=self,
             rows=rows,
             numbers=(*self.deciding_count(rows.unit), total),
             counted=self.discovered,

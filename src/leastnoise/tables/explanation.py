@@ -1,0 +1,182 @@
+"""The dry run of queries: sensitivities, noise and errors, computed without reading a row."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import ROUND_CEILING
+from fractions import Fraction
+from typing import Any
+
+from leastnoise.core.exact import format_exact, format_ratio, format_rounded, format_short
+from leastnoise.core.privacy import Privacy, format_guarantee
+from leastnoise.mechanism import AnyMechanism, Mechanism, half_width
+from leastnoise.rendering import Fact, aligned, labelled, printable, wrap
+from leastnoise.tables.add_noise import Numbers, show_above
+from leastnoise.tables.answers import USUAL
+from leastnoise.tables.bounding import REPLACE
+from leastnoise.tables.queries.planned_query import PlannedQuery
+from leastnoise.tables.release import PreparedRelease
+
+_HEADER = ("query", "number", "sensitivity", "ε", "δ", "noise", "95% error")
+_SCREEN = 80
+_SHORTEST_TITLE = 12
+_LONGEST_NUMBER = 8
+_ENGINES = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "pyspark": "Spark"}
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """Queries with their sensitivities, noise and errors; the data is not read."""
+
+    prepared: PreparedRelease
+
+    @property
+    def queries(self) -> list[str]:
+        """The SQL that the engine would run."""
+        return [self.prepared.source.sql(batch.expression) for batch in self.prepared.batches]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as JSON."""
+        prepared = self.prepared
+        return {
+            "price": _privacy(prepared.together),
+            "asked": prepared.words,
+            "key": prepared.key,
+            "questions": [
+                {
+                    "title": planned.query.title,
+                    "numbers": [
+                        {
+                            "name": number.name,
+                            "sensitivity": format_ratio(number.sensitivity),
+                            "touched": number.touched,
+                            "noise": repr(mechanism.noise),
+                            "privacy": _privacy(mechanism.privacy),
+                            "number": place,
+                            "error_95": _error_ratio(mechanism),
+                        }
+                        for (number, mechanism), place in zip(numbers, places, strict=True)
+                    ],
+                }
+                for (planned, numbers), places in self._each()
+            ],
+            "queries": self.queries,
+        }
+
+    def to_text(self, *, sql: bool = False) -> str:
+        """Return the explanation as text of at most 80 columns, with the SQL below if asked."""
+        lines = ["Dry run: no row was read and nothing was charged.", "", *labelled(self._facts())]
+        cells = _shorten([list(_HEADER), *self._cells()])
+        lines += ["", *aligned(cells, [0, 1, 5]), ""]
+        for planned, numbers in self.prepared.queries:
+            note = "; ".join(_notes(planned, numbers))
+            lines += wrap(printable(f"{planned.query.title}: {note}"), further="    ")
+        queries = self.queries
+        if sql:
+            for text in queries:
+                lines += ["", *text.splitlines()]
+        else:
+            amount = "1 query" if len(queries) == 1 else f"{len(queries)} queries"
+            where = "with --sql, or explanation.queries in Python"
+            lines += ["", f"SQL: {amount}. Print the text {where}."]
+        return "\n".join(lines)
+
+    def _each(self) -> Iterator[tuple[tuple[PlannedQuery, Numbers], tuple[int, ...]]]:
+        return zip(self.prepared.queries, self.prepared.places, strict=True)
+
+    def _facts(self) -> list[Fact]:
+        prepared, unit = self.prepared, self.prepared.unit
+        source, many = prepared.source, len(prepared.queries)
+        who = "every row"
+        if unit.column is not None:
+            rows = f"{unit.max_rows} row{'s' * (unit.max_rows != 1)}"
+            who = f"{unit.column}, at most {rows} per unit per group"
+        change = "replacing" if unit.neighbors == REPLACE else "adding or removing"
+        together = "" if many == 1 else f", for {'both' if many == 2 else f'all {many}'} together"
+        per = f"per {unit.column or 'row'}"
+        facts = [
+            ("Table", f"{source.short_name}, read by {_ENGINES.get(source.engine, source.engine)}"),
+            ("Privacy unit", who),
+            ("Neighbors", f"tables that differ by {change} one unit"),
+            ("Guarantee", f"{format_guarantee(prepared.together)} {per}{together}"),
+        ]
+        return [(label, printable(text)) for label, text in facts]
+
+    def _cells(self) -> list[list[str]]:
+        """Return a line for each number; one that an earlier query has is released once."""
+        first: dict[int, str] = {}
+        lines = []
+        for (planned, numbers), places in self._each():
+            title = printable(planned.query.title)
+            for (number, mechanism), place in zip(numbers, places, strict=True):
+                shared = place in first
+                first.setdefault(place, title)
+                privacy = mechanism.privacy
+                sensitivity, error = planned.query.expected_error(number, mechanism)
+                line = [sensitivity, _short(privacy.epsilon), _short(privacy.delta)]
+                line += [number.family or _noise_name(mechanism), error]
+                rest = ["", "", "", "as above", ""] if shared else line
+                lines.append([title, number.name, *rest])
+                title = ""
+        return lines
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        titles = "; ".join(planned.query.title for planned, _ in self.prepared.queries)
+        return f"Explanation({titles})"
+
+
+def _notes(planned: PlannedQuery, numbers: Numbers) -> Iterator[str]:
+    """Return what else is known of a query before it is run: bounds, contributions, groups."""
+    query, rows = planned.query, planned.rows
+    limit = show_above(planned, numbers) if query.discovered else None
+    subject = query.subject(rows, limit)
+    if subject.bounds is not None:
+        low, high = map(format_exact, subject.bounds)
+        yield f"clipped to [{low}, {high}]"
+    yield from query.plan_notes()
+    if subject.contributions:
+        yield subject.contributions
+    touched = query.contribution(rows.unit).touched
+    if touched > 1:
+        yield f"one unit can change the numbers of {touched} groups"
+    if limit is not None:
+        yield f"groups are discovered; a noisy count of {limit} or less is hidden"
+
+
+def _shorten(cells: list[list[str]]) -> list[list[str]]:
+    """Cut titles so that the lines of a table fit the screen; the notes below have all of them."""
+    others = sum(max(len(line[i]) for line in cells) + 2 for i in range(1, len(_HEADER)))
+    width = max(_SHORTEST_TITLE, _SCREEN - others)
+    return [
+        [title if len(title) <= width else f"{title[: width - 1]}…", *rest]
+        for title, *rest in cells
+    ]
+
+
+def _short(number: Fraction) -> str:
+    """Print a part of a guarantee: as it is if that is short, else rounded up."""
+    text = format_short(number)
+    if len(text) <= _LONGEST_NUMBER and text.replace(".", "").replace("e-", "").isdigit():
+        return text
+    return format_rounded(number, 3, ROUND_CEILING)
+
+
+def _noise_name(mechanism: AnyMechanism) -> str:
+    """Return the name of noise in words: ``DiscreteStaircase`` is "staircase"."""
+    if not isinstance(mechanism, Mechanism):
+        return "selection"
+    name = type(mechanism.noise).__name__.removeprefix("Discrete")
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+    return "geometric" if getattr(mechanism.noise, "period", None) == 1 else words
+
+
+def _error_ratio(mechanism: AnyMechanism) -> str | None:
+    """Return the 95% error of added noise; None for a selection, whose error is one of ranks."""
+    return format_ratio(half_width(mechanism, USUAL)) if isinstance(mechanism, Mechanism) else None
+
+
+def _privacy(privacy: Privacy) -> dict[str, str]:
+    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
