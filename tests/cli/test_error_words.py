@@ -126,7 +126,7 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
         "a ledger must exist, or be begun with a limit, got 'none.ledger', which is not "
         "there. Give limit=Privacy(epsilon=…, delta=…) to begin one.",
         "a ledger must exist, or be begun with a limit, got 'none.ledger', which is not "
-        "there. Use leastnoise ledger FILE new --epsilon … --delta … to begin one.",
+        "there. Use leastnoise ledger create FILE --epsilon … --delta … to begin one.",
     ),
     "limit of a dataset": (
         lambda: begun_otherwise(dataset="other"),
@@ -135,7 +135,7 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
         "data sets there are, begin it with limit=Privacy(epsilon=…, delta=…).",
         "a data set in a ledger must have a limit, got 'other', which has none (the ledger "
         "was begun with 'data'). Look at its name; only for other people than those of the "
-        "data sets there are, begin it with leastnoise ledger FILE new --dataset … --epsilon "
+        "data sets there are, begin it with leastnoise ledger create FILE --dataset … --epsilon "
         "… --delta ….",
     ),
     "key": (
@@ -148,9 +148,9 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     "allow": (
         lambda: begun_otherwise(limit=ln.Privacy(2)),
         "a ledger's limit stays as it is, got (ε, δ) = (2, 0) where it is (ε, δ) = (1, "
-        "0.000001). Leave it out, or set another with allow().",
+        "0.000001). Leave it out, or set another with set_limit().",
         "a ledger's limit stays as it is, got (ε, δ) = (2, 0) where it is (ε, δ) = (1, "
-        "0.000001). Leave it out, or set another with leastnoise ledger FILE allow.",
+        "0.000001). Leave it out, or set another with leastnoise ledger set-limit FILE.",
     ),
     "overwrite": (
         over_a_file,

@@ -30,11 +30,10 @@ def saved(certificate: Certificate, path: Path, **changes: object) -> str:
 def test_a_source_of_ones_own_is_not_printed_as_verified(tmp_path: Path) -> None:
     done = run("verify", saved(uniform(), tmp_path / "certificate.json", source=BOAST))
     assert done.returncode == 0
-    verified, says = done.stdout.split("The file says, and this command does not verify:")
+    verified, says = done.stdout.split("Claimed by the file, not verified:")
     assert "Euler" not in verified
-    assert "least among symmetric noises that never rise away from 0" in verified
-    assert "(proved by a supporting line)" in verified
-    assert f"  source  {BOAST!r}" in says
+    assert str(uniform()) in " ".join(verified.split())
+    assert f"Source {BOAST!r}" in " ".join(says.split())
 
 
 def test_json_holds_claims_apart(tmp_path: Path) -> None:
@@ -50,10 +49,10 @@ def test_the_name_of_a_function_is_a_claim(tmp_path: Path) -> None:
     privacy, cost = ln.Privacy(delta="0.1"), ln.Cost(math.log1p)
     certificate = ln.calibrate(privacy, sensitivity=1, cost=cost).certificate
     path = saved(certificate, tmp_path / "certificate.json")
-    verified, says = run("verify", path).stdout.split("The file says")
+    verified, says = run("verify", path).stdout.split("Claimed by the file")
     assert "log1p" not in verified
     assert "for the tabulated cost" in verified
-    assert "  cost    'Cost(log1p)'" in says
+    assert "  Cost    'Cost(log1p)'" in says
     data = json.loads(run("verify", path, "--json").stdout)
     assert data["claimed"]["cost"] == "Cost(log1p)"
     assert "log1p" not in json.dumps(data["verified"])

@@ -220,7 +220,7 @@ def test_two_honest_lines() -> None:
     assert result.startswith("release: ")
     assert result.endswith(" ± 4.751 (95% confidence, max error 5.001)")
     assert guarantee == "ε = 0, δ = 0.1; not recorded"
-    assert "at most 55 % of the time" in answer.explain()
+    assert "at most 55% of the time" in answer.explain()
 
 
 def test_the_true_value_is_nowhere_in_an_answer() -> None:

@@ -119,7 +119,7 @@ def test_a_sum_that_just_fits_and_one_a_hair_above(amount: Fraction, times: int)
 def test_the_smallest_promises_fit_where_they_are_equal(path: Path, tiny: Any) -> None:
     ledger = ln.Ledger(path, limit=Privacy(1, tiny))
     charged(ledger, "0.5", tiny)
-    assert ledger.left == Privacy("0.5", 0)
+    assert ledger.remaining == Privacy("0.5", 0)
     with pytest.raises(BudgetExceeded, match="spends"):
         charged(ledger, "0.1", "1e-320")
 
@@ -134,7 +134,7 @@ def whole_ledger(at: Path) -> dict[str, Any]:
         for key in ("one", "two", "three"):
             answers[key] = mechanism().release(1, ledger=ledger, key=key)
         answers["many"] = line().release(np.zeros(9), ledger=ledger, key="many")
-        ledger.allow(Privacy(6), analyst="ada")
+        ledger.set_limit(Privacy(6), analyst="ada")
         answers["four"] = mechanism("0.2").release(1, ledger=ledger, key="four")
     return answers
 
@@ -207,7 +207,7 @@ def test_an_edit_that_changes_nothing_is_none(sound: tuple[Path, dict[str, Any]]
         with connection:
             connection.execute("UPDATE rows SET body = body")
         assert asked(at, "one").index == sound[1]["one"].index
-        assert asked(at, "new").receipt.again is False
+        assert asked(at, "new").receipt.reused is False
 
 
 @pytest.mark.parametrize(
@@ -340,8 +340,8 @@ def flip(sound: tuple[Path, dict[str, Any]], at: Path, place: int, bits: int) ->
     with ln.Ledger(source, analyst="ada") as ledger:
         assert rows[: answers["four"].receipt.head.seq] == list(ledger.rows())
     assert old.index == answers["one"].index
-    assert old.receipt.again
-    assert not new.receipt.again
+    assert old.receipt.reused
+    assert not new.receipt.reused
     return False
 
 
@@ -521,7 +521,7 @@ def test_an_answer_that_was_stored_but_not_witnessed_is_witnessed_by_the_retry(
     monkeypatch.undo()
     assert kinds(ledger)[-1] == ANSWER
     answer = mechanism().release(1, ledger=ledger, key="k")
-    assert answer.receipt.again
+    assert answer.receipt.reused
     assert str(answer.receipt.head) in log.read_text()
 
 
@@ -601,7 +601,7 @@ def test_what_is_no_ledger_is_refused(path: Path, folder: Path) -> None:
     with pytest.raises(InvalidParameter, match="a ledger must be a file that leastnoise made"):
         ln.Ledger(path)
     with ln.Ledger(path, limit=limit) as ledger:  # an empty file holds nothing to lose
-        assert ledger.left == limit
+        assert ledger.remaining == limit
     text = folder / "notes.txt"
     text.write_text("hello " * 100)
     other = folder / "other.sqlite"
@@ -657,7 +657,7 @@ def test_a_closed_ledger_answers_nothing(path: Path) -> None:
         lambda: ledger.spent,
         ledger.verify,
         lambda: list(ledger.rows()),
-        lambda: ledger.allow(Privacy(2)),
+        lambda: ledger.set_limit(Privacy(2)),
     ):
         with pytest.raises(LedgerUnavailable, match=r"it was closed\. Nothing is released"):
             ask()

@@ -193,12 +193,12 @@ def test_locked_past_the_time_out(folder: Path) -> None:
         assert not drawn
         assert ledger.spent == Privacy("0.1")  # reading waits for nobody
         with pytest.raises(LedgerUnavailable, match="Try again with the same key"):
-            ledger.allow(Privacy(9))
+            ledger.set_limit(Privacy(9))
     finally:
         os.kill(process, signal.SIGKILL)
         end()
     assert MECHANISM.release(1, ledger=ledger, key="k").index == first.index
-    assert not MECHANISM.release(1, ledger=ledger, key="new").receipt.again
+    assert not MECHANISM.release(1, ledger=ledger, key="new").receipt.reused
 
 
 def locked(at: Path) -> bool:

@@ -90,13 +90,13 @@ def test_the_answer_is_on_disk_before_it_leaves(path: Path) -> None:
 def test_the_same_key_gives_the_same_answer_and_spends_nothing(path: Path) -> None:
     with ln.Ledger(path, limit=Privacy("0.1")) as ledger:
         first = mechanism().release(1, ledger=ledger, key="k")
-        assert not first.receipt.again
-        assert ledger.left == Privacy(0, 0)
+        assert not first.receipt.reused
+        assert ledger.remaining == Privacy(0, 0)
         rows = list(ledger.rows())
     for value in (1, -(10**30), 2.0, Fraction(7)):  # whatever it is now
         with ln.Ledger(path) as ledger:
             again = mechanism().release(value, ledger=ledger, key="k")
-            assert again.receipt.again
+            assert again.receipt.reused
             assert again.index == first.index
             assert (again.value, again.max_error) == (first.value, first.max_error)
             assert again.interval(0.9) == first.interval(0.9)
@@ -114,7 +114,7 @@ def test_a_charge_without_an_answer_is_answered_once(
         reading_bits(fail, broken)
         with pytest.raises(ReleaseFailed, match="A charge in a ledger stands"):
             mechanism().release(1, ledger=ledger, key="k")
-    assert ledger.left == Privacy(0, 0)
+    assert ledger.remaining == Privacy(0, 0)
     answer = mechanism().release(1, ledger=ledger, key="k")
     assert mechanism().release(2, ledger=ledger, key="k").index == answer.index
     assert kinds(ledger).count(CHARGE) == kinds(ledger).count(ANSWER) == 1
@@ -181,10 +181,10 @@ def test_analysts_share_answers_and_data_sets_do_not_share_keys(path: Path) -> N
     for other in (ln.Ledger(path, analyst="bob"), ln.Ledger(path)):
         again = mechanism().release(2, ledger=other, key="k")
         assert again.value == first.value
-        assert again.receipt.again
-    assert ada.spent == ada.mine.spent == Privacy("0.1")
+        assert again.receipt.reused
+    assert ada.spent == ada.analyst_account.spent == Privacy("0.1")
     elsewhere = ln.Ledger(path, dataset="others", limit=Privacy(1), analyst="ada")
-    assert not mechanism().release(1, ledger=elsewhere, key="k").receipt.again
+    assert not mechanism().release(1, ledger=elsewhere, key="k").receipt.reused
     assert elsewhere.spent == ada.spent == Privacy("0.1")
 
 
@@ -201,11 +201,20 @@ def test_a_ledger_is_opened_on_the_data_set_that_it_was_begun_with(path: Path) -
 def test_what_is_left_to_an_analyst_is_the_lesser_of_two_limits(path: Path) -> None:
     ada = ln.Ledger(path, limit=Privacy(1), analyst="ada", analyst_limit=Privacy("0.5"))
     bob = ln.Ledger(path, analyst="bob")
-    assert (ada.mine.left, bob.mine.left, bob.mine.limit) == (Privacy("0.5"), Privacy(1), None)
+    assert (
+        ada.analyst_account.remaining,
+        bob.analyst_account.remaining,
+        bob.analyst_account.limit,
+    ) == (Privacy("0.5"), Privacy(1), None)
     charged(bob, "0.7")
-    assert ada.mine.left == bob.mine.left == ada.left == Privacy("0.3")
+    assert (
+        ada.analyst_account.remaining
+        == bob.analyst_account.remaining
+        == ada.remaining
+        == Privacy("0.3")
+    )
     charged(ada, "0.3")
-    assert ada.mine.left == bob.mine.left == Privacy(0, 0)
+    assert ada.analyst_account.remaining == bob.analyst_account.remaining == Privacy(0, 0)
 
 
 def test_a_charge_that_stands_is_told_with_its_key(
@@ -387,16 +396,16 @@ def test_a_limit_can_be_raised_and_lowered(path: Path) -> None:
     ledger = ln.Ledger(path, limit=Privacy("0.1"), analyst="ada")
     elsewhere = ln.Ledger(path)
     charged(ledger, "0.1")
-    ledger.allow(Privacy("0.2"))
+    ledger.set_limit(Privacy("0.2"))
     assert elsewhere.limit == Privacy("0.2")
     charged(elsewhere, "0.1")
-    elsewhere.allow(Privacy("0.05"))
-    assert ledger.left == Privacy(0, 0)
+    elsewhere.set_limit(Privacy("0.05"))
+    assert ledger.remaining == Privacy(0, 0)
     assert ledger.spent == Privacy("0.2")
     with pytest.raises(BudgetExceeded, match="have the limit raised"):
         charged(ledger, "1e-9")
-    ledger.allow(Privacy(1))
-    ledger.allow(Privacy("0.1"), analyst="ada")
+    ledger.set_limit(Privacy(1))
+    ledger.set_limit(Privacy("0.1"), analyst="ada")
     with pytest.raises(BudgetExceeded, match="for analyst 'ada'"):
         charged(ledger, "1e-9")
     charged(elsewhere, "0.5")
@@ -410,14 +419,14 @@ def test_a_limit_that_is_given_again_must_be_the_same(path: Path) -> None:
     assert path.read_bytes() == rows
     with pytest.raises(InvalidParameter, match=r"a ledger's limit stays as it is, got .*0.2"):
         ln.Ledger(path, limit=Privacy("0.2"))
-    with pytest.raises(InvalidParameter, match="Leave it out, or set another with allow"):
+    with pytest.raises(InvalidParameter, match="Leave it out, or set another with set_limit"):
         ln.Ledger(path, analyst="ada", analyst_limit=Privacy("0.2"))
     with pytest.raises(InvalidParameter, match="a data set in a ledger must have a limit"):
         ln.Ledger(path, dataset="unknown")
     with ln.Ledger(path, dataset="unknown", limit=Privacy(3)) as ledger:
-        assert ledger.left == Privacy(3)
+        assert ledger.remaining == Privacy(3)
     with ln.Ledger(path) as ledger:
-        assert ledger.left == Privacy("0.1")
+        assert ledger.remaining == Privacy("0.1")
 
 
 # ------------------------------------------------------------------ keys
@@ -448,7 +457,7 @@ def test_any_printable_text_is_a_key(path: Path, key: str) -> None:
 def test_keys_that_look_alike_are_others(path: Path) -> None:
     ledger = ln.Ledger(path, limit=Privacy(1))
     for key in ("k", "K", "k ", "\u00e9", "e\u0301", "1", "01", "1.0"):
-        assert not mechanism().release(1, ledger=ledger, key=key).receipt.again
+        assert not mechanism().release(1, ledger=ledger, key=key).receipt.reused
     assert ledger.spent == Privacy("0.8")
 
 
@@ -467,7 +476,7 @@ def test_fresh_charges_and_draws_again(path: Path) -> None:
     first = mechanism().release(1, ledger=ledger, key="k", fresh=True)
     second = mechanism().release(1, ledger=ledger, key="k", fresh=True)
     assert first.index != second.index
-    assert not second.receipt.again
+    assert not second.receipt.reused
     assert ledger.spent == Privacy("0.2")
     assert mechanism().release(1, ledger=ledger, key="k").index == second.index  # the last
     mechanism().release(1, ledger=ledger, key="k", fresh=True)
@@ -509,7 +518,7 @@ def test_arrays_and_columns_come_back_as_they_were(path: Path, nth: int, kind: s
     with ln.Ledger(path) as ledger:
         again = given.release(values, ledger=ledger, key="k", contributions=2)
         ledger.verify(first.receipt.head)
-    assert again.receipt.again
+    assert again.receipt.reused
     assert again.values.dtype == first.values.dtype
     assert again.values.shape == first.values.shape
     assert np.array_equal(again.values, first.values)
@@ -567,7 +576,7 @@ def test_answers_say_where_they_are_recorded(path: Path) -> None:
         assert str(plain).endswith("; not recorded")
         assert plain.receipt is None
     assert repr(ln.UNRECORDED) == "UNRECORDED"
-    assert answer.receipt.account.left == Privacy("0.9")
+    assert answer.receipt.account.remaining == Privacy("0.9")
 
 
 # ------------------------------------------------------------------ bad input spends nothing
@@ -600,8 +609,8 @@ def test_bad_input_is_refused_before_anything_is_spent(path: Path) -> None:
         lambda: one.release(1, fresh=True),
         lambda: calibrate_pair(Privacy(1), sensitivity=1).release((1,), ledger=ledger),
         lambda: calibrate_pair(Privacy(1), sensitivity=1).release((1, None), ledger=ledger),
-        lambda: ledger.allow(1),
-        lambda: ledger.allow(Privacy(1), analyst=""),
+        lambda: ledger.set_limit(1),
+        lambda: ledger.set_limit(Privacy(1), analyst=""),
         lambda: ln.Ledger(path, limit=1),
         lambda: ln.Ledger(path, analyst_limit=Privacy(1)),
         lambda: ln.Ledger(path, timeout=0),

@@ -115,14 +115,14 @@ def forged(source: Path, folder: Path, rows: list[Row]) -> Path:
 
 def uses(key: str | None) -> Iterator[tuple[str, Callable[[Any], object]]]:
     """Everything that reads a ledger; of the questions, that of a key, or all."""
-    yield "accounts", lambda ledger: (ledger.accounts, ledger.mine, str(ledger.limit))
+    yield "accounts", lambda ledger: (ledger.accounts, ledger.analyst_account, str(ledger.limit))
     yield "verify", lambda ledger: ledger.verify()
     yield "rows", lambda ledger: [row.content for row in ledger.rows()]
     yield "releases", lambda ledger: ledger.releases
     yield "export", lambda ledger: json.dumps(ledger.export(unit="person"))
     yield from ((name, ask) for name, ask in ASKED.items() if key in (None, name))
     yield "new", lambda ledger: counting().release(7, ledger=ledger, key="new")
-    yield "allow", lambda ledger: ledger.allow(P(4), analyst="ann")
+    yield "allow", lambda ledger: ledger.set_limit(P(4), analyst="ann")
 
 
 def surprises(where: Any, key: str | None = None, *, commands: bool = False) -> list[str]:
@@ -146,8 +146,8 @@ def surprises(where: Any, key: str | None = None, *, commands: bool = False) -> 
         for name, use in uses(key):
             attempt(name, partial(use, ledger))
         ledger.close()
-    for command in ("show", "verify", "export", "show --json") if commands else ():
-        done = CliRunner().invoke(main, ["ledger", str(where), *command.split()])
+    for command in ("show", "releases", "verify", "export", "show --json") if commands else ():
+        done = CliRunner().invoke(main, ["ledger", *command.split(), str(where)])
         if done.exit_code not in (0, 2, 4) or not isinstance(
             done.exception, SystemExit | None.__class__
         ):

@@ -352,7 +352,7 @@ def test_a_user_without_rights_is_told_so(database: str, postgres: Server) -> No
     mine = database.replace("postgres@", "analyst@")
     try:
         with Ledger(mine) as ledger:
-            assert ledger.left == LIMIT
+            assert ledger.remaining == LIMIT
             with pytest.raises(LedgerUnavailable, match="this user may not use its tables"):
                 release(ledger)
             asked(

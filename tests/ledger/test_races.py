@@ -70,7 +70,7 @@ def test_who_is_killed_with_the_lock_leaves_neither_lock_nor_row(place: str) -> 
         killed(child)
         assert ledger.verify() == before
         counting().release(7, ledger=ledger)
-        assert ledger.left == Privacy(0)
+        assert ledger.remaining == Privacy(0)
 
 
 def test_a_ledger_that_stays_locked_answers_nothing(place: str) -> None:
@@ -86,7 +86,7 @@ def test_a_ledger_that_stays_locked_answers_nothing(place: str) -> None:
         killed(child)
     with Ledger(place) as ledger:
         counting().release(7, ledger=ledger, key="a")
-        assert ledger.left == Privacy(0)
+        assert ledger.remaining == Privacy(0)
 
 
 # ------------------------------------------------------------------------------------ one key
@@ -272,7 +272,7 @@ def test_in_the_same_race_this_ledger_does_not(place: str, tmp_path: Path) -> No
 
     def charge(gate: Callable[[], object]) -> bool:
         with Ledger(place, timeout=PATIENT) as ledger:
-            fits = ledger.left.epsilon >= PRICE.epsilon
+            fits = ledger.remaining.epsilon >= PRICE.epsilon
             gate()  # everyone has looked, and it fits for all
             assert fits
             try:

@@ -153,7 +153,7 @@ def test_what_an_engine_cannot_be_asked_is_refused_before_the_charge(
         people = protected(duck.table("k"), ledger=ledger, name="k")
         with pytest.raises(InvalidParameter, match="a key must be a whole number of 64 bits"):
             people.count(by="g", max_groups=1, keys=[2**64 - 1], privacy=Privacy(1))
-        assert ledger.left == Privacy(1)
+        assert ledger.remaining == Privacy(1)
 
 
 def test_threads_wait_for_one_another(duck: Any) -> None:

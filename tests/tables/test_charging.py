@@ -68,7 +68,7 @@ def test_it_is_charged_before_the_engine_is_asked(people: Protected, engine: Eng
     answer = people.count(privacy=PRICE)
     assert (engine.calls, engine.spent) == (1, [PRICE])
     assert answer.receipt is not None
-    assert not answer.receipt.again
+    assert not answer.receipt.reused
 
 
 def test_when_the_engine_fails_the_charge_stands_and_is_answered_later(
@@ -132,7 +132,7 @@ def test_the_same_question_is_free_and_has_the_same_answer(
         assert isinstance(one, GroupedAnswers)
         assert _values(one) == _values(first)
         assert one.receipt is not None
-        assert one.receipt.again
+        assert one.receipt.reused
     # Also of a table that is opened again, in another process for instance.
     again = protected(ledger).ask([question], privacy=PRICE)[0]
     assert isinstance(again, GroupedAnswers)

@@ -79,7 +79,7 @@ _OPTIONS: list[options.Decorator] = [
     click.option("--epsilon", help="ε of the promise; 0 if only δ is given."),
     click.option("--delta", help="δ of the promise; 0 if only ε is given."),
     click.option(
-        "--ledger", metavar="FILE", help="Charge and store it there; begun by ledger new."
+        "--ledger", metavar="FILE", help="Charge and store it there; created by ledger create."
     ),
     click.option("--unrecorded", is_flag=True, help="Go without a ledger: nobody adds it up."),
     click.option("--key", help="What the question is called; its own words if left out."),

@@ -78,32 +78,35 @@ class Privacy:
         return min(Fraction(1), (grown.upper - 1 + 2 * self.delta) / (grown.lower + 1))
 
     def explain(self, *, people: int | None = None) -> str:
-        """Say in plain words what this promise means, and what it does not; rounded up.
+        """Return the meaning of this guarantee in plain words, with numbers rounded up.
 
-        Whatever keeps (ε, δ) can be had by post-processing an answer that with probability δ tells
-        all, and else changes the odds by no more than e^ε (Kairouz, Oh and Viswanath 2015): that is
-        the worst it can be.
+        Every output that satisfies (ε, δ) is a post-processing of an answer that reveals
+        everything with probability δ and otherwise changes the odds by at most e^ε (Kairouz, Oh and
+        Viswanath 2015). So that is the worst case.
 
         Args:
-            people: How many people the data is about, where that is public: to say what δ comes to
-                among them.
+            people: The number of people in the data, if it is public. The text then says what δ
+                means for all of them.
         """
-        return f"{meaning_of(self, people=people)} Several answers about the same people add up."
+        return (
+            f"{meaning_of(self, people=people)} The guarantees of several answers about the same "
+            "people add up."
+        )
 
 
 def meaning_of(privacy: Privacy, *, people: int | None = None) -> str:
-    """Say what :meth:`Privacy.explain` says, but for what holds of several answers."""
-    guess = _up((1 + privacy.advantage) * 50)
+    """Return what :meth:`Privacy.explain` says, except about several answers."""
     words = [
-        f"{privacy} means: someone who knows everything about the data but whether one person is "
-        f"in it, and sees the answer, guesses that right at most {guess} % of the time "
-        "(50 % is blind guessing).",
+        f"{format_guarantee(privacy)} means: an attacker who knows all the data except whether one "
+        "person is in it, and sees this answer, guesses correctly at most "
+        f"{_guess((1 + privacy.advantage) * 50)}% of the time (50% is blind guessing).",
         _worst(privacy),
     ]
     if privacy.delta and privacy.advantage < 1:
         words.append(
-            f"Guessing alone is bounded as by ε = {_equal_guessing(privacy.advantage)} at δ = 0, "
-            "a stronger promise that this one does not make."
+            "The bound on guessing is that of "
+            f"ε = {_equal_guessing(privacy.advantage)}, δ = 0, a stronger guarantee that this one "
+            "does not imply."
         )
     if people is not None:
         words.append(_among(parse_count(people, "people", least=1), privacy.delta))
@@ -111,14 +114,14 @@ def meaning_of(privacy: Privacy, *, people: int | None = None) -> str:
 
 
 def _worst(privacy: Privacy) -> str:
-    """Say what the worst answer is like that keeps the promise."""
+    """Return the worst case that the guarantee permits."""
     odds = f"changes the odds by a factor of at most {_up(exponential(privacy.epsilon).upper)}"
+    least = odds if privacy.epsilon else "reveals nothing"
     if not privacy.delta:
-        return f"The answer {odds if privacy.epsilon else 'tells nothing at all'}."
+        return f"The answer {least}."
     return (
-        "It does not mean that nobody can ever be sure: at the worst, with probability up to "
-        f"{_up(privacy.delta * 100)} % the answer proves outright whether that person is in the "
-        f"data, and else it {odds if privacy.epsilon else 'tells nothing'}."
+        f"In the worst case, with probability {_up(privacy.delta * 100)}%, the answer reveals with "
+        f"certainty whether that person is in the data; otherwise it {least}."
     )
 
 
@@ -131,25 +134,34 @@ def _equal_guessing(advantage: Fraction) -> str:
     odds = (1 + advantage) / (1 - advantage)
     quotient = context.divide(Decimal(odds.numerator), Decimal(odds.denominator))
     # ln rounds to nearest whatever the context says: the next number is not below the truth.
-    return _up(Fraction(context.next_plus(context.ln(quotient))))
+    return _up(Fraction(context.next_plus(context.ln(quotient))), 8)
 
 
 def _among(people: int, delta: Fraction) -> str:
-    """Say what δ comes to among so many people."""
+    """Return what δ means for a number of people."""
     if not delta:
-        return f"Among {people} people, as δ = 0, nobody's presence can be proved."
-    words = f"Among {people} people n·δ = {_up(people * delta)}: "
+        return f"Among {people} people, nobody's presence is revealed with certainty, as δ = 0."
     if people * delta < 1:
-        return words + "so many of them, on average, can have their presence proved at the most."
-    return words + (
-        "δ is no less than 1/n, and publishing the whole record of one of them, drawn at random, "
-        "would keep this promise."
+        return (
+            f"Among {people} people, the presence of at most n·δ = {_up(people * delta)} of them "
+            "is revealed with certainty, on average."
+        )
+    return (
+        f"With {people} people, n·δ = {_up(people * delta)} is 1 or more: publishing the full row "
+        "of one person, chosen at random, would satisfy this guarantee."
     )
 
 
-def _up(number: Fraction) -> str:
-    """Print rounded up, with digits enough to tell 50.00005 % from 50 %."""
-    return format_rounded(number, 8, ROUND_CEILING)
+def _up(number: Fraction, digits: int = 4) -> str:
+    """Print a number rounded up."""
+    return format_rounded(number, digits, ROUND_CEILING)
+
+
+def _guess(percent: Fraction) -> str:
+    """Print a percentage rounded up, with digits enough to tell it from 50 and from 100."""
+    away = min(percent - 50, 100 - percent)
+    digits = 4 if not away else min(8, max(4, 3 - magnitude(away)))
+    return _up(percent, digits)
 
 
 def format_guarantee(privacy: Privacy) -> str:

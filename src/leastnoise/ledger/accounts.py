@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from leastnoise.core.privacy import Privacy
+from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import BudgetExceeded, LedgerDamaged
 from leastnoise.ledger.rows import (
     BEGINNING,
@@ -56,8 +57,8 @@ class Account:
         analyst: Who; None for all together.
         limit: What may be spent; None for an analyst without a limit of their own.
         spent: The sum of what was charged.
-        left: What may still be spent: for an analyst, of their own limit and of the data set's;
-            others may spend that before.
+        remaining: The part of the limit that is not spent. For an analyst: of their own limit
+            and of the dataset's, which other analysts may spend first.
         units: The privacy units that its charges declare. ``spent`` is a guarantee for a unit that
             is covered by each of them.
         undeclared: Whether it has charges that declare no unit, as those of a mechanism do.
@@ -67,12 +68,13 @@ class Account:
     analyst: str | None
     limit: Privacy | None
     spent: Privacy
-    left: Privacy
+    remaining: Privacy
     units: tuple[DeclaredUnit, ...] = ()
     undeclared: bool = False
+    left = RenamedAttribute[Privacy]("remaining")
 
     @property
-    def neighbours(self) -> str | None:
+    def neighbors(self) -> str | None:
         """The neighbor relation of the total; None if no charge declares one."""
         return find_relation(self.units)
 
@@ -165,7 +167,7 @@ class Accounts:
                 account = self.account(*name)
                 whose = f"data set {dataset!r}" + (f" for analyst {name[1]!r}" if name[1] else "")
                 raise BudgetExceeded(
-                    f"the limit of {whose} is {account.limit}, of which {account.left} is "
+                    f"the limit of {whose} is {account.limit}, of which {account.remaining} is "
                     f"left, got a release that spends {asked}. Promise less, or have the limit "
                     "raised."
                 )

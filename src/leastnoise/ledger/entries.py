@@ -6,6 +6,7 @@ from typing import Final, final
 
 from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
+from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger.accounts import Account
 from leastnoise.ledger.rows import ANSWER, CHARGE, Head, Json, Row, read_privacy
@@ -51,7 +52,7 @@ class Receipt:
         head: The chain's head when its last row was written, such as ``12-9f86d0…``: keep it, and
             an older copy of the ledger can be told (:meth:`Ledger.verify`).
         at: When it was answered, in UTC; when it was charged, before that.
-        again: Whether it was charged, or answered, before: nothing was spent this time.
+        reused: True if an earlier charge was reused, so this call spent nothing.
         account: What the data set's limit, spending and rest were then.
     """
 
@@ -59,8 +60,9 @@ class Receipt:
     charge: int
     head: Head
     at: str
-    again: bool
+    reused: bool
     account: Account
+    again = RenamedAttribute[bool]("reused")
 
 
 @dataclass(frozen=True, slots=True)

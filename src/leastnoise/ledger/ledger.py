@@ -1,13 +1,14 @@
 """``Ledger``: a durable privacy budget that processes share and cannot overspend."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from uuid import uuid4
 
 from leastnoise.core.exact import Number, parse_positive, quote
 from leastnoise.core.privacy import Privacy
+from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger.accounts import Account, Accounts, Name
 from leastnoise.ledger.chain import Chain, Draft, keyed
@@ -40,7 +41,7 @@ _QUESTION = {
 }
 _BEGIN_DATASET = Words(
     "limit=Privacy(epsilon=…, delta=…)",
-    "leastnoise ledger FILE new --dataset … --epsilon … --delta …",
+    "leastnoise ledger create FILE --dataset … --epsilon … --delta …",
 )
 _LONGEST_WAIT = Fraction(10**6)  # seconds: databases count milliseconds in 32 bits
 
@@ -72,11 +73,15 @@ class Ledger:
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
     >>> ledger = Ledger(f"{folder.name}/people.ledger", limit=Privacy(epsilon=1))
-    >>> ledger.left
+    >>> ledger.remaining
     Privacy(epsilon=1, delta=0)
     >>> ledger.close()
     >>> folder.cleanup()
     """
+
+    left = RenamedAttribute[Privacy]("remaining")
+    mine = RenamedAttribute[Account]("analyst_account")
+    allow = RenamedAttribute[Callable[..., None]]("set_limit")
 
     def __init__(
         self,
@@ -127,12 +132,12 @@ class Ledger:
         return self.account.spent
 
     @property
-    def left(self) -> Privacy:
+    def remaining(self) -> Privacy:
         """What may still be spent of the data set."""
-        return self.account.left
+        return self.account.remaining
 
     @property
-    def mine(self) -> Account:
+    def analyst_account(self) -> Account:
         """What the analyst may spend, and did; without an analyst, what all may."""
         with self._chain.reading() as page:
             return page.accounts.account(self.dataset, self.analyst)
@@ -178,7 +183,7 @@ class Ledger:
         said = None if unit is None else check_name(unit, "a unit of privacy")
         return declare(self.rows(), self.dataset, said)
 
-    def allow(self, limit: Privacy, *, analyst: str | None = None) -> None:
+    def set_limit(self, limit: Privacy, *, analyst: str | None = None) -> None:
         """Set a new limit, of the data set or of one analyst of it; the old one stays on record."""
         if not isinstance(limit, Privacy):
             raise _no_limit(limit)
@@ -219,7 +224,7 @@ class Ledger:
             for row in charged:
                 _same_question(key, row.content, body, spending.formerly)
             if charged and not fresh:
-                receipt = self._receipt(charged[-1], page.accounts, again=True)
+                receipt = self._receipt(charged[-1], page.accounts, reused=True)
                 return receipt, _answer(page, receipt)
             page.accounts.check_relation(self.dataset, read_unit(spending.asked))
             page.accounts.refuse(self.dataset, self.analyst, spending.privacy)
@@ -227,7 +232,7 @@ class Ledger:
                 described_at = mechanism_key(digest)
                 if described_at not in page.accounts.mechanisms:
                     page.write(MECHANISM, described_at, mechanism)
-            return self._receipt(page.write(CHARGE, key, body), page.accounts, again=False), None
+            return self._receipt(page.write(CHARGE, key, body), page.accounts, reused=False), None
 
     def stored(self, receipt: Receipt) -> Stored | None:
         """Return the answer of a charge, if it was stored."""
@@ -245,7 +250,7 @@ class Ledger:
                 return before
             body = {"charge": receipt.charge, "answer": content}
             row = page.write(ANSWER, receipt.key, body, payload)
-            found = replace(receipt, head=row.head, at=row.at, again=False)
+            found = replace(receipt, head=row.head, at=row.at, reused=False)
             return Stored(found, content, payload)
 
     def close(self) -> None:
@@ -303,15 +308,15 @@ class Ledger:
                 else:
                     page.write(LIMIT, key, _limit_body(name, limit))
 
-    def _receipt(self, row: Row, known: Accounts, *, again: bool) -> Receipt:
-        return Receipt(row.key, row.seq, row.head, row.at, again, known.account(self.dataset))
+    def _receipt(self, row: Row, known: Accounts, *, reused: bool) -> Receipt:
+        return Receipt(row.key, row.seq, row.head, row.at, reused, known.account(self.dataset))
 
 
 def _answer(page: Draft, receipt: Receipt) -> Stored | None:
     for row in page.of(receipt.key, ANSWER):
         content = row.content
         if content["charge"] == receipt.charge:
-            found = replace(receipt, head=row.head, at=row.at, again=True)
+            found = replace(receipt, head=row.head, at=row.at, reused=True)
             return Stored(found, content["answer"], row.payload)
     return None
 
@@ -341,7 +346,7 @@ def _same(wanted: Privacy | None, had: Privacy | None) -> None:
             "a ledger's limit stays as it is",
             got=f"{wanted} where it is {had}",
             fix="Leave it out, or set another with "
-            + Words("allow()", "leastnoise ledger FILE allow")
+            + Words("set_limit()", "leastnoise ledger set-limit FILE")
             + ".",
         )
 

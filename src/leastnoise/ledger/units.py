@@ -29,11 +29,11 @@ class DeclaredUnit(NamedTuple):
 
     Attributes:
         column: The column whose values are the units; None if every row is a unit.
-        neighbours: Which tables are neighboring, ``"add_remove"`` or ``"replace"``.
+        neighbors: Which tables are neighboring, ``"add_remove"`` or ``"replace"``.
     """
 
     column: str | None
-    neighbours: str
+    neighbors: str
 
     def __str__(self) -> str:
         return "a row" if self.column is None else f"a value of {self.column!r}"
@@ -47,12 +47,12 @@ def read_unit(asked: dict[str, Any]) -> DeclaredUnit | None:
     """
     if asked.get("answer") != "tables":
         return None
-    column, neighbours = asked["unit"], asked["neighbours"]
-    if not (column is None or type(column) is str) or type(neighbours) is not str:
+    column, neighbors = asked["unit"], asked["neighbours"]
+    if not (column is None or type(column) is str) or type(neighbors) is not str:
         raise ValueError
-    if neighbours not in _RELATIONS:
+    if neighbors not in _RELATIONS:
         raise ValueError
-    return DeclaredUnit(column, neighbours)
+    return DeclaredUnit(column, neighbors)
 
 
 def sort_units(units: Iterable[DeclaredUnit | None]) -> tuple[DeclaredUnit, ...]:
@@ -63,13 +63,13 @@ def sort_units(units: Iterable[DeclaredUnit | None]) -> tuple[DeclaredUnit, ...]
 
 def find_relation(units: Iterable[DeclaredUnit | None]) -> str | None:
     """Return the relation under which a total is a guarantee; None if no charge declares one."""
-    found = {unit.neighbours for unit in units if unit is not None}
+    found = {unit.neighbors for unit in units if unit is not None}
     return _ADD_REMOVE if len(found) > 1 else next(iter(found), None)
 
 
 def is_mixed(units: Iterable[DeclaredUnit | None]) -> bool:
     """Return whether charges declare both neighbor relations."""
-    return len({unit.neighbours for unit in units if unit is not None}) > 1
+    return len({unit.neighbors for unit in units if unit is not None}) > 1
 
 
 def check_relation(
@@ -77,11 +77,11 @@ def check_relation(
 ) -> None:
     """Reject a charge under another neighbor relation than the dataset has."""
     relation = find_relation(units)
-    if asked is None or relation is None or asked.neighbours == relation:
+    if asked is None or relation is None or asked.neighbors == relation:
         return
     raise InvalidParameter(
         f"the charges of dataset {dataset!r} have the neighbor relation {_RELATIONS[relation]}",
-        got=f"a query with {_RELATIONS[asked.neighbours]}, and charged nothing",
+        got=f"a query with {_RELATIONS[asked.neighbors]}, and charged nothing",
         fix="Give "
         + Words(f"neighbours={relation!r}", f"--neighbours {relation}")
         + ", or use another dataset of the ledger, "

@@ -56,7 +56,7 @@ class Store(Protocol):
 BEGIN_LEDGER = (
     Words(
         "Give limit=Privacy(epsilon=…, delta=…)",
-        "Use leastnoise ledger FILE new --epsilon … --delta …",
+        "Use leastnoise ledger create FILE --epsilon … --delta …",
     )
     + " to begin one."
 )
