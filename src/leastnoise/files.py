@@ -11,11 +11,13 @@ from typing import IO
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Words
 
-# The first bytes of every SQLite file, and the endings of the files that SQLite keeps beside it.
+# The first bytes of a SQLite file, of its two kinds of write-ahead log and of its journal; and the
+# endings of the files that SQLite keeps beside it.
 _SQLITE = b"SQLite format 3\0"
+_LOGS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83", b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7")
 _BESIDE = ("-wal", "-shm", "-journal")
-# Longer than a line of a witness, which is a head and a time.
-_LINE = 200
+# Bytes at the start and the end of a file in which a witness is recognized by a head: many lines.
+_PART = 1 << 12
 # A file that must not be written over is one of these.
 _DATABASE, _WITNESS = "a database of SQLite", "a witness"
 
@@ -38,7 +40,7 @@ def write_table(path: object, write: Callable[[IO[bytes]], object], *, overwrite
             raise _kept("a table must not be written", kind + more)
         if not overwrite and os.path.lexists(target):
             raise _exists()
-        write_atomically(target, write, overwrite=overwrite)
+        _write_atomically(target, write, overwrite=overwrite)
     except FileExistsError:
         raise _exists() from None
     except OSError as error:
@@ -49,7 +51,7 @@ def write_table(path: object, write: Callable[[IO[bytes]], object], *, overwrite
     return target
 
 
-def write_atomically(
+def _write_atomically(
     target: Path, write: Callable[[IO[bytes]], object], *, overwrite: bool = True
 ) -> None:
     """Write a file beside its place, flush it to the disk, then give it its name.
@@ -76,15 +78,26 @@ def write_atomically(
 
 
 def write_text(target: Path, text: str) -> None:
-    """Write a text to a file; to a device or a pipe directly, because it has no place to keep.
+    """Write a text as :func:`write_bytes` does."""
+    write_bytes(target, text.encode())
+
+
+def write_bytes(target: Path, content: bytes) -> None:
+    """Write a file, but never over a ledger or a witness; links are followed.
+
+    A device or a pipe is written to directly, because it has no place to keep.
 
     Raises:
+        InvalidParameter: If it is a ledger or a witness.
         OSError: If it cannot be written.
     """
+    kind = _kind_kept(target)
+    if kind is not None:
+        raise _kept("a file must not be written", kind)
     if target.exists() and not target.is_file() and not target.is_dir():
-        target.write_text(text, encoding="utf-8")
+        target.write_bytes(content)
     else:
-        write_atomically(Path(os.path.realpath(target)), lambda file: file.write(text.encode()))
+        _write_atomically(Path(os.path.realpath(target)), lambda file: file.write(content))
 
 
 def _link(made: Path, target: Path) -> None:
@@ -142,11 +155,16 @@ def _kind_kept(target: Path) -> str | None:
     """Return the kind of a file that must not be written over; None for any other file."""
     from leastnoise.ledger import is_head  # only where something is written
 
-    databases = [target, *(Path(str(target).removesuffix(end)) for end in _BESIDE)]
-    if any(_first_bytes(file).startswith(_SQLITE) for file in databases):
+    names = {str(target), os.path.realpath(target)}  # what is written to is what a link leads to
+    databases = {Path(name.removesuffix(end)) for name in names for end in ("", *_BESIDE)}
+    if any(_ends_of(file).startswith(_SQLITE) for file in databases):
         return _DATABASE
-    first = _first_bytes(target).decode("ascii", "replace").split(" ")[0]
-    return _WITNESS if is_head(first) else None
+    ends = _ends_of(target)
+    if ends.startswith(_LOGS):
+        return _DATABASE
+    # Its first line may be cut short, as by a loss of power.
+    lines = ends.decode("ascii", "replace").splitlines()
+    return _WITNESS if any(is_head(line.split(" ")[0]) for line in lines) else None
 
 
 def _own_files(ledger: str | None, witness: str | None) -> list[Path]:
@@ -159,11 +177,15 @@ def _own_files(ledger: str | None, witness: str | None) -> list[Path]:
     return files if witness is None or is_head(witness) else [*files, Path(witness)]
 
 
-def _first_bytes(path: Path) -> bytes:
+def _ends_of(path: Path) -> bytes:
+    """Return the first and the last bytes of a file, in lines of their own if it is long."""
     if not path.is_file():
         return b""
     with path.open("rb") as file:
-        return file.read(_LINE)
+        first = file.read(_PART)
+        rest = file.seek(0, os.SEEK_END) - len(first)
+        file.seek(-min(rest, _PART), os.SEEK_END)
+        return first + (b"\n" if rest > _PART else b"") + file.read()
 
 
 def _same(one: Path, two: Path) -> bool:

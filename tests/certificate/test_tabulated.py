@@ -20,8 +20,10 @@ import pytest
 
 import leastnoise as ln
 from leastnoise.certificate import Certificate, LatticeBound, SupportingLine
-from leastnoise.costs import Tabled
-from leastnoise.errors import LeastnoiseError
+from leastnoise.core.exact import Interval
+from leastnoise.costs import Recording, Tabled
+from leastnoise.errors import InvalidParameter, LeastnoiseError
+from leastnoise.noise import Uniform
 
 F = Fraction
 Document = dict[str, Any]
@@ -394,3 +396,45 @@ def test_a_table_says_its_name_apart_from_what_is_verified() -> None:
     assert isinstance(objective, Tabled)
     assert objective.name == "Cost(log1p)"
     assert "log1p" not in repr(objective)
+
+
+def test_a_table_is_checked_whatever_its_class_says() -> None:
+    """Neither a subclass nor a recording of a table decides whether a cost fits it."""
+    exact = Interval.exact
+    readings: Any = {
+        ("value", (Fraction(0),)): exact(0),
+        ("value", (Fraction(1),)): exact(15),
+        ("integral", (Fraction(1),)): exact(0),  # no cost that never falls has this one
+        ("integral", (Fraction(10),)): exact(50),
+    }
+
+    class Found(Tabled):
+        def find_cost(self) -> Any:
+            return object()
+
+    class Recorded(Recording):
+        def __init__(self) -> None:
+            Tabled.__init__(self, "x", readings)
+
+        def probe(self, reach: Fraction) -> None:
+            pass
+
+        _look_up = Tabled._look_up
+
+    tables = Tabled("x", readings), Found("x", readings), Recorded()
+    for cost in (*tables, Recording(tables[0]), Recording(Recording(tables[1]))):
+        line = SupportingLine(Fraction(100), Fraction(15), Fraction(1), Fraction(1))
+        certificate = Certificate(
+            noise=Uniform(10),
+            privacy=ln.Privacy(0, "0.1"),
+            sensitivity=Fraction(1),
+            objective=cost,
+            shape="unimodal",
+            cost=Fraction(5),
+            lower_bound=Fraction(5),
+            source="by hand",
+            evidence=line,
+        )
+        with pytest.raises(InvalidParameter, match="no cost is known to fit its table"):
+            certificate.verify()
+        assert not certificate.verified

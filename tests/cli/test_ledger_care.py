@@ -111,6 +111,99 @@ def test_any_database_is_kept_and_any_other_file_is_written_over(file: str, tmp_
     assert json.loads(text.read_text())["status"] == "Draft"
 
 
+SAVE = ["calibrate", "--delta", "0.1", "--sensitivity", "1", "--save"]
+
+
+@pytest.mark.parametrize(
+    ("link", "end"),  # a hard link to -shm has no mark to be known by, and SQLite makes it again
+    [
+        (os.symlink, ""),
+        (os.symlink, "-wal"),
+        (os.symlink, "-shm"),
+        (os.link, ""),
+        (os.link, "-wal"),
+    ],
+)
+def test_no_other_ledger_is_written_over_through_a_link(
+    file: str, tmp_path: Path, link: Any, end: str
+) -> None:
+    """Charges may be in the log alone, if the process that made them has died."""
+    other = str(tmp_path / "other.ledger")
+    with ln.Ledger(other, limit=ln.Privacy(1)):
+        out = str(tmp_path / "out.json")
+        link(other + end, out)
+        before = contents(tmp_path)
+        for command in (SAVE, ["ledger", "export", file, "--unit", "person", "--out"]):
+            done = call(*command, out)
+            assert (done.exit_code, done.stdout) == (2, "")
+            assert "got a database of SQLite." in done.stderr
+        assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: "12-ab\n" + text,
+        lambda text: "\n" + text,
+        lambda text: text[40:],
+        lambda text: "\0" * 9000 + "\n" + text,
+        lambda text: text + "\0" * 9000,
+        lambda text: text.split(" ")[0] + "\n",
+    ],
+)
+def test_a_damaged_witness_is_kept_as_long_as_an_end_of_it_holds_a_head(
+    file: str, tmp_path: Path, damage: Any
+) -> None:
+    log = tmp_path / "heads.json"
+    released(file, "--witness", str(log))
+    log.write_text(damage(log.read_text()))
+    before = log.read_bytes()
+    done = call(*SAVE, str(log))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "got a witness." in done.stderr
+    assert log.read_bytes() == before
+
+
+def test_an_empty_witness_holds_nothing_and_is_no_witness_once_written_over(
+    file: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "heads.json"
+    log.touch()
+    fine(*SAVE, str(log))
+    done = call("ledger", "verify", file, "--witness", str(log))
+    assert (done.exit_code, done.stdout) == (4, "")
+    assert "holds no heads that can be read" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["noises.svg", "noises.png"])
+@pytest.mark.parametrize("link", [os.symlink, os.rename])
+def test_no_figure_is_written_over_a_ledger(tmp_path: Path, name: str, link: Any) -> None:
+    file, folder = str(tmp_path / "a.ledger"), tmp_path / "figures"
+    fine("ledger", "create", file, *LIMIT)
+    folder.mkdir()
+    link(file, folder / name)
+    before = (folder / name).read_bytes()
+    asked = ["--epsilon", "1", "--delta", "0.05", "--sensitivity", "1"]
+    done = call("compare", *asked, "--plot", str(folder))
+    assert done.exit_code == 2
+    assert "a file must not be written over a ledger or a witness" in done.stderr
+    assert (folder / name).read_bytes() == before
+
+
+def test_no_page_of_the_paper_is_written_over_a_ledger_or_a_witness(tmp_path: Path) -> None:
+    file, log, folder = str(tmp_path / "a"), str(tmp_path / "heads"), tmp_path / "paper"
+    fine("ledger", "create", file, *LIMIT, "--witness", log)
+    folder.mkdir()
+    for target in (file, log):
+        os.symlink(target, folder / "table-1.csv")
+        before = contents(tmp_path)
+        done = call("paper", str(folder))
+        assert done.exit_code == 2
+        assert "a file must not be written over a ledger or a witness" in done.stderr
+        assert contents(tmp_path) == before
+        (folder / "table-1.csv").unlink()
+
+
 # ------------------------------------------------------------------- witnesses
 
 

@@ -197,11 +197,16 @@ def test_what_somebody_put_into_the_file_cannot_steer_the_terminal(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leastnoise.ledger.ledger.check_name", lambda text, _: text)
+    monkeypatch.setattr("leastnoise.ledger.rows.is_readable", lambda _: True)
     with ln.Ledger(file, limit=ln.Privacy(1), dataset="a\x1b[2J") as ledger:
         ln.calibrate(ln.Privacy("0.1"), sensitivity=1).release(1, ledger=ledger, fresh=True)
-    printed = call("ledger", "show", file).stdout
+        printed = call("ledger", "show", file).stdout
     assert "a�[2J" in printed
     assert "\x1b" not in printed
+    monkeypatch.undo()
+    refused = call("ledger", "show", file)
+    assert refused.exit_code == 4
+    assert "\x1b" not in refused.output
 
 
 # ------------------------------------------------------------------- new and allow
@@ -287,10 +292,10 @@ def test_a_data_set_need_not_be_named_where_the_first_is_meant(tmp_path: Path) -
     assert spent == {"visits": Fraction(1, 5), "data": Fraction(2, 5)}
     missing = call("ledger", "show", path, "--dataset", "people")
     assert missing.exit_code == 2
-    assert "got 'people', which has none (the ledger was begun with 'visits')" in unwrapped(
+    assert "This ledger has no dataset 'people' (its first is 'visits')." in unwrapped(
         missing.stderr
     )
-    assert "begin it with leastnoise ledger create FILE --dataset …" in missing.stderr
+    assert "use leastnoise ledger create FILE --dataset …" in unwrapped(missing.stderr)
 
 
 def test_allow_sets_the_limits_of_a_data_set_and_of_an_analyst(file: str) -> None:
@@ -298,7 +303,7 @@ def test_allow_sets_the_limits_of_a_data_set_and_of_an_analyst(file: str) -> Non
     assert released(file, "--analyst", "ann")["recorded"]
     refused = call("release", CANARY, *FIFTH, "--ledger", file, "--analyst", "ann")
     assert (refused.exit_code, refused.stdout) == (3, "")
-    assert "for analyst 'ann' is (ε, δ) = (1/3, 0.000001)" in unwrapped(refused.stderr)
+    assert "Not enough budget for analyst 'ann' in dataset 'data'." in unwrapped(refused.stderr)
     assert CANARY not in refused.stderr
     lowered = call("ledger", "set-limit", file, "--epsilon", "0.1")
     assert "Warning    More was spent than the limit is now.\n" in lowered.stdout
@@ -374,7 +379,7 @@ def test_of_a_damaged_ledger_nothing_is_told_and_nothing_released(file: str, act
         call("release", CANARY, *FIFTH, "--ledger", file),
     ):
         assert (done.exit_code, done.stdout) == (4, "")
-        assert re.search(r"^Error: the rows of a ledger must form one chain", done.stderr)
+        assert re.search(r"^Error: The ledger is damaged: row", done.stderr)
         assert_readable(done.stderr)
         assert CANARY not in done.stderr
 
@@ -417,16 +422,16 @@ MISUSED = [
         2,
         "The declaration was not written: No such",
     ),
-    (["ledger", "export", "FILE", "--unit", ""], 2, "a unit of privacy must be a text of 1 to"),
+    (["ledger", "export", "FILE", "--unit", ""], 2, "A privacy unit must be a string of 1 to"),
     (["ledger", "set-limit", "FILE"], 2, "A limit needs --epsilon, --delta or both."),
     (["ledger", "set-limit", "FILE", "--epsilon", "x"], 2, "ε must be a finite number, got 'x'."),
-    (["ledger", "show", "FILE", "--witness", ""], 2, "a witness must be a head such as"),
+    (["ledger", "show", "FILE", "--witness", ""], 2, "A witness must be a head such as"),
     (
         ["ledger", "show", "nowhere.ledger"],
         2,
-        "which is not there. Use leastnoise ledger create FILE",
+        "Only the budget owner creates ledgers: leastnoise ledger create FILE",
     ),
-    (["ledger", "show", __file__], 2, "must be a file that leastnoise made, got"),
+    (["ledger", "show", __file__], 2, "must be a file that leastnoise created, got"),
     (["ledger", "show", "mysql://x"], 2, "got an address that starts with mysql://."),
     (["ledger", "create", "FILE", "--epsilon", "0"], 2, "must be positive, got ε = 0, δ = 0."),
     (
@@ -453,14 +458,30 @@ MISUSED = [
     (
         ["release", CANARY, *FIFTH, "--key", "a"],
         2,
-        "got one, or --fresh, without a ledger. Give --",
+        "--key and --fresh need a ledger. Add --ledger",
     ),
-    (["release", CANARY, *FIFTH, "--fresh"], 2, "without a ledger. Give --ledger FILE, or leave"),
+    (
+        ["release", CANARY, *FIFTH, "--fresh"],
+        2,
+        "need a ledger. Add --ledger FILE, or remove both.",
+    ),
     (["release", CANARY, *FIFTH, "--dataset", "a"], 2, "--dataset needs a ledger."),
     (["release", CANARY, *FIFTH, "--analyst", "a"], 2, "--analyst needs a ledger."),
-    (["release", CANARY, *FIFTH, "--ledger", "nowhere"], 2, "which is not there. Use leastnoise"),
-    (["release", CANARY, *FIFTH, "--ledger", "FILE", "--key", "\n"], 2, "a key must be a text of"),
-    (["release", CANARY, *FIFTH[2:], "--epsilon", "2", "--ledger", "FILE"], 3, "the limit of data"),
+    (
+        ["release", CANARY, *FIFTH, "--ledger", "nowhere"],
+        2,
+        "Only the budget owner creates ledgers: leastnoise",
+    ),
+    (
+        ["release", CANARY, *FIFTH, "--ledger", "FILE", "--key", "\n"],
+        2,
+        "A key must be a string of",
+    ),
+    (
+        ["release", CANARY, *FIFTH[2:], "--epsilon", "2", "--ledger", "FILE"],
+        3,
+        "Not enough budget in dataset 'data'. Nothing was charged",
+    ),
 ]
 
 
@@ -482,7 +503,7 @@ def test_a_key_is_for_one_promise(file: str) -> None:
     other = ["--epsilon", "0.3", "--sensitivity", "1"]
     done = call("release", CANARY, *other, "--ledger", file, "--key", "a")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "got 'a', which was used for another promise" in unwrapped(done.stderr)
+    assert "The key 'a' was used for another guarantee" in unwrapped(done.stderr)
 
 
 # ------------------------------------------------------------------- export and plot

@@ -3,15 +3,19 @@
 import json
 import math
 import pickle
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import leastnoise as ln
 from leastnoise.certificate import Certificate
+from leastnoise.cli import main
 from tests.certificate.test_tabulated import signed
 from tests.cli.test_cli import run
 
@@ -100,3 +104,35 @@ def test_words_of_the_cache_are_not_believed(
     assert again == first
     assert again.verified
     assert "Euler" not in f"{again} {again.source}"
+
+
+def test_the_guarantee_is_printed_from_the_weaker_side(tmp_path: Path) -> None:
+    """0.1 + 3·10⁻¹⁶ is not printed as 0.1, nor a sensitivity just below 1 as 1."""
+    tiny = Fraction(1, 3 * 10**15)
+    for delta, sensitivity in (
+        (Fraction(1, 10) + tiny, 1 - tiny),
+        (Fraction(1, 10) + Fraction(12, 7 * 10**13), 1 - Fraction(1, 7 * 10**12)),
+        (Fraction(1, 10), Fraction(1)),
+    ):
+        made = ln.calibrate(ln.Privacy(0, delta), sensitivity=sensitivity)
+        file = tmp_path / "certificate.json"
+        file.write_text(made.certificate.to_json(), encoding="utf-8")
+        done = CliRunner().invoke(main, ["verify", str(file)])
+        found = re.search(r"ε = 0, δ = ≈?([0-9./e-]+) at sensitivity ≈?([0-9./e-]+)", done.stdout)
+        assert found is not None
+        assert Fraction(found[1]) >= delta
+        assert Fraction(found[2]) <= sensitivity
+
+
+def test_a_name_twice_in_an_object_is_rejected(tmp_path: Path) -> None:
+    """Readers of JSON differ in which of the two they take."""
+    made = ln.calibrate(ln.Privacy(0, "0.1"), sensitivity=1)
+    text = made.certificate.to_json()
+    for twice in ('"cost": "1",', '"among": "any",', '"kind": "Uniform",'):
+        name = twice.split(":")[0]
+        assert text.count(name) >= 1
+        file = tmp_path / "certificate.json"
+        file.write_text(text.replace(name, f"{twice} {name}", 1), encoding="utf-8")
+        done = CliRunner().invoke(main, ["verify", str(file)])
+        assert done.exit_code == 4
+        assert "it is not written as certificates are" in " ".join(done.stderr.split())

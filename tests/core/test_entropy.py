@@ -5,16 +5,17 @@ import struct
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow
 import pytest
 
 import leastnoise
 from leastnoise.core.sampling import entropy
-from leastnoise.core.sampling.entropy import CHECK_BYTES, SYSTEM, CipherTape
+from leastnoise.core.sampling.entropy import CHECK_BYTES, REMEMBERED, SYSTEM, CipherTape
 from leastnoise.errors import EntropyFailed
 from leastnoise.mechanism import calibrate_pair
 from tests.support.processes import forked, waited
@@ -31,6 +32,10 @@ def raise_not_implemented(_: int) -> bytes:
     raise NotImplementedError
 
 
+def raise_something(_: int) -> bytes:
+    raise RuntimeError("7 is a secret")
+
+
 BROKEN: dict[str, Callable[[int], Any]] = {
     "one byte short": lambda n: os.urandom(n - 1),
     "one byte long": lambda n: os.urandom(n + 1),
@@ -45,6 +50,7 @@ BROKEN: dict[str, Callable[[int], Any]] = {
     "None": lambda _: None,
     "an error": raise_os_error,
     "not there": raise_not_implemented,
+    "another error": raise_something,
 }
 
 
@@ -111,7 +117,81 @@ def test_a_generator_that_repeats_itself_is_noticed_at_the_first_repetition(
 
 
 def _fresh(size: int) -> bytes:
-    return os.urandom(size - CHECK_BYTES) + struct.pack("<QQ", size, size + 1)
+    return struct.pack("<QQ", size, size + 1) + os.urandom(size - CHECK_BYTES)
+
+
+class Repeating:
+    """A generator that returns the same bytes whenever the same number of them is read."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, bytes] = {}
+
+    def __call__(self, size: int) -> bytes:
+        """Return the bytes of this size."""
+        return self._blocks.setdefault(size, os.urandom(size))
+
+
+@pytest.mark.parametrize("period", [2, 3, REMEMBERED - 1, REMEMBERED])
+@pytest.mark.parametrize("before", [0, 1, REMEMBERED - 1, REMEMBERED, 2 * REMEMBERED - 1])
+def test_a_repetition_is_noticed_whatever_was_read_in_between(
+    period: int, before: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reads of different sizes in turn: the first one that is repeated is noticed."""
+    for _ in range(before):
+        SYSTEM.word(64)
+    monkeypatch.setattr(entropy, "urandom", Repeating())
+    for size in range(1, period + 1):
+        SYSTEM.words(size)
+    with pytest.raises(EntropyFailed, match=MESSAGE):
+        SYSTEM.words(1)
+
+
+def test_a_repetition_is_noticed_between_any_two_ways_to_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The check words come first, so also a prefix of what was read before is noticed."""
+    reads = [READS[name] for name in ("word", "long word", "words", "fill", "cipher")]
+    for one, other in product(reads, reads):
+        stuck = partial(_first_bytes, os.urandom(1 << 13))
+        monkeypatch.setattr(entropy, "urandom", stuck)
+        one()
+        with pytest.raises(EntropyFailed, match=MESSAGE):
+            other()
+
+
+def _first_bytes(block: bytes, size: int) -> bytes:
+    return block[:size]
+
+
+def test_a_quantile_does_not_repeat_its_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It reads many bytes, then few, in turn."""
+    table = ln.protect(
+        pyarrow.table({"value": list(range(500))}), unit=None, max_rows=1, ledger=ln.UNRECORDED
+    )
+    ask = partial(table.median, "value", privacy=ln.Privacy("0.01"), bounds=(0, 1000))
+    ask()
+    monkeypatch.setattr(entropy, "urandom", Repeating())
+    with suppress(EntropyFailed):
+        ask()
+    with pytest.raises(EntropyFailed, match=MESSAGE):
+        ask()
+
+
+def test_only_a_bounded_number_of_checks_is_remembered() -> None:
+    for _ in range(10 * REMEMBERED):
+        SYSTEM.word(64)
+        assert len(vars(entropy)["_SEEN"]) <= 2 * REMEMBERED
+    assert len(vars(entropy)["_SEEN"]) >= REMEMBERED
+
+
+def test_an_interruption_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: int) -> bytes:
+        raise KeyboardInterrupt("by hand")
+
+    monkeypatch.setattr(entropy, "urandom", interrupt)
+    for name in ("word", "words", "long word"):
+        with pytest.raises(KeyboardInterrupt, match="by hand"):
+            READS[name]()
 
 
 def test_without_a_check_a_short_read_releases_the_exact_value() -> None:
@@ -128,11 +208,11 @@ def test_without_a_check_a_short_read_releases_the_exact_value() -> None:
 
 def test_the_check_uses_no_byte_that_noise_is_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal words pass, as they must with their probability: else noise would not be exact."""
-    numbers = count(1, 2)
+    numbers = count(1 << 40, 2)
 
     def stuck(size: int) -> bytes:
         number = next(numbers)
-        return bytes(size - CHECK_BYTES) + struct.pack("<QQ", number, number + 1)
+        return struct.pack("<QQ", number, number + 1) + bytes(size - CHECK_BYTES)
 
     monkeypatch.setattr(entropy, "urandom", stuck)
     assert {SYSTEM.word(64) for _ in range(5)} == {1 << 63}

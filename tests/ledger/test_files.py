@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import LedgerUnavailable
+from leastnoise.core.sampling import entropy
+from leastnoise.errors import EntropyFailed, InvalidParameter, LedgerUnavailable
 from leastnoise.ledger.ledger import Ledger
 from tests.support.ledger_files import FILES, counting
 
 LIMIT = Privacy(5)
 
 
-@pytest.fixture(params=[0o000, 0o022, 0o077])
+@pytest.fixture(params=[0o000, 0o022, 0o077, 0o277, 0o777])
 def umask(request: pytest.FixtureRequest) -> Iterator[int]:
     """A umask, which other programs would give the rights of their files by."""
     before = os.umask(request.param)
@@ -37,6 +38,34 @@ def test_the_files_of_a_new_ledger_are_for_their_owner_alone(umask: int, tmp_pat
         assert stat.S_IMODE(witness.stat().st_mode) == 0o600
     sqlite3.connect(tmp_path / "control").execute("CREATE TABLE t (x)")
     assert stat.S_IMODE((tmp_path / "control").stat().st_mode) == 0o644 & ~umask
+
+
+@pytest.mark.parametrize("name", ["\ud800.ledger", "a\0b"])
+def test_what_cannot_be_the_name_of_a_file_is_rejected(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match="A ledger must be the path of a file"):
+        Ledger(f"{tmp_path}/{name}", limit=LIMIT)
+    with pytest.raises(InvalidParameter, match="A witness must be a head"):
+        Ledger(tmp_path / "people.ledger", limit=LIMIT, witness=f"{tmp_path}/{name}")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_keys_of_releases_without_one_are_of_checked_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A generator that repeats itself would give the answer of one release to another."""
+    with Ledger(tmp_path / "people.ledger", limit=LIMIT) as ledger:
+        block = os.urandom(64)
+        with monkeypatch.context() as patched:
+            for module in (os, entropy):
+                patched.setattr(module, "urandom", lambda size: block[:size])
+            spending = counting().spending()
+            first = ledger.charge(spending)
+            with pytest.raises(EntropyFailed, match="random generator failed"):
+                ledger.charge(spending)
+        second = ledger.charge(spending)
+        assert first.key != second.key
+        assert len(first.key) == len(second.key) == 32
+        assert not second.again
 
 
 def test_the_rights_of_an_existing_file_stay_as_they_are(tmp_path: Path) -> None:
@@ -65,7 +94,7 @@ def test_a_new_ledger_waits_for_another_process_that_creates_it(tmp_path: Path) 
     path = tmp_path / "people.ledger"
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(LedgerUnavailable, match="locked past the time-out"):
+    with pytest.raises(LedgerUnavailable, match="locked it past the timeout"):
         Ledger(path, limit=LIMIT, timeout="0.1")
     later = threading.Timer(0.3, other.execute, ["COMMIT"])
     later.start()

@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
@@ -25,9 +26,10 @@ from hypothesis import strategies as st
 import leastnoise
 from leastnoise.cli import main
 from leastnoise.errors import BudgetExceeded, InvalidParameter, LedgerDamaged
-from leastnoise.ledger.rows import BEGINNING, Row
+from leastnoise.ledger import Spending
+from leastnoise.ledger.rows import BEGINNING, Row, canonical, limit_key
 from leastnoise.mechanism import calibrate_pair
-from tests.support.ledger_files import counting, line
+from tests.support.ledger_files import counting, described, line
 from tests.support.postgres_servers import Server
 
 ln: Any = leastnoise
@@ -38,8 +40,8 @@ PLAN = ln.plan(
 )
 FRAME = pd.DataFrame({"v": [1, 2, 3] * 10, "g": ["north", "south", "north"] * 10})
 # Errors that a changed, well-formed ledger may give: another question, no such data set, no budget.
-WELL_FORMED = "a key stands for one|must have a limit|limit stays|no data set|was used for"
-WELL_FORMED += "|have the neighbor relation"
+WELL_FORMED = "has no dataset|The limit of this ledger is|was used for"
+WELL_FORMED += "|has the neighbor relation"
 
 
 @cache
@@ -343,3 +345,190 @@ def test_malformed_rows_in_a_database(
                 other.execute("ALTER TABLE leastnoise.rows ENABLE ALWAYS TRIGGER rows_stay")
             assert not surprises(place, row.key)
     quick_postgres.clear(place)
+
+
+def first(rows: list[Row], kind: str, key: str | None = None) -> int:
+    """Return the place of the first row of a kind, and of a key."""
+    return next(
+        place for place, row in enumerate(rows) if row.kind == kind and key in (None, row.key)
+    )
+
+
+def says(row: Row, **fields: Any) -> Row:
+    """Return a row with other fields in its body."""
+    return row._replace(body=canonical({**row.content, **fields}))
+
+
+def edits(kind: str, change: Callable[[Row], Row], key: str | None = None) -> Any:
+    """Return what changes one row among others."""
+
+    def edit(rows: list[Row]) -> list[Row]:
+        place = first(rows, kind, key)
+        return [*rows[:place], change(rows[place]), *rows[place + 1 :]]
+
+    return edit
+
+
+def repeats(kind: str, change: Callable[[Row], Row] = lambda row: row) -> Any:
+    """Return what appends a row once more."""
+    return lambda rows: [*rows, change(rows[first(rows, kind)])]
+
+
+def answers(key: str, answer: Any, payload: bytes | None = None) -> Any:
+    """Return what gives a charge another answer."""
+
+    def change(row: Row) -> Row:
+        return says(row, answer=answer)._replace(
+            payload=row.payload if payload is None else payload
+        )
+
+    return edits("answer", change, key)
+
+
+def limits(dataset: str) -> Any:
+    body = {"dataset": dataset, "analyst": None, "epsilon": "1", "delta": "0"}
+    key = limit_key(dataset, None)
+    return repeats("limit", lambda limit: limit._replace(key=key, body=canonical(body)))
+
+
+def swaps(rows: list[Row]) -> list[Row]:
+    at = first(rows, "charge")
+    return [*rows[:at], rows[at + 1], rows[at], *rows[at + 2 :]]
+
+
+NAN = b"\xff" * 16
+COUNTED = b'[{"keys": [["north"], ["south"]], "numbers": [["1"], ["2"]]}]'
+UNWRITTEN: dict[str, Callable[[list[Row]], list[Row]]] = {
+    "an answer that is null": edits("answer", lambda row: row._replace(body="null")),
+    "an answer that is no JSON": edits("answer", lambda row: row._replace(body="}{")),
+    "an answer with a field twice": edits("answer", lambda row: row._replace(body='{"a":1,"a":2}')),
+    "an answer with a further field": edits("answer", lambda row: says(row, more=1)),
+    "an answer to no charge": edits("answer", lambda row: says(row, charge=999)),
+    "an answer to a row that is no charge": edits("answer", lambda row: says(row, charge=1)),
+    "an answer under another key": edits("answer", lambda row: row._replace(key="other")),
+    "an answer before its charge": swaps,
+    "two answers": repeats("answer"),
+    "a number with a payload": edits("answer", lambda row: row._replace(payload=b"x"), "one"),
+    "a number of no digits": answers("one", {"index": "01"}),
+    "a number that is an array": answers("one", {"dtype": "<i8", "shape": [1]}, b"\0" * 8),
+    "an array of another shape": answers("many", {"dtype": "<i8", "shape": [3, 1]}),
+    "an array of another length": answers("many", {"dtype": "<i8", "shape": [3]}, b"\0" * 16),
+    "integers that are floats": answers("many", {"dtype": "<f8", "shape": [3]}),
+    "integers that are fractions": answers("many", {"dtype": "object", "shape": [3]}, b"1\n2\n1/2"),
+    "floats that are integers": answers("reals", {"dtype": "<i8", "shape": [2]}, b"\0" * 16),
+    "floats that are none": answers("reals", {"dtype": "<f8", "shape": [2]}, NAN),
+    "floats that are infinite": answers(
+        "reals", {"dtype": "<f8", "shape": [2]}, np.array([1, np.inf]).tobytes()
+    ),
+    "fractions that are not reduced": answers(
+        "reals", {"dtype": "object", "shape": [2]}, b"1/2\n2/4"
+    ),
+    "a pair of three": answers("pair", {"indices": ["1", "2", "3"]}),
+    "a plan of one": answers("plan", {"indices": ["1"]}),
+    "a table of none": answers("count", {"tables": 0}, b"[]"),
+    "a table of two": answers("count", {"tables": 2}),
+    "a table that lacks a number": answers("count", {"tables": 1}, COUNTED.replace(b'"2"', b"")),
+    "a table that lacks a group": answers(
+        "count", {"tables": 1}, COUNTED.replace(b', ["south"]', b"")
+    ),
+    "a mechanism of nothing": edits("mechanism", lambda row: row._replace(body="{}")),
+    "a mechanism under another digest": edits(
+        "mechanism", lambda row: row._replace(key="\x1fmechanism\x1f00")
+    ),
+    "a mechanism that is another": edits("mechanism", lambda row: says(row, sensitivity="2")),
+    "a mechanism with a payload": edits("mechanism", lambda row: row._replace(payload=b"x")),
+    "a mechanism twice": repeats("mechanism"),
+    "no mechanism": lambda rows: [row for row in rows if row.kind != "mechanism"],
+    "no first row": lambda rows: rows[1:],
+    "the first row twice": repeats("opened"),
+    "a first row of garbage": edits("opened", lambda row: row._replace(body="garbage")),
+    "a first row of another name": edits("opened", lambda row: says(row, id="people")),
+    "a first row with a key": edits("opened", lambda row: row._replace(key="k")),
+    "the first row alone": lambda rows: rows[:1],
+    "a charge with a further field": edits("charge", lambda row: says(row, refund="1")),
+    "a charge with a payload": edits("charge", lambda row: row._replace(payload=b"x")),
+    "a key that clears the screen": repeats("charge", lambda row: row._replace(key="\x1b[2J")),
+    "an empty key": repeats("charge", lambda row: row._replace(key="")),
+    "a long key": repeats("charge", lambda row: row._replace(key="k" * 1001)),
+    "a ratio that is not reduced": edits("charge", lambda row: says(row, epsilon="2/20")),
+    "a ratio with leading zeros": edits("charge", lambda row: says(row, epsilon="00000/1")),
+    "a charge of no mechanism": edits("charge", lambda row: says(row, mechanisms=[])),
+    "a charge of a mechanism twice": edits(
+        "charge", lambda row: says(row, mechanisms=row.content["mechanisms"] * 2)
+    ),
+    "a charge for an unknown answer": edits("charge", lambda row: says(row, asked={"answer": "x"})),
+    "a charge without a limit": repeats("charge", lambda row: says(row, dataset="ghost")),
+    "a charge beyond the limit": repeats(
+        "charge", lambda row: says(row, epsilon="9", analyst=None)
+    ),
+    "a charge beyond the analyst's": repeats(
+        "charge", lambda row: says(row, epsilon="39/10", analyst="ann")
+    ),
+    "a charge before any limit": lambda rows: [
+        rows[0],
+        *rows[first(rows, "mechanism") : first(rows, "charge") + 1],
+        *rows[1 : first(rows, "mechanism")],
+    ],
+    "a limit with a payload": edits("limit", lambda row: row._replace(payload=b"x")),
+    "a limit with a further field": edits("limit", lambda row: says(row, more=1)),
+    "a dataset of 1001 characters": limits("x" * 1001),
+    "a dataset that looks like an analyst's": limits("people\x1fbob"),
+}
+
+
+@pytest.mark.parametrize("change", UNWRITTEN.values(), ids=UNWRITTEN)
+def test_rows_that_no_ledger_writes_are_not_verified(
+    sound: tuple[Path, list[Row]], tmp_path: Path, change: Callable[[list[Row]], list[Row]]
+) -> None:
+    """Nothing is released from them, and the command says that the ledger is damaged."""
+    path, rows = sound
+    at = forged(path, tmp_path, change(list(rows)))
+
+    def verify() -> None:
+        with ln.Ledger(at, limit=P(5, "1e-6"), dataset="people") as ledger:
+            ledger.verify()
+
+    with pytest.raises(LedgerDamaged, match=r"no ledger writes|no known kind"):
+        verify()
+    done = CliRunner().invoke(main, ["ledger", "verify", str(at)])
+    alone = change(list(rows)) == rows[:1]  # then there is no dataset to open
+    assert done.exit_code == (2 if alone else 4)
+    assert not surprises(at, commands=True)
+
+
+def test_an_analyst_s_limit_is_not_hidden_by_a_dataset_of_a_like_name(
+    sound: tuple[Path, list[Row]], tmp_path: Path
+) -> None:
+    at = forged(sound[0], tmp_path, limits("people\x1fbob")(list(sound[1])))
+    with pytest.raises(LedgerDamaged, match="says what no ledger writes"):
+        ln.Ledger(at, dataset="people", analyst="bob", analyst_limit=P("1/10"))
+
+
+def test_what_could_not_be_verified_is_not_charged(tmp_path: Path) -> None:
+    with ln.Ledger(tmp_path / "people.ledger", limit=P(1)) as ledger:
+        nothing: dict[str, Any] = {}
+        for mechanisms in ({"digest": nothing}, {"digest": described().popitem()[1]}):
+            with pytest.raises(InvalidParameter, match="must be described by its noise"):
+                ledger.charge(Spending(P("0.1"), mechanisms, {}))
+        assert ledger.spent == P(0)
+        ledger.charge(Spending(P("0.1"), described(), {}))
+        ledger.verify()
+
+
+def test_sums_that_are_rounded_up_reach_a_limit_and_are_verified(tmp_path: Path) -> None:
+    """Charges with unlike denominators fill a limit: an audit that rounded up would reject them."""
+    with ln.Ledger(tmp_path / "people.ledger", limit=P(1)) as ledger:
+        for number in range(40):
+            ledger.charge(Spending(P(Fraction(1, 2**61 + 2 * number + 1)), described(), {}))
+        ledger.charge(Spending(ledger.remaining, described(), {}))
+        assert not ledger.remaining.epsilon
+        ledger.verify()
+
+
+def test_a_lowered_limit_is_no_damage(tmp_path: Path) -> None:
+    with ln.Ledger(tmp_path / "people.ledger", limit=P(1)) as ledger:
+        ledger.charge(Spending(P("0.9"), described(), {}))
+        ledger.allow(P("0.1"))
+        ledger.allow(P("0.1"), analyst="ann")
+        ledger.verify()
+        assert ledger.spent == P("0.9")

@@ -79,7 +79,7 @@ def test_a_ledger_that_stays_locked_answers_nothing(place: str) -> None:
     os.kill(child, signal.SIGSTOP)
     try:
         with Ledger(place, timeout="0.1") as ledger:
-            with pytest.raises(LedgerUnavailable, match="past the time-out"):
+            with pytest.raises(LedgerUnavailable, match="past the timeout"):
                 counting().release(7, ledger=ledger, key="a")
             assert ledger.spent == Privacy(0)  # to read is not to wait
     finally:

@@ -23,7 +23,7 @@ from leastnoise.errors import BudgetExceeded, InvalidParameter, LedgerDamaged
 from leastnoise.ledger import Accounts, DeclaredUnit, Ledger, Spending
 from leastnoise.ledger.rows import CHARGE, Row
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE, Contribution
-from tests.support.ledger_files import PRICE, charged, counting
+from tests.support.ledger_files import PRICE, charged, counting, described
 from tests.support.processes import Outlet, forked, waited
 
 ln: Any = leastnoise
@@ -32,17 +32,19 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "0.5.0.ledger"
 EACH = "a guarantee for a privacy unit that is covered by each of them"
 MIXED = "guarantee for add-remove, with one unit more or less, and not for replace-one"
 REJECTED = {
-    REPLACE: r"the charges of dataset 'data' have the neighbor relation add-remove, got a query "
-    r"with replace-one, and charged nothing\. Give neighbours='add_remove', or use another dataset",
-    ADD_REMOVE: r"'data' have the neighbor relation replace-one, got a query with add-remove, and "
-    r"charged nothing\. Give neighbours='replace', or use another dataset",
+    REPLACE: r"Dataset 'data' has the neighbor relation add-remove, got a query "
+    r"with replace-one; nothing was charged\. Pass neighbours='add_remove', or use another dataset",
+    ADD_REMOVE: r"'data' has the neighbor relation replace-one, got a query with add-remove; "
+    r"nothing was charged\. Pass neighbours='replace', or use another dataset",
 }
 
 
 def spending(neighbours: str, unit: str | None = "person", epsilon: str = "0.1") -> Spending:
     """What a query of a table charges, as far as a ledger reads it."""
-    asked = {"answer": "tables", "unit": unit, "neighbours": neighbours}
-    return Spending(P(epsilon), {"digest": {"sensitivity": "1", "noise": "some"}}, asked)
+    mechanisms = described(noise="some")
+    asked: dict[str, Any] = {"answer": "tables", "unit": unit, "neighbours": neighbours}
+    asked |= {"questions": [{}], "noise": [list(mechanisms)]}
+    return Spending(P(epsilon), mechanisms, asked)
 
 
 @pytest.fixture
@@ -108,7 +110,7 @@ def test_the_relation_is_checked_before_the_budget_and_after_it_nothing_is_charg
     place: str,
 ) -> None:
     with Ledger(place, limit=P("0.1")) as ledger:
-        with pytest.raises(BudgetExceeded, match="the limit of data set 'data' is"):
+        with pytest.raises(BudgetExceeded, match="Not enough budget in dataset 'data': this"):
             ledger.charge(spending(REPLACE, epsilon="0.2"))
         ledger.charge(spending(ADD_REMOVE))  # a rejected charge leaves no relation behind
         with pytest.raises(InvalidParameter, match=REJECTED[REPLACE]):
@@ -243,8 +245,8 @@ def test_the_command_line_names_its_own_options(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, [*ask, "--neighbours", "replace"])
     assert done.exit_code == 2
     said = " ".join(done.output.split())
-    assert "have the neighbor relation add-remove, got a query with replace-one" in said
-    assert "Give --neighbours add_remove, or use another dataset of the ledger, --dataset" in said
+    assert "has the neighbor relation add-remove, got a query with replace-one" in said
+    assert "Pass --neighbours add_remove, or use another dataset, --dataset" in said
 
 
 @given(
@@ -379,7 +381,7 @@ def test_a_ledger_of_0_5_0_states_its_units_and_keeps_its_relation(tmp_path: Pat
         ledger.verify()
         assert ledger.account.units == (DeclaredUnit("person_id", ADD_REMOVE),)
         assert ledger.account.undeclared
-        with pytest.raises(InvalidParameter, match="'people' have the neighbor relation add-remo"):
+        with pytest.raises(InvalidParameter, match="'people' has the neighbor relation add-remo"):
             ledger.charge(spending(REPLACE))
         ledger.charge(spending(ADD_REMOVE))
         ledger.verify()

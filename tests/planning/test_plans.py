@@ -680,7 +680,9 @@ def test_a_plan_is_one_release_in_a_ledger_charged_for_all_answers_together(
         assert release.privacy == found.total
         (written,) = ledger.export()["evidence"]["releases"]
         assert written["certified"] is None
-        with pytest.raises(ln.errors.BudgetExceeded, match="the limit of data set 'data' is"):
+        with pytest.raises(
+            ln.errors.BudgetExceeded, match="Not enough budget in dataset 'data': this"
+        ):
             found.release(values, ledger=ledger, key="another year")
         with pytest.raises(ln.errors.InvalidParameter, match=r"got no l\. Give a value for each"):
             found.release(dict.fromkeys("abcdefghijk", 1), ledger=ledger, key="x")

@@ -17,6 +17,7 @@ from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import rows as ledger_rows
 from leastnoise.ledger.entries import Spending
 from leastnoise.plots.spending import histories_of, thinned
+from tests.support.ledger_files import described
 
 DAY = 86_400
 Clock = Callable[[float], None]
@@ -48,7 +49,7 @@ def ledger(tmp_path: Path, clock: Clock) -> Iterator[ln.Ledger]:
 
 def charge(ledger: ln.Ledger, epsilon: str, delta: str = "0") -> None:
     """Charge without drawing: a picture needs no answers."""
-    ledger.charge(Spending(ln.Privacy(epsilon, delta), {"digest": {"sensitivity": "1"}}, {}))
+    ledger.charge(Spending(ln.Privacy(epsilon, delta), described(), {}))
 
 
 def curves(chart: Any) -> list[dict[str, list[tuple[float, float]]]]:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import leastnoise
 from leastnoise.ledger import Spending
+from leastnoise.ledger.rows import digest_of
 from leastnoise.mechanism.factory import calibrate
 from leastnoise.mechanism.mechanism import Mechanism
 
@@ -36,6 +37,12 @@ def mechanism(epsilon: Any = "0.1", delta: Any = 0, width: int = WIDTH) -> Any:
 def counting() -> Mechanism:
     """Noise for whole numbers at PRICE: cheap to calibrate and to draw."""
     return calibrate(PRICE, sensitivity=1, integer=True)
+
+
+def described(**facts: Any) -> dict[str, Any]:
+    """Return a short description of a mechanism by its digest, as a ledger accepts it."""
+    mechanism = {"privacy": {}, "drawn": {}, "sensitivity": "1", "integer": True, **facts}
+    return {digest_of(mechanism): mechanism}
 
 
 @cache
@@ -96,7 +103,7 @@ def edit(path: Any, *statements: str) -> None:
 
 def charged(ledger: Any, epsilon: Any, delta: Any = 0, key: str | None = None) -> Any:
     """Charge without releasing anything."""
-    return ledger.charge(Spending(Privacy(epsilon, delta), {"a law": {}}, {}), key)
+    return ledger.charge(Spending(Privacy(epsilon, delta), described(), {}), key)
 
 
 def kinds(ledger: Any) -> list[str]:

@@ -49,7 +49,7 @@ def with_checks(stream: Callable[[int], bytes]) -> Callable[[int], bytes]:
 
     def urandom(size: int) -> bytes:
         number = next(_CHECKS)
-        return stream(size - CHECK_BYTES) + struct.pack("<QQ", number, number + 1)
+        return struct.pack("<QQ", number, number + 1) + stream(size - CHECK_BYTES)
 
     return urandom
 

@@ -8,13 +8,17 @@ from decimal import Decimal
 from itertools import product
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from leastnoise import UNRECORDED, Count, Privacy, protect
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE, Contribution, Selection
+from leastnoise.tables.execute import run
 from leastnoise.tables.queries.query import Unit
+from leastnoise.tables.release import prepare
 from tests.support.small_tables import (
     CASES,
     COLUMNS,
@@ -424,3 +428,52 @@ def test_blanks_of_fixed_width_are_no_part_of_a_name(pg: Any) -> None:
     query = selection.query()
     with pg.con.cursor() as cursor:
         assert cursor.execute(pg.compile(query)).fetchall() == [("ab", 1)]
+
+
+# ------------------------------------------------------------------------------ very long names
+
+
+def _chosen_groups(source: Any) -> list[Any]:
+    """Return the groups of two columns in which each unit counts, one of four, and given ones."""
+    table = protect(source, unit="u", max_rows=1, ledger=UNRECORDED)
+    discovered = Count(by=("g", "h"), max_groups=1)
+    keys = [(g, h) for g in ("a", "b" * 2_000) for h in ("a", "b")][1:]
+    given = Count(by=("g", "h"), keys=keys, max_groups=1)
+    prepared = prepare([discovered, given], table.source, table.unit, Privacy(1, "1e-6"))
+    return [sorted(rows) for rows in run(table.source, prepared.batches)]
+
+
+def test_long_names_are_chosen_alike_on_all_engines(duck: Any, pg: Any) -> None:
+    """Names above 1000 characters are hashed before they are joined."""
+    rows = [
+        (f"{unit}" + "é" * (length - 2), g, h)
+        for unit in range(10, 40)
+        for length in (2, 999, 1_000, 1_001, 3_000)
+        for g in ("a", "b" * 2_000, "b" * 2_001)
+        for h in ("a", "b")
+    ]
+    pg.con.execute("CREATE TABLE long_names (u text, g text, h text)")
+    with pg.con.cursor() as cursor, cursor.copy("COPY long_names FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
+    names = pa.table(dict(zip("ugh", zip(*rows, strict=True), strict=True)))
+    duck.con.register("given", names)
+    duck.con.execute("CREATE TABLE long_names AS FROM given")
+    one, two = _chosen_groups(duck.table("long_names")), _chosen_groups(pg.table("long_names"))
+    assert one == two
+    assert [sum(row[-1] for row in rows) for rows in one] == [150, 150]
+    assert [len(rows) for rows in one] == [6, 3]
+
+
+@pytest.mark.long
+def test_a_row_with_two_huge_strings_does_not_fail(pg: Any) -> None:
+    """PostgreSQL's strings end at 1 GB, which these two would pass if joined, or kept in a row."""
+    pg.con.execute("CREATE TABLE huge (u text, g text)")
+    pg.con.execute("INSERT INTO huge SELECT 'u' || i, 'g' FROM generate_series(1, 100) i")
+    pg.con.execute("INSERT INTO huge VALUES (repeat('x', 550000000), 'h')")
+    pg.con.execute("UPDATE huge SET g = repeat('y', 550000000) WHERE g = 'h'")
+    table = protect(pg.table("huge"), unit="u", max_rows=1, ledger=UNRECORDED)
+    discovered = Count(by="g", max_groups=1)
+    prepared = prepare([discovered], table.source, table.unit, Privacy(1, "1e-6"))
+    ((one, two),) = run(table.source, prepared.batches)
+    assert sorted([one[1], two[1]]) == [1, 100]

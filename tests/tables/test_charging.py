@@ -215,7 +215,7 @@ def test_an_unrecorded_answer_says_so() -> None:
     assert (one.receipt, many.receipt) == (None, None)
     assert "; not recorded\n" in str(one)
     assert "Budget     not recorded" in str(many)
-    with pytest.raises(InvalidParameter, match="a key is kept by a ledger"):
+    with pytest.raises(InvalidParameter, match="need a ledger"):
         people.count(privacy=PRICE, key="how many")
 
 

@@ -14,6 +14,7 @@ import pytest
 import leastnoise as ln
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables import census
+from tests.support.screens import assert_readable
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNT = ["--unit", "person_id", "--max-rows", "1", "--epsilon", "1", "--unrecorded"]
@@ -88,7 +89,7 @@ def test_a_missing_library_is_one_sentence_with_its_extra(
 ) -> None:
     done = without(missing, "from leastnoise.cli import main; main()", "count", *source, *COUNT)
     assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
+    assert_readable(done.stderr)
     assert done.stderr.startswith("Error: ")
     assert done.stderr.endswith(f" pip install 'leastnoise[{extra}]'.\n")
     assert done.returncode == 2

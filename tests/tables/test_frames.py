@@ -2,6 +2,7 @@
 
 import datetime
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,7 @@ def test_pandas_columns_are_what_they_mean(column: pd.Series, kind: str, cells: 
         (pl.Series([datetime.timedelta(1)]), "other", [None]),
         (pl.Series([datetime.time(1)]), "other", [None]),
         (pl.Series([b"\xff"]), "other", [None]),
+        (pl.Series([2**100], dtype=pl.Int128), "other", [None]),
         (pl.Series([2**64 - 1], dtype=pl.UInt64), "integer", [2**64 - 1]),
         (pl.Series([Decimal("1.5")], dtype=pl.Decimal(38, 2)), "decimal", None),
         (pl.Series([datetime.date(1, 1, 1)]), "date", [datetime.date(1, 1, 1)]),
@@ -160,6 +162,7 @@ ARROW = [
     *[pa.list_(pa.int8()), pa.struct([("a", pa.date64())]), pa.map_(pa.string(), pa.int8())],
     *[pa.list_view(pa.int8()), pa.list_(pa.dictionary(pa.int8(), pa.string()))],
     *[pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.int8(), pa.date64())],
+    *[pa.dictionary(pa.int8(), pa.string_view())],
     *[pa.dictionary(pa.int8(), pa.binary()), pa.dictionary(pa.int8(), pa.duration("s"))],
     *[pa.run_end_encoded(pa.int32(), pa.string()), pa.run_end_encoded(pa.int32(), pa.date64())],
     *[pa.run_end_encoded(pa.int32(), pa.time32("s")), pa.uuid(), pa.json_(), pa.bool8()],
@@ -192,6 +195,45 @@ def test_strings_that_are_not_utf8_are_missing(kind: pa.DataType) -> None:
     indices = pa.array([0, 1, None, 3])
     encoded = pa.DictionaryArray.from_arrays(indices, cells)
     assert read(pa.table({"c": encoded})) == ("text", ["a", None, None, "é"])
+
+
+def test_encoded_string_views_hide_no_other_column() -> None:
+    """Arrow decodes neither of them."""
+    views = pa.array(["a", "b"], pa.string_view())
+    encoded = pa.DictionaryArray.from_arrays(pa.array([0, 1]), views)
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 2], pa.int32()), views)
+    for column in (encoded, runs):
+        source = open_source(pa.table({"c": column, "n": [1, 2]}))
+        assert source.kinds == {"c": "other", "n": "integer"}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *[pa.decimal32(5, 2), pa.decimal64(12, 2), pa.decimal128(4, 2), pa.decimal128(5, 2)],
+        *[pa.decimal128(18, 2), pa.decimal128(20, 3), pa.decimal128(38, 0), pa.decimal128(38, 38)],
+    ],
+    ids=str,
+)
+def test_decimals_beyond_their_type_are_missing(kind: pa.DataType) -> None:
+    """Arrow does not check the integers that decimals are stored as."""
+    last = 1 << (kind.bit_width - 1)
+    integers = [0, 1, 10**kind.precision - 1, 10**kind.precision, last - 1, 2**62, 10**20, 10**38]
+    integers = [one for number in integers for one in (number, -number) if -last <= one < last]
+    content = b"".join(one.to_bytes(kind.byte_width, "little", signed=True) for one in integers)
+    cells = pa.Array.from_buffers(kind, len(integers), [None, pa.py_buffer(content)])
+    source = open_source(pa.table({"c": cells, "n": range(len(integers))}))
+    fitting = [place for place, one in enumerate(integers) if abs(one) < 10**kind.precision]
+    assert 5 <= len(fitting) < len(integers)
+    known = source.table.filter(source.table.c.notnull())
+    digits = fetch(source, known.order_by("n").select(c=known.c.cast("string"), n=known.n))
+    assert [place for _, place in digits] == fitting
+    for text, place in digits:
+        assert Fraction(text) * 10**kind.scale == integers[place]
+    encoded = pa.DictionaryArray.from_arrays(pa.array(range(len(integers))), cells)
+    source = open_source(pa.table({"c": encoded}))
+    counts = fetch(source, source.table.aggregate(c=source.table.c.count()))
+    assert counts == [(len(fitting),)]
 
 
 def test_memory_that_is_no_arrow_table_is_rejected() -> None:

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import ibis
@@ -23,6 +24,7 @@ import leastnoise as ln
 from leastnoise.cli import main
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables import Protected
+from leastnoise.tables.sources.place import table_place
 
 SOME = ln.Privacy("0.5", "1e-6")
 LIMIT = ln.Privacy(20, "1e-3")
@@ -140,6 +142,43 @@ def test_a_pattern_is_another_source_than_a_file_and_than_one_in_another_folder(
     assert counted(tmp_path / "a" / "people-*.csv", ledger).receipt.reused
 
 
+def test_a_path_leads_where_the_operating_system_goes(tmp_path: Path, ledger: ln.Ledger) -> None:
+    """What is above a link is what is above its target, and not what stands before it."""
+    near = written(tmp_path / "people.csv", FEW)
+    far = written(tmp_path / "real" / "people.csv", MANY)
+    (tmp_path / "real" / "sub").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real" / "sub")
+    first = counted(far, ledger)
+    for typed in ("link/../people.csv", "link/.././people.csv", "link/../sub/../people.csv"):
+        again = counted(f"{tmp_path}/{typed}", ledger)
+        assert about(again, MANY)
+        assert again.value == first.value
+    pattern = counted(f"{tmp_path}/link/../people*.csv", ledger)
+    assert about(pattern, MANY)
+    assert not pattern.receipt.reused
+    assert about(counted(near, ledger), FEW)
+    near.unlink()
+    assert counted(f"{tmp_path}/link/../people.csv", ledger).receipt.reused
+
+
+def test_a_file_that_is_named_like_a_pattern_is_another_source(
+    tmp_path: Path, ledger: ln.Ledger
+) -> None:
+    written(tmp_path / "g1.csv", FEW)
+    assert about(counted(tmp_path / "g*.csv", ledger), FEW)
+    written(tmp_path / "g*.csv", MANY)
+    answer = counted(tmp_path / "g*.csv", ledger)
+    assert not answer.receipt.reused
+    assert about(answer, MANY)
+
+
+def test_slashes_that_say_nothing_make_no_other_source(tmp_path: Path, ledger: ln.Ledger) -> None:
+    path = written(tmp_path / "people.csv", FEW)
+    counted(path, ledger)
+    for typed in (f"/{path}", f"//{path}", str(path).replace("/", "//")):
+        assert counted(typed, ledger).receipt.reused
+
+
 def test_a_named_file_may_be_moved_and_a_name_is_no_path(tmp_path: Path, ledger: ln.Ledger) -> None:
     path = written(tmp_path / "people.csv", FEW)
     assert not counted(path, ledger).receipt.reused
@@ -246,6 +285,21 @@ def test_tables_of_duckdb_are_told_apart_by_file_and_schema(
     assert charges(ledger) == 4
 
 
+def test_a_search_path_of_several_schemas_is_no_place(tmp_path: Path, ledger: ln.Ledger) -> None:
+    """Which of the schemas has the table is not known: an answer about main.people came back."""
+    duck = ibis.duckdb.connect(tmp_path / "a.db")
+    duck.raw_sql("CREATE SCHEMA s1; CREATE SCHEMA s2; CREATE TABLE people (x int)")
+    duck.raw_sql("CREATE TABLE s2.people (x int)")
+    assert not counted(duck.table("people"), ledger).receipt.reused
+    duck.raw_sql("SET search_path = 's1,s2'")
+    with pytest.raises(InvalidParameter, match="name must be given"):
+        counted(duck.table("people"), ledger)
+    assert not counted(duck.table("people", database="s2"), ledger).receipt.reused
+    duck.raw_sql("SET search_path = 's2'")
+    assert counted(duck.table("people"), ledger).receipt.reused
+    duck.disconnect()
+
+
 def test_what_duckdb_holds_in_memory_must_be_named(tmp_path: Path, ledger: ln.Ledger) -> None:
     memory, file = ibis.duckdb.connect(), ibis.duckdb.connect(tmp_path / "a.db")
     memory.raw_sql("CREATE TABLE people (x int)")
@@ -313,6 +367,32 @@ def test_tables_of_postgres_are_told_apart_by_database_and_schema(
     with psycopg.connect(other, autocommit=True) as connection:
         connection.execute("DROP TABLE people")
     postgres.clear(other)
+
+
+def test_servers_of_postgres_are_told_apart_by_their_address(pg: Any) -> None:
+    """A host name can stand for several servers: hostaddr says which."""
+    pg.con.execute("CREATE TABLE people (x int)")
+    table = pg.table("people").op()
+
+    def place(host: str, address: str, given: bytes | None) -> Any:
+        info = SimpleNamespace(host=host, port=5432, dbname="d", hostaddr=address)
+        options = [SimpleNamespace(keyword=b"hostaddr", val=given)]
+        catalog = pg.con.transaction, pg.con.cursor
+        con = SimpleNamespace(
+            info=info,
+            pgconn=SimpleNamespace(info=options),
+            transaction=catalog[0],
+            cursor=catalog[1],
+        )
+        found = table_place(table, SimpleNamespace(con=con), "postgres")
+        assert found is not None
+        return found.parts
+
+    assert place("db", "10.0.0.1", b"10.0.0.1") != place("db", "10.0.0.2", b"10.0.0.2")
+    # What a name server says may change, and so does not count.
+    assert place("db", "10.0.0.1", None) == place("db", "10.0.0.2", None)
+    assert place("db", "10.0.0.1", None) == ("postgres", "db", "5432", "d", "public", "people")
+    assert place("/run/pg", "", None) == place("/run/pg/", "", None) == place("//run/pg", "", None)
 
 
 @pytest.mark.long

@@ -524,6 +524,17 @@ def test_an_address_needs_a_table_that_is_there(pg_address: str) -> None:
         open_source(arrow(), "people")
 
 
+@pytest.mark.parametrize("kind", ["numeric(2, 5)", "regclass", "regtype"])
+def test_a_column_that_ibis_does_not_know_is_the_reason(
+    kind: str, pg: Any, pg_address: str
+) -> None:
+    pg.con.execute(f"CREATE TABLE people (x int, y {kind})")
+    with pytest.raises(Unsupported, match=r"'people' has a column of a type .* Make a view"):
+        open_source(pg_address, table="people")
+    pg.con.execute("CREATE VIEW fewer AS SELECT x FROM people")
+    assert open_source(pg_address, table="fewer").kinds == {"x": "integer"}
+
+
 def test_a_table_may_be_named_with_its_schema(pg: Any, pg_address: str) -> None:
     pg.con.execute('CREATE SCHEMA other; CREATE TABLE other."People" AS SELECT 7 AS a')
     try:

@@ -11,7 +11,7 @@ from leastnoise.core.exact import Interval, format_rounded
 from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.noise import LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
-from leastnoise.costs import Cost, Recording, Tabled
+from leastnoise.costs import Cost, Recording, Tabled, find_fitting
 from leastnoise.deprecation import RenamedAttribute
 
 
@@ -140,10 +140,11 @@ class Certificate:
     def _check_cost(self) -> None:
         """Reject a table that no cost is known to fit, and a function that is seen to fall."""
         cost, radius = self.objective, self.noise.radius
-        if (
-            isinstance(cost, Tabled)
-            and not isinstance(cost, Recording)  # which asks a cost, and is sampled below
-            and cost.find_cost() is None
+        asked = cost
+        while type(asked) is Recording:  # it passes on what it is asked
+            asked = asked.recorded
+        if isinstance(asked, Tabled) and (
+            type(asked) is not Tabled or find_fitting(asked.readings) is None
         ):
             raise certificate_error("no cost is known to fit its table")
         if isinstance(radius, Fraction):

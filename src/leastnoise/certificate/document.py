@@ -88,7 +88,7 @@ def certificate_from_json(
     if len(text) > _LONGEST:
         raise certificate_error(f"it is longer than {_LONGEST} characters")
     try:
-        content = json.loads(text)
+        content = json.loads(text, object_pairs_hook=_read_object)
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise certificate_error(f'it does not say "{FORMAT}"')
         if content.pop("digest", None) != _digest(content):
@@ -261,6 +261,14 @@ def _other_kind() -> InvalidParameter:
 
 def _is_line(text: str) -> bool:
     return text.isprintable() and len(text) <= _LONGEST_LINE
+
+
+def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; raise a ValueError if it has a name twice, for readers differ."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise ValueError
+    return content
 
 
 def _digest(content: dict[str, Any]) -> str:

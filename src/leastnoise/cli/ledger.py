@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR
-from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +13,15 @@ from leastnoise.cli import options
 from leastnoise.cli.app import Once
 from leastnoise.cli.output import (
     explain_command,
+    guarantee_shown,
     ledger_name,
     print_facts,
     print_json,
     print_words,
+    short,
     write_file,
 )
-from leastnoise.core.exact import format_exact, format_rounded, format_short
-from leastnoise.core.privacy import Privacy, format_guarantee, meaning_of
+from leastnoise.core.privacy import Privacy, meaning_of
 from leastnoise.errors import InvalidParameter
 from leastnoise.files import refuse_overwriting
 from leastnoise.rendering import Fact, Progress, aligned, terminal_width
@@ -379,14 +379,7 @@ _INDENT = 5
 
 
 def _pair(privacy: Privacy, rounding: str) -> str:
-    return f"{_short(privacy.epsilon, rounding)}, {_short(privacy.delta, rounding)}"
-
-
-def _short(number: Fraction, rounding: str) -> str:
-    text = format_exact(number)
-    return (
-        f"≈{format_rounded(number, 9, rounding)}" if text.startswith("≈") else format_short(number)
-    )
+    return f"{short(privacy.epsilon, rounding)}, {short(privacy.delta, rounding)}"
 
 
 def _print_columns(names: list[str], rows: list[list[str]]) -> None:
@@ -408,7 +401,7 @@ def _total(account: "Account") -> Privacy:
 def _guarantee(account: "Account") -> list[Fact]:
     """Return the guarantee of everything released from a dataset, and for whom it holds."""
     total, name = _total(account), repr(_printable(account.dataset))
-    facts = [("Guarantee", f"{format_guarantee(total)} for all releases from {name} together")]
+    facts = [("Guarantee", f"{guarantee_shown(total)} for all releases from {name} together")]
     if total != account.limit:
         facts.append(("Warning", "More was spent than the limit is now."))
     return [*facts, ("Unit", account.describe_units())]

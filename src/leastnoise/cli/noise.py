@@ -16,6 +16,7 @@ from leastnoise.cli.output import (
     cost_shown,
     explain_command,
     finite,
+    guarantee_shown,
     ledger_name,
     length,
     print_facts,
@@ -33,7 +34,7 @@ from leastnoise.core.exact import (
     parse_count,
     parse_rational,
 )
-from leastnoise.core.privacy import Privacy, format_guarantee
+from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.files import refuse_overwriting
 from leastnoise.rendering import Fact, Progress, held
@@ -331,7 +332,7 @@ def privacy_for(*, as_json: bool, explain: bool, **asking: Any) -> None:
     error, confidence = asking["error"], asking["confidence"]
     accuracy = f"error at most {error} with probability {confidence} or more"
     facts = [("Accuracy", accuracy), ("Sensitivity", asking["sensitivity"])]
-    click.echo(f"{format_guarantee(privacy)}\n")
+    click.echo(f"{guarantee_shown(privacy)}\n")
     _print_meaning(facts, privacy, privacy.explain() if explain else "")
 
 

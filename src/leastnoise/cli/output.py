@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from datetime import date
-from decimal import ROUND_CEILING, ROUND_FLOOR
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from leastnoise.core.exact import (
     format_short,
     quote,
 )
-from leastnoise.core.privacy import Privacy, format_guarantee
+from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Tabled
 from leastnoise.errors import InvalidParameter
 from leastnoise.files import refuse_overwriting, refuse_overwriting_read, write_text
@@ -119,9 +119,23 @@ def bound_shown(certificate: "Certificate") -> str:
     return format_exact(certificate.lower_bound, ROUND_FLOOR)
 
 
+def short(number: Fraction, rounding: str) -> str:
+    """Return a number for print, exact if it is short, else rounded to the side that is named."""
+    text = format_exact(number, rounding)
+    if not text.startswith("≈"):
+        return format_short(number)
+    digits = format_rounded(number, 9, rounding)
+    return f"≈{Decimal(digits):e}" if number < Fraction(1, 1000) else f"≈{digits}"
+
+
+def guarantee_shown(privacy: Privacy, rounding: str = ROUND_CEILING) -> str:
+    """Return a guarantee for print; long numbers are rounded up, to the weaker side."""
+    return f"ε = {short(privacy.epsilon, rounding)}, δ = {short(privacy.delta, rounding)}"
+
+
 def at_sensitivity(privacy: Privacy, sensitivity: Fraction) -> str:
-    """Return a guarantee and the sensitivity for which it holds, for print."""
-    return f"{format_guarantee(privacy)} at sensitivity {format_exact(sensitivity)}"
+    """Return a guarantee and the sensitivity for which it holds, rounded to the weaker side."""
+    return f"{guarantee_shown(privacy)} at sensitivity {short(sensitivity, ROUND_FLOOR)}"
 
 
 def budget_shown(receipt: "Receipt | None", ledger: str) -> str:
@@ -131,8 +145,8 @@ def budget_shown(receipt: "Receipt | None", ledger: str) -> str:
     day, account = receipt.at[:10], receipt.account
     if receipt.reused:
         return f"nothing charged: stored answer of {day} returned"
-    limit = "" if account.limit is None else f" of {format_guarantee(account.limit)}"
-    return f"{format_guarantee(account.remaining)} remain{limit} ({ledger})"
+    limit = "" if account.limit is None else f" of {guarantee_shown(account.limit, ROUND_FLOOR)}"
+    return f"{guarantee_shown(account.remaining, ROUND_FLOOR)} remain{limit} ({ledger})"
 
 
 def verification_data(certificate: "Certificate") -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Costs of an error, and the expected cost of noise."""
 
 from leastnoise.costs.cost import Cost, as_cost, has_expectation
-from leastnoise.costs.fit import are_well_formed
+from leastnoise.costs.fit import are_well_formed, find_fitting
 from leastnoise.costs.piecewise import Points, Threshold, piecewise_linear, threshold
 from leastnoise.costs.power import Power, l1, l2, lp
 from leastnoise.costs.recorded import Recording, Tabled
@@ -16,6 +16,7 @@ __all__ = [
     "Threshold",
     "are_well_formed",
     "as_cost",
+    "find_fitting",
     "has_expectation",
     "l1",
     "l2",

@@ -86,6 +86,11 @@ class Recording(Tabled):
 
     _cost: Cost
 
+    @property
+    def recorded(self) -> Cost:
+        """The cost that is asked."""
+        return self._cost
+
     def _look_up(self, kind: str, *asked: Fraction) -> Interval:
         arguments = (asked[0], int(asked[1])) if kind == "total" else asked
         answer = getattr(self._cost, kind)(*arguments)

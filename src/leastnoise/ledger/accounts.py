@@ -11,22 +11,27 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 
-from leastnoise.core.privacy import Privacy
+from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.deprecation import RenamedAttribute
-from leastnoise.errors import BudgetExceeded, LedgerDamaged
+from leastnoise.errors import BudgetExceeded, LedgerDamaged, Words
 from leastnoise.ledger.rows import (
+    ANSWER,
     BEGINNING,
     CHARGE,
     KINDS,
     LIMIT,
     MECHANISM,
+    OPENED,
     VERSION,
     Head,
     Row,
     amount,
+    check_readable,
     check_time,
     damaged,
+    digest_of,
     limit_key,
+    mechanism_key,
     read_content,
     reading_content,
 )
@@ -43,7 +48,7 @@ from leastnoise.ledger.units import (
 # A sum of unlike fractions could need ever longer numbers. Beyond so many binary digits it is
 # rounded up to them: never too little is said to be spent, and too much by less than 2⁻²⁰⁴⁸.
 # Every float is shorter, also as the decimal that it prints as.
-_LONGEST = 2048
+LONGEST_SUM = 2048
 # Different charges that are kept apart before they are added up.
 _MANY = 1000
 
@@ -144,7 +149,7 @@ class Accounts:
         """Add up charges: exactly, so that their order does not matter."""
         for body, times in charged.items():
             dataset, analyst, (epsilon, delta), unit = _amounts(CHARGE, body)
-            for name in _names(dataset, analyst):
+            for name in names_charged(dataset, analyst):
                 more = times * epsilon, times * delta
                 self.spent[name] = _added(self.spent.get(name, _NOTHING), more)
                 if unit not in (declared := self.units.get(name, frozenset())):
@@ -157,20 +162,15 @@ class Accounts:
 
     def refuse(self, dataset: str, analyst: str | None, asked: Privacy) -> None:
         """Refuse to charge what would pass a limit, of the data set or of the analyst."""
-        for name in _names(dataset, analyst):
+        for name in names_charged(dataset, analyst):
             limit = self.limits.get(name)
             if limit is None and name[1] is not None:
                 continue  # the data set's limit is an analyst's, too
             spent, limit = self.spent.get(name, _NOTHING), limit or _NOTHING
             total = _added(spent, (asked.epsilon, asked.delta))
-            if any(part > most for part, most in zip(total, limit, strict=True)):
-                account = self.account(*name)
-                whose = f"data set {dataset!r}" + (f" for analyst {name[1]!r}" if name[1] else "")
-                raise BudgetExceeded(
-                    f"the limit of {whose} is {account.limit}, of which {account.remaining} is "
-                    f"left, got a release that spends {asked}. Promise less, or have the limit "
-                    "raised."
-                )
+            over = [part > most for part, most in zip(total, limit, strict=True)]
+            if any(over):
+                raise _exceeded(self.account(*name), asked, over)
 
     def account(self, dataset: str, analyst: str | None = None) -> Account:
         """Return what is known of one account."""
@@ -178,7 +178,7 @@ class Accounts:
         spent = self.spent.get((dataset, analyst), _NOTHING)
         left = [
             _left(self.limits.get(name, _NOTHING), self.spent.get(name, _NOTHING))
-            for name in _names(dataset, analyst)
+            for name in names_charged(dataset, analyst)
             if name in self.limits or name[1] is None
         ]
         units = self.units.get((dataset, analyst), frozenset())
@@ -207,6 +207,30 @@ class Accounts:
 _NOTHING: Sum = (Fraction(0), Fraction(0))
 
 
+def _exceeded(account: Account, asked: Privacy, over: list[bool]) -> BudgetExceeded:
+    """Return the error for a charge that would exceed a limit; ``over`` in ε, in δ."""
+    whose = f" for analyst {account.analyst!r}" if account.analyst else ""
+    problem = f"Not enough budget{whose} in dataset {account.dataset!r}"
+    nothing = "Nothing was charged or released"
+    needed, remaining = format_guarantee(asked), format_guarantee(account.remaining)
+    of = "" if account.limit is None else f" of {format_guarantee(account.limit)}"
+    less, options = (
+        " and ".join(name for name, exceeds in zip(names, over, strict=True) if exceeds)
+        for names in (("ε", "δ"), ("--epsilon", "--delta"))
+    )
+    return BudgetExceeded(
+        Words(
+            f"{problem}: this release needs {needed}; {remaining} remain{of}. {nothing}",
+            f"{problem}. {nothing}",
+        ),
+        fix=Words(
+            f"Use a smaller {less}, or raise the limit.",
+            f"Use a smaller {options}, or ask the owner of the ledger to raise the limit.",
+        ),
+        details=[("needed", needed), ("remaining", f"{remaining}{of}")],
+    )
+
+
 def _broken(row: Row, seq: int) -> LedgerDamaged:
     if row.version != VERSION:
         return damaged(row.seq, f"is of version {row.version}, and this is for {VERSION}")
@@ -216,13 +240,24 @@ def _broken(row: Row, seq: int) -> LedgerDamaged:
 
 
 def _check(row: Row) -> None:
-    """Raise a ValueError, or similar, if a row says what no ledger writes.
+    """Raise a ValueError, or similar, if a row by itself says what no ledger writes.
 
-    Descriptions and answers are checked where they are read.
+    Answers are checked where they are read, and against their charges by an audit.
     """
     check_time(row.at)
+    if row.payload and row.kind != ANSWER:
+        raise ValueError
+    if row.kind in (CHARGE, ANSWER):
+        check_readable(row.key)
     if row.kind == CHARGE:
         _amounts(row.kind, row.body)
+    elif row.kind == MECHANISM:
+        if row.key != mechanism_key(digest_of(read_content(row.kind, row.body))):
+            raise ValueError
+    elif row.kind == OPENED:
+        read_content(row.kind, row.body)
+        if row.key:
+            raise ValueError
     elif row.kind == LIMIT:
         dataset, analyst, _, _ = _amounts(row.kind, row.body)
         if row.key != limit_key(dataset, analyst):
@@ -239,7 +274,8 @@ def _amounts(kind: str, body: str) -> tuple[str, str | None, Sum, DeclaredUnit |
     return content["dataset"], content["analyst"], (epsilon, delta), unit
 
 
-def _names(dataset: str, analyst: str | None) -> list[Name]:
+def names_charged(dataset: str, analyst: str | None) -> list[Name]:
+    """Return the accounts that a charge is added to, that of the data set first."""
     return [(dataset, None)] if analyst is None else [(dataset, None), (dataset, analyst)]
 
 
@@ -258,6 +294,6 @@ def _plus(a: Fraction, b: Fraction) -> Fraction:
     if not b:
         return a
     total = a + b
-    if total.denominator.bit_length() <= _LONGEST:
+    if total.denominator.bit_length() <= LONGEST_SUM:
         return total
-    return Fraction(-(-(total.numerator << _LONGEST) // total.denominator), 1 << _LONGEST)
+    return Fraction(-(-(total.numerator << LONGEST_SUM) // total.denominator), 1 << LONGEST_SUM)

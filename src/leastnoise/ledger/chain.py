@@ -8,6 +8,7 @@ from threading import RLock
 from weakref import WeakSet
 
 from leastnoise.ledger.accounts import Accounts
+from leastnoise.ledger.audit import Audit
 from leastnoise.ledger.rows import BEGINNING, Head, Json, Row, damaged
 from leastnoise.ledger.stores import Page, Store
 from leastnoise.ledger.witness import Witness, forgotten
@@ -101,19 +102,20 @@ class Chain:
         with self._lock:
             with self._store.reading() as page:
                 page.check()
-                _follow(page, found, wanted)
+                _follow(page, found, wanted, Audit())
             self._known = found
         return found.head
 
     def rows(self) -> Iterator[Row]:
         """Go through all rows, each checked before it is given out."""
-        known = Accounts()
+        known, audit = Accounts(), Audit()
         while True:
             with self._lock, self._store.reading() as page:
                 after = known.head.seq or _LEAST
                 some, head = list(islice(page.rows(after), _SOME)), page.head()
             for row in some:
                 known.follow(iter((row,)))
+                audit.check(row)
                 yield row
             if len(some) < _SOME:
                 if known.head != head:
@@ -161,10 +163,11 @@ def keyed(page: Page, key: str, kind: str) -> list[Row]:
     return rows
 
 
-def _follow(page: Page, known: Accounts, wanted: list[Head]) -> None:
+def _follow(page: Page, known: Accounts, wanted: list[Head], audit: Audit | None = None) -> None:
     """Follow the rows of a page to its end, past all the heads that it must hold.
 
-    What was there at the last look must still be there.
+    What was there at the last look must still be there. With an audit, which is for all rows from
+    the first, they are checked against each other.
     """
     start, missing = known.head, {(head.seq, head.hash) for head in wanted}
     # From before the first, so that what was put there is found.
@@ -173,6 +176,8 @@ def _follow(page: Page, known: Accounts, wanted: list[Head]) -> None:
         last = next(rows, None)
         if last is None or last.head != start:
             raise forgotten(start)
+    if audit is not None:
+        rows = audit.follow(rows)
     known.follow(_struck(rows, missing) if missing else rows)
     if missing:
         raise forgotten(Head(*max(missing)))

@@ -9,18 +9,17 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger.accounts import Account
-from leastnoise.ledger.rows import ANSWER, CHARGE, Head, Json, Row, read_privacy
-
-_LONGEST_TEXT = 1000
+from leastnoise.ledger.rows import ANSWER, CHARGE, LONGEST_TEXT, Head, Json, Row, read_privacy
 
 
 def check_name(text: object, what: str) -> str:
-    """Return a name or a key, or refuse what cannot be one."""
-    if isinstance(text, str) and 0 < len(text) <= _LONGEST_TEXT and text.isprintable():
+    """Return a name or a key; reject what cannot be one."""
+    if isinstance(text, str) and 0 < len(text) <= LONGEST_TEXT and text.isprintable():
         return text
     raise InvalidParameter(
-        f"{what} must be a text of 1 to {_LONGEST_TEXT} printable characters, "
-        f"got {quote(text)}. Give one that others will recognise."
+        f"{what} must be a string of 1 to {LONGEST_TEXT} printable characters",
+        got=quote(text),
+        fix="Choose one that others will recognize.",
     )
 
 

@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from uuid import uuid4
 
 from leastnoise.core.exact import Number, parse_positive, quote
-from leastnoise.core.privacy import Privacy
+from leastnoise.core.privacy import Privacy, format_guarantee
+from leastnoise.core.sampling import SYSTEM
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger.accounts import Account, Accounts, Name
@@ -23,6 +25,7 @@ from leastnoise.ledger.rows import (
     Head,
     Json,
     Row,
+    digest_of,
     limit_key,
     mechanism_key,
     privacy_to_json,
@@ -35,14 +38,11 @@ from leastnoise.ledger.witness import read_head, read_witness
 _USUAL = "data"
 # What a key stands for, and where a charge says it.
 _QUESTION = {
-    "promise": ("epsilon", "delta"),
+    "guarantee": ("epsilon", "delta"),
     "mechanism": ("mechanisms",),
-    "question": ("asked",),
+    "query": ("asked",),
 }
-_BEGIN_DATASET = Words(
-    "limit=Privacy(epsilon=…, delta=…)",
-    "leastnoise ledger create FILE --dataset … --epsilon … --delta …",
-)
+_CREATE_DATASET = Words("pass limit=…", "use leastnoise ledger create FILE --dataset …")
 _LONGEST_WAIT = Fraction(10**6)  # seconds: databases count milliseconds in 32 bits
 
 
@@ -96,12 +96,12 @@ class Ledger:
     ) -> None:
         """Open a ledger, or begin one."""
         self.where = check_address(where)
-        self.analyst = None if analyst is None else check_name(analyst, "an analyst")
+        self.analyst = None if analyst is None else check_name(analyst, "An analyst")
         if analyst_limit is not None and analyst is None:
             raise InvalidParameter(
-                "an analyst's limit must be somebody's, got one without a name. Give analyst=, too."
+                "analyst_limit needs an analyst", fix="Pass analyst='ann', for example."
             )
-        chosen = None if dataset is None else check_name(dataset, "a data set")
+        chosen = None if dataset is None else check_name(dataset, "A dataset")
         whole, own = _limit(limit), _limit(analyst_limit)
         witnessed = read_witness(witness)
         waiting = float(min(parse_positive(timeout, "timeout"), _LONGEST_WAIT))
@@ -180,14 +180,14 @@ class Ledger:
         Args:
             unit: Whose presence is protected, such as ``"person"``: the ledger knows columns only.
         """
-        said = None if unit is None else check_name(unit, "a unit of privacy")
+        said = None if unit is None else check_name(unit, "A privacy unit")
         return declare(self.rows(), self.dataset, said)
 
     def set_limit(self, limit: Privacy, *, analyst: str | None = None) -> None:
         """Set a new limit, of the data set or of one analyst of it; the old one stays on record."""
         if not isinstance(limit, Privacy):
             raise _no_limit(limit)
-        name = self.dataset, None if analyst is None else check_name(analyst, "an analyst")
+        name = self.dataset, None if analyst is None else check_name(analyst, "An analyst")
         with self._chain.writing() as page:
             page.write(LIMIT, limit_key(*name), _limit_body(name, limit))
 
@@ -209,7 +209,8 @@ class Ledger:
         self, spending: Spending, key: str | None = None, *, fresh: bool = False
     ) -> tuple[Receipt, Stored | None]:
         """Charge as :meth:`charge` does; return the answer, too, if the charge has one already."""
-        key = uuid4().hex if key is None else check_name(key, "a key")
+        # Two releases under one key would be one answer: so the bits of a key are checked, too.
+        key = f"{SYSTEM.word(128):032x}" if key is None else check_name(key, "A key")
         body = {
             "dataset": self.dataset,
             "analyst": self.analyst,
@@ -231,6 +232,7 @@ class Ledger:
             for digest, mechanism in spending.mechanisms.items():
                 described_at = mechanism_key(digest)
                 if described_at not in page.accounts.mechanisms:
+                    _check_description(digest, mechanism)
                     page.write(MECHANISM, described_at, mechanism)
             return self._receipt(page.write(CHARGE, key, body), page.accounts, reused=False), None
 
@@ -284,12 +286,12 @@ class Ledger:
         for name, limit in limits.items():
             _same(limit, had[name])
         if had[dataset, None] is None and whole is None:
-            there = "" if first is None else f" (the ledger was begun with {first!r})"
+            there = "" if first is None else f" (its first is {first!r})"
             raise InvalidParameter(
-                "a data set in a ledger must have a limit",
-                got=f"{dataset!r}, which has none{there}",
-                fix="Look at its name; only for other people than those of the data sets there "
-                "are, begin it with " + _BEGIN_DATASET + ".",
+                f"This ledger has no dataset {dataset!r}{there}",
+                fix="Check the name. To add a dataset about different people, "
+                + _CREATE_DATASET
+                + "; for the same people it would be a second budget.",
             )
         new = {name: limit for name, limit in limits.items() if limit and had[name] is None}
         if new:
@@ -321,6 +323,18 @@ def _answer(page: Draft, receipt: Receipt) -> Stored | None:
     return None
 
 
+def _check_description(digest: str, mechanism: Json) -> None:
+    """Reject a description that could not be verified later."""
+    with suppress(ArithmeticError, AttributeError, LookupError, ValueError):
+        if digest_of(mechanism) == digest:
+            return
+    raise InvalidParameter(
+        "A mechanism in a ledger must be described by its noise, under the digest of that",
+        got="another description",
+        fix="Charge what mechanism.spending() returns.",
+    )
+
+
 def _limit(limit: object) -> Privacy | None:
     if limit is None or isinstance(limit, Privacy):
         return limit
@@ -329,8 +343,9 @@ def _limit(limit: object) -> Privacy | None:
 
 def _no_limit(limit: object) -> InvalidParameter:
     return InvalidParameter(
-        f"a limit must be a Privacy, got {quote(limit)}. "
-        "Give for instance Privacy(epsilon=1, delta='1e-6')."
+        "limit must be a Privacy",
+        got=quote(limit),
+        fix="Write Privacy(epsilon=1, delta='1e-6'), for example.",
     )
 
 
@@ -343,9 +358,9 @@ def _same(wanted: Privacy | None, had: Privacy | None) -> None:
     """Refuse a limit that is not the one on record."""
     if wanted is not None and had is not None and wanted != had:
         raise InvalidParameter(
-            "a ledger's limit stays as it is",
-            got=f"{wanted} where it is {had}",
-            fix="Leave it out, or set another with "
+            f"The limit of this ledger is {format_guarantee(had)}",
+            got=format_guarantee(wanted),
+            fix="To change it, use "
             + Words("set_limit()", "leastnoise ledger set-limit FILE")
             + ".",
         )
@@ -362,17 +377,17 @@ def _same_question(key: str, before: Json, now: Json, formerly: Json | None) -> 
     different = [
         what for what, parts in _QUESTION.items() if any(before[p] != now[p] for p in parts)
     ]
-    if different == ["question"] and _same_but_data(before["asked"], now["asked"]):
+    if different == ["query"] and _same_but_data(before["asked"], now["asked"]):
         had, got = _data(before["asked"]), _data(now["asked"])
         raise InvalidParameter(
-            f"the key {key!r} was used for {had}",
+            f"The key {key!r} was used for {had}",
             got=f"{got} with other columns or filters" if got == had else got,
-            fix="Choose another key, or leave it out: then every table has a key of its own.",
+            fix="Choose another key. Without one, every table has a key of its own.",
         )
     if different:
         raise InvalidParameter(
-            "a key stands for one question, one promise and one mechanism, got "
-            f"{key!r}, which was used for another {' and '.join(different)}. Choose another key."
+            f"The key {key!r} was used for another {' and '.join(different)}",
+            fix="Choose another key.",
         )
 
 

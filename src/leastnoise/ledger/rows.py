@@ -8,6 +8,7 @@ taken out or put in.
 import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ from leastnoise.ledger.units import read_unit
 Json = dict[str, Any]
 VERSION = 1
 _LONG = 4000
+_ID = re.compile(r"[0-9a-f]{32}")
+LONGEST_TEXT = 1000  # characters of a name or a key
 # A ratio as it is stored; guarantees have at most 4,933 digits.
 _INDEX = re.compile(r"-?[0-9a-f]+")
 _RATIO = re.compile(r"[0-9]{1,20000}(/[0-9]{1,20000})?")
@@ -107,8 +110,8 @@ BEGINNING = Head(0, START)
 def damaged(seq: int, why: str) -> LedgerDamaged:
     """Return the error for a row that is not as it was written."""
     return LedgerDamaged(
-        f"the rows of a ledger must form one chain of hashes; row {seq} {why}. "
-        "Nothing is released from it: put back a copy that is whole, and look for who changed it."
+        f"The ledger is damaged: row {seq} {why}. Nothing was released",
+        fix="Restore an intact copy, and find out who changed it.",
     )
 
 
@@ -138,21 +141,54 @@ def read_content(kind: str, body: str) -> Json:
     content = json.loads(body)
     if type(content) is not dict or canonical(content) != body:
         raise ValueError
+    if kind in _FIELDS and content.keys() != _FIELDS[kind]:
+        raise ValueError
     if kind in (LIMIT, CHARGE):
-        _check_name(content["dataset"])
+        check_readable(content["dataset"])
         if content["analyst"] is not None:
-            _check_name(content["analyst"])
-        read_privacy(content)
+            check_readable(content["analyst"])
+        privacy = read_privacy(content)
+        if any(content[name] != text for name, text in privacy_to_json(privacy).items()):
+            raise ValueError  # a ratio that is not reduced
     if kind == CHARGE:
-        _check_types(content["mechanisms"], list, str)
-        _check_types(content["asked"], dict, str)
+        check_types(content["mechanisms"], list, str)
+        check_types(content["asked"], dict, str)
         read_unit(content["asked"])
     elif kind == ANSWER:
-        _check_types([content["charge"]], list, int)
-        _check_types(content["answer"], dict, str)
-    elif kind == OPENED:
-        _check_types([content["id"]], list, str)
+        check_types([content["charge"]], list, int)
+        check_types(content["answer"], dict, str)
+    elif kind == OPENED and not _ID.fullmatch(content["id"]):
+        raise ValueError
     return content
+
+
+def digest_of(mechanism: Json) -> str:
+    """Return the digest of a mechanism by what identifies it in its description.
+
+    Raises:
+        LookupError: If it is described in no way that is known.
+    """
+    noise, selection = _IDENTITIES
+    known = {name: mechanism[name] for name in (noise if "drawn" in mechanism else selection)}
+    return hashlib.sha256(canonical(known).encode()).hexdigest()
+
+
+def is_readable(text: object) -> bool:
+    """Return whether a text can be a name or a key: short, and of printable characters.
+
+    Characters that this Python does not know are accepted: a later one may print them.
+    """
+    if type(text) is not str or not 0 < len(text) <= LONGEST_TEXT:
+        return False
+    return text.isprintable() or all(
+        sign.isprintable() or unicodedata.category(sign) == "Cn" for sign in text
+    )
+
+
+def check_readable(text: object) -> None:
+    """Raise a ValueError unless a text can be a name or a key."""
+    if not is_readable(text):
+        raise ValueError
 
 
 def check_time(at: str) -> None:
@@ -161,12 +197,8 @@ def check_time(at: str) -> None:
         raise ValueError
 
 
-def _check_name(text: object) -> None:
-    if type(text) is not str or not text:
-        raise ValueError
-
-
-def _check_types(parts: object, whole: type, part: type) -> None:
+def check_types(parts: object, whole: type, part: type) -> None:
+    """Raise a ValueError unless this is a list, or a dictionary, of parts of one type."""
     if type(parts) is not whole or any(type(each) is not part for each in parts):  # type: ignore[attr-defined]
         raise ValueError
 
@@ -221,3 +253,16 @@ def _whole(digits: str) -> int:
 
 OPENED, LIMIT, MECHANISM, CHARGE, ANSWER = "opened", "limit", "mechanism", "charge", "answer"
 KINDS = (OPENED, LIMIT, MECHANISM, CHARGE, ANSWER)
+_AMOUNTS = {"dataset", "analyst", "epsilon", "delta"}
+# The fields of a body, all of them. Descriptions of mechanisms have further facts.
+_FIELDS = {
+    OPENED: {"id"},
+    LIMIT: _AMOUNTS,
+    CHARGE: {*_AMOUNTS, "mechanisms", "asked"},
+    ANSWER: {"charge", "answer"},
+}
+# What identifies a mechanism: one that adds noise, or one that selects.
+_IDENTITIES = (
+    {"privacy", "drawn", "sensitivity", "integer"},
+    {"privacy", "selection", "sensitivity", "candidates"},
+)

@@ -6,17 +6,20 @@ What can is the memory of a head that it has no more.
 
 import os
 import re
+import stat
 from datetime import UTC, datetime
 from pathlib import Path
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, LedgerDamaged
 from leastnoise.ledger.rows import Head
-from leastnoise.ledger.stores import unavailable
+from leastnoise.ledger.stores import is_path, unavailable
 
 _HEAD = re.compile(r"([1-9]\d{0,17})-([0-9a-f]{64})")
 # Of the heads that processes wrote at the same time, the last is within so many bytes of the end.
 _TAIL = 1 << 16
+_APPENDING = os.O_RDWR | os.O_APPEND | os.O_CREAT
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # a pipe would wait for its other end; none on Windows
 
 
 def read_head(text: object) -> Head:
@@ -24,8 +27,9 @@ def read_head(text: object) -> Head:
     found = _HEAD.fullmatch(text.strip()) if isinstance(text, str) else None
     if found is None:
         raise InvalidParameter(
-            "a head must be a row's number and its hash, such as 12-9f86d081…, "
-            f"got {quote(text)}. Give it as an answer or the ledger printed it."
+            "A head must be the number of a row and its hash, such as 12-9f86d081…",
+            got=quote(text),
+            fix="Pass it as an answer or the ledger printed it.",
         )
     return Head(int(found[1]), found[2])
 
@@ -62,28 +66,33 @@ class Log:
         self._path = path
 
     def heads(self) -> list[Head]:
-        """Return the last heads that were noted."""
+        """Return the last heads that were noted; none of a file that is missing or empty.
+
+        Raises:
+            LedgerDamaged: If the end of the file holds no head that can be read.
+        """
         try:
-            with self._path.open("rb") as file:
-                start = max(0, self._path.stat().st_size - _TAIL)
+            with os.fdopen(_open_regular(self._path, os.O_RDONLY), "rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                start = max(0, size - _TAIL)
                 file.seek(start)
-                text = file.read().decode("ascii", "replace")
-                if start:  # the first line may be cut: part of a number is another number
-                    text = text.partition("\n")[2]
+                text = file.read(_TAIL).decode("ascii", "replace")
         except FileNotFoundError:
             return []
         except OSError:
             raise _unwritten() from None
+        if start:  # the first line may be cut: part of a number is another number
+            text = text.partition("\n")[2]
         words = (line.split(" ")[0] for line in text.splitlines())
         heads = [read_head(word) for word in words if is_head(word)]
-        if text and not heads:
-            raise unavailable("its witness holds no heads", "Give the file that noted them.")
+        if size and not heads:
+            raise _unreadable()
         return heads
 
     def ready(self) -> None:
         """Refuse to go on where nothing could be noted, before anything is written elsewhere."""
         try:
-            os.close(os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600))
+            os.close(_open_regular(self._path, _APPENDING))
         except OSError:
             raise _unwritten() from None
 
@@ -91,7 +100,7 @@ class Log:
         """Append a head."""
         line = f"{head} {datetime.now(UTC).isoformat(timespec='seconds')}\n".encode()
         try:
-            file = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+            file = _open_regular(self._path, _APPENDING)
             try:
                 end = os.lseek(file, 0, os.SEEK_END)
                 if end and os.pread(file, 1, end - 1) != b"\n":  # a line that was cut short
@@ -117,21 +126,45 @@ def read_witness(witness: object) -> Witness | None:
         return Fixed(witness)
     if isinstance(witness, str) and is_head(witness):
         return Fixed(read_head(witness))
-    if isinstance(witness, str | os.PathLike) and str(witness) and "\0" not in str(witness):
+    if isinstance(witness, str | os.PathLike) and str(witness) and is_path(str(witness)):
         return Log(Path(witness))
     raise InvalidParameter(
-        "a witness must be a head such as 12-9f86d081… or the path of a file, "
-        f"got {quote(witness)}. Give a path on another disk than the ledger's."
+        "A witness must be a head such as 12-9f86d081…, or the path of a file",
+        got=quote(witness),
+        fix="Choose a path on another disk than the ledger's.",
     )
 
 
 def forgotten(head: Head) -> LedgerDamaged:
     """Return the error for a chain without a head that was witnessed."""
     return LedgerDamaged(
-        f"the chain must hold every head that was witnessed, got one without row {head.seq} as it "
-        "was: an older copy, or another ledger. Nothing is released from it: put back the newest."
+        f"The ledger does not contain the witnessed row {head.seq}: it is an older copy, or "
+        "another ledger. Nothing was released",
+        fix="Restore the newest copy.",
+    )
+
+
+def _open_regular(path: Path, flags: int) -> int:
+    """Open a witness. A pipe or a device keeps nothing, and could be read without end."""
+    try:
+        file = os.open(path, (flags & ~os.O_CREAT) | _AT_ONCE)
+    except FileNotFoundError:
+        if not flags & os.O_CREAT:
+            raise
+        file = os.open(path, flags | _AT_ONCE, 0o600)
+        os.fchmod(file, 0o600)  # whatever the umask takes away
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise unavailable("its witness is not a regular file", "Pass the path of a file.")
+    return file
+
+
+def _unreadable() -> LedgerDamaged:
+    return LedgerDamaged(
+        "The witness is damaged: it holds no heads that can be read. Nothing was released",
+        fix="Pass the file that noted them, or an intact copy of it.",
     )
 
 
 def _unwritten() -> Exception:
-    return unavailable("its witness cannot be read or written", "Mend that, and try again.")
+    return unavailable("its witness cannot be read or written", "Fix that, and try again.")

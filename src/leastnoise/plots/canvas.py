@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from leastnoise.errors import InvalidParameter, Unsupported
-from leastnoise.files import write_atomically
+from leastnoise.files import write_bytes
 
 _INK = "#1f4e79"
 _NEIGHBOUR = "#d1853a"
@@ -16,7 +16,11 @@ Row = dict[str, Any]
 
 
 def save(chart: Any, path: str | Path) -> Path:
-    """Write a chart as PNG, SVG, PDF, HTML or JSON, by the ending of ``path``."""
+    """Write a chart as PNG, SVG, PDF, HTML or JSON, by the ending of ``path``.
+
+    Raises:
+        InvalidParameter: If the file is a ledger or a witness, or cannot be written.
+    """
     target = Path(path)
     if target.suffix not in _FORMATS:
         raise InvalidParameter(
@@ -24,7 +28,7 @@ def save(chart: Any, path: str | Path) -> Path:
             "Choose one of them."
         )
     try:
-        write_atomically(target, lambda file: file.write(_drawn(chart, target.suffix[1:])))
+        write_bytes(target, _drawn(chart, target.suffix[1:]))
     except OSError as error:
         raise InvalidParameter(
             f"a picture must be written where files can be; {target.name!r} could not "

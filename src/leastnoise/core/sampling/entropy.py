@@ -5,12 +5,13 @@ key of AES-256 in counter mode, and expands that for a single call. No bits that
 outlive a call, so a forked or copied process never repeats noise.
 
 Every read is checked, and a generator that fails the check is never used (:class:`EntropyFailed`).
-A read has 16 bytes more than are used, two words b and c. It fails if it is short, if b = c, as
-with constant bytes, or if c is that of the read before, as with a generator that repeats itself:
-the repetition count test of NIST SP 800-90B, section 4.4.1, with a cutoff of 2. A generator that
-works fails with probability at most 2·2⁻⁶⁴ a read: less than 10⁻⁹ in 9·10⁹ reads. Whether a read
-fails depends on b and c alone, which no noise is made of: so the check does not change the
-distribution of the noise.
+A read begins with 16 bytes more than are used, two words b and c. It fails if it is short, if
+b = c, as with constant bytes, or if (b, c) is that of one of the last 64 reads of the process, as
+with a generator that repeats itself: the repetition count test of NIST SP 800-90B, section 4.4.1,
+with a cutoff of 2, also if reads of other sizes come in between. A generator that works fails with
+probability at most 2⁻⁶⁴ + 128·2⁻¹²⁸ a read: less than 10⁻⁹ in 10¹⁰ reads. Whether a read fails
+depends on b and c alone, which no noise is made of: so the check does not change the distribution
+of the noise.
 """
 
 import struct
@@ -23,14 +24,15 @@ from leastnoise.errors import EntropyFailed
 
 WORD = 64
 CHECK_BYTES = 16
+REMEMBERED = 64  # reads, at least
+_MANY = 2 * REMEMBERED  # reads, at most
 _KEY_BYTES = 32
 _COUNTER_BYTES = 16
 _FIRST_BIT = 1 << (WORD - 1)
 _from_bytes = int.from_bytes  # looked up once, not for every word
 _WORD_AND_CHECK = 8 + CHECK_BYTES
 _unpack_word = struct.Struct("<QQQ").unpack
-_FAILURES = (OSError, NotImplementedError, TypeError, ValueError, struct.error)
-_LAST = [-1]  # c of the last read: never part of noise, so a fork may copy it
+_SEEN: dict[int, int] = {}  # b by c, of the last reads: never part of noise, so a fork may copy it
 
 
 class Tape(Protocol):
@@ -62,12 +64,14 @@ def read(size: int) -> bytes:
     """
     try:
         block: bytes
-        block, once, twice = struct.unpack(f"<{size}sQQ", urandom(size + CHECK_BYTES))
-    except _FAILURES:
+        once, twice, block = struct.unpack(f"<QQ{size}s", urandom(size + CHECK_BYTES))
+    except Exception:  # noqa: BLE001 -- whatever it is, there are no bits
         raise _failed() from None
-    if twice in (once, _LAST[0]):
+    if once == twice or (twice in _SEEN and _SEEN.get(twice) == once):
         raise _failed()
-    _LAST[0] = twice
+    _SEEN[twice] = once
+    if len(_SEEN) >= _MANY:
+        _forget()
     return block
 
 
@@ -79,24 +83,28 @@ class SystemTape:
         if bits != WORD:
             return _from_bytes(read(bits // 8), "little") ^ (1 << (bits - 1))
         try:  # what read does, in less time
-            word, once, twice = _unpack_word(urandom(_WORD_AND_CHECK))
-        except _FAILURES:
+            once, twice, word = _unpack_word(urandom(_WORD_AND_CHECK))
+        except Exception:  # noqa: BLE001 -- whatever it is, there are no bits
             raise _failed() from None
-        if twice in (once, _LAST[0]):
+        if once == twice or (twice in _SEEN and _SEEN.get(twice) == once):
             raise _failed()
-        _LAST[0] = twice
+        _SEEN[twice] = once
+        if len(_SEEN) >= _MANY:
+            _forget()
         return word ^ _FIRST_BIT  # type: ignore[no-any-return]
 
     def words(self, count: int) -> int:
         """Return the next words, the first lowest."""
         size, unpack, first_bits = _shape(count)
         try:  # what read does, in less time
-            words, once, twice = unpack(urandom(size))
-        except _FAILURES:
+            once, twice, words = unpack(urandom(size))
+        except Exception:  # noqa: BLE001 -- whatever it is, there are no bits
             raise _failed() from None
-        if twice in (once, _LAST[0]):
+        if once == twice or (twice in _SEEN and _SEEN.get(twice) == once):
             raise _failed()
-        _LAST[0] = twice
+        _SEEN[twice] = once
+        if len(_SEEN) >= _MANY:
+            _forget()
         return _from_bytes(words, "little") ^ first_bits
 
     def fill(self, buffer: bytearray) -> None:
@@ -141,13 +149,19 @@ class CipherTape:
 
 
 @lru_cache
-def _shape(count: int) -> tuple[int, Callable[[bytes], tuple[bytes, int, int]], int]:
+def _shape(count: int) -> tuple[int, Callable[[bytes], tuple[int, int, bytes]], int]:
     """Return the size of a read of words with its check, what parses it, and the flipped bits.
 
     These are the first bit of each word, which words as they are stored have flipped.
     """
-    shape = struct.Struct(f"<{8 * count}sQQ")
+    shape = struct.Struct(f"<QQ{8 * count}s")
     return shape.size, shape.unpack, sum(1 << (WORD * i - 1) for i in range(1, count + 1))
+
+
+def _forget() -> None:
+    """Forget the older half of the reads that are remembered; several threads may try at once."""
+    for old in list(_SEEN)[:-REMEMBERED]:
+        _SEEN.pop(old, None)
 
 
 def _failed() -> EntropyFailed:

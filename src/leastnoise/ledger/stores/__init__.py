@@ -12,6 +12,7 @@ __all__ = [
     "Page",
     "Store",
     "check_address",
+    "is_path",
     "open_store",
     "unavailable",
 ]
@@ -26,14 +27,24 @@ def check_address(where: object) -> str:
     text = os.fspath(where) if isinstance(where, str | os.PathLike) else ""
     connects = isinstance(text, str) and bool(_CONNECTION.search(text))
     known = isinstance(text, str) and (not connects or text.startswith(POSTGRES))
-    if isinstance(text, str) and text and "\0" not in text and known:
+    usable = isinstance(text, str) and text and "\0" not in text and known
+    if usable and (connects or is_path(text)):
         return text
     # A connection string can hold a password: only its kind is named.
     got = "a connection string of another kind" if connects else quote(where)
     raise InvalidParameter(
-        "a ledger must be the path of a file, or postgresql://…, "
-        f"got {got}. Give for instance 'people.ledger'."
+        "A ledger must be the path of a file, or postgresql://…",
+        got=got,
+        fix="Write 'people.ledger', for example.",
     )
+
+
+def is_path(text: str) -> bool:
+    """Return whether a text can be the name of a file: without NUL and lone surrogates."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def open_store(where: str, *, timeout: float, create: bool) -> Store:

@@ -28,6 +28,7 @@ _UNIT, _INDEX, _RANK = "leastnoise_u", "leastnoise_i", "leastnoise_r"
 # c·index stays below 2¹⁰⁶, and a sum over 2⁶⁴ rows below 2¹¹⁸: 38 digits hold both.
 _WIDE = "decimal(38, 0)"
 _LARGEST = 1 << 53
+_LONG = 1_000  # characters
 
 
 @dataclass(frozen=True, repr=False)
@@ -162,7 +163,8 @@ class Selection:
         """Return the groups in which each unit counts."""
         import ibis
 
-        parts = (ibis.literal(self.salt), *(_to_text(each[name]) for name in (_UNIT, *self.by)))
+        names = (_shorten(_to_text(each[name])) for name in (_UNIT, *self.by))
+        parts = (ibis.literal(self.salt), *names)
         # Half of the hash orders them as well, in less time. The names come last: the choice must
         # not be random if two groups have one hash.
         order = [
@@ -177,13 +179,15 @@ class Selection:
         """Return what names a unit or a group: NULL if it does not identify one.
 
         The blanks at the end of PostgreSQL's CHAR(n) are removed: they do not count when it
-        compares, but would be read as part of a key. Dates before the year 1 and after 9999, and
-        ±∞, become NULL: Python has no such dates, so two of them could be read as one key.
+        compares, but would be read as part of a key. It is done by a cast, which does not copy
+        other strings: two copies of 550 MB in one row would pass PostgreSQL's limit. Dates before
+        the year 1 and after 9999, and ±∞, become NULL: Python has no such dates, so two of them
+        could be read as one key.
         """
         import ibis
 
         if self.engine == "postgres" and value.type().is_string():
-            return value + ""
+            return builtin("text", "string")(value)
         if value.type().is_date():
             known = value.between(ibis.literal(date.min), ibis.literal(date.max))
             return ibis.cases((known, value), else_=ibis.null("date"))
@@ -246,9 +250,10 @@ def among(columns: Sequence["ir.Value"], keys: Sequence[tuple[Any, ...]]) -> "ir
     held: ir.BooleanValue = ibis.and_(*each)
     if prod(map(len, parts)) == len(set(keys)):
         return held
-    return held & _join_texts([_to_text(column) for column in columns]).isin(
-        list(map(_written, keys))
-    )
+    # Longer strings are none of the keys, and neither are they if one character more is left.
+    longest = max(len(_part(part)) for key in keys for part in key)
+    texts = [_to_text(column).left(longest + 1) for column in columns]
+    return held & _join_texts(texts).isin(list(map(_written, keys)))
 
 
 def _in(column: Any, part: list[Any]) -> Any:
@@ -269,6 +274,16 @@ def _part(part: Any) -> str:
     if isinstance(part, date):
         return str(part.year * 10_000 + part.month * 100 + part.day)
     return str(part)
+
+
+def _shorten(text: Any) -> Any:
+    """Return a text to hash, a long one as its own hash.
+
+    PostgreSQL fails at strings of 1 GB, which two strings of one row could make if joined.
+    """
+    import ibis
+
+    return ibis.cases((text.length() > _LONG, builtin("md5", "string")(text)), else_=text)
 
 
 def _join_texts(texts: Sequence[Any]) -> Any:

@@ -24,6 +24,8 @@ _OURS: dict[str, Any] = {
     "application_name": "leastnoise",
     "client_encoding": "utf8",
 }
+# If it were on, Ibis would not recognize the quoted names of types.
+_SETTINGS = ("SET standard_conforming_strings = on", "SET quote_all_identifiers = off")
 _SOURCES = (
     "a table must be the path of a CSV or Parquet file, a pandas or polars frame, an Arrow table, "
     "an Ibis table or a connection string 'postgresql://…'"
@@ -82,7 +84,14 @@ def connect(address: str, table: str | None) -> tuple["ir.Table", str]:
     schema, _, name = table.rpartition(".")
     found = without_details(lambda: backend.table(name, database=schema or None))
     if found is None:
+        known = without_details(lambda: _is_there(backend, schema, name))
         backend.disconnect()
+        if known:
+            raise Unsupported(
+                f"the types of a table's columns must be known to Ibis; {table!r} has a column of "
+                "a type that is not, such as regclass, or numeric with more digits after the point "
+                "than in all. Make a view without it, and protect that."
+            )
         raise InvalidParameter(
             f"a table must be in the database, and open to its user, got {table!r}, which is not. "
             "Give its name as the database writes it, with its schema's before a dot if need be."
@@ -91,13 +100,21 @@ def connect(address: str, table: str | None) -> tuple["ir.Table", str]:
     return found, table
 
 
+def _is_there(backend: Any, schema: str, name: str) -> bool:
+    """Return whether a database has a table, whatever its columns are."""
+    typed = ".".join('"' + part.replace('"', '""') + '"' for part in (schema, name) if part)
+    with backend.con.cursor() as cursor:
+        found = cursor.execute("SELECT to_regclass(%s) IS NOT NULL", (typed,)).fetchall()
+    return bool(found[0][0])
+
+
 def _postgres(address: str) -> Any:
     """Connect by a connection string, which no error quotes."""
     postgres = back_end("postgres", "postgres")  # and psycopg with it
     import psycopg
 
     connection: Any = without_details(lambda: psycopg.connect(address, **_OURS))
-    backend = connection and without_details(lambda: postgres.from_connection(connection))
+    backend = connection and without_details(lambda: _prepared(postgres, connection))
     if backend is None:
         raise InvalidParameter(
             "a connection string must lead to a PostgreSQL server that answers and lets its user "
@@ -106,6 +123,13 @@ def _postgres(address: str) -> Any:
         )
     weakref.finalize(backend, connection.close)
     return backend
+
+
+def _prepared(postgres: Any, connection: Any) -> Any:
+    """Return the Ibis back end of a connection, which reads strings and types as by default."""
+    for setting in _SETTINGS:
+        connection.execute(setting)
+    return postgres.from_connection(connection)
 
 
 def engine_of(source: object) -> str:

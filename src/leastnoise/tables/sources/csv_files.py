@@ -32,14 +32,19 @@ NOTE = (
     "convert the file to Parquet first."
 )
 _LONGEST = 1 << 20  # bytes in the line of names
+_LONGEST_LINE = 2_000_000  # bytes in any other line, without its end
 # Nothing is guessed, so how a file is read does not depend on its content. There are no quotes and
 # no escapes, and the separator of columns is a line break: so a line is one column, and there is no
-# state to carry over. Not strict, and ignoring errors, so no line makes reading fail. Not parallel:
-# DuckDB 2.0 loses lines at the ends of the pieces that it reads in parallel.
+# state to carry over. A line feed, a carriage return and both together end a line, also if they are
+# mixed: this is what new_line = '\n' does. If DuckDB detects how the first line ends, or is told
+# '\r\n', the byte after a single carriage return is lost. Not strict, and ignoring errors, so no
+# line makes reading fail. Not parallel: DuckDB 2.0 loses lines at the ends of the pieces that it
+# reads in parallel. Which lines are too long is decided by _SPLIT alone: DuckDB adds up to 4096
+# bytes of the empty lines before a line to its length, and does not limit the last line of a file.
 _LINES = """read_csv({paths}, columns = {{'line': 'VARCHAR'}}, auto_detect = false, header = true,
-    delim = '\n', quote = '', escape = '', comment = '', nullstr = '',
+    delim = '\n', new_line = '\\n', quote = '', escape = '', comment = '', nullstr = '',
     encoding = 'utf-8', compression = 'none', ignore_errors = true, strict_mode = false,
-    parallel = false, max_line_size = 2000000, hive_partitioning = false)"""
+    parallel = false, max_line_size = 2100000, hive_partitioning = false)"""
 # Fields, from the simplest to all that the grammar has. In the first two a comma separates fields
 # everywhere, or everywhere outside of quotes. A quoted field is written as runs in quotes, "a" and
 # "b" for "a""b": so each character decides how to go on, and RE2 matches in one pass.
@@ -51,9 +56,9 @@ _FIELD = '(?:(?:"[^"]*")+|[^",][^,]*|)'
 _PIECES = """array_to_string(list_transform(string_split(line, '"'),
     lambda piece, place: CASE WHEN place % 2 = 0 THEN replace(piece, ',', '\n') ELSE piece END
 ), '"')"""
-# NULL if the line is empty or cannot be read. Most files need the first three cases alone.
+# NULL if the line is empty, too long or unreadable. Most files need the first three cases alone.
 _SPLIT = f"""CASE
-    WHEN line = '' THEN NULL
+    WHEN line = '' OR strlen(line) > {_LONGEST_LINE} THEN NULL
     WHEN NOT contains(line, '"') THEN string_split(line, ',')
     WHEN regexp_full_match(line, '{_SIMPLE}(?:,{_SIMPLE})*') THEN string_split(line, ',')
     WHEN regexp_full_match(line, '{_PLAIN}(?:,{_PLAIN})*') THEN string_split({_PIECES}, ',')

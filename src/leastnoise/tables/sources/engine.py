@@ -9,6 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from leastnoise.errors import QueryFailed
+from leastnoise.tables.sources.literals import PLAIN
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -72,6 +73,7 @@ def _of_duckdb(backend: Any, sql: str) -> list[Any]:
 
 def _of_postgres(backend: Any, sql: str) -> list[Any]:
     with backend.con.transaction(), backend.con.cursor() as cursor:
+        cursor.execute(PLAIN)
         rows: list[Any] = cursor.execute(sql).fetchall()
     return rows
 

@@ -3,14 +3,16 @@
 Whether a column can be read is decided by its type alone, never by a cell of it: else ``protect``
 would succeed or fail because of one person. Columns of integers, floats, decimals, strings,
 booleans and dates are converted by a rule for every cell. A cell that the converted type cannot
-represent is NULL: a string that is not Unicode, and a ``date64`` that is not midnight or does not
-fit into ``date32``. No two different cells become the same value.
+represent is NULL: a string that is not Unicode, a decimal with more digits than its type has, and a
+``date64`` that is not midnight or does not fit into ``date32``. No two different cells become the
+same value.
 
 Columns of all other types are not read. They are replaced by a column of kind "other", which no
 query accepts.
 """
 
 import sys
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter, Unsupported
@@ -130,8 +132,11 @@ def _of_polars(column: Any) -> Any:
     """Return a polars column as Arrow has it; None if its type is not read."""
     import polars as pl
 
-    unread = column.dtype == pl.Object or column.dtype.is_nested()
-    return None if unread else column.to_arrow()
+    if column.dtype == pl.Object or column.dtype.is_nested():
+        return None
+    # By the type alone: Arrow has no integers of 128 bits.
+    known = without_details(lambda: column.clear().to_arrow()) is not None
+    return column.to_arrow() if known else None
 
 
 # ---------------------------------------------------------------- Arrow
@@ -152,6 +157,8 @@ def _read_arrow(column: Any) -> Any:
 
     kind, is_ = column.type, pa.types
     encoded = is_.is_dictionary(kind) or is_.is_run_end_encoded(kind)
+    if encoded and is_.is_string_view(kind.value_type):  # Arrow cannot decode it
+        return None
     if encoded and _read_arrow(pa.nulls(0, kind.value_type)) is None:  # by the type alone
         return None
     if is_.is_dictionary(kind):
@@ -166,7 +173,7 @@ def _read_arrow(column: Any) -> Any:
         return _read_strings(column)
     if is_.is_decimal(kind):
         fits = 0 <= kind.scale <= kind.precision <= _DIGITS and not is_.is_decimal256(kind)
-        return column if fits else None
+        return _read_decimals(column) if fits else None
     known = (is_.is_boolean, is_.is_integer, is_.is_float32, is_.is_float64, is_.is_date32)
     return column if any(fits(kind) for fits in known) else None
 
@@ -189,6 +196,22 @@ def _read_date64(column: Any) -> Any:
     fits = pc.and_(pc.less(days, 1 << 31), pc.greater_equal(days, -(1 << 31)))
     known = pc.if_else(pc.and_(exact, fits), days, pa.scalar(None, pa.int64()))
     return known.cast(pa.int32()).cast(pa.date32())
+
+
+def _read_decimals(column: Any) -> Any:
+    """Return decimals, those with more digits than their type has as NULL.
+
+    Arrow does not check them, and DuckDB would take them modulo a power of two.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = pa.decimal128(column.type.precision, column.type.scale)
+    decimals = column.cast(kind, safe=False)  # else a cell beyond could make it fail
+    most = Decimal((0, (9,) * kind.precision, -kind.scale))
+    low, high = pa.scalar(most.copy_negate(), kind), pa.scalar(most, kind)
+    fits = pc.and_(pc.greater_equal(decimals, low), pc.less_equal(decimals, high))
+    return pc.if_else(fits, decimals, pa.scalar(None, kind))
 
 
 def _read_strings(column: Any) -> Any:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from glob import glob, has_magic
-from os.path import abspath, isdir, isfile
+from os.path import isdir, isfile
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,6 +11,7 @@ from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.tables.sources.connections import in_memory
 from leastnoise.tables.sources.csv_files import check_names, read_names, view_of_lines
 from leastnoise.tables.sources.engine import without_details
+from leastnoise.tables.sources.place import locate
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -40,13 +41,13 @@ def read(place: str | bytes) -> tuple["ir.Table", bool]:
 def _files(place: str) -> list[str]:
     """Return the files of a path or a pattern, as sorted absolute paths."""
     if isfile(place):
-        return [abspath(place)]
+        return [locate(place)]
     if isdir(place):
         raise InvalidParameter(
             f"a path must be that of a file, got {place!r}, a folder. Give a pattern for the "
             "files in it, such as 'people/*.csv'."
         )
-    files = sorted(abspath(file) for file in glob(place, recursive=True) if isfile(file))
+    files = sorted(locate(file) for file in glob(place, recursive=True) if isfile(file))
     if files:
         return files
     got = "which no file matches" if has_magic(place) else "where there is none"

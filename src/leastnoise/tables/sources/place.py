@@ -6,7 +6,9 @@ answer changes would then reveal whether the data did.
 
 import hashlib
 from dataclasses import dataclass
-from os.path import abspath
+from glob import escape, has_magic
+from os.path import dirname, isfile, islink, join, realpath
+from pathlib import Path
 from typing import Any
 
 from leastnoise.tables.sources.engine import without_details
@@ -35,9 +37,29 @@ def file_place(path: str) -> Place:
     """Return the place of a file, or of the files of a pattern.
 
     It is the absolute path. Symbolic links are not followed: a link that is moved to newer data
-    stays the same place, like a file that is overwritten.
+    stays the same place, like a file that is overwritten. A file whose name looks like a pattern
+    is another place than the files of the pattern.
     """
-    return Place(("file", abspath(path)), abspath(path))
+    if not isfile(path):
+        pattern = locate(path, pattern=True)
+        return Place(("file", pattern), pattern)
+    return Place(("file", escape(locate(path))), locate(path))
+
+
+def locate(path: str, *, pattern: bool = False) -> str:
+    """Return the absolute path of a file as the operating system finds it, without ``..``.
+
+    What ``..`` leads to from a symbolic link is the folder above its target, so such a link is
+    followed. In a pattern ``..`` stays where it is after the first wildcard.
+    """
+    root, *parts = Path(path).absolute().parts
+    found = "/" if root == "//" else root  # two slashes are one, except to Python
+    for part in parts:
+        if part == ".." and not (pattern and has_magic(found)):
+            found = dirname(realpath(found) if islink(found) else found)
+        else:
+            found = join(found, part)
+    return found
 
 
 def table_place(table: Any, backend: Any, engine: str) -> Place | None:
@@ -73,7 +95,8 @@ def derivation(node: Any) -> str | None:
 
 
 # By name, and by what was said of schema and database. Without them DuckDB takes temporary tables
-# first, then those of the current schema, then of "main".
+# first, then those of the current schema, then of "main". If search_path has several schemas, which
+# may be of several databases, none is found here: their order is not in the catalog.
 _DUCKDB = """
 SELECT path, found.schema_name, found.name, temporary
 FROM (
@@ -87,6 +110,7 @@ WHERE lower(found.name) = lower($name) AND type = 'duckdb'
                                  lower(coalesce($catalog, 'temp')))
     AND lower(schema_name) IN (lower(coalesce($database, current_schema())),
                                lower(coalesce($database, 'main')))
+    AND ($database IS NOT NULL OR len(current_schemas(false)) <= 1)
 ORDER BY temporary DESC, schema_name = current_schema() DESC
 LIMIT 1
 """
@@ -116,9 +140,14 @@ def _in_postgres(table: Any, backend: Any) -> Place | None:
     if temporary:
         return None
     server = backend.con.info
-    place = (server.host, str(server.port), server.dbname)
-    text = f"{schema}.{name} in {server.dbname} at {server.host}:{server.port}"
-    return Place(("postgres", *place, schema, name), text)
+    # A folder of sockets may be typed with more slashes than it needs.
+    host = locate(server.host) if server.host.startswith("/") else server.host
+    place = (host, str(server.port), server.dbname)
+    text = f"{schema}.{name} in {server.dbname} at {host}:{server.port}"
+    # Only if an address was given does it say more than the host: else it may change.
+    given = any(one.keyword == b"hostaddr" and one.val for one in backend.con.pgconn.info)
+    address = (server.hostaddr,) if given and server.hostaddr != host else ()
+    return Place(("postgres", *place, schema, name, *address), text)
 
 
 def _in_spark(table: Any, backend: Any) -> Place | None:

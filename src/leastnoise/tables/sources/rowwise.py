@@ -228,8 +228,19 @@ def _is_scalar(dtype: Any, engine: str) -> bool:  # noqa: ARG001 -- as the other
 
 
 def _has_parts(dtype: Any, engine: str) -> bool:
-    """Return whether the year of every value is an integer; PostgreSQL's of infinity is not."""
+    """Return whether the year of every value is an integer.
+
+    PostgreSQL's of infinity is not. DuckDB converts times of other units to microseconds first,
+    which fails for those beyond.
+    """
+    if dtype.is_timestamp() and engine == "duckdb" and dtype.scale != 6:
+        return False
     return engine != "postgres" and _kind(dtype) in ("date", "timestamp")
+
+
+def _has_text(dtype: Any, engine: str) -> bool:
+    """Return whether every value has a text; the first and last times of DuckDB have none."""
+    return _is_scalar(dtype, engine) and not (dtype.is_timestamp() and engine == "duckdb")
 
 
 def _is_string(dtype: Any, engine: str) -> bool:  # noqa: ARG001 -- as the others
@@ -266,7 +277,8 @@ _OPERANDS: dict[str, Callable[[Any], list[Sequence[Any]]]] = {
 }  # fmt: skip
 # Those that say by themselves which types they accept.
 _UNARY: dict[str, Callable[[Any, str], bool]] = {
-    **dict.fromkeys(("Cast", "Literal"), _is_scalar),
+    "Cast": _has_text,
+    "Literal": _is_scalar,
     **dict.fromkeys(("ExtractYear", "ExtractMonth", "ExtractDay"), _has_parts),
     "IsNan": _is_floating,
     **dict.fromkeys(

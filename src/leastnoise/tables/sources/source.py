@@ -21,6 +21,7 @@ from leastnoise.tables.sources import csv_files
 from leastnoise.tables.sources.connections import ADDRESS, connect, engine_of
 from leastnoise.tables.sources.engine import without_details
 from leastnoise.tables.sources.frames import frame_name, frame_table
+from leastnoise.tables.sources.literals import compile_query
 from leastnoise.tables.sources.local import read
 from leastnoise.tables.sources.place import Place, derivation, file_place, named, table_place
 from leastnoise.tables.sources.rowwise import FILTERED, check_rowwise, no_numbers
@@ -165,7 +166,7 @@ class Source:
     @cached_property
     def _compile(self) -> "Callable[[ops.Node], str]":
         backend = self.table.get_backend()
-        return lru_cache(maxsize=64)(lambda node: str(backend.compile(node.to_expr())))
+        return lru_cache(maxsize=64)(lambda node: compile_query(backend, self.engine, node))
 
     def sql(self, expression: "ir.Expr") -> str:
         """Return a query as people read it."""
@@ -196,9 +197,9 @@ def open_source(
     separated by commas and may be in double quotes, lines end with a line feed, a carriage return
     or both, and the encoding is UTF-8. Reading never fails, and no line changes how another is
     read. Omitted are lines with too few fields, with a quoted field that is not closed or goes on
-    after its closing quote, of more than 2 MB, or with bytes that are not UTF-8. A quoted field
-    cannot contain a line break: what follows the break is read as another line, and is a record if
-    it has enough fields. Fields without a name are ignored, and an empty field is NULL.
+    after its closing quote, of more than 2,000,000 bytes, or with bytes that are not UTF-8. A
+    quoted field cannot contain a line break: what follows the break is read as another line, and is
+    a record if it has enough fields. Fields without a name are ignored, and an empty field is NULL.
 
     Raises:
         InvalidParameter: If there is no such file or table, or it cannot be read.

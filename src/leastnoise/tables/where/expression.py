@@ -9,12 +9,11 @@ the same values of the column. Then no engine converts a column or rounds a valu
 own, and no value is out of range.
 """
 
-import re
 from datetime import date
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 from functools import reduce
-from operator import add, and_, eq, ge, gt, le, lt, ne, or_
+from operator import and_, eq, ge, gt, le, lt, ne, or_
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
@@ -185,10 +184,6 @@ class _Columns:
         """Return a text, boolean or date as an expression."""
         import ibis
 
-        if isinstance(value.value, str) and self._engine == "pyspark":
-            # Spark replaces ${name} in a query by a setting, even within quotes.
-            parts = re.split(r"(?<=\$)(?=\{)", value.value)
-            return reduce(add, map(ibis.literal, parts))
         kind = "date" if isinstance(value.value, date) else None
         return ibis.literal(value.value, type=kind)
 
