@@ -320,7 +320,7 @@ def test_integers_are_not_added_up_in_fractions() -> None:
 
 def test_preparing_reads_no_bits_and_checks_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> NoReturn:
-        raise AssertionError("bits were read")
+        raise KeyboardInterrupt("bits were read")
 
     releaser = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1, integer=True).releaser
     with monkeypatch.context() as broken:
@@ -334,7 +334,7 @@ def test_preparing_reads_no_bits_and_checks_everything(monkeypatch: pytest.Monke
                 releaser.add_noise(wrong)
         with pytest.raises(ln.errors.InvalidParameter, match="must hold integers of at most 64"):
             releaser.prepare_array(np.ones(3))
-        with pytest.raises(AssertionError, match="bits were read"):
+        with pytest.raises(KeyboardInterrupt, match="bits were read"):
             one()
     assert abs(one() - 5) <= releaser.noise.radius
     assert many().shape == (3,)

@@ -65,7 +65,7 @@ def test_the_keys_of_releases_without_one_are_of_checked_bits(
         second = ledger.charge(spending)
         assert first.key != second.key
         assert len(first.key) == len(second.key) == 32
-        assert not second.again
+        assert not second.reused
 
 
 def test_the_rights_of_an_existing_file_stay_as_they_are(tmp_path: Path) -> None:

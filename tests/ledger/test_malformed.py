@@ -515,6 +515,26 @@ def test_what_could_not_be_verified_is_not_charged(tmp_path: Path) -> None:
         ledger.verify()
 
 
+UNREADABLE: list[dict[str, Any]] = [
+    {"answer": "one", "more": 1},
+    {"answer": "tables"},
+    {"answer": "own"},
+    {"x": "\ud800"},
+]
+
+
+@pytest.mark.parametrize("asked", UNREADABLE)
+def test_a_charge_that_could_not_be_read_again_is_rejected(
+    tmp_path: Path, asked: dict[str, Any]
+) -> None:
+    own = ln.calibrate(ln.Privacy("0.1"), sensitivity=1).spending()
+    with ln.Ledger(tmp_path / "a.ledger", limit=ln.Privacy(1)) as ledger:
+        with pytest.raises(InvalidParameter, match=r"Nothing was charged|must be"):
+            ledger.charge(Spending(own.privacy, own.mechanisms, asked))
+        ledger.charge(Spending(own.privacy, own.mechanisms, {"query": "a program's own"}))
+        ledger.verify()
+
+
 def test_sums_that_are_rounded_up_reach_a_limit_and_are_verified(tmp_path: Path) -> None:
     """Charges with unlike denominators fill a limit: an audit that rounded up would reject them."""
     with ln.Ledger(tmp_path / "people.ledger", limit=P(1)) as ledger:

@@ -417,15 +417,15 @@ LEDGERS = [
     Mutant(
         "an analyst's limit forgotten",
         "leastnoise.ledger.accounts:Accounts.refuse",
-        replace("_names(dataset, analyst)", "_names(dataset, None)"),
+        replace("names_charged(dataset, analyst)", "names_charged(dataset, None)"),
         ANALYSTS,
     ),
     Mutant(
         "a long sum rounded down",
         "leastnoise.ledger.accounts:_plus",
         replace(
-            "-(-(total.numerator << _LONGEST) // total.denominator)",
-            "(total.numerator << _LONGEST) // total.denominator",
+            "-(-(total.numerator << LONGEST_SUM) // total.denominator)",
+            "(total.numerator << LONGEST_SUM) // total.denominator",
         ),
         LONG_SUMS,
     ),

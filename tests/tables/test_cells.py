@@ -30,15 +30,18 @@ GRIDS: list[tuple[tuple[Any, Any], int]] = [
     ((-(1 << 40), 3 - (1 << 40)), 11),
     ((0, "1e-15"), 999),
     (("1e-10", "2e-10"), 77),
+    (("-1.5", -1), 1000),
 ]
 # Integers stay exact on all engines, and decimals of up to 18 digits after the point.
 TYPES: dict[str, dict[str, int | None]] = {
     "duck": {"double": None, "float": None, "bigint": 0, "hugeint": 0, "decimal(12, 2)": 2,
-             "decimal(38, 9)": 9, "decimal(38, 18)": 18, "decimal(9, 1)": 1},
+             "decimal(38, 9)": 9, "decimal(38, 18)": 18, "decimal(9, 1)": 1,
+             "decimal(12, 10)": 10, "decimal(18, 14)": 14, "decimal(17, 17)": 17,
+             "decimal(9, 9)": 9},
     "pg": {"float8": None, "float4": None, "bigint": 0, "numeric": 40, "numeric(12, 2)": 2,
            "numeric(38, 18)": 18, "numeric(38, 25)": 25},
     "spark": {"double": None, "float": None, "bigint": 0, "decimal(12, 2)": 2, "decimal(38, 9)": 9,
-              "decimal(38, 18)": 18},
+              "decimal(38, 18)": 18, "decimal(12, 10)": 10, "decimal(9, 9)": 9},
 }  # fmt: skip
 
 

@@ -142,6 +142,22 @@ def test_a_pattern_is_another_source_than_a_file_and_than_one_in_another_folder(
     assert counted(tmp_path / "a" / "people-*.csv", ledger).receipt.reused
 
 
+def test_a_folder_named_like_a_pattern_is_no_pattern(
+    tmp_path: Path, ledger: ln.Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``*.csv`` in the folder ``w[1]`` is not the pattern ``w[1]/*.csv``, which reads ``w1``."""
+    for folder, rows in (("w[1]", 500), ("w1", 1)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.csv").write_text("x\n" + "1\n" * rows, encoding="utf-8")
+    values = []
+    for place, pattern in ((tmp_path / "w[1]", "*.csv"), (tmp_path, "w[1]/*.csv")):
+        monkeypatch.chdir(place)
+        with ln.protect(pattern, unit=None, ledger=ledger) as table:
+            values.append(table.count(privacy=ln.Privacy("0.4", "1e-7")).value)
+    assert values[0] > 300
+    assert values[1] < 200
+
+
 def test_a_path_leads_where_the_operating_system_goes(tmp_path: Path, ledger: ln.Ledger) -> None:
     """What is above a link is what is above its target, and not what stands before it."""
     near = written(tmp_path / "people.csv", FEW)

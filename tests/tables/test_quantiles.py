@@ -13,6 +13,7 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -490,3 +491,23 @@ def test_counts_of_any_size_are_ranked() -> None:
     for rows in (10**3, 2**61, 10**40):
         assert question.add_noise([(2, rows), (5, rows // 2)], [()], [select], None) == [(2,)]
     assert 0 <= question.add_noise([], [()], [select], None)[0][0] < 8
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"interval": "0.9"},
+        {"by": "g", "max_groups": 1},
+        {"by": "g", "max_groups": 1, "interval": "0.9"},
+    ],
+    ids=["interval", "discovered groups", "both"],
+)
+def test_a_ledger_with_any_quantile_verifies(tmp_path: Path, asked: dict[str, Any]) -> None:
+    """They store three numbers of one mechanism, or fewer numbers than there are mechanisms."""
+    frame = pd.DataFrame({"u": range(900), "x": [0.5] * 900, "g": ["a", "b", "c"] * 300})
+    with ln.Ledger(tmp_path / "a.ledger", limit=ln.Privacy(9, "1e-5")) as ledger:
+        table = ln.protect(frame, unit="u", max_rows=1, ledger=ledger, name="t")
+        table.median("x", bounds=(0, 1), **asked, privacy=ln.Privacy(2, "1e-6"))
+        ledger.verify()
+    with ln.Ledger(tmp_path / "a.ledger") as ledger:
+        ledger.charge(ln.calibrate(ln.Privacy("0.1"), sensitivity=1).spending())

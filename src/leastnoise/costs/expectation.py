@@ -35,6 +35,12 @@ _NEAR = 256
 # The most periods that are added up one by one, and the digits of the powers while they are.
 _TERMS, _BITS = 1 << 13, 256
 _NARROW = Fraction(1, 1 << 80)
+# Numbers of n binary digits take time like n². So much may a sum take: 8192 periods with numbers of
+# 8192 digits each. One value of a cost takes as much as a number of 724 digits.
+_MOST_SERIES_WORK, _VALUE_WORK = 1 << 39, 1 << 19
+# A closed form takes p² additions of numbers with p times the digits of the ratio, and p³
+# multiplications for each run.
+_MOST_CLOSED_WORK, _MOST_RUN_WORK = 1 << 45, 1 << 24
 _SEEN_BITS = 40
 # A cost that can only be called is read at so many sizes.
 _CELLS = 1 << 12
@@ -140,6 +146,7 @@ def _(law: FiniteLatticeNoise, cost: Cost) -> Interval:
 def _enclose_staircase(law: Staircase, cost: Cost) -> Interval:
     """Enclose E L(X): by its closed form for whole powers, else added up period by period."""
     if isinstance(cost, Power) and cost.p.denominator == 1 and cost.p <= _LARGEST_CLOSED:
+        _check_closed_form(int(cost.p), _digits(law.ratio) + _digits(law.gamma))
         return Interval.exact(law.moment(int(cost.p)))
 
     def area(n: int) -> Interval:
@@ -168,6 +175,7 @@ def _enclose_discrete_staircase(law: DiscreteStaircase, cost: Cost) -> Interval:
     T: a sum in which nothing cancels.
     """
     if isinstance(cost, Power) and cost.p.denominator == 1 and cost.p <= _LARGEST_CLOSED:
+        _check_closed_form(int(cost.p), _digits(law.ratio), len(law.runs))
         return Interval.exact(law.moment(int(cost.p)))
     upto = _totals(cost, law.step)
 
@@ -176,7 +184,11 @@ def _enclose_discrete_staircase(law: DiscreteStaircase, cost: Cost) -> Interval:
         first = periods * law.steps
         return sum_intervals(upto(first + last).scaled(drop) for last, drop in law.drops)
 
-    half = _enclose_series(law.ratio, dropped, _rest_of_staircase(law, cost, dropped))
+    runs = len(law.runs)
+    values = runs + min(law.steps, _NEAR * runs)  # that one period asks for
+    half = _enclose_series(
+        law.ratio, dropped, _rest_of_staircase(law, cost, dropped), runs=runs, values=values
+    )
     centre = cost.value(Fraction(0)).scaled(law.runs[0].weight)
     return (centre + half.scaled(2)).scaled(1 / law.total)
 
@@ -224,14 +236,40 @@ def _totals(cost: Cost, step: Fraction) -> Callable[[int], Interval]:
     return upto
 
 
+def _digits(number: Fraction) -> int:
+    return max(number.numerator.bit_length(), number.denominator.bit_length())
+
+
+def _check_closed_form(p: int, digits: int, runs: int = 1) -> None:
+    """Reject a closed form that would take minutes, before it is computed."""
+    if p**2 * (p * digits) ** 2 > _MOST_CLOSED_WORK or p**3 * runs > _MOST_RUN_WORK:
+        raise Unsupported(
+            f"p⁴·digits² may be at most {_MOST_CLOSED_WORK} and p³·runs at most {_MOST_RUN_WORK} "
+            "for the expected |x|ᵖ of a staircase",
+            got="more",
+            fix="Choose a smaller exponent, or a shorter ratio.",
+        )
+
+
 def _enclose_series(
-    ratio: Fraction, term: Callable[[int], Interval], rest: Callable[[int], Interval | None]
+    ratio: Fraction,
+    term: Callable[[int], Interval],
+    rest: Callable[[int], Interval | None],
+    *,
+    runs: int = 1,
+    values: int = 1,
 ) -> Interval:
     """Enclose Σ ratioⁿ·term(n) over n ≥ 0, for terms that are not negative.
 
     Term by term, until ``rest(n)``, an enclosure of Σ ratioᵐ·term(n + m) over m ≥ 0 or None where
-    there is none yet, adds a doubt of at most 2⁻⁸⁰ of the sum.
+    there is none yet, adds a doubt of at most 2⁻⁸⁰ of the sum. A term adds up ``runs`` numbers,
+    and asks for so many ``values`` of a cost.
+
+    Terms never fall. Once ratioⁿ is below the last digit kept, all that follows is known only to
+    lie between 0 and its own size or more: if term n times that digit is a larger doubt than twice
+    what the sum allows, no later one is smaller, and none is computed.
     """
+    work = 0
     lower = upper = Fraction(0)
     low, high = 1 << _BITS, 1 << _BITS
     last = rest(_TERMS)
@@ -247,6 +285,15 @@ def _enclose_series(
                 if after.upper - after.lower <= _NARROW * (upper + after.upper):
                     return Interval(lower, upper) + after
         here = term(n)
+        if not low and here.upper > 2 * _NARROW * upper * (1 << _BITS):
+            break
+        work += runs * _digits(here.upper) ** 2 + values * _VALUE_WORK
+        if work > _MOST_SERIES_WORK:
+            raise Unsupported(
+                f"an expected cost is added up with work of at most {_MOST_SERIES_WORK}",
+                got="a staircase with too many runs, periods or digits",
+                fix="Ask for l1 or l2, or use shorter numbers.",
+            )
         lower += here.lower * Fraction(low, 1 << _BITS)
         upper += here.upper * Fraction(high, 1 << _BITS)
         low = low * ratio.numerator // ratio.denominator

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from leastnoise.errors import InvalidParameter
 from leastnoise.ledger.accounts import LONGEST_SUM, Name, Sum, names_charged
 from leastnoise.ledger.rows import (
     ANSWER,
@@ -23,6 +24,7 @@ from leastnoise.ledger.rows import (
     Json,
     Row,
     amount,
+    canonical,
     check_types,
     mechanism_key,
     read_content,
@@ -112,6 +114,27 @@ class Audit:
         charge.check(content["answer"], row.payload, integer)
 
 
+def check_charge(body: Json) -> None:
+    """Check a charge before it is written, so that no caller writes what is damage later.
+
+    Raises:
+        InvalidParameter: If the mechanisms, or what is asked of them, cannot be verified.
+    """
+    try:
+        text = canonical(body)
+        text.encode()
+        _read_charge(text)
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        readable = False
+    else:
+        readable = True
+    if not readable:
+        raise InvalidParameter(
+            "A charge must name its mechanisms and state the query in JSON. Nothing was charged",
+            fix="Use the spending of a mechanism, a plan or a table query.",
+        )
+
+
 _NOTHING: Sum = (Fraction(0), Fraction(0))
 
 
@@ -198,14 +221,17 @@ def _expect_tables(asked: Json, mechanisms: list[str]) -> _Check:
         check_types(results, list, dict)
         if answer != {"tables": len(noise)} or len(results) != len(noise):
             raise ValueError
-        for result, digests in zip(results, noise, strict=True):
+        for result in results:
             _check_keys(result, "keys", "numbers")
             check_types(result["keys"], list, list)
             check_types(result["numbers"], list, list)
             if len(result["keys"]) != len(result["numbers"]):
                 raise ValueError
+            # Not one for each mechanism: a quantile with an interval has three numbers of one, and
+            # the count that decides which groups are shown is not stored.
+            count = max((len(numbers) for numbers in result["numbers"]), default=1)
             for numbers in result["numbers"]:
-                _check_numbers(numbers, len(digests))
+                _check_numbers(numbers, max(count, 1))
 
     return check
 
@@ -215,6 +241,7 @@ _KINDS: dict[str, Callable[[Json, list[str]], _Check]] = {
     "many": _expect_array,
     "pair": _expect_pair,
     "plan": _expect_plan,
+    "selection": _expect_one,
     "tables": _expect_tables,
 }
 

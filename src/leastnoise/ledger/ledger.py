@@ -13,6 +13,7 @@ from leastnoise.core.sampling import SYSTEM
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger.accounts import Account, Accounts, Name
+from leastnoise.ledger.audit import check_charge
 from leastnoise.ledger.chain import Chain, Draft, keyed
 from leastnoise.ledger.declaration import declare
 from leastnoise.ledger.entries import Receipt, Release, Spending, Stored, check_name, releases_of
@@ -218,6 +219,7 @@ class Ledger:
             "mechanisms": list(spending.mechanisms),
             "asked": spending.asked,
         }
+        check_charge(body)
         with self._chain.writing() as page:
             charged = [
                 row for row in page.of(key, CHARGE) if row.content["dataset"] == self.dataset
@@ -286,6 +288,7 @@ class Ledger:
         for name, limit in limits.items():
             _same(limit, had[name])
         if had[dataset, None] is None and whole is None:
+            self._chain.verify([])  # in a damaged ledger the row of its limit may be hidden
             there = "" if first is None else f" (its first is {first!r})"
             raise InvalidParameter(
                 f"This ledger has no dataset {dataset!r}{there}",

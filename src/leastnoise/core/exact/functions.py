@@ -14,7 +14,6 @@ from math import ceil, factorial, floor
 from typing import TYPE_CHECKING
 
 from leastnoise.core.exact.interval import Interval
-from leastnoise.core.exact.series import first_index
 from leastnoise.errors import InvalidParameter, Unsupported
 
 if TYPE_CHECKING:
@@ -359,8 +358,11 @@ def _integer_root(number: int, degree: int) -> int | None:
         return number
     if degree >= number.bit_length():
         return None  # 2**degree is already larger
-    above = 1 << (number.bit_length() // degree + 1)
-    root = first_index(1, above, lambda n: n**degree > number) - 1
+    # Newton's steps fall from above until they reach the whole part of the root.
+    root, lower = 1 << (number.bit_length() // degree + 1), 0
+    while lower < root:
+        root = lower or root
+        lower = ((degree - 1) * root + number // root ** (degree - 1)) // degree
     return root if root**degree == number else None
 
 

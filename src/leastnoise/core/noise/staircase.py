@@ -1,7 +1,7 @@
 """Staircase noise, on the line and on the lattice."""
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,7 +25,7 @@ from leastnoise.core.exact import (
 from leastnoise.core.lattice import Run, lattice_for
 from leastnoise.core.noise.base import LatticeNoise, LineNoise, no_bound, no_ends
 from leastnoise.core.noise.kinds import StaircaseNoise
-from leastnoise.core.profile import StaircaseCurve, check_periods
+from leastnoise.core.profile import StaircaseCurve, check_periods, check_staircase_work
 from leastnoise.core.sampling import StaircaseScheme, staircase_scheme
 from leastnoise.errors import InvalidParameter
 
@@ -126,6 +126,7 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
 
     def total_variation(self, sensitivity: Fraction) -> Fraction:
         """Return P([−Δ/2, Δ/2)) (Theorem 1)."""
+        check_staircase_work(sensitivity / 2, self.period, 1, _digits(self.ratio, self.gamma))
         return self.mass(sensitivity / 2) - self.mass(-sensitivity / 2)
 
     def curve(self, sensitivity: Fraction) -> StaircaseCurve:
@@ -136,6 +137,8 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
         """
         period, move, first = self.period, sensitivity, self.gamma * self.period
         check_periods(move, period)
+        falls_counted = 1 + int(move / period)
+        check_staircase_work(move, period, falls_counted, _digits(self.ratio, self.gamma))
 
         def falls(size: Fraction) -> int:
             return floor(size / period - self.gamma) + 1
@@ -273,7 +276,7 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
     def weight(self, index: int) -> Fraction:
         """Return bⁿ·w_r for |index| = nP + r."""
         periods, place = divmod(abs(index), self.steps)
-        run = next(run for run in reversed(self.runs) if run.first <= place)
+        run = self.runs[bisect_right(self._firsts, place) - 1]
         return run.weight * exact_power(self.ratio, periods)
 
     def mass(self, upto: Fraction) -> Fraction:
@@ -283,12 +286,15 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
 
     def total_variation(self, sensitivity: Fraction) -> Fraction:
         """Return the mass of the points in the middle; shifts are whole steps (Theorem 1)."""
+        check_staircase_work(sensitivity / 2, self.period, 1, self._length)
         return self.central(sensitivity // self.step)
 
     def curve(self, sensitivity: Fraction) -> StaircaseCurve:
         """Return the likelihood ratios at the longest shift by whole steps."""
         period, move = self.steps, sensitivity // self.step
         check_periods(Fraction(move), Fraction(period))
+        places_counted = len(self.runs) * (1 + move // period)
+        check_staircase_work(Fraction(move), Fraction(period), places_counted, self._length)
 
         def ratios(
             breaks: set[int], first: int, end: int, other: Callable[[int], int]
@@ -347,6 +353,15 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
         return [0, *accumulate(run.points * run.weight for run in self.runs)]
 
     @cached_property
+    def _firsts(self) -> list[int]:
+        return [run.first for run in self.runs]
+
+    @property
+    def _length(self) -> int:
+        """The binary digits of the longest of the ratio and the weights."""
+        return max(_digits(self.ratio), self._weights[-1].bit_length())
+
+    @cached_property
     def _side(self) -> Fraction:
         """The weight of all points from 0 on to one side."""
         return self._weights[-1] / (1 - self.ratio)
@@ -369,7 +384,9 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
 
     def _upto(self, points: int) -> int:
         """Return the weight of the first points of a period."""
-        return sum(min(max(points - run.first, 0), run.points) * run.weight for run in self.runs)
+        place = max(bisect_left(self._firsts, points) - 1, 0)
+        run = self.runs[place]
+        return self._weights[place] + (points - run.first) * run.weight
 
     def _exceeded(self, tail: Fraction, *, below: bool = False) -> int:
         """Return the smallest index ≥ 0 with P(X > index·step) ≤ tail, or < tail.
@@ -398,3 +415,8 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
         missing = wanted - self._weights[run]
         points = -(-missing // self.runs[run].weight)
         return max(1, self.runs[run].first + points)
+
+
+def _digits(*numbers: Fraction) -> int:
+    """Return the binary digits of the longest of these numbers."""
+    return max(max(x.numerator.bit_length(), x.denominator.bit_length()) for x in numbers)

@@ -6,7 +6,13 @@ ratios, tails), not by its family: a family builds its curve in :meth:`Noise.cur
 
 from leastnoise.core.profile.curve import Curve, Level, refine
 from leastnoise.core.profile.log_concave import LogConcave, LogConcaveCurve, RoundedLogConcaveCurve
-from leastnoise.core.profile.piecewise import PiecewiseCurve, Shape, StaircaseCurve, check_periods
+from leastnoise.core.profile.piecewise import (
+    PiecewiseCurve,
+    Shape,
+    StaircaseCurve,
+    check_periods,
+    check_staircase_work,
+)
 
 __all__ = [
     "Curve",
@@ -18,5 +24,6 @@ __all__ = [
     "Shape",
     "StaircaseCurve",
     "check_periods",
+    "check_staircase_work",
     "refine",
 ]

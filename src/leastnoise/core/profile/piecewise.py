@@ -18,13 +18,18 @@ from operator import itemgetter
 from leastnoise.core.exact import Interval, format_exact
 from leastnoise.core.lattice import Run
 from leastnoise.core.profile.curve import Curve, Level
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Unsupported
 
 _BITS = 128
 # How many comparisons of pieces one question may take: a few seconds' worth.
 LARGEST_WORK = 1 << 22
 # Over more periods of a staircase the exact powers of its ratio grow too long.
 _MOST_PERIODS = 128
+# Numbers of n binary digits take time like n², and each place where a staircase falls takes one,
+# short ones as much as 4096 digits: a few seconds' worth.
+_MOST_STAIRCASE_WORK, _LEAST_WORK = 1 << 40, 1 << 24
+# Weights of so many binary digits count as one more piece.
+_DIGITS = 1 << 10
 
 
 @dataclass(frozen=True)
@@ -91,13 +96,16 @@ class Shape:
             return [self.longest]
         ends = sorted({x for a, b, _ in self.pieces for x in (a, b)})
         found = {self.longest}
+        length = max(h.bit_length() for _, _, h in self.pieces)
+        compared = len(self.pieces) * (1 + length // _DIGITS)
         for i, x in enumerate(ends):
             found.update(y - x for y in ends[i + 1 :] if y - x <= self.longest)
-            if len(found) * len(self.pieces) > LARGEST_WORK:
+            if len(found) * compared > LARGEST_WORK:
                 raise InvalidParameter(
                     f"a profile may compare at most {LARGEST_WORK} pieces",
-                    got=f"{len(self.pieces)} pieces at {len(found)} moves or more",
-                    fix="Give fewer pieces, or breaks on a common lattice.",
+                    got=f"{len(self.pieces)} pieces of up to {length} binary digits at "
+                    f"{len(found)} moves or more",
+                    fix="Give fewer or shorter pieces, or breaks on a common lattice.",
                 )
         return sorted(found)
 
@@ -206,4 +214,20 @@ def check_periods(move: Fraction, period: Fraction) -> None:
             f"the profile of a staircase is for moves of up to {_MOST_PERIODS} of its periods",
             got=f"a sensitivity of {format_exact(move / period)} of them",
             fix="Give a staircase of a longer period, for instance what calibrate finds.",
+        )
+
+
+def check_staircase_work(move: Fraction, period: Fraction, places: int, digits: int) -> None:
+    """Reject exact powers of a ratio that would take minutes, before they are computed.
+
+    ``places`` is how many are needed for each period, ``digits`` how many binary ones the ratio
+    and the weights have.
+    """
+    periods = 1 + move // period
+    if places * max(_LEAST_WORK, (periods * digits) ** 2) > _MOST_STAIRCASE_WORK:
+        raise Unsupported(
+            f"places·(periods·digits)² of a staircase may be at most {_MOST_STAIRCASE_WORK} for "
+            "its privacy to be computed",
+            got="more",
+            fix="Give a longer period, fewer runs or a shorter ratio.",
         )

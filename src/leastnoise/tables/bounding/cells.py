@@ -51,6 +51,8 @@ _LARGEST = 1 << 52
 _UNITS = 10**18
 # How many digits of a decimal are moved before the point at once: the result has at most 38.
 _AT_ONCE = 9
+# Decimals of so many digits are computed with 38 of them.
+_WIDE = 19
 # Veltkamp's splitting of 53 digits after the 36th.
 _SPLIT = float((1 << 17) + 1)
 
@@ -229,6 +231,8 @@ def _divide_decimals(
     low, high = bounds[0] // unit * unit, _ceil(bounds[1] / unit) * unit
     grid = Cells(low, high, cells, unit=Fraction(0) if all_of_them else unit)
     most = int((high - low) / unit)
+    if engine != "postgres" and (low > _farthest(kind) or high < -_farthest(kind)):
+        return grid, _of_one_cell(column, 0 if low > 0 else grid.count - 1)
     if engine == "postgres":
         steps = _steps_of_numeric(column, low, high, digits)
     elif kind.scale == 0:
@@ -236,6 +240,19 @@ def _divide_decimals(
     else:
         steps = _steps_of_decimal(column, low, high, digits)
     return grid, _cell_of_steps(steps, most, grid)
+
+
+def _farthest(kind: Any) -> Fraction:
+    """Return the largest number of a decimal type."""
+    return Fraction(10**kind.precision - 1, 10**kind.scale)
+
+
+def _of_one_cell(column: Any, cell: int) -> Any:
+    """Return a cell that holds all values of a column."""
+    import ibis
+
+    place = ibis.literal(cell, "int64")
+    return ibis.cases((column.isnull(), place), else_=place)
 
 
 def _steps_of_numeric(column: Any, low: Fraction, high: Fraction, digits: int) -> Any:
@@ -257,18 +274,19 @@ def _steps_of_decimal(column: Any, low: Fraction, high: Fraction, digits: int) -
     """Return how many units above low decimals are, rounded down; no product has over 38 digits."""
     import ibis
 
-    kind = column.type()
-    farthest = Fraction(10**kind.precision - 1, 10**kind.scale)
-    if low > farthest or high < -farthest:
-        steps = 0 if low > farthest else int((high - low) * 10**digits)
-        return ibis.literal(steps, "int64")
+    kind, farthest = column.type(), _farthest(column.type())
 
     def literal(value: Fraction | int, kind: Any, places: int) -> Any:
         return ibis.literal(_write(Fraction(value), places)).cast(kind)
 
+    # Of two factors with at most 18 digits each, DuckDB makes a product with at most 18.
     narrow, wide, part = (
-        f"decimal({before + kind.scale}, {kind.scale})"
-        for before in (WHOLE_DIGITS, WHOLE_DIGITS + 1, 1)
+        f"decimal({digits_in_all}, {kind.scale})"
+        for digits_in_all in (
+            WHOLE_DIGITS + kind.scale,
+            WHOLE_DIGITS + 1 + kind.scale,
+            max(1 + kind.scale, _WIDE),
+        )
     )
     # A bound that the type does not have is not compared with.
     least = literal(max(low, -farthest), kind, kind.scale)

@@ -7,7 +7,8 @@ answer changes would then reveal whether the data did.
 import hashlib
 from dataclasses import dataclass
 from glob import escape, has_magic
-from os.path import dirname, isfile, islink, join, realpath
+from os import getcwd
+from os.path import dirname, isabs, isfile, islink, join, realpath
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,8 @@ def locate(path: str, *, pattern: bool = False) -> str:
     What ``..`` leads to from a symbolic link is the folder above its target, so such a link is
     followed. In a pattern ``..`` stays where it is after the first wildcard.
     """
+    if pattern and not isabs(path):
+        path = join(escape(getcwd()), path)  # the folder's own name has no wildcards
     root, *parts = Path(path).absolute().parts
     found = "/" if root == "//" else root  # two slashes are one, except to Python
     for part in parts:
