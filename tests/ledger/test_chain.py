@@ -436,7 +436,7 @@ def test_an_older_copy_is_told_by_a_head_or_a_log(path: Path, folder: Path) -> N
             ]
             for ask in questions:
                 with pytest.raises(
-                    LedgerDamaged, match="The ledger does not contain the witnessed row that was"
+                    LedgerDamaged, match="The ledger does not contain the witnessed row"
                 ):
                     ask()
     with ln.Ledger(path, witness=first.receipt.head) as ledger:
