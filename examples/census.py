@@ -21,7 +21,7 @@ def main() -> None:
         with ln.Ledger(Path(folder) / "people.ledger", limit=limit) as ledger:
             print(f"Everyone in the table is promised {limit} of everything below together.")
             ask(ln.protect(census(), unit="person_id", max_rows=1, ledger=ledger))
-            print(f"\nLeft in the ledger: {ledger.left}.")
+            print(f"\nLeft in the ledger: {ledger.remaining}.")
 
 
 def ask(people: ProtectedTable) -> None:

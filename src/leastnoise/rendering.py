@@ -17,8 +17,8 @@ _WIDTH = 88
 _SCREEN = 80
 _NARROWEST = 20
 _NO_BREAK = "\u00a0"
-# Bounds such as [0, 300000].
-_RANGE = re.compile(r"\[[^\s\[\]]+, [^\s\[\]]+[\])]")
+# Bounds, such as [0, 300000], and pairs, such as (ε, δ).
+_RANGE = re.compile(r"\[[^\s\[\]]+, [^\s\[\]]+[\])]|\([^\s()]+, [^\s()]+\)")
 
 
 # A label and its text.
@@ -75,7 +75,7 @@ def wrap(text: str, *, first: str = "", further: str = "", width: int = _SCREEN)
     """Return the lines of a paragraph; no line ends within a formula such as ε = 1."""
     whole = _RANGE.sub(lambda found: held(found[0]), text)
     filled = textwrap.wrap(
-        re.sub(r"(?<=[=±≤≈]) | (?=[=±≤≈])", _NO_BREAK, whole),
+        re.sub(r"(?<=[=<>≤≥±≈]) | (?=[=<>≤≥±≈])", _NO_BREAK, whole),
         width,
         initial_indent=first,
         subsequent_indent=further,
@@ -93,6 +93,25 @@ def as_text(
     for cells in tables:
         parts += ["", *aligned(cells, left)]
     return "\n".join([*parts, "", *(line for note in notes for line in wrapped(note))])
+
+
+def report(title: Sequence[str], cells: Cells, facts: Sequence[Fact]) -> str:
+    """Return lines of a title, a table with its first column to the left, and labelled facts."""
+    above = sentences(*title)
+    return "\n".join([*above, "", *aligned(cells, left=[0]), "", *labelled(facts)])
+
+
+def html_report(
+    title: Sequence[str], cells: Cells, facts: Sequence[Fact], meanings: Mapping[str, str]
+) -> str:
+    """Return what :func:`report` returns, as HTML."""
+    caption, *above = title
+    lines = "".join(f"<div>{escape(text)}</div>" for text in above)
+    notes = "".join(
+        f"<tr><th style='text-align:left'>{escape(label)}</th><td>{escape(text)}</td></tr>"
+        for label, text in facts
+    )
+    return f"{html_table(cells, caption, meanings)}{lines}<table>{notes}</table>"
 
 
 def aligned(cells: Cells, left: Sequence[int], measure: Callable[[str], int] = len) -> list[str]:

@@ -153,27 +153,65 @@ def test_calibrate_prints_what_the_library_finds() -> None:
     done = run("calibrate", *QUESTION)
     mechanism = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1)
     assert (done.returncode, done.stderr) == (0, "")
-    table, words = done.stdout.split("\n\n")
-    rows = dict(re.split(r"  +", row, maxsplit=1) for row in table.splitlines())
-    assert rows["noise"] == repr(mechanism.noise) == "Uniform(radius=5, atom=0)"
-    assert rows["expected cost"] == "2.5 (l1)"
-    assert rows["lower bound"] == "2.5"
-    assert rows["verified"] == str(mechanism.certificate)
-    assert rows["source"] == mechanism.certificate.source == "GDGK19, Theorem 3"
-    assert rows["drawn"] == repr(mechanism.discretized.noise)
-    assert rows["drawn cost"].startswith("2.50000")
-    assert " ".join(words.split()) == mechanism.explain()
-    assert max(map(len, words.splitlines())) <= 88
+    noise, table = done.stdout.split("\n\n")
+    assert noise == repr(mechanism.noise) == "Uniform(radius=5, atom=0)"
+    assert max(map(len, table.splitlines())) <= 80
+    lines = re.sub(r"\n +", " ", table).splitlines()
+    rows = dict(re.split(r"  +", row, maxsplit=1) for row in lines)
+    assert rows == {
+        "Expected cost": "2.5 (l1)",
+        "Lower bound": "2.5",
+        "Optimality": str(mechanism.certificate),
+        "Source": mechanism.certificate.source,
+        "Guarantee": "ε = 0, δ = 0.1 at sensitivity 1",
+        "Sampled from": repr(mechanism.discretized.noise),
+        "Sampled cost": rows["Sampled cost"],
+        "Meaning": "leastnoise explain --delta 0.1",
+    }
+    assert rows["Sampled cost"].startswith("2.50000")
+
+
+ASKED = {
+    "calibrate": ["--epsilon", "1/3", "--sensitivity", "1", "--no-solve"],
+    "compare": ["--epsilon", "1/3", "--sensitivity", "1", "--no-solve"],
+    "privacy-for": [
+        *("--error", "2", "--confidence", "0.95", "--sensitivity", "1", "--delta", "1e-6")
+    ],
+}
+
+
+@pytest.mark.parametrize("command", ASKED)
+def test_the_meaning_is_printed_on_request_and_its_command_runs(command: str) -> None:
+    plain = call(command, *ASKED[command]).stdout
+    assert max(map(len, plain.splitlines())) <= 80
+    assert "attacker" not in plain
+    (line,) = re.findall(r"(?m)^Meaning +leastnoise (explain .*)$", plain)
+    meaning = unwrapped(call(*line.split()).stdout)
+    told = call(command, *ASKED[command], "--explain").stdout
+    assert "Meaning" not in told
+    assert meaning in unwrapped(told)
+
+
+def test_explain_is_the_explanation_of_the_library() -> None:
+    asked = ["explain", "--epsilon", "1", "--delta", "1e-6"]
+    assert unwrapped(call(*asked).stdout) == ln.Privacy(1, "1e-6").explain()
+    told = call(*asked, "--people", "8000").stdout
+    assert unwrapped(told) == ln.Privacy(1, "1e-6").explain(people=8000)
+    assert max(map(len, told.splitlines())) <= 80
+    assert unwrapped(call("explain", "--delta", "0.1").stdout) == ln.Privacy(delta="0.1").explain()
 
 
 @pytest.mark.parametrize("value", ["42", "-5", "-1e5", "-0.5", "-1/3", "1/3", "0"])
 def test_release_prints_a_value_within_the_bound(value: str) -> None:
     done = call("release", value, *QUESTION)
     assert done.exit_code == 0
-    assert done.stdout.count("\n") == 2
-    printed = Fraction(done.stdout.split()[1])
+    result, facts = done.stdout.split("\n\n")
+    assert result.startswith("release: ")
+    printed = Fraction(result.split()[1])
     assert abs(printed - Fraction(value)) <= Fraction("5.01")
-    assert "ε = 0, δ = 0.1; not recorded" in done.stdout
+    assert facts == (
+        "Max error  5.001\nGuarantee  ε = 0, δ = 0.1 at sensitivity 1\nBudget     not recorded\n"
+    )
 
 
 def test_a_negative_value_is_no_option_in_a_real_shell_either() -> None:
@@ -220,9 +258,10 @@ def test_compare_is_the_comparison_of_the_library(
     assert data(call(*question, "--json")) == comparison.to_dict()
     done = call(*question)
     assert done.exit_code == 0
-    assert done.stdout.startswith(f"{comparison}\n\n")
-    assert " ".join(done.stdout.removeprefix(str(comparison)).split()) == comparison.explain()
-    assert max(map(len, done.stdout.splitlines())) <= 88
+    assert done.stdout == (
+        f"{comparison}\nMeaning    leastnoise explain --epsilon 0.5 --delta 0.001\n"
+    )
+    assert max(map(len, done.stdout.splitlines())) <= 80
 
 
 def test_compare_draws_pictures_into_a_folder(tmp_path: Path) -> None:
@@ -241,8 +280,8 @@ def test_privacy_for_is_the_promise_of_the_library() -> None:
         "delta": promise.delta,
     }
     told = call("privacy-for", *question).stdout
-    assert f"promise   {promise}\n" in told
-    assert " ".join(told.split("\n\n")[1].split()) == promise.explain()
+    assert told.startswith(f"ε = 0, δ = {float(promise.delta)}\n\n")
+    assert "\nAccuracy     error at most 2 with probability 0.95 or more\n" in told
 
 
 # ------------------------------------------------------------------- help
@@ -261,7 +300,7 @@ def test_help_has_an_example_that_runs(
     ln.Ledger(tmp_path / "people.ledger", limit=ln.Privacy(1, "1e-6")).close()
     shutil.copy(census(), tmp_path / "people.csv")
     monkeypatch.chdir(tmp_path)
-    examples = re.findall(r"(?m)^ +(leastnoise .*)$", told)
+    examples = re.findall(r"(?m)^ +(leastnoise .*)$", told.replace("\\\n", ""))
     assert examples
     for example in examples:
         words = shlex.split(example)
@@ -274,9 +313,10 @@ def test_help_has_an_example_that_runs(
             code, printed, errors = done.returncode, done.stdout, done.stderr
         assert (code, errors) == (0, "")
         assert len(printed) > 60
-    (dotted,) = re.findall(r"\(([\w.]+)\)", told)
+    (dotted,) = re.findall(r"In Python: ([\w.]+)|\((Protected[\w.]+)\)", told)
+    dotted = "".join(dotted)
     path = dotted.removeprefix("leastnoise.").split(".")
-    assert command.replace("-", "_") in path
+    assert command.replace("-", "_") in [part.lower() for part in path]
     import_module("leastnoise.paper")  # a part that is loaded on first use
     home = import_module("leastnoise.tables") if path[0] == "ProtectedTable" else ln
     assert callable(reduce(getattr, path, home))
@@ -292,8 +332,8 @@ REFUSED = [
     (["calibrate", *QUESTION, "--gap", "0"], "gap must be greater than 0, got '0'."),
     (["calibrate", *QUESTION, "--seconds", "x"], "seconds must be a finite number, got 'x'."),
     (["calibrate", "--delta", "0.1", "--sensitivity", "-1"], "sensitivity must be greater than 0,"),
-    (["calibrate", *QUESTION, "--cost", "l3"], "a cost must be l1, l2, lp:P, threshold:T"),
-    (["calibrate", *QUESTION, "--cost", "lp:"], "a cost must be l1, l2, lp:P, threshold:T"),
+    (["calibrate", *QUESTION, "--cost", "l3"], "--cost must be l1, l2, lp:P, threshold:T"),
+    (["calibrate", *QUESTION, "--cost", "lp:"], "--cost must be l1, l2, lp:P, threshold:T"),
     (["calibrate", *QUESTION, "--cost", "lp:0"], "p must be greater than 0, got '0'."),
     (
         ["calibrate", *QUESTION, "--cost", "threshold:-1"],
@@ -312,16 +352,22 @@ REFUSED = [
         "one of ε and δ must be given, and the other is asked for, got neither.",
     ),
     (["calibrate", *QUESTION, "--cost", "points:0"], "the points of a cost must be pairs"),
-    (["calibrate", *QUESTION, "--cost", "a\n\x1b[31m" * 99], "a cost must be l1, l2, lp:P"),
+    (["calibrate", *QUESTION, "--cost", "a\n\x1b[31m" * 99], "--cost must be l1, l2, lp:P"),
     (
         ["release", f"{CANARY}x", *QUESTION],
-        "the value to release must be a finite number, got a text",
+        "VALUE must be a finite number, such as 42 or 3.5, got something",
     ),
-    (["release", "nan", *QUESTION], "the value to release must be a finite number, got a text"),
-    (["release", "True", *QUESTION], "the value to release must be a finite number, got a text"),
+    (
+        ["release", "nan", *QUESTION],
+        "VALUE must be a finite number, such as 42 or 3.5, got something",
+    ),
+    (
+        ["release", "True", *QUESTION],
+        "VALUE must be a finite number, such as 42 or 3.5, got something",
+    ),
     (
         ["release", f"{CANARY}e99999", *QUESTION],
-        "the value to release must be a finite number, got",
+        "VALUE must be a finite number, such as 42 or 3.5, got something",
     ),
     (["release", CANARY, *QUESTION, "--integer"], "the value to release must be a whole number"),
     (
@@ -343,6 +389,38 @@ def test_a_mistake_is_a_readable_error_and_exit_code_2(arguments: list[str], mes
     assert CANARY not in done.stderr
 
 
+HELP = """Usage: leastnoise COMMAND [OPTIONS]
+
+  Publish statistics about people with differential privacy.
+"""
+
+
+def test_help_lists_every_command_once_by_purpose_uncut() -> None:
+    told = call("--help").stdout
+    assert told.startswith(HELP)
+    assert max(map(len, told.splitlines())) <= 80
+    assert "..." not in told
+    listed = re.findall(r"(?m)^  ([a-z][a-z-]+)  +[A-Z]", told)
+    shown = {name for name, command in main.commands.items() if not command.hidden}
+    assert len(listed) == len(shown)
+    assert set(listed) == shown
+    assert unwrapped(told).endswith(
+        "Exit codes: 0 success, 1 engine failure, 2 usage error, 3 budget exceeded, "
+        "4 verification failed"
+    )
+
+
+@pytest.mark.parametrize(
+    "command", ["calibrate", "compare", "explain", "paper", "privacy-for", "release", "verify"]
+)
+def test_help_of_a_command_has_groups_and_fits(command: str) -> None:
+    told = call(command, "--help").stdout
+    assert max(map(len, told.splitlines())) <= 80
+    titles = re.findall(r"(?m)^([A-Z][a-z ]+):$", told)
+    assert titles[-1] in ("Options", "Other options")
+    assert len(titles) == len(set(titles))
+
+
 USAGE = [
     (["release", CANARY, "--delta", "0.1"], "Missing option '--sensitivity'"),
     (["release", *QUESTION], "Missing argument 'VALUE'"),
@@ -351,7 +429,7 @@ USAGE = [
     (["release", CANARY, *QUESTION, "--sensitivity"], "'--sensitivity' requires an argument"),
     (["calibrate", "--dleta", "0.1"], "No such option"),
     (["calibrat"], "No such command 'calibrat'"),
-    ([], "Usage: leastnoise [OPTIONS] COMMAND"),
+    ([], "Usage: leastnoise COMMAND [OPTIONS]"),
 ]
 
 

@@ -34,10 +34,21 @@ def people(**how: Any) -> ProtectedTable:
 
 def never_stored() -> None:
     def full(*_: object) -> None:
-        raise LedgerUnavailable("the disk is full.")
+        raise LedgerUnavailable("The disk is full", fix="Free some space.")
 
     with ln.Ledger("a.ledger", limit=BOTH) as ledger, patch.object(ln.Ledger, "store", full):
         ln.calibrate(ln.Privacy("0.1"), sensitivity=1).release(1, ledger=ledger, key="visits")
+
+
+def misspelled() -> None:
+    ln.Ledger("people.ledger", limit=BOTH).close()
+    Path("peple.csv").touch()
+    ln.Ledger("peple.ledger")
+
+
+def overspent() -> None:
+    with ln.Ledger("a.ledger", limit=BOTH) as ledger:
+        ln.calibrate(ln.Privacy(2), sensitivity=1).release(1, ledger=ledger)
 
 
 def begun_otherwise(**how: Any) -> None:
@@ -115,41 +126,54 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "fresh, ledger": (
         lambda: ln.calibrate(BOTH, sensitivity=1).release(1, key="x"),
-        "a key is kept by a ledger, got one, or fresh=True, without a ledger. Give "
-        "ledger=Ledger(…), or leave both out.",
-        "a key is kept by a ledger, got one, or --fresh, without a ledger. Give --ledger "
-        "FILE, or leave both out.",
+        "key= and fresh= need a ledger. Add ledger=Ledger(…), or remove both.",
+        "--key and --fresh need a ledger. Add --ledger FILE, or remove both.",
     ),
     "limit": (
         lambda: ln.Ledger("none.ledger"),
-        "a ledger must exist, or be begun with a limit, got 'none.ledger', which is not "
-        "there. Give limit=Privacy(epsilon=…, delta=…) to begin one.",
-        "a ledger must exist, or be begun with a limit, got 'none.ledger', which is not "
-        "there. Use leastnoise ledger FILE new --epsilon … --delta … to begin one.",
+        "No ledger at 'none.ledger'. Only the budget owner creates ledgers: "
+        "Ledger(…, limit=Privacy(1, '1e-6')).",
+        "No ledger at 'none.ledger'. Only the budget owner creates ledgers: "
+        "leastnoise ledger create FILE",
+    ),
+    "limit near": (
+        misspelled,
+        "No ledger at 'peple.ledger'. Did you mean 'people.ledger'? Only the budget owner creates "
+        "ledgers: Ledger(…, limit=Privacy(1, '1e-6')).",
+        "No ledger at 'peple.ledger'. Did you mean 'people.ledger'? Only the budget owner creates "
+        "ledgers: leastnoise ledger create FILE",
+    ),
+    "budget": (
+        overspent,
+        "Not enough budget in dataset 'data': this release needs ε = 2, δ = 0; ε = 1, δ = 1e-6 "
+        "remain of ε = 1, δ = 1e-6. Nothing was charged or released. Use a smaller ε, or raise "
+        "the limit.",
+        "Not enough budget in dataset 'data'. Nothing was charged or released. "
+        "needed ε = 2, δ = 0 remaining ε = 1, δ = 1e-6 of ε = 1, δ = 1e-6 "
+        "Use a smaller --epsilon, or ask the owner of the ledger to raise the limit.",
     ),
     "limit of a dataset": (
         lambda: begun_otherwise(dataset="other"),
-        "a data set in a ledger must have a limit, got 'other', which has none (the ledger "
-        "was begun with 'data'). Look at its name; only for other people than those of the "
-        "data sets there are, begin it with limit=Privacy(epsilon=…, delta=…).",
-        "a data set in a ledger must have a limit, got 'other', which has none (the ledger "
-        "was begun with 'data'). Look at its name; only for other people than those of the "
-        "data sets there are, begin it with leastnoise ledger FILE new --dataset … --epsilon "
-        "… --delta ….",
+        "This ledger has no dataset 'other' (its first is 'data'). Check the name. To add a "
+        "dataset about different people, pass limit=…; for the same people it would be a second "
+        "budget.",
+        "This ledger has no dataset 'other' (its first is 'data'). Check the name. To add a "
+        "dataset about different people, use leastnoise ledger create FILE --dataset …; for the "
+        "same people it would be a second budget.",
     ),
     "key": (
         never_stored,
-        "the disk is full. What was charged stays charged: ask again with key='visits', and "
-        "it is not charged twice.",
-        "the disk is full. What was charged stays charged: ask again with --key 'visits', and"
-        " it is not charged twice.",
+        "The disk is full. The charge stands. Free some space. Repeat the query at no further "
+        "cost with key='visits'.",
+        "The disk is full. The charge stands. Free some space. Repeat the query at no further "
+        "cost with --key 'visits'.",
     ),
-    "allow": (
+    "set_limit": (
         lambda: begun_otherwise(limit=ln.Privacy(2)),
-        "a ledger's limit stays as it is, got ε = 2, δ = 0 where it is ε = 1, δ = "
-        "1e-6. Leave it out, or set another with allow().",
-        "a ledger's limit stays as it is, got ε = 2, δ = 0 where it is ε = 1, δ = "
-        "1e-6. Leave it out, or set another with leastnoise ledger FILE allow.",
+        "The limit of this ledger is ε = 1, δ = 1e-6, got ε = 2, δ = 0. To change it, use "
+        "set_limit().",
+        "The limit of this ledger is ε = 1, δ = 1e-6, got ε = 2, δ = 0. To change it, use "
+        "leastnoise ledger set-limit FILE.",
     ),
     "overwrite": (
         over_a_file,
@@ -246,7 +270,9 @@ def test_each_surface_reads_its_own_words(
     with pytest.raises(LeastnoiseError, match=re.escape(python)) as caught:
         raises()
     assert str(caught.value) == python
-    assert " ".join(f"{caught.value.headline} {caught.value.advice}".split()) == command
+    details = [word for fact in caught.value.details for word in fact]
+    shown = [caught.value.headline, *details, caught.value.advice]
+    assert " ".join(" ".join(shown).split()) == command
     assert " ".join(error_text(caught.value).split()) == command
 
 

@@ -53,7 +53,7 @@ def exact(promise: dict[str, Any]) -> tuple[Fraction | int, ...]:
 @pytest.fixture
 def file(tmp_path: Path) -> str:
     path = str(tmp_path / "people.ledger")
-    assert call("ledger", path, "new", *LIMIT).exit_code == 0
+    assert call("ledger", "create", path, *LIMIT).exit_code == 0
     return path
 
 
@@ -72,7 +72,7 @@ def damage(file: str) -> None:
 def test_show_is_what_the_library_says(file: str) -> None:
     for key in "abc":
         released(file, "--key", key, *(["--analyst", "ann"] if key == "a" else []))
-    found = data(call("ledger", file, "--json"))
+    found = data(call("ledger", "show", file, "--json"))
     whole, ann = found["accounts"]
     assert (whole["dataset"], whole["analyst"], ann["analyst"]) == ("data", None, "ann")
     assert exact(whole["limit"]) == (1, Fraction(1, 10**6))
@@ -89,38 +89,85 @@ def test_show_is_what_the_library_says(file: str) -> None:
 def test_show_prints_aligned_tables_and_the_promise_in_words(file: str) -> None:
     for key in "abc":
         released(file, "--key", key)
-    printed = call("ledger", file).stdout
-    accounts, releases, head, words = printed.strip().split("\n\n")
+    printed = call("ledger", "show", file).stdout
+    accounts, releases, facts = printed.strip().split("\n\n")
     names, *rows = accounts.splitlines()
-    starts = [match.start() for match in re.finditer(r"(?<!\S)\S+( \S+)?", names)]
+    starts = [match.start() for match in re.finditer(r"(?<!\S)\S+( \(ε, δ\))?", names)]
     cells = [
         [row[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
         for row in rows
     ]
-    assert cells == [["data", "(all)", "1", "0.000001", "0.6", "0", "0.4", "0.000001"]]
-    assert releases.splitlines()[0] == "3 releases:"
+    assert cells == [["data", "(all)", "1, 1e-6", "0.6, 0", "0.4, 1e-6"]]
+    assert releases.splitlines()[0] == "3 releases"
+    assert releases.splitlines()[1].split("  ")[-1] == "key"
     assert [line.split()[-1] for line in releases.splitlines()[2:]] == list("abc")
     with ln.Ledger(file) as ledger:
-        assert head == f"head  {ledger.head}"
-    assert " ".join(words.split()) == (
-        "All that is released from 'data' keeps one promise together: ε = 1, δ = 1e-6 "
-        "(show --explain says what that means). No charge declares a privacy unit: the total is a "
-        "guarantee for a unit that changes each true answer by at most the sensitivity that was "
-        "given for it."
+        head = str(ledger.head)
+    assert unwrapped(facts) == (
+        "Guarantee ε = 1, δ = 1e-6 for all releases from 'data' together "
+        "Unit No charge declares a privacy unit: the total is a guarantee for a unit that changes "
+        "each true answer by at most the sensitivity that was given for it. "
+        f"Head {head} Meaning leastnoise explain --epsilon 1 --delta 1e-6"
     )
     assert max(map(len, printed.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("action", [["show", "--explain"], ["new", *LIMIT]])
-def test_the_promise_is_explained_where_it_is_made_or_asked_for(
-    file: str, action: list[str]
-) -> None:
-    explained = ln.Privacy(1, "1e-6").explain().split(". ")[0]
-    words = " ".join(call("ledger", file, *action).stdout.split())
-    assert explained in words
+@pytest.mark.parametrize("action", [["show"], ["create", *LIMIT]])
+def test_the_guarantee_is_explained_on_request(file: str, action: list[str]) -> None:
+    meaning = ln.Privacy(1, "1e-6").explain().split(". ")[0]
+    plain = unwrapped(call("ledger", action[0], file, *action[1:]).stdout)
+    assert meaning not in plain
+    assert plain.endswith("Meaning leastnoise explain --epsilon 1 --delta 1e-6")
+    words = unwrapped(call("ledger", action[0], file, *action[1:], "--explain").stdout)
+    assert meaning in words
+    assert words.endswith('"One person" stands for one privacy unit.')
     assert "add up" not in words
-    assert explained not in " ".join(call("ledger", file).stdout.split())
-    assert explained in data(call("ledger", file, "--json"))["means"]
+    assert "Meaning" not in words
+    assert meaning in data(call("ledger", "show", file, "--json"))["means"]
+
+
+def test_a_column_that_says_the_same_of_every_release_is_omitted(file: str) -> None:
+    released(file, "--key", "a")
+    assert "\nrow  time (UTC)        ε, δ    key\n" in call("ledger", "show", file).stdout
+    with ln.Ledger(file, analyst="ann") as ledger:
+        spending = ln.calibrate(ln.Privacy("0.1"), sensitivity=1).spending()
+        ledger.charge(spending, "b")
+    printed = call("ledger", "show", file).stdout
+    titles = "\nrow  time (UTC)        analyst  ε, δ    answered  key\n"
+    assert titles in printed
+    assert [line.split()[-4:] for line in printed.split(titles)[1].splitlines()[:2]] == [
+        ["0.2,", "0", "yes", "a"],
+        ["0.1,", "0", "no", "b"],
+    ]
+
+
+@pytest.mark.parametrize("length", [30, 44, 45, 76, 999])
+def test_no_key_makes_a_line_too_long(file: str, length: int) -> None:
+    key = ("k" * length)[:-1] + "z"
+    released(file, "--key", key)
+    printed = call("ledger", "show", file).stdout
+    assert max(map(len, printed.splitlines())) <= 80
+    assert (key in printed) == (length <= 75)
+    assert "kkkk…\n" in printed or length <= 75
+    assert key in call("ledger", "releases", file).stdout
+
+
+def test_releases_lists_all_of_them_or_those_of_a_dataset(file: str) -> None:
+    assert call("ledger", "releases", file).stdout == "No releases\n"
+    assert call("ledger", "create", file, "--dataset", "visits", *LIMIT).exit_code == 0
+    mechanism = ln.calibrate(ln.Privacy("1/100"), sensitivity=1)
+    with ln.Ledger(file) as ledger, ln.Ledger(file, dataset="visits") as other:
+        for place in range(12):
+            mechanism.release(1, ledger=ledger, key=f"question {place}")
+        mechanism.release(1, ledger=other, key="visitors")
+    printed = call("ledger", "releases", file).stdout
+    assert printed.startswith("13 releases\nrow  time (UTC)        dataset  ε, δ ")
+    assert re.findall(r"question (\d+)", printed) == [str(place) for place in range(12)]
+    of_one = call("ledger", "releases", file, "--dataset", "visits").stdout
+    assert of_one.startswith("1 release\n")
+    assert "question" not in of_one
+    found = data(call("ledger", "releases", file, "--json"))
+    assert [one["key"] for one in found][-2:] == ["question 11", "visitors"]
 
 
 def test_only_the_last_ten_releases_are_listed(file: str) -> None:
@@ -128,8 +175,8 @@ def test_only_the_last_ten_releases_are_listed(file: str) -> None:
         mechanism = ln.calibrate(ln.Privacy("1/100"), sensitivity=1)
         for place in range(12):
             mechanism.release(1, ledger=ledger, key=f"question {place}")
-    printed = call("ledger", file).stdout
-    assert "\n12 releases; the last 10:\n" in printed
+    printed = call("ledger", "show", file).stdout
+    assert "\n12 releases, the last 10\n" in printed
     assert re.findall(r"question (\d+)", printed) == [str(place) for place in range(2, 12)]
 
 
@@ -138,9 +185,9 @@ def test_long_sums_are_rounded_to_the_side_of_caution(file: str) -> None:
     with ln.Ledger(file) as ledger:
         for part in ("1/1234567", "1/7654321"):
             ln.calibrate(ln.Privacy(part), sensitivity=1).release(1, ledger=ledger)
-        spent, left = ledger.spent.epsilon, ledger.left.epsilon
-    row = call("ledger", file).stdout.splitlines()[1]
-    shown = [Fraction(text[1:]) for text in row.split() if text.startswith("≈")]
+        spent, left = ledger.spent.epsilon, ledger.remaining.epsilon
+    row = call("ledger", "show", file).stdout.splitlines()[1]
+    shown = [Fraction(text[1:-1]) for text in row.split() if text.startswith("≈")]
     assert len(shown) == 2
     assert spent < shown[0] < spent * (1 + Fraction(1, 10**7))
     assert left * (1 - Fraction(1, 10**7)) < shown[1] < left
@@ -153,11 +200,11 @@ def test_what_somebody_put_into_the_file_cannot_steer_the_terminal(
     monkeypatch.setattr("leastnoise.ledger.rows.is_readable", lambda _: True)
     with ln.Ledger(file, limit=ln.Privacy(1), dataset="a\x1b[2J") as ledger:
         ln.calibrate(ln.Privacy("0.1"), sensitivity=1).release(1, ledger=ledger, fresh=True)
-        printed = call("ledger", file).stdout
+        printed = call("ledger", "show", file).stdout
     assert "a�[2J" in printed
     assert "\x1b" not in printed
     monkeypatch.undo()
-    refused = call("ledger", file)
+    refused = call("ledger", "show", file)
     assert refused.exit_code == 4
     assert "\x1b" not in refused.output
 
@@ -165,52 +212,103 @@ def test_what_somebody_put_into_the_file_cannot_steer_the_terminal(
 # ------------------------------------------------------------------- new and allow
 
 
-def test_new_may_be_said_again_and_says_what_is(file: str) -> None:
-    again = call("ledger", file, "new", *LIMIT)
+def test_create_may_be_repeated_and_says_what_exists(file: str) -> None:
+    again = call("ledger", "create", file, *LIMIT)
     assert again.exit_code == 0
-    said, rest = again.stdout.split("\n\n", 1)
-    assert said == "It was there already, with this limit."
-    assert rest == call("ledger", file, "show", "--explain").stdout
-    first = call("ledger", file, "new", "--dataset", "visits", *LIMIT)
-    assert "already" not in first.stdout
-    other = call("ledger", file, "new", "--epsilon", "2")
+    said = "Dataset 'data' of people.ledger already exists with this limit.\n"
+    assert again.stdout.startswith(said)
+    first = call("ledger", "create", file, "--dataset", "visits", *LIMIT)
+    assert first.stdout.startswith("Created: dataset 'visits' of people.ledger.\n")
+    other = call("ledger", "create", file, "--epsilon", "2")
     assert other.exit_code == 2
-    assert "leastnoise ledger FILE allow" in other.stderr
-    unsaid = call("ledger", file, "new", "--dataset", "other")
+    assert "leastnoise ledger set-limit FILE" in other.stderr
+    unsaid = call("ledger", "create", file, "--dataset", "other")
     assert (unsaid.exit_code, unsaid.stdout) == (2, "")
-    assert "a limit must say ε, δ or both, got neither." in unsaid.stderr
+    assert "A limit needs --epsilon, --delta or both." in unsaid.stderr
+
+
+OLD_ORDER = {
+    "": ([], "show", []),
+    "show": (["show"], "show", ["--json"]),
+    "new": (["new"], "create", LIMIT),
+    "allow": (["allow"], "set-limit", LIMIT),
+    "verify": (["verify"], "verify", []),
+    "export": (["export"], "export", []),
+}
+
+
+@pytest.mark.parametrize("old", OLD_ORDER)
+def test_the_old_order_works_and_warns(file: str, old: str) -> None:
+    """Up to 0.5.0 the file came first; options may stand anywhere."""
+    action, new, given = OLD_ORDER[old]
+    runs = [
+        call("ledger", file, *action, *given),
+        call("ledger", *given, file, *action),
+        call("ledger", "--dataset", "data", file, *given, *action),
+    ]
+    expected = call("ledger", new, file, *given)
+    assert (expected.exit_code, expected.stderr) == (0, "")
+    command = f"leastnoise ledger FILE {old}".rstrip()
+    for done in runs:
+        assert done.exit_code == 0
+        assert done.stdout.splitlines()[0][:40] == expected.stdout.splitlines()[0][:40]
+        assert done.stderr == (
+            f"Warning: `{command}` is deprecated; use `leastnoise ledger {new} FILE`. "
+            "It will be removed in 0.7.\n"
+        )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["craete", "FILE"], "No such command 'craete'. Did you mean 'create'?"),
+        (["shwo"], "No such command 'shwo'. Did you mean 'show'?"),
+        (["FILE", "nwe"], "No such command "),
+        (["show", "FILE", "--epsilon", "1"], "No such option '--epsilon'"),
+        (["create", "FILE", *LIMIT, "--analyst", "a"], "No such option '--analyst'"),
+        (["export", "FILE", "--json"], "No such option '--json'"),
+        (["verify", "FILE", "--out", "a"], "No such option '--out'"),
+        (["plot", "FILE"], "Missing option '--out'"),
+        (["show"], "Missing argument 'FILE'"),
+        (["show", "FILE", "FILE"], "Got unexpected extra argument"),
+    ],
+)
+def test_wrong_usage_is_told(file: str, words: list[str], message: str) -> None:
+    done = call("ledger", *(file if word == "FILE" else word for word in words))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert message in unwrapped(done.stderr)
 
 
 def test_a_data_set_need_not_be_named_where_the_first_is_meant(tmp_path: Path) -> None:
     path = str(tmp_path / "a.ledger")
     for name in ("visits", "data"):
-        assert call("ledger", path, "new", "--dataset", name, *LIMIT).exit_code == 0
+        assert call("ledger", "create", path, "--dataset", name, *LIMIT).exit_code == 0
     released(path)
     released(path, "--dataset", "data")
     released(path, "--dataset", "data")
-    accounts = data(call("ledger", path, "--json", "--dataset", "data"))["accounts"]
+    accounts = data(call("ledger", "show", path, "--json", "--dataset", "data"))["accounts"]
     assert [account["dataset"] for account in accounts] == ["visits", "data"]  # as they were begun
     spent = {account["dataset"]: exact(account["spent"])[0] for account in accounts}
     assert spent == {"visits": Fraction(1, 5), "data": Fraction(2, 5)}
-    missing = call("ledger", path, "--dataset", "people")
+    missing = call("ledger", "show", path, "--dataset", "people")
     assert missing.exit_code == 2
-    assert "got 'people', which has none (the ledger was begun with 'visits')" in unwrapped(
+    assert "This ledger has no dataset 'people' (its first is 'visits')." in unwrapped(
         missing.stderr
     )
-    assert "begin it with leastnoise ledger FILE new --dataset … --eps" in missing.stderr
+    assert "use leastnoise ledger create FILE --dataset …" in unwrapped(missing.stderr)
 
 
 def test_allow_sets_the_limits_of_a_data_set_and_of_an_analyst(file: str) -> None:
-    assert call("ledger", file, "allow", "--epsilon", "1/3", "--analyst", "ann").exit_code == 0
+    assert call("ledger", "set-limit", file, "--epsilon", "1/3", "--analyst", "ann").exit_code == 0
     assert released(file, "--analyst", "ann")["recorded"]
     refused = call("release", CANARY, *FIFTH, "--ledger", file, "--analyst", "ann")
     assert (refused.exit_code, refused.stdout) == (3, "")
-    assert "for analyst 'ann' is ε = 1/3, δ = 1e-6" in unwrapped(refused.stderr)
+    assert "Not enough budget for analyst 'ann' in dataset 'data'." in unwrapped(refused.stderr)
     assert CANARY not in refused.stderr
-    lowered = call("ledger", file, "allow", "--epsilon", "0.1")
-    assert "More was spent than the limit is now." in lowered.stdout
-    # What was spent, not what is allowed now; δ stayed as it was.
-    assert "keeps one promise together: ε = 0.2, δ = 1e-6" in " ".join(lowered.stdout.split())
+    lowered = call("ledger", "set-limit", file, "--epsilon", "0.1")
+    assert "Warning    More was spent than the limit is now.\n" in lowered.stdout
+    # What was spent, not the limit now; δ stayed as it was.
+    assert "Guarantee  ε = 0.2, δ = 1e-6 for all releases from 'data'" in lowered.stdout
 
 
 def test_allow_keeps_what_is_not_given(file: str) -> None:
@@ -223,7 +321,7 @@ def test_allow_keeps_what_is_not_given(file: str) -> None:
         (["--epsilon", "0", "--delta", "0"], ("0", "0")),
     ]
     for options, (epsilon, delta) in steps:
-        found = data(call("ledger", file, "allow", *options, "--json"))["accounts"]
+        found = data(call("ledger", "set-limit", file, *options, "--json"))["accounts"]
         mine = found["--analyst" in options]  # the data set's is first
         assert exact(mine["limit"]) == (Fraction(epsilon), Fraction(delta))
 
@@ -234,7 +332,7 @@ def test_allow_keeps_what_is_not_given(file: str) -> None:
 def test_verify_tells_the_head_and_takes_it(file: str) -> None:
     head = released(file, "--key", "a")["recorded"]["head"]
     released(file, "--key", "b")
-    found = data(call("ledger", file, "verify", "--head", head, "--json"))
+    found = data(call("ledger", "verify", file, "--head", head, "--json"))
     with ln.Ledger(file) as ledger:
         assert found == {
             "whole": True,
@@ -244,11 +342,11 @@ def test_verify_tells_the_head_and_takes_it(file: str) -> None:
             "mixed_neighbours": [],
         }
     assert (
-        "It holds the head that was witnessed."
-        in call("ledger", file, "verify", "--head", head).stdout
+        "Witness  the ledger contains the witnessed head\n"
+        in call("ledger", "verify", file, "--head", head).stdout
     )
-    assert "Whether it is the newest, it cannot tell" in call("ledger", file, "verify").stdout
-    wrong = call("ledger", file, "verify", "--head", "1-00")
+    assert "An older copy of a ledger verifies, too." in call("ledger", "verify", file).stdout
+    wrong = call("ledger", "verify", file, "--head", "1-00")
     assert wrong.exit_code == 2
 
 
@@ -261,8 +359,8 @@ def test_an_older_copy_is_noticed_by_a_head(file: str, way: str) -> None:
     older = file + ".older"
     shutil.copy(file, older)
     head = released(file, "--key", "b")["recorded"]["head"]
-    assert call("ledger", older, "verify").exit_code == 0  # nothing in it can tell
-    done = call("ledger", older, "verify", way, head)
+    assert call("ledger", "verify", older).exit_code == 0  # nothing in it can tell
+    done = call("ledger", "verify", older, way, head)
     assert (done.exit_code, done.stdout) == (4, "")
     assert "an older copy, or another ledger" in unwrapped(done.stderr)
     refused = call("release", CANARY, *FIFTH, "--ledger", older, "--witness", head)
@@ -270,18 +368,18 @@ def test_an_older_copy_is_noticed_by_a_head(file: str, way: str) -> None:
     assert CANARY not in refused.stderr
 
 
-@pytest.mark.parametrize("action", ["show", "verify", "export", "plot", "allow"])
+@pytest.mark.parametrize("action", ["show", "releases", "verify", "export", "plot", "set-limit"])
 def test_of_a_damaged_ledger_nothing_is_told_and_nothing_released(file: str, action: str) -> None:
     for key in "ab":
         released(file, "--key", key)
     damage(file)
-    more = {"plot": ["--out", f"{file}.svg"], "allow": LIMIT}.get(action, [])
+    more = {"plot": ["--out", f"{file}.svg"], "set-limit": LIMIT}.get(action, [])
     for done in (
-        call("ledger", file, action, *more),
+        call("ledger", action, file, *more),
         call("release", CANARY, *FIFTH, "--ledger", file),
     ):
         assert (done.exit_code, done.stdout) == (4, "")
-        assert re.search(r"^Error: the rows of a ledger must form one chain", done.stderr)
+        assert re.search(r"^Error: The ledger is damaged: row", done.stderr)
         assert_readable(done.stderr)
         assert CANARY not in done.stderr
 
@@ -318,42 +416,72 @@ def test_a_witness_log_is_kept_by_releases(file: str, tmp_path: Path) -> None:
 
 
 MISUSED = [
-    (["ledger", "FILE", "--epsilon", "1"], 2, "--epsilon is for new, allow, got it with show."),
-    (["ledger", "FILE", "--analyst", "ann"], 2, "--analyst is for allow, got it with show."),
-    (["ledger", "FILE", "new", *LIMIT, "--analyst", "a"], 2, "--analyst is for allow, got it with"),
-    (["ledger", "FILE", "export", "--json"], 2, "--json is for show, new, allow, verify, got it"),
+    (["ledger", "plot", "FILE", "--out", "a.gif"], 2, "a picture must end in .png, .svg"),
     (
-        ["ledger", "FILE", "verify", "--out", "a"],
+        ["ledger", "export", "FILE", "--out", "no/where"],
         2,
-        "--out is for export, plot, got it with verify",
+        "The declaration was not written: No such",
     ),
-    (["ledger", "FILE", "plot"], 2, "a picture must be written to a file, got none."),
-    (["ledger", "FILE", "plot", "--out", "a.gif"], 2, "a picture must end in .png, .svg"),
-    (["ledger", "FILE", "export", "--out", "no/where"], 2, "written where files can be; No such"),
-    (["ledger", "FILE", "export", "--unit", ""], 2, "a unit of privacy must be a text of 1 to"),
-    (["ledger", "FILE", "allow"], 2, "a limit must say ε, δ or both, got neither."),
-    (["ledger", "FILE", "allow", "--epsilon", "x"], 2, "ε must be a finite number, got 'x'."),
-    (["ledger", "FILE", "--witness", ""], 2, "a witness must be a head such as"),
-    (["ledger", "nowhere.ledger"], 2, "which is not there. Use leastnoise ledger FILE new"),
-    (["ledger", __file__], 2, "must be a file that leastnoise made, got"),
-    (["ledger", "mysql://x"], 2, "got an address that begins with mysql://."),
-    (["ledger", "FILE", "new", "--epsilon", "0"], 2, "got ε = 0 and δ = 0. Give for"),
-    (["ledger", "FILE", "new", *LIMIT, "--epsilon", "2"], 2, "once, got --epsilon 2 times."),
-    (["ledger", "FILE", "--dataset", "a", "--dataset", "a"], 2, "got --dataset 2 times."),
-    (["release", CANARY, *FIFTH, "--ledger", "FILE", "--epsilon", "1"], 2, "--epsilon 2 times."),
-    (["ledger", "FILE", "verify", "--witness", "nowhere"], 2, "a witness must exist and hold"),
-    (["ledger", "FILE", "show", "--witness", "nowhere"], 2, "got 'nowhere', which holds none."),
+    (["ledger", "export", "FILE", "--unit", ""], 2, "A privacy unit must be a string of 1 to"),
+    (["ledger", "set-limit", "FILE"], 2, "A limit needs --epsilon, --delta or both."),
+    (["ledger", "set-limit", "FILE", "--epsilon", "x"], 2, "ε must be a finite number, got 'x'."),
+    (["ledger", "show", "FILE", "--witness", ""], 2, "A witness must be a head such as"),
+    (
+        ["ledger", "show", "nowhere.ledger"],
+        2,
+        "Only the budget owner creates ledgers: leastnoise ledger create FILE",
+    ),
+    (["ledger", "show", __file__], 2, "must be a file that leastnoise created, got"),
+    (["ledger", "show", "mysql://x"], 2, "got an address that starts with mysql://."),
+    (["ledger", "create", "FILE", "--epsilon", "0"], 2, "must be positive, got ε = 0, δ = 0."),
+    (
+        ["ledger", "create", "FILE", *LIMIT, "--epsilon", "2"],
+        2,
+        "--epsilon must be given once, got it 2 times.",
+    ),
+    (
+        ["ledger", "show", "FILE", "--dataset", "a", "--dataset", "a"],
+        2,
+        "--dataset must be given once, got it 2 times.",
+    ),
+    (
+        ["release", CANARY, *FIFTH, "--ledger", "FILE", "--epsilon", "1"],
+        2,
+        "--epsilon must be given once",
+    ),
+    (
+        ["ledger", "verify", "FILE", "--witness", "nowhere"],
+        2,
+        "A witness must be a head, or a file that",
+    ),
+    (["ledger", "show", "FILE", "--witness", "nowhere"], 2, "got 'nowhere', which holds none."),
     (
         ["release", CANARY, *FIFTH, "--key", "a"],
         2,
-        "got one, or --fresh, without a ledger. Give --",
+        "--key and --fresh need a ledger. Add --ledger",
     ),
-    (["release", CANARY, *FIFTH, "--fresh"], 2, "without a ledger. Give --ledger FILE, or leave"),
-    (["release", CANARY, *FIFTH, "--dataset", "a"], 2, "--dataset is for a ledger, got it without"),
-    (["release", CANARY, *FIFTH, "--analyst", "a"], 2, "--analyst is for a ledger, got it without"),
-    (["release", CANARY, *FIFTH, "--ledger", "nowhere"], 2, "which is not there. Use leastnoise"),
-    (["release", CANARY, *FIFTH, "--ledger", "FILE", "--key", "\n"], 2, "a key must be a text of"),
-    (["release", CANARY, *FIFTH[2:], "--epsilon", "2", "--ledger", "FILE"], 3, "the limit of data"),
+    (
+        ["release", CANARY, *FIFTH, "--fresh"],
+        2,
+        "need a ledger. Add --ledger FILE, or remove both.",
+    ),
+    (["release", CANARY, *FIFTH, "--dataset", "a"], 2, "--dataset needs a ledger."),
+    (["release", CANARY, *FIFTH, "--analyst", "a"], 2, "--analyst needs a ledger."),
+    (
+        ["release", CANARY, *FIFTH, "--ledger", "nowhere"],
+        2,
+        "Only the budget owner creates ledgers: leastnoise",
+    ),
+    (
+        ["release", CANARY, *FIFTH, "--ledger", "FILE", "--key", "\n"],
+        2,
+        "A key must be a string of",
+    ),
+    (
+        ["release", CANARY, *FIFTH[2:], "--epsilon", "2", "--ledger", "FILE"],
+        3,
+        "Not enough budget in dataset 'data'. Nothing was charged",
+    ),
 ]
 
 
@@ -361,13 +489,13 @@ MISUSED = [
 def test_a_mistake_is_a_readable_error_and_changes_nothing(
     file: str, arguments: list[str], code: int, message: str
 ) -> None:
-    before = call("ledger", file, "verify").stdout
+    before = call("ledger", "verify", file).stdout
     done = call(*(file if word == "FILE" else word for word in arguments))
     assert (done.exit_code, done.stdout) == (code, "")
     assert message in unwrapped(done.stderr)
     assert_readable(done.stderr)
     assert CANARY not in done.stderr
-    assert call("ledger", file, "verify").stdout == before
+    assert call("ledger", "verify", file).stdout == before
 
 
 def test_a_key_is_for_one_promise(file: str) -> None:
@@ -375,7 +503,7 @@ def test_a_key_is_for_one_promise(file: str) -> None:
     other = ["--epsilon", "0.3", "--sensitivity", "1"]
     done = call("release", CANARY, *other, "--ledger", file, "--key", "a")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "got 'a', which was used for another promise" in unwrapped(done.stderr)
+    assert "The key 'a' was used for another guarantee" in unwrapped(done.stderr)
 
 
 # ------------------------------------------------------------------- export and plot
@@ -383,10 +511,10 @@ def test_a_key_is_for_one_promise(file: str) -> None:
 
 def test_export_is_the_declaration_of_the_library(file: str, tmp_path: Path) -> None:
     released(file, "--key", "a")
-    found = data(call("ledger", file, "export", "--unit", "person"))
+    found = data(call("ledger", "export", file, "--unit", "person"))
     out = tmp_path / "declaration.json"
-    done = call("ledger", file, "export", "--unit", "person", "--out", str(out))
-    assert done.stdout.startswith(f"{out}: the declaration of 'data'; to be filled in by you:\n")
+    done = call("ledger", "export", file, "--unit", "person", "--out", str(out))
+    assert done.stdout.startswith(f"Wrote the declaration of 'data' to {out}\n\nTo fill in  ")
     assert "intended_use" in done.stdout
     assert "privacy_unit" not in done.stdout
     with ln.Ledger(file) as ledger:
@@ -397,20 +525,43 @@ def test_export_is_the_declaration_of_the_library(file: str, tmp_path: Path) -> 
 def test_plot_writes_a_picture(file: str, tmp_path: Path, ending: str) -> None:
     released(file, "--key", "a")
     out = tmp_path / f"budget.{ending}"
-    assert call("ledger", file, "plot", "--out", str(out)).stdout.startswith(f"{out}: ")
+    drawn = call("ledger", "plot", file, "--out", str(out)).stdout
+    assert drawn == f"Drew the spending of every dataset to {out}\n"
     assert out.stat().st_size > 1000
 
 
 # ------------------------------------------------------------------- help and documents
 
 
-def test_help_names_what_is_called_for_each_action() -> None:
+COMMANDS = ("create", "show", "set-limit", "releases", "verify", "export", "plot")
+
+
+def test_help_lists_the_commands() -> None:
     told = call("ledger", "--help").stdout
-    named = re.findall(r"(?m)^ +(\w+) .*? {2,}((?:Ledger|plots)\S*)$", told)
-    assert [action for action, _ in named] == ["show", "new", "allow", "verify", "export", "plot"]
-    for _, path in named:
-        home, _, name = path.partition(".")
-        assert hasattr(plots if home == "plots" else ln.Ledger, name) or path == "Ledger"
+    listed = re.findall(r"(?m)^  ([a-z-]+)  +[A-Z]", told.split("Commands:")[1])
+    assert tuple(listed) == COMMANDS
+    assert max(map(len, told.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_each_command_has_an_example_that_runs_and_its_call(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = call("ledger", command, "--help").stdout
+    assert max(map(len, told.splitlines())) <= 80
+    examples = re.findall(r"(?m)^  (leastnoise .*)$", told)
+    monkeypatch.chdir(tmp_path)
+    with ln.Ledger("people.ledger", limit=ln.Privacy(1, "1e-6"), witness="people.heads") as ledger:
+        ledger.verify()
+        ln.calibrate(ln.Privacy("0.1"), sensitivity=1).release(1, ledger=ledger)
+    assert examples
+    for example in examples:
+        words = shlex.split(example)
+        assert words[:3] == ["leastnoise", "ledger", command]
+        assert call(*words[1:]).exit_code == 0
+    (path,) = re.findall(r"In Python: leastnoise\.(\S+)", told)
+    home, _, name = path.partition(".")
+    assert hasattr(plots if home == "plots" else ln.Ledger, name) or path == "Ledger"
 
 
 def test_the_commands_of_the_page_do_what_it_shows(
@@ -492,7 +643,7 @@ def test_plot_says_when_it_draws(
 
     monkeypatch.setattr(import_module("leastnoise.cli.ledger"), "Progress", noting)
     monkeypatch.setattr("click.echo", lambda *_, **__: told.append("printed"))
-    assert call("ledger", file, "plot", "--out", str(tmp_path / "a.json")).exit_code == 0
+    assert call("ledger", "plot", file, "--out", str(tmp_path / "a.json")).exit_code == 0
     assert told == ["checking the ledger", "drawing the picture", "ended", "printed"]
 
 
@@ -508,23 +659,25 @@ def test_what_is_quick_or_not_seen_is_not_told(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_on_either_store(place: str, tmp_path: Path) -> None:
-    begun = call("ledger", place, "new", "--dataset", "visits", *LIMIT)
+    begun = call("ledger", "create", place, "--dataset", "visits", *LIMIT)
     assert begun.exit_code == 0, begun.output
     first = released(place, "--key", "a")
     assert released(place, "--key", "a")["value"] == first["value"]
     refused = call("release", CANARY, *FIFTH[2:], "--epsilon", "0.9", "--ledger", place)
     assert (refused.exit_code, refused.stdout) == (3, "")
     head = first["recorded"]["head"]
-    assert data(call("ledger", place, "verify", "--head", head, "--json"))["head"] == head
-    assert data(call("ledger", place, "export"))["evidence"]["head"] == head
-    assert exact(data(call("ledger", place, "--json"))["accounts"][0]["spent"])[0] == Fraction(1, 5)
-    assert call("ledger", place, "plot", "--out", str(tmp_path / "a.json")).exit_code == 0
+    assert data(call("ledger", "verify", place, "--head", head, "--json"))["head"] == head
+    assert data(call("ledger", "export", place))["evidence"]["head"] == head
+    assert exact(data(call("ledger", "show", place, "--json"))["accounts"][0]["spent"])[
+        0
+    ] == Fraction(1, 5)
+    assert call("ledger", "plot", place, "--out", str(tmp_path / "a.json")).exit_code == 0
 
 
 def test_an_account_of_the_database_that_may_only_append_can_release(postgres: Server) -> None:
     """As docs/ledger.md advises; and it can neither change rows nor take the guard away."""
     place = postgres.database()
-    assert call("ledger", place, "new", *LIMIT).exit_code == 0
+    assert call("ledger", "create", place, *LIMIT).exit_code == 0
     with psycopg.connect(place, autocommit=True) as connection:
         for statement in (
             "CREATE ROLE colleague LOGIN",
@@ -535,7 +688,7 @@ def test_an_account_of_the_database_that_may_only_append_can_release(postgres: S
             connection.execute(statement)
     hers = place.replace("postgres@", "colleague@")
     assert exact(released(hers)["recorded"]["left"])[0] == Fraction(4, 5)
-    assert call("ledger", hers, "verify").exit_code == 0
+    assert call("ledger", "verify", hers).exit_code == 0
     for statement in (
         "UPDATE leastnoise.rows SET at = ''",
         "DELETE FROM leastnoise.rows",

@@ -304,7 +304,7 @@ def test_of_several_data_sets_the_one_that_is_meant_is_charged_and_named() -> No
     more = ["--analyst", "ann", "--witness", "elsewhere.heads"]
     late = call("histogram", *question[:1], *edges, *question[1:], *more)
     assert late.exit_code == 2
-    assert "a witness must exist and hold heads" in late.stderr
+    assert "A witness must be a head, or a file that holds heads" in late.stderr
     done = call("histogram", *question[:1], *edges, *question[1:], *more[:2])
     assert named in done.stdout
     assert spent() == 0
@@ -462,8 +462,8 @@ def test_what_cannot_be_written_is_refused_before_it_is_charged(folder: Path) ->
     (folder / "a.csv").symlink_to("a.ledger")
     question = ["count", "people-*.csv", *UNIT, "--epsilon", "1", *RECORDED]
     for out, message in {
-        "there.csv": "--out must not write over what is there",
-        "folder.csv --overwrite": "--out must not write over what is there",
+        "there.csv": "--out must name a new file",
+        "folder.csv --overwrite": "--out must name a new file",
         "people-1.csv --overwrite": "--out must not write over what is read",
         "a.csv --overwrite": "--out must not write over a ledger or a witness",
         "a.txt": "--out must end in .csv, .parquet, .json, got 'a.txt'",
@@ -565,12 +565,15 @@ MISTAKES = [
         ["count", "people.csv", *HALF, *UNIT, *RECORDED, "--where", "len(a)"],
         "Functions and queries",
     ),
-    (["count", "people.csv", *HALF, *UNIT, *RECORDED, *HALF], "got --epsilon 2 times."),
+    (
+        ["count", "people.csv", *HALF, *UNIT, *RECORDED, *HALF],
+        "--epsilon must be given once, got it 2 times.",
+    ),
     (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--overwrite"], "--overwrite is for --out"),
     (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--where", "a = '\udcff'"], "bytes that are"),
     (
         ["count", "people.csv", *HALF, *UNIT, "--unrecorded", "--dataset", "a"],
-        "--dataset is for a ledger, got it without one.",
+        "--dataset needs a ledger.",
     ),
     (["count", "people.csv", *HALF, *UNIT, "--unrecorded", "--key", "a"], "Give --ledger FILE, or"),
     (

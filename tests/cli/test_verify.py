@@ -34,11 +34,10 @@ def saved(certificate: Certificate, path: Path, **changes: object) -> str:
 def test_a_source_of_ones_own_is_not_printed_as_verified(tmp_path: Path) -> None:
     done = run("verify", saved(uniform(), tmp_path / "certificate.json", source=BOAST))
     assert done.returncode == 0
-    verified, says = done.stdout.split("The file says, and this command does not verify:")
+    verified, says = done.stdout.split("Claimed by the file, not verified:")
     assert "Euler" not in verified
-    assert "optimal among symmetric unimodal noise" in verified
-    assert "(proved by a supporting line)" in verified
-    assert f"  source  {BOAST!r}" in says
+    assert str(uniform()) in " ".join(verified.split())
+    assert f"Source {BOAST!r}" in " ".join(says.split())
 
 
 def test_json_holds_claims_apart(tmp_path: Path) -> None:
@@ -54,10 +53,10 @@ def test_the_name_of_a_function_is_a_claim(tmp_path: Path) -> None:
     privacy, cost = ln.Privacy(delta="0.1"), ln.Cost(math.log1p)
     certificate = ln.calibrate(privacy, sensitivity=1, cost=cost).certificate
     path = saved(certificate, tmp_path / "certificate.json")
-    verified, says = run("verify", path).stdout.split("The file says")
+    verified, says = run("verify", path).stdout.split("Claimed by the file")
     assert "log1p" not in verified
     assert "for the tabulated cost" in verified
-    assert "  cost    'Cost(log1p)'" in says
+    assert "  Cost    'Cost(log1p)'" in says
     data = json.loads(run("verify", path, "--json").stdout)
     assert data["claimed"]["cost"] == "Cost(log1p)"
     assert "log1p" not in json.dumps(data["verified"])
@@ -121,7 +120,7 @@ def test_the_guarantee_is_printed_from_the_weaker_side(tmp_path: Path) -> None:
         file = tmp_path / "certificate.json"
         file.write_text(made.certificate.to_json(), encoding="utf-8")
         done = CliRunner().invoke(main, ["verify", str(file)])
-        found = re.search(r"\(ε, δ\) = \(0, ≈?([0-9./e-]+)\) at Δ = ≈?([0-9./e-]+)", done.stdout)
+        found = re.search(r"ε = 0, δ = ≈?([0-9./e-]+) at sensitivity ≈?([0-9./e-]+)", done.stdout)
         assert found is not None
         assert Fraction(found[1]) >= delta
         assert Fraction(found[2]) <= sensitivity
@@ -138,4 +137,4 @@ def test_a_name_twice_in_an_object_is_rejected(tmp_path: Path) -> None:
         file.write_text(text.replace(name, f"{twice} {name}", 1), encoding="utf-8")
         done = CliRunner().invoke(main, ["verify", str(file)])
         assert done.exit_code == 4
-        assert "it is not written as certificates are" in done.stderr
+        assert "it is not written as certificates are" in " ".join(done.stderr.split())

@@ -37,13 +37,15 @@ def test_what_is_said_is_never_less_than_the_worst_answer_does(epsilon: str, del
     best_guess = sum(map(max, zip(here, there, strict=True))) / 2
     told = said(words, r"correctly at most ([\d.]+)%")
     assert best_guess * 100 * (1 - 1e-12) <= told <= 100
-    assert told <= best_guess * 100 + Fraction(1, 100)  # four digits, rounded up
-    assert (told > 50) == (promise.advantage > 0)
+    assert told <= best_guess * 100 + min(0.01, (best_guess - 0.5) + 1e-5)
     if promise.delta:
-        assert said(words, r"up to ([\d.e-]+), the answer reveals") >= promise.delta
+        assert (
+            said(words, r"with probability ([\d.e-]+)%, the answer reveals with certainty")
+            >= promise.delta * 100
+        )
     if promise.epsilon:
         factor = said(words, r"factor of at most ([\d.e]+[\d])")
-        assert math.exp(e) <= factor * (1 + Fraction(1, 10**12)) <= math.exp(e) * (1 + 1e-6)
+        assert math.exp(e) <= factor * (1 + Fraction(1, 10**12)) <= math.exp(e) * (1 + 1e-3)
 
 
 @pytest.mark.parametrize(
@@ -52,18 +54,18 @@ def test_what_is_said_is_never_less_than_the_worst_answer_does(epsilon: str, del
 def test_at_epsilon_0_guessing_is_that_of_twice_artanh_delta(delta: str, equal: float) -> None:
     """And it is said that this is all: a (0, δ) never passes for the ε that it is not."""
     words = ln.Privacy(delta=delta).explain()
-    told = said(words, r"bounded as by ε = ([\d.e-]+) at δ = 0")
+    told = said(words, r"guessing is that of ε = ([\d.e-]+), δ = 0,")
     assert float(told) == pytest.approx(equal, rel=1e-4)
     assert told >= Fraction(2 * math.atanh(float(delta))) * (1 - Fraction(1, 10**12))
-    assert "a stronger guarantee, which this one does not imply" in words
-    assert "otherwise it reveals nothing" in words
+    assert "a stronger guarantee that this one does not imply" in words
+    assert "otherwise it reveals nothing." in words
 
 
 def test_an_epsilon_alone_is_said_to_hold_always() -> None:
     words = ln.Privacy(epsilon=1).explain()
-    assert "certain" not in words
+    assert "certainty" not in words
     assert "stronger" not in words
-    assert "changes the odds by a factor of at most 2.7182819." in words
+    assert "changes the odds by a factor of at most 2.719." in words
 
 
 def test_no_chance_is_above_one() -> None:
@@ -76,15 +78,15 @@ def test_from_one_in_n_on_a_record_can_be_published_outright(delta: str) -> None
     """One record of n drawn at random is (0, 1/n)-private, whoever is in the data."""
     words = ln.Privacy(delta=delta).explain(people=100)
     assert f"n·δ = {100 * Fraction(delta)}" in words
-    assert "publishing all data of one person" in words
+    assert "publishing the full row of one person, chosen at random, would satisfy" in words
     assert "publishing" not in ln.Privacy(delta=delta).explain(people=49)
 
 
 def test_below_one_in_n_the_average_is_told_rounded_up() -> None:
     words = ln.Privacy(1, "1/3000000").explain(people=1000)
-    assert said(words, r"at most ([\d.e-]+) \(n·δ\)") >= Fraction(1, 3000)
+    assert said(words, r"n·δ = ([\d.]+) of them") >= Fraction(1, 3000)
     assert "on average" in words
-    assert "nobody's presence among the 7 people can be revealed" in ln.Privacy(1).explain(people=7)
+    assert "nobody's presence is revealed with certainty" in ln.Privacy(1).explain(people=7)
 
 
 @pytest.mark.parametrize("people", [0, -3, 1.5, "many"])

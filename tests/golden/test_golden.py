@@ -70,15 +70,15 @@ def test_a_ledger_of_0_5_0_is_read_and_continued(tmp_path: Path) -> None:
     uniform = ln.calibrate(P(delta="1e-4"), sensitivity=1)
     stored = uniform.release(42, ledger=ledger, key="number")
     assert stored.receipt is not None
-    assert stored.receipt.again
+    assert stored.receipt.reused
     again = uniform.release(np.linspace(0, 1, 9), ledger=ledger, key="array")
     assert again.receipt is not None
-    assert again.receipt.again
+    assert again.receipt.reused
     with chdir(census().parent):
         people = ln.protect("people.csv", unit="person_id", max_rows=1, ledger=ledger)
         counted = people.count(privacy=P("0.1"), key="count")
     assert counted.receipt is not None
-    assert counted.receipt.again
+    assert counted.receipt.reused
     assert ledger.spent == spent
 
     uniform.release(1, ledger=ledger, key="new")
@@ -105,6 +105,6 @@ def test_a_ledger_of_0_5_0_with_quantiles_is_read_and_its_answers_are_not_taken_
         with pytest.raises(ln.errors.InvalidParameter, match="another mechanism and question"):
             people.median("x", **asked, key="the median")
         assert ledger.spent == P(2)
-        assert not people.median("x", **asked).receipt.again
+        assert not people.median("x", **asked).receipt.reused
         assert ledger.spent == P(3)
         ledger.verify()

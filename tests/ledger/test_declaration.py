@@ -148,7 +148,7 @@ def test_every_certificate_in_it_proves_itself_again(ledger: ln.Ledger) -> None:
 
 def test_a_certificate_for_a_weaker_promise_is_not_passed_off_as_proof(ledger: ln.Ledger) -> None:
     """Whether or not the same law, held to two promises, is kept as one noise."""
-    ledger.allow(ln.Privacy(100, "1e-3"))
+    ledger.set_limit(ln.Privacy(100, "1e-3"))
     stairs = ln.calibrate(ln.Privacy("0.1"), sensitivity=1).noise
     assert isinstance(stairs, ln.noise.Staircase)
     for epsilon in ("0.2", "0.1"):
@@ -197,8 +197,8 @@ def test_of_an_empty_ledger_it_says_that_nothing_was_released(ledger: ln.Ledger)
 def test_a_limit_that_was_lowered_is_not_declared_for_what_came_before(ledger: ln.Ledger) -> None:
     for key in "abc":
         COUNT.release(5, ledger=ledger, key=key)
-    ledger.allow(ln.Privacy("0.2", "1e-6"))
-    with pytest.raises(BudgetExceeded, match=r"of which .* is left"):
+    ledger.set_limit(ln.Privacy("0.2", "1e-6"))
+    with pytest.raises(BudgetExceeded, match=r"needs .* remain of"):
         COUNT.release(5, ledger=ledger, key="d")
     loss = ledger.export()["deployment"]["privacy_loss"]
     assert loss["privacy_parameters"] == {"epsilon": 0.3, "delta": 1e-6}
@@ -236,7 +236,7 @@ def test_rows_that_form_no_chain_are_not_declared(ledger: ln.Ledger) -> None:
 
 def test_a_unit_is_a_line_of_text(ledger: ln.Ledger) -> None:
     for unit in ("", "a\nb", 5):
-        with pytest.raises(InvalidParameter, match="a unit of privacy must be a text of 1 to"):
+        with pytest.raises(InvalidParameter, match="A privacy unit must be a string of 1 to"):
             ledger.export(unit=unit)  # type: ignore[arg-type]
 
 

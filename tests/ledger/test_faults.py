@@ -188,17 +188,17 @@ def test_locked_past_the_time_out(folder: Path) -> None:
         drawn: list[int] = []
         with drawing(lambda: drawn.append(1)):
             for key in (None, "k", "new"):
-                with pytest.raises(LedgerUnavailable, match="locked past the time-out"):
+                with pytest.raises(LedgerUnavailable, match="locked it past the timeout"):
                     MECHANISM.release(1, ledger=ledger, key=key)
         assert not drawn
         assert ledger.spent == Privacy("0.1")  # reading waits for nobody
-        with pytest.raises(LedgerUnavailable, match="Try again with the same key"):
-            ledger.allow(Privacy(9))
+        with pytest.raises(LedgerUnavailable, match="Repeat the query with the same key"):
+            ledger.set_limit(Privacy(9))
     finally:
         os.kill(process, signal.SIGKILL)
         end()
     assert MECHANISM.release(1, ledger=ledger, key="k").index == first.index
-    assert not MECHANISM.release(1, ledger=ledger, key="new").receipt.again
+    assert not MECHANISM.release(1, ledger=ledger, key="new").receipt.reused
 
 
 def locked(at: Path) -> bool:
@@ -258,7 +258,7 @@ def told_in_our_words(kept: Kept, name: str) -> None:
         if now == "before" and sql.startswith(("INSERT", "WITH moved")):
             kept.fail(name, connection)
 
-    said = "Nothing is released"
+    said = "Nothing was released"
     with kept.telling(told), pytest.raises(kept.errors[name], match=said) as caught:
         ask(kept.where)
     assert SECRET not in "".join(traceback.format_exception(caught.value))

@@ -42,9 +42,9 @@ def test_the_files_of_a_new_ledger_are_for_their_owner_alone(umask: int, tmp_pat
 
 @pytest.mark.parametrize("name", ["\ud800.ledger", "a\0b"])
 def test_what_cannot_be_the_name_of_a_file_is_rejected(name: str, tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match="a ledger must be the path of a file"):
+    with pytest.raises(InvalidParameter, match="A ledger must be the path of a file"):
         Ledger(f"{tmp_path}/{name}", limit=LIMIT)
-    with pytest.raises(InvalidParameter, match="a witness must be a head"):
+    with pytest.raises(InvalidParameter, match="A witness must be a head"):
         Ledger(tmp_path / "people.ledger", limit=LIMIT, witness=f"{tmp_path}/{name}")
     assert not list(tmp_path.iterdir())
 
@@ -65,7 +65,7 @@ def test_the_keys_of_releases_without_one_are_of_checked_bits(
         second = ledger.charge(spending)
         assert first.key != second.key
         assert len(first.key) == len(second.key) == 32
-        assert not second.again
+        assert not second.reused
 
 
 def test_the_rights_of_an_existing_file_stay_as_they_are(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_new_ledger_waits_for_another_process_that_creates_it(tmp_path: Path) 
     path = tmp_path / "people.ledger"
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(LedgerUnavailable, match="locked past the time-out"):
+    with pytest.raises(LedgerUnavailable, match="locked it past the timeout"):
         Ledger(path, limit=LIMIT, timeout="0.1")
     later = threading.Timer(0.3, other.execute, ["COMMIT"])
     later.start()

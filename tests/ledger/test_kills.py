@@ -125,7 +125,7 @@ def kill_whenever(folder: Path, times: int, seed: int) -> None:
         ledger.verify()
         for key, index in given.items():
             again = MECHANISM.release(1, ledger=ledger, key=key.decode())
-            assert (again.index, again.receipt.again) == (index, True)
+            assert (again.index, again.receipt.reused) == (index, True)
         assert ledger.spent == Privacy(Fraction(charges, 10))
     assert given
 

@@ -40,8 +40,8 @@ PLAN = ln.plan(
 )
 FRAME = pd.DataFrame({"v": [1, 2, 3] * 10, "g": ["north", "south", "north"] * 10})
 # Errors that a changed, well-formed ledger may give: another question, no such data set, no budget.
-WELL_FORMED = "a key stands for one|must have a limit|limit stays|no data set|was used for"
-WELL_FORMED += "|have the neighbor relation"
+WELL_FORMED = "has no dataset|The limit of this ledger is|was used for"
+WELL_FORMED += "|has the neighbor relation"
 
 
 @cache
@@ -117,14 +117,14 @@ def forged(source: Path, folder: Path, rows: list[Row]) -> Path:
 
 def uses(key: str | None) -> Iterator[tuple[str, Callable[[Any], object]]]:
     """Everything that reads a ledger; of the questions, that of a key, or all."""
-    yield "accounts", lambda ledger: (ledger.accounts, ledger.mine, str(ledger.limit))
+    yield "accounts", lambda ledger: (ledger.accounts, ledger.analyst_account, str(ledger.limit))
     yield "verify", lambda ledger: ledger.verify()
     yield "rows", lambda ledger: [row.content for row in ledger.rows()]
     yield "releases", lambda ledger: ledger.releases
     yield "export", lambda ledger: json.dumps(ledger.export(unit="person"))
     yield from ((name, ask) for name, ask in ASKED.items() if key in (None, name))
     yield "new", lambda ledger: counting().release(7, ledger=ledger, key="new")
-    yield "allow", lambda ledger: ledger.allow(P(4), analyst="ann")
+    yield "allow", lambda ledger: ledger.set_limit(P(4), analyst="ann")
 
 
 def surprises(where: Any, key: str | None = None, *, commands: bool = False) -> list[str]:
@@ -148,8 +148,8 @@ def surprises(where: Any, key: str | None = None, *, commands: bool = False) -> 
         for name, use in uses(key):
             attempt(name, partial(use, ledger))
         ledger.close()
-    for command in ("show", "verify", "export", "show --json") if commands else ():
-        done = CliRunner().invoke(main, ["ledger", str(where), *command.split()])
+    for command in ("show", "releases", "verify", "export", "show --json") if commands else ():
+        done = CliRunner().invoke(main, ["ledger", *command.split(), str(where)])
         if done.exit_code not in (0, 2, 4) or not isinstance(
             done.exception, SystemExit | None.__class__
         ):
@@ -490,7 +490,7 @@ def test_rows_that_no_ledger_writes_are_not_verified(
 
     with pytest.raises(LedgerDamaged, match=r"no ledger writes|no known kind"):
         verify()
-    done = CliRunner().invoke(main, ["ledger", str(at), "verify"])
+    done = CliRunner().invoke(main, ["ledger", "verify", str(at)])
     alone = change(list(rows)) == rows[:1]  # then there is no dataset to open
     assert done.exit_code == (2 if alone else 4)
     assert not surprises(at, commands=True)
@@ -540,8 +540,8 @@ def test_sums_that_are_rounded_up_reach_a_limit_and_are_verified(tmp_path: Path)
     with ln.Ledger(tmp_path / "people.ledger", limit=P(1)) as ledger:
         for number in range(40):
             ledger.charge(Spending(P(Fraction(1, 2**61 + 2 * number + 1)), described(), {}))
-        ledger.charge(Spending(ledger.left, described(), {}))
-        assert not ledger.left.epsilon
+        ledger.charge(Spending(ledger.remaining, described(), {}))
+        assert not ledger.remaining.epsilon
         ledger.verify()
 
 

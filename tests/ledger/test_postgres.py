@@ -111,7 +111,7 @@ def test_what_was_edited_releases_nothing(database: str, edit: list[str]) -> Non
         release(ledger)
     rows = asked(database, "SELECT count(*) FROM leastnoise.rows")
     asked(database, *edit)
-    with pytest.raises(LedgerDamaged, match="Nothing is released"), Ledger(database) as ledger:
+    with pytest.raises(LedgerDamaged, match="Nothing was released"), Ledger(database) as ledger:
         release(ledger)
     if len(edit) < 3:
         assert asked(database, "SELECT count(*) FROM leastnoise.rows") == rows
@@ -266,7 +266,7 @@ def test_a_failed_transaction_is_not_taken_for_a_committed_one(database: str) ->
         head = ledger.head
         store = PostgresStore(database, timeout=10, create=False)
         with (
-            pytest.raises(LedgerDamaged, match="Nothing is released"),
+            pytest.raises(LedgerDamaged, match="Nothing was released"),
             store.writing(),
             contextlib.suppress(psycopg.errors.UniqueViolation),
         ):
@@ -352,7 +352,7 @@ def test_a_user_without_rights_is_told_so(database: str, postgres: Server) -> No
     mine = database.replace("postgres@", "analyst@")
     try:
         with Ledger(mine) as ledger:
-            assert ledger.left == LIMIT
+            assert ledger.remaining == LIMIT
             with pytest.raises(LedgerUnavailable, match="this user may not use its tables"):
                 release(ledger)
             asked(
@@ -372,15 +372,15 @@ def test_a_user_without_rights_is_told_so(database: str, postgres: Server) -> No
         (psycopg.errors.IoError, "disk failed"),
         (psycopg.errors.OutOfMemory, "no memory"),
         (psycopg.errors.TooManyConnections, "no connection free"),
-        (psycopg.errors.LockNotAvailable, "past the time-out"),
-        (psycopg.errors.QueryCanceled, "past the time-out"),
-        (psycopg.errors.DeadlockDetected, "past the time-out"),
+        (psycopg.errors.LockNotAvailable, "past the timeout"),
+        (psycopg.errors.QueryCanceled, "past the timeout"),
+        (psycopg.errors.DeadlockDetected, "past the timeout"),
         (psycopg.errors.AdminShutdown, "cannot be reached, or was lost"),
         (psycopg.errors.CrashShutdown, "cannot be reached, or was lost"),
         (psycopg.errors.CannotConnectNow, "cannot be reached, or was lost"),
         (psycopg.errors.IdleInTransactionSessionTimeout, "cannot be reached, or was lost"),
         (psycopg.errors.ProgramLimitExceeded, "larger than its database takes"),
-        (psycopg.errors.InvalidPassword, "does not let this user in"),
+        (psycopg.errors.InvalidPassword, "rejects this user"),
         (psycopg.errors.DataCorrupted, None),
         (psycopg.errors.IndexCorrupted, None),
         (psycopg.errors.UndefinedTable, None),
@@ -402,7 +402,7 @@ def test_errors_of_the_server_are_said_in_our_words(
         with monkeypatch.context() as patched:
             patched.setattr(store_module._Page, "append", fail)
             wanted = LedgerUnavailable if said else LedgerDamaged
-            with pytest.raises(wanted, match=said or "put back a copy") as caught:
+            with pytest.raises(wanted, match=said or "Restore an intact copy") as caught:
                 release(ledger, "a")
             silent(caught.value, PASSWORD)
         release(ledger, "a")
@@ -410,7 +410,7 @@ def test_errors_of_the_server_are_said_in_our_words(
 
 
 def test_a_database_without_a_ledger_is_not_one(database: str) -> None:
-    with pytest.raises(InvalidParameter, match="must exist, or be begun with a limit") as caught:
+    with pytest.raises(InvalidParameter, match="No ledger in this database") as caught:
         Ledger(database)
     silent(caught.value, database)
     assert asked(database, "SELECT to_regnamespace('leastnoise')::text") == [(None,)]

@@ -70,7 +70,7 @@ def test_who_is_killed_with_the_lock_leaves_neither_lock_nor_row(place: str) -> 
         killed(child)
         assert ledger.verify() == before
         counting().release(7, ledger=ledger)
-        assert ledger.left == Privacy(0)
+        assert ledger.remaining == Privacy(0)
 
 
 def test_a_ledger_that_stays_locked_answers_nothing(place: str) -> None:
@@ -79,14 +79,14 @@ def test_a_ledger_that_stays_locked_answers_nothing(place: str) -> None:
     os.kill(child, signal.SIGSTOP)
     try:
         with Ledger(place, timeout="0.1") as ledger:
-            with pytest.raises(LedgerUnavailable, match="past the time-out"):
+            with pytest.raises(LedgerUnavailable, match="past the timeout"):
                 counting().release(7, ledger=ledger, key="a")
             assert ledger.spent == Privacy(0)  # to read is not to wait
     finally:
         killed(child)
     with Ledger(place) as ledger:
         counting().release(7, ledger=ledger, key="a")
-        assert ledger.left == Privacy(0)
+        assert ledger.remaining == Privacy(0)
 
 
 # ------------------------------------------------------------------------------------ one key
@@ -272,7 +272,7 @@ def test_in_the_same_race_this_ledger_does_not(place: str, tmp_path: Path) -> No
 
     def charge(gate: Callable[[], object]) -> bool:
         with Ledger(place, timeout=PATIENT) as ledger:
-            fits = ledger.left.epsilon >= PRICE.epsilon
+            fits = ledger.remaining.epsilon >= PRICE.epsilon
             gate()  # everyone has looked, and it fits for all
             assert fits
             try:

@@ -15,7 +15,7 @@ from leastnoise.ledger.stores import sqlite, sqlite_schema
 from tests.support.ledger_files import counting
 from tests.support.postgres_servers import Server
 
-MESSAGE = "Nothing is released from it"
+MESSAGE = "Nothing was released"
 IGNORE = (
     "CREATE TRIGGER more BEFORE INSERT ON rows WHEN NEW.kind = 'charge' "
     "BEGIN SELECT RAISE(IGNORE); END"

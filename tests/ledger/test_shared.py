@@ -56,7 +56,7 @@ def test_threads_share_one_ledger(path: Path) -> None:
     assert len(same) == 32
     assert len(set(same)) == 1
     assert (len(own), len(set(own)), len(refused)) == (19, 19, 13)
-    assert ledger.left == Privacy(0, 0)
+    assert ledger.remaining == Privacy(0, 0)
     assert kinds(ledger).count(CHARGE) == 20
     ledger.verify()
 

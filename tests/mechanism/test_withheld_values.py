@@ -184,7 +184,7 @@ def test_a_ledger_that_is_lost_after_the_draw_shows_nothing(
 
     monkeypatch.setattr(Ledger, "store", lost)
     with ln.Ledger(tmp_path / "people.ledger", limit=ln.Privacy(1)) as ledger:
-        with pytest.raises(LedgerUnavailable, match="What was charged stays charged") as failed:
+        with pytest.raises(LedgerUnavailable, match="The charge stands") as failed:
             release(ledger)
         assert noisy
         assert held(failed.value, true | noisy) == []
@@ -214,7 +214,7 @@ def test_a_server_that_is_killed_after_the_draw_shows_nothing(
 
     with ln.Ledger(place, limit=ln.Privacy(1), timeout=2) as ledger:
         monkeypatch.setattr(Ledger, "store", killed)
-        with pytest.raises(LedgerUnavailable, match="What was charged stays charged") as failed:
+        with pytest.raises(LedgerUnavailable, match="The charge stands") as failed:
             MECHANISMS["a number"](ledger)
         assert held(failed.value, {TRUE}) == []
 

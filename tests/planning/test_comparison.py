@@ -16,6 +16,7 @@ import leastnoise as ln
 from leastnoise import plots
 from leastnoise.calibration import FAMILIES
 from leastnoise.core.basic_composition import joint_sensitivity, split_evenly
+from leastnoise.core.privacy import format_guarantee
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.noise import Gaussian, Rounded
 from leastnoise.planning import Comparison
@@ -210,7 +211,7 @@ def test_a_gaussian_overtakes_laplace_noise_of_epsilon_1(cost: ln.Cost, crossing
         ahead.append(rows["gaussian"].cost < laplace)
     assert ahead == [False, True]
     assert rows.gaussian_wins_from == crossing
-    assert f"overtakes the other closed forms at k = {crossing}." in str(rows)
+    assert f"\nGaussian   the cheapest closed form from {crossing} releases on\n" in str(rows)
 
 
 @pytest.mark.parametrize("integer", [False, True])
@@ -228,7 +229,8 @@ def test_gaussians_of_several_releases_use_up_the_whole_promise(integer: bool) -
 
 def test_without_delta_no_gaussian_overtakes() -> None:
     assert only_closed(ln.Privacy(1)).gaussian_wins_from is None
-    assert "for no number of them" in str(only_closed(ln.Privacy(1), releases=2))
+    told = str(only_closed(ln.Privacy(1), releases=2))
+    assert "\nGaussian   not the cheapest closed form for up to 10000 releases\n" in told
 
 
 # ------------------------------------------------------------------- how it is shown
@@ -238,10 +240,14 @@ THIRDS = only_closed(ln.Privacy("1/3", "1/7000"), cost=ln.l2, releases=2, sensit
 
 @pytest.mark.parametrize("comparison", [BOTH, THIRDS])
 def test_the_table_is_aligned_and_on_the_safe_side(comparison: Comparison) -> None:
-    _, table, notes = str(comparison).split("\n\n")
+    title, table, facts = str(comparison).split("\n\n")
+    assert max(map(len, str(comparison).splitlines())) <= 80
     head, *lines = table.splitlines()
     assert len(lines) == len(comparison)
-    ends = [match.end() for match in re.finditer(r"cost|× bound|within|proves|exact", head)]
+    ends = [
+        match.end()
+        for match in re.finditer(r"E\|error\||E error²|× bound|within|max error|P\S+", head)
+    ]
     for line, row in zip(lines, comparison, strict=True):
         assert line.startswith(row.family)
         assert len(line) == len(head)
@@ -250,20 +256,31 @@ def test_the_table_is_aligned_and_on_the_safe_side(comparison: Comparison) -> No
         assert row.cost <= Fraction(cost) <= row.cost * Fraction("1.00001")
         assert row.ratio <= Fraction(times) * HAIR
         assert row.half_width <= Fraction(usual.removeprefix("± "))
-    bound = Fraction(re.findall(r"less than ([\d.]+\d)", " ".join(notes.split()))[0])
+        reveal, exact = re.split(r" {2,}", line)[-2:]
+        assert row.infinity_mass <= Fraction(reveal) <= row.infinity_mass * Fraction("1.01")
+        assert row.exact_probability <= Fraction(exact)
+    assert [line.split()[0] for line in facts.splitlines() if line[0] != " "] == [
+        "P(reveal)",
+        "P(exact)",
+        *(["Split", "Gaussian"] if comparison is THIRDS else []),
+        "Excluded",
+    ]
+    bound = Fraction(re.findall(r"Lower bound for E[^:]+: ([\d.]+\d),", title)[0])
     assert comparison.lower_bound * Fraction("0.99999") <= bound <= comparison.lower_bound
 
 
 def test_the_split_is_told() -> None:
     told = " ".join(str(THIRDS).split())
-    assert f"each promises {split_evenly(THIRDS.privacy, 2)}" in told
-    assert "as one moved by √2·Δ" in told
-    assert "releases" not in str(BOTH)
+    each = format_guarantee(split_evenly(THIRDS.privacy, 2))
+    assert f"each answer satisfies {each};" in told
+    assert "as one noise at sensitivity √2·Δ" in told
+    assert "each answer" not in str(BOTH)
 
 
 def test_html_shows_the_same_numbers() -> None:
     shown = BOTH._repr_html_()
-    assert shown.count("<tr>") == len(BOTH) + 1
+    assert shown.count("<tr>") == 1 + len(BOTH) + 2 + len(BOTH.excluded)
+    assert "<caption>Noise for ε = 1, δ = 1e-6 at sensitivity 1, real answers</caption>" in shown
     assert all(f"<td>{row.family}</td>" in shown for row in BOTH)
     assert "&lt; 1" in shown  # of "0 < ε < 1": everything is escaped
 

@@ -75,7 +75,7 @@ def test_the_steps_are_the_sums_at_their_times(ledger: ln.Ledger, clock: Clock) 
         clock(DAY)
         charge(ledger, epsilon, delta)
     clock(DAY)
-    ledger.allow(ln.Privacy("0.5", "1e-6"))
+    ledger.set_limit(ln.Privacy("0.5", "1e-6"))
     epsilons, deltas = curves(plots.budget(ledger))
     begun = epsilons["spent"][0][0]
     days = [((time - begun) / 1000 / DAY, value) for time, value in epsilons["spent"][:-1]]
@@ -104,7 +104,7 @@ def test_only_what_may_be_spent_is_drawn_and_every_data_set(
 ) -> None:
     for name, limit in (("pure", ln.Privacy(2)), ("flat", ln.Privacy(delta="0.1"))):
         with ln.Ledger(ledger.where, limit=limit, dataset=name, analyst="ann") as other:
-            other.allow(ln.Privacy("0.01"), analyst="ann")  # no line of the picture
+            other.set_limit(ln.Privacy("0.01"), analyst="ann")  # no line of the picture
     titles = [panel["title"]["text"] for panel in plots.budget(ledger).to_dict()["vconcat"]]
     assert titles == [
         "ε spent of 'data'",
@@ -224,7 +224,7 @@ def test_what_may_never_be_spent_and_never_was_has_no_picture(
     with ln.Ledger(ledger.where, limit=ln.Privacy(1), dataset="pure") as pure:
         charge(pure, "0.5")
         assert len(curves(plots.budget(pure, dataset="pure"))) == 1
-        pure.allow(ln.Privacy(1, "1e-6"))
+        pure.set_limit(ln.Privacy(1, "1e-6"))
         assert len(curves(plots.budget(pure, dataset="pure"))) == 2
-        pure.allow(ln.Privacy(1))
+        pure.set_limit(ln.Privacy(1))
         assert len(curves(plots.budget(pure, dataset="pure"))) == 2

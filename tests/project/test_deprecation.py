@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cached_property, reduce
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,15 @@ class Objects:
     table = cached_property(
         lambda _: ln.protect(pd.DataFrame({"v": [1, 2, 3]}), unit=None, ledger=ln.UNRECORDED)
     )
+    folder = cached_property(lambda _: TemporaryDirectory())
+    ledger = cached_property(
+        lambda self: ln.Ledger(Path(self.folder.name) / "a.ledger", limit=P(1), analyst="ann")
+    )
+    account = cached_property(lambda self: self.ledger.account)
+    receipt = cached_property(
+        lambda self: self.ledger.charge(self.mechanism_at_one.spending(), "key")
+    )
+    mechanism_at_one = cached_property(lambda _: ln.calibrate(P(1), sensitivity=1, solve=False))
     mean = cached_property(lambda self: self.table.mean("v", bounds=(0, 4), privacy=P(1, "1e-6")))
     count = cached_property(lambda _: ln.Count(by="g", groups=["a"]))
     quantile = cached_property(lambda _: ln.Quantile("v", "0.9", bounds=(0, 4), bins=8))
@@ -80,6 +90,11 @@ RENAMED = [
     ("count", "Query", "keys", "groups"),
     ("quantile", "Quantile", "share", "q"),
     ("quantile", "Quantile", "cells", "bins"),
+    ("ledger", "Ledger", "left", "remaining"),
+    ("ledger", "Ledger", "mine", "analyst_account"),
+    ("ledger", "Ledger", "allow", "set_limit"),
+    ("account", "Account", "left", "remaining"),
+    ("receipt", "Receipt", "again", "reused"),
 ]
 # The module, the old name, and where it is now.
 MOVED = [

@@ -153,7 +153,7 @@ def test_what_an_engine_cannot_be_asked_is_refused_before_the_charge(
         people = protected(duck.table("k"), ledger=ledger, name="k")
         with pytest.raises(InvalidParameter, match="a group must be a 64-bit integer"):
             people.count(by="g", max_groups=1, groups=[2**64 - 1], privacy=Privacy(1))
-        assert ledger.left == Privacy(1)
+        assert ledger.remaining == Privacy(1)
 
 
 def test_threads_wait_for_one_another(duck: Any) -> None:

@@ -68,7 +68,7 @@ def test_it_is_charged_before_the_engine_is_asked(people: ProtectedTable, engine
     answer = people.count(privacy=PRICE)
     assert (engine.calls, engine.spent) == (1, [PRICE])
     assert answer.receipt is not None
-    assert not answer.receipt.again
+    assert not answer.receipt.reused
 
 
 def test_when_the_engine_fails_the_charge_stands_and_is_answered_later(
@@ -137,7 +137,7 @@ def test_the_same_question_is_free_and_has_the_same_answer(
         assert isinstance(one, GroupedAnswers)
         assert _values(one) == _values(first)
         assert one.receipt is not None
-        assert one.receipt.again
+        assert one.receipt.reused
     # Also of a table that is opened again, in another process for instance.
     again = protected(ledger).ask([question], privacy=PRICE)[0]
     assert isinstance(again, GroupedAnswers)
@@ -220,7 +220,7 @@ def test_an_unrecorded_answer_says_so() -> None:
     assert (one.receipt, many.receipt) == (None, None)
     assert "; not recorded\n" in str(one)
     assert "Budget     not recorded" in str(many)
-    with pytest.raises(InvalidParameter, match="a key is kept by a ledger"):
+    with pytest.raises(InvalidParameter, match="need a ledger"):
         people.count(privacy=PRICE, key="how many")
 
 

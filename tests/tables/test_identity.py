@@ -81,7 +81,7 @@ def test_two_frames_in_one_ledger_have_an_answer_each(ledger: ln.Ledger) -> None
     first = counted(frame(FEW), ledger, name="patients")
     second = counted(frame(MANY), ledger, name="staff")
     assert (about(first, FEW), about(second, MANY)) == (True, True)
-    assert (second.receipt.again, charges(ledger)) == (False, 2)
+    assert (second.receipt.reused, charges(ledger)) == (False, 2)
 
 
 def test_the_data_never_enters_the_key(ledger: ln.Ledger) -> None:
@@ -89,16 +89,16 @@ def test_the_data_never_enters_the_key(ledger: ln.Ledger) -> None:
     first = counted(frame(FEW), ledger, name="patients")
     second = counted(frame(MANY), ledger, name="patients")
     assert second.value == first.value
-    assert (second.receipt.again, second.receipt.at) == (True, first.receipt.at)
+    assert (second.receipt.reused, second.receipt.at) == (True, first.receipt.at)
     assert charges(ledger) == 1
 
 
 def test_a_frame_under_one_name_may_become_a_frame_of_another_kind(ledger: ln.Ledger) -> None:
     counted(frame(FEW), ledger, name="patients")
     for same in (pl.DataFrame(frame(FEW)), pa.table(frame(FEW))):
-        assert counted(same, ledger, name="patients").receipt.again
+        assert counted(same, ledger, name="patients").receipt.reused
     other = frame(FEW).rename(columns={"x": "y"})
-    assert not counted(other, ledger, name="patients").receipt.again
+    assert not counted(other, ledger, name="patients").receipt.reused
 
 
 # ----------------------------------------------------------------------------------------- files
@@ -113,7 +113,7 @@ def test_files_of_one_name_in_two_folders_have_an_answer_each(
         monkeypatch.chdir(tmp_path / folder)
         answers.append(counted("people.csv", ledger))
         assert about(answers[-1], rows)
-    assert [one.receipt.again for one in answers] == [False, False]
+    assert [one.receipt.reused for one in answers] == [False, False]
 
 
 def test_one_file_has_one_answer_however_its_path_is_typed(
@@ -125,9 +125,9 @@ def test_one_file_has_one_answer_however_its_path_is_typed(
     typed = ["a/people.csv", "./a/people.csv", "a/../a/people.csv", str(path), Path("a/people.csv")]
     for place in typed:
         again = counted(place, ledger)
-        assert (again.receipt.again, again.value) == (True, first.value)
+        assert (again.receipt.reused, again.value) == (True, first.value)
     monkeypatch.chdir(tmp_path / "a")
-    assert counted("people.csv", ledger).receipt.again
+    assert counted("people.csv", ledger).receipt.reused
     assert charges(ledger) == 1
 
 
@@ -138,8 +138,8 @@ def test_a_pattern_is_another_source_than_a_file_and_than_one_in_another_folder(
         written(tmp_path / folder / "people-1.csv", FEW)
     monkeypatch.chdir(tmp_path)
     for source in ("a/people-1.csv", "a/people-*.csv", "b/people-*.csv", "*/people-1.csv"):
-        assert not counted(source, ledger).receipt.again
-    assert counted(tmp_path / "a" / "people-*.csv", ledger).receipt.again
+        assert not counted(source, ledger).receipt.reused
+    assert counted(tmp_path / "a" / "people-*.csv", ledger).receipt.reused
 
 
 def test_a_folder_named_like_a_pattern_is_no_pattern(
@@ -171,10 +171,10 @@ def test_a_path_leads_where_the_operating_system_goes(tmp_path: Path, ledger: ln
         assert again.value == first.value
     pattern = counted(f"{tmp_path}/link/../people*.csv", ledger)
     assert about(pattern, MANY)
-    assert not pattern.receipt.again
+    assert not pattern.receipt.reused
     assert about(counted(near, ledger), FEW)
     near.unlink()
-    assert counted(f"{tmp_path}/link/../people.csv", ledger).receipt.again
+    assert counted(f"{tmp_path}/link/../people.csv", ledger).receipt.reused
 
 
 def test_a_file_that_is_named_like_a_pattern_is_another_source(
@@ -184,7 +184,7 @@ def test_a_file_that_is_named_like_a_pattern_is_another_source(
     assert about(counted(tmp_path / "g*.csv", ledger), FEW)
     written(tmp_path / "g*.csv", MANY)
     answer = counted(tmp_path / "g*.csv", ledger)
-    assert not answer.receipt.again
+    assert not answer.receipt.reused
     assert about(answer, MANY)
 
 
@@ -192,15 +192,15 @@ def test_slashes_that_say_nothing_make_no_other_source(tmp_path: Path, ledger: l
     path = written(tmp_path / "people.csv", FEW)
     counted(path, ledger)
     for typed in (f"/{path}", f"//{path}", str(path).replace("/", "//")):
-        assert counted(typed, ledger).receipt.again
+        assert counted(typed, ledger).receipt.reused
 
 
 def test_a_named_file_may_be_moved_and_a_name_is_no_path(tmp_path: Path, ledger: ln.Ledger) -> None:
     path = written(tmp_path / "people.csv", FEW)
-    assert not counted(path, ledger).receipt.again
-    assert not counted(path, ledger, name=str(path)).receipt.again
+    assert not counted(path, ledger).receipt.reused
+    assert not counted(path, ledger, name=str(path)).receipt.reused
     moved = path.rename(tmp_path / "moved.csv")
-    assert counted(moved, ledger, name=str(path)).receipt.again
+    assert counted(moved, ledger, name=str(path)).receipt.reused
 
 
 def test_a_nightly_job_over_one_path_says_the_version(tmp_path: Path, ledger: ln.Ledger) -> None:
@@ -208,9 +208,9 @@ def test_a_nightly_job_over_one_path_says_the_version(tmp_path: Path, ledger: ln
     for version, rows in (("2026-11-17", FEW), ("2026-11-18", MANY)):
         written(path, rows)
         answer = counted(path, ledger, version=version)
-        assert (answer.receipt.again, about(answer, rows)) == (False, True)
-        assert counted(path, ledger, version=version).receipt.again
-    assert not counted(path, ledger).receipt.again
+        assert (answer.receipt.reused, about(answer, rows)) == (False, True)
+        assert counted(path, ledger, version=version).receipt.reused
+    assert not counted(path, ledger).receipt.reused
     assert charges(ledger) == 3
 
 
@@ -288,15 +288,15 @@ def test_tables_of_duckdb_are_told_apart_by_file_and_schema(
     for file in ("a.db", "b.db"):
         duck = ibis.duckdb.connect(file)
         duck.raw_sql("CREATE SCHEMA s; CREATE TABLE s.people (x int); CREATE TABLE people (x int)")
-        assert not counted(duck.table("people"), ledger).receipt.again
-        assert not counted(duck.table("people", database="s"), ledger).receipt.again
-        assert counted(duck.table("people", database="main"), ledger).receipt.again
+        assert not counted(duck.table("people"), ledger).receipt.reused
+        assert not counted(duck.table("people", database="s"), ledger).receipt.reused
+        assert counted(duck.table("people", database="main"), ledger).receipt.reused
         duck.disconnect()
     monkeypatch.chdir("/")
     duck = ibis.duckdb.connect(tmp_path / "a.db")
-    assert counted(duck.table("people"), ledger).receipt.again
+    assert counted(duck.table("people"), ledger).receipt.reused
     duck.raw_sql(f"ATTACH '{tmp_path}/b.db' AS other")
-    assert counted(duck.table("people", database="other.main"), ledger).receipt.again
+    assert counted(duck.table("people", database="other.main"), ledger).receipt.reused
     duck.disconnect()
     assert charges(ledger) == 4
 
@@ -306,13 +306,13 @@ def test_a_search_path_of_several_schemas_is_no_place(tmp_path: Path, ledger: ln
     duck = ibis.duckdb.connect(tmp_path / "a.db")
     duck.raw_sql("CREATE SCHEMA s1; CREATE SCHEMA s2; CREATE TABLE people (x int)")
     duck.raw_sql("CREATE TABLE s2.people (x int)")
-    assert not counted(duck.table("people"), ledger).receipt.again
+    assert not counted(duck.table("people"), ledger).receipt.reused
     duck.raw_sql("SET search_path = 's1,s2'")
     with pytest.raises(InvalidParameter, match="name must be given"):
         counted(duck.table("people"), ledger)
-    assert not counted(duck.table("people", database="s2"), ledger).receipt.again
+    assert not counted(duck.table("people", database="s2"), ledger).receipt.reused
     duck.raw_sql("SET search_path = 's2'")
-    assert counted(duck.table("people"), ledger).receipt.again
+    assert counted(duck.table("people"), ledger).receipt.reused
     duck.disconnect()
 
 
@@ -351,9 +351,9 @@ def test_filters_and_columns_of_an_ibis_table_are_part_of_it(duck: Any, ledger: 
         ]
 
     for source in sources(duck.table("people")):
-        assert not counted(source, ledger, name="people").receipt.again
+        assert not counted(source, ledger, name="people").receipt.reused
     for source in sources(duck.table("moved")):
-        assert counted(source, ledger, name="people").receipt.again
+        assert counted(source, ledger, name="people").receipt.reused
 
 
 @pytest.mark.usefixtures("pg_address")
@@ -368,12 +368,12 @@ def test_tables_of_postgres_are_told_apart_by_database_and_schema(
             connection.execute("CREATE TEMP TABLE passing (x int)")
             backend = ibis.postgres.from_connection(connection)
             for table in ("people", "s.people"):
-                assert not counted(address, ledger, table=table).receipt.again
-            assert counted(address, ledger, table="public.people").receipt.again
-            assert counted(backend.table("people"), ledger).receipt.again
-            assert counted(backend.table("people", database="s"), ledger).receipt.again
+                assert not counted(address, ledger, table=table).receipt.reused
+            assert counted(address, ledger, table="public.people").receipt.reused
+            assert counted(backend.table("people"), ledger).receipt.reused
+            assert counted(backend.table("people", database="s"), ledger).receipt.reused
             connection.execute("SET search_path = s")
-            assert counted(backend.table("people"), ledger).receipt.again
+            assert counted(backend.table("people"), ledger).receipt.reused
             with pytest.raises(InvalidParameter, match="name must be given"):
                 protected(backend.table("passing"), ledger)
             connection.execute("DROP SCHEMA s CASCADE")
@@ -425,8 +425,8 @@ def test_tables_of_spark_are_told_apart_and_views_of_a_session_named(
         for name in ("default.lasting", "other.lasting"):
             session.range(3).write.saveAsTable(name)
             database, _, table = name.partition(".")
-            assert not counted(spark.table(table, database=database), ledger).receipt.again
-        assert counted(spark.table("lasting"), ledger).receipt.again
+            assert not counted(spark.table(table, database=database), ledger).receipt.reused
+        assert counted(spark.table("lasting"), ledger).receipt.reused
         assert charges(ledger) == 2
     finally:
         session.sql("DROP TABLE default.lasting")
@@ -456,15 +456,15 @@ def recount(ledger: ln.Ledger, source: object = "people.csv", **how: Any) -> Any
 def test_a_ledger_of_0_5_0_returns_its_answers_by_their_keys(old: ln.Ledger) -> None:
     before = old.spent
     again: Any = recount(old, key="count")
-    assert (again.receipt.again, old.spent) == (True, before)
+    assert (again.receipt.reused, old.spent) == (True, before)
     assert again.receipt.at == next(one.answered for one in old.releases if one.key == "count")
     old.verify()
 
 
 def test_a_default_key_of_0_5_0_is_charged_once_more(old: ln.Ledger) -> None:
     before = charges(old)
-    assert not recount(old).receipt.again
-    assert recount(old).receipt.again
+    assert not recount(old).receipt.reused
+    assert recount(old).receipt.reused
     assert charges(old) == before + 1
 
 
@@ -482,7 +482,7 @@ def test_a_key_of_0_5_0_can_be_charged_anew(old: ln.Ledger) -> None:
     before = charges(old)
     recount(old, key="count", fresh=True)
     assert charges(old) == before + 1
-    assert recount(old, key="count").receipt.again
+    assert recount(old, key="count").receipt.reused
     old.verify()
 
 

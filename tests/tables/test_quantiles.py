@@ -476,10 +476,10 @@ def test_a_quantile_is_charged_stored_and_reused(tmp_path: Path) -> None:
         asked: dict[str, Any] = {"bounds": (0, 1), "bins": 64, "interval": "0.9"}
         first, again = (table.median("x", **asked, privacy=ln.Privacy("0.01")) for _ in range(2))
         assert (first.cell, first.interval()) == (again.cell, again.interval())
-        assert (first.receipt.again, again.receipt.again) == (False, True)
+        assert (first.receipt.reused, again.receipt.reused) == (False, True)
         plain = table.median("x", bounds=(0, 1), bins=64, privacy=ln.Privacy("0.01", "1e-7"))
         assert plain.receipt is not None
-        assert not plain.receipt.again
+        assert not plain.receipt.reused
         assert ledger.spent == ln.Privacy("0.02")
         ledger.verify()
         assert "PermuteAndFlip(candidates=64" in json.dumps(ledger.export(unit="person"))

@@ -316,7 +316,7 @@ def test_a_stored_answer_names_its_table_under_the_key_that_it_had(tmp_path: Pat
             with ln.protect(str(path), unit="id", max_rows=2, ledger=ledger) as people:
                 answer = people.count(privacy=ln.Privacy(1))
             assert answer.receipt is not None
-            assert answer.receipt.again is reused
+            assert answer.receipt.reused is reused
             assert answer.subject.table == "people.csv"
     source = people.source
     assert source.words == {"of": str(path), "table": source._identity, "version": None}

@@ -155,7 +155,11 @@ def test_it_is_charged_stored_and_reused(tmp_path: Path) -> None:
         first, again, other = (
             people.units_from("income", least=least, privacy=ln.Privacy(1)) for least in (5, 5, 6)
         )
-        assert (first.index, again.receipt.again, other.receipt.again) == (again.index, True, False)
+        assert (first.index, again.receipt.reused, other.receipt.reused) == (
+            again.index,
+            True,
+            False,
+        )
         assert again.receipt.key.startswith("units with income from 5 #")
         assert ledger.spent == ln.Privacy(2)
         ledger.verify()

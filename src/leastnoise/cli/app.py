@@ -1,6 +1,6 @@
-"""``main``: the commands by name, and how errors end them.
+"""``main``: the commands by name, their help, and how errors end them.
 
-Exit codes: 0 success · 1 engine failure · 2 usage error · 3 budget exceeded · 4 a check failed.
+Exit codes: 0 success, 1 engine failure, 2 usage error, 3 budget exceeded, 4 verification failed.
 """
 
 import io
@@ -22,7 +22,7 @@ from leastnoise.errors import (
     QueryFailed,
     ReleaseFailed,
 )
-from leastnoise.rendering import labelled, terminal_width, wrap
+from leastnoise.rendering import held, labelled, terminal_width, wrap
 
 if TYPE_CHECKING:
     from leastnoise.tables import TableQuery
@@ -30,11 +30,36 @@ if TYPE_CHECKING:
 # The module of each command, in which the command has its own name, with _ for -. The commands that
 # query tables are registered in leastnoise.tables.
 _MODULES = {
-    **dict.fromkeys(("calibrate", "compare", "privacy-for", "release"), "noise"),
+    **dict.fromkeys(("calibrate", "compare", "explain", "privacy-for", "release"), "noise"),
     **dict.fromkeys(("check", "paper", "verify"), "proofs"),
     "ledger": "ledger",
 }
-
+_TABLES = "Query a table (CSV, Parquet, PostgreSQL)"
+# The help of main: each command with a summary, which is not cut, and without loading it.
+_SECTIONS = {
+    _TABLES: {
+        "count": "Count rows or people",
+        "sum": "Sum a column",
+        "mean": "Average a column",
+        "median": "Find the median of a column",
+        "quantile": "Find any quantile of a column",
+        "histogram": "Count rows per range of a column",
+    },
+    "Add noise to a number you computed": {
+        "release": "Add noise to one number",
+        "calibrate": "Find the optimal noise for a guarantee",
+        "compare": "Compare noise distributions for one guarantee",
+        "privacy-for": "Find the ε or δ that meets an accuracy target",
+    },
+    "Track and verify": {
+        "ledger": "Create, inspect and verify a privacy budget",
+        "verify": "Verify a certificate file",
+        "explain": "Say in plain words what an (ε, δ) guarantee means",
+        "paper": "Recompute the results of Geng et al. (2019)",
+    },
+}
+_EXITS = "Exit codes: "
+_EXIT_WORDS = "success", "engine failure", "usage error", "budget exceeded", "verification failed"
 # Every other error is the caller's to fix, also a ledger that cannot be reached now.
 _EXIT_CODES = {
     QueryFailed: 1,
@@ -62,6 +87,34 @@ class Group(click.Group):
             return super().invoke(ctx)
         except LeastnoiseError as error:
             raise Refused(error) from error
+
+
+class Main(Group):
+    """The group of all commands, with a help that lists them by purpose."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by purpose, then the exit codes."""
+        known = {name for section in _SECTIONS.values() for name in section}
+        added = {one.command: one.help for one in _table_queries().values()}
+        more = {
+            name: added[name] for name in self.list_commands(ctx) if name in added.keys() - known
+        }
+        longest = max(map(len, known | more.keys()))
+        for title, commands in _SECTIONS.items():
+            listed = commands | (more if title == _TABLES else {})
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<{longest}}", text) for name, text in listed.items()])
+        codes = ", ".join(held(f"{code} {words}") for code, words in enumerate(_EXIT_WORDS))
+        lines = wrap(codes, first=_EXITS, further=" " * len(_EXITS), width=formatter.width)
+        formatter.write("\n".join(["", *lines, ""]))
+
+
+class Option(click.Option):
+    """An option that the help lists under a title, with others of the same ``group``."""
+
+    def __init__(self, *args: Any, group: str | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.group = group
 
 
 class Once(click.Command):
@@ -98,8 +151,9 @@ class Once(click.Command):
             if options.count(option) > 1 and not ctx.resilient_parsing:
                 name = option.opts[0]
                 raise InvalidParameter(
-                    f"an option must be given once, got {name} {options.count(option)} times. "
-                    "Leave out all but one."
+                    f"{name} must be given once",
+                    got=f"it {options.count(option)} times",
+                    fix="Remove all but one.",
                 )
         eager = any(getattr(one, "is_eager", False) for one in given)  # such as --help
         if self._on_missing is not None and not (more or eager or ctx.resilient_parsing):
@@ -110,6 +164,19 @@ class Once(click.Command):
             if more and self._on_more is not None:
                 raise InvalidParameter(self._on_more) from None
             raise
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the options by group, those without one last."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx) if isinstance(option, click.Option) else None
+            if record is not None:
+                groups.setdefault(getattr(option, "group", None) or "", []).append(record)
+        last = {name: groups.pop(name) for name in ("Output", "") if name in groups}
+        rest = "Other options" if groups or len(last) > 1 else "Options"
+        for title, records in (groups | last).items():
+            with formatter.section(title or rest):
+                formatter.write_dl(records)
 
 
 class Refused(click.ClickException):
@@ -172,10 +239,21 @@ def _table_queries() -> "dict[str, TableQuery]":
 
 
 @click.group(
-    cls=Group,
+    cls=Main,
     commands=_OnFirstUse(),
+    subcommand_metavar="COMMAND [OPTIONS]",
+    options_metavar="",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="leastnoise")
 def main() -> None:
-    """Differential privacy with little noise, and a proof of how little."""
+    """Publish statistics about people with differential privacy.
+
+    The noise is optimal, or provably close to it.
+
+    \b
+    leastnoise ledger create people.ledger --epsilon 1 --delta 1e-6
+    leastnoise count people.csv --unit person_id --max-rows 1 \\
+        --by region --max-groups 1 \\
+        --epsilon 0.2 --delta 1e-7 --ledger people.ledger
+    """  # noqa: D301 -- click reads the control character

@@ -144,7 +144,7 @@ def _example(query: TableQuery, missing: Sequence[_Missing], typed: Sequence[str
     words += [word for one in missing for word in one.example]
     lines = wrap_command(["leastnoise", query.command, *words])
     if any(one.name == "--ledger FILE" for one in missing):
-        lines = ["leastnoise ledger people.ledger new --epsilon 1 --delta 1e-6", *lines]
+        lines = ["leastnoise ledger create people.ledger --epsilon 1 --delta 1e-6", *lines]
     return lines
 
 

@@ -1,4 +1,4 @@
-"""The commands calibrate, release, compare and privacy-for."""
+"""The commands calibrate, release, compare, privacy-for and explain."""
 
 from decimal import ROUND_CEILING
 from fractions import Fraction
@@ -9,13 +9,18 @@ import click
 from leastnoise.cli import options
 from leastnoise.cli.app import Once
 from leastnoise.cli.output import (
+    at_sensitivity,
     bound_shown,
+    budget_shown,
     certificate_data,
     cost_shown,
+    explain_command,
     finite,
+    guarantee_shown,
+    ledger_name,
     length,
+    print_facts,
     print_json,
-    print_table,
     print_words,
     privacy_data,
     receipt_data,
@@ -26,51 +31,74 @@ from leastnoise.core.exact import (
     as_float,
     format_ratio,
     format_rounded,
+    parse_count,
     parse_rational,
 )
+from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.files import refuse_overwriting
-from leastnoise.rendering import Progress
+from leastnoise.rendering import Fact, Progress, held
 
 if TYPE_CHECKING:
     from leastnoise.mechanism import Answer, Mechanism
 
 
-@click.command()
+@click.command(cls=Once)
 @options.problem
 @options.family
-@click.option("--save", type=click.Path(dir_okay=False), help="Write the certificate to a file.")
-def calibrate(*, as_json: bool, save: str | None, **asking: Any) -> None:
-    """Find noise for a guarantee, and prove how near to the least it is (leastnoise.calibrate).
+@options.option(
+    "--save",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    group=options.OUTPUT,
+    help="Write the certificate to a file.",
+)
+@options.explained
+def calibrate(*, as_json: bool, explain: bool, save: str | None, **asking: Any) -> None:
+    """Find the optimal noise for a guarantee, and certify its expected cost.
 
     \b
-    Examples:
-      leastnoise calibrate --delta 0.1 --sensitivity 1 --cost l1
-      leastnoise calibrate --epsilon 1 --delta 1e-6 --sensitivity 1 --save certificate.json
-      leastnoise calibrate --epsilon 1 --delta 1e-6 --sensitivity 1 --family gaussian
+    leastnoise calibrate --epsilon 1 --delta 1e-6 --sensitivity 1
+    leastnoise calibrate --delta 0.1 --sensitivity 1 --save certificate.json
+    leastnoise calibrate --epsilon 1 --sensitivity 1 --family laplace
+
+    In Python: leastnoise.calibrate
     """  # noqa: D301 -- click reads the control character
     from leastnoise.mechanism import calibrate as find_mechanism
 
     mechanism = find_mechanism(**options.problem_arguments(**asking))
     if save is not None:
         refuse_overwriting(save, option="--save")
-        rule = "the certificate must be saved to a file that can be written"
-        write_file(save, mechanism.certificate.to_json(), rule)
+        write_file(save, mechanism.certificate.to_json(), "The certificate was not written")
     if as_json:
         print_json(_mechanism_data(mechanism))
         return
-    drawn, certificate = mechanism.discretized, mechanism.certificate
-    print_table(
-        ("noise", f"{mechanism.noise}"),
-        ("expected cost", cost_shown(certificate)),
-        ("verified", f"{certificate}"),
-        ("lower bound", bound_shown(certificate)),
-        ("source", certificate.source),
-        ("drawn", f"{drawn.noise}"),
-        ("drawn cost", f"{format_rounded(drawn.cost, 9, ROUND_CEILING)}"),
-    )
+    sampled, certificate = mechanism.discretized, mechanism.certificate
+    cost = format_rounded(sampled.cost, 9, ROUND_CEILING)
+    facts = [
+        ("Expected cost", cost_shown(certificate)),
+        ("Lower bound", bound_shown(certificate)),
+        ("Optimality", f"{certificate}"),
+        ("Source", certificate.source),
+        ("Guarantee", at_sensitivity(mechanism.privacy, mechanism.sensitivity)),
+        ("Sampled from", f"{sampled.noise}"),
+        ("Sampled cost", cost),
+    ]
+    if save is not None:
+        facts.append(("Certificate", save))
+    print_words(f"{mechanism.noise}")
     click.echo()
-    print_words(mechanism.explain())
+    _print_meaning(facts, mechanism.privacy, mechanism.explain() if explain else "")
+
+
+def _print_meaning(facts: list[Fact], privacy: Privacy, meaning: str) -> None:
+    """Print facts, then what the guarantee means, or the command that says it."""
+    if not meaning:
+        facts = [*facts, ("Meaning", explain_command(privacy))]
+    print_facts(*facts)
+    if meaning:
+        click.echo()
+        print_words(meaning)
 
 
 def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
@@ -99,10 +127,24 @@ def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
 @click.argument("values", nargs=-1, required=True, metavar="VALUE")
 @options.problem
 @options.family
-@click.option("--allow-exact", is_flag=True, help="Accept that the exact value may leave.")
-@click.option("--ledger", metavar="FILE", help="Charge and store it there; begun by ledger new.")
-@click.option("--key", help="What the question is called: again, its stored answer comes back.")
-@click.option("--fresh", is_flag=True, help="Charge and draw again under the key.")
+@options.option(
+    "--allow-exact",
+    is_flag=True,
+    group=options.PRIVACY,
+    help="Accept noise that may add nothing, so that the exact value is released.",
+)
+@options.option(
+    "--ledger", metavar="FILE", group=options.LEDGER, help="The ledger to charge. Default: none."
+)
+@options.option(
+    "--key",
+    metavar="NAME",
+    group=options.LEDGER,
+    help="The name of the query: if it is repeated, its stored answer is returned.",
+)
+@options.option(
+    "--fresh", is_flag=True, group=options.LEDGER, help="Charge again and draw new noise."
+)
 @options.which_ledger
 def release(
     *,
@@ -117,15 +159,19 @@ def release(
     witness: str | None,
     **asking: Any,
 ) -> None:
-    """Add noise to VALUE and print the answer, which may be published (Mechanism.release).
-
-    It exits with 3 if the budget of a ledger refuses, with 4 if the ledger is damaged; then nothing
-    is released.
+    """Add noise to VALUE and print the answer, which you may publish.
 
     \b
-    Examples:
-      leastnoise release 42 --delta 0.1 --sensitivity 1
-      leastnoise release 42 --epsilon 0.2 --sensitivity 1 --ledger people.ledger --key members
+    leastnoise release 42 --epsilon 0.2 --sensitivity 1 --integer
+    leastnoise release 42 --epsilon 0.2 --sensitivity 1 --integer \\
+        --ledger people.ledger --key members
+
+    If the budget is exceeded or the ledger damaged, nothing is charged or released.
+
+    Exit codes: 0 success, 1 random generator failed, 2 usage error, 3 budget exceeded, 4 ledger
+    damaged.
+
+    In Python: leastnoise.Mechanism.release
     """  # noqa: D301 -- click reads the control character
     from leastnoise.mechanism import calibrate as find_mechanism
 
@@ -141,22 +187,49 @@ def release(
     if as_json:
         print_json(_answer_data(answer))
         return
-    click.echo(f"{answer} ({of})" if of else f"{answer}")
+    _print_release(answer, ledger_name(ledger, of))
+
+
+def _print_release(answer: "Answer", ledger: str) -> None:
+    """Print an answer: the result first, then labelled facts."""
+    from leastnoise.mechanism import exact_release, format_errors, format_value, reused_line
+
+    stored, receipt, mechanism = reused_line(answer.receipt), answer.receipt, answer.mechanism
+    usual, most = format_errors(answer)
+    facts = [
+        (
+            "Max error",
+            most or f"none ({'' if answer.privacy.delta else 'at δ = 0 '}the noise is unbounded)",
+        ),
+        ("Guarantee", at_sensitivity(answer.privacy, mechanism.sensitivity)),
+    ]
+    exact = exact_release(mechanism)
+    if exact:
+        facts.append(("Exact release", exact))
+    facts.append(("Budget", budget_shown(receipt, ledger)))
+    if receipt is not None:
+        facts.append(("Key", held(receipt.key)))
+    if stored:
+        click.echo(stored)
+    click.echo(f"release: {format_value(answer)} ± {usual} (95% confidence)\n")
+    print_facts(*facts)
 
 
 def _value(texts: tuple[str, ...]) -> Fraction:
     """Read the value to be released; no message may repeat it."""
     if len(texts) != 1:
         raise InvalidParameter(
-            f"there must be exactly one value to release, got {len(texts)} arguments. "
-            "Give one number, and check the spelling of the options."
+            "VALUE must be one number",
+            got=f"{len(texts)} arguments",
+            fix="Check the spelling of the options.",
         )
     try:
         return parse_rational(texts[0], "the value")
     except InvalidParameter:
         raise InvalidParameter(
-            "the value to release must be a finite number, got a text that is not one. "
-            "Give for instance 42 or 3.5, and check the spelling of the options."
+            "VALUE must be a finite number, such as 42 or 3.5",
+            got="something else",
+            fix="Check the spelling of the options.",
         ) from None
 
 
@@ -174,48 +247,81 @@ def _answer_data(answer: "Answer") -> dict[str, Any]:
     }
 
 
-@click.command()
+@click.command(cls=Once)
 @options.problem
-@click.option("--releases", default="1", show_default=True, help="Answers under one promise.")
-@click.option("--plot", "folder", metavar="FOLDER", help="Write three pictures into a folder.")
-def compare(*, releases: str, folder: str | None, as_json: bool, **asking: Any) -> None:
-    """Put all noises that keep a promise side by side, cheapest first (leastnoise.compare).
+@options.option(
+    "--releases",
+    default="1",
+    show_default=True,
+    metavar="K",
+    group=options.PRIVACY,
+    help="The number of answers that share the guarantee.",
+)
+@options.option(
+    "--plot",
+    "folder",
+    metavar="FOLDER",
+    group=options.OUTPUT,
+    help="Write three figures into a folder.",
+)
+@options.explained
+def compare(
+    *, releases: str, folder: str | None, as_json: bool, explain: bool, **asking: Any
+) -> None:
+    """Compare noise distributions for one guarantee, cheapest first.
 
     \b
-    Examples:
-      leastnoise compare --epsilon 1 --delta 1e-6 --sensitivity 1
-      leastnoise compare --delta 0.01 --sensitivity 1 --cost l2 --releases 3 --no-solve
+    leastnoise compare --epsilon 1 --delta 1e-6 --sensitivity 1 --integer
+    leastnoise compare --delta 0.01 --sensitivity 1 --cost l2 \\
+        --releases 3 --no-solve
+
+    In Python: leastnoise.compare
     """  # noqa: D301 -- click reads the control character
     from leastnoise.planning import compare as compare_noises
 
     comparison = compare_noises(releases=releases, **options.problem_arguments(**asking))
-    pictures: list[str] = []
+    figures: list[str] = []
     if folder is not None:
-        from leastnoise.plots import save_comparison  # the pictures' libraries, on first use
+        from leastnoise.plots import save_comparison  # the libraries of figures, on first use
 
-        pictures = [str(path) for path in save_comparison(comparison, folder)]
+        figures = [str(path) for path in save_comparison(comparison, folder)]
     if as_json:
-        print_json({**comparison.to_dict(), **({"pictures": pictures} if pictures else {})})
+        print_json({**comparison.to_dict(), **({"pictures": figures} if figures else {})})
         return
-    click.echo(f"{comparison}\n")
-    print_words(comparison.explain())
-    if pictures:
-        click.echo("\n" + "\n".join(pictures))
+    more = [("Meaning", explain_command(comparison.privacy))] if not explain else []
+    click.echo(comparison.to_text(*more, *(("Figure", path) for path in figures)))
+    if explain:
+        click.echo()
+        print_words(comparison.explain())
 
 
-@click.command("privacy-for")
-@click.option("--error", required=True, help="The largest error that is still good.")
-@click.option("--confidence", required=True, help="How often errors must be good, such as 0.95.")
-@click.option("--epsilon", help="ε, to ask for the smallest δ.")
-@click.option("--delta", help="δ, to ask for the smallest ε.")
+@click.command("privacy-for", cls=Once)
+@options.option(
+    "--error",
+    required=True,
+    metavar="A",
+    group="Accuracy",
+    help="The largest acceptable error.",
+)
+@options.option(
+    "--confidence",
+    required=True,
+    metavar="P",
+    group="Accuracy",
+    help="The probability of an acceptable error, such as 0.95.",
+)
+@options.option("--epsilon", metavar="E", group=options.PRIVACY, help="ε, to find the smallest δ.")
+@options.option("--delta", metavar="D", group=options.PRIVACY, help="δ, to find the smallest ε.")
 @options.setting
-def privacy_for(*, as_json: bool, **asking: Any) -> None:
-    """Find the smallest promise that allows an accuracy (leastnoise.privacy_for).
+@options.explained
+def privacy_for(*, as_json: bool, explain: bool, **asking: Any) -> None:
+    """Find the smallest ε or δ that meets an accuracy target.
 
     \b
-    Examples:
-      leastnoise privacy-for --error 2 --confidence 0.95 --sensitivity 1 --delta 1e-6
-      leastnoise privacy-for --error 2 --confidence 0.95 --sensitivity 1 --epsilon 0
+    leastnoise privacy-for --error 2 --confidence 0.95 --sensitivity 1 \\
+        --delta 1e-6
+
+    In Python: leastnoise.privacy_for
     """  # noqa: D301 -- click reads the control character
     from leastnoise.planning import privacy_for as find_privacy
 
@@ -224,12 +330,30 @@ def privacy_for(*, as_json: bool, **asking: Any) -> None:
         print_json({"privacy": privacy_data(privacy), "means": privacy.explain()})
         return
     error, confidence = asking["error"], asking["confidence"]
-    print_table(
-        ("promise", f"{privacy}"),
-        (
-            "accuracy",
-            f"the noise found for it errs by at most {error} with probability {confidence} or more",
-        ),
-    )
-    click.echo()
-    print_words(privacy.explain())
+    accuracy = f"error at most {error} with probability {confidence} or more"
+    facts = [("Accuracy", accuracy), ("Sensitivity", asking["sensitivity"])]
+    click.echo(f"{guarantee_shown(privacy)}\n")
+    _print_meaning(facts, privacy, privacy.explain() if explain else "")
+
+
+@click.command(cls=Once)
+@options.option("--epsilon", metavar="E", help="ε of the guarantee.  [default: 0]")
+@options.option("--delta", metavar="D", help="δ of the guarantee.  [default: 0]")
+@options.option("--people", metavar="N", help="The number of people in the data, if it is public.")
+def explain(*, epsilon: str | None, delta: str | None, people: str | None) -> None:
+    """Say in plain words what an (ε, δ) guarantee means.
+
+    \b
+    leastnoise explain --epsilon 1 --delta 1e-6
+    leastnoise explain --epsilon 1 --delta 1e-6 --people 8000
+
+    In Python: leastnoise.Privacy.explain
+    """  # noqa: D301 -- click reads the control character
+    given = {"epsilon": epsilon, "delta": delta}
+    parts = {name: part for name, part in given.items() if part is not None}
+    if not parts:
+        raise InvalidParameter(
+            "A guarantee needs --epsilon, --delta or both", fix="Pass --epsilon 1 --delta 1e-6."
+        )
+    count = None if people is None else parse_count(people, "--people", least=1)
+    print_words(Privacy(**parts).explain(people=count))

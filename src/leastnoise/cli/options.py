@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from leastnoise.cli.app import Option
 from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1, l2, lp, piecewise_linear, threshold
@@ -18,44 +19,83 @@ if TYPE_CHECKING:
 
 _COSTS = "l1, l2, lp:P, threshold:T, or points:X,Y;X,Y;…"
 
-DATASET = "The data set; the one that the ledger was begun with if left out."
-WITNESS = "A head, or a file of heads that is kept elsewhere."
+DATASET = "The dataset. Default: the first of the ledger."
+WITNESS = "A head of the ledger, or a file of heads, kept elsewhere."
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 Command = Callable[..., None]
 Decorator = Callable[[Command], Command]
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+# The titles under which the help lists options.
+PRIVACY, NOISE, LEDGER, OUTPUT = "Privacy", "Noise", "Ledger", "Output"
+
+
+def option(*names: str, **how: Any) -> Decorator:
+    """Return a decorator like ``click.option`` for an option that may have a ``group``."""
+    return click.option(*names, cls=Option, **how)
+
+
+as_json = option("--json", "as_json", is_flag=True, group=OUTPUT, help="Print JSON.")
+explained = option(
+    "--explain", is_flag=True, group=OUTPUT, help="Say in plain words what the guarantee means."
+)
 
 
 def problem(command: Command) -> Command:
     """Add the options of a calibration problem: the guarantee and its setting."""
     options = [
-        click.option("--epsilon", default="0", help="ε of the promise.", show_default=True),
-        click.option("--delta", default="0", help="δ of the promise.", show_default=True),
+        option("--epsilon", default="0", show_default=True, metavar="E", group=PRIVACY, help="ε."),
+        option("--delta", default="0", show_default=True, metavar="D", group=PRIVACY, help="δ."),
     ]
     return with_options(options, setting(command))
 
 
 def setting(command: Command) -> Command:
     """Add the options of a calibration problem, but for the guarantee."""
-    options = [
-        click.option("--sensitivity", required=True, help="Δ: how much one person can change."),
-        click.option("--cost", "cost_text", default="l1", show_default=True, help=_COSTS),
-        click.option("--integer", is_flag=True, help="Answers are whole numbers."),
-        click.option(
+    options: list[Decorator] = [
+        option(
+            "--sensitivity",
+            required=True,
+            metavar="S",
+            group=PRIVACY,
+            help="Δ: the most that one person can change the true answer.",
+        ),
+        option("--integer", is_flag=True, group=NOISE, help="True answers are integers."),
+        option(
+            "--cost",
+            "cost_text",
+            default="l1",
+            show_default=True,
+            metavar="COST",
+            group=NOISE,
+            help=f"Cost of an error: {_COSTS}.",
+        ),
+        option(
             "--shape",
             type=click.Choice(["unimodal", "any"]),
             default="unimodal",
             show_default=True,
+            group=NOISE,
             help="Symmetric unimodal noise, or noise of any shape.",
         ),
         click.option("--among", type=click.Choice(["decreasing", "any"]), hidden=True),
-        click.option("--no-solve", is_flag=True, help="Take a closed form at once."),
-        click.option(
-            "--gap", default="0.001", show_default=True, help="How near to the least cost to come."
+        option("--no-solve", is_flag=True, group=NOISE, help="Use a closed form; do not search."),
+        option(
+            "--gap",
+            default="0.001",
+            show_default=True,
+            metavar="G",
+            group=NOISE,
+            help="Stop searching at this relative distance from the optimal cost.",
         ),
-        click.option("--seconds", default="10", show_default=True, help="How long to search."),
+        option(
+            "--seconds",
+            default="10",
+            show_default=True,
+            metavar="T",
+            group=NOISE,
+            help="Search for at most so many seconds.",
+        ),
         as_json,
     ]
     return with_options(options, command)
@@ -66,15 +106,16 @@ def family(command: Command) -> Command:
     from leastnoise.calibration import FAMILIES  # only where a noise is sought anyway
 
     kinds = ", ".join(FAMILIES)
-    return click.option("--family", help=f"Use this kind of noise: {kinds}.")(command)
+    text = f"Use this noise distribution: {kinds}. Default: the optimal one."
+    return option("--family", metavar="NAME", group=NOISE, help=text)(command)
 
 
 def which_ledger(command: Command) -> Command:
     """Add the options for a ledger's dataset, analyst and witness."""
     options = [
-        click.option("--dataset", help=DATASET),
-        click.option("--analyst", help="Who asks."),
-        click.option("--witness", help=WITNESS),
+        option("--dataset", metavar="NAME", group=LEDGER, help=DATASET),
+        option("--analyst", metavar="NAME", group=LEDGER, help="Who asks."),
+        option("--witness", metavar="HEAD", group=LEDGER, help=WITNESS),
     ]
     return with_options(options, command)
 
@@ -87,8 +128,9 @@ def open_ledger(file: str, **which: Any) -> "Ledger":
     if scheme and scheme[1] not in ("postgresql", "postgres"):
         # What follows could hold a password.
         raise InvalidParameter(
-            "a ledger must be the path of a file, or postgresql://user@host/database, got an "
-            f"address that begins with {scheme[0]}. Give one of the two."
+            "A ledger must be the path of a file, or postgresql://user@host/database",
+            got=f"an address that starts with {scheme[0]}",
+            fix="Choose one of the two.",
         )
     return Ledger(file, **which)
 
@@ -104,8 +146,7 @@ def recording(
     for option, text in which.items():
         if text is not None:
             raise InvalidParameter(
-                f"--{option} is for a ledger, got it without one. Give --ledger FILE, or leave it "
-                "out."
+                f"--{option} needs a ledger", fix=f"Add --ledger FILE, or remove --{option}."
             )
     return nullcontext(UNRECORDED)
 
@@ -122,17 +163,18 @@ def refuse_silent(witness: str | None) -> None:
     """Reject a witness without heads: a misspelled name would vouch for any ledger."""
     if witness is not None and not heads_of(witness):
         raise InvalidParameter(
-            "a witness must exist and hold heads of the ledger, got "
-            f"{quote(witness)}, which holds none. Give the file that noted them, or begin one "
-            "with leastnoise ledger FILE new --witness FILE."
+            "A witness must be a head, or a file that holds heads of the ledger",
+            got=f"{quote(witness)}, which holds none",
+            fix="Check the path, or create a witness: "
+            "leastnoise ledger create FILE --witness WITNESS",
         )
 
 
 def check_ledger(ledger: "Ledger | Unrecorded", witness: str | None) -> str:
     """Reject a lost witness; return a phrase that names the dataset, if the ledger has several.
 
-    A witness without heads of a ledger that has releases is lost, or must be begun by ``ledger
-    new``. Before the first release there is nothing that an older copy could have forgotten.
+    A witness without heads of a ledger that has releases is lost, or must be created by ``ledger
+    create``. Before the first release there is nothing that an older copy could have forgotten.
     """
     from leastnoise.ledger import Unrecorded
 
@@ -189,7 +231,7 @@ def cost(text: str) -> Cost:
     if kind == "points" and rest:
         pairs = [tuple(pair.split(",")) for pair in rest.split(";")]
         return piecewise_linear(pairs)  # type: ignore[arg-type]  # pairs of another length are rejected
-    raise InvalidParameter(f"a cost must be {_COSTS}, got {quote(text)}. Choose one.")
+    raise InvalidParameter(f"--cost must be {_COSTS}", got=quote(text), fix="Choose one.")
 
 
 def with_options(options: Sequence[Decorator], command: Command) -> Command:

@@ -6,35 +6,35 @@ People get tables and sentences, programs one line of strict JSON.
 import json
 import math
 import os
-import re
-import shutil
 import sys
 from collections.abc import Sequence
 from datetime import date
-from decimal import ROUND_CEILING, ROUND_FLOOR
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from leastnoise.core.exact import as_float, format_exact, format_ratio, quote
+from leastnoise.core.exact import (
+    as_float,
+    format_exact,
+    format_ratio,
+    format_rounded,
+    format_short,
+    quote,
+)
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Tabled
 from leastnoise.errors import InvalidParameter
 from leastnoise.files import refuse_overwriting, refuse_overwriting_read, write_text
+from leastnoise.rendering import Fact, held, labelled, terminal_width, wrap
 
 if TYPE_CHECKING:
     from leastnoise.certificate import Certificate
     from leastnoise.ledger import Receipt
     from leastnoise.tables import GroupedAnswers
 
-# The longest line of words that is easy to read, and the width of a terminal that does not tell it.
-_WIDEST, _USUAL, _NARROWEST = 88, 80, 20
-_NO_BREAK = "\u00a0"
-# The blanks in "ε = 1" and "50 %", and that in "(ε, δ)".
-_AROUND_SIGNS = re.compile(r"(?<=[=<>≤≥±≈]) | (?=[=<>≤≥±≈%])")
-_PAIR = re.compile(r"\([^\s()]+, [^\s()]+\)")
 _ENDINGS = (".csv", ".parquet", ".json")
 
 
@@ -48,31 +48,41 @@ def print_json(data: object) -> None:
     click.echo(text)
 
 
-def print_table(*rows: tuple[str, str]) -> None:
-    """Print rows of a name and a text, the texts aligned."""
-    width = max(len(name) for name, _ in rows)
-    for name, text in rows:
-        click.echo(f"{name:<{width}}  {text}")
+def print_facts(*facts: Fact) -> None:
+    """Print labelled facts, a line each, wrapped to the terminal."""
+    click.echo("\n".join(labelled(facts, width=terminal_width())))
 
 
 def print_words(text: str) -> None:
-    """Print sentences in lines that fit the terminal, of at most 88 characters.
+    """Print sentences, wrapped to the terminal; no line ends within a formula."""
+    click.echo("\n".join(wrap(text, width=terminal_width())))
 
-    No line ends within a formula.
+
+def explain_command(privacy: Privacy) -> str:
+    """Return the command that says what a guarantee means.
+
+    >>> explain_command(Privacy(1, "1e-6"))
+    'leastnoise explain --epsilon 1 --delta 1e-6'
     """
-    width = shutil.get_terminal_size((_USUAL, 24)).columns
-    pairs = _PAIR.sub(lambda found: found[0].replace(" ", _NO_BREAK), text)
-    held = _AROUND_SIGNS.sub(_NO_BREAK, pairs)
-    lines = click.wrap_text(held, max(_NARROWEST, min(_WIDEST, width)))
-    click.echo(lines.replace(_NO_BREAK, " "))
+    parts = {"epsilon": privacy.epsilon, "delta": privacy.delta}
+    words = [held(f"--{name} {_typed(part)}") for name, part in parts.items() if part]
+    return " ".join(["leastnoise explain", *words]) if words else "no release reveals anything"
 
 
-def write_file(path: str, text: str, rule: str) -> None:
-    """Write a text file; where that fails, raise the error that it breaks this rule."""
+def _typed(number: Fraction) -> str:
+    """Return a number as it can be typed: exact, or rounded up."""
+    text = format_short(number)
+    return format_rounded(number, 9, ROUND_CEILING) if text.startswith("≈") else text
+
+
+def write_file(path: str, text: str, problem: str) -> None:
+    """Write a text file; where that fails, raise an error that states this problem."""
     try:
         write_text(Path(path), text)
     except OSError as error:
-        raise InvalidParameter(f"{rule}; {error.strerror}. Choose another place.") from error
+        raise InvalidParameter(
+            f"{problem}: {error.strerror}", fix="Choose another path."
+        ) from error
 
 
 def privacy_data(privacy: Privacy) -> dict[str, str]:
@@ -107,6 +117,36 @@ def cost_shown(certificate: "Certificate") -> str:
 def bound_shown(certificate: "Certificate") -> str:
     """Return the lower bound for print, rounded down."""
     return format_exact(certificate.lower_bound, ROUND_FLOOR)
+
+
+def short(number: Fraction, rounding: str) -> str:
+    """Return a number for print, exact if it is short, else rounded to the side that is named."""
+    text = format_exact(number, rounding)
+    if not text.startswith("≈"):
+        return format_short(number)
+    digits = format_rounded(number, 9, rounding)
+    return f"≈{Decimal(digits):e}" if number < Fraction(1, 1000) else f"≈{digits}"
+
+
+def guarantee_shown(privacy: Privacy, rounding: str = ROUND_CEILING) -> str:
+    """Return a guarantee for print; long numbers are rounded up, to the weaker side."""
+    return f"ε = {short(privacy.epsilon, rounding)}, δ = {short(privacy.delta, rounding)}"
+
+
+def at_sensitivity(privacy: Privacy, sensitivity: Fraction) -> str:
+    """Return a guarantee and the sensitivity for which it holds, rounded to the weaker side."""
+    return f"{guarantee_shown(privacy)} at sensitivity {short(sensitivity, ROUND_FLOOR)}"
+
+
+def budget_shown(receipt: "Receipt | None", ledger: str) -> str:
+    """Return what remains after a release, for print; ``ledger`` names where it is recorded."""
+    if receipt is None:
+        return "not recorded"
+    day, account = receipt.at[:10], receipt.account
+    if receipt.reused:
+        return f"nothing charged: stored answer of {day} returned"
+    limit = "" if account.limit is None else f" of {guarantee_shown(account.limit, ROUND_FLOOR)}"
+    return f"{guarantee_shown(account.remaining, ROUND_FLOOR)} remain{limit} ({ledger})"
 
 
 def verification_data(certificate: "Certificate") -> dict[str, Any]:
@@ -150,19 +190,21 @@ def refuse_out(
     path = Path(out)
     if path.suffix.lower() not in _ENDINGS:
         raise InvalidParameter(
-            f"--out must end in {', '.join(_ENDINGS)}, got {quote(out)}. Choose one of them."
+            f"--out must end in {', '.join(_ENDINGS)}", got=quote(out), fix="Choose one of them."
         )
     refuse_overwriting(out, ledger=ledger, witness=witness)
     refuse_overwriting_read(out, *read)
     if os.path.lexists(path) and not (overwrite and path.is_file()):
         raise InvalidParameter(
-            "--out must not write over what is there, got the name of something that is. Choose "
-            "another name, or give --overwrite if it is a file."
+            "--out must name a new file",
+            got="one that exists",
+            fix="Choose another name, or pass --overwrite to replace a file.",
         )
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise InvalidParameter(
-            "--out must be in a folder that files can be written to, got another. Make the folder, "
-            "or choose a path in one of your own."
+            "--out must be in a folder that you can write to",
+            got="another",
+            fix="Create the folder, or choose another path.",
         )
 
 
@@ -256,7 +298,7 @@ def _figures(names: Sequence[str], figures: Sequence[tuple[int, int] | None]) ->
 
 def reused_data(receipt: "Receipt | None") -> str | None:
     """Return when a stored answer was released, for JSON; None for a new one."""
-    return receipt.at if receipt is not None and receipt.again else None
+    return receipt.at if receipt is not None and receipt.reused else None
 
 
 def receipt_data(receipt: "Receipt | None") -> dict[str, Any] | bool:
@@ -268,7 +310,7 @@ def receipt_data(receipt: "Receipt | None") -> dict[str, Any] | bool:
         "key": receipt.key,
         "row": receipt.charge,
         "at": receipt.at,
-        "again": receipt.again,
+        "again": receipt.reused,
         "head": str(receipt.head),
-        "left": privacy_data(receipt.account.left),
+        "left": privacy_data(receipt.account.remaining),
     }

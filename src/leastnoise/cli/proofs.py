@@ -1,8 +1,7 @@
-"""The commands verify and paper: prove again what a certificate or the paper says."""
+"""The commands verify and paper: recompute what a certificate or the paper states."""
 
 import sys
 from dataclasses import asdict
-from decimal import ROUND_CEILING, ROUND_FLOOR
 from pathlib import Path
 from typing import Any
 
@@ -10,31 +9,34 @@ import click
 
 from leastnoise.certificate import Certificate
 from leastnoise.cli import options
-from leastnoise.cli.app import Refused
+from leastnoise.cli.app import Once, Refused
 from leastnoise.cli.output import (
+    at_sensitivity,
     bound_shown,
     claims,
     cost_shown,
+    print_facts,
     print_json,
-    print_table,
     verification_data,
 )
-from leastnoise.core.exact import format_exact
 from leastnoise.errors import InvalidParameter, LeastnoiseError
 
 
-@click.command()
+@click.command(cls=Once)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
 @options.as_json
 def verify(*, file: str, as_json: bool) -> None:
-    """Verify a certificate, trusting nothing in FILE (leastnoise.Certificate.verify).
-
-    Prints what was verified now, and apart from it what only the file says. Exits with 0 if the
-    guarantee, the expected cost and the lower bound are verified, with 4 if not.
+    """Verify a certificate file, trusting nothing in it.
 
     \b
-    Example:
-      leastnoise verify certificate.json
+    leastnoise verify certificate.json
+
+    The guarantee, the expected cost and the lower bound are computed again. What only the file
+    claims is printed apart.
+
+    Exit codes: 0 verified, 2 usage error, 4 verification failed.
+
+    In Python: leastnoise.Certificate.verify
     """  # noqa: D301 -- click reads the control character
     try:
         certificate = Certificate.from_json(_read_text(file))
@@ -45,15 +47,18 @@ def verify(*, file: str, as_json: bool) -> None:
         print_json(verification_data(certificate))
         return
     click.echo("Verified now:")
-    print_table(
-        ("  noise", f"{certificate.noise}"),
-        ("  satisfies", _guarantee_shown(certificate)),
-        ("  expected cost", cost_shown(certificate)),
-        ("  lower bound", bound_shown(certificate)),
-        ("  optimality", f"{certificate}"),
+    facts = [
+        ("  Noise", f"{certificate.noise}"),
+        ("  Guarantee", at_sensitivity(certificate.privacy, certificate.sensitivity)),
+        ("  Expected cost", cost_shown(certificate)),
+        ("  Lower bound", bound_shown(certificate)),
+        ("  Optimality", f"{certificate}"),
+    ]
+    print_facts(*facts)
+    click.echo("\nClaimed by the file, not verified:")
+    print_facts(
+        *((f"  {name.capitalize()}", f"{text!r}") for name, text in claims(certificate).items())
     )
-    click.echo("\nThe file says, and this command does not verify:")
-    print_table(*((f"  {name}", f"{text!r}") for name, text in claims(certificate).items()))
 
 
 @click.command(hidden=True)
@@ -66,33 +71,29 @@ def check(context: click.Context, /, **given: Any) -> None:
     context.invoke(verify, **given)
 
 
-def _guarantee_shown(certificate: Certificate) -> str:
-    """Return the guarantee, rounded to the weaker side where it is rounded: ε and δ up, Δ down."""
-    privacy = certificate.privacy
-    epsilon, delta = (format_exact(x, ROUND_CEILING) for x in (privacy.epsilon, privacy.delta))
-    sensitivity = format_exact(certificate.sensitivity, ROUND_FLOOR)
-    return f"(ε, δ) = ({epsilon}, {delta}) at Δ = {sensitivity}"
-
-
 def _read_text(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidParameter(
-            "a certificate must be a file of text that can be read; this one is not. "
-            "Give one that calibrate --save wrote."
+            "FILE must be a certificate",
+            got="a file that is not readable text",
+            fix="Pass one that calibrate --save wrote.",
         ) from error
 
 
-@click.command()
-@click.argument("folder", metavar="OUT")
-@click.option("--json", "as_json", is_flag=True, help="Print the claims as JSON.")
+@click.command(cls=Once)
+@click.argument("folder", metavar="FOLDER")
+@options.option("--json", "as_json", is_flag=True, help="Print the claims as JSON.")
 def paper(*, folder: str, as_json: bool) -> None:
-    """Recompute the paper's tables, figures and claims into OUT (leastnoise.paper.write).
+    """Recompute the tables, figures and claims of Geng et al. (2019).
 
     \b
-    Example:
-      leastnoise paper paper-recomputed/
+    leastnoise paper paper-recomputed/
+
+    Writes a page with all of them into FOLDER.
+
+    In Python: leastnoise.paper.write
     """  # noqa: D301 -- click reads the control character
     from leastnoise.paper import claims, write  # they load Altair
 
@@ -103,6 +104,5 @@ def paper(*, folder: str, as_json: bool) -> None:
         print_json([asdict(claim) for claim in claims()])
         return
     differing = [claim for claim in claims() if not claim.agrees]
-    click.echo(f"{page}: {len(claims())} claims, {len(differing)} of them do not agree:")
-    for claim in differing:
-        click.echo(f"  {claim.where}: {claim.remark}")
+    click.echo(f"{len(claims())} claims recomputed; {len(differing)} disagree with the paper\n")
+    print_facts(("Page", str(page)), *((claim.where, claim.remark) for claim in differing))

@@ -11,7 +11,6 @@ from leastnoise.core.exact import (
     format_exact,
     format_rounded,
     format_short,
-    format_up,
     magnitude,
     parse_count,
     parse_rational,
@@ -90,34 +89,35 @@ class Privacy:
         return min(Fraction(1), (grown.upper - 1 + 2 * self.delta) / (grown.lower + 1))
 
     def explain(self, *, people: int | None = None) -> str:
-        """Say in plain words what this guarantee means, and what it does not.
+        """Return the meaning of this guarantee in plain words, with numbers rounded up.
 
-        Numbers are rounded up. The worst case is an answer that with probability δ reveals
-        everything, and otherwise changes the odds by at most e^ε: every mechanism that satisfies
-        (ε, δ) is a post-processing of it (Kairouz, Oh and Viswanath 2015).
+        Every output that satisfies (ε, δ) is a post-processing of an answer that reveals
+        everything with probability δ and otherwise changes the odds by at most e^ε (Kairouz, Oh and
+        Viswanath 2015). So that is the worst case.
 
         Args:
-            people: The number of people in the data, if it is public: the text then says what δ
-                means among them. Default: not said.
-
-        >>> Privacy(delta="0.1").explain()[:61]
-        'ε = 0, δ = 0.1 means: an attacker who knows all the data exce'
+            people: The number of people in the data, if it is public. The text then says what δ
+                means for all of them.
         """
-        return f"{meaning_of(self, people=people)} Several answers about the same people add up."
+        return (
+            f"{meaning_of(self, people=people)} The guarantees of several answers about the same "
+            "people add up."
+        )
 
 
 def meaning_of(privacy: Privacy, *, people: int | None = None) -> str:
-    """Say what :meth:`Privacy.explain` says, without its last sentence about several answers."""
+    """Return what :meth:`Privacy.explain` says, except about several answers."""
     words = [
-        f"{privacy} means: an attacker who knows all the data except whether one person is in it, "
-        f"and sees the answer, guesses correctly at most {format_guess(privacy.advantage)} of the "
-        "time (50% is blind guessing).",
+        f"{format_guarantee(privacy)} means: an attacker who knows all the data except whether one "
+        "person is in it, and sees this answer, guesses correctly at most "
+        f"{_guess((1 + privacy.advantage) * 50)}% of the time (50% is blind guessing).",
         _worst(privacy),
     ]
     if privacy.delta and privacy.advantage < 1:
         words.append(
-            f"Guessing alone is bounded as by ε = {_equal_guessing(privacy.advantage)} at δ = 0, "
-            "but that is a stronger guarantee, which this one does not imply."
+            "The bound on guessing is that of "
+            f"ε = {_equal_guessing(privacy.advantage)}, δ = 0, a stronger guarantee that this one "
+            "does not imply."
         )
     if people is not None:
         words.append(_among(parse_count(people, "people", least=1), privacy.delta))
@@ -138,14 +138,14 @@ def format_guess(advantage: Fraction) -> str:
 
 
 def _worst(privacy: Privacy) -> str:
-    """Say how much the worst answer that satisfies a guarantee can reveal."""
+    """Return the worst case that the guarantee permits."""
     odds = f"changes the odds by a factor of at most {_up(exponential(privacy.epsilon).upper)}"
+    least = odds if privacy.epsilon else "reveals nothing"
     if not privacy.delta:
-        return f"The answer {odds if privacy.epsilon else 'reveals nothing at all'}."
+        return f"The answer {least}."
     return (
-        "It does not rule out certainty: in the worst case, with probability up to "
-        f"{_up(privacy.delta)}, the answer reveals for certain whether that person is in the data, "
-        f"and otherwise it {odds if privacy.epsilon else 'reveals nothing'}."
+        f"In the worst case, with probability {_up(privacy.delta * 100)}%, the answer reveals with "
+        f"certainty whether that person is in the data; otherwise it {least}."
     )
 
 
@@ -158,27 +158,34 @@ def _equal_guessing(advantage: Fraction) -> str:
     odds = (1 + advantage) / (1 - advantage)
     quotient = context.divide(Decimal(odds.numerator), Decimal(odds.denominator))
     # ln rounds to nearest whatever the context says: the next number is not below the truth.
-    return _up(Fraction(context.next_plus(context.ln(quotient))))
+    return _up(Fraction(context.next_plus(context.ln(quotient))), 8)
 
 
 def _among(people: int, delta: Fraction) -> str:
-    """Say what δ means among so many people."""
+    """Return what δ means for a number of people."""
     if not delta:
-        return f"Because δ = 0, nobody's presence among the {people} people can be revealed."
-    expected = _up(people * delta)
+        return f"Among {people} people, nobody's presence is revealed with certainty, as δ = 0."
     if people * delta < 1:
         return (
-            f"Among {people} people, the presence of at most {expected} (n·δ) on average can be "
-            "revealed for certain."
+            f"Among {people} people, the presence of at most n·δ = {_up(people * delta)} of them "
+            "is revealed with certainty, on average."
         )
     return (
-        f"Among {people} people n·δ = {expected}: δ is at least 1/n, and publishing all data of "
-        "one person, chosen at random, would satisfy this guarantee."
+        f"With {people} people, n·δ = {_up(people * delta)} is 1 or more: publishing the full row "
+        "of one person, chosen at random, would satisfy this guarantee."
     )
 
 
-def _up(number: Fraction) -> str:
-    return format_up(number, 8)
+def _up(number: Fraction, digits: int = 4) -> str:
+    """Print a number rounded up."""
+    return format_rounded(number, digits, ROUND_CEILING)
+
+
+def _guess(percent: Fraction) -> str:
+    """Print a percentage rounded up, with digits enough to tell it from 50 and from 100."""
+    away = min(percent - 50, 100 - percent)
+    digits = 4 if not away else min(8, max(4, 3 - magnitude(away)))
+    return _up(percent, digits)
 
 
 def format_guarantee(privacy: Privacy) -> str:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 
-from leastnoise.core.privacy import Privacy
-from leastnoise.errors import BudgetExceeded, LedgerDamaged
+from leastnoise.core.privacy import Privacy, format_guarantee
+from leastnoise.deprecation import RenamedAttribute
+from leastnoise.errors import BudgetExceeded, LedgerDamaged, Words
 from leastnoise.ledger.rows import (
     ANSWER,
     BEGINNING,
@@ -61,8 +62,8 @@ class Account:
         analyst: Who; None for all together.
         limit: What may be spent; None for an analyst without a limit of their own.
         spent: The sum of what was charged.
-        left: What may still be spent: for an analyst, of their own limit and of the data set's;
-            others may spend that before.
+        remaining: The part of the limit that is not spent. For an analyst: of their own limit
+            and of the dataset's, which other analysts may spend first.
         units: The privacy units that its charges declare. ``spent`` is a guarantee for a unit that
             is covered by each of them.
         undeclared: Whether it has charges that declare no unit, as those of a mechanism do.
@@ -72,9 +73,10 @@ class Account:
     analyst: str | None
     limit: Privacy | None
     spent: Privacy
-    left: Privacy
+    remaining: Privacy
     units: tuple[DeclaredUnit, ...] = ()
     undeclared: bool = False
+    left = RenamedAttribute[Privacy]("remaining")
 
     @property
     def neighbors(self) -> str | None:
@@ -166,14 +168,9 @@ class Accounts:
                 continue  # the data set's limit is an analyst's, too
             spent, limit = self.spent.get(name, _NOTHING), limit or _NOTHING
             total = _added(spent, (asked.epsilon, asked.delta))
-            if any(part > most for part, most in zip(total, limit, strict=True)):
-                account = self.account(*name)
-                whose = f"data set {dataset!r}" + (f" for analyst {name[1]!r}" if name[1] else "")
-                raise BudgetExceeded(
-                    f"the limit of {whose} is {account.limit}, of which {account.left} is "
-                    f"left, got a release that spends {asked}. Promise less, or have the limit "
-                    "raised."
-                )
+            over = [part > most for part, most in zip(total, limit, strict=True)]
+            if any(over):
+                raise _exceeded(self.account(*name), asked, over)
 
     def account(self, dataset: str, analyst: str | None = None) -> Account:
         """Return what is known of one account."""
@@ -208,6 +205,30 @@ class Accounts:
 
 
 _NOTHING: Sum = (Fraction(0), Fraction(0))
+
+
+def _exceeded(account: Account, asked: Privacy, over: list[bool]) -> BudgetExceeded:
+    """Return the error for a charge that would exceed a limit; ``over`` in ε, in δ."""
+    whose = f" for analyst {account.analyst!r}" if account.analyst else ""
+    problem = f"Not enough budget{whose} in dataset {account.dataset!r}"
+    nothing = "Nothing was charged or released"
+    needed, remaining = format_guarantee(asked), format_guarantee(account.remaining)
+    of = "" if account.limit is None else f" of {format_guarantee(account.limit)}"
+    less, options = (
+        " and ".join(name for name, exceeds in zip(names, over, strict=True) if exceeds)
+        for names in (("ε", "δ"), ("--epsilon", "--delta"))
+    )
+    return BudgetExceeded(
+        Words(
+            f"{problem}: this release needs {needed}; {remaining} remain{of}. {nothing}",
+            f"{problem}. {nothing}",
+        ),
+        fix=Words(
+            f"Use a smaller {less}, or raise the limit.",
+            f"Use a smaller {options}, or ask the owner of the ledger to raise the limit.",
+        ),
+        details=[("needed", needed), ("remaining", f"{remaining}{of}")],
+    )
 
 
 def _broken(row: Row, seq: int) -> LedgerDamaged:

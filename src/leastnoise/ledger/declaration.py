@@ -171,7 +171,7 @@ def account_to_json(account: Account) -> Json:
         "analyst": account.analyst,
         "limit": None if account.limit is None else _promise(account.limit),
         "spent": _promise(account.spent),
-        "left": privacy_to_json(account.left),
+        "left": privacy_to_json(account.remaining),
         "units": [{"unit": one.column, "neighbours": one.neighbors} for one in account.units],
         "undeclared": account.undeclared,
     }

@@ -6,18 +6,20 @@ from typing import Final, final
 
 from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
+from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger.accounts import Account
 from leastnoise.ledger.rows import ANSWER, CHARGE, LONGEST_TEXT, Head, Json, Row, read_privacy
 
 
 def check_name(text: object, what: str) -> str:
-    """Return a name or a key, or refuse what cannot be one."""
+    """Return a name or a key; reject what cannot be one."""
     if isinstance(text, str) and 0 < len(text) <= LONGEST_TEXT and text.isprintable():
         return text
     raise InvalidParameter(
-        f"{what} must be a text of 1 to {LONGEST_TEXT} printable characters, "
-        f"got {quote(text)}. Give one that others will recognise."
+        f"{what} must be a string of 1 to {LONGEST_TEXT} printable characters",
+        got=quote(text),
+        fix="Choose one that others will recognize.",
     )
 
 
@@ -49,7 +51,7 @@ class Receipt:
         head: The chain's head when its last row was written, such as ``12-9f86d0…``: keep it, and
             an older copy of the ledger can be told (:meth:`Ledger.verify`).
         at: When it was answered, in UTC; when it was charged, before that.
-        again: Whether it was charged, or answered, before: nothing was spent this time.
+        reused: True if an earlier charge was reused, so this call spent nothing.
         account: What the data set's limit, spending and rest were then.
     """
 
@@ -57,8 +59,9 @@ class Receipt:
     charge: int
     head: Head
     at: str
-    again: bool
+    reused: bool
     account: Account
+    again = RenamedAttribute[bool]("reused")
 
 
 @dataclass(frozen=True, slots=True)

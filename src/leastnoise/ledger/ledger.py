@@ -1,15 +1,16 @@
 """``Ledger``: a durable privacy budget that processes share and cannot overspend."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from uuid import uuid4
 
 from leastnoise.core.exact import Number, parse_positive, quote
-from leastnoise.core.privacy import Privacy
+from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.core.sampling import SYSTEM
+from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger.accounts import Account, Accounts, Name
 from leastnoise.ledger.audit import check_charge
@@ -38,14 +39,11 @@ from leastnoise.ledger.witness import read_head, read_witness
 _USUAL = "data"
 # What a key stands for, and where a charge says it.
 _QUESTION = {
-    "promise": ("epsilon", "delta"),
+    "guarantee": ("epsilon", "delta"),
     "mechanism": ("mechanisms",),
-    "question": ("asked",),
+    "query": ("asked",),
 }
-_BEGIN_DATASET = Words(
-    "limit=Privacy(epsilon=…, delta=…)",
-    "leastnoise ledger FILE new --dataset … --epsilon … --delta …",
-)
+_CREATE_DATASET = Words("pass limit=…", "use leastnoise ledger create FILE --dataset …")
 _LONGEST_WAIT = Fraction(10**6)  # seconds: databases count milliseconds in 32 bits
 
 
@@ -76,11 +74,15 @@ class Ledger:
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
     >>> ledger = Ledger(f"{folder.name}/people.ledger", limit=Privacy(epsilon=1))
-    >>> ledger.left
+    >>> ledger.remaining
     Privacy(epsilon=1, delta=0)
     >>> ledger.close()
     >>> folder.cleanup()
     """
+
+    left = RenamedAttribute[Privacy]("remaining")
+    mine = RenamedAttribute[Account]("analyst_account")
+    allow = RenamedAttribute[Callable[..., None]]("set_limit")
 
     def __init__(
         self,
@@ -95,12 +97,12 @@ class Ledger:
     ) -> None:
         """Open a ledger, or begin one."""
         self.where = check_address(where)
-        self.analyst = None if analyst is None else check_name(analyst, "an analyst")
+        self.analyst = None if analyst is None else check_name(analyst, "An analyst")
         if analyst_limit is not None and analyst is None:
             raise InvalidParameter(
-                "an analyst's limit must be somebody's, got one without a name. Give analyst=, too."
+                "analyst_limit needs an analyst", fix="Pass analyst='ann', for example."
             )
-        chosen = None if dataset is None else check_name(dataset, "a data set")
+        chosen = None if dataset is None else check_name(dataset, "A dataset")
         whole, own = _limit(limit), _limit(analyst_limit)
         witnessed = read_witness(witness)
         waiting = float(min(parse_positive(timeout, "timeout"), _LONGEST_WAIT))
@@ -131,12 +133,12 @@ class Ledger:
         return self.account.spent
 
     @property
-    def left(self) -> Privacy:
+    def remaining(self) -> Privacy:
         """What may still be spent of the data set."""
-        return self.account.left
+        return self.account.remaining
 
     @property
-    def mine(self) -> Account:
+    def analyst_account(self) -> Account:
         """What the analyst may spend, and did; without an analyst, what all may."""
         with self._chain.reading() as page:
             return page.accounts.account(self.dataset, self.analyst)
@@ -179,14 +181,14 @@ class Ledger:
         Args:
             unit: Whose presence is protected, such as ``"person"``: the ledger knows columns only.
         """
-        said = None if unit is None else check_name(unit, "a unit of privacy")
+        said = None if unit is None else check_name(unit, "A privacy unit")
         return declare(self.rows(), self.dataset, said)
 
-    def allow(self, limit: Privacy, *, analyst: str | None = None) -> None:
+    def set_limit(self, limit: Privacy, *, analyst: str | None = None) -> None:
         """Set a new limit, of the data set or of one analyst of it; the old one stays on record."""
         if not isinstance(limit, Privacy):
             raise _no_limit(limit)
-        name = self.dataset, None if analyst is None else check_name(analyst, "an analyst")
+        name = self.dataset, None if analyst is None else check_name(analyst, "An analyst")
         with self._chain.writing() as page:
             page.write(LIMIT, limit_key(*name), _limit_body(name, limit))
 
@@ -209,7 +211,7 @@ class Ledger:
     ) -> tuple[Receipt, Stored | None]:
         """Charge as :meth:`charge` does; return the answer, too, if the charge has one already."""
         # Two releases under one key would be one answer: so the bits of a key are checked, too.
-        key = f"{SYSTEM.word(128):032x}" if key is None else check_name(key, "a key")
+        key = f"{SYSTEM.word(128):032x}" if key is None else check_name(key, "A key")
         body = {
             "dataset": self.dataset,
             "analyst": self.analyst,
@@ -225,7 +227,7 @@ class Ledger:
             for row in charged:
                 _same_question(key, row.content, body, spending.formerly)
             if charged and not fresh:
-                receipt = self._receipt(charged[-1], page.accounts, again=True)
+                receipt = self._receipt(charged[-1], page.accounts, reused=True)
                 return receipt, _answer(page, receipt)
             page.accounts.check_relation(self.dataset, read_unit(spending.asked))
             page.accounts.refuse(self.dataset, self.analyst, spending.privacy)
@@ -234,7 +236,7 @@ class Ledger:
                 if described_at not in page.accounts.mechanisms:
                     _check_description(digest, mechanism)
                     page.write(MECHANISM, described_at, mechanism)
-            return self._receipt(page.write(CHARGE, key, body), page.accounts, again=False), None
+            return self._receipt(page.write(CHARGE, key, body), page.accounts, reused=False), None
 
     def stored(self, receipt: Receipt) -> Stored | None:
         """Return the answer of a charge, if it was stored."""
@@ -252,7 +254,7 @@ class Ledger:
                 return before
             body = {"charge": receipt.charge, "answer": content}
             row = page.write(ANSWER, receipt.key, body, payload)
-            found = replace(receipt, head=row.head, at=row.at, again=False)
+            found = replace(receipt, head=row.head, at=row.at, reused=False)
             return Stored(found, content, payload)
 
     def close(self) -> None:
@@ -286,12 +288,13 @@ class Ledger:
         for name, limit in limits.items():
             _same(limit, had[name])
         if had[dataset, None] is None and whole is None:
-            there = "" if first is None else f" (the ledger was begun with {first!r})"
+            self._chain.verify([])  # in a damaged ledger the row of its limit may be hidden
+            there = "" if first is None else f" (its first is {first!r})"
             raise InvalidParameter(
-                "a data set in a ledger must have a limit",
-                got=f"{dataset!r}, which has none{there}",
-                fix="Look at its name; only for other people than those of the data sets there "
-                "are, begin it with " + _BEGIN_DATASET + ".",
+                f"This ledger has no dataset {dataset!r}{there}",
+                fix="Check the name. To add a dataset about different people, "
+                + _CREATE_DATASET
+                + "; for the same people it would be a second budget.",
             )
         new = {name: limit for name, limit in limits.items() if limit and had[name] is None}
         if new:
@@ -310,15 +313,15 @@ class Ledger:
                 else:
                     page.write(LIMIT, key, _limit_body(name, limit))
 
-    def _receipt(self, row: Row, known: Accounts, *, again: bool) -> Receipt:
-        return Receipt(row.key, row.seq, row.head, row.at, again, known.account(self.dataset))
+    def _receipt(self, row: Row, known: Accounts, *, reused: bool) -> Receipt:
+        return Receipt(row.key, row.seq, row.head, row.at, reused, known.account(self.dataset))
 
 
 def _answer(page: Draft, receipt: Receipt) -> Stored | None:
     for row in page.of(receipt.key, ANSWER):
         content = row.content
         if content["charge"] == receipt.charge:
-            found = replace(receipt, head=row.head, at=row.at, again=True)
+            found = replace(receipt, head=row.head, at=row.at, reused=True)
             return Stored(found, content["answer"], row.payload)
     return None
 
@@ -329,8 +332,9 @@ def _check_description(digest: str, mechanism: Json) -> None:
         if digest_of(mechanism) == digest:
             return
     raise InvalidParameter(
-        "a mechanism in a ledger must be described by its noise, and named by the digest of that, "
-        "got another description. Charge what mechanism.spending() returns."
+        "A mechanism in a ledger must be described by its noise, under the digest of that",
+        got="another description",
+        fix="Charge what mechanism.spending() returns.",
     )
 
 
@@ -342,8 +346,9 @@ def _limit(limit: object) -> Privacy | None:
 
 def _no_limit(limit: object) -> InvalidParameter:
     return InvalidParameter(
-        f"a limit must be a Privacy, got {quote(limit)}. "
-        "Give for instance Privacy(epsilon=1, delta='1e-6')."
+        "limit must be a Privacy",
+        got=quote(limit),
+        fix="Write Privacy(epsilon=1, delta='1e-6'), for example.",
     )
 
 
@@ -356,10 +361,10 @@ def _same(wanted: Privacy | None, had: Privacy | None) -> None:
     """Refuse a limit that is not the one on record."""
     if wanted is not None and had is not None and wanted != had:
         raise InvalidParameter(
-            "a ledger's limit stays as it is",
-            got=f"{wanted} where it is {had}",
-            fix="Leave it out, or set another with "
-            + Words("allow()", "leastnoise ledger FILE allow")
+            f"The limit of this ledger is {format_guarantee(had)}",
+            got=format_guarantee(wanted),
+            fix="To change it, use "
+            + Words("set_limit()", "leastnoise ledger set-limit FILE")
             + ".",
         )
 
@@ -375,17 +380,17 @@ def _same_question(key: str, before: Json, now: Json, formerly: Json | None) -> 
     different = [
         what for what, parts in _QUESTION.items() if any(before[p] != now[p] for p in parts)
     ]
-    if different == ["question"] and _same_but_data(before["asked"], now["asked"]):
+    if different == ["query"] and _same_but_data(before["asked"], now["asked"]):
         had, got = _data(before["asked"]), _data(now["asked"])
         raise InvalidParameter(
-            f"the key {key!r} was used for {had}",
+            f"The key {key!r} was used for {had}",
             got=f"{got} with other columns or filters" if got == had else got,
-            fix="Choose another key, or leave it out: then every table has a key of its own.",
+            fix="Choose another key. Without one, every table has a key of its own.",
         )
     if different:
         raise InvalidParameter(
-            "a key stands for one question, one promise and one mechanism, got "
-            f"{key!r}, which was used for another {' and '.join(different)}. Choose another key."
+            f"The key {key!r} was used for another {' and '.join(different)}",
+            fix="Choose another key.",
         )
 
 

@@ -49,18 +49,18 @@ class Recording:
         """Reject what is neither a ledger nor UNRECORDED, and keys that nobody would keep."""
         if not isinstance(self.fresh, bool):
             raise InvalidParameter(
-                f"fresh must be True or False, got {quote(self.fresh)}. "
-                "Say whether to charge and draw again."
+                "fresh must be True or False",
+                got=quote(self.fresh),
+                fix="Pass fresh=True to charge again and draw new noise.",
             )
         check_ledger(self.ledger, "Open one with Ledger('people.ledger', limit=…).")
         if isinstance(self.ledger, Ledger):
             if self.key is not None:
-                check_name(self.key, "a key")
+                check_name(self.key, "A key")
         elif self.key is not None or self.fresh:
             raise InvalidParameter(
-                "a key is kept by a ledger",
-                got="one, or " + Words("fresh=True", "--fresh") + ", without a ledger",
-                fix="Give " + Words("ledger=Ledger(…)", "--ledger FILE") + ", or leave both out.",
+                Words("key= and fresh= need a ledger", "--key and --fresh need a ledger"),
+                fix="Add " + Words("ledger=Ledger(…)", "--ledger FILE") + ", or remove both.",
             )
 
     def release(
@@ -92,9 +92,10 @@ class Recording:
             except LedgerUnavailable as error:
                 again = Words(f"key={receipt.key!r}", f"--key {receipt.key!r}")
                 raise LedgerUnavailable(
-                    f"{error} What was charged stays charged: ask again with "
+                    f"{error.problem}. The charge stands",
+                    fix=f"{error.fix} Repeat the query at no further cost with ".lstrip()
                     + again
-                    + ", and it is not charged twice."
+                    + ".",
                 ) from None
         with reading_content(stored.receipt.head.seq):
             return codec.decode(stored.content, stored.payload), stored.receipt
@@ -104,5 +105,5 @@ def check_ledger(ledger: object, advice: str) -> None:
     """Reject what is neither a ledger nor UNRECORDED; ``advice`` ends the message."""
     if not isinstance(ledger, Ledger | Unrecorded):
         raise InvalidParameter(
-            f"ledger must be a Ledger, or UNRECORDED to go without, got {quote(ledger)}. {advice}"
+            "ledger must be a Ledger, or UNRECORDED", got=quote(ledger), fix=advice
         )

@@ -110,8 +110,8 @@ BEGINNING = Head(0, START)
 def damaged(seq: int, why: str) -> LedgerDamaged:
     """Return the error for a row that is not as it was written."""
     return LedgerDamaged(
-        f"the rows of a ledger must form one chain of hashes; row {seq} {why}. "
-        "Nothing is released from it: put back a copy that is whole, and look for who changed it."
+        f"The ledger is damaged: row {seq} {why}. Nothing was released",
+        fix="Restore an intact copy, and find out who changed it.",
     )
 
 

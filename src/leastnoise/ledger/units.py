@@ -80,13 +80,13 @@ def check_relation(
     if asked is None or relation is None or asked.neighbors == relation:
         return
     raise InvalidParameter(
-        f"the charges of dataset {dataset!r} have the neighbor relation {_RELATIONS[relation]}",
-        got=f"a query with {_RELATIONS[asked.neighbors]}, and charged nothing",
-        fix="Give "
+        f"Dataset {dataset!r} has the neighbor relation {_RELATIONS[relation]}",
+        got=f"a query with {_RELATIONS[asked.neighbors]}; nothing was charged",
+        fix="Pass "
         + Words(f"neighbors={relation!r}", f"--neighbors {relation}")
-        + ", or use another dataset of the ledger, "
+        + ", or use another dataset, "
         + Words("Ledger(…, dataset=…)", "--dataset")
-        + ", whose budget adds up with this one for the same people.",
+        + ". For the same people, both budgets add up.",
     )
 
 

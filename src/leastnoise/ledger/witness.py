@@ -27,8 +27,9 @@ def read_head(text: object) -> Head:
     found = _HEAD.fullmatch(text.strip()) if isinstance(text, str) else None
     if found is None:
         raise InvalidParameter(
-            "a head must be a row's number and its hash, such as 12-9f86d081…, "
-            f"got {quote(text)}. Give it as an answer or the ledger printed it."
+            "A head must be the number of a row and its hash, such as 12-9f86d081…",
+            got=quote(text),
+            fix="Pass it as an answer or the ledger printed it.",
         )
     return Head(int(found[1]), found[2])
 
@@ -128,16 +129,18 @@ def read_witness(witness: object) -> Witness | None:
     if isinstance(witness, str | os.PathLike) and str(witness) and is_path(str(witness)):
         return Log(Path(witness))
     raise InvalidParameter(
-        "a witness must be a head such as 12-9f86d081… or the path of a file, "
-        f"got {quote(witness)}. Give a path on another disk than the ledger's."
+        "A witness must be a head such as 12-9f86d081…, or the path of a file",
+        got=quote(witness),
+        fix="Choose a path on another disk than the ledger's.",
     )
 
 
 def forgotten(head: Head) -> LedgerDamaged:
     """Return the error for a chain without a head that was witnessed."""
     return LedgerDamaged(
-        f"the chain must hold every head that was witnessed, got one without row {head.seq} as it "
-        "was: an older copy, or another ledger. Nothing is released from it: put back the newest."
+        f"The ledger does not contain the witnessed row {head.seq}: it is an older copy, or "
+        "another ledger. Nothing was released",
+        fix="Restore the newest copy.",
     )
 
 
@@ -152,16 +155,16 @@ def _open_regular(path: Path, flags: int) -> int:
         os.fchmod(file, 0o600)  # whatever the umask takes away
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
-        raise unavailable("its witness is not a regular file", "Give the path of a file.")
+        raise unavailable("its witness is not a regular file", "Pass the path of a file.")
     return file
 
 
 def _unreadable() -> LedgerDamaged:
     return LedgerDamaged(
-        "a witness must hold heads of its ledger; its witness holds no heads that can be read. "
-        "Nothing is released without them: give the file that noted them, or a whole copy of it."
+        "The witness is damaged: it holds no heads that can be read. Nothing was released",
+        fix="Pass the file that noted them, or an intact copy of it.",
     )
 
 
 def _unwritten() -> Exception:
-    return unavailable("its witness cannot be read or written", "Mend that, and try again.")
+    return unavailable("its witness cannot be read or written", "Fix that, and try again.")

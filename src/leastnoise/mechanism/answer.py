@@ -347,7 +347,7 @@ def recorded_as(receipt: Receipt | None) -> str:
 
 def reused_line(receipt: Receipt | None) -> str:
     """Return the first line of a stored answer, and nothing for a new one."""
-    if receipt is None or not receipt.again:
+    if receipt is None or not receipt.reused:
         return ""
     return f"Stored answer of {receipt.at[:10]}: nothing was charged, no new noise."
 

@@ -4,7 +4,7 @@ import contextlib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from functools import cached_property
 
@@ -29,7 +29,7 @@ from leastnoise.core.exact import (
 )
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.noise import Noise, Smooth
-from leastnoise.core.privacy import Privacy
+from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.costs import Cost, l1
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments, warn_deprecated
 from leastnoise.errors import InvalidParameter, Unsupported
@@ -50,21 +50,20 @@ from leastnoise.planning.closed_forms import (
     problem_per_release,
 )
 from leastnoise.planning.numeric_query import USUAL
-from leastnoise.rendering import as_text, html_notes, html_table
+from leastnoise.rendering import Fact, html_report, report
 
 CERTIFIED = "certified"
 _STORED = {CERTIFIED: "least"}  # what files call it, as up to 0.5.0
-# The columns of the table, and what stands in each.
+# Columns of the table after the cost, and what they mean.
 _COLUMNS = {
-    "noise": "",
-    "cost": "expected cost of one answer",
-    "× bound": "how many times the lower bound",
-    "95 % within": "95 % of the errors are no larger",
-    "all within": "no error is larger",
-    "proves": "probability of an output that proves which neighbor it was",
-    "exact": "probability that the exact value leaves",
+    "× bound": "the cost as a multiple of the lower bound",
+    "95% within": "95% of the errors are at most this large",
+    "max error": "no error is larger",
+    "P(reveal)": "highest probability of an output that reveals with certainty whether the person "
+    "is in the data (at most δ)",
+    "P(exact)": "probability that the release equals the exact answer",
 }
-_NEVER = "–"
+_COSTS = {"l1": "E|error|", "l2": "E error²"}
 # More than the enclosures of irrational costs are wide: what is no further above the bound is 1.
 _ROUNDING = Fraction(1, 1 << 60)
 
@@ -233,14 +232,18 @@ class Comparison:
         }
 
     def _repr_html_(self) -> str:
-        notes = html_notes(_notes(self), self.explain())
-        return html_table(self._cells(), _title(self), _COLUMNS) + notes
+        meanings = {"noise": "", _cost_name(self.asked): "expected cost of one answer", **_COLUMNS}
+        return html_report(_title(self), self._cells(), _facts(self), meanings)
+
+    def to_text(self, *more: Fact) -> str:
+        """Return the table and what its columns mean, with ``more`` labelled facts at the end."""
+        return report(_title(self), self._cells(), [*_facts(self), *more])
 
     def __str__(self) -> str:
-        return as_text(_title(self), [self._cells()], _notes(self), left=[0])
+        return self.to_text()
 
     def _cells(self) -> list[list[str]]:
-        return [list(_COLUMNS), *map(_cells_of, self.rows)]
+        return [["noise", _cost_name(self.asked), *_COLUMNS], *map(_cells_of, self.rows)]
 
     def __repr__(self) -> str:
         names = ", ".join(row.family for row in self.rows)
@@ -334,44 +337,44 @@ def _times(cost: Fraction, bound: Fraction) -> Fraction | float:
     return Fraction(1) if cost <= bound else math.inf
 
 
-def _title(comparison: Comparison) -> str:
-    problem = comparison.asked
-    kind = "whole-number answer" if problem.integer else "answer"
-    many = comparison.releases
-    words = (
-        f"{many} {kind}s, each of which"
-        if many > 1
-        else f"{'a' if problem.integer else 'an'} {kind} that"
-    )
-    return (
-        f"Noises that keep {problem.privacy} for {words} one person moves by up to "
-        f"{format_exact(problem.sensitivity)}; cost {problem.cost!r}"
-    )
+def _cost_name(problem: Problem) -> str:
+    return _COSTS.get(repr(problem.cost), "E(cost)")
 
 
-def _notes(comparison: Comparison) -> list[str]:
-    """Return the bound, what columns mean, how the guarantee is split, and who is left out."""
+def _title(comparison: Comparison) -> list[str]:
+    """Return what is compared, and the lower bound."""
     problem, many = comparison.asked, comparison.releases
     bound = format_rounded(comparison.lower_bound, 6, ROUND_FLOOR)
-    notes = [f"bound: of {CLASSES[problem.shape]}, none costs less than {bound}."]
-    if many > 1:
-        notes[0] = notes[0][:-1] + " in any one release, even under the whole promise."
-    notes += [f"{name}: {_COLUMNS[name]}." for name in ("proves", "exact")]
-    if many > 1:
-        shared = f"; Gaussian noises share it exactly, as one moved by √{many}·Δ"
-        shared = shared if problem.privacy.delta else ""
-        notes.append(
-            f"{many} releases: each promises {comparison.per_release}, and all of them together "
-            f"{problem.privacy}{shared}. What an answer proves, and its errors, are of one answer."
-        )
-        first = comparison.gaussian_wins_from
-        ahead = f"overtakes the other closed forms at k = {first}"
-        if first is None:
-            ahead = f"is the cheapest closed form for no number of them up to {MOST_RELEASES}"
-        elif first == 1:
-            ahead = "is the cheapest closed form already for one"
-        notes.append(f"many releases: the Gaussian {ahead}.")
-    return [*notes, *(f"not {name}: {why}." for name, why in comparison.excluded.items())]
+    cost = "" if repr(problem.cost) in _COSTS else f", cost {problem.cost!r}"
+    return [
+        f"Noise for {format_guarantee(problem.privacy)} at sensitivity "
+        f"{format_exact(problem.sensitivity)}, "
+        f"{f'{many} ' * (many > 1)}{'integer' if problem.integer else 'real'} answers{cost}",
+        f"Lower bound for {_cost_name(problem)}: {bound}, among {CLASSES[problem.shape]}",
+    ]
+
+
+def _facts(comparison: Comparison) -> list[Fact]:
+    """Return what columns mean, how the guarantee is split, and which noise is excluded."""
+    facts = [(name, _COLUMNS[name]) for name in ("P(reveal)", "P(exact)")]
+    if comparison.releases > 1:
+        facts += _split(comparison)
+    reasons = [f"{name}: {why}" for name, why in comparison.excluded.items()]
+    return facts + list(zip(["Excluded", *[""] * len(reasons)], reasons, strict=False))
+
+
+def _split(comparison: Comparison) -> list[Fact]:
+    """Return how several releases share the guarantee."""
+    problem, many = comparison.asked, comparison.releases
+    each = f"each answer satisfies {format_guarantee(comparison.per_release)}"
+    if problem.privacy.delta:
+        each += f"; Gaussian noise shares the guarantee, as one noise at sensitivity √{many}·Δ"
+    first = comparison.gaussian_wins_from
+    wins = f"the cheapest closed form from {first} releases on"
+    if first is None:
+        wins = f"not the cheapest closed form for up to {MOST_RELEASES} releases"
+    facts = [("Split", f"{each}. Errors, P(reveal) and P(exact) are those of one answer.")]
+    return [*facts, ("Gaussian", wins)]
 
 
 def _by_family(
@@ -415,12 +418,17 @@ def _cells_of(row: Contender) -> list[str]:
     return [
         row.family,
         _up(row.cost, 6),
-        _NEVER if isinstance(times, float) else _up(max(times - _ROUNDING, Fraction(1)), 5),
+        "none" if isinstance(times, float) else _up(max(times - _ROUNDING, Fraction(1)), 5),
         f"± {_up(row.half_width, 4)}",
-        _NEVER if isinstance(radius, float) else f"± {_up(radius, 6)}",
-        _up(row.infinity_mass, 3),
-        _up(row.exact_probability, 3),
+        "none" if isinstance(radius, float) else _up(radius, 6),
+        _probability(row.infinity_mass),
+        _probability(row.exact_probability),
     ]
+
+
+def _probability(number: Fraction) -> str:
+    text = _up(number, 3)
+    return f"{Decimal(text):e}" if 0 < number < Fraction(1, 1000) else text
 
 
 def _up(number: Fraction, digits: int) -> str:

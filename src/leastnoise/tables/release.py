@@ -161,7 +161,7 @@ def release(
         return add_all_noise(results, prepared.queries, prepared.places)
 
     results, receipt = Recording(ledger, key, fresh).release(prepared.spending, draw, _STORED)
-    if receipt is None or not receipt.again:
+    if receipt is None or not receipt.reused:
         return _answers(prepared, results, receipt)
     with reading_content(receipt.head.seq):  # it comes from a ledger, where it can be malformed
         return _answers(prepared, results, receipt)

@@ -33,8 +33,9 @@ def check_address(where: object) -> str:
     # A connection string can hold a password: only its kind is named.
     got = "a connection string of another kind" if connects else quote(where)
     raise InvalidParameter(
-        "a ledger must be the path of a file, or postgresql://…, "
-        f"got {got}. Give for instance 'people.ledger'."
+        "A ledger must be the path of a file, or postgresql://…",
+        got=got,
+        fix="Write 'people.ledger', for example.",
     )
 
 

@@ -53,18 +53,11 @@ class Store(Protocol):
 
 
 # What to do where there is no ledger yet.
-BEGIN_LEDGER = (
-    Words(
-        "Give limit=Privacy(epsilon=…, delta=…)",
-        "Use leastnoise ledger FILE new --epsilon … --delta …",
-    )
-    + " to begin one."
+CREATE_LEDGER = "Only the budget owner creates ledgers: " + Words(
+    "Ledger(…, limit=Privacy(1, '1e-6')).", "leastnoise ledger create FILE"
 )
 
 
 def unavailable(what: str, advice: str) -> LedgerUnavailable:
     """Return the error for a ledger that cannot be read or written now."""
-    return LedgerUnavailable(
-        f"a ledger must be there to be read and written; {what}. Nothing is released without it. "
-        f"{advice}"
-    )
+    return LedgerUnavailable(f"The ledger cannot be used: {what}. Nothing was released", fix=advice)

@@ -19,8 +19,8 @@ from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.ledger.rows import BEGINNING, Head, Row
 from leastnoise.ledger.stores.base import (
     APPLICATION,
-    BEGIN_LEDGER,
     COLUMNS,
+    CREATE_LEDGER,
     SCHEMA,
     TYPES,
     unavailable,
@@ -228,23 +228,24 @@ class PostgresStore:
         encoding, synced, name, mark = connection.execute(_FOUND).fetchone() or (None,) * 4
         if synced != "on" or encoding != "UTF8":
             raise Unsupported(
-                "a ledger's database must be in UTF-8, on a server that waits for its disk, got "
-                f"encoding {encoding} and fsync {synced}. Choose another, or set fsync = on."
+                "The database of a ledger must use UTF-8, on a server with fsync = on",
+                got=f"encoding {encoding} and fsync {synced}",
+                fix="Choose another database, or set fsync = on.",
             )
         if name is None:
             if self._create:
                 return False
             raise InvalidParameter(
-                "a ledger must exist, or be begun with a limit",
-                got="a database without one",
-                fix=BEGIN_LEDGER,
+                "No ledger in this database",
+                fix=CREATE_LEDGER,
             )
         if mark is None or not mark.startswith(_MARKED):
             raise _something_else()
         if mark != _MARK:
             raise Unsupported(
-                f"this version reads ledgers of version {SCHEMA}, got one of another. "
-                "Install the version of leastnoise that wrote it."
+                f"This version of leastnoise reads ledgers of version {SCHEMA}",
+                got="one of another version",
+                fix="Install the version of leastnoise that wrote it.",
             )
         return True
 
@@ -318,8 +319,8 @@ def _parameters(where: str, timeout: float) -> dict[str, Any]:
         from psycopg.conninfo import conninfo_to_dict
     except ImportError:
         raise Unsupported(
-            "a ledger in PostgreSQL is written by psycopg, which is not installed here. "
-            "Install leastnoise[postgres]."
+            "Ledgers in PostgreSQL need the 'postgres' extra",
+            fix="pip install 'leastnoise[postgres]'",
         ) from None
     given = None
     with suppress(ProgrammingError, ValueError):  # which quote the string
@@ -352,8 +353,9 @@ def _first(connection: "Connection", begin: str) -> Head:
 
 def _something_else() -> InvalidParameter:
     return InvalidParameter(
-        "a ledger must be a schema that leastnoise made, got a database whose schema leastnoise "
-        "is something else. Give another database."
+        "A ledger must be a schema that leastnoise created",
+        got="a database whose schema leastnoise is something else",
+        fix="Choose another database.",
     )
 
 

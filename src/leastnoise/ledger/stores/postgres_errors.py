@@ -15,28 +15,28 @@ if TYPE_CHECKING:
     from psycopg import Error
 
 
-_AGAIN = "Try again with the same key."
+_AGAIN = "Repeat the query with the same key."
 _LOST = "its server cannot be reached, or was lost", _AGAIN
-_WAITED = "its database kept it waiting past the time-out", _AGAIN
+_WAITED = "its database was locked past the timeout", _AGAIN
 # By the beginning of the SQLSTATE (PostgreSQL's manual, appendix A). What is not here is damage.
 _REASONS = {
     "08": _LOST,
-    "25006": ("its database is read-only", "Give it one that can be written."),
+    "25006": ("its database is read-only", "Use one that can be written."),
     "25P03": _LOST,  # stopped for so long within a transaction that it was ended
     "25P04": _LOST,
-    "28": ("its server does not let this user in", "Look at the name and the password."),
-    "3D": ("its server has no such database", "Make it, or look at its name."),
+    "28": ("its server rejects this user", "Check the name and the password."),
+    "3D": ("its server has no such database", "Create it, or check its name."),
     "40": _WAITED,
-    "42501": ("this user may not use its tables", "Have the rights granted."),
-    "53100": ("its server's disk is full", f"Make room. {_AGAIN}"),
-    "53200": ("its server had no memory for it", _AGAIN),
+    "42501": ("this user may not use its tables", "Ask for the privileges."),
+    "53100": ("its server's disk is full", f"Free some space. {_AGAIN}"),
+    "53200": ("its server is out of memory", _AGAIN),
     "53300": ("its server has no connection free", _AGAIN),
-    "53": ("its server has too little of something, such as open files", _AGAIN),
+    "53": ("its server lacks a resource, such as open files", _AGAIN),
     "54": ("an answer is larger than its database takes", "Release less at a time."),
     "55P03": _WAITED,
     "57014": _WAITED,
     "57P": _LOST,
-    "58030": ("its server's disk failed", f"Mend it. {_AGAIN}"),
+    "58030": ("its server's disk failed", f"Fix it. {_AGAIN}"),
 }
 
 
@@ -58,17 +58,18 @@ def translated() -> Iterator[None]:
 def unreadable() -> InvalidParameter:
     """Return the error for a connection string that is none."""
     return InvalidParameter(
-        "a ledger in PostgreSQL must have a connection string such as "
-        "'postgresql://user@host/database', got one that cannot be read. Give it as its server's "
-        "manual says, with signs such as @ and % in a password written as %40 and %25."
+        "A ledger in PostgreSQL needs a connection string, 'postgresql://user@host/database'",
+        got="one that cannot be read",
+        fix="Write characters such as @ and % in a password as %40 and %25.",
     )
 
 
 def broken() -> LedgerDamaged:
     """Return the error for tables that are not as they were made."""
     return LedgerDamaged(
-        "a ledger must be as it was written; the tables in this database are not. Nothing is "
-        "released from it: put back a copy that is whole, and look for what changed it."
+        "The ledger is damaged: the tables of this database are not as they were created. Nothing "
+        "was released",
+        fix="Restore an intact copy, and find out what changed it.",
     )
 
 

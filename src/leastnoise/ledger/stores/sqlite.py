@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from difflib import get_close_matches
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -18,13 +19,15 @@ from weakref import WeakSet
 from leastnoise.errors import (
     InvalidParameter,
     LedgerUnavailable,
+    Text,
     Unsupported,
+    Words,
 )
 from leastnoise.ledger.rows import Head, Row
 from leastnoise.ledger.stores.base import (
     APPLICATION,
-    BEGIN_LEDGER,
     COLUMNS,
+    CREATE_LEDGER,
     SCHEMA,
     TYPES,
     unavailable,
@@ -48,11 +51,7 @@ class SqliteStore:
     def __init__(self, path: Path, *, timeout: float, create: bool) -> None:
         """Open the file, or make it; refuse one that is something else."""
         if not create and not _there(path):
-            raise InvalidParameter(
-                "a ledger must exist, or be begun with a limit",
-                got=f"{str(path)!r}, which is not there",
-                fix=BEGIN_LEDGER,
-            )
+            raise _missing(path)
         self._path, self._timeout, self._create = path, timeout, create
         self._path_now = Path(os.path.realpath(path))  # wherever the process goes
         self._address = self._path_now.as_uri()
@@ -202,17 +201,33 @@ class SqliteStore:
             raise self._foreign(self._path)
         if schema != SCHEMA:
             raise Unsupported(
-                f"this version reads ledgers of version {SCHEMA}, got one of {schema}. "
-                "Install the version of leastnoise that wrote it."
+                f"This version of leastnoise reads ledgers of version {SCHEMA}",
+                got=f"one of version {schema}",
+                fix="Install the version of leastnoise that wrote it.",
             )
         check_schema(connection)
 
     @staticmethod
     def _foreign(path: Path) -> InvalidParameter:
         return InvalidParameter(
-            f"a ledger must be a file that leastnoise made, got {str(path)!r}, which is "
-            "something else. Give another path."
+            "A ledger must be a file that leastnoise created",
+            got=f"{str(path)!r}, which is something else",
+            fix="Choose another path.",
         )
+
+
+def _missing(path: Path) -> InvalidParameter:
+    """Return the error for a path without a ledger, with the nearest name in its folder."""
+    try:
+        names = [one.name for one in path.parent.iterdir() if one.suffix == ".ledger"]
+    except OSError:
+        names = []
+    near = get_close_matches(path.name, sorted(names), n=1)
+    fix: Text = CREATE_LEDGER
+    if near:
+        meant = f"Did you mean {str(path.with_name(near[0]))!r}?"
+        fix = Words(f"{meant} ", f"{meant}\n") + CREATE_LEDGER
+    return InvalidParameter(f"No ledger at {str(path)!r}", fix=fix)
 
 
 class _Page:
@@ -273,8 +288,8 @@ _LOST: set[Path] = set()
 
 def _lost() -> LedgerUnavailable:
     return unavailable(
-        "its files were replaced, or opened by other means than a Ledger in this process",
-        "Start the program again, and ask with the same key.",
+        "its files were replaced, or opened in this process by something else than a Ledger",
+        "Restart the program, and repeat the query with the same key.",
     )
 
 

@@ -7,17 +7,20 @@ from contextlib import contextmanager
 from leastnoise.errors import LeastnoiseError, LedgerDamaged
 from leastnoise.ledger.stores.base import unavailable
 
-_LOCKED = "another process kept it locked past the time-out", "Try again with the same key."
+_LOCKED = "another process locked it past the timeout", "Repeat the query with the same key."
 _REASONS = {
     sqlite3.SQLITE_BUSY: _LOCKED,
     sqlite3.SQLITE_LOCKED: _LOCKED,
     sqlite3.SQLITE_PROTOCOL: _LOCKED,
-    sqlite3.SQLITE_PERM: ("its file may not be used", "Look at its rights."),
-    sqlite3.SQLITE_NOMEM: ("there was no memory for it", "Try again with the same key."),
-    sqlite3.SQLITE_READONLY: ("its file or folder is read-only", "Give it a place to write."),
-    sqlite3.SQLITE_FULL: ("its disk is full", "Make room and try again with the same key."),
-    sqlite3.SQLITE_IOERR: ("its disk failed", "Mend it and try again with the same key."),
-    sqlite3.SQLITE_CANTOPEN: ("its file cannot be opened", "Look at its path and its rights."),
+    sqlite3.SQLITE_PERM: ("its file may not be used", "Check its permissions."),
+    sqlite3.SQLITE_NOMEM: ("out of memory", "Repeat the query with the same key."),
+    sqlite3.SQLITE_READONLY: ("its file or folder is read-only", "Make them writable."),
+    sqlite3.SQLITE_FULL: (
+        "its disk is full",
+        "Free some space, and repeat the query with the same key.",
+    ),
+    sqlite3.SQLITE_IOERR: ("its disk failed", "Fix it, and repeat the query with the same key."),
+    sqlite3.SQLITE_CANTOPEN: ("its file cannot be opened", "Check its path and permissions."),
 }
 
 
@@ -40,6 +43,6 @@ def translated() -> Iterator[None]:
 def broken() -> LedgerDamaged:
     """Return the error for a file that is not as it was written."""
     return LedgerDamaged(
-        "a ledger must be as it was written; this file is not whole. Nothing is released from it: "
-        "put back a copy that is whole, and look for what changed it."
+        "The ledger is damaged: this file is not as it was written. Nothing was released",
+        fix="Restore an intact copy, and find out what changed it.",
     )

@@ -96,7 +96,7 @@ def export_columns(answers: "GroupedAnswers[Any]") -> list[Column]:
 def constants(answers: "GroupedAnswers[Any]") -> tuple[str, date | None]:
     """Return the values of the columns :data:`CONSTANTS`."""
     receipt = answers.receipt
-    reused = None if receipt is None or not receipt.again else date.fromisoformat(receipt.at[:10])
+    reused = None if receipt is None or not receipt.reused else date.fromisoformat(receipt.at[:10])
     return printable(answers.subject.statement), reused
 
 
@@ -265,7 +265,7 @@ def _about(answers: "GroupedAnswers[Any]") -> dict[str, Any]:
         "total_privacy": _privacy(answers.total_privacy),
         "subject": answers.subject.to_dict(),
         "recorded": None if receipt is None else {"key": receipt.key, "at": receipt.at},
-        "reused": receipt.at if receipt is not None and receipt.again else None,
+        "reused": receipt.at if receipt is not None and receipt.reused else None,
     }
 
 

@@ -172,7 +172,7 @@ def _budget(receipt: Receipt | None, ledger: str) -> str:
     if receipt is None:
         return "not recorded"
     day, account = receipt.at[:10], receipt.account
-    if receipt.again:
+    if receipt.reused:
         return f"nothing charged: stored answer of {day} returned"
     limit = "" if account.limit is None else f" of {format_guarantee(account.limit)}"
-    return f"{format_guarantee(account.left)} remain{limit} ({ledger or f'recorded {day}'})"
+    return f"{format_guarantee(account.remaining)} remain{limit} ({ledger or f'recorded {day}'})"
