@@ -370,7 +370,7 @@ def test_a_user_without_rights_is_told_so(database: str, postgres: Server) -> No
     [
         (psycopg.errors.DiskFull, "disk is full"),
         (psycopg.errors.IoError, "disk failed"),
-        (psycopg.errors.OutOfMemory, "no memory"),
+        (psycopg.errors.OutOfMemory, "out of memory"),
         (psycopg.errors.TooManyConnections, "no connection free"),
         (psycopg.errors.LockNotAvailable, "past the timeout"),
         (psycopg.errors.QueryCanceled, "past the timeout"),
@@ -419,7 +419,7 @@ def test_a_database_without_a_ledger_is_not_one(database: str) -> None:
 @pytest.mark.parametrize("table", ["head", "rows"])
 def test_another_schema_of_that_name_is_left_alone(database: str, table: str) -> None:
     asked(database, "CREATE SCHEMA leastnoise", f"CREATE TABLE leastnoise.{table} (a text)")
-    with pytest.raises(InvalidParameter, match=r"is something else\. Give another") as caught:
+    with pytest.raises(InvalidParameter, match=r"is something else\. Choose another") as caught:
         Ledger(database, limit=LIMIT)
     silent(caught.value)
     assert asked(database, f"SELECT * FROM leastnoise.{table}") == []
@@ -484,7 +484,7 @@ def test_a_stronger_isolation_by_default_changes_nothing(database: str) -> None:
         ("postgresql://ann:{}%zz@host/x", InvalidParameter, "got one that cannot be read"),
         ("postgresql://ann:{}@host/x?no_such=1", InvalidParameter, "got one that cannot be read"),
         ("postgresql://ann:{}@host/x?connect_timeout=a", InvalidParameter, "cannot be read"),
-        ("postgresql://ann:{}\0@host/x", InvalidParameter, "a ledger"),
+        ("postgresql://ann:{}\0@host/x", InvalidParameter, "A ledger"),
         ("postgresql://ann:{}\ud800@host/x", InvalidParameter, "got one that cannot be read"),
         ("postgresql://ann:{}@127.0.0.1:1/x", LedgerUnavailable, "server cannot be reached"),
         ("postgres://ann:{}@/x?host=/nowhere", LedgerUnavailable, "server cannot be reached"),
@@ -527,7 +527,7 @@ def test_without_psycopg_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
         return imported(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", importing)
-    with pytest.raises(Unsupported, match=r"Install leastnoise\[postgres\]"):
+    with pytest.raises(Unsupported, match=r"pip install .leastnoise\[postgres\]"):
         Ledger(f"postgresql://ann:{PASSWORD}@host/x", limit=LIMIT)
 
 
