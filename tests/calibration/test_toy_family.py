@@ -339,7 +339,7 @@ def test_noise_of_no_kind_is_taken_for_nothing_else() -> None:
     pytest.importorskip("altair")
     from leastnoise.plots.densities import outline
 
-    with pytest.raises(Unsupported, match=r"only noise with a density on the line.*got Foreign"):
+    with pytest.raises(Unsupported, match=r"must have a density to be drawn, got Foreign"):
         outline(noise)
 
 

@@ -371,14 +371,14 @@ def coded(values: Any) -> Any:
 
 
 KIND = "a column to release must hold floats or integers of at most 64 bits, got type "
-WIDE = "a column to release must hold floats or integers of at most 64 bits, got "
+ARRAY_KIND = "a column to release must hold floats or integers of at most 64 bits, got one of type "
 INTEGERS = "a column to release must hold integers of at most 64 bits, got type "
 MISSING = "a column to release must not have missing values, got type "
 FINITE = "a column to release must hold finite numbers only, got one of type "
 EMPTY = "a column to release must have at least one element, got an empty one. Pass"
 FRAME = "a value to release must be a number, an array or a single column, got a "
 UNREADABLE = "a column to release must convert to a numpy array of the same type, got "
-DO = {WIDE: "", KIND: ". Convert it first.", INTEGERS: ". Convert it first."}
+DO = {ARRAY_KIND: "", KIND: ". Convert it first.", INTEGERS: ". Convert it first."}
 DO |= {
     MISSING: " with missing values. Fill them first, by a rule that does not",
     FRAME: ". Release its columns one by one",
@@ -396,7 +396,7 @@ REFUSED: list[tuple[str, str, Callable[[], Any]]] = [
     (KIND, "BooleanDtype", lambda: pd.Series([True, None], dtype="boolean", **NAME)),
     (KIND, "bool", lambda: pd.Series([True], dtype="bool[pyarrow]", **NAME)),
     (KIND, "complex128", lambda: pd.Series([CANARY * 1j], **NAME)),
-    (WIDE, "longdouble", lambda: pd.Series([CANARY], dtype="longdouble", **NAME)),
+    (ARRAY_KIND, "longdouble", lambda: pd.Series([CANARY], dtype="longdouble", **NAME)),
     (KIND, "CategoricalDtype", lambda: pd.Series([CANARY, TEXT], dtype="category", **NAME)),
     (KIND, "CategoricalDtype", lambda: pd.Series([31337, 4242], dtype="category")),
     (KIND, "datetime64", lambda: pd.Series([WHEN.replace(tzinfo=None)] * 2).astype("M8[s]")),
