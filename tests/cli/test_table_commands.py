@@ -397,8 +397,8 @@ def test_what_cannot_be_written_is_refused_before_it_is_charged(folder: Path) ->
     for out, message in {
         "there.csv": "--out must not write over what is there",
         "folder.csv --overwrite": "--out must not write over what is there",
-        "people-1.csv --overwrite": "--out must not write over what is read",
-        "a.csv --overwrite": "--out must not write over a ledger or a witness",
+        "people-1.csv --overwrite": "--out must not overwrite a file that is read",
+        "a.csv --overwrite": "--out must not overwrite a ledger or a witness",
         "a.txt": "--out must end in .csv, .parquet, .json, got 'a.txt'",
         "no/where.csv": "--out must be in a folder",
     }.items():
