@@ -481,7 +481,7 @@ def test_a_certificate_is_not_saved_over_a_ledger(tmp_path: Path) -> None:
         main, ["calibrate", "--delta", "0.1", "--sensitivity", "1", "--save", str(file)]
     )
     assert result.exit_code == 2
-    assert "--save must not write over a ledger or a witness" in result.stderr
+    assert "--save must not overwrite a ledger or a witness" in result.stderr
     assert file.read_bytes() == before
 
 

@@ -85,7 +85,7 @@ def test_no_ledger_and_no_witness_is_written_over(tmp_path: Path, action: str, o
             given = ["--witness", str(tmp_path / "w.json")]
             done = call("ledger", action, name, "--out", str(target), *given)
             assert (done.exit_code, done.stdout) == (2, "")
-            assert "must not write over a ledger or a witness" in unwrapped(done.stderr)
+            assert "must not overwrite a ledger or a witness" in unwrapped(done.stderr)
             assert contents(tmp_path) == before
 
 

@@ -327,7 +327,7 @@ def test_wrong_questions_are_refused(wrong: dict[str, object], message: str) -> 
 
 
 def test_a_row_that_is_not_there_says_why() -> None:
-    with pytest.raises(InvalidParameter, match="classic Gaussian noise needs 0 < ε < 1"):
+    with pytest.raises(InvalidParameter, match="classic Gaussian noise requires 0 < ε < 1"):
         _ = BOTH["classic_gaussian"]
     with pytest.raises(InvalidParameter, match=r"family must be one of .*, got 'nothing'"):
         _ = BOTH["nothing"]

@@ -208,10 +208,10 @@ def threshold(limit: Number) -> Threshold:
     >>> threshold(10)
     threshold(10)
     """
-    exact = parse_rational(limit, "limit")
+    exact = parse_rational(limit, "a threshold")
     if exact < 0:
         raise InvalidParameter(
-            "limit must be 0 or more",
+            "a threshold must be 0 or more",
             got=quote(limit),
             fix="Use the largest harmless error.",
         )
