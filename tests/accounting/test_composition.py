@@ -372,7 +372,7 @@ def test_nothing_composed_tells_nothing() -> None:
 def test_it_prints_one_honest_line() -> None:
     together = ln.compose([(ln.Privacy("0.1"), 100)])
     line = str(together)
-    printed = Fraction(line.split("ε = ")[1].split(",")[0])
+    printed = Fraction(line.split("ε = ")[1].split(",", maxsplit=1)[0])
     assert line.startswith("100 releases together: ε = ")
     assert "\n" not in line
     assert together.epsilon("1e-6") <= printed

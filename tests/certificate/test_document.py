@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import math
 import subprocess
 import sys
@@ -135,7 +136,7 @@ def test_any_change_is_refused(name: str, data: st.DataObject) -> None:
     document = json.loads(made(name).to_json())
     path = data.draw(st.sampled_from(leaves(document)))
     changed(document, path, data.draw(st.sampled_from([-1, 1, 7])))
-    with pytest.raises(LeastnoiseError, match="must |not valid|does not satisfy"):
+    with pytest.raises(LeastnoiseError, match=r"must |not valid|does not satisfy"):
         Certificate.from_json(json.dumps(document)).verify()
 
 
@@ -159,7 +160,7 @@ def test_a_change_with_a_new_digest_proves_nothing_false(name: str, data: st.Dat
         read = Certificate.from_json(json.dumps(document))
         read.verify()
     except LeastnoiseError as refusal:
-        assert "must" in str(refusal)  # noqa: PT017 -- either outcome is tested
+        assert re.search("must|not valid|does not satisfy", str(refusal))  # noqa: PT017 -- either outcome is tested
         return
     same = (read.privacy, read.sensitivity) == (original.privacy, original.sensitivity)
     if same and read.objective == original.objective and read.shape == original.shape:
@@ -177,7 +178,7 @@ def test_a_claim_off_by_a_trillionth_is_refused(name: str, field: str) -> None:
         "privacy": ln.Privacy(certificate.privacy.epsilon, certificate.privacy.delta + tiny),
         "sensitivity": certificate.sensitivity + tiny,
     }
-    with pytest.raises(LeastnoiseError, match="must |not valid|does not satisfy"):
+    with pytest.raises(LeastnoiseError, match=r"must |not valid|does not satisfy"):
         replace(certificate, **{field: bent[field]}).verify()
 
 
