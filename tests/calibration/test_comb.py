@@ -232,9 +232,9 @@ def test_a_tampered_certificate_is_refused(delta: Fraction) -> None:
     assert isinstance(evidence, CombBound)
     with pytest.raises(InvalidParameter, match="its root is not between"):
         replace(certificate, evidence=CombBound(evidence.root + TINY)).verify()
-    with pytest.raises(InvalidParameter, match="gives another lower bound"):
+    with pytest.raises(InvalidParameter, match="proves a different lower bound"):
         replace(certificate, evidence=CombBound(evidence.root - TINY)).verify()
-    with pytest.raises(InvalidParameter, match="gives another lower bound"):
+    with pytest.raises(InvalidParameter, match="proves a different lower bound"):
         replace(certificate, lower_bound=certificate.lower_bound * (1 + TINY)).verify()
     with pytest.raises(InvalidParameter, match="the noise does not have the stated cost"):
         replace(certificate, cost=certificate.cost * (1 - TINY)).verify()

@@ -199,7 +199,7 @@ def _kept(name: str, privacy: Privacy, **question: object) -> Mechanism | None:
     try:
         return calibrate(privacy, family=name, **question)  # type: ignore[arg-type]
     except InvalidParameter as refused:
-        if "needs" not in str(refused):
+        if "requires" not in str(refused):
             raise
         return None
 

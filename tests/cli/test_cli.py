@@ -340,7 +340,7 @@ REFUSED = [
         "a threshold must be 0 or more, got '-1'.",
     ),
     (["calibrate", *QUESTION, "--family", "beta"], "family must be one of uniform, comb,"),
-    (["calibrate", *QUESTION, "--family", "staircase"], "the staircase needs ε > 0, got"),
+    (["calibrate", *QUESTION, "--family", "staircase"], "the staircase requires ε > 0, got"),
     (["compare", *QUESTION, "--releases", "0"], "releases must be an integer of at least 1,"),
     (["compare", "--sensitivity", "1"], "No noise satisfies ε = 0, δ = 0"),
     (
@@ -351,8 +351,8 @@ REFUSED = [
         ["privacy-for", "--error", "2", "--confidence", "0.9", "--sensitivity", "1"],
         "one of ε and δ must be given, and the other is asked for, got neither.",
     ),
-    (["calibrate", *QUESTION, "--cost", "points:0"], "the points of a cost must be pairs"),
-    (["calibrate", *QUESTION, "--cost", "a\n\x1b[31m" * 99], "--cost must be l1, l2, lp:P"),
+    (["calibrate", *QUESTION, "--cost", "points:0"], "points must be pairs"),
+    (["calibrate", *QUESTION, "--cost", "a\n\x1b[31m" * 99], "a cost must be l1, l2, lp:P"),
     (
         ["release", f"{CANARY}x", *QUESTION],
         "VALUE must be a finite number, such as 42 or 3.5, got something",
@@ -369,7 +369,7 @@ REFUSED = [
         ["release", f"{CANARY}e99999", *QUESTION],
         "VALUE must be a finite number, such as 42 or 3.5, got something",
     ),
-    (["release", CANARY, *QUESTION, "--integer"], "the value to release must be a whole number"),
+    (["release", CANARY, *QUESTION, "--integer"], "the value to release must be an integer"),
     (
         ["release", CANARY, "--delta", "0.75", "--sensitivity", "1"],
         "the noise for this promise",
