@@ -35,7 +35,7 @@ def main() -> None:
             )
 
             say("2. Try to overspend the budget.")
-            say(f"{named(ledger.left)} remain. The next query asks for ε = 0.9.", 3)
+            say(f"{named(ledger.remaining)} remain. The next query asks for ε = 0.9.", 3)
             try:
                 people.count(privacy=ln.Privacy("0.9"))
             except ln.errors.BudgetExceeded as error:

@@ -95,7 +95,7 @@ def write_bytes(target: Path, content: bytes) -> None:
     """
     kind = _kind_kept(target)
     if kind is not None:
-        raise _kept("a file must not be written", kind)
+        raise _kept("a file", kind)
     if target.exists() and not target.is_file() and not target.is_dir():
         target.write_bytes(content)
     else:

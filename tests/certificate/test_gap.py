@@ -186,7 +186,7 @@ def test_an_upper_bound_of_the_cost_is_called_one(tmp_path: Path) -> None:
     ):
         made = Certificate.of(Uniform(F(5)), TENTH, F(1), cost, source="x")
         path.write_text(made.to_json(), encoding="utf-8")
-        assert f"  expected cost  {text}\n" in run("verify", str(path)).stdout
+        assert f"  Expected cost  {text}\n" in run("verify", str(path)).stdout
         data = json.loads(run("verify", str(path), "--json").stdout)["verified"]
         assert data["cost_is_upper_bound"] is is_bound
         assert F(data["cost"]) == made.cost
@@ -198,9 +198,9 @@ def test_printed_numbers_are_rounded_outward(tmp_path: Path) -> None:
     made = stated(Uniform(F(90)), shifted(10**40), CanonicalBound(integer=False))
     path.write_text(made.to_json(), encoding="utf-8")
     shown = run("verify", str(path)).stdout
-    found = dict(re.findall(r"  (expected cost|lower bound) +≈?([0-9.e]+)", shown))
-    assert F(found["expected cost"]) >= made.cost
-    assert F(found["lower bound"]) <= made.lower_bound
+    found = dict(re.findall(r"  (Expected cost|Lower bound) +≈?([0-9.e]+)", shown))
+    assert F(found["Expected cost"]) >= made.cost
+    assert F(found["Lower bound"]) <= made.lower_bound
 
 
 def falls_at(place: float) -> Callable[[float], float]:

@@ -435,6 +435,6 @@ def test_a_table_is_checked_whatever_its_class_says() -> None:
             source="by hand",
             evidence=line,
         )
-        with pytest.raises(InvalidParameter, match="no cost is known to fit its table"):
+        with pytest.raises(InvalidParameter, match="no known cost fits its table"):
             certificate.verify()
         assert not certificate.verified

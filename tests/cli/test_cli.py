@@ -349,10 +349,10 @@ REFUSED = [
     ),
     (
         ["privacy-for", "--error", "2", "--confidence", "0.9", "--sensitivity", "1"],
-        "one of ε and δ must be given, and the other is asked for, got neither.",
+        "exactly one of --epsilon and --delta is needed, got neither.",
     ),
     (["calibrate", *QUESTION, "--cost", "points:0"], "points must be pairs"),
-    (["calibrate", *QUESTION, "--cost", "a\n\x1b[31m" * 99], "a cost must be l1, l2, lp:P"),
+    (["calibrate", *QUESTION, "--cost", "a\n\x1b[31m" * 99], "--cost must be l1, l2, lp:P"),
     (
         ["release", f"{CANARY}x", *QUESTION],
         "VALUE must be a finite number, such as 42 or 3.5, got something",
@@ -372,7 +372,7 @@ REFUSED = [
     (["release", CANARY, *QUESTION, "--integer"], "the value to release must be an integer"),
     (
         ["release", CANARY, "--delta", "0.75", "--sensitivity", "1"],
-        "the noise for this promise",
+        "this noise adds nothing",
     ),
     (["release", CANARY, "--delta", CANARY[:3], "--sensitivity", "1"], "δ must be at least 0"),
 ]

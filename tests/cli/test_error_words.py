@@ -86,10 +86,10 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "allow_exact table": (
         lambda: people().count(privacy=ln.Privacy(delta="0.75")),
-        "With some probability this noise adds nothing, and exact values are released. Pass "
-        "allow_exact=True to accept that, or promise a smaller ε or δ.",
-        "With some probability this noise adds nothing, and exact values are released. Pass "
-        "--allow-exact to accept that, or promise a smaller ε or δ.",
+        "With some probability this noise adds nothing, and exact values are released. Use a "
+        "smaller ε or δ, or accept it with allow_exact=True.",
+        "With some probability this noise adds nothing, and exact values are released. Use a "
+        "smaller ε or δ, or accept it with --allow-exact.",
     ),
     "integer sensitivity": (
         lambda: ln.calibrate(BOTH, sensitivity="1.5", integer=True),

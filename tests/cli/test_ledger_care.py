@@ -186,7 +186,7 @@ def test_no_figure_is_written_over_a_ledger(tmp_path: Path, name: str, link: Any
     asked = ["--epsilon", "1", "--delta", "0.05", "--sensitivity", "1"]
     done = call("compare", *asked, "--plot", str(folder))
     assert done.exit_code == 2
-    assert "a file must not be written over a ledger or a witness" in done.stderr
+    assert "a file must not overwrite a ledger or a witness" in done.stderr
     assert (folder / name).read_bytes() == before
 
 
@@ -199,7 +199,7 @@ def test_no_page_of_the_paper_is_written_over_a_ledger_or_a_witness(tmp_path: Pa
         before = contents(tmp_path)
         done = call("paper", str(folder))
         assert done.exit_code == 2
-        assert "a file must not be written over a ledger or a witness" in done.stderr
+        assert "a file must not overwrite a ledger or a witness" in done.stderr
         assert contents(tmp_path) == before
         (folder / "table-1.csv").unlink()
 

@@ -416,7 +416,7 @@ def test_a_witness_log_is_kept_by_releases(file: str, tmp_path: Path) -> None:
 
 
 MISUSED = [
-    (["ledger", "plot", "FILE", "--out", "a.gif"], 2, "a picture must end in .png, .svg"),
+    (["ledger", "plot", "FILE", "--out", "a.gif"], 2, "path must end in .png, .svg"),
     (
         ["ledger", "export", "FILE", "--out", "no/where"],
         2,

@@ -464,7 +464,7 @@ def test_what_cannot_be_written_is_refused_before_it_is_charged(folder: Path) ->
     for out, message in {
         "there.csv": "--out must name a new file",
         "folder.csv --overwrite": "--out must name a new file",
-        "people-1.csv --overwrite": "--out must not write over what is read",
+        "people-1.csv --overwrite": "--out must not overwrite a file that is read",
         "a.csv --overwrite": "--out must not write over a ledger or a witness",
         "a.txt": "--out must end in .csv, .parquet, .json, got 'a.txt'",
         "no/where.csv": "--out must be in a folder",
@@ -575,7 +575,7 @@ MISTAKES = [
         ["count", "people.csv", *HALF, *UNIT, "--unrecorded", "--dataset", "a"],
         "--dataset needs a ledger.",
     ),
-    (["count", "people.csv", *HALF, *UNIT, "--unrecorded", "--key", "a"], "Give --ledger FILE, or"),
+    (["count", "people.csv", *HALF, *UNIT, "--unrecorded", "--key", "a"], "Add --ledger FILE, or"),
     (
         ["sum", "people.csv", "income", "--bounds", "9", "-9", *HALF, *UNIT, *RECORDED],
         "the lower bound must be below the upper one, got 9 and -9.",

@@ -295,7 +295,7 @@ def test_a_pair_is_built_again_with_its_proof_when_it_is_unpickled() -> None:
     narrow = calibrate_pair(ln.Privacy(9), sensitivity=1)
     assert pickle.loads(pickle.dumps(good)) == good
     build, parts = good.__reduce__()
-    with pytest.raises(NotPrivate, match="the noise must keep"):
+    with pytest.raises(NotPrivate, match="This noise does not satisfy"):
         build(*parts[:2], narrow.noise, narrow.discretized)
 
 

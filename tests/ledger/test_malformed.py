@@ -60,7 +60,7 @@ ASKED: dict[str, Callable[[Any], object]] = {
     "pair": lambda ledger: PAIR.release((1, 2), ledger=ledger, key="pair"),
     "plan": lambda ledger: PLAN.release({"a": 1, "b": 2}, ledger=ledger, key="plan"),
     "count": lambda ledger: str(
-        table(ledger).count(privacy=P("0.1"), by="g", keys=["north", "south"], key="count")
+        table(ledger).count(privacy=P("0.1"), by="g", groups=["north", "south"], key="count")
     ),
     "median": lambda ledger: str(
         table(ledger).median("v", bounds=(0, 10), privacy=P("0.1"), key="median")
@@ -548,7 +548,7 @@ def test_sums_that_are_rounded_up_reach_a_limit_and_are_verified(tmp_path: Path)
 def test_a_lowered_limit_is_no_damage(tmp_path: Path) -> None:
     with ln.Ledger(tmp_path / "people.ledger", limit=P(1)) as ledger:
         ledger.charge(Spending(P("0.9"), described(), {}))
-        ledger.allow(P("0.1"))
-        ledger.allow(P("0.1"), analyst="ann")
+        ledger.set_limit(P("0.1"))
+        ledger.set_limit(P("0.1"), analyst="ann")
         ledger.verify()
         assert ledger.spent == P("0.9")

@@ -83,7 +83,7 @@ class _Place:
     def __call__(self, row: Row) -> tuple[tuple[Any, ...], int] | None:
         question = self.query
         group = tuple(row[name] for name in question.by)
-        if None in group or (question.keys is not None and group not in question.keys):
+        if None in group or (question.groups is not None and group not in question.groups):
             return None
         if type(question) is ln.Count:
             return group, 0
@@ -124,7 +124,7 @@ class _Place:
     def figures(self, n: int, s: int) -> tuple[int, ...]:
         """Return what the question asks of a group."""
         if type(self.query) is ln.Sum:
-            return (n, s) if self.query.by and self.query.keys is None else (s,)
+            return (n, s) if self.query.by and self.query.groups is None else (s,)
         return (n, s) if self.mean else (n,)
 
 

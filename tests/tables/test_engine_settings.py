@@ -122,5 +122,5 @@ def test_names_that_spark_replaces_are_rejected_before_the_charge(spark: Any) ->
     frame = spark._session.createDataFrame([(1, "a")], "u int, n string")
     frame.createOrReplaceTempView("setting_names")
     table = spark.table("setting_names").rename({"${spark.app.name}": "n"})
-    with pytest.raises(Unsupported, match="its engine's language can write"):
+    with pytest.raises(Unsupported, match="The engine's SQL cannot express this query"):
         protect(table).count(by="${spark.app.name}", max_groups=1, privacy=Privacy(1, "1e-6"))

@@ -503,6 +503,6 @@ def test_a_sum_of_0_5_0_is_returned_only_if_missing_values_counted_the_same(
     if same:
         assert people.ask([asked], privacy=SOME, key="sum")[0].receipt.charge == receipt.charge  # type: ignore[union-attr]
     else:
-        with pytest.raises(InvalidParameter, match="used for another question"):
+        with pytest.raises(InvalidParameter, match="used for another query"):
             people.ask([asked], privacy=SOME, key="sum")
     assert charges(ledger) == 1
