@@ -149,7 +149,8 @@ def test_weights_of_many_digits_count_as_more_pieces() -> None:
     del content["digest"]
     text = json.dumps({**content, "digest": _digest(content)})
     with pytest.raises(
-        InvalidParameter, match=r"at most 4194304 comparisons of pieces, got 700 pieces of up to 9966"
+        InvalidParameter,
+        match=r"at most 4194304 comparisons of pieces, got 700 pieces of up to 9966",
     ):
         ln.Certificate.from_json(text).verify()
 

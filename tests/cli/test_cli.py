@@ -313,8 +313,7 @@ def test_help_has_an_example_that_runs(
             code, printed, errors = done.returncode, done.stdout, done.stderr
         assert (code, errors) == (0, "")
         assert len(printed) > 60
-    (dotted,) = re.findall(r"In Python: ([\w.]+)|\((Protected[\w.]+)\)", told)
-    dotted = "".join(dotted)
+    (dotted,) = re.findall(r"In Python: ([\w.]*\w)", unwrapped(told))
     path = dotted.removeprefix("leastnoise.").split(".")
     assert command.replace("-", "_") in [part.lower() for part in path]
     import_module("leastnoise.paper")  # a part that is loaded on first use

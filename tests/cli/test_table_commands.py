@@ -465,7 +465,7 @@ def test_what_cannot_be_written_is_refused_before_it_is_charged(folder: Path) ->
         "there.csv": "--out must name a new file",
         "folder.csv --overwrite": "--out must name a new file",
         "people-1.csv --overwrite": "--out must not overwrite a file that is read",
-        "a.csv --overwrite": "--out must not write over a ledger or a witness",
+        "a.csv --overwrite": "--out must not overwrite a ledger or a witness",
         "a.txt": "--out must end in .csv, .parquet, .json, got 'a.txt'",
         "no/where.csv": "--out must be in a folder",
     }.items():
