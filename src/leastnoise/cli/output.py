@@ -61,7 +61,7 @@ def print_words(text: str) -> None:
 def explain_command(privacy: Privacy) -> str:
     """Return the command that says what a guarantee means; no line breaks within an option.
 
-    >>> explain_command(Privacy(1, "1e-6")).replace("\\xa0", " ")
+    >>> " ".join(explain_command(Privacy(1, "1e-6")).split())
     'leastnoise explain --epsilon 1 --delta 1e-6'
     """
     parts = {"epsilon": privacy.epsilon, "delta": privacy.delta}
