@@ -190,9 +190,9 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "rows": (
         too_long,
-        "exported whole numbers must have at most 38 digits, got one that has more. Use "
+        "exported integers must have at most 38 digits, got one that has more. Use "
         "rows(), which are exact.",
-        "exported whole numbers must have at most 38 digits, got one that has more. Use "
+        "exported integers must have at most 38 digits, got one that has more. Use "
         "--json, which is exact.",
     ),
     "keys": (

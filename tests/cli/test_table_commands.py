@@ -618,7 +618,7 @@ MISTAKES = [
     ),
     (
         ["quantile", "people.csv", "income", "0.5", *HALF, *UNIT, *RECORDED],
-        "q must be given by --q",
+        "q is an option",
     ),
     (
         ["quantile", "people.csv", "income", "0.5", "--bounds", "0", "9", *HALF, *UNIT, *RECORDED],

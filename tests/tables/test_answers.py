@@ -190,7 +190,7 @@ def test_a_mean_with_unbounded_noise_has_no_maximum_error() -> None:
         assert answer.max_error == math.inf
         assert [row["max_error"] for row in grouped([answer]).rows()] == [None]
         assert grouped([answer]).to_arrow().column("max_error").to_pylist() == [None]
-        with pytest.raises(InvalidParameter, match="noise without a largest size"):
+        with pytest.raises(InvalidParameter, match="must be below 1 for unbounded noise"):
             answer.interval(1)
         assert ", no max error" in str(answer)
 
@@ -216,11 +216,11 @@ def test_a_mean_prints_what_is_known_of_it() -> None:
 
 
 def test_wrong_parts_of_a_mean_are_refused() -> None:
-    with pytest.raises(InvalidParameter, match="must lie within its bounds"):
+    with pytest.raises(InvalidParameter, match="must be between its bounds"):
         mean(3, 0, middle=Fraction(8))
-    with pytest.raises(InvalidParameter, match="must lie within its bounds"):
+    with pytest.raises(InvalidParameter, match="must be between its bounds"):
         mean(3, 0, bounds=(Fraction(7), Fraction(-3)))
-    with pytest.raises(InvalidParameter, match="must be a whole number"):
+    with pytest.raises(InvalidParameter, match="must be an integer"):
         mean(3, 0, count=Answer(3, REAL))
     for wrong in (0, -1, 2, "x"):
         with pytest.raises(InvalidParameter, match="confidence must be"):
@@ -310,7 +310,7 @@ def test_what_no_selection_can_have_found_is_refused() -> None:
             quantile(cell)
     with pytest.raises(InvalidParameter, match="8 cells and 9 candidates"):
         quantile(mechanism=PermuteAndFlip(ln.Privacy(1), 1, 9))
-    with pytest.raises(InvalidParameter, match="a share above 0"):
+    with pytest.raises(InvalidParameter, match="q between 0 and 1"):
         quantile(q=Fraction(1))
     with pytest.raises(InvalidParameter, match="a lower bound below"):
         quantile(high=0)
@@ -335,7 +335,7 @@ def test_a_table_is_indexed_by_its_keys() -> None:
     assert "s" in single
     for missing in ("x", 1, None, ("n", "s"), ["n"]):
         assert missing not in single
-        with pytest.raises(InvalidParameter, match="one of the 2 groups of this table, by a, got"):
+        with pytest.raises(InvalidParameter, match="one of the 2 of this table, by a, got"):
             single[missing]
     truths = grouped(answers[:2], [False, True])
     assert truths[True] is answers[1]
@@ -352,7 +352,7 @@ def test_keys_must_rise_be_of_one_type_and_fit() -> None:
     with pytest.raises(InvalidParameter, match="got one twice"):
         grouped(answers, ["n", "n"], in_order=False)
     for wrong in ([1, "n"], [False, 2], [0.5, 1.5], [None, None]):
-        with pytest.raises(InvalidParameter, match="must all be whole numbers, texts"):
+        with pytest.raises(InvalidParameter, match="must all be integers, strings"):
             grouped(answers, wrong)
     with pytest.raises(InvalidParameter, match="surrogate"):
         grouped(answers, ["n", "\ud800"])
@@ -797,14 +797,14 @@ WRITERS = [GroupedAnswers.to_csv, GroupedAnswers.to_parquet, GroupedAnswers.to_j
 def test_files_are_not_written_over_unless_asked(write: Any, tmp_path: Path) -> None:
     table, path = grouped([Answer(1, COUNT)]), tmp_path / "a"
     path.write_text("mine")
-    with pytest.raises(InvalidParameter, match="must not be written over another file"):
+    with pytest.raises(InvalidParameter, match="This file already exists"):
         write(table, path)
     assert path.read_text() == "mine"
     assert write(table, str(path), overwrite=True) == path
     assert path.read_bytes() != b"mine"
     dangling = tmp_path / "link"
     dangling.symlink_to(tmp_path / "nowhere")
-    with pytest.raises(InvalidParameter, match="must not be written over another file"):
+    with pytest.raises(InvalidParameter, match="This file already exists"):
         write(table, dangling)
     for wrong in (tmp_path / "no" / "a", path / "a"):
         with pytest.raises(InvalidParameter, match="where files can be"):
@@ -826,7 +826,7 @@ def test_a_ledger_and_a_witness_are_never_written_over(tmp_path: Path) -> None:
     before = {file: file.read_bytes() for file in (place, witness)}
     table = grouped([Answer(1, COUNT)])
     for file in (place, witness, beside):
-        with pytest.raises(InvalidParameter, match="must not be written over a ledger"):
+        with pytest.raises(InvalidParameter, match="must not overwrite a ledger"):
             table.to_csv(file, overwrite=True)
     assert {file: file.read_bytes() for file in (place, witness)} == before
 
@@ -839,7 +839,7 @@ def test_a_file_that_fails_midway_leaves_the_old_one(tmp_path: Path) -> None:
         file.write(b"half")
         raise OSError("no room")
 
-    with pytest.raises(InvalidParameter, match=r"could not \(OSError\)"):
+    with pytest.raises(InvalidParameter, match=r"could not be written \(OSError\)"):
         import_module("leastnoise.files").write_table(path, fails, overwrite=True)
     assert path.read_text() == "mine"
     assert os.listdir(tmp_path) == ["a"]

@@ -131,7 +131,7 @@ class Once(click.Command):
     def __init__(
         self,
         *args: Any,
-        on_more: str | None = None,
+        on_more: tuple[str, str] | None = None,
         on_missing: Callable[[Mapping[str, Any], list[str]], None] | None = None,
         **kwargs: Any,
     ) -> None:
@@ -162,7 +162,8 @@ class Once(click.Command):
             return super().parse_args(ctx, args)
         except click.UsageError:
             if more and self._on_more is not None:
-                raise InvalidParameter(self._on_more) from None
+                problem, fix = self._on_more
+                raise InvalidParameter(problem, fix=fix) from None
             raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -226,7 +226,8 @@ def _value(argument: Argument, text: Any) -> Any:
     if argument.unless_listed is None:
         return text
     if "," not in text:
-        raise InvalidParameter(argument.unless_listed)
+        problem, fix = argument.unless_listed
+        raise InvalidParameter(problem, fix=fix)
     return text.split(",")
 
 

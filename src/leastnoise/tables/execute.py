@@ -39,8 +39,8 @@ def compile_batches(source: Source, queries: Sequence[PlannedQuery]) -> tuple[Ba
     batches = without_details(compiled)
     if batches is None:
         raise Unsupported(
-            "The engine's SQL cannot express this query. "
-            "Look at its keys, bounds and edges, and ask for something plainer."
+            "The engine's SQL cannot express this query. Nothing was charged",
+            fix="Check its groups, bounds and edges, or use a simpler query.",
         )
     return batches
 

@@ -55,7 +55,8 @@ class Argument:
         help: The option's help. An argument without one is positional on the command line too.
         metavar: What stands for the value in the help of the command.
         values: How many values the option takes.
-        unless_listed: The error if the value is not a list with commas; None if it need not be one.
+        unless_listed: The problem and the fix if the value is not a list with commas. None: it need
+            not be one.
         example: What an example gives: a value that fits the census of the package.
         renamed_from: The old name of the argument, which warns; None if it had no other.
     """
@@ -67,7 +68,7 @@ class Argument:
     help: str = ""
     metavar: str | None = None
     values: int = 1
-    unless_listed: str | None = None
+    unless_listed: tuple[str, str] | None = None
     example: str = ""
     renamed_from: str | None = None
 
@@ -95,7 +96,7 @@ class TableQuery:
         examples: Arguments of the command, for its help.
         arguments: What the query has of its own, positional arguments first.
         fixed: Fields of the class that are no arguments, with their values.
-        on_more: The error if the command gets too many arguments; None for click's own.
+        on_more: The problem and the fix if there are too many arguments. None: click's own error.
         groups_itself: Whether its answers are by group without ``by``, as a histogram's are.
     """
 
@@ -107,7 +108,7 @@ class TableQuery:
     notes: str = ""
     arguments: tuple[Argument, ...] = ()
     fixed: Mapping[str, object] = field(default_factory=dict)
-    on_more: str | None = None
+    on_more: tuple[str, str] | None = None
     groups_itself: bool = False
 
     def __post_init__(self) -> None:
@@ -263,8 +264,8 @@ _Q = Argument(
     renamed_from="share",
 )
 _NO_COMMAS = (
-    "edges must be two or more numbers separated by commas, got something else. Write for instance "
-    "--edges 0,18,65,120."
+    "edges must be two or more numbers separated by commas, without blanks",
+    "Write for instance --edges 0,18,65,120.",
 )
 _EDGES = Argument(
     "edges",
@@ -338,8 +339,10 @@ for _query in (
             + _LEDGER,
         ),
         arguments=(_COLUMN, _Q, _BOUNDS, _BINS, _INTERVAL),
-        on_more="q must be given by --q, got one argument more than SOURCE and COLUMN. Write for "
-        "instance --q 0.9.",
+        on_more=(
+            "There are more arguments than SOURCE and COLUMN; q is an option",
+            "Write for instance --q 0.9.",
+        ),
     ),
     TableQuery(
         name="histogram",

@@ -127,7 +127,7 @@ def _integers(name: str, values: list[Any]) -> Column:
     least, most = min(numbers, default=0), max(numbers, default=0)
     if max(-least, most) >= _LONGEST:
         raise Unsupported(
-            "exported whole numbers must have at most 38 digits",
+            "exported integers must have at most 38 digits",
             got="one that has more",
             fix=USE_ROWS,
         )
@@ -284,5 +284,5 @@ def _library(name: str, what: str) -> Any:
         return import_module(name)
     except ImportError as error:
         raise Unsupported(
-            f"{what} needs {name}, which is not installed. Install it: pip install {name}."
+            f"{what} needs {name}, which is not installed", fix=f"Run: pip install {name}."
         ) from error

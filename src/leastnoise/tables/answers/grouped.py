@@ -113,9 +113,9 @@ class GroupedAnswers(Generic[One_co]):
         if place is None:
             asked = key if isinstance(key, tuple) else (key,)
             raise InvalidParameter(
-                f"a key must be one of the {len(self)} groups of this table, by "
-                f"{', '.join(self.names)}, got {', '.join(map(quote, asked))}. "
-                "Choose one of its keys."
+                f"a group must be one of the {len(self)} of this table, by {', '.join(self.names)}",
+                got=", ".join(map(quote, asked)),
+                fix="List them with .keys.",
             )
         return self.answers[place]
 
@@ -186,11 +186,13 @@ def _of_one_type(keys: tuple[Key, ...]) -> None:
         kinds = {kind.__name__ for kind in set(map(type, column))}
         if len(kinds) > 1 or not kinds <= set(_PARTS):
             raise InvalidParameter(
-                "the keys of a column must all be whole numbers, texts, truth values or dates, got "
-                f"{' and '.join(sorted(kinds))}. Give all of them in one of these types."
+                "the groups of a column must all be integers, strings, booleans or dates",
+                got=" and ".join(sorted(kinds)),
+                fix="Convert them to one of these types.",
             )
         if kinds == {"str"} and not all(encodes(str(part)) for part in column):
             raise InvalidParameter(
-                "texts of keys must be Unicode that can be written down, got one with half of a "
-                "surrogate pair. Read them with the right encoding."
+                "groups must be valid Unicode",
+                got="one with half of a surrogate pair",
+                fix="Read them with the right encoding.",
             )

@@ -138,8 +138,9 @@ def layout_of(answers: Sequence[TableAnswer]) -> Layout[Any]:
     ]
     if len(kinds) > 1 or not isinstance(layouts[0], Layout):
         raise InvalidParameter(
-            "the answers of a table must be numbers, or means, or quantiles, got "
-            f"{' and '.join(sorted(kind.__name__ for kind in kinds))}. Make a table for each kind."
+            "the answers of a table must be numbers, or means, or quantiles",
+            got=" and ".join(sorted(kind.__name__ for kind in kinds)),
+            fix="Make a table for each kind.",
         )
     return layouts[0]
 

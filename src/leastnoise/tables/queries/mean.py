@@ -252,14 +252,15 @@ class MeanAnswer:
         low, high = self.bounds
         if not low < high or not low <= self.middle <= high:
             raise InvalidParameter(
-                "the middle of a mean must lie within its bounds, the lower one first, got "
-                f"{format_exact(self.middle)}, and {format_exact(low)} to {format_exact(high)}. "
-                "Exchange them."
+                "the middle of a mean must be between its bounds, the lower bound first",
+                got=f"{format_exact(self.middle)}, and {format_exact(low)} to {format_exact(high)}",
+                fix="Correct the bounds.",
             )
         if not self.count.mechanism.integer:
             raise InvalidParameter(
-                "the count of a mean must be a whole number, got one of a mechanism for real "
-                "numbers. Calibrate it with integer=True."
+                "the count of a mean must be an integer",
+                got="one of a mechanism for real numbers",
+                fix="Calibrate it with integer=True.",
             )
 
     @property

@@ -71,19 +71,22 @@ class QuantileAnswer:
     def __post_init__(self) -> None:
         if not self.grid.low < self.grid.high or not 0 < self.q < 1:
             raise InvalidParameter(
-                "a quantile must have a lower bound below the upper one, and a share above 0 and "
-                f"below 1, got {format_exact(self.grid.low)}, {format_exact(self.grid.high)} and "
-                f"{format_exact(self.q)}. Give such."
+                "the lower bound must be below the upper one, and q between 0 and 1",
+                got=f"{format_exact(self.grid.low)}, {format_exact(self.grid.high)} and "
+                f"{format_exact(self.q)}",
+                fix="Correct the bounds or q.",
             )
         if not 0 <= self.cell < self.cells:
             raise InvalidParameter(
-                f"a cell must be one of {quote(self.cells)}, counted from 0, got "
-                f"{quote(self.cell)}. Give one of them."
+                f"a cell must be one of {quote(self.cells)}, counted from 0",
+                got=quote(self.cell),
+                fix="Use one of these.",
             )
         if self.mechanism.candidates != self.cells:
             raise InvalidParameter(
-                f"a quantile must be selected from all of its cells, got {self.cells} cells and "
-                f"{self.mechanism.candidates} candidates. Give the mechanism that selected it."
+                "a quantile must be selected from all of its cells",
+                got=f"{self.cells} cells and {self.mechanism.candidates} candidates",
+                fix="Use the mechanism that selected it.",
             )
 
     @property
@@ -200,8 +203,9 @@ class IntervalQuantileAnswer(QuantileAnswer):
         first, last = self.ends
         if not 0 <= first <= self.cell <= last < self.cells:
             raise InvalidParameter(
-                f"the ends of an interval must be cells around {quote(self.cell)}, got "
-                f"{quote(self.ends)}. Give the first and the last."
+                f"the ends of an interval must be cells around {quote(self.cell)}",
+                got=quote(self.ends),
+                fix="Use the first and the last cell.",
             )
 
     def interval(self, confidence: Number | None = None) -> tuple[Fraction, Fraction]:
