@@ -44,8 +44,20 @@ explained = option(
 def problem(command: Command) -> Command:
     """Add the options of a calibration problem: the guarantee and its setting."""
     options = [
-        option("--epsilon", default="0", show_default=True, metavar="E", group=PRIVACY, help="ε."),
-        option("--delta", default="0", show_default=True, metavar="D", group=PRIVACY, help="δ."),
+        option(
+            "--epsilon",
+            default="0",
+            metavar="E",
+            group=PRIVACY,
+            help="ε of the guarantee.  [required, or --delta]",
+        ),
+        option(
+            "--delta",
+            default="0",
+            metavar="D",
+            group=PRIVACY,
+            help="δ of the guarantee.  [required, or --epsilon]",
+        ),
     ]
     return with_options(options, setting(command))
 

@@ -79,13 +79,13 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option(
             "--max-groups",
             metavar="N",
-            help="Maximum groups per unit; in a unit with more, a hash chooses N.  [required with "
-            "--unit and several groups]",
+            help="Maximum groups per unit. If a unit is in more, N are chosen by hash.  [required "
+            "with --unit and several groups]",
         ),
         click.option(
             "--where",
             metavar="CONDITION",
-            help="Rows that count, such as \"age >= 18 and region = 'north'\".",
+            help="Count only rows that match, such as \"age >= 18 and region = 'north'\".",
         ),
         click.option("--table", metavar="NAME", help="Table of a database."),
     ),
@@ -98,7 +98,7 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
             "--key",
             metavar="NAME",
             help="Name of the query in the ledger; a repeated key returns the stored answer. "
-            "Default: made of the query.",
+            "Default: derived from the query.",
         ),
         click.option("--fresh", is_flag=True, help="Charge again and draw new noise."),
         options.which_ledger,
@@ -118,8 +118,8 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option(
             "--dry-run",
             is_flag=True,
-            help="Print sensitivity, noise and expected error instead. Nothing is read or charged, "
-            "and no ledger is needed.",
+            help="Print sensitivity, noise and 95% error instead. Nothing is read or charged, and "
+            "no ledger is needed.",
         ),
         click.option("--sql", is_flag=True, help="With --dry-run: print the SQL too."),
         click.option(

@@ -286,7 +286,7 @@ for _query in (
         name="count",
         query_class="leastnoise.tables.queries.count:Count",
         help="Count rows or people.",
-        notes="With --max-rows 1 it counts units, not rows.",
+        notes="With --max-rows 1, it counts units instead of rows.",
         examples=(
             f"people.csv {_PERSON} --by region --max-groups 1 --epsilon 0.2 --delta 1e-7 {_LEDGER}",
             f'people.csv {_PERSON} --where "age >= 18" --epsilon 0.2 --dry-run',
