@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from decimal import Decimal
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from leastnoise.errors import QueryFailed
@@ -59,7 +59,9 @@ def _ask(source: "Source", query: "ir.Table") -> list[tuple[Any, ...]]:
     Ibis would pass Spark's rows through pandas, where integers beside a NULL are floats.
     """
     backend = source.table.get_backend()
-    with vars(backend).setdefault("_leastnoise_lock", Lock()):  # threads wait for a connection
+    # Not a plain lock: an interruption between its block and its release would leave it locked, and
+    # the next query of this thread would wait for ever.
+    with vars(backend).setdefault("_leastnoise_lock", RLock()):  # threads wait for a connection
         rows = _ROWS[source.engine](backend, source.compile(query))
     return [tuple([_plain(one) if type(one) is Decimal else one for one in row]) for row in rows]
 
