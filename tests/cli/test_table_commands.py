@@ -424,7 +424,7 @@ def test_an_engine_that_fails_is_exit_code_1_and_the_charge_stands(
         said.add(done.stderr)
         assert spent() == Fraction(charged)
     assert len(said) == 1
-    assert said.pop().startswith("Error: a query must run to its end on its engine; this one did")
+    assert said.pop().startswith("Error: The engine failed to run the query")
     assert capfd.readouterr() == ("", "")
 
 
@@ -516,9 +516,9 @@ MISTAKES = [
         ["count", "people.csv", *HALF, *UNIT, *RECORDED, *ONE, *TINY, "--by", "region,level"],
         "got 'region,level', which is none. Repeat --by for each column",
     ),
-    (["count", "nowhere.csv", *HALF, *UNIT, *RECORDED], "got 'nowhere.csv', where there is none."),
+    (["count", "nowhere.csv", *HALF, *UNIT, *RECORDED], "got 'nowhere.csv', which does not exist."),
     (["count", "people.xlsx", *HALF, *UNIT, *RECORDED], "must be CSV or Parquet"),
-    (["count", "mysql://a:sesame@b/c", *HALF, *UNIT, *RECORDED], "got an address."),
+    (["count", "mysql://a:sesame@b/c", *HALF, *UNIT, *RECORDED], "got a URL."),
     (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--table", "a"], "--table must come with a"),
     (
         ["count", "people.csv", *HALF, *UNIT, *RECORDED, "--group", "west"],
@@ -578,7 +578,7 @@ MISTAKES = [
     (["count", "people.csv", *HALF, *UNIT, "--unrecorded", "--key", "a"], "Add --ledger FILE, or"),
     (
         ["sum", "people.csv", "income", "--bounds", "9", "-9", *HALF, *UNIT, *RECORDED],
-        "the lower bound must be below the upper one, got 9 and -9.",
+        "the lower bound must be below the upper bound, got 9 and -9.",
     ),
     (
         ["sum", "people.parquet", "region", "--bounds", "0", "9", *HALF, *UNIT, *RECORDED],

@@ -51,7 +51,7 @@ def test_a_collation_is_refused(duck: Any, how: str) -> None:
     if how == "default":
         assert protected(duck.table("c"))  # the control
         duck.raw_sql("SET default_collation = 'nocase'")
-    with pytest.raises(Unsupported, match="texts must be equal only if their bytes are"):
+    with pytest.raises(Unsupported, match="strings must be equal only if their bytes are"):
         protected(duck.table("v" if how == "view" else "c"))
 
 
@@ -68,7 +68,7 @@ def test_a_collation_of_postgres_is_refused(pg: Any) -> None:
     if not made:
         assert protected(pg.table("c"))
         return
-    with pytest.raises(Unsupported, match="texts must be equal only if their bytes are"):
+    with pytest.raises(Unsupported, match="strings must be equal only if their bytes are"):
         protected(pg.table("c"))
 
 

@@ -58,7 +58,7 @@ def engine(monkeypatch: pytest.MonkeyPatch, ledger: ln.Ledger) -> Engine:
 
 
 def failing(source: Any, expression: Any) -> Any:
-    raise QueryFailed("a query must run to its end on its engine; this one did not.")
+    raise QueryFailed("The engine failed to run the query", fix="Repeat it.")
 
 
 # -------------------------------------------------------------------------- charged, then asked
@@ -77,7 +77,7 @@ def test_when_the_engine_fails_the_charge_stands_and_is_answered_later(
     with monkeypatch.context() as patch:
         patch.setattr("leastnoise.tables.execute.fetch", failing)
         for _ in range(2):
-            with pytest.raises(QueryFailed, match="must run to its end"):
+            with pytest.raises(QueryFailed, match="The engine failed to run"):
                 people.count(privacy=PRICE)
             assert ledger.spent == PRICE
     answer = people.count(privacy=PRICE)

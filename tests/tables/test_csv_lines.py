@@ -246,7 +246,7 @@ def test_each_file_has_its_own_line_of_names(tmp_path: Path) -> None:
 
 def test_names_stand_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('a,"b\nc"\n1,x\n')
-    with pytest.raises(InvalidParameter, match="that its ending says"):
+    with pytest.raises(InvalidParameter, match="The file cannot be read"):
         open_source(tmp_path / "a.csv")
 
 

@@ -207,7 +207,7 @@ class Ears:
         """Let a query fail, and see that a secret is nowhere."""
         self._capfd.readouterr()
         self._caplog.clear()
-        with pytest.raises(QueryFailed, match="must run to its end on its engine") as caught:
+        with pytest.raises(QueryFailed, match="The engine failed to run the query") as caught:
             work()
         error = caught.value
         assert (error.__cause__, error.__context__) == (None, None)
@@ -324,8 +324,8 @@ def test_names_of_columns_may_be_anything(
     ("column", "message"),
     [
         ("nmae", r"^a unit must be a column of an Arrow table, got 'nmae'. Did you mean 'name'\?$"),
-        ("zzz", "got 'zzz'. Look at the names"),
-        (7, "got 7. Look at the names"),
+        ("zzz", "got 'zzz'. Check the names"),
+        (7, "got 7. Check the names"),
         (["name"], "got an object of type list"),
     ],
 )
@@ -352,7 +352,7 @@ TWICE = pd.DataFrame([[1, 2]], columns=["a", "a"])
     ids=["twice", "case", "empty", "number", "none", "levels", "polars", "Arrow"],
 )
 def test_a_frame_must_name_its_columns_apart(frame: object) -> None:
-    with pytest.raises(InvalidParameter, match="each differently"):
+    with pytest.raises(InvalidParameter, match="differ in more than case"):
         open_source(frame)
 
 
@@ -380,12 +380,12 @@ def test_categories_are_what_they_mean() -> None:
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_path_must_lead_to_a_file(ending: str, tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match="where there is none"):
+    with pytest.raises(InvalidParameter, match="which does not exist"):
         open_source(tmp_path / f"none.{ending}")
     with pytest.raises(InvalidParameter, match="which no file matches"):
         open_source(tmp_path / f"none*.{ending}")
     (tmp_path / f"folder.{ending}").mkdir()
-    with pytest.raises(InvalidParameter, match="a folder"):
+    with pytest.raises(InvalidParameter, match="got the folder"):
         open_source(tmp_path / f"folder.{ending}")
 
 
@@ -436,7 +436,7 @@ def test_a_file_that_is_not_what_it_says_is_refused(tmp_path: Path) -> None:
         "e.csv": f"{CANARY}\0".encode() * (1 << 18),
     }.items():
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(InvalidParameter, match=r"that its ending says|name its") as caught:
+        with pytest.raises(InvalidParameter, match=r"The file cannot be read|name its") as caught:
             open_source(tmp_path / name)
         assert CANARY not in "".join(traceback.format_exception(caught.value))
         assert caught.value.__context__ is None
@@ -445,7 +445,7 @@ def test_a_file_that_is_not_what_it_says_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("header", ["", "\n", "a,,b\n", "a,b,a\n", "a,A\n", ",\n"])
 def test_a_csv_file_must_name_its_columns(header: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(header)
-    with pytest.raises(InvalidParameter, match="must name its columns, each differently"):
+    with pytest.raises(InvalidParameter, match="must name its columns, with names that differ"):
         open_source(tmp_path / "a.csv")
 
 
@@ -465,15 +465,15 @@ def test_files_read_together_must_have_the_same_columns(tmp_path: Path) -> None:
 def test_something_else_is_refused_by_its_type(source: object) -> None:
     with pytest.raises(InvalidParameter, match=f"of type {type(source).__name__}"):
         open_source(source)
-    with pytest.raises(InvalidParameter, match="a path must be a text without NUL"):
+    with pytest.raises(InvalidParameter, match="a path must be a string without NUL"):
         open_source("a\0.csv")
 
 
 def test_another_engine_is_refused() -> None:
     table = ibis.sqlite.connect().create_table("people", schema={"a": "int64"})
-    with pytest.raises(Unsupported, match=r"DuckDB, PostgreSQL, Spark.*, got one of sqlite"):
+    with pytest.raises(Unsupported, match=r"DuckDB, PostgreSQL, Spark.*, got a table of sqlite"):
         open_source(table)
-    with pytest.raises(Unsupported, match="got one of none, or of several"):
+    with pytest.raises(Unsupported, match="got a table of no engine, or of several"):
         open_source(ibis.table({"a": "int64"}, name="people"))
     with pytest.raises(Unsupported, match="must be of a database, got one in memory"):
         open_source(ibis.memtable(arrow()))
@@ -517,7 +517,9 @@ def test_an_ibis_table_where_rows_meet_is_refused(mixed: Callable[[Any], Any], d
 def test_an_address_needs_a_table_that_is_there(pg_address: str) -> None:
     with pytest.raises(InvalidParameter, match="must be said by table=, got None"):
         open_source(pg_address)
-    with pytest.raises(InvalidParameter, match=r"got 'none', which is not") as caught:
+    with pytest.raises(
+        InvalidParameter, match=r"must name a table of the database .*, got 'none'"
+    ) as caught:
         open_source(pg_address, "none")
     assert caught.value.__context__ is None
     with pytest.raises(InvalidParameter, match="table= must come with a connection string"):
@@ -529,7 +531,7 @@ def test_a_column_that_ibis_does_not_know_is_the_reason(
     kind: str, pg: Any, pg_address: str
 ) -> None:
     pg.con.execute(f"CREATE TABLE people (x int, y {kind})")
-    with pytest.raises(Unsupported, match=r"'people' has a column of a type .* Make a view"):
+    with pytest.raises(Unsupported, match=r"'people' has a column of a type .* Create a view"):
         open_source(pg_address, table="people")
     pg.con.execute("CREATE VIEW fewer AS SELECT x FROM people")
     assert open_source(pg_address, table="fewer").kinds == {"x": "integer"}
@@ -556,7 +558,9 @@ def test_a_password_is_in_no_message(
     address: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    with pytest.raises(InvalidParameter, match="must lead to a PostgreSQL server") as caught:
+    with pytest.raises(
+        InvalidParameter, match="The connection to the PostgreSQL server failed"
+    ) as caught:
         open_source(address, "people")
     assert caught.value.__context__ is None
     assert caught.value.__cause__ is None

@@ -313,8 +313,8 @@ LEFT = r"where a column, not or \( is expected\. The column stands on the left"
         ("a in ('1', true)", "got 'true' at character 12 of .*, where a text like the value befor"),
         ("a between 1 or 2", "got 'or' at character 13 of .*, where and is expected. Write it as"),
         ("a between 1 and date '2024-01-01'", "at character 17 of .*, where a number like the"),
-        ("a between 'a' and 'b'", "at character 11 of .*, where a number or a date is expected. T"),
-        ("a < 'x'", "at character 5 of .*, where a number or a date is expected. Texts and boolea"),
+        ("a between 'a' and 'b'", "at character 11 of .*, where a number or a date is expected. S"),
+        ("a < 'x'", "at character 5 of .*, where a number or a date is expected. Strings and bool"),
         ("a >= true", "got 'true' at character 6 of .*, where a number or a date is expected"),
         ("a = 1 b = 2", "got 'b' at character 7 of .*, where and, or or the end is expected. Join"),
         ("a = 1)", r"got '\)' at character 6 of 'a = 1\)', where and, or or the end is expected"),
@@ -344,8 +344,14 @@ LEFT = r"where a column, not or \( is expected\. The column stands on the left"
         ("a = '\ud800'", r"got the control character U\+D800 at character 6 of"),
         ('"a\x7f" = 1', r"got the control character U\+007F at character 3 of"),
         ('"" = 1', "got an empty name at character 1 of .*, where the name of a column is expect"),
-        ("a = 'x", "got a quote ' that is not closed at character 5 of .*, where a text in single"),
-        ('"a = 1', 'got a quote " that is not closed at character 1 of .*, where a text in single'),
+        (
+            "a = 'x",
+            "got a quote ' that is not closed at character 5 of .*, where a string in single",
+        ),
+        (
+            '"a = 1',
+            'got a quote " that is not closed at character 1 of .*, where a string in single',
+        ),
         ("a = 'it's'", "got a quote ' that is not closed at character 10 of"),
         (
             "a = ‘x’",
@@ -371,8 +377,8 @@ LEFT = r"where a column, not or \( is expected\. The column stands on the left"
             "got '1' at character 3007 of .*, where a list of",
         ),
         ("a" * 10_001, "where must have at most 10000 characters, got 10001. Give a shorter"),
-        (None, 'where must be a condition as a text, got None. Write it as in where="age >= 18'),
-        (b"a = 1", "where must be a condition as a text, got an object of type bytes"),
+        (None, 'where must be a condition as a string, got None. Write it as in where="age >= 18'),
+        (b"a = 1", "where must be a condition as a string, got an object of type bytes"),
     ],
 )
 def test_refused(text: Any, message: str) -> None:
@@ -616,7 +622,7 @@ def test_a_csv_file_is_read_as_what_it_is_compared_with(tmp_path: Path) -> None:
     [
         ("worb = 'a'", "in a condition must be a column of .*, got 'worb'. Did you mean 'word'?"),
         ("Word = 'a'", "in a condition must be a column of .*, got 'Word'. Did you mean 'word'?"),
-        ("small = 1 or zzz = 1", "in a condition must be a column of .*, got 'zzz'. Look at"),
+        ("small = 1 or zzz = 1", "in a condition must be a column of .*, got 'zzz'. Check"),
         ("moment is null", "must be about columns of numbers, .*, got the column 'moment' of anot"),
         (
             "small = '1'",
@@ -627,7 +633,7 @@ def test_a_csv_file_is_read_as_what_it_is_compared_with(tmp_path: Path) -> None:
             "compare 'real', a column of kind real, with numbers, got the boolean true",
         ),
         ("price in ('a')", "compare 'price', a column of kind decimal, with numbers, got the tex"),
-        ("word != 1", "compare 'word', a column of kind text, with 'texts', got the number 1"),
+        ("word != 1", "compare 'word', a column of kind text, with strings, as in 'north', got"),
         ("flag = 1", "compare 'flag', a column of kind boolean, with true and false, got the num"),
         ("day < 2024", "compare 'day', a column of kind date, with dates, as in date '2024-02-29'"),
         ("not day = '2024-02-29'", "compare 'day', a column of kind date, with dates"),

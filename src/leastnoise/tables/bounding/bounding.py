@@ -16,7 +16,7 @@ from datetime import date
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 from leastnoise.tables.bounding.lattice import builtin
 
 if TYPE_CHECKING:
@@ -58,7 +58,9 @@ class Summed:
         """Reject indices whose sums could overflow."""
         if max(abs(self.low), abs(self.high)) > 2 * _LARGEST:
             raise InvalidParameter(
-                "indices must lie within ±2⁵⁴, got bounds beyond. Give a coarser lattice."
+                "lattice indices must lie within ±2⁵⁴",
+                got="bounds beyond it",
+                fix="Use a coarser lattice.",
             )
 
 
@@ -90,7 +92,9 @@ class Selection:
     def __post_init__(self) -> None:
         if self.rows > _LARGEST:
             raise InvalidParameter(
-                "max_rows must be at most 2⁵³, got more. Give how many rows of one unit count."
+                Words("max_rows", "--max-rows") + " must be at most 2⁵³",
+                got="a larger number",
+                fix="Give the maximum number of rows per unit per group, for instance 1.",
             )
 
     @property

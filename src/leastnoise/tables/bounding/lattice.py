@@ -23,7 +23,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leastnoise.core.exact import format_exact, parse_rational, quote
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _STEPS = 1 << 20
 # Up to this every integer is a double, and so is every bound on a lattice.
 _LARGEST = 1 << 53
+_BOUNDS = Words("bounds", "--bounds")
 # The digits of decimals on every engine; PostgreSQL's numerics may have more.
 _DIGITS = 38
 # The digits of a number clipped to ±2⁵³, and one more for a carry.
@@ -123,20 +124,24 @@ def parse_bounds(bounds: object) -> tuple[Fraction, Fraction]:
     """Return the bounds that a caller gave."""
     if not isinstance(bounds, tuple | list) or len(bounds) != 2:
         raise InvalidParameter(
-            f"bounds must be two numbers, the lower first, got {quote(bounds)}. "
-            "Give for instance bounds=(0, 200_000): what a value can be, not what it is here."
+            _BOUNDS + " must be two numbers, the lower first",
+            got=quote(bounds),
+            fix="Give for instance "
+            + Words("bounds=(0, 200_000)", "--bounds 0 200000")
+            + ", chosen without looking at the data.",
         )
     lower, upper = (parse_rational(end, "a bound") for end in bounds)
     if lower >= upper:
         raise InvalidParameter(
-            f"the lower bound must be below the upper one, got {format_exact(lower)} and "
-            f"{format_exact(upper)}. Exchange them, or give a range that values can lie in."
+            "the lower bound must be below the upper bound",
+            got=f"{format_exact(lower)} and {format_exact(upper)}",
+            fix="Swap them, or give a range that values can lie in.",
         )
     if max(abs(lower), abs(upper)) > _LARGEST or upper - lower < Fraction(1, _LARGEST):
         raise InvalidParameter(
-            f"bounds must lie within ±2⁵³ and be at least 2⁻⁵³ apart, got {format_exact(lower)} "
-            "and "
-            f"{format_exact(upper)}. Give the column in another unit of measure."
+            _BOUNDS + " must lie within ±2⁵³ and be at least 2⁻⁵³ apart",
+            got=f"{format_exact(lower)} and {format_exact(upper)}",
+            fix="Store the column in another unit of measure.",
         )
     return lower, upper
 

@@ -45,8 +45,8 @@ def back_end(engine: str, extra: str) -> Any:
         return getattr(ibis, engine)
     except (ImportError, AttributeError):  # Ibis alone, without this engine, raises either
         missing = Unsupported(
-            f"Reading this source needs Ibis with {ENGINES[engine]}, which is not installed. "
-            f"Run: pip install 'leastnoise[{extra}]'."
+            f"This source needs Ibis with {ENGINES[engine]}, which is not installed",
+            fix=f"Run: pip install 'leastnoise[{extra}]'.",
         )
     raise missing
 
@@ -88,13 +88,17 @@ def connect(address: str, table: str | None) -> tuple["ir.Table", str]:
         backend.disconnect()
         if known:
             raise Unsupported(
-                f"the types of a table's columns must be known to Ibis; {table!r} has a column of "
-                "a type that is not, such as regclass, or numeric with more digits after the point "
-                "than in all. Make a view without it, and protect that."
+                f"{table!r} has a column of a type that Ibis cannot read, such as regclass, or "
+                "numeric with a scale above its precision",
+                fix="Create a view without that column, and protect the view.",
             )
         raise InvalidParameter(
-            f"a table must be in the database, and open to its user, got {table!r}, which is not. "
-            "Give its name as the database writes it, with its schema's before a dot if need be."
+            Words("table=", "--table")
+            + " must name a table of the database that its user may read",
+            got=repr(table),
+            fix="Check the spelling, case and schema, as in "
+            + Words("table='public.people'", "--table public.people")
+            + ".",
         )
     check_collation(found.op(), backend, "postgres")
     return found, table
@@ -117,9 +121,8 @@ def _postgres(address: str) -> Any:
     backend = connection and without_details(lambda: _prepared(postgres, connection))
     if backend is None:
         raise InvalidParameter(
-            "a connection string must lead to a PostgreSQL server that answers and lets its user "
-            "in; this one did not. Try it with psql; signs such as @ and % in a password are "
-            "written as %40 and %25."
+            "The connection to the PostgreSQL server failed",
+            fix="Try the connection string with psql. Write @ and % in a password as %40 and %25.",
         )
     weakref.finalize(backend, connection.close)
     return backend
@@ -136,13 +139,18 @@ def engine_of(source: object) -> str:
     """Return the engine of an Ibis table; reject other objects, and other engines."""
     ibis = sys.modules.get("ibis")
     if ibis is None or not isinstance(source, ibis.expr.types.Table):
-        raise InvalidParameter(f"{_SOURCES}, got an object of type {type(source).__name__}.")
+        raise InvalidParameter(
+            _SOURCES,
+            got=f"an object of type {type(source).__name__}",
+            fix="Convert it to one of these, for instance to an Arrow table.",
+        )
     engine = without_details(lambda: source.get_backend().name)  # several engines, or none, fail
     if engine not in ENGINES:
-        got = "one of none, or of several" if engine is None else f"one of {engine}"
+        got = "a table of no engine, or of several" if engine is None else f"a table of {engine}"
         raise Unsupported(
-            f"an Ibis table must be of one of {', '.join(ENGINES.values())}, with which this "
-            f"version is tested, got {got}. Copy it to one of them, or to a Parquet file."
+            f"an Ibis table must be of one engine out of {', '.join(ENGINES.values())}",
+            got=got,
+            fix="Copy it to one of these engines, or to a Parquet file.",
         )
     return str(engine)
 
@@ -177,17 +185,19 @@ def check_collation(table: Any, backend: Any, engine: str) -> None:
     """
     if engine == "postgres" and without_details(lambda: _encoding(backend)) not in _ENCODINGS:
         raise Unsupported(
-            "a PostgreSQL database must be encoded in UTF8 or LATIN1, in which every string can be "
-            "read; this one is not. Copy the table to a database in UTF8."
+            "a PostgreSQL database must be encoded in UTF8 or LATIN1, so that every string can be "
+            "read",
+            got="another encoding",
+            fix="Copy the table to a database in UTF8.",
         )
     places = [part for part in (table.namespace.database, table.name) if part]
     name = ".".join('"' + part.replace('"', '""') + '"' for part in places)
     found = without_details(lambda: _collations(backend, engine, name))
     if found != 0:
         raise Unsupported(
-            "texts must be equal only if their bytes are, for a group to have one name, got a "
-            "table with a collation, or one whose collations cannot be looked up. Copy it to "
-            "columns without one."
+            "strings must be equal only if their bytes are, so that a group has one name",
+            got="a table with a collation, or whose collations cannot be looked up",
+            fix="Copy it to a table without collations.",
         )
 
 

@@ -117,7 +117,9 @@ def check_names(names: list[str]) -> list[str]:
     """Return names that identify columns; reject others."""
     if not names or not all(names) or len({name.lower() for name in names}) < len(names):
         raise InvalidParameter(
-            "the first line of a CSV file must name its columns, each differently, also where "
-            "small and capital letters count as the same, got one that does not. Add such a line."
+            "the first line of a CSV file must name its columns, with names that differ in more "
+            "than case",
+            got="a line that does not",
+            fix="Add a first line, or rename columns.",
         )
     return names

@@ -31,9 +31,8 @@ def fetch(source: "Source", query: "ir.Table") -> list[tuple[Any, ...]]:
     rows = without_details(lambda: _ask(source, query))
     if rows is None:
         raise QueryFailed(
-            "a query must run to its end on its engine; this one did not. What it was charged "
-            "stays charged. Look at the engine and at what it reads, and ask again with the same "
-            "key."
+            "The engine failed to run the query. Any charge for it stands",
+            fix="Check the engine and its source, then repeat the query with the same key.",
         )
     return rows
 

@@ -59,8 +59,9 @@ def frame_table(frame: Any, name: str) -> "ir.Table":
     table = without_details(registered)
     if table is None:
         raise Unsupported(
-            f"{name} must be valid in memory; this one cannot be read. Write it to a Parquet file, "
-            "and protect that."
+            f"{name} must be valid in memory",
+            got="one that cannot be read",
+            fix="Write it to a Parquet file, and protect that file.",
         )
     return table
 
@@ -70,8 +71,9 @@ def _check_names(names: list[object]) -> None:
     texts = [name for name in names if isinstance(name, str) and name]
     if not names or len({text.lower() for text in texts}) < len(names):
         raise InvalidParameter(
-            "the columns of a frame must be named by texts, each differently, also where small and "
-            "capital letters count as the same; these are not. Rename them."
+            "the columns of a frame must have names that are strings and differ in more than case",
+            got="other names",
+            fix="Rename the columns.",
         )
 
 

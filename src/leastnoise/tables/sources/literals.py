@@ -33,7 +33,9 @@ def compile_query(backend: Any, engine: str, node: "ops.Node") -> str:
     if "${" in sql:
         raise Unsupported(
             "names of columns and tables on Spark must not contain '${', which Spark replaces by a "
-            "setting, got one that does. Rename it."
+            "setting",
+            got="a name that does",
+            fix="Rename the column or the table.",
         )
     return sql
 

@@ -23,16 +23,23 @@ _NAME = "records"  # of the table, in a query
 def read(place: str | bytes) -> tuple["ir.Table", bool]:
     """Return the table in one file or several, and whether all its columns are strings."""
     if isinstance(place, bytes) or "\0" in place:
-        raise InvalidParameter("a path must be a text without NUL, got another. Give it as str.")
+        raise InvalidParameter(
+            "a path must be a string without NUL",
+            got="bytes" if isinstance(place, bytes) else "a string with NUL",
+            fix="Give it as str, for instance 'people.csv'.",
+        )
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", place):
         raise Unsupported(
-            "a file must be on this machine, got an address. Download it, and give its path."
+            "a file must be on this machine",
+            got="a URL",
+            fix="Download the file, and give its path.",
         )
     ending = place.lower().rpartition(".")[2]
     if ending not in ("csv", "parquet", "pq"):
         raise Unsupported(
-            f"a file must be CSV or Parquet, and end in .csv, .parquet or .pq, got {place!r}. "
-            "Convert or rename it."
+            "a file must be CSV or Parquet, and end in .csv, .parquet or .pq",
+            got=repr(place),
+            fix="Convert or rename the file.",
         )
     files = _files(place)
     return (_csv(files), True) if ending == "csv" else (_parquet(files), False)
@@ -44,14 +51,17 @@ def _files(place: str) -> list[str]:
         return [locate(place)]
     if isdir(place):
         raise InvalidParameter(
-            f"a path must be that of a file, got {place!r}, a folder. Give a pattern for the "
-            "files in it, such as 'people/*.csv'."
+            "a path must lead to a file",
+            got=f"the folder {place!r}",
+            fix="Give a pattern for the files in it, such as 'people/*.csv'.",
         )
     files = sorted(locate(file) for file in glob(place, recursive=True) if isfile(file))
     if files:
         return files
-    got = "which no file matches" if has_magic(place) else "where there is none"
-    raise InvalidParameter(f"a path must lead to a file, got {place!r}, {got}. Look at its name.")
+    got = "which no file matches" if has_magic(place) else "which does not exist"
+    raise InvalidParameter(
+        "a path must lead to a file", got=f"{place!r}, {got}", fix="Check the spelling."
+    )
 
 
 def _csv(files: list[str]) -> "ir.Table":
@@ -97,7 +107,9 @@ def _literally(file: str) -> str:
 def _unlike() -> InvalidParameter:
     return InvalidParameter(
         "files that are read together must have the same columns, of the same types and in the "
-        "same order; these have not. Give a pattern for fewer of them."
+        "same order",
+        got="files that differ",
+        fix="Give a pattern for fewer files.",
     )
 
 
@@ -106,8 +118,9 @@ def _readable(read_file: Callable[[], _Read]) -> _Read:
     found = without_details(read_file)
     if found is None:
         raise InvalidParameter(
-            "a file must be one that its ending says and that this user may read; this one is not, "
-            "or its beginning is damaged. Look at it, and at the rights to it."
+            "The file cannot be read: it is not of the format that its name ends in, it is "
+            "damaged, or you have no permission to read it",
+            fix="Check its contents and its permissions.",
         )
     return found
 

@@ -46,8 +46,9 @@ def check_rowwise(source: Any) -> tuple["ir.Table", str]:
     if any(isinstance(table, ops.InMemoryTable) for table in tables):
         # Ibis prints its records wherever it prints a query.
         raise Unsupported(
-            "an Ibis table must be of a database, got one in memory. Give what it was made from, "
-            "or store it as a table."
+            "an Ibis table must be of a database",
+            got="one in memory",
+            fix="Protect the object it was made from, or store it as a table.",
         )
     values = node.find(ops.Value)
     if (
@@ -56,10 +57,10 @@ def check_rowwise(source: Any) -> tuple["ir.Table", str]:
         or not all(type(value).__name__ in _ACCEPTED for value in values)
     ):
         raise Unsupported(
-            "an Ibis table must be a table of its database, of which rows may have been left out "
-            "by comparisons, and columns named anew or put together, got one made otherwise, where "
-            "one person's rows could change those of others, or a value make the query fail. Store "
-            "it as a table, if a row of it still belongs to one person, and give that."
+            "an Ibis table must compute each row from one row of a database table",
+            got="operations where one person's rows could change those of others, or make the "
+            "query fail",
+            fix="If each row is still of one person, store it as a table.",
         )
     backend, engine = source.get_backend(), engine_of(source)
     check_collation(tables[0], backend, engine)
@@ -98,9 +99,10 @@ def _check_types(value: Any, engine: str, odd: frozenset[str]) -> None:
     if not fits:
         types = " and ".join(dict.fromkeys(str(part.dtype) for part in operands)) or "this type"
         raise Unsupported(
-            f"operations of an Ibis table must be on columns of one type, and values that this "
-            f"type represents exactly, got {name} on {types}, which can fail for some rows on "
-            f"this engine. Store the computed column in a table, and protect that table."
+            "operations of an Ibis table must be on columns of one type and values exact in that "
+            "type",
+            got=f"{name} on {types}, which can fail for some rows",
+            fix="Store the computed column in a table, and protect that table.",
         )
 
 
@@ -312,7 +314,7 @@ def _odd_columns(table: Any, backend: Any, engine: str) -> frozenset[str]:
     columns = without_details(found)
     if columns is None:
         raise Unsupported(
-            "operations of an Ibis table must be on columns whose types can be looked up in the "
-            "catalog; these cannot. Store the computed columns in a table, and protect that table."
+            "The catalog lookup of the column types of this Ibis table failed",
+            fix="Store the computed columns in a table, and protect that table.",
         )
     return columns

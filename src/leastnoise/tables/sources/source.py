@@ -77,9 +77,10 @@ class Source:
         if isinstance(column, str) and column in self.kinds:
             return self.kinds[column]
         near = get_close_matches(column, self.kinds, n=1) if isinstance(column, str) else []
-        advice = f"Did you mean {near[0]!r}?" if near else "Look at the names of its columns."
         raise InvalidParameter(
-            f"{what} must be a column of {self.name}, got {quote(column)}. {advice}"
+            f"{what} must be a column of {self.name}",
+            got=quote(column),
+            fix=f"Did you mean {near[0]!r}?" if near else "Check the names of its columns.",
         )
 
     def check_process(self) -> None:
@@ -89,8 +90,9 @@ class Source:
         """
         if self.engine != "duckdb" and os.getpid() != self.process:
             raise InvalidParameter(
-                "a table of a database must be asked by the process that opened it, got it in "
-                "another, after a fork. Protect it again there."
+                "a database table must be queried by the process that opened it",
+                got="a query from another process, after a fork",
+                fix="Protect the table again in the new process.",
             )
 
     def number(self, column: str) -> "ir.NumericValue":
@@ -220,7 +222,7 @@ def _open(source: object, table: str | None) -> Source:
             Words("table=", "--table")
             + " must come with a connection string, of whose database it names a table",
             got="it with another source",
-            fix="Leave it out.",
+            fix="Omit it.",
         )
     if isinstance(source, str | PathLike):
         path = fspath(source)

@@ -32,7 +32,7 @@ from decimal import Decimal
 from functools import partial
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 from leastnoise.tables.where.tokens import (
     END,
     EXAMPLE,
@@ -145,13 +145,15 @@ def parse_condition(text: str) -> Node:
     """
     if not isinstance(text, str):
         raise InvalidParameter(
-            f"where must be a condition as a text, got {quote(text)}. Write it as in "
-            f'where="{EXAMPLE}".'
+            Words("where", "--where") + " must be a condition as a string",
+            got=quote(text),
+            fix="Write it as in " + Words(f'where="{EXAMPLE}"', f'--where "{EXAMPLE}"') + ".",
         )
     if len(text) > LONGEST:
         raise InvalidParameter(
-            f"where must have at most {LONGEST} characters, got {len(text)}. Give a shorter "
-            "condition, or make a column that tells which rows are meant."
+            Words("where", "--where") + f" must have at most {LONGEST} characters",
+            got=str(len(text)),
+            fix="Give a shorter condition, or store a column that marks the rows.",
         )
     return _Parser(text).whole()
 
@@ -273,7 +275,7 @@ class _Parser:
             self._place = start
             raise self._refused(
                 "a number or a date",
-                "Texts and booleans have no order here: engines sort texts differently. "
+                "Strings and booleans have no order here: engines sort strings differently. "
                 "Compare them by =, !=, in or not in.",
             )
         if like is not None and value.kind != like.kind:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # For each kind of column, the kind of values that it is compared with, and what they are called.
 _VALUES = {
     **dict.fromkeys(("integer", "real", "decimal"), ("number", "numbers")),
-    "text": ("text", "'texts'"),
+    "text": ("text", "strings, as in 'north'"),
     "boolean": ("boolean", "true and false"),
     "date": ("date", "dates, as in date '2024-02-29'"),
 }
@@ -42,9 +42,9 @@ def check(root: Node, source: "Source") -> None:
         kind = source.kind(one.column, "a column in a condition")
         if kind not in _VALUES:
             raise InvalidParameter(
-                "a condition must be about columns of numbers, texts, booleans or dates, got the "
-                f"column {quote(one.column)} of another type. Name another column, or convert "
-                "it: times to dates, objects of pandas to texts."
+                "a condition must be about columns of numbers, strings, booleans or dates",
+                got=f"the column {quote(one.column)} of another type",
+                fix="Use another column, or convert it: times to dates, pandas objects to strings.",
             )
         comparable, called = _VALUES[kind]
         for value in one.values:
@@ -53,8 +53,9 @@ def check(root: Node, source: "Source") -> None:
                 shown = str(value)
                 raise InvalidParameter(
                     f"a condition must compare {quote(one.column)}, a column of kind {kind}, with "
-                    f"{called}, got the {value.kind} {shown[:40]}{'…' * (len(shown) > 40)}. "
-                    "Give a value of the column's kind."
+                    f"{called}",
+                    got=f"the {value.kind} {shown[:40]}{'…' * (len(shown) > 40)}",
+                    fix="Give a value of the column's kind.",
                 )
 
 

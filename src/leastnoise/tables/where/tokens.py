@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 
 EXAMPLE = "age >= 18 and region in ('north', 'south')"
 # Far more than a person writes, far less than would keep a parser or an engine busy.
@@ -72,8 +72,9 @@ def tokens(condition: str) -> tuple[Token, ...]:
 def refusal(condition: str, start: int, found: str, expected: str, advice: str) -> InvalidParameter:
     """Return the error for a place in a condition."""
     return InvalidParameter(
-        f"where must be a condition such as {EXAMPLE}, got {found} at character {start + 1} of "
-        f"{quote(condition)}, where {expected} is expected. {advice}"
+        Words("where", "--where") + f" must be a condition such as {EXAMPLE}",
+        got=f"{found} at character {start + 1} of {quote(condition)}, where {expected} is expected",
+        fix=advice,
     )
 
 
@@ -104,7 +105,7 @@ def _unquoted(condition: str, match: re.Match[str], kind: str) -> str:
         # Engines treat NUL differently; half a surrogate pair is no text at all.
         if unicodedata.category(character) in ("Cc", "Cs"):
             found = f"the control character U+{ord(character):04X}"
-            raise refusal(condition, place, found, "a character that prints", "Leave it out.")
+            raise refusal(condition, place, found, "a character that prints", "Remove it.")
     if kind == QUOTED and not inner:
         advice = "Write it between the double quotes."
         raise refusal(condition, match.start(), "an empty name", "the name of a column", advice)
@@ -147,7 +148,7 @@ def _stray(condition: str, start: int) -> InvalidParameter:
     character = condition[start]
     if character in "\"'":
         found = f"a quote {character} that is not closed"
-        expected = "a text in single quotes or a column in double quotes"
+        expected = "a string in single quotes or a column in double quotes"
         return refusal(
             condition, start, found, expected, "Close it; write a quote inside it twice."
         )
