@@ -18,7 +18,7 @@ NAMES = {
     if isinstance(kind, type) and issubclass(kind, errors.LeastnoiseError)
 }
 # Packages whose messages still are one text without parts.
-UNPARTED = {"cli", "ledger", "tables"}
+UNPARTED: set[str] = set()
 
 # Words that the glossary replaces.
 OLD_WORDS = re.compile(
