@@ -110,7 +110,7 @@ SELECTIONS = [
     ),
     Mutant(
         "three selections for the price of one",
-        "leastnoise.tables.queries.quantile:Quantile.query",
+        "leastnoise.tables.queries.quantile:Quantile.plan",
         replace("1 if self.interval is None else 3", "1"),
         SPLIT_IN_THREE,
     ),
@@ -493,7 +493,7 @@ TABLES = [
     Mutant(
         "the rows of one unit missing from the threshold",
         "leastnoise.tables.add_noise:show_above",
-        replace("query.rows.unit.max_rows + int(radius)", "int(radius)"),
+        replace("planned.rows.unit.max_rows + int(radius)", "int(radius)"),
         ALONE,
     ),
     Mutant(

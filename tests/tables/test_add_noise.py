@@ -198,7 +198,7 @@ def test_a_group_that_an_engine_returns_twice_is_refused_if_it_is_asked_for(
     answer = grouped(people, Count(by="g", max_groups=1, groups=["a", "c"]))
     assert list(answer.keys) == [("a",), ("c",)]
     for question in (Count(by="g", max_groups=1, groups=["a", "b"]), Count(by="g", max_groups=1)):
-        with pytest.raises(ln.errors.QueryFailed, match="one row in a result, got several"):
+        with pytest.raises(ln.errors.QueryFailed, match="A group has several rows in the result"):
             people.ask([question], privacy=ENDED)
 
 

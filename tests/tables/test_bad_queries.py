@@ -194,7 +194,7 @@ def test_a_question_that_makes_no_sense_is_refused_in_constant_words(
         ({"max_rows": 0}, "max_rows must be"),
         ({"unit": None, "max_rows": 2}, "max_rows must be 1 if every row is a unit, got 2"),
         ({"neighbors": "both"}, "neighbors must be 'add_remove' or 'replace'"),
-        ({"ledger": "people.ledger"}, "ledger must be a Ledger, or UNRECORDED to go without"),
+        ({"ledger": "people.ledger"}, "ledger must be a Ledger, or UNRECORDED"),
         ({"table": "people"}, "table= must come with a connection string"),
     ],
 )  # fmt: skip
