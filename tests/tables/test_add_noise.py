@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pyarrow as pa
 import pytest
 from scipy import stats
@@ -14,7 +15,8 @@ import leastnoise as ln
 from leastnoise.core.release import Releaser
 from leastnoise.tables import Count, GroupedAnswers, Mean, ProtectedTable, Quantile, Sum
 from tests.support.confidence_intervals import FALSE_ALARM
-from tests.support.processes import forked, waited
+from tests.support.postgres_servers import Server
+from tests.support.processes import apart, forked, waited
 
 ENDED = ln.Privacy(1, "1e-3")  # its noise has a largest size
 
@@ -217,18 +219,28 @@ def _said(people: ProtectedTable, pipe: int) -> None:
     os.write(pipe, (" ".join(str(one.value) for one in answer.answers) + "\n").encode())
 
 
-@pytest.mark.parametrize("answered_before", [False, True])
-def test_forked_workers_never_repeat_noise(answered_before: bool) -> None:
-    """Each of 40 numbers has noise of about 10⁴: that two workers agree has a rate below 1e-100."""
+def _fork_four(answered_before: bool) -> tuple[list[int], list[list[str]]]:
+    """Return the exit codes of four forked workers, and the numbers of each process."""
     people = table(unit=[1], g=[-1])
     reading, writing = os.pipe()
     if answered_before:
         _said(people, writing)
-    assert waited([forked(lambda: _said(people, writing)) for _ in range(4)]) == [0] * 4
+    codes = waited([forked(lambda: _said(people, writing)) for _ in range(4)])
     _said(people, writing)
     os.close(writing)
     with os.fdopen(reading) as lines:
-        said = [line.split() for line in lines]
+        return codes, [line.split() for line in lines]
+
+
+@pytest.mark.parametrize("answered_before", [False, True])
+def test_forked_workers_never_repeat_noise(answered_before: bool) -> None:
+    """Each of 40 numbers has noise of about 10⁴: that two workers agree has a rate below 1e-100.
+
+    In an interpreter of its own: libraries that other tests have loaded can make a forked process
+    crash.
+    """
+    codes, said = apart(_fork_four, answered_before)
+    assert codes == [0] * 4
     assert len(said) == 5 + answered_before
     for place, line in enumerate(said):
         # Fewer than 10 of 40 numbers are the same, by chance.
@@ -237,16 +249,32 @@ def test_forked_workers_never_repeat_noise(answered_before: bool) -> None:
         )
 
 
-def test_a_connection_is_not_shared_with_forked_workers(pg: Any, tmp_path: Path) -> None:
+def _fork_two(address: str, path: str) -> tuple[list[int], ln.Privacy]:
+    """Return the exit codes of two workers that query the connection of another process."""
+    people = ln.protect(
+        address,
+        table="people",
+        unit="unit",
+        max_rows=1,
+        ledger=ln.Ledger(path, limit=ENDED),
+    )
+
+    def work() -> None:
+        with pytest.raises(ln.errors.InvalidParameter, match="after a fork"):
+            people.count(privacy=ENDED)
+
+    codes = waited([forked(work) for _ in range(2)])
+    assert isinstance(people.ledger, ln.Ledger)
+    spent = people.ledger.spent
+    assert abs(people.count(privacy=ENDED).value - 1) < 100
+    return codes, spent
+
+
+def test_a_connection_is_not_shared_with_forked_workers(postgres: Server, tmp_path: Path) -> None:
     """Two processes on one socket could be given the figures of one another's questions."""
-    pg.con.execute("CREATE TABLE people AS SELECT 1 AS unit")
-    with ln.Ledger(tmp_path / "people.ledger", limit=ENDED) as ledger:
-        people = ln.protect(pg.table("people"), unit="unit", max_rows=1, ledger=ledger)
-
-        def work() -> None:
-            with pytest.raises(ln.errors.InvalidParameter, match="after a fork"):
-                people.count(privacy=ENDED)
-
-        assert waited([forked(work) for _ in range(2)]) == [0, 0]
-        assert ledger.spent == ln.Privacy(0, 0)
-        assert abs(people.count(privacy=ENDED).value - 1) < 100
+    address = postgres.database()
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("CREATE TABLE people AS SELECT 1 AS unit")
+    codes, spent = apart(_fork_two, address, str(tmp_path / "people.ledger"))
+    assert codes == [0, 0]
+    assert spent == ln.Privacy(0, 0)
