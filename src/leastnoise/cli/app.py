@@ -250,7 +250,7 @@ def _table_queries() -> "dict[str, TableQuery]":
 def main() -> None:
     """Publish statistics about people with differential privacy.
 
-    The noise is optimal, or provably close to it.
+    A certificate states how close the noise of calibrate is to optimal.
 
     \b
     leastnoise ledger create people.ledger --epsilon 1 --delta 1e-6
