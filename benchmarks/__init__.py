@@ -1,35 +1,36 @@
-"""Measured beside its peers: ``python3 go bench``, or ``python -m benchmarks`` in .venv.
+"""Benchmarks of leastnoise and its peers: ``python3 go bench``, or ``python -m benchmarks``.
 
     __main__       the command: runs the parts, writes results and pages
-    plan           how much is measured: in full, in short, quickly
-    timing         interleaved rounds, medians and spread, ratios round by round, slopes
-    memory         how much of it a process holds
-    machine        what it was measured on and with
-    progress       what a run says while it runs
-    peers/         other libraries, each in an environment and a process of its own
+    plan           the size of a run: full, short or quick
+    timing         interleaved rounds, medians and spread, ratios by round, slopes
+    memory         the memory of a process
+    machine        the machine and the versions of a run
+    progress       progress messages
+    peers/         other libraries, each in its own environment and process
 
-What is measured, a file each:
+Measurements, one file each:
 
-    draws          noise for arrays and for single numbers, beside numpy, AES and the peers
-    accuracy       what each library's best noise for a promise costs, beside what is proved least
-    laws           E|X| and E X² of the peers' noises, by formula
-    calibrations   how long a question takes that has a closed form
-    solves         certified solves over a grid of promises and costs
+    draws          noise for arrays and for single numbers, compared with numpy, AES and the peers
+    accuracy       the cost of each library's best noise for a guarantee, and the lower bound
+    laws           E|X| and E X² of the peers' noise, by formula
+    calibrations   the time of calibrations in closed form, comparisons and compositions
+    many_answers   counts one after another, and groups of units that are in many of them
+    solves         certified solves over a grid of guarantees and costs
     starting       import and command line
-    installing     megabytes, package by package
+    installing     megabytes by package
     growth         time and memory against n, 1/δ and m
-    ledgers        what a charge costs, beside the disk's own fsync
-    querying       tables asked, beside the same in SQL and beside OpenDP with Polars
-    quantiles      rank errors of medians, beside a textbook exponential mechanism
-    people         the table that is asked, and what is asked of it
-    asked          the child process that asks, whose time and memory are measured
-    growing        the child process whose time and memory are measured
+    ledgers        the time of a charge, compared with fsync
+    querying       table queries, compared with SQL and with OpenDP on Polars
+    quantiles      rank errors of medians, compared with a textbook exponential mechanism
+    people         the table of the queries, and the queries
+    asked          the child process of a query, whose time and memory are measured
+    growing        the child process of growth, whose time and memory are measured
 
-What is shown of it:
+Output:
 
-    bars           what is asked of the numbers, and whether they meet it
+    bars           the benchmark targets, and whether they are met
     words          numbers and tables as text
     tables         results as tables
     pages          tables between the marks of README.md and docs/performance.md; results.md
-    pictures       results as charts
+    pictures       results as figures
 """

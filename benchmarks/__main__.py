@@ -1,8 +1,7 @@
-"""``python3 go bench``: measure leastnoise beside its peers, and write down what comes out.
+"""``python3 go bench``: measure leastnoise and its peers, and write the results.
 
-A full run writes results.json, results.md and figures/ beside this file, and the tables of
-README.md and docs/performance.md. Any other run writes the same into a folder of its own and
-leaves those alone.
+A full run writes results.json, results.md and figures/ next to this file, and the tables of
+README.md and docs/performance.md. Any other run writes the first three into a folder of its own.
 """
 
 import argparse
@@ -21,6 +20,7 @@ from benchmarks import (
     installing,
     ledgers,
     machine,
+    many_answers,
     pages,
     pictures,
     quantiles,
@@ -38,60 +38,61 @@ from benchmarks.timing import Row
 HOME = ROOT / "benchmarks"
 DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "performance.md")
 ALONE: dict[str, Callable[[Plan], Row]] = {
-    "solves": solves.measured,
-    "starting": starting.measured,
-    "installing": installing.measured,
-    "growth": growth.measured,
-    "ledgers": ledgers.measured,
-    "querying": querying.measured,
-    "quantiles": quantiles.measured,
+    "solves": solves.measure,
+    "starting": starting.measure,
+    "installing": installing.measure,
+    "growth": growth.measure,
+    "ledgers": ledgers.measure,
+    "querying": querying.measure,
+    "quantiles": quantiles.measure,
 }
 BESIDE: dict[str, Callable[..., Row]] = {
-    "draws": draws.measured,
-    "accuracy": accuracy.measured,
-    "calibrations": calibrations.measured,
+    "draws": draws.measure,
+    "accuracy": accuracy.measure,
+    "calibrations": calibrations.measure,
+    "many_answers": many_answers.measure,
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure what is asked for and write it down."""
+    """Measure the parts that the options name, and write the results."""
     options = read(arguments)
     if options.render:
         results: Row = json.loads((HOME / "results.json").read_text(encoding="utf-8"))
     else:
-        # Numbers kept from earlier questions would make solves look quick.
+        # Cached solutions of earlier runs would make solves look fast.
         os.environ["LEASTNOISE_CACHE"] = "off"
-        # Modules are compiled once, as they are for everyone who does not forbid it.
+        # Modules are compiled once, as they are by default.
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         plan = QUICK if options.quick else SHORT if options.short else FULL
         plan = replace(plan, alone=options.alone, seconds=options.seconds or plan.seconds)
-        results = measured(plan, options.only)
+        results = measure(plan, options.only)
     folder = (options.out or HOME).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     write(results, folder)
     if folder == HOME:
         for document in DOCUMENTS:
             text = document.read_text(encoding="utf-8")
-            document.write_text(pages.filled(text, results), encoding="utf-8")
+            document.write_text(pages.fill(text, results), encoding="utf-8")
     missed = [bar["what"] for bar in results["bars"] if not bar["met"]]
-    say(f"bars not met: {'; '.join(missed) or 'none'}")
+    say(f"benchmark targets not met: {'; '.join(missed) or 'none'}")
 
 
 def read(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Return the options of the command line, with the folder to write to."""
     parser = argparse.ArgumentParser(prog="go bench", description=__doc__, allow_abbrev=False)
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--quick", action="store_true", help="seconds, for the shape alone")
-    size.add_argument("--short", action="store_true", help="minutes: few rounds, part of the grid")
+    size.add_argument("--quick", action="store_true", help="takes seconds; not for comparison")
+    size.add_argument("--short", action="store_true", help="takes minutes: few rounds, small grid")
     size.add_argument(
         "--render",
         action="store_true",
-        help="measure nothing: pages and pictures from results.json",
+        help="measure nothing; write pages and figures from results.json",
     )
-    parser.add_argument("--alone", action="store_true", help="without the other libraries")
+    parser.add_argument("--alone", action="store_true", help="omit the other libraries")
     parser.add_argument("--only", nargs="+", choices=[*BESIDE, *ALONE], metavar="NAME")
-    parser.add_argument("--out", type=Path, help="a folder to write to")
-    parser.add_argument("--seconds", type=float, help="how long one solve may take")
+    parser.add_argument("--out", type=Path, help="the folder to write to")
+    parser.add_argument("--seconds", type=float, help="the time limit of one solve")
     options = parser.parse_args(arguments)
     whole = not (options.quick or options.short or options.only or options.alone) or options.render
     if options.out is None and not whole:
@@ -99,10 +100,10 @@ def read(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def measured(plan: Plan, only: Sequence[str] | None) -> Row:
-    """Return the results of the parts that are wanted."""
+def measure(plan: Plan, only: Sequence[str] | None) -> Row:
+    """Return the results of the named parts; of all parts if none is named."""
     wanted = only or [*BESIDE, *ALONE]
-    results: Row = {"run": plan.name, **machine.described(), "parts": {}}
+    results: Row = {"run": plan.name, **machine.describe(), "parts": {}}
     parts = results["parts"]
     with peers(make=plan.install, alone=plan.alone) as (there, missing):
         for name, peer in there.items():
@@ -117,7 +118,7 @@ def measured(plan: Plan, only: Sequence[str] | None) -> Row:
 
 
 def write(results: Row, folder: Path) -> None:
-    """Write results, page and pictures into a folder."""
+    """Write the results, their page and their figures into a folder."""
     text = json.dumps(results, ensure_ascii=False, indent=1)
     text = re.sub(r"\[[-\d.e,\s]+\]", lambda numbers: re.sub(r"\s+", " ", numbers[0]), text)
     (folder / "results.json").write_text(text + "\n", encoding="utf-8")

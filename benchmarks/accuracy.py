@@ -1,9 +1,9 @@
-"""What each library's best noise for a promise costs, beside ours and what is proved least.
+"""The cost of each library's best noise for a guarantee, and the proved lower bound.
 
-At Δ = 1, for real answers and for counts, which stay whole numbers. A peer's best is the cheapest
-of its mechanisms that keep the promise; one for (ε, 0) keeps (ε, δ). Costs are E|X| and E X², by
-formula from the scale that the peer itself chooses; where only draws tell, with their standard
-error.
+At Δ = 1, for real answers and for counts, which stay integers. The best noise of a peer is the
+cheapest of its mechanisms that satisfy the guarantee; one for (ε, 0) satisfies (ε, δ). Costs are
+E|X| and E X², by formula from the scale that the peer itself chooses. Without a formula they are
+estimated from samples, with their standard errors.
 """
 
 from collections.abc import Mapping
@@ -19,8 +19,8 @@ from benchmarks.timing import Row, short
 COSTS = {"l1": ln.l1, "l2": ln.l2}
 
 
-def measured(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, str]) -> Row:
-    """Return a row for each promise, kind of answer and cost."""
+def measure(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, str]) -> Row:
+    """Return a row for each guarantee, kind of answer and cost."""
     rows = []
     for epsilon, delta in plan.promises:
         for integer in (False, True):
@@ -33,32 +33,32 @@ def measured(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str,
                 row: Row = {"promise": [epsilon, delta], "integer": integer, "cost": name}
                 row |= _ours(ln.Privacy(epsilon, delta), cost, integer, plan.seconds)
                 row["peers"] = {
-                    peer: _best(found, which, row["bound"]) for peer, found in theirs.items()
+                    peer: _best(laws_of, which, row["bound"]) for peer, laws_of in theirs.items()
                 }
-                row["refused"] = {peer: found["refused"] for peer, found in theirs.items()}
+                row["refused"] = {peer: laws_of["refused"] for peer, laws_of in theirs.items()}
                 rows.append(row)
     return {"rows": rows, "missing": dict(missing)}
 
 
 def _ours(privacy: ln.Privacy, cost: ln.Cost, integer: bool, seconds: float) -> Row:
     """Return the proved bound, the certified noise and the best closed form."""
-    asked: dict[str, Any] = {"sensitivity": 1, "cost": cost, "integer": integer, "shape": "any"}
-    found = ln.calibrate(privacy, **asked, seconds=seconds)
-    known = ln.compare(privacy, **asked, solve=False).rows[0]
-    bound = float(found.certificate.lower_bound)
+    problem: dict[str, Any] = {"sensitivity": 1, "cost": cost, "integer": integer, "shape": "any"}
+    mechanism = ln.calibrate(privacy, **problem, seconds=seconds)
+    closed = ln.compare(privacy, **problem, solve=False).rows[0]
+    bound, certified = float(mechanism.certificate.lower_bound), float(mechanism.cost)
     return {
         "bound": short(bound),
-        "certified": {"cost": short(float(found.cost)), "ratio": short(float(found.cost) / bound)},
+        "certified": {"cost": short(certified), "ratio": short(certified / bound)},
         "closed": {
-            "cost": short(float(known.cost)),
-            "ratio": short(float(known.cost) / bound),
-            "family": known.family,
+            "cost": short(float(closed.cost)),
+            "ratio": short(float(closed.cost) / bound),
+            "family": closed.family,
         },
     }
 
 
 def _laws(peer: PeerProcess, epsilon: float, delta: float, integer: bool, seconds: float) -> Row:
-    """Return the laws of all mechanisms that keep the promise, and why others do not."""
+    """Return the distributions of all mechanisms for the guarantee, and why others have none."""
     found, refused = {}, {}
     for name in peer.ask("introduce")["laws"]["whole" if integer else "real"]:
         try:
@@ -75,7 +75,7 @@ def _best(laws_found: Row, which: int, bound: float) -> Row | None:
     costs = {name: laws.moments(law)[which] for name, law in laws_found["found"].items()}
     if not costs:
         return None
-    name = min(costs, key=lambda one: costs[one])
+    name = min(costs, key=lambda mechanism: costs[mechanism])
     law = laws_found["found"][name]
     return {
         "mechanism": name,

@@ -1,7 +1,8 @@
-"""A process that asks a table: ``python -m benchmarks.asked duckdb people.parquet 1000 "count" 3``.
+"""A child process that runs a query.
 
-In a process of its own, so that nothing else's memory is counted. It prints seconds and megabytes
-as JSON. The memory is the highest above what was held before the first question.
+``python -m benchmarks.asked duckdb people.parquet 1000 "count" 3`` runs the count three times. It
+is a process of its own, so that only its own memory is counted. It prints seconds and megabytes as
+JSON. The memory is the peak minus the memory before the first query.
 """
 
 import json
@@ -19,14 +20,14 @@ _MEGA = 1e6
 
 
 def main() -> None:
-    """Ask what the command line names."""
+    """Run the query that the command line names."""
     engine, path, rows, job, times = sys.argv[1:]
     ask = on_duckdb if engine == "duckdb" else on_spark
     print(json.dumps(ask(Path(path), int(rows), job, int(times))))
 
 
 def on_duckdb(path: Path, rows: int, job: str, times: int) -> Row:
-    """Ask in this process, once for memory and then for time."""
+    """Query in this process, once for memory and then for time."""
     call = people.jobs(path, rows)[job]
     before = start_of_memory()
     call()
@@ -35,7 +36,7 @@ def on_duckdb(path: Path, rows: int, job: str, times: int) -> Row:
 
 
 def on_spark(path: Path, rows: int, job: str, times: int) -> Row:
-    """Ask a Spark of two threads on this machine; its memory is that of its Java, in all."""
+    """Query Spark with two threads on this machine; its memory is that of its Java process."""
     import ibis
     from pyspark.sql import SparkSession
 
@@ -46,13 +47,13 @@ def on_spark(path: Path, rows: int, job: str, times: int) -> Row:
             builder = builder.config(name, value)
         session = builder.getOrCreate()
         table = ibis.pyspark.connect(session).read_parquet(str(path), table_name="people")
-        call = people.asked(table, rows)[job]
+        call = people.own_jobs(table, rows)[job]
         call()
-        found: Row = {"seconds": _timed(call, times)}
+        result: Row = {"seconds": _timed(call, times)}
         java: int = session.sparkContext._gateway.proc.pid
-        found["megabytes"] = highest_memory(java) / _MEGA
+        result["megabytes"] = highest_memory(java) / _MEGA
         session.stop()
-    return found
+    return result
 
 
 def _timed(call: Callable[[], object], times: int) -> list[float]:

@@ -1,4 +1,4 @@
-"""How long a question takes that has a closed form, and what is drawn costs above it."""
+"""The time of calibrations in closed form, and the extra cost of the discretized noise."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -15,8 +15,8 @@ _USUAL = ln.Privacy(1, "1e-6")
 _DELTAS = ("1e-9", "0.01", "0.1", "0.3", "0.5", "0.7", "0.9", "0.99")
 
 
-def measured(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, str]) -> Row:
-    """Return the seconds of each question, and of the peers' Gaussian for the same promise."""
+def measure(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, str]) -> Row:
+    """Return the seconds of each call, and of the peers' Gaussian for the same guarantee."""
     questions = _questions()
     contestants: dict[str, Contestant] = {
         name: partial(seconds, call) for name, call in questions.items()
@@ -40,8 +40,8 @@ def measured(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str,
 
 
 def _questions() -> dict[str, Callable[[], object]]:
-    """Return the questions by name."""
-    asked: dict[str, Callable[[], object]] = {
+    """Return the calls by name."""
+    calls: dict[str, Callable[[], object]] = {
         "calibrate, l1 at (0, 0.1)": partial(
             ln.calibrate, ln.Privacy(delta="0.1"), sensitivity=1, cost=ln.l1
         ),
@@ -54,27 +54,27 @@ def _questions() -> dict[str, Callable[[], object]]:
     }
     for family in FAMILIES:
         if family in ("comb", "geometric", "classic_gaussian"):
-            continue  # they need another cost, whole numbers, a smaller ε
+            continue  # they need another cost, integers or a smaller ε
         call = partial(ln.calibrate, _USUAL, sensitivity=1, family=family)
-        asked[f"family={family!r} at (1, 1e-6)"] = call
-    asked["compare(solve=False) at (1, 1e-6)"] = partial(
+        calls[f"family={family!r} at (1, 1e-6)"] = call
+    calls["compare(solve=False) at (1, 1e-6)"] = partial(
         ln.compare, _USUAL, sensitivity=1, solve=False
     )
-    asked["compare(solve=False), a count"] = partial(
+    calls["compare(solve=False), a count"] = partial(
         ln.compare, _USUAL, sensitivity=1, solve=False, integer=True
     )
     for family in ("gaussian", "laplace", "truncated_laplace", "staircase", "least"):
-        asked[f"compose, 1000 × {family}"] = _composed(family)
+        calls[f"compose, 1000 × {family}"] = _composed(family)
     counts = [ln.NumericQuery(str(i), sensitivity=i, integer=True) for i in range(1, 11)]
-    asked["plan, 10 counts, solve=False"] = partial(ln.plan, _USUAL, counts, solve=False)
-    asked["privacy_for, a count"] = partial(
+    calls["plan, 10 counts, solve=False"] = partial(ln.plan, _USUAL, counts, solve=False)
+    calls["privacy_for, a count"] = partial(
         ln.privacy_for, error=5, confidence="0.95", sensitivity=1, delta="1e-6", integer=True
     )
-    return asked
+    return calls
 
 
 def _composed(family: str) -> Callable[[], object]:
-    """Return what works out δ of 1000 releases, each by itself worth (1/30, 1e-9), at ε = 2."""
+    """Return a call that computes δ at ε = 2 of 1000 releases, each with (1/30, 1e-9)."""
     mechanism = ln.calibrate(
         ln.Privacy("1/30", "1e-9"), sensitivity=1, family=None if family == "least" else family
     )
@@ -86,7 +86,7 @@ def _making(peer: PeerProcess, request: Row) -> float:
 
 
 def _drawn_above(cost: ln.Cost) -> float:
-    """Return how much more the drawn noise costs than the line's optimum, at the worst δ."""
+    """Return how much more the discretized noise costs than the continuous one, at the worst δ."""
     worst = Fraction(0)
     for delta in _DELTAS:
         mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=1, cost=cost)

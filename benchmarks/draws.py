@@ -1,7 +1,7 @@
-"""Draws of each family: arrays and single numbers, beside numpy, AES and the peers, in turns.
+"""Sampling for each family: arrays and single numbers, interleaved with numpy, AES and the peers.
 
-numpy's PCG64 is not safe to draw noise with, and its floats are not private; it is what speed is
-compared with. AES-CTR is the floor: the bytes that one word of bits for each number takes.
+numpy's PCG64 is not safe for noise, and its floats are not private; it is the reference for speed.
+AES-CTR is the floor: the time to generate one 64-bit word for each number.
 """
 
 import os
@@ -30,15 +30,15 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Family:
-    """A kind of noise at one promise, and what numpy draws that is nearest to it.
+    """A kind of noise at one guarantee, and the most similar noise of numpy.
 
     Attributes:
-        name: Its name here.
+        name: Its name in the results.
         promise: ε and δ.
-        noise: The family that calibrate is asked for; None for the least.
-        like: What numpy draws, in words.
-        unsafe: numpy's noise: so many numbers, or one if that is None.
-        integer: Whether answers are whole numbers.
+        noise: The argument ``family`` of calibrate; None for the optimal noise.
+        like: The noise of numpy, in words.
+        unsafe: The sampler of numpy, for an array of a size, or one number if that is None.
+        integer: Whether answers are integers.
     """
 
     name: str
@@ -82,7 +82,7 @@ FAMILIES = (
 )
 
 
-def measured(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, str]) -> Row:
+def measure(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, str]) -> Row:
     """Return the times of each family, of arrays and of single numbers."""
     rows = []
     for family in FAMILIES:
@@ -133,7 +133,7 @@ def _row(
 def _own(
     plan: Plan, family: Family, mechanism: ln.Mechanism, spent: list[float]
 ) -> dict[str, Contestant]:
-    """Return what releases an array here; ``spent`` collects the CPU seconds of ours."""
+    """Return the contestants of this process for arrays; ``spent`` collects our CPU seconds."""
     rng = np.random.default_rng(1)
     values: Array = rng.normal(size=plan.size) * 1000
     if family.integer:
@@ -154,7 +154,7 @@ def _own(
 
 
 def _singles(plan: Plan, family: Family, mechanism: ln.Mechanism) -> dict[str, Contestant]:
-    """Return what releases single numbers here, as a program would."""
+    """Return the contestants of this process for single numbers, as a program calls them."""
     rng = np.random.default_rng(1)
     value, times = 42 if family.integer else 42.5, range(plan.single)
     return {
@@ -164,7 +164,7 @@ def _singles(plan: Plan, family: Family, mechanism: ln.Mechanism) -> dict[str, C
 
 
 def _cipher(length: int) -> None:
-    """Make so many bytes of AES-256-CTR's key stream, in one thread, and leave them."""
+    """Generate this many bytes of the AES-256-CTR key stream, in one thread, and discard them."""
     stream = Cipher(algorithms.AES(os.urandom(32)), modes.CTR(os.urandom(16))).encryptor()
     zeros, buffer = bytes(_AES_BLOCK), bytearray(_AES_BLOCK)
     for _ in range(-(-length // _AES_BLOCK)):
@@ -172,10 +172,10 @@ def _cipher(length: int) -> None:
 
 
 class _Peer:
-    """A peer's draws of one family: as many in a round as fit into some seconds."""
+    """The samples of a peer for one family: as many per round as fit into some seconds."""
 
     def __init__(self, peer: PeerProcess, family: Family, way: str, wanted: float) -> None:
-        """Find out how many that are.
+        """Measure how many samples that are.
 
         Raises:
             Cannot: If the peer has no such noise.
@@ -194,6 +194,6 @@ class _Peer:
         self.count: int = max(_LEAST, min(_MOST, round(wanted * _LEAST / tried["seconds"])))
 
     def __call__(self) -> float:
-        """Return the seconds of one draw."""
+        """Return the seconds of one sample."""
         took: float = self._peer.ask("draw", count=self.count, **self._request)["seconds"]
         return took / self.count

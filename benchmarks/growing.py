@@ -1,7 +1,7 @@
-"""A process whose time and memory are measured: ``python -m benchmarks.growing n gaussian 6``.
+"""A child process that releases or solves: ``python -m benchmarks.growing n gaussian 6``.
 
-It does one thing, in a process of its own so that nothing else's memory is counted, and prints
-seconds and megabytes as JSON.
+It is a process of its own, so that only its own memory is counted. It prints seconds and megabytes
+as JSON.
 """
 
 import json
@@ -20,20 +20,21 @@ _PROMISE = ln.Privacy(1, "0.05")
 
 
 def main() -> None:
-    """Measure what the command line names."""
+    """Measure the part that the command line names."""
     os.environ["LEASTNOISE_CACHE"] = "off"
     what, *details = sys.argv[1:]
-    found = released(details[0], 10 ** int(details[1])) if what == "n" else solved(*details)
-    print(json.dumps(found))
+    is_release = what == "n"
+    result = time_release(details[0], 10 ** int(details[1])) if is_release else time_solve(*details)
+    print(json.dumps(result))
 
 
-def released(name: str, size: int) -> Row:
-    """Release so many numbers, first for memory, then for time.
+def time_release(name: str, size: int) -> Row:
+    """Release an array of this size, first for memory, then for time.
 
-    The memory is the highest during the first release, above what the process held before with the
-    true values in it, and above the result. Libraries are loaded by a release of ten before.
+    The memory is the peak during the first release, minus the memory before it, which includes the
+    true values, and minus the result. A release of ten numbers before it loads the libraries.
     """
-    (family,) = (one for one in FAMILIES if one.name == name)
+    (family,) = (each for each in FAMILIES if each.name == name)
     mechanism = family.calibrated()
     values = np.full(size, 42.5)
     mechanism.release(values[:10])
@@ -45,12 +46,12 @@ def released(name: str, size: int) -> Row:
     return {"seconds": times, "megabytes": above / _MEGA}
 
 
-def solved(gap: str, allowed: str) -> Row:
-    """Solve to within a gap; a coarse solve before loads the libraries."""
-    found: list[ln.Mechanism] = []
+def time_solve(gap: str, allowed: str) -> Row:
+    """Solve to within a gap; a coarse solve before it loads the libraries."""
+    mechanisms: list[ln.Mechanism] = []
 
     def solve(near: str) -> None:
-        found.append(
+        mechanisms.append(
             ln.calibrate(
                 _PROMISE, sensitivity=1, cost=ln.l2, shape="any", gap=near, seconds=allowed
             )
@@ -62,7 +63,7 @@ def solved(gap: str, allowed: str) -> Row:
     above = highest_memory() - before
     while len(times) < 3 and sum(times) < 3:
         times.append(seconds(lambda: solve(gap)))
-    evidence = found[-1].certificate.evidence
+    evidence = mechanisms[-1].certificate.evidence
     cells = getattr(getattr(evidence, "frame", None), "cells", None)
     return {"seconds": times, "megabytes": above / _MEGA, "cells": cells}
 

@@ -1,6 +1,6 @@
-"""How time and memory grow: with the number n of draws, with 1/δ, and with the m of a programme.
+"""Growth of time and memory with the number n of samples, with 1/δ, and with m cells to a Δ.
 
-Slopes are powers, by least squares of logarithms.
+Slopes are exponents of powers, by least squares of logarithms.
 """
 
 import json
@@ -19,10 +19,10 @@ from benchmarks.progress import say
 from benchmarks.timing import Row, each, interleaved, seconds, slope, summary
 
 FAMILIES = ("uniform", "steps", "gaussian")
-# The slope is that of long arrays: below, a call's fixed cost shows.
+# The slope is that of long arrays; in short ones the fixed time of a call dominates.
 _LONG = 6
 _SINGLES = 20
-# An array so long that every noise makes the tables that it keeps.
+# The length of an array for which every family builds its lookup tables.
 _WARM = 20_000
 QUESTIONS: dict[str, dict[str, Any]] = {
     "uniform at (0, δ)": {"epsilon": 0},
@@ -32,18 +32,18 @@ QUESTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def measured(plan: Plan) -> Row:
-    """Return all three."""
+def measure(plan: Plan) -> Row:
+    """Return the growth with n, δ and m."""
     return {"n": with_n(plan), "delta": with_delta(plan), "m": with_m(plan)}
 
 
 def with_n(plan: Plan) -> Row:
-    """Return the seconds and the megabytes above the result, for each power of ten of draws."""
+    """Return the seconds and the megabytes beyond the result, for each power of ten of samples."""
     rows, left_out = [], {}
     for power in plan.sizes:
         needed = 3 * 8 * 10**power  # true values, results, and as much to spare
         if power >= 7 and needed > available():
-            left_out[f"1e{power}"] = f"it wants {needed / 1e9:.1f} GB of free memory"
+            left_out[f"1e{power}"] = f"it needs {needed / 1e9:.1f} GB of free memory"
             continue
         for family in FAMILIES:
             say(f"growth: 1e{power} draws, {family}")
@@ -55,9 +55,9 @@ def with_n(plan: Plan) -> Row:
     for family in FAMILIES:
         own = [row for row in rows if row["family"] == family]
         long = [row for row in own if row["n"] >= 10**_LONG]
-        kept = long if len(long) > 1 else own
+        used = long if len(long) > 1 else own
         slopes[family] = slope(
-            [row["n"] for row in kept], [row["seconds"]["median"] for row in kept]
+            [row["n"] for row in used], [row["seconds"]["median"] for row in used]
         )
     return {"rows": rows, "slopes": slopes, "left_out": left_out}
 
@@ -65,17 +65,17 @@ def with_n(plan: Plan) -> Row:
 def with_delta(plan: Plan) -> Row:
     """Return the seconds of a calibration and of one release, for each power of ten of 1/δ.
 
-    Slopes are against the number of digits: with 1/δ itself nothing here grows as a power.
+    Slopes are against the number of digits, because nothing here grows as a power of 1/δ itself.
     """
     rows = []
     for exponent in plan.exponents:
         say(f"growth: δ = 1e-{exponent}")
         for name, details in QUESTIONS.items():
-            asked = {key: value for key, value in details.items() if key != "epsilon"}
+            arguments = {key: value for key, value in details.items() if key != "epsilon"}
             privacy = ln.Privacy(details["epsilon"], f"1e-{exponent}")
-            ask = partial(ln.calibrate, privacy, sensitivity=1, **asked)
+            ask = partial(ln.calibrate, privacy, sensitivity=1, **arguments)
             mechanism = ask()
-            mechanism.release(np.full(_WARM, 42))  # what tables it keeps are made
+            mechanism.release(np.full(_WARM, 42))  # builds its lookup tables
             times = interleaved(
                 {
                     "calibrate": partial(seconds, ask),
@@ -95,7 +95,7 @@ def with_delta(plan: Plan) -> Row:
 def with_m(plan: Plan) -> Row:
     """Return the seconds and the megabytes of solves for l2 at (1, 0.05), for ever smaller gaps.
 
-    m is how many cells to a Δ the solve came to need.
+    m is the number of cells to a Δ of the last lattice.
     """
     rows = []
     for gap in plan.gaps:
@@ -125,7 +125,7 @@ def _slope_in_digits(rows: list[Row], name: str, what: str) -> float:
 
 
 def _child(*arguments: str) -> Row:
-    """Return what a process of its own measures."""
+    """Return the measurement of a child process."""
     command = [sys.executable, "-m", "benchmarks.growing", *arguments]
     done = subprocess.run(  # noqa: S603 -- it runs this Python
         command, cwd=ROOT, check=True, stdout=subprocess.PIPE, encoding="utf-8"

@@ -1,4 +1,4 @@
-"""What an installation weighs: the files of each package, in fresh environments."""
+"""The size of an installation: the files of each package, in new environments."""
 
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
@@ -15,12 +15,12 @@ from benchmarks.plan import Plan
 from benchmarks.progress import say
 from benchmarks.timing import Row
 
-# An environment may come with these; they count where a library asks for them.
+# An environment may contain these from the start; they count if a library requires them.
 TOOLS = frozenset({"pip", "setuptools"})
 _MEGA = 1e6
 
 
-def measured(plan: Plan) -> Row:
+def measure(plan: Plan) -> Row:
     """Return the megabytes of each package that leastnoise or a peer installs."""
     found, left_out = {}, {}
     for name in ("leastnoise", *PEERS):
@@ -36,14 +36,14 @@ def measured(plan: Plan) -> Row:
 
 
 def sizes(folder: Path, tools: frozenset[str]) -> dict[str, float]:
-    """Return the megabytes of each package in a folder but the tools, the largest first."""
-    there = (one for one in distributions(path=[str(folder)]) if one.name not in tools)
-    weighed = {one.name: _bytes(one) / _MEGA for one in there}
-    ordered = sorted(weighed.items(), key=lambda item: -item[1])
+    """Return the megabytes of each package in a folder, without tools, the largest first."""
+    packages = (each for each in distributions(path=[str(folder)]) if each.name not in tools)
+    megabytes = {package.name: _bytes(package) / _MEGA for package in packages}
+    ordered = sorted(megabytes.items(), key=lambda item: -item[1])
     return {name: round(size, 3) for name, size in ordered}
 
 
 def _bytes(package: Distribution) -> int:
-    """Return the size of a package's files, but for what Python compiles on first use."""
+    """Return the size of the files of a package, without compiled Python files."""
     files = [Path(str(package.locate_file(file))) for file in package.files or ()]
     return sum(file.stat().st_size for file in files if file.suffix != ".pyc" and file.is_file())

@@ -1,6 +1,6 @@
-"""E|X| and E X² of the noises that peers draw, by formula, from the scale each peer has chosen.
+"""E|X| and E X² of the noise of peers, by formula, from the scale that each peer has chosen.
 
-Floats will do: these are numbers to compare with, not guarantees.
+Floats are enough, because these numbers are for comparison and prove nothing.
 """
 
 import math
@@ -10,7 +10,7 @@ Row = dict[str, Any]
 
 
 def moments(law: Row) -> tuple[float, float]:
-    """Return E|X| and E X² of a law that a peer has stated."""
+    """Return E|X| and E X² of a noise distribution that a peer has stated."""
     kind = law["kind"]
     if kind == "draws":
         first, second = law["moments"]
@@ -32,24 +32,24 @@ def moments(law: Row) -> tuple[float, float]:
         return staircase(law["epsilon"], law["gamma"])
     if kind == "canonical":
         return canonical(law["epsilon"], law["delta"])
-    raise ValueError(f"a law must be one that is known here, got {kind!r}. Add its moments.")
+    raise ValueError(f"kind must be a known distribution, got {kind!r}. Add its moments here.")
 
 
 def errors(law: Row) -> tuple[float, float]:
-    """Return the standard errors of the moments: none where they are by formula."""
+    """Return the standard errors of the moments: 0 for moments by formula."""
     first, second = law.get("errors", (0.0, 0.0))
     return first, second
 
 
 def truncated_laplace(scale: float, radius: float) -> tuple[float, float]:
-    """Laplace noise given that it is at most ``radius``: integrals of x·e^−x and x²·e^−x."""
+    """Return the moments of Laplace noise truncated at ``radius``: integrals of xᵏ·e^−x."""
     end = radius / scale
     lost = 1 / math.expm1(end)
     return scale * (1 - end * lost), scale**2 * (2 - (end**2 + 2 * end) * lost)
 
 
 def discrete_gaussian(sigma: float) -> tuple[float, float]:
-    """Weights e^(−k²/2σ²) on the whole numbers (Canonne, Kamath and Steinke 2020)."""
+    """Return the moments of weights e^(−k²/2σ²) on the integers (Canonne et al. 2020)."""
     weights = [math.exp(-(k**2) / (2 * sigma**2)) for k in range(math.ceil(40 * sigma) + 2)]
     total = 2 * sum(weights) - 1
     first, second = (2 * sum(k**p * w for k, w in enumerate(weights)) / total for p in (1, 2))
@@ -57,7 +57,10 @@ def discrete_gaussian(sigma: float) -> tuple[float, float]:
 
 
 def staircase(epsilon: float, gamma: float) -> tuple[float, float]:
-    """A whole part, geometric, and a part in [0, γ) or [γ, 1) (Geng and Viswanath 2016, Alg. 1)."""
+    """Return the moments of a geometric integer plus a uniform number in [0, γ) or [γ, 1).
+
+    Geng and Viswanath 2016, Algorithm 1.
+    """
     fall = math.exp(-epsilon)
     whole, whole_squared = fall / (1 - fall), fall * (1 + fall) / (1 - fall) ** 2
     inner = gamma / (gamma + (1 - gamma) * fall)
@@ -67,9 +70,9 @@ def staircase(epsilon: float, gamma: float) -> tuple[float, float]:
 
 
 def canonical(epsilon: float, delta: float) -> tuple[float, float]:
-    """Canonical noise on the line: the one on the integers, spread over a cell of length 1.
+    """Return the moments of canonical noise on the integers, spread over cells of length 1.
 
-    Awan and Vadhan 2023: T₀ = (1−δ)/(1+e^ε) lies above 0, and T' = e^−ε·(T−δ) one further. In cell
+    Awan and Vadhan 2023: P(X > 0) is T₀ = (1−δ)/(1+e^ε), and the next tail T' = e^−ε·(T−δ). In cell
     k ≥ 1 the mean of |x| is k and of x² is k² + 1/12; in cell 0 they are 1/4 and 1/12.
     """
     tail = (1 - delta) / (1 + math.exp(epsilon))

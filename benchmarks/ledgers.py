@@ -1,7 +1,7 @@
-"""What a ledger costs: charges beside the disk's own fsync, and how long many rows take.
+"""The time of a ledger: charges compared with fsync, and opening and verifying many rows.
 
 The floor is a file that is appended to and synced, one block at a time: no charge can be on disk
-sooner. Charge, release and floor take turns in the same folder.
+sooner. Charge, release and floor are interleaved in the same folder.
 """
 
 import os
@@ -23,14 +23,14 @@ _BLOCK = b"\0" * 4096
 _PRICE = "1e-9"
 
 
-def measured(plan: Plan) -> Row:
-    """Return the seconds of a charge and of a whole release beside fsync, and of many rows."""
+def measure(plan: Plan) -> Row:
+    """Return the seconds of a charge, a release and an fsync, and those of many rows."""
     with tempfile.TemporaryDirectory(prefix="leastnoise-", dir=Path.cwd()) as folder:
         return {**_charges(plan, Path(folder)), **_rows(plan, Path(folder))}
 
 
 def _charges(plan: Plan, folder: Path) -> Row:
-    """Return how long one charge takes, beside one fsync."""
+    """Return the time of one charge, compared with one fsync."""
     mechanism = ln.calibrate(ln.Privacy(_PRICE), sensitivity=1)
     ledger = ln.Ledger(folder / "charges.ledger", limit=ln.Privacy(1000))
     spending = mechanism.spending()
@@ -65,20 +65,20 @@ def _charges(plan: Plan, folder: Path) -> Row:
 
 
 def _rows(plan: Plan, folder: Path) -> Row:
-    """Return how long a ledger of many rows takes to open and to verify."""
+    """Return the time to open and to verify a ledger with many rows."""
     path = folder / "rows.ledger"
     say(f"ledgers: {plan.rows:,} rows")
-    _filled(path, plan.rows)
+    _fill(path, plan.rows)
 
-    def opened() -> None:
+    def open_ledger() -> None:
         ln.Ledger(path, limit=ln.Privacy(1000)).close()
 
-    def verified() -> None:
+    def verify_ledger() -> None:
         with ln.Ledger(path) as ledger:
             ledger.verify()
 
-    opening = [seconds(opened) for _ in range(5)]
-    verifying = [seconds(verified) for _ in range(3 if plan.rows < 10**6 else 2)]
+    opening = [seconds(open_ledger) for _ in range(5)]
+    verifying = [seconds(verify_ledger) for _ in range(3 if plan.rows < 10**6 else 2)]
     return {
         "rows": plan.rows,
         "megabytes": round(path.stat().st_size / 1e6, 1),
@@ -87,10 +87,10 @@ def _rows(plan: Plan, folder: Path) -> Row:
     }
 
 
-def _filled(path: Path, count: int) -> None:
-    """Make a ledger of so many rows, charges and their answers, in one transaction.
+def _fill(path: Path, count: int) -> None:
+    """Create a ledger with this many rows, charges and their answers, in one transaction.
 
-    One by one they would take as long as so many syncs; the rows are the same.
+    The rows are the same as after single releases, each of which would need an fsync.
     """
     mechanism = ln.calibrate(ln.Privacy(_PRICE), sensitivity=1)
     with ln.Ledger(path, limit=ln.Privacy(1000)) as ledger:
@@ -112,7 +112,7 @@ def _filled(path: Path, count: int) -> None:
 
 
 def _more(charge: LedgerRow, answer: LedgerRow) -> Iterator[LedgerRow]:
-    """Go on with charges and answers like two that there are."""
+    """Yield further charges and answers like the given ones."""
     head: Head = answer.head
     while True:
         key = f"{head.seq:032x}"

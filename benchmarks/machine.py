@@ -1,4 +1,4 @@
-"""The machine and the versions that numbers are of."""
+"""The machine and the versions of a run."""
 
 import datetime
 import os
@@ -13,8 +13,8 @@ import leastnoise as ln
 _PACKAGES = ("numpy", "cryptography", "highspy", "python-flint", "click")
 
 
-def described() -> dict[str, Any]:
-    """Return the day, the machine and the versions of what runs here."""
+def describe() -> dict[str, Any]:
+    """Return the date, the machine and the versions of Python and the packages."""
     return {
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "machine": {
@@ -32,7 +32,7 @@ def described() -> dict[str, Any]:
 
 
 def available() -> int:
-    """Return how many bytes of memory are free for use; 0 where that cannot be told."""
+    """Return the bytes of available memory; 0 if unknown."""
     return _memory("MemAvailable")
 
 

@@ -1,4 +1,4 @@
-"""How much memory a process holds. The standard library alone: peers' processes use it too."""
+"""The memory of a process. Only the standard library, because processes of peers use it too."""
 
 import re
 import resource
@@ -10,7 +10,7 @@ _PROC = Path("/proc")
 
 
 def start_of_memory() -> int:
-    """Return the bytes held now, and forget how many there have been at the most."""
+    """Return the bytes in use now, and reset the peak."""
     reset = _PROC / "self" / "clear_refs"
     if reset.exists():
         reset.write_text("5", encoding="ascii")
@@ -19,10 +19,9 @@ def start_of_memory() -> int:
 
 
 def highest_memory(process: int | None = None) -> int:
-    """Return the most bytes held since then, by this process or by another.
+    """Return the peak of the bytes in use since the reset, by this process or another.
 
-    Not by getrusage where there is another way: on Linux that remembers the memory of whoever
-    started the process.
+    On Linux it is read from /proc, because getrusage includes the memory of the parent process.
     """
     if (_PROC / "self" / "status").exists():
         return _read("self" if process is None else str(process), "VmHWM")

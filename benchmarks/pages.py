@@ -1,4 +1,4 @@
-"""Write the tables: results.md as a whole, and the marked places in other documents."""
+"""Write the tables: all of results.md, and the marked places in other documents."""
 
 import re
 
@@ -23,27 +23,28 @@ SECTIONS = {
     "Ledgers": ("ledgers",),
     "Tables": ("querying", "querying_growth"),
     "Quantiles": ("quantiles",),
+    "Many answers": ("many_counts", "many_groups"),
 }
 
 
 def results_page(results: Row) -> str:
     """Return results.md."""
-    parts = ["# Results of `python3 go bench`", tables.made("machine", results)]
+    parts = ["# Results of `python3 go bench`", tables.make_table("machine", results)]
     parts.append(
         "Generated from results.json, which contains every round. "
         "[docs/performance.md](../docs/performance.md) explains what is measured and how."
     )
     for title, names in SECTIONS.items():
-        parts += [f"## {title}", *(tables.made(name, results) for name in names)]
+        parts += [f"## {title}", *(tables.make_table(name, results) for name in names)]
     return "\n\n".join(parts) + "\n"
 
 
-def filled(text: str, results: Row) -> str:
+def fill(text: str, results: Row) -> str:
     """Return a document with the tables between its marks generated again."""
 
     def put(mark: re.Match[str]) -> str:
         name = mark[1]
-        return f"<!-- bench: {name} -->\n\n{tables.made(name, results)}\n\n<!-- bench end -->"
+        return f"<!-- bench: {name} -->\n\n{tables.make_table(name, results)}\n\n<!-- bench end -->"
 
     return _MARKED.sub(put, text)
 

@@ -1,7 +1,8 @@
-"""A table of made-up people's rows, and the same questions about it, asked of several.
+"""A table of invented people, and the same queries about it in several ways.
 
-Each job is one call that reads the table and returns figures: leastnoise's whole answer with its
-noise, the query that it asks the engine, and what one would write in SQL without noise.
+Each job is one call that reads the table and returns numbers: the answer of leastnoise with its
+noise, the query that it sends to the engine, and a query without noise as one would write it in
+SQL.
 """
 
 from collections.abc import Callable
@@ -24,8 +25,8 @@ BOUNDED = "count and sum, per unit"
 QUERY, BOUNDED_QUERY = "its query", "its query, per unit"
 
 PRIVACY = ln.Privacy(1, "1e-6")
-# Every fifth of the rows has a person of its own; three in four of a person's rows are in one
-# group. All by a hash: the same table every time.
+# There is one person to five rows; three in four rows of a person are in one group. All values come
+# from a hash, so the table is always the same.
 _TABLE = """
 COPY (
   SELECT (CASE WHEN hash(7 * i + 1) % 4 > 0 THEN hash(11 * u + 2) ELSE hash(7 * i + 3) END
@@ -55,8 +56,8 @@ GROUP BY g
 """  # noqa: S608 -- of our own numbers
 
 
-def written(path: Path, rows: int) -> None:
-    """Write the table of so many rows."""
+def write(path: Path, rows: int) -> None:
+    """Write the table with this many rows."""
     with duckdb.connect() as connection:
         connection.execute("SET preserve_insertion_order = false")
         connection.execute(
@@ -67,25 +68,25 @@ def written(path: Path, rows: int) -> None:
 
 
 def groups(rows: int) -> int:
-    """Return how many groups a table has: 1,000, and fewer if it is small."""
+    """Return the number of groups of a table: 1,000, or fewer if it is small."""
     return max(2, min(1000, rows // 100))
 
 
 def jobs(path: Path, rows: int) -> dict[str, Callable[[], object]]:
-    """Return what is asked about a table, each as a call."""
+    """Return the jobs for a table, each as a call."""
     connection = duckdb.connect()
     return {
         PLAIN: lambda: connection.sql(_PLAIN.format(path=path)).fetchall(),
         BY_HAND: lambda: connection.sql(_BY_HAND.format(path=path, groups=groups(rows))).fetchall(),
-        **asked(str(path), rows),
+        **own_jobs(str(path), rows),
     }
 
 
-def asked(source: Any, rows: int) -> dict[str, Callable[[], object]]:
-    """Return what is asked of leastnoise: where a row is a unit, and where a person is."""
+def own_jobs(source: Any, rows: int) -> dict[str, Callable[[], object]]:
+    """Return the jobs of leastnoise, with a row or with a person as the privacy unit."""
     alone = ln.protect(source, unit=None, ledger=UNRECORDED)
     bounded = ln.protect(source, unit="u", max_rows=MAX_ROWS, ledger=UNRECORDED)
-    count, total = questions(rows)
+    count, total = queries(rows)
     both = [count, total]
     return {
         TOGETHER: partial(alone.ask, both, privacy=PRIVACY),
@@ -97,8 +98,8 @@ def asked(source: Any, rows: int) -> dict[str, Callable[[], object]]:
     }
 
 
-def questions(rows: int) -> tuple[ln.Count, ln.Sum]:
-    """Return the count and the sum by group, for groups that are known."""
+def queries(rows: int) -> tuple[ln.Count, ln.Sum]:
+    """Return the count and the sum by group, for public groups."""
     keys = list(range(groups(rows)))
     return ln.Count(by="g", max_groups=1, groups=keys), ln.Sum(
         "x", bounds=(0, HIGH), by="g", max_groups=1, groups=keys
@@ -106,6 +107,6 @@ def questions(rows: int) -> tuple[ln.Count, ln.Sum]:
 
 
 def _query(table: ProtectedTable, both: list[Any]) -> Callable[[], object]:
-    """Return what asks the engine and does no more: no noise is planned for, none is drawn."""
+    """Return a call that only runs the query on the engine, without noise."""
     prepared = prepare(both, table.source, table.unit, PRIVACY)
     return partial(run, table.source, prepared.batches)

@@ -1,4 +1,4 @@
-"""Results as charts, in the style of the library's own."""
+"""Results as figures, in the style of the library's own."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,7 @@ from benchmarks.growth import FAMILIES
 from benchmarks.timing import Row
 from benchmarks.words import promise
 from leastnoise import plots
-from leastnoise.plots.canvas import COLORS, styled, titled
+from leastnoise.plots.canvas import COLORS, apply_style, make_title
 
 alt: Any = altair  # not all of it is typed
 
@@ -23,26 +23,26 @@ _ACROSS = {"n": "numbers released", "digits": "digits of 1/δ", "m": "cells to a
 
 
 def draw(results: Row, folder: Path) -> None:
-    """Write a picture of each part that was measured."""
+    """Write a figure of each measured part."""
     folder.mkdir(exist_ok=True)
     for name, (part, chart) in PICTURES.items():
         if part in results["parts"]:
-            plots.save(styled(chart(results["parts"][part])), folder / f"{name}.svg")
+            plots.save(apply_style(chart(results["parts"][part])), folder / f"{name}.svg")
 
 
 # ------------------------------------------------------------------- dots on lines
 
 
 def draws_bulk(part: Row) -> Any:
-    """Draw the time of one number of an array."""
-    subtitle = f"{part['size']:,} numbers at once where a library can; lower is faster"
-    title = titled("Noise for an array, each number", subtitle)
+    """Draw the time per value of an array."""
+    subtitle = f"{part['size']:,} values at once if the library can; lower is faster"
+    title = make_title("Time to sample noise for an array, per value", subtitle)
     return _draws(part, "bulk", 1e9, "nanoseconds").properties(title=title)
 
 
 def draws_single(part: Row) -> Any:
-    """Draw the time of one number."""
-    title = titled("Noise for a single number", "one call for each; lower is faster")
+    """Draw the time to release a single number."""
+    title = make_title("Time to release a single number", "one call per number; lower is faster")
     return _draws(part, "single", 1e6, "microseconds").properties(title=title)
 
 
@@ -64,7 +64,7 @@ def _draws(part: Row, way: str, factor: float, unit: str) -> Any:
 
 
 def accuracy(part: Row) -> Any:
-    """Draw costs as multiples of the proved bound, less one: how far above the least."""
+    """Draw costs as multiples of the proved lower bound."""
     values = []
     for row in part["rows"]:
         kind = (
@@ -79,21 +79,25 @@ def accuracy(part: Row) -> Any:
     kinds = list(dict.fromkeys(value["kind"] for value in values))
     panels = [
         _dots(
-            [v for v in values if v["kind"] == kind], "promise", "ratio", "times the bound", 240
+            [v for v in values if v["kind"] == kind],
+            "promise",
+            "ratio",
+            "multiple of the bound",
+            240,
         ).properties(title=kind)
         for kind in kinds
     ]
     rows = [alt.hconcat(*panels[at : at + 2]) for at in range(0, len(panels), 2)]
     return alt.vconcat(*rows).properties(
-        title=titled(
-            "Each library's best noise for the same promise (ε, δ)",
-            "cost as a multiple of what is proved to be the least; 1 is the best there is",
+        title=make_title(
+            "Cost of each library's best noise for the same guarantee (ε, δ)",
+            "as a multiple of the proved lower bound among all noise; no noise is below 1",
         )
     )
 
 
 def _dots(values: list[Row], down: str, across: str, unit: str, width: int = _WIDTH) -> Any:
-    """Draw one line for each name, and on it a dot for each library with its quartiles."""
+    """Draw one row for each name, with a dot and the quartiles of each library."""
     present = [who for who in WHO if any(value["who"] == who for value in values)]
     places = [WHO.index(who) for who in present]
     inks = alt.Scale(domain=present, range=[_INKS[place] for place in places])
@@ -119,7 +123,7 @@ def _dots(values: list[Row], down: str, across: str, unit: str, width: int = _WI
 
 
 def growth_n(part: Row) -> Any:
-    """Draw time and memory against the number of draws."""
+    """Draw time and memory against the number of samples."""
     values = [
         {
             "n": row["n"],
@@ -130,9 +134,9 @@ def growth_n(part: Row) -> Any:
         for row in part["n"]["rows"]
     ]
     time = _lines(values, ("n", "seconds"), FAMILIES, "seconds")
-    memory = _lines(values, ("n", "megabytes"), FAMILIES, "MB above the result", log="x")
+    memory = _lines(values, ("n", "megabytes"), FAMILIES, "MB beyond the result", log="x")
     return alt.hconcat(time, memory).properties(
-        title=titled("Time and memory against the number of draws", "")
+        title=make_title("Time and memory against the number of samples", "")
     )
 
 
@@ -152,7 +156,7 @@ def growth_delta(part: Row) -> Any:
         _lines(values, ("digits", what), names, f"seconds to {what}")
         for what in ("calibrate", "release")
     ]
-    return alt.hconcat(*panels).properties(title=titled("Time against 1/δ", ""))
+    return alt.hconcat(*panels).properties(title=make_title("Time against 1/δ", ""))
 
 
 def growth_m(part: Row) -> Any:
@@ -173,18 +177,18 @@ def growth_m(part: Row) -> Any:
         for what, unit in (("seconds", "seconds"), ("megabytes", "MB"))
     ]
     return alt.hconcat(*panels).properties(
-        title=titled("Time and memory of a certified solve against m", "")
+        title=make_title("Time and memory of a certified solve against m", "")
     )
 
 
 def _lines(
     values: list[Row], places: tuple[str, str], names: tuple[str, ...], up: str, log: str = "xy"
 ) -> Any:
-    """Draw a line with dots for each name; ``places`` are the keys of across and up."""
+    """Draw a line with dots for each name; ``places`` are the keys of both axes."""
     x, y = places
     inks = alt.Scale(domain=list(names), range=COLORS[: len(names)])
     wide = alt.Scale(type="log", nice=False, padding=8)
-    # A number that stays the same is drawn under its bar, not as large as the picture.
+    # A constant number is drawn relative to its target, not as high as the figure.
     plain = alt.Scale(domain=[0, MEGABYTES])
     high = alt.Scale(type="log", nice=False, padding=8) if "y" in log else plain
     axis = alt.Axis(format="~s", labelOverlap="greedy")
@@ -210,7 +214,7 @@ def _lines(
 
 
 def solves(part: Row) -> Any:
-    """Draw how many of the solves are done after how long, by cost."""
+    """Draw the share of solves that are done after a time, by cost."""
     values = []
     costs = tuple(dict.fromkeys(row["cost"] for row in part["rows"]))
     for cost in costs:
@@ -229,7 +233,7 @@ def solves(part: Row) -> Any:
                 scale=alt.Scale(type="log", nice=False, padding=8),
                 axis=alt.Axis(format="~g", labelOverlap="greedy"),
             ),
-            y=alt.Y("done:Q", title="part of the solves done", axis=alt.Axis(format="%")),
+            y=alt.Y("done:Q", title="share of solves done", axis=alt.Axis(format="%")),
             color=alt.Color(
                 "name:N",
                 scale=alt.Scale(domain=list(costs), range=COLORS[: len(costs)]),
@@ -238,19 +242,26 @@ def solves(part: Row) -> Any:
             ),
         )
     )
-    title = titled("Certified solves over the grid", f"{len(part['rows'])} promises and costs")
+    title = make_title(
+        "Certified solves over the grid", f"{len(part['rows'])} guarantees and costs"
+    )
     return chart.properties(width=_WIDTH, height=240, title=title)
 
 
 def installing(part: Row) -> Any:
     """Draw megabytes by package."""
-    found = part["megabytes"]
-    large = [(name, one, mb) for name, ones in found.items() for one, mb in ones.items() if mb >= 5]
-    values = [{"install": name, "package": one, "MB": mb} for name, one, mb in large]
-    for name, ones in found.items():
-        rest = sum(mb for mb in ones.values() if mb < 5)
+    megabytes = part["megabytes"]
+    large = [
+        (name, package, size)
+        for name, sizes in megabytes.items()
+        for package, size in sizes.items()
+        if size >= 5
+    ]
+    values = [{"install": name, "package": package, "MB": size} for name, package, size in large]
+    for name, sizes in megabytes.items():
+        rest = sum(size for size in sizes.values() if size < 5)
         values.append({"install": name, "package": "others", "MB": rest})
-    packages = [*dict.fromkeys(one for _, one, _ in large), "others"]
+    packages = [*dict.fromkeys(package for _, package, _ in large), "others"]
     inks = [*(COLORS * 2)[: len(packages) - 1], "#cccccc"]
     chart = (
         alt.Chart(alt.Data(values=values))
@@ -263,7 +274,7 @@ def installing(part: Row) -> Any:
             ),
         )
     )
-    title = titled("What an installation weighs", "with everything it needs")
+    title = make_title("Size of an installation", "with all dependencies")
     return chart.properties(width=_WIDTH, height={"step": 32}, title=title)
 
 

@@ -1,4 +1,4 @@
-"""How much is measured."""
+"""The size of a run."""
 
 from dataclasses import dataclass
 
@@ -9,28 +9,28 @@ PROMISES: Promises = (("1", "0"), ("1", "1e-6"), ("0.1", "1e-6"), ("0", "0.1"), 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much a run measures.
+    """The size of a run.
 
     Attributes:
-        name: What the run is called in its results.
-        rounds: How often each contestant runs.
-        size: Elements of an array that is released.
-        single: Single numbers released in a round.
-        peer_seconds: About how long a peer draws in one round.
-        law_seconds: How long a peer draws to tell moments that it does not state.
-        install: Whether environments that are missing are made.
-        alone: Whether other libraries are left out even where they are there.
-        epsilons: Rows of the grid of solves; ``deltas`` and ``costs`` are its columns.
-        seconds: How long one solve may take.
-        promises: Promises at which accuracy is compared.
-        sizes: Powers of ten of the draws whose time and memory is measured.
-        exponents: Powers of ten of 1/δ.
-        gaps: How near to the least the solves come whose m is read off.
-        charges: Charges to a ledger in a round.
-        rows: Rows of the ledger that is opened and verified.
-        table: Rows of the table that is asked.
-        tables: Powers of ten of the tables whose time and memory is measured.
-        spark: The same on Spark.
+        name: The name of the run in its results.
+        rounds: The number of runs of each contestant.
+        size: The number of elements of a released array.
+        single: The number of single numbers released in a round.
+        peer_seconds: The approximate time of a peer in one round.
+        law_seconds: The time in which a peer samples to estimate moments that it does not state.
+        install: Whether to create missing environments.
+        alone: Whether to omit other libraries even if they are installed.
+        epsilons: The rows of the grid of solves; ``deltas`` and ``costs`` are its columns.
+        seconds: The time limit of one solve.
+        promises: The guarantees for which accuracy is compared.
+        sizes: The numbers of samples for time and memory, as powers of ten.
+        exponents: The values of 1/δ, as powers of ten.
+        gaps: The gaps of the solves for growth with m.
+        charges: The number of charges to a ledger in a round.
+        rows: The number of rows of the ledger that is opened and verified.
+        table: The number of rows of the queried table.
+        tables: The numbers of rows for time and memory, as powers of ten.
+        spark: The same for Spark.
     """
 
     name: str

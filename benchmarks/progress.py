@@ -1,11 +1,11 @@
-"""What a run says while it runs."""
+"""Progress messages of a run."""
 
 import sys
 import time
 
-_BEGUN = time.monotonic()
+_START = time.monotonic()
 
 
 def say(what: str) -> None:
     """Print a line to stderr, with the time since the start."""
-    print(f"bench: {time.monotonic() - _BEGUN:6.1f} s  {what}", file=sys.stderr, flush=True)
+    print(f"bench: {time.monotonic() - _START:6.1f} s  {what}", file=sys.stderr, flush=True)

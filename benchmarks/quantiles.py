@@ -1,8 +1,8 @@
-"""How far from its rank a released median is, beside a textbook exponential mechanism.
+"""The rank errors of released medians, compared with a textbook exponential mechanism.
 
-442 values and 400 cells, as in docs/tables.md. The textbook's mechanism selects an edge e with
-probability proportional to exp(−ε·|below(e) − n/2|), half a row being what one row changes. Its
-error is |below(e) − n/2|; ours is the rank error of the cell that was selected.
+442 values and 400 bins, as in docs/tables.md. The textbook mechanism selects an edge e with
+probability proportional to exp(−ε·|below(e) − n/2|), because one row changes |below(e) − n/2| by
+1/2. Its error is |below(e) − n/2|; ours is the rank error of the selected bin.
 """
 
 import math
@@ -19,32 +19,32 @@ from benchmarks.timing import Row, short
 
 EPSILONS = ("0.2", "1")
 _ROWS, _CELLS, _HIGH = 442, 400, 400
-# So many medians for each round of a plan.
+# The number of medians for each round of a plan.
 _MEDIANS = 200
 
 
-def measured(plan: Plan) -> Row:
+def measure(plan: Plan) -> Row:
     """Return the mean rank errors at each ε, with their standard errors, and their ratio."""
     rows = []
     for epsilon in EPSILONS:
         say(f"quantiles: ε = {epsilon}")
         medians = _MEDIANS * plan.rounds
-        found = {"leastnoise": _ours(epsilon, medians), "textbook": _textbook(epsilon, medians)}
+        errors = {"leastnoise": _ours(epsilon, medians), "textbook": _textbook(epsilon, medians)}
         rows.append(
             {
                 "epsilon": epsilon,
                 "medians": medians,
-                "errors": {name: _mean(errors) for name, errors in found.items()},
-                "ratio": short(sum(found["leastnoise"]) / sum(found["textbook"])),
+                "errors": {name: _mean(own) for name, own in errors.items()},
+                "ratio": short(sum(errors["leastnoise"]) / sum(errors["textbook"])),
             }
         )
     return {"rows": rows}
 
 
 def _values() -> list[float]:
-    """Return normal quantiles: always the same values."""
-    law = NormalDist(150, 50)
-    return [law.inv_cdf((place + 0.5) / _ROWS) for place in range(_ROWS)]
+    """Return normal quantiles, which are always the same values."""
+    normal = NormalDist(150, 50)
+    return [normal.inv_cdf((place + 0.5) / _ROWS) for place in range(_ROWS)]
 
 
 def _ranks() -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
@@ -57,7 +57,7 @@ def _ours(epsilon: str, medians: int) -> list[float]:
     """Return the rank errors of medians that a table releases, a group for each."""
     table = pa.table({"value": _values() * medians, "group": np.repeat(np.arange(medians), _ROWS)})
     people = ln.protect(table, unit=None, ledger=ln.UNRECORDED)
-    found = people.median(
+    medians_by_group = people.median(
         "value",
         bounds=(0, _HIGH),
         bins=_CELLS,
@@ -67,11 +67,11 @@ def _ours(epsilon: str, medians: int) -> list[float]:
     )
     ranks = _ranks()
     errors = np.maximum(0, np.maximum(ranks[:-1], -ranks[1:]))
-    return [float(errors[one.cell]) for one in found.answers]
+    return [float(errors[answer.bin]) for answer in medians_by_group.answers]
 
 
 def _textbook(epsilon: str, medians: int) -> list[float]:
-    """Return the rank errors of so many edges that the exponential mechanism selects."""
+    """Return the rank errors of edges that the exponential mechanism selects."""
     errors = np.abs(_ranks()[:-1])
     weights = np.exp(-float(epsilon) * errors)
     chosen = np.random.default_rng().choice(errors, size=medians, p=weights / weights.sum())

@@ -1,8 +1,8 @@
-"""What questions about a table take: beside the same in SQL, and beside OpenDP with Polars.
+"""The time of table queries, compared with the same in SQL and with OpenDP on Polars.
 
-leastnoise's time is that of the whole call, with noise drawn; SQL's is that of its query alone.
-What leastnoise remembers in a process, noise and compiled queries, it found in a call that does not
-count. The query that it asks is timed by itself too, which shows what the rest costs.
+The time of leastnoise is that of the whole call, with sampling; that of SQL is of its query alone.
+leastnoise caches noise and compiled queries in a process; a first call, which does not count, fills
+these caches. The query that it sends to the engine is also timed by itself.
 """
 
 import json
@@ -26,21 +26,21 @@ BY_ROW = (people.PLAIN, people.TOGETHER, people.QUERY, people.COUNTED, people.SU
 BY_UNIT = (people.BY_HAND, people.BOUNDED, people.BOUNDED_QUERY)
 _REQUESTS = {OPENDP: "per row", OPENDP_UNITS: "per unit"}
 _MOST_ROUNDS, _REPEATS = {"by_row": 15, "by_unit": 5}, 2
-# So many rows are not bounded: sorting them all takes minutes.
+# From this many rows on, contributions are not bounded, because sorting would take minutes.
 _LONG = 10**8
-# Of Parquet and of what a bounded query spills, per row, with room to spare.
+# The disk space per row for Parquet and for the spill of a bounded query, generously.
 _BYTES = 150
 _GROWING = (people.PLAIN, people.TOGETHER, people.BY_HAND, people.BOUNDED)
 _GROWING_ON_SPARK = (people.TOGETHER, people.BOUNDED)
 
 
-def measured(plan: Plan) -> Row:
-    """Return times in turns, memory in processes of their own, and how both grow."""
+def measure(plan: Plan) -> Row:
+    """Return interleaved times, memory in child processes, and the growth of both."""
     with tempfile.TemporaryDirectory(prefix="leastnoise-") as place:
         folder = Path(place)
         path = folder / "people.parquet"
         say(f"querying: a table of {plan.table:,} rows")
-        people.written(path, plan.table)
+        people.write(path, plan.table)
         peer, left_out = _peer(plan)
         try:
             found = _beside(plan, path, peer, left_out)
@@ -49,7 +49,7 @@ def measured(plan: Plan) -> Row:
                 peer.stop()
         growth = _growth(plan, folder)
     return {
-        "date": machine.described()["date"],
+        "date": machine.describe()["date"],
         "run": plan.name,
         "rows": plan.table,
         "groups": people.groups(plan.table),
@@ -62,7 +62,7 @@ def measured(plan: Plan) -> Row:
 
 
 def _peer(plan: Plan) -> tuple[PeerProcess | None, dict[str, str]]:
-    """Return OpenDP's process, or why there is none."""
+    """Return the process of OpenDP, or the reason why there is none."""
     if plan.alone:
         return None, {OPENDP: "left out by --alone"}
     try:
@@ -74,7 +74,7 @@ def _peer(plan: Plan) -> tuple[PeerProcess | None, dict[str, str]]:
 
 
 def _beside(plan: Plan, path: Path, peer: PeerProcess | None, left_out: dict[str, str]) -> Row:
-    """Return the times of contestants that take turns, and the memory of each."""
+    """Return the times of interleaved contestants, and the memory of each."""
     jobs = people.jobs(path, plan.table)
     found: Row = {"megabytes": {}}
     ways = (("by_row", BY_ROW, OPENDP), ("by_unit", BY_UNIT, OPENDP_UNITS))
@@ -130,10 +130,10 @@ def _growth(plan: Plan, folder: Path) -> Row:
     for power in sorted({*plan.tables, *spark}):
         size = 10**power
         if size * _BYTES > shutil.disk_usage(folder).free:
-            left_out[f"{size:,} rows"] = f"it wants {size * _BYTES / 1e9:.0f} GB of disk"
+            left_out[f"{size:,} rows"] = f"it needs {size * _BYTES / 1e9:.0f} GB of disk"
             continue
         path = folder / f"people{power}.parquet"
-        people.written(path, size)
+        people.write(path, size)
         if power in plan.tables:
             rows += [
                 _grown("DuckDB", path, job, size) for job in _GROWING[: 2 if size >= _LONG else 4]
@@ -161,7 +161,7 @@ def _grown(engine: str, path: Path, job: str, size: int) -> Row:
 
 
 def _slopes(rows: list[Row]) -> Row:
-    """Return the powers with which time and memory grow, where there are two sizes."""
+    """Return the exponents of the growth of time and memory, for at least two sizes."""
     slopes: Row = {}
     for name in dict.fromkeys(f"{row['engine']}: {row['job']}" for row in rows):
         own = [row for row in rows if f"{row['engine']}: {row['job']}" == name]
@@ -175,7 +175,7 @@ def _slopes(rows: list[Row]) -> Row:
 
 
 def _child(engine: str, path: Path, rows: int, job: str, times: int) -> Row:
-    """Return what a process of its own measures."""
+    """Return the measurement of a child process."""
     details = engine, str(path), str(rows), job, str(times)
     command = [sys.executable, "-m", "benchmarks.asked", *details]
     done = subprocess.run(  # noqa: S603 -- it runs this Python

@@ -1,6 +1,6 @@
-"""Certified solves over a grid of promises and costs: how near to the least, and how long.
+"""Certified solves over a grid of guarantees and costs: their gaps and times.
 
-Noise of any shape, at Δ = 1. Every certificate is written, read back and proved again.
+Noise of any shape, at Δ = 1. Every certificate is written, read back and verified.
 """
 
 from fractions import Fraction
@@ -14,10 +14,10 @@ COSTS = {"l1": ln.l1, "l2": ln.l2, "l4": ln.lp(4), "threshold": ln.threshold(2)}
 GAP, SMALL = Fraction(1, 1000), Fraction(1, 10**9)
 
 
-def measured(plan: Plan) -> Row:
+def measure(plan: Plan) -> Row:
     """Return a row for each solve."""
     rows = [
-        solved(epsilon, delta, cost, plan.seconds)
+        time_solve(epsilon, delta, cost, plan.seconds)
         for epsilon in plan.epsilons
         for delta in plan.deltas
         if (epsilon, delta) != ("0", "0")
@@ -32,16 +32,16 @@ def measured(plan: Plan) -> Row:
     }
 
 
-def solved(epsilon: str, delta: str, cost: str, allowed: float) -> Row:
-    """Return how long one solve takes, how long its check, and how near it comes."""
-    found: list[ln.Mechanism] = []
+def time_solve(epsilon: str, delta: str, cost: str, allowed: float) -> Row:
+    """Return the time of one solve, the time to verify it, and its gap."""
+    mechanisms: list[ln.Mechanism] = []
     privacy, objective = ln.Privacy(epsilon, delta), COSTS[cost]
     took = seconds(
-        lambda: found.append(
+        lambda: mechanisms.append(
             ln.calibrate(privacy, sensitivity=1, cost=objective, shape="any", seconds=str(allowed))
         )
     )
-    text = found[0].certificate.to_json()
+    text = mechanisms[0].certificate.to_json()
     checking = seconds(lambda: ln.Certificate.from_json(text).verify())
     certificate = ln.Certificate.from_json(text)
     excess = certificate.cost - certificate.lower_bound

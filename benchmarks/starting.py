@@ -1,4 +1,4 @@
-"""How long it takes to start: imports above bare Python, and the command line."""
+"""The time to start: imports compared with bare Python, and the command line."""
 
 import subprocess
 import sys
@@ -20,8 +20,8 @@ _MOST_ROUNDS = 11
 _CALIBRATE = ("-m", "leastnoise", "calibrate", "--delta", "0.1", "--sensitivity", "1")
 
 
-def measured(plan: Plan) -> Row:
-    """Return the seconds of whole processes, and of imports above those of bare Python."""
+def measure(plan: Plan) -> Row:
+    """Return the seconds of whole processes, and of imports minus those of bare Python."""
     here = Path(sys.executable)
     contestants: dict[str, Contestant] = {
         BARE: _process(here, "-c", "pass"),
@@ -54,7 +54,7 @@ def measured(plan: Plan) -> Row:
 
 
 def _process(python: Path, *arguments: str) -> Contestant:
-    """Return what runs a process; it must succeed."""
+    """Return a contestant that runs a process, which must succeed."""
     command = [str(python), *arguments]
     run = partial(
         subprocess.run,

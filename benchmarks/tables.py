@@ -1,4 +1,4 @@
-"""Results as tables: nothing is measured here, so the same results always give the same text."""
+"""Results as tables. The same results always give the same text."""
 
 from collections.abc import Callable, Sequence
 from statistics import median
@@ -18,7 +18,7 @@ _FRONT_PAGE = {
 }
 
 
-def made(name: str, results: Row) -> str:
+def make_table(name: str, results: Row) -> str:
     """Return one table by its name."""
     part, maker = TABLES[name]
     if part and part not in results["parts"]:
@@ -72,7 +72,7 @@ def draws_single(part: Row) -> str:
 
 
 def draws_short(part: Row) -> str:
-    """Return a sentence: from how long to how long one value of an array takes."""
+    """Return a sentence about the range of the times per value of an array."""
     rows = [row for row in part["rows"] if row["way"] == "bulk"]
     times = [row["seconds"]["leastnoise"]["median"] * 1e9 for row in rows]
     ratios = [row["ratios"]["numpy"]["median"] for row in rows]
@@ -241,7 +241,7 @@ def solves(part: Row) -> str:
 
 
 def starting(part: Row) -> str:
-    """Return how long processes take."""
+    """Return the times of processes."""
     rows = [
         [name, spread(times), duration(part["above_bare"][name]["median"])]
         if name in part["above_bare"]
@@ -265,7 +265,7 @@ def installing(part: Row) -> str:
 
 
 def growth_n(part: Row) -> str:
-    """Return time and memory against the number of draws."""
+    """Return time and memory against the number of samples."""
     own = part["n"]
     rows = [
         [
@@ -339,11 +339,11 @@ def _fsyncs(part: Row, name: str) -> str:
     return digits(part["ratios"][name]["median"])
 
 
-# ------------------------------------------------------------------- tables that are asked
+# ------------------------------------------------------------------- table queries
 
 
 def querying(part: Row) -> str:
-    """Return the times of table queries, beside the same in SQL."""
+    """Return the times of table queries, compared with the same in SQL."""
     rows = [
         [name, spread(times), _ratio(own, name), _megabytes(part, name)]
         for own in (part["by_row"], part["by_unit"])
@@ -398,7 +398,7 @@ def querying_growth(part: Row) -> str:
 
 
 def quantiles(part: Row) -> str:
-    """Return the mean rank errors of medians, in rows, beside a textbook mechanism."""
+    """Return the mean rank errors of medians, in rows, compared with a textbook mechanism."""
     rows = [
         [
             row["epsilon"],
@@ -411,7 +411,63 @@ def quantiles(part: Row) -> str:
     return table(["ε", "leastnoise", "exponential mechanism", "ratio"], rows)
 
 
-# The part of the results that a table shows, all of them if none is named, and what makes it.
+# ------------------------------------------------------------------- many answers
+
+
+def many_counts(part: Row) -> str:
+    """Return E|error| of each of many counts that share a guarantee."""
+    heads = ["counts", "leastnoise, split", "leastnoise, Gaussian", "opendp, zCDP"]
+    rows = [
+        [f"{row['counts']:,}", *(_number(row[name], 4) for name in ("basic", "gaussian", "opendp"))]
+        for row in part["counts"]
+    ]
+    first = (
+        f"E\\|error\\| of each of many counts at (ε, δ) = {promise(part['promise'])}, measured "
+        f"{part['date']} with leastnoise {part['version']} in a {part['run']} run."
+    )
+    left_out = [f"Left out: {name}, {why}." for name, why in part["left_out"].items()]
+    return "\n\n".join([first, table(heads, rows), *left_out])
+
+
+def many_groups(part: Row) -> str:
+    """Return how many groups are discovered, and the errors of public groups."""
+    discovered = [
+        [
+            str(row["max_groups"]),
+            *(_number(row[name], 4) for name in ("leastnoise", "opendp")),
+            duration(row["first"]),
+            duration(row["seconds"]),
+        ]
+        for row in part["discovered"]
+    ]
+    public = [
+        [
+            str(row["max_groups"]),
+            *(f"± {_number(row[name], 4)}" for name in ("leastnoise", "opendp")),
+            duration(row["first"]),
+            duration(row["seconds"]),
+        ]
+        for row in part["public"]
+    ]
+    lines = [
+        f"{part['rows']:,} rows, {part['units']:,} units, {part['groups']:,} groups; groups shown, "
+        f"the mean of {part['repeated']} queries each:",
+        table(["max_groups", "leastnoise", "opendp", "first query", "query"], discovered),
+        "Public groups, E\\|error\\| of each:",
+        table(["max_groups", "leastnoise", "opendp", "first query", "query"], public),
+        f"A release from an allocation takes {duration(part['allocated']['allocation'])}, "
+        f"{digits(part['allocated']['times_plain'], 3)} times as long as a plain recorded one.",
+        f"The load average of the machine was {digits(part['load'], 2)} at the end of these "
+        "queries, its own included.",
+    ]
+    return "\n\n".join(lines)
+
+
+def _number(number: float | None, count: int) -> str:
+    return _NONE if number is None else digits(number, count)
+
+
+# The part of the results that a table shows (all of them if it is empty), and its function.
 TABLES: dict[str, tuple[str, Callable[[Row], str]]] = {
     "machine": ("", machine),
     "bars": ("", bars),
@@ -434,4 +490,6 @@ TABLES: dict[str, tuple[str, Callable[[Row], str]]] = {
     "querying": ("querying", querying),
     "querying_growth": ("querying", querying_growth),
     "quantiles": ("quantiles", quantiles),
+    "many_counts": ("many_answers", many_counts),
+    "many_groups": ("many_answers", many_groups),
 }

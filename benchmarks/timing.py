@@ -1,4 +1,4 @@
-"""Times of contestants that take turns, their medians and spread, ratios and slopes."""
+"""Times of interleaved contestants, their medians and spread, ratios and slopes."""
 
 import math
 import random
@@ -8,65 +8,65 @@ from statistics import median, quantiles
 from typing import Any
 
 Row = dict[str, Any]
-# What runs once and returns a number, mostly seconds.
+# A call that runs once and returns a number, usually seconds.
 Contestant = Callable[[], float]
 
 _DIGITS = 5
 
 
 def interleaved(contestants: Mapping[str, Contestant], rounds: int) -> dict[str, list[float]]:
-    """Return what each contestant says in each round.
+    """Return the number of each contestant in each round.
 
-    Each runs once before that counts for nothing. In a round each runs once, in another order each
-    time, so that none always runs after the same one: what another leaves in caches and memory
-    can make up a half.
+    Each contestant first runs once without counting. In a round each runs once, in a different
+    order every time, so that none always runs after the same other one, whose traces in caches and
+    memory can change a time by half.
     """
     names = list(contestants)
     for name in names:
         contestants[name]()
-    said: dict[str, list[float]] = {name: [] for name in names}
+    series: dict[str, list[float]] = {name: [] for name in names}
     for turn in range(rounds):
         order = random.Random(turn)  # noqa: S311 -- no secret, and the same each time
         for name in order.sample(names, len(names)):
-            said[name].append(contestants[name]())
-    return said
+            series[name].append(contestants[name]())
+    return series
 
 
 def seconds(call: Callable[[], object]) -> float:
-    """Return how long a call takes."""
+    """Return the duration of a call."""
     start = time.perf_counter()
     call()
     return time.perf_counter() - start
 
 
 def each(call: Callable[[], object], count: int) -> Contestant:
-    """Return what runs a call that does ``count`` things, and says the seconds of one of them."""
+    """Return a contestant for a call that does ``count`` things: the seconds of one of them."""
     return lambda: seconds(call) / count
 
 
 def summary(rounds: Iterable[float]) -> Row:
     """Return the median, the quartiles and the rounds themselves, all to five digits.
 
-    The quartiles are worked out from the rounded rounds: whoever reads them gets the same.
+    The quartiles are computed from the rounded rounds, so that readers can reproduce them.
     """
-    kept = [short(number) for number in rounds]
-    low, _, high = quantiles(kept, n=4, method="inclusive") if len(kept) > 1 else kept * 3
+    rounded = [short(number) for number in rounds]
+    low, _, high = quantiles(rounded, n=4, method="inclusive") if len(rounded) > 1 else rounded * 3
     return {
-        "median": short(median(kept)),
+        "median": short(median(rounded)),
         "low": short(low),
         "high": short(high),
-        "rounds": kept,
+        "rounds": rounded,
     }
 
 
 def ratio(own: Row, other: Row) -> Row:
-    """Return how many times another's number is, round by round."""
+    """Return the ratio of two series, round by round."""
     pairs = zip(own["rounds"], other["rounds"], strict=True)
     return summary(mine / theirs for mine, theirs in pairs)
 
 
 def slope(places: Sequence[float], values: Sequence[float]) -> float:
-    """Return the power with which values grow: least squares of logarithms."""
+    """Return the exponent of the growth of values: least squares of logarithms."""
     across = [math.log(place) for place in places]
     up = [math.log(value) for value in values]
     middle, height = sum(across) / len(across), sum(up) / len(up)
@@ -75,5 +75,5 @@ def slope(places: Sequence[float], values: Sequence[float]) -> float:
 
 
 def short(number: float) -> float:
-    """Return a number to as many digits as are kept."""
+    """Return a number rounded to the digits of the results."""
     return float(f"{number:.{_DIGITS}g}")

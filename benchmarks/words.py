@@ -22,7 +22,7 @@ def digits(number: float, count: int = 3) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds in the unit that fits."""
+    """Return seconds in a suitable unit."""
     for unit, factor in _UNITS:
         if seconds * factor < 999.5:
             return f"{digits(seconds * factor)} {unit}"

@@ -1,7 +1,7 @@
-"""How much cheaper noise can be than the paper's and than the usual ones: two maps.
+"""Compare optimal noise with the paper's noise and with closed forms: two maps.
 
-Each least cost is found and proved by ``calibrate``; the usual noises are worked out here, in
-floats. ``python examples/beyond_the_paper.py OUT/`` writes CSV, SVG and PNG in about two minutes.
+``calibrate`` finds each optimal cost with a proof; the closed forms are computed here, in floats.
+``python examples/beyond_the_paper.py OUT/`` writes CSV, SVG and PNG files in about two minutes.
 """
 
 import csv
@@ -25,7 +25,7 @@ POWERS = ("0.5", "1", "1.5", "2", "3", "4", "6", "8")
 DELTAS = ("0.05", "0.1", "0.2", "0.35", "0.5", "0.65", "0.8", "0.95")
 EPSILONS = ("0.125", "0.25", "0.5", "1", "2", "4")
 SMALL_DELTAS = ("1e-6", "1e-4", "0.01", "0.05", "0.1", "0.3")
-# How near to the least the costs on the maps are, and how long one of them may take.
+# The gap of the costs on the maps, and the time limit of one of them.
 GAP = "1/500"
 SECONDS = 5
 
@@ -38,8 +38,8 @@ AGAINST = {
 
 
 def main() -> None:
-    """Write both maps into the folder that is named, or next to the theory."""
-    # Numbers kept from earlier questions may be nearer to the least than these.
+    """Write both maps into the named folder, or next to the theory pages."""
+    # Cached solutions of earlier runs may be closer to optimal than these.
     os.environ["LEASTNOISE_CACHE"] = "off"
     default = Path(__file__).parents[1] / "docs" / "theory" / "figures"
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else default
@@ -53,14 +53,14 @@ def main() -> None:
 
 
 def over_powers(powers: Sequence[str], deltas: Sequence[str]) -> list[Row]:
-    """Return the least costs at ε = 0, Δ = 1 for |x|ᵖ: the paper's noise and any shape."""
+    """Return the optimal costs at ε = 0, Δ = 1 for |x|ᵖ: the paper's noise and any shape."""
     rows = []
     for p in powers:
         for delta in deltas:
             privacy, cost = ln.Privacy(delta=delta), ln.lp(p)
             paper = ln.calibrate(privacy, sensitivity=1, cost=cost)
-            found = least(privacy, cost, "any")
-            row = {"p": p, "δ": delta, "paper": float(paper.cost), **bracket("any shape", found)}
+            free = calibrate_class(privacy, cost, "any")
+            row = {"p": p, "δ": delta, "paper": float(paper.cost), **bracket("any shape", free)}
             row["gain"] = 1 - row["any shape"] / row["paper"]
             row["gain at most"] = 1 - row["any shape, bound"] / row["paper"]
             rows.append(row)
@@ -69,16 +69,18 @@ def over_powers(powers: Sequence[str], deltas: Sequence[str]) -> list[Row]:
 
 
 def over_epsilons(epsilons: Sequence[str], deltas: Sequence[str]) -> list[Row]:
-    """Return the least costs at Δ = 1 for ℓ1 and ℓ2, by class, beside the best closed form."""
+    """Return the optimal costs at Δ = 1 for ℓ1 and ℓ2, by class, and the best closed form."""
     rows = []
     for name, cost in (("ℓ1", ln.l1), ("ℓ2", ln.l2)):
         for epsilon in epsilons:
             for delta in deltas:
                 privacy = ln.Privacy(epsilon, delta)
-                free, falling = (least(privacy, cost, shape) for shape in ("any", "unimodal"))
+                free, unimodal = (
+                    calibrate_class(privacy, cost, shape) for shape in ("any", "unimodal")
+                )
                 row: Row = {"cost": name, "ε": epsilon, "δ": delta}
-                row |= bracket("any shape", free) | bracket("never rising", falling)
-                # A noise that never rises is one of any shape too.
+                row |= bracket("any shape", free) | bracket("never rising", unimodal)
+                # Unimodal noise is noise of any shape too.
                 row["any shape"] = min(row["any shape"], row["never rising"])
                 forms = closed_forms(float(epsilon), float(delta), cost)
                 row["best closed form"] = min(forms, key=lambda form: forms[form])
@@ -90,13 +92,13 @@ def over_epsilons(epsilons: Sequence[str], deltas: Sequence[str]) -> list[Row]:
     return rows
 
 
-def least(privacy: ln.Privacy, cost: ln.Cost, shape: str) -> ln.Mechanism:
-    """Return a noise that is proved to be nearly the least of its class."""
+def calibrate_class(privacy: ln.Privacy, cost: ln.Cost, shape: str) -> ln.Mechanism:
+    """Return noise that is proved to be within GAP of optimal in its class, if time allows."""
     return ln.calibrate(privacy, sensitivity=1, cost=cost, shape=shape, gap=GAP, seconds=SECONDS)
 
 
 def bracket(name: str, mechanism: ln.Mechanism) -> Row:
-    """Return what a noise costs and what no noise of its class costs less than."""
+    """Return the cost of a mechanism and the lower bound of its class."""
     return {
         name: float(mechanism.cost),
         f"{name}, bound": float(mechanism.certificate.lower_bound),
@@ -104,9 +106,9 @@ def bracket(name: str, mechanism: ln.Mechanism) -> Row:
 
 
 def closed_forms(epsilon: float, delta: float, cost: ln.Cost) -> dict[str, float]:
-    """Return what the usual noises cost at Δ = 1 for l1 or l2, in floats.
+    """Return the costs of common noise at Δ = 1 for l1 or l2, in floats.
 
-    Laplace at its smallest scale for (ε, δ), 1/(ε − 2·ln(1−δ)); the Laplace noise cut off at
+    Laplace at its smallest scale for (ε, δ), 1/(ε − 2·ln(1−δ)); Laplace noise truncated at
     ln(1+r)/ε, r = (e^ε−1)/2δ (Geng et al. 2020); the staircase for (ε, 0) (Geng and Viswanath
     2014). ε > 0, 0 < δ ≤ 1/2.
     """
@@ -127,21 +129,21 @@ def closed_forms(epsilon: float, delta: float, cost: ln.Cost) -> dict[str, float
 
 
 def progress(text: str) -> None:
-    """Say on the error stream what is done."""
+    """Print a progress message to stderr."""
     print(text, file=sys.stderr, flush=True)
 
 
-# ------------------------------------------------------------------- the pictures
+# ------------------------------------------------------------------- the figures
 
 
 def power_map(rows: Sequence[Row]) -> Any:
     """Draw the gains over (p, δ)."""
     top = max(shown(row["gain"]) for row in rows)
     panel = heat(rows, "gain", ("δ", "p"), "power p of the error", top)
-    return dressed(
+    return with_style(
         panel.properties(width=460, height=300),
-        "How much less noise of any shape costs than the paper's, at ε = 0",
-        "cost: the error to the power p; proved gains in percent, rounded",
+        "How much cheaper optimal noise of any shape is than the paper's noise, at ε = 0",
+        "cost |error|ᵖ; proved gains in percent, rounded",
     )
 
 
@@ -158,11 +160,11 @@ def epsilon_map(rows: Sequence[Row], gains: Sequence[str], title: str, subtitle:
             heading = alt.Title(words, anchor="start", fontSize=12, fontWeight="normal", offset=6)
             panels.append(panel.properties(width=270, height=170, title=heading))
         bands.append(alt.hconcat(*panels, spacing=24))
-    return dressed(alt.vconcat(*bands, spacing=24), title, subtitle)
+    return with_style(alt.vconcat(*bands, spacing=24), title, subtitle)
 
 
 def heat(rows: Sequence[Row], gain: str, axes: tuple[str, str], upright: str, top: float) -> Any:
-    """Draw one gain in percent as coloured cells with their numbers; ``top`` is the darkest."""
+    """Draw one gain in percent as colored cells with their numbers; ``top`` is the darkest."""
     x, y = axes
     values = [{"x": row[x], "y": row[y], "gain": shown(row[gain])} for row in rows]
     base = alt.Chart(alt.Data(values=values)).encode(
@@ -181,12 +183,12 @@ def heat(rows: Sequence[Row], gain: str, axes: tuple[str, str], upright: str, to
 
 
 def shown(gain: float) -> float:
-    """Return a gain in percent to a tenth; what is below the gap either way is 0."""
+    """Return a gain in percent to a tenth; negative gains, which are within the gap, are 0."""
     return max(0.0, round(100 * gain, 1))
 
 
-def dressed(chart: Any, title: str, subtitle: str) -> Any:
-    """Give a chart its title and the look of the others."""
+def with_style(chart: Any, title: str, subtitle: str) -> Any:
+    """Return a chart with its title and the common style."""
     heading = alt.Title(title, subtitle=[subtitle], anchor="start", fontSize=15, offset=14)
     return (
         chart.properties(title=heading, background="white", padding=12)
@@ -201,7 +203,7 @@ def dressed(chart: Any, title: str, subtitle: str) -> Any:
 
 
 def write(folder: Path, at_zero: Sequence[Row], above: Sequence[Row]) -> None:
-    """Write both tables as CSV and the three pictures as SVG and PNG."""
+    """Write both tables as CSV and the three figures as SVG and PNG."""
     write_table(folder / "beyond-power.csv", at_zero)
     write_table(folder / "beyond-epsilon.csv", above)
     shape, *usual = AGAINST
@@ -210,13 +212,13 @@ def write(folder: Path, at_zero: Sequence[Row], above: Sequence[Row]) -> None:
         "beyond-shape": epsilon_map(
             above,
             [shape],
-            "How much less noise of any shape costs than noise that never rises away from 0",
-            "gain in percent; 0.2 or less may be no gain at all",
+            "How much cheaper optimal noise of any shape is than optimal symmetric unimodal noise",
+            "gain in percent; a gain of 0.2 or less may be none",
         ),
         "beyond-closed": epsilon_map(
             above,
             usual,
-            "How much less the least noise costs than the best closed form",
+            "How much cheaper optimal noise is than the best closed form",
             "gain in percent; closed forms: Laplace, truncated Laplace, staircase, in floats",
         ),
     }
@@ -237,7 +239,7 @@ def write_table(path: Path, rows: Sequence[Row]) -> None:
 
 
 def pack(path: Path) -> None:
-    """Write a PNG again with its pixels compressed as far as zlib can: a quarter of the size."""
+    """Rewrite a PNG with the strongest compression of zlib: a quarter of the size."""
     data, place, kept, pixels = path.read_bytes(), 8, [], b""
     while place < len(data):
         end = place + 12 + int.from_bytes(data[place : place + 4])

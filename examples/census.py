@@ -1,6 +1,6 @@
-"""Four answers about a table of people, under one limit: what an analyst does with leastnoise.
+"""Release four answers about a table of people within one budget, as an analyst would.
 
-``python examples/census.py`` asks the invented census that comes with the package.
+``python examples/census.py`` queries the invented census that comes with the package.
 """
 
 import tempfile
@@ -10,26 +10,29 @@ from pathlib import Path
 import leastnoise as ln
 from leastnoise.tables import ProtectedTable, census
 
-# What an income can be: known of the world, not looked up in the table.
+# Bounds for incomes from public knowledge, not read from the table.
 INCOMES = (0, 150_000)
 
 
 def main() -> None:
-    """Ask, and show what may be published."""
+    """Ask four queries, and print the answers, which may be published."""
     with tempfile.TemporaryDirectory() as folder:
         limit = ln.Privacy(1, "1e-6")
         with ln.Ledger(Path(folder) / "people.ledger", limit=limit) as ledger:
-            print(f"Everyone in the table is promised {limit} of everything below together.")
+            print(f"Everything below together satisfies {limit} for each person in the table.")
             ask(ln.protect(census(), unit="person_id", max_rows=1, ledger=ledger))
-            print(f"\nLeft in the ledger: {ledger.remaining}.")
+            print(f"\nRemaining budget: {ledger.remaining}.")
 
 
 def ask(people: ProtectedTable) -> None:
-    """Ask four questions."""
-    say("How many persons live where? Regions are discovered: one of a single person stays hidden.")
+    """Ask four queries."""
+    say(
+        "How many people live in each region? Regions are discovered: the region with a single "
+        "person is hidden."
+    )
     show(people.count(by="region", max_groups=1, privacy=ln.Privacy("0.2", "1e-7")))
 
-    say("What do adults earn? The groups are given, and shown whatever the table holds.")
+    say("What do adults earn? These groups are public, so both are always shown.")
     adults = people.mean(
         "income",
         bounds=INCOMES,
@@ -46,7 +49,7 @@ def ask(people: ProtectedTable) -> None:
         people.histogram("age", edges=[0, 18, 40, 65, 120], max_groups=1, privacy=ln.Privacy("0.2"))
     )
 
-    say("Half of those with an income have less than about:")
+    say("What is the median income?")
     show(people.median("income", bounds=INCOMES, bins=150, privacy=ln.Privacy("0.2")))
 
 

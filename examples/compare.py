@@ -27,7 +27,7 @@ Row = dict[str, str]
 PRIVACY = ln.Privacy(1, "1e-6")
 COSTS = {"l1": ln.l1, "l2": ln.l2}
 # A guarantee with an ε, and one without.
-PROMISES = {"(1, 1e-6)": PRIVACY, "(0, 1e-6)": ln.Privacy(delta="1e-6")}
+GUARANTEES = {"(1, 1e-6)": PRIVACY, "(0, 1e-6)": ln.Privacy(delta="1e-6")}
 RELEASES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 24, 28, 32)
 GAUSSIANS = ("gaussian", "classic_gaussian")
 BOUND = "(lower bound)"
@@ -54,8 +54,8 @@ def main() -> None:
         rows = side_by_side(comparison)
         write_table(folder / f"compare-{name}.csv", rows)
         print(f"{name}\n\n{markdown(rows)}\n")
-        write_pictures(folder, name, comparison)
-    rows = by_releases(PROMISES, RELEASES)
+        write_figures(folder, name, comparison)
+    rows = by_releases(GUARANTEES, RELEASES)
     write_table(folder / "compare-releases.csv", rows)
     plots.save(releases_chart(rows), folder / "compare-releases.svg")
 
@@ -80,10 +80,10 @@ def side_by_side(comparison: Comparison) -> list[Row]:
     return [*rows, {**dict.fromkeys(COLUMNS, ""), "noise": BOUND, "cost": bound, "times": "1"}]
 
 
-def by_releases(promises: dict[str, ln.Privacy], releases: Sequence[int]) -> list[Row]:
+def by_releases(guarantees: dict[str, ln.Privacy], releases: Sequence[int]) -> list[Row]:
     """Return the costs of Gaussian noise and the cheapest other, for k answers in one guarantee."""
     rows = []
-    for promise, privacy in promises.items():
+    for promise, privacy in guarantees.items():
         for name, cost in COSTS.items():
             for k in releases:
                 comparison = ln.compare(privacy, sensitivity=1, cost=cost, releases=k, solve=False)
@@ -119,10 +119,10 @@ def markdown(rows: Sequence[Row]) -> str:
 # ------------------------------------------------------------------- the figures
 
 
-def write_pictures(folder: Path, name: str, comparison: Comparison) -> None:
+def write_figures(folder: Path, name: str, comparison: Comparison) -> None:
     """Draw the densities, and the costs against δ and ε."""
     charts = {
-        "noises": plots.compared(comparison),
+        "noises": plots.density_by_family(comparison),
         "delta": plots.cost_by_delta(comparison),
         "epsilon": plots.cost_by_epsilon(comparison),
     }

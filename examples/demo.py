@@ -84,12 +84,12 @@ def show_uniform_noise() -> None:
     say(
         f"What {named(privacy)} means: an attacker who knows all the data except whether one "
         f"person is in it guesses correctly at most {right:.1%} of the time. But with probability "
-        f"up to {float(profile.infinity_mass):.0%} the output reveals the person with certainty. "
-        "For real people choose δ far below 1 / number of people.",
+        f"up to {float(profile.infinity_mass):.0%} the output reveals with certainty whether the "
+        "person is in the data. For real people choose δ far below 1 / number of people.",
         3,
     )
-    picture = plots.save(plots.density(mechanism), Path("demo.png"))
-    say(f"Figure of this noise: {picture}", 3)
+    figure = plots.save(plots.density(mechanism), Path("demo.png"))
+    say(f"Figure of this noise: {figure}", 3)
 
 
 def named(privacy: ln.Privacy) -> str:
@@ -100,7 +100,9 @@ def named(privacy: ln.Privacy) -> str:
 def say(text: str, indent: int = 0) -> None:
     """Print a paragraph of at most 80 columns after an empty line."""
     margin = " " * indent
-    print(f"\n{textwrap.fill(text, WIDTH, initial_indent=margin, subsequent_indent=margin)}")
+    formulas = text.replace(" = ", "\u00a0=\u00a0")  # within which no line ends
+    lines = textwrap.fill(formulas, WIDTH, initial_indent=margin, subsequent_indent=margin)
+    print("\n" + lines.replace("\u00a0", " "))
 
 
 if __name__ == "__main__":

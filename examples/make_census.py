@@ -1,12 +1,12 @@
-"""An invented census: the table that documents and examples ask, made from nothing but a seed.
+"""Generate the invented census, the table of the documentation and the examples, from a seed.
 
-``python examples/make_census.py FILE`` writes it; without a name, to where the package keeps it.
-Nobody in it was ever born. Every number comes from SHA-256 of a counter and is worked out in whole
-numbers: the same bytes on every machine and with every version of Python.
+``python examples/make_census.py FILE`` writes it; without FILE it writes the file of the package.
+All people in it are invented. Every number is computed in integers from SHA-256 of a counter, so
+the bytes are the same on every machine and with every version of Python.
 
-A row is a job of a person. Who has two jobs has two rows; who has none has one row, and the
-occupation says why. Some fields are empty, as some questions of a census are left open. One region,
-the rock, is the home of one person, who is never shown where groups are discovered.
+A row is a job of a person. A person with two jobs has two rows. A person without a job has one row,
+and the occupation gives the reason. Some fields are empty, as some questions of a census are not
+answered. One region, the rock, has a single person, who is never shown among discovered groups.
 """
 
 import hashlib
@@ -24,10 +24,10 @@ PERSONS = 8_000
 DAY = date(2026, 1, 1)
 COLUMNS = "person_id,region,household,age,sex,born,occupation,income,hours"
 
-# How often each comes, beside the others.
+# Relative frequencies.
 REGIONS = {"north": 33, "south": 27, "east": 21, "west": 16, "islands": 3}
 HOUSEHOLDS = {"single": 34, "couple": 26, "family": 22, "one parent": 9, "shared": 9}
-# What a job pays in a year of full weeks; how often it is done on land, and how often on islands.
+# The yearly pay of a full-time job; its relative frequency on land, and on islands.
 JOBS = {
     "builder": (34_000, 9, 6),
     "clerk": (36_000, 20, 5),
@@ -41,7 +41,7 @@ JOBS = {
     "seller": (27_000, 13, 8),
     "teacher": (46_000, 7, 6),
 }
-# Of what a job pays, in per cent: the least, every further tenth of those who do it, the most.
+# The deciles of the pay of a job, in percent of its usual pay, from the minimum to the maximum.
 SPREAD = (38, 58, 70, 80, 90, 100, 111, 125, 145, 180, 310)
 WEEKS = {"16": 8, "20": 14, "24": 6, "30": 10, "37.5": 22, "38": 14, "40": 20, "45": 6}
 
@@ -71,37 +71,37 @@ def table() -> str:
 
 
 class Chance:
-    """Numbers that look like chance: SHA-256 of a seed and a counter."""
+    """Pseudorandom numbers: SHA-256 of a seed and a counter."""
 
     def __init__(self, seed: str) -> None:
         self._seed, self._counter = seed, count(1)
 
     def below(self, end: int) -> int:
-        """Return a whole number from 0 up to below an end."""
+        """Return an integer from 0 to ``end`` − 1."""
         digest = hashlib.sha256(f"{self._seed} {next(self._counter)}".encode()).digest()
         return int.from_bytes(digest) % end
 
     def between(self, low: int, high: int) -> int:
-        """Return a whole number from low to high, mostly from the middle."""
+        """Return an integer from low to high, more often near the middle."""
         return low + (self.below(high - low + 1) + self.below(high - low + 1)) // 2
 
     def one_of(self, weights: dict[str, int]) -> str:
-        """Return a name, as often as its weight says."""
+        """Return a name with a probability in proportion to its weight."""
         names = [name for name, weight in weights.items() for _ in range(weight)]
         return names[self.below(len(names))]
 
     def happens(self, per_mille: int) -> bool:
-        """Whether something happens that does so often."""
+        """Return True with this probability, in thousandths."""
         return self.below(1000) < per_mille
 
     def told(self, answer: str, per_mille: int) -> str:
-        """Return an answer, or nothing where the question was left open."""
+        """Return an answer, or an empty string if the question was not answered."""
         return answer if self.happens(per_mille) else ""
 
 
 @dataclass(frozen=True)
 class Person:
-    """Whom rows are about."""
+    """A person of the census."""
 
     region: str
     household: int
@@ -110,7 +110,7 @@ class Person:
 
 
 def persons(chance: Chance) -> Iterator[Person]:
-    """Return everyone, household by household, and at the end who lives on the rock."""
+    """Yield all people by household, and at the end the one who lives on the rock."""
     left = PERSONS - 1
     for household in count(1):
         if not left:
@@ -122,7 +122,7 @@ def persons(chance: Chance) -> Iterator[Person]:
 
 
 def home(chance: Chance) -> list[tuple[int, str]]:
-    """Return who lives together: ages, and sexes."""
+    """Return the members of a household: their ages and sexes."""
     kind = chance.one_of(HOUSEHOLDS)
     if kind == "shared":
         return [(chance.between(18, 34), sex(chance)) for _ in range(2 + chance.below(3))]
@@ -146,27 +146,27 @@ def sex(chance: Chance) -> str:
 
 
 def born(age: int, chance: Chance) -> date:
-    """Return a day of birth that fits an age."""
+    """Return a date of birth for an age."""
     birthday = date(DAY.year - age, 1, 1)
     return birthday - timedelta(days=chance.below(365))
 
 
 def jobs(person: Person, chance: Chance) -> list[tuple[str, str, str]]:
-    """Return occupation, income and hours, of each job or of none."""
+    """Return occupation, income and hours of each job, or of a person without one."""
     reason = without_work(person.age, chance)
     if reason is not None:
         return [(reason, other_income(reason, chance), "")]
     second = chance.happens(190)
-    found = [job(person, chance, WEEKS)]
+    rows = [job(person, chance, WEEKS)]
     if second:
-        found.append(job(person, chance, {"4": 4, "6": 3, "8": 5, "12": 2}))
+        rows.append(job(person, chance, {"4": 4, "6": 3, "8": 5, "12": 2}))
         if chance.happens(120):
-            found.append(job(person, chance, {"2": 1, "3": 2, "4": 1}))
-    return found
+            rows.append(job(person, chance, {"2": 1, "3": 2, "4": 1}))
+    return rows
 
 
 def without_work(age: int, chance: Chance) -> str | None:
-    """Return why somebody has no job; None for those who have one."""
+    """Return the reason why a person has no job; None for a person with a job."""
     if age < 6:
         return "child"
     if age < 17:
@@ -179,7 +179,7 @@ def without_work(age: int, chance: Chance) -> str | None:
 
 
 def other_income(reason: str, chance: Chance) -> str:
-    """Return what somebody without a job has in a year; of children nothing is asked."""
+    """Return the yearly income of a person without a job; empty for children."""
     if reason in ("child", "pupil"):
         return ""
     low, high = {"student": (0, 14_000), "retired": (9_000, 42_000), "none": (0, 19_000)}[reason]
@@ -187,13 +187,13 @@ def other_income(reason: str, chance: Chance) -> str:
 
 
 def job(person: Person, chance: Chance, weeks: dict[str, int]) -> tuple[str, str, str]:
-    """Return a job: what it is, what it pays in a year and its hours in a week."""
+    """Return a job: its occupation, its yearly pay and its weekly hours."""
     place = 2 if person.region in ("islands", "rock") else 1
     name = chance.one_of({name: facts[place] for name, facts in JOBS.items()})
     hours = chance.one_of(weeks)
     tenths, rest = divmod(chance.below(10_000), 1000)
     share = SPREAD[tenths] * 1000 + (SPREAD[tenths + 1] - SPREAD[tenths]) * rest
-    # Pay rises with age, up to 50; and with hours, which are whole halves.
+    # Pay rises with age up to 50, and with hours, which are multiples of 1/2.
     percent = 70 + min(person.age, 50) * 3 // 4
     pay = JOBS[name][0] * share * percent * int(float(hours) * 2) // (100_000 * 100 * 76)
     income = chance.told(str(pay // 10 * 10), 950)

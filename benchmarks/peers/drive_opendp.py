@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from importlib.metadata import version
+from math import sqrt
 from typing import Any
 
 from benchmarks.peers.speaking import Many, One, Peer, Promise, Row, serve
@@ -33,6 +34,7 @@ def main() -> None:
             },
             whole={"laplace": law_of_laplace, "gaussian": law_of_gaussian},
             notes={"canonical": "the canonical noise on the line"},
+            more={"share": share, "discover": discover},
         )
     )
 
@@ -118,6 +120,47 @@ def law_of_canonical(promise: Promise) -> Row:
     """State the law that its document names (Awan and Vadhan 2023), if it can be drawn."""
     canonical(promise)(0.0)
     return {"kind": "canonical", "epsilon": promise.epsilon, "delta": promise.delta}
+
+
+# ------------------------------------------------------------------- many answers
+
+
+def share(request: Row) -> Row:
+    """Return the law of each of so many counts that share a promise, by way of zCDP."""
+    space = dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=float)
+
+    def make(sigma: float) -> Any:
+        noise = dp.m.make_gaussian(*space, scale=sigma)
+        return dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(noise), request["delta"])
+
+    kept = (request["epsilon"], request["delta"])
+    sigma = dp.binary_search_param(make, d_in=sqrt(request["counts"]), d_out=kept)
+    return {"kind": "discrete_gaussian", "sigma": sigma}
+
+
+def discover(request: Row) -> Row:
+    """Return how many groups are shown, with the least threshold for half of δ, by its search."""
+    most, kept = request["max_groups"], (request["epsilon"], request["delta"])
+    half = {**request, "counts": most, "delta": request["delta"] / 2}
+    sigma = share(half)["sigma"]
+    keys, values = dp.atom_domain(T=str), dp.atom_domain(T=int)
+    space = dp.map_domain(keys, values), dp.l02inf_distance(dp.absolute_distance(T=float))
+
+    moved = (most, sqrt(most), 1.0)
+
+    def keeps(threshold: int) -> bool:
+        noise = dp.m.make_gaussian_threshold(*space, scale=sigma, threshold=threshold)
+        private = dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(noise), request["delta"])
+        try:
+            return bool(private.check(moved, kept))
+        except dp.OpenDPException:  # a threshold that needs more than all of δ
+            return False
+
+    threshold = dp.binary_search(keeps, bounds=(1, 100_000))
+    noise = dp.m.make_gaussian_threshold(*space, scale=sigma, threshold=threshold)
+    counts = {str(place): count for place, count in enumerate(request["counts"])}
+    shown = [len(noise(counts)) for _ in range(request["times"])]
+    return {"shown": shown, "sigma": sigma, "threshold": threshold}
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -45,6 +45,7 @@ class Peer:
             reads it, or to what adds noise where the library does not say what it draws.
         whole: The same for mechanisms that return whole numbers.
         notes: What a family's mechanism is, where it is not quite the same.
+        more: What else it can be asked: from a request to its answer.
     """
 
     versions: Mapping[str, str]
@@ -53,6 +54,7 @@ class Peer:
     real: Mapping[str, Callable[[Promise], Row | One]]
     whole: Mapping[str, Callable[[Promise], Row | One]]
     notes: Mapping[str, str]
+    more: Mapping[str, Callable[[Row], Row]] = field(default_factory=dict)
 
 
 def serve(peer: Peer) -> None:
@@ -72,6 +74,8 @@ def reply(peer: Peer, request: Row) -> Row:
     if request["do"] == "introduce":
         laws = {"real": list(peer.real), "whole": list(peer.whole)}
         return {"versions": dict(peer.versions), "laws": laws}
+    if request["do"] in peer.more:
+        return peer.more[request["do"]](request)
     promise = Promise(request["epsilon"], request["delta"], request["integer"])
     if request["do"] == "law":
         laws_of_kind = peer.whole if promise.integer else peer.real

@@ -14,6 +14,7 @@ from leastnoise.core.noise import (
     Smooth,
     Staircase,
     Steps,
+    TruncatedGaussian,
     TruncatedLaplace,
     Uniform,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "Staircase",
     "Steps",
     "TicketNoise",
+    "TruncatedGaussian",
     "TruncatedLaplace",
     "Uniform",
 ]

@@ -10,7 +10,7 @@ from html import escape
 from threading import Event, Lock, Thread
 from typing import ClassVar
 
-# The header, then a line for each row.
+# The header, then one line for each row.
 Cells = Sequence[Sequence[str]]
 
 _WIDTH = 88
@@ -25,18 +25,17 @@ _RANGE = re.compile(r"\[[^\s\[\]]+, [^\s\[\]]+[\])]|\([^\s()]+, [^\s()]+\)")
 Fact = tuple[str, str]
 
 
-def table(title: str, rows: Mapping[str, str] | Sequence[Fact], *, above: str = "") -> str:
-    """Return an HTML table of labelled facts with a title and a line above; text is escaped."""
+def table(title: str, rows: Mapping[str, str] | Sequence[Fact]) -> str:
+    """Return an HTML table of labeled facts with a title; text is escaped."""
     facts = rows.items() if isinstance(rows, Mapping) else rows
-    first = f"<div>{escape(above)}</div>" if above else ""
     lines = "".join(
         f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(text)}</td></tr>"
         for name, text in facts
     )
-    return f"{first}<table><caption><code>{escape(title)}</code></caption>{lines}</table>"
+    return f"<table><caption><code>{escape(title)}</code></caption>{lines}</table>"
 
 
-def labelled(facts: Sequence[Fact], *, width: int = _SCREEN) -> list[str]:
+def fact_lines(facts: Sequence[Fact], *, width: int = _SCREEN) -> list[str]:
     """Return a line for each fact, the label first, wrapped at 80 columns or another width.
 
     Continuation lines are indented to the text. No line ends within a formula such as ε = 1 or
@@ -59,23 +58,24 @@ def terminal_width() -> int:
     return max(_NARROWEST, min(_WIDTH, shutil.get_terminal_size((_SCREEN, 24)).columns))
 
 
-def held(text: str) -> str:
-    """Return a text within which :func:`sentences` and :func:`labelled` break no line."""
+def keep_together(text: str) -> str:
+    """Return a text within which :func:`sentences` and :func:`fact_lines` break no line."""
     return text.replace(" ", _NO_BREAK)
 
 
 def printable(text: str) -> str:
     """Escape unprintable characters, so that a name can neither break lines nor add colors."""
     return "".join(
-        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
     )
 
 
 def wrap(text: str, *, first: str = "", further: str = "", width: int = _SCREEN) -> list[str]:
     """Return the lines of a paragraph; no line ends within a formula such as ε = 1."""
-    whole = _RANGE.sub(lambda found: held(found[0]), text)
+    joined = _RANGE.sub(lambda match: keep_together(match[0]), text)
     filled = textwrap.wrap(
-        re.sub(r"(?<=[=<>≤≥±≈]) | (?=[=<>≤≥±≈])", _NO_BREAK, whole),
+        re.sub(r"(?<=[=<>≤≥±≈]) | (?=[=<>≤≥±≈])", _NO_BREAK, joined),
         width,
         initial_indent=first,
         subsequent_indent=further,
@@ -89,22 +89,22 @@ def as_text(
     title: str, tables: Iterable[Cells], notes: Iterable[str], *, left: Sequence[int]
 ) -> str:
     """Return a title, aligned tables and notes as text; the columns ``left`` are left-aligned."""
-    parts = wrapped(title)
+    parts = wrap_note(title)
     for cells in tables:
-        parts += ["", *aligned(cells, left)]
-    return "\n".join([*parts, "", *(line for note in notes for line in wrapped(note))])
+        parts += ["", *align_columns(cells, left)]
+    return "\n".join([*parts, "", *(line for note in notes for line in wrap_note(note))])
 
 
 def report(title: Sequence[str], cells: Cells, facts: Sequence[Fact]) -> str:
-    """Return lines of a title, a table with its first column to the left, and labelled facts."""
+    """Return a title, a table with its first column left-aligned, and labeled facts as text."""
     above = sentences(*title)
-    return "\n".join([*above, "", *aligned(cells, left=[0]), "", *labelled(facts)])
+    return "\n".join([*above, "", *align_columns(cells, left=[0]), "", *fact_lines(facts)])
 
 
 def html_report(
     title: Sequence[str], cells: Cells, facts: Sequence[Fact], meanings: Mapping[str, str]
 ) -> str:
-    """Return what :func:`report` returns, as HTML."""
+    """Return the same report as :func:`report`, as HTML."""
     caption, *above = title
     lines = "".join(f"<div>{escape(text)}</div>" for text in above)
     notes = "".join(
@@ -114,7 +114,9 @@ def html_report(
     return f"{html_table(cells, caption, meanings)}{lines}<table>{notes}</table>"
 
 
-def aligned(cells: Cells, left: Sequence[int], measure: Callable[[str], int] = len) -> list[str]:
+def align_columns(
+    cells: Cells, left: Sequence[int], measure: Callable[[str], int] = len
+) -> list[str]:
     """Return the lines of a table, right-aligned except for the columns ``left``.
 
     ``measure`` returns the number of terminal columns of a text.
@@ -130,7 +132,7 @@ def aligned(cells: Cells, left: Sequence[int], measure: Callable[[str], int] = l
     return lines
 
 
-def wrapped(text: str) -> list[str]:
+def wrap_note(text: str) -> list[str]:
     """Return the lines of a paragraph, indented after the first."""
     return wrap(text, further="    ")
 

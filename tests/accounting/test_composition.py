@@ -401,11 +401,11 @@ def test_it_is_compared_with_the_sum_at_the_same_delta() -> None:
     [
         (3, r"parts must be a list of releases, got 3\. Use"),
         ("mechanism", r"parts must be a list of releases, got 'mechanism'\. Use"),
-        ([3], r"a part must be a mechanism.* got 3\. Use"),
+        ([3], r"A part must be a mechanism.* got 3\. Use"),
         # Only what the library releases counts, not whatever has the attribute.
         (
             [SimpleNamespace(composed_as=ln.Privacy(1), privacy=ln.Privacy(1))],
-            r"a part must be .*, got an object of type SimpleNamespace\. Use",
+            r"A part must be .*, got an object of type SimpleNamespace\. Use",
         ),
         ([ln.noise.Gaussian(1)], r"got an object of type Gaussian\. Use"),
         ([(ln.Privacy(1), 0)], r"must be an integer of at least 1, got 0\. Use"),

@@ -138,7 +138,7 @@ def test_a_staircase_of_several_steps() -> None:
 def test_a_staircase_on_the_line() -> None:
     """Cells of a tenth of a period, and moves of whole cells: within a cell nothing is told."""
     noise = Staircase(1, "0.3", "0.45")
-    edges = [float(noise.mass(Fraction(i, 10))) for i in range(-500, 1)]
+    edges = [float(noise.probability_up_to(Fraction(i, 10))) for i in range(-500, 1)]
     left = {i: edges[i + 501] - edges[i + 500] for i in range(-500, 0)}
     masses = {**left, **{-1 - i: mass for i, mass in left.items()}}
     for moved in (3, 10, 14):

@@ -10,12 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import leastnoise as ln
-from leastnoise.accounting.curves import LossCurve, Table
+from leastnoise.accounting.curves import LossCurve, RatioTable
 from leastnoise.accounting.discretize import losses_above, losses_below
 from leastnoise.accounting.joint import JointLoss
 from leastnoise.accounting.parts import noise_losses
 from leastnoise.accounting.privacy_loss import Losses, LossGrid
-from leastnoise.accounting.smooth_curves import Decaying, Evaluated, Normal
+from leastnoise.accounting.smooth_curves import (
+    DecayingLossCurve,
+    EvaluatedLossCurve,
+    NormalLossCurve,
+)
 from leastnoise.core.exact import Interval, exponential
 from leastnoise.core.exact.series import product
 from leastnoise.noise import DiscreteSteps, Run
@@ -24,14 +28,14 @@ BITS = 160
 ONE = Fraction(1)
 
 
-def exact_delta(table: Table, factor: Fraction) -> Fraction:
+def exact_delta(table: RatioTable, factor: Fraction) -> Fraction:
     """Return δ at a level of at least 1, from the definition."""
     parts = (mass * max(ONE - factor / ratio, Fraction(0)) for ratio, mass in table.ratios)
     return table.infinite + sum(parts, Fraction(0))
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> Table:
+def tables(draw: st.DrawFn) -> RatioTable:
     """Ratios above 1 with masses such that these, their mirror images and the rest make up 1."""
     drawn = st.fractions(Fraction(101, 100), 20, max_denominator=100)
     ratios = draw(st.lists(drawn, min_size=1, max_size=6, unique=True))
@@ -39,7 +43,7 @@ def tables(draw: st.DrawFn) -> Table:
     infinite, spare = draw(st.integers(0, 20)), draw(st.integers(0, 50))
     pairs = list(zip(sorted(ratios), weights, strict=True))
     total = sum((w + w / r for r, w in pairs), Fraction(infinite + spare))
-    return Table(tuple((r, w / total) for r, w in pairs), infinite / total)
+    return RatioTable(tuple((r, w / total) for r, w in pairs), infinite / total)
 
 
 steps = st.fractions(Fraction(1, 50), 1, max_denominator=100)
@@ -52,7 +56,9 @@ def top_of(curve: LossCurve, step: Fraction) -> int:
 
 @given(tables(), steps, levels)
 @settings(deadline=None, max_examples=150)
-def test_chords_lie_above_and_the_hull_below(table: Table, step: Fraction, level: Fraction) -> None:
+def test_chords_lie_above_and_the_hull_below(
+    table: RatioTable, step: Fraction, level: Fraction
+) -> None:
     grid = LossGrid(step, BITS)
     top = top_of(table, step)
     above, below = losses_above(table, grid, top), losses_below(table, grid, top)
@@ -67,7 +73,7 @@ def test_chords_lie_above_and_the_hull_below(table: Table, step: Fraction, level
 @given(tables(), tables(), steps, levels, st.integers(1, 3))
 @settings(deadline=None, max_examples=60)
 def test_sums_of_losses_lie_between(
-    first: Table, second: Table, step: Fraction, level: Fraction, times: int
+    first: RatioTable, second: RatioTable, step: Fraction, level: Fraction, times: int
 ) -> None:
     """Against the product law, with every combination of ratios listed."""
     grid = LossGrid(step, BITS)
@@ -79,7 +85,7 @@ def test_sums_of_losses_lie_between(
         if laws[0] is None or laws[1] is None:
             bounds.append(Fraction(0))
             continue
-        bounds.append(laws[0].power(times, spared).times(laws[1], spared).delta(level))
+        bounds.append(laws[0].power(times, spared).convolve(laws[1], spared).delta(level))
     factor = exponential(level, 256).middle
     truth = composed_exactly([first] * times + [second], factor)
     slack = Fraction(1, 1 << 110)
@@ -87,7 +93,7 @@ def test_sums_of_losses_lie_between(
     assert bounds[1] <= truth + slack
 
 
-def composed_exactly(given_tables: list[Table], factor: Fraction) -> Fraction:
+def composed_exactly(given_tables: list[RatioTable], factor: Fraction) -> Fraction:
     """Return δ of all together: ratios multiply, masses too; what one never puts out decides."""
     law = {ONE: ONE}
     possible = ONE
@@ -157,9 +163,9 @@ def test_two_fixed_neighbours_reach_the_curve_from_below(name: str) -> None:
 @pytest.mark.parametrize(
     "curve",
     [
-        Decaying(ln.noise.Laplace(2), ONE),
-        Decaying(ln.noise.TruncatedLaplace(2, 9), ONE),
-        Normal(Interval.exact(1)),
+        DecayingLossCurve(ln.noise.Laplace(2), ONE),
+        DecayingLossCurve(ln.noise.TruncatedLaplace(2, 9), ONE),
+        NormalLossCurve(Interval.exact(1)),
     ],
     ids=["Laplace", "cut", "Gaussian"],
 )
@@ -175,7 +181,7 @@ def test_halving_the_step_quarters_the_error(curve: LossCurve) -> None:
     assert widths[0] > 3 * widths[1] > 9 * widths[2] > 0
 
 
-def nearest(table: Table, step: Fraction, level: float) -> float:
+def nearest(table: RatioTable, step: Fraction, level: float) -> float:
     """The wrong way: every loss goes to the nearest multiple of h, as if that changed nothing."""
     total = float(table.infinite)
     for ratio, mass in table.ratios:
@@ -186,7 +192,7 @@ def nearest(table: Table, step: Fraction, level: float) -> float:
 
 def test_rounding_losses_to_the_nearest_would_break_the_bound() -> None:
     """The control: the same check that ours passes fails for losses that are rounded."""
-    table = Table(((Fraction(3, 2), Fraction(1, 2)),), Fraction(0))
+    table = RatioTable(((Fraction(3, 2), Fraction(1, 2)),), Fraction(0))
     step = Fraction(3, 10)  # ln 1.5 is 0.405, which is nearer to 0.3 than to 0.6
     truth = exact_delta(table, exponential(Fraction(1, 10)).upper)
     ours = losses_above(table, LossGrid(step, BITS), 2).delta(Fraction(1, 10))
@@ -256,7 +262,7 @@ def test_trimming_moves_losses_to_the_stated_side(
 )
 def test_the_profile_of_any_smooth_noise_gives_the_curve_of_its_formula(noise: Any) -> None:
     move, formula = ONE, noise_losses(noise, ONE).above
-    found = Evaluated(noise, move)
+    found = EvaluatedLossCurve(noise, move)
     grid = LossGrid(Fraction(1, 20), BITS)
     for (low, high), (least, most) in zip(
         found.heights(grid, 30), formula.heights(grid, 30), strict=True

@@ -450,7 +450,7 @@ def test_at_its_period_a_staircase_has_one_ratio(
     """1/b, just where x < Δ·min(γ, 1−γ): before that place and only there p(x − Δ) is lower."""
     noise = Staircase(3, gamma, ratio)
     profile = Profile(noise, sensitivity=3)
-    told = noise.mass(3 * min(gamma, 1 - gamma))
+    told = noise.probability_up_to(3 * min(gamma, 1 - gamma))
     assert profile.at_factor(factor) == max(Fraction(0), 1 - factor * ratio) * told
     less = 1 / factor
     assert profile.at_factor(less) == 1 - less + less * profile.at_factor(factor)
@@ -463,7 +463,7 @@ def test_at_its_period_a_staircase_has_one_ratio(
 def test_a_staircase_at_any_move(gamma: int, tenths: int, moved: int, factor: Fraction) -> None:
     """Its cells of a sixth of a period, one by one; what is left out is bⁿ of it."""
     noise, far = Staircase(1, Fraction(gamma, 6), Fraction(tenths, 10)), 24
-    edges = [noise.mass(Fraction(i, 6)) for i in range(-6 * far, 6 * far + 1)]
+    edges = [noise.probability_up_to(Fraction(i, 6)) for i in range(-6 * far, 6 * far + 1)]
     cells = dict(enumerate((b - a for a, b in pairwise(edges)), -6 * far))
 
     def told(move: int) -> Fraction:
@@ -599,7 +599,7 @@ def test_renyi_of_laplace_has_a_closed_form(order: Fraction) -> None:
 @pytest.mark.parametrize("order", ORDERS)
 def test_renyi_of_staircases_is_a_sum(order: Fraction) -> None:
     noise, far = Staircase(1, "0.3", "1/2"), 100
-    edges = [noise.mass(Fraction(i, 10)) for i in range(-10 * far, 10 * far + 1)]
+    edges = [noise.probability_up_to(Fraction(i, 10)) for i in range(-10 * far, 10 * far + 1)]
     cells = [real(b - a) for a, b in pairwise(edges)]
     for moved in (10, 17):
         truth = rational(renyi(list(zip(cells[moved:], cells, strict=False)), order))

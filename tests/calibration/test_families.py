@@ -235,6 +235,24 @@ def test_what_is_cheapest_is_not_called_least() -> None:
     assert "not proved least" in certificate.source
 
 
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "0.6"), ("2", "0.9"), ("0.3", "0.7")])
+def test_beyond_a_half_the_radius_of_truncated_laplace_noise_is_not_the_smallest(
+    epsilon: str, delta: str
+) -> None:
+    """docs/theory/families.md, Proposition 2: it needs δ − e^−ε(e^ε − E)²/2(E−1), E = e^(εA)."""
+    factor, stated = math.exp(float(epsilon)), float(delta)
+    grown = 1 + (factor - 1) / (2 * stated)
+    radius = Fraction(math.log(grown)) / Fraction(epsilon)
+    needed = Profile(TruncatedLaplace(1 / Fraction(epsilon), radius), sensitivity=1).delta(epsilon)
+    expected = stated - (factor - grown) ** 2 / (2 * factor * (grown - 1))
+    assert radius < 1
+    assert float(needed) == pytest.approx(expected, rel=1e-9)
+    assert needed < Fraction(delta)
+    # At δ = 1/2 the radius is Δ, and nothing is spare.
+    edge = Profile(TruncatedLaplace(1 / Fraction(epsilon), 1), sensitivity=1).delta(epsilon)
+    assert float(edge) == pytest.approx(0.5, rel=1e-12)
+
+
 @pytest.mark.parametrize("name", ["laplace", "truncated_laplace", "gaussian"])
 @pytest.mark.parametrize("integer", [False, True])
 def test_certificates_of_smooth_noises_are_read_and_proved_again(name: str, integer: bool) -> None:
@@ -347,11 +365,11 @@ def test_the_bound_by_closed_form_is_below_the_bound_step_by_step(
     """Two ways to one number: the closed form may be a little less, and never more."""
     privacy, bound = Privacy(epsilon, delta), CanonicalBound(integer=False)
     closed = bound.prove(cost, privacy, Fraction(1))
-    canonical_bound._proved.cache_clear()
+    canonical_bound._prove_cached.cache_clear()
     monkeypatch.setattr(canonical_bound, "_MANY", 10**6)
     monkeypatch.setattr(canonical_bound, "_MOST", 10**6)
     listed = bound.prove(cost, privacy, Fraction(1))
-    canonical_bound._proved.cache_clear()
+    canonical_bound._prove_cached.cache_clear()
     assert closed <= listed
     assert listed - closed <= listed / 1000 + cost.largest_sag(Fraction(1), Fraction(10**5))
 

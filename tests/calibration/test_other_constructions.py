@@ -134,8 +134,8 @@ def geometric(n: int, epsilon: str) -> tuple[Matrix, float]:
     assert noise.steps == noise.step == 1
 
     def chance(i: int, s: int) -> Fraction:
-        low = noise.mass(Fraction(s - 1 - i)) if s else Fraction(0)
-        high = noise.mass(Fraction(s - i)) if s < n else Fraction(1)
+        low = noise.probability_up_to(Fraction(s - 1 - i)) if s else Fraction(0)
+        high = noise.probability_up_to(Fraction(s - i)) if s < n else Fraction(1)
         return high - low
 
     matrix = [[float(chance(i, s)) for s in range(n + 1)] for i in range(n + 1)]
@@ -219,7 +219,7 @@ def test_at_epsilon_0_the_canonical_noise_is_the_discrete_uniform(
     noise = ln.calibrate(ln.Privacy(delta=delta), sensitivity=1, cost=cost, integer=True).noise
     assert isinstance(noise, DiscreteUniform)
     exact = tails(Fraction(1), Fraction(delta), noise.farthest + 3)
-    assert [1 - noise.mass(Fraction(k)) for k in range(len(exact))] == exact
+    assert [1 - noise.probability_up_to(Fraction(k)) for k in range(len(exact))] == exact
     # And the library's canonical noise, in whole weights, is it but for its rounding.
     rounded = canonical(ln.Privacy(0, delta))
     for k in range(len(exact)):
@@ -232,7 +232,7 @@ def test_without_delta_the_canonical_noise_is_the_geometric(factor: str) -> None
     grown = Fraction(factor)
     law = DiscreteStaircase(Fraction(1), 1 / grown, (Run(0, 1, 1),))
     exact = tails(grown, Fraction(0), 30)
-    assert [1 - law.mass(Fraction(k)) for k in range(30)] == exact
+    assert [1 - law.probability_up_to(Fraction(k)) for k in range(30)] == exact
     middle = (grown - 1) / (grown + 1)
     for k in range(-5, 6):
         assert law.weight(k) / law.total == middle / grown ** abs(k)

@@ -63,7 +63,11 @@ def test_the_gap_is_reached_and_the_noise_is_of_its_class(
         certificate.lower_bound / 1000, Fraction(1, 10**9)
     )
     noise = mechanism.noise
-    assert noise.is_unimodal if shape == "unimodal" else noise.mass(Fraction(0)) >= Fraction(1, 2)
+    assert (
+        noise.is_unimodal
+        if shape == "unimodal"
+        else noise.probability_up_to(Fraction(0)) >= Fraction(1, 2)
+    )
     assert mechanism.discretized.cost <= mechanism.cost * Fraction(1001, 1000)
 
 

@@ -12,11 +12,10 @@ import pytest
 import leastnoise as ln
 from leastnoise.accounting import Profile
 from leastnoise.calibration import FAMILIES, Approximation, Family, Problem, families, register
-from leastnoise.calibration.problem import outside
 from leastnoise.certificate import document
 from leastnoise.core.exact import Number, parse_positive
 from leastnoise.core.guarantee import check_privacy
-from leastnoise.core.lattice import lattice_for
+from leastnoise.core.lattice import choose_lattice
 from leastnoise.core.noise import (
     DiscreteSteps,
     LatticeNoise,
@@ -25,10 +24,11 @@ from leastnoise.core.noise import (
     PiecewiseNoise,
     Run,
     StaircaseNoise,
+    outside,
 )
 from leastnoise.core.profile import Curve, LogConcaveCurve
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
-from leastnoise.planning.search.estimates import Estimate
+from leastnoise.planning.estimates import split_size
 
 # ---------------------------------------------------------------- step 1: the file in core/noise
 
@@ -62,10 +62,10 @@ class TwoLevel(PiecewiseNoise):
         return TwoLevel(parse_positive(factor, "factor") * self.width)
 
     def discretize(self, sensitivity: Fraction) -> "DiscreteTwoLevel":
-        step, protected = lattice_for(sensitivity)
+        step, protected = choose_lattice(sensitivity)
         return DiscreteTwoLevel.least(step, protected * self.width / sensitivity)
 
-    def mass(self, upto: Fraction) -> Fraction:
+    def probability_up_to(self, upto: Fraction) -> Fraction:
         return sum(
             (h * min(max(upto - a, Fraction(0)), b - a) for a, b, h in self.pieces),
             start=Fraction(0),
@@ -73,8 +73,8 @@ class TwoLevel(PiecewiseNoise):
 
     def quantile(self, probability: Fraction) -> Fraction:
         for a, b, h in self.pieces:
-            if probability <= self.mass(b):
-                return a + (probability - self.mass(a)) / h
+            if probability <= self.probability_up_to(b):
+                return a + (probability - self.probability_up_to(a)) / h
         return self.radius
 
     def variance(self) -> Fraction:
@@ -201,8 +201,8 @@ def test_it_is_drawn() -> None:
     drawn = outline(TwoLevel(Fraction(1)))
     assert [*drawn.breaks] == [-2, -1, 1, 2]
     assert [*drawn.heights] == [Fraction(1, 6), Fraction(1, 3), Fraction(1, 6)]
-    assert plots.laws({"toy": TwoLevel(Fraction(1))}, "two levels").to_dict()
-    assert plots.compared(ln.compare(DELTA, sensitivity=1)).to_dict()
+    assert plots.distributions({"toy": TwoLevel(Fraction(1))}, "two levels").to_dict()
+    assert plots.density_by_family(ln.compare(DELTA, sensitivity=1)).to_dict()
 
 
 # ---------------------------------------------------------------- what is missing is named
@@ -248,7 +248,7 @@ class Foreign(LineNoise):
     def discretize(self, sensitivity: Fraction) -> LatticeNoise:
         return DiscreteTwoLevel.least(sensitivity, self.scale)
 
-    def mass(self, upto: Fraction) -> Fraction:
+    def probability_up_to(self, upto: Fraction) -> Fraction:
         return Fraction(int(upto >= 0))
 
     def quantile(self, probability: Fraction) -> Fraction:
@@ -277,13 +277,13 @@ Impostor = type("Uniform", (TwoLevel,), {})
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"noise": ()}, "the family toy must name the classes of its noise; it names none"),
+        ({"noise": ()}, "the family toy must name the classes of its noise, got none"),
         ({"approximation": None}, "the family toy must have an approximation, got None"),
         (
             {"noise": (TwoLevel, Unfinished)},
             "Unfinished of the family toy is not complete; it lacks _pdf, atoms, discretize, "
-            "is_unimodal, mass, pieces, quantile, radius, scaled, variance, the fields that a "
-            r"certificate stores \(Noise.stored\)",
+            "is_unimodal, pieces, probability_up_to, quantile, radius, scaled, variance, the "
+            r"fields that a certificate stores \(Noise.stored\)",
         ),
         (
             {"noise": (Foreign,)},
@@ -320,7 +320,7 @@ def test_noise_that_is_not_registered_is_taken_for_nothing_else() -> None:
     with pytest.raises(InvalidParameter, match=r"family must be one of .*, got 'toy'"):
         ln.calibrate(DELTA, sensitivity=1, family="toy")
     with pytest.raises(KeyError, match="toy"):
-        Estimate(ln.NumericQuery("one", sensitivity=1)).cost("toy", 1.0, 0.1)
+        split_size("toy", 1.0, 0.1)
     certificate = ln.calibrate(DELTA, sensitivity=1).certificate
     with pytest.raises(InvalidParameter, match="noise and costs of leastnoise, got TwoLevel"):
         replace(certificate, noise=TwoLevel(Fraction(10, 3))).to_json()

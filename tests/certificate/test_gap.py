@@ -181,7 +181,7 @@ def test_an_upper_bound_of_the_cost_is_called_one(tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
     for cost, text, is_bound in (
         (table, "at most 1000 (the tabulated cost)", True),
-        (ln.l1, "2.5 (l1)", False),
+        (ln.l1, "2.5 (E|error|)", False),
         (ln.lp("1/2"), "at most 1.49071199 (lp('0.5'))", True),
     ):
         made = Certificate.of(Uniform(F(5)), TENTH, F(1), cost, source="x")
@@ -216,7 +216,7 @@ def test_a_function_is_probed_as_far_as_twice_the_noise(place: float) -> None:
         lambda cost: ln.calibrate(TENTH, sensitivity=1, cost=cost),
     ):
         read(ln.Cost(math.log1p))
-        with pytest.raises(InvalidParameter, match="a cost must never fall as the error grows"):
+        with pytest.raises(InvalidParameter, match="A cost must never fall as the error grows"):
             read(ln.Cost(falls_at(place)))
 
 

@@ -21,7 +21,7 @@ import pytest
 import leastnoise as ln
 from leastnoise.certificate import Certificate, LatticeBound, SupportingLine
 from leastnoise.core.exact import Interval
-from leastnoise.costs import Recording, Tabled
+from leastnoise.costs import RecordingCost, Tabled
 from leastnoise.errors import InvalidParameter, LeastnoiseError
 from leastnoise.noise import Uniform
 
@@ -412,7 +412,7 @@ def test_a_table_is_checked_whatever_its_class_says() -> None:
         def find_cost(self) -> Any:
             return object()
 
-    class Recorded(Recording):
+    class Recorded(RecordingCost):
         def __init__(self) -> None:
             Tabled.__init__(self, "x", readings)
 
@@ -422,7 +422,7 @@ def test_a_table_is_checked_whatever_its_class_says() -> None:
         _look_up = Tabled._look_up
 
     tables = Tabled("x", readings), Found("x", readings), Recorded()
-    for cost in (*tables, Recording(tables[0]), Recording(Recording(tables[1]))):
+    for cost in (*tables, RecordingCost(tables[0]), RecordingCost(RecordingCost(tables[1]))):
         line = SupportingLine(Fraction(100), Fraction(15), Fraction(1), Fraction(1))
         certificate = Certificate(
             noise=Uniform(10),

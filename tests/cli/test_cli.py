@@ -153,13 +153,14 @@ def test_calibrate_prints_what_the_library_finds() -> None:
     done = run("calibrate", *QUESTION)
     mechanism = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1)
     assert (done.returncode, done.stderr) == (0, "")
-    noise, table = done.stdout.split("\n\n")
-    assert noise == repr(mechanism.noise) == "Uniform(radius=5, atom=0)"
+    errors, table = done.stdout.split("\n\n")
+    assert errors == "95% error ± 4.751, expected error 2.5 (E|error|)"
     assert max(map(len, table.splitlines())) <= 80
     lines = re.sub(r"\n +", " ", table).splitlines()
     rows = dict(re.split(r"  +", row, maxsplit=1) for row in lines)
     assert rows == {
-        "Expected cost": "2.5 (l1)",
+        "Max error": "5.00001",
+        "Noise": "uniform: Uniform(radius=5, atom=0)",
         "Lower bound": "2.5",
         "Optimality": str(mechanism.certificate),
         "Source": mechanism.certificate.source,
@@ -326,7 +327,7 @@ def test_help_has_an_example_that_runs(
 REFUSED = [
     (["calibrate", "--delta", "x", "--sensitivity", "1"], "δ must be a finite number, got 'x'."),
     (["calibrate", "--delta", "1", "--sensitivity", "1"], "δ must be at least 0 and less than 1,"),
-    (["calibrate", "--sensitivity", "1"], "No noise satisfies ε = 0, δ = 0"),
+    (["calibrate", "--epsilon", "0", "--sensitivity", "1"], "No noise satisfies ε = 0, δ = 0"),
     (["calibrate", "--epsilon", "-1", *QUESTION], "ε must be 0 or more, got '-1'."),
     (["calibrate", *QUESTION, "--gap", "0"], "gap must be greater than 0, got '0'."),
     (["calibrate", *QUESTION, "--seconds", "x"], "seconds must be a finite number, got 'x'."),
@@ -336,39 +337,34 @@ REFUSED = [
     (["calibrate", *QUESTION, "--cost", "lp:0"], "p must be greater than 0, got '0'."),
     (
         ["calibrate", *QUESTION, "--cost", "threshold:-1"],
-        "a threshold must be 0 or more, got '-1'.",
+        "A threshold must be 0 or more, got '-1'.",
     ),
     (["calibrate", *QUESTION, "--family", "beta"], "family must be one of uniform, comb,"),
     (["calibrate", *QUESTION, "--family", "staircase"], "the staircase requires ε > 0, got"),
     (["compare", *QUESTION, "--releases", "0"], "releases must be an integer of at least 1,"),
-    (["compare", "--sensitivity", "1"], "No noise satisfies ε = 0, δ = 0"),
     (
         ["privacy-for", "--error", "2", "--confidence", "1", *QUESTION],
         "confidence must be above 0 and below 1, got '1'.",
-    ),
-    (
-        ["privacy-for", "--error", "2", "--confidence", "0.9", "--sensitivity", "1"],
-        "exactly one of --epsilon and --delta is needed, got neither.",
     ),
     (["calibrate", *QUESTION, "--cost", "points:0"], "points must be pairs"),
     (["calibrate", *QUESTION, "--cost", "a\n\x1b[31m" * 99], "--cost must be l1, l2, lp:P"),
     (
         ["release", f"{CANARY}x", *QUESTION],
-        "VALUE must be a finite number, such as 42 or 3.5, got something",
+        "VALUE is not a finite number. Write it with digits, such as",
     ),
     (
         ["release", "nan", *QUESTION],
-        "VALUE must be a finite number, such as 42 or 3.5, got something",
+        "VALUE is not a finite number. Write it with digits, such as",
     ),
     (
         ["release", "True", *QUESTION],
-        "VALUE must be a finite number, such as 42 or 3.5, got something",
+        "VALUE is not a finite number. Write it with digits, such as",
     ),
     (
         ["release", f"{CANARY}e99999", *QUESTION],
-        "VALUE must be a finite number, such as 42 or 3.5, got something",
+        "VALUE is not a finite number. Write it with digits, such as",
     ),
-    (["release", CANARY, *QUESTION, "--integer"], "the value to release must be an integer"),
+    (["release", CANARY, *QUESTION, "--integer"], "The value to release must be an integer"),
     (
         ["release", CANARY, "--delta", "0.75", "--sensitivity", "1"],
         "this noise adds nothing",
@@ -404,7 +400,7 @@ def test_help_lists_every_command_once_by_purpose_uncut() -> None:
     assert len(listed) == len(shown)
     assert set(listed) == shown
     assert unwrapped(told).endswith(
-        "Exit codes: 0 success, 1 engine failure, 2 usage error, 3 budget exceeded, "
+        "Exit codes: 0 success, 1 query or release failed, 2 usage error, 3 budget exceeded, "
         "4 verification failed"
     )
 
@@ -421,15 +417,94 @@ def test_help_of_a_command_has_groups_and_fits(command: str) -> None:
 
 
 USAGE = [
-    (["release", CANARY, "--delta", "0.1"], "Missing option '--sensitivity'"),
-    (["release", *QUESTION], "Missing argument 'VALUE'"),
+    (
+        ["calibrate", "--sensitivity", "1"],
+        "1 option is missing. --epsilon E ε of the guarantee; or --delta D, or both Example: "
+        "leastnoise calibrate --sensitivity 1 --epsilon 1 --delta 1e-6",
+    ),
+    (["calibrate"], "2 options are missing. --sensitivity S the most"),
+    (["compare", "--sensitivity", "1"], "1 option is missing. --epsilon E"),
+    (["privacy-for", *QUESTION], "2 options are missing. --error A"),
+    (
+        ["privacy-for", "--error", "2", "--confidence", "0.9", "--sensitivity", "1"],
+        "1 option is missing. --delta D δ, to find the smallest ε; or --epsilon E, to find the",
+    ),
+    (["release", CANARY, "--delta", "0.1"], "1 option is missing. --sensitivity S"),
+    (["release", CANARY, "--sensitivity", "1"], "1 option is missing. --epsilon E"),
+    (["release", *QUESTION], "1 argument is missing. VALUE"),
+    (["release"], "3 arguments and options are missing. VALUE"),
     (["release", "1", CANARY, *QUESTION], "argument"),
-    (["release", "--dleta", "0.1", CANARY, "--sensitivity", "1"], "argument"),
+    (
+        ["release", "--dleta", "0.1", CANARY, "--sensitivity", "1"],
+        "No such option '--dleta'. (Did you mean one of: '--dataset', '--delta'?)",
+    ),
+    (["release", f"--frsh={CANARY}", "1", *QUESTION], "No such option '--frsh'. "),
+    (["release", "-e", "1", CANARY, *QUESTION], "No such option '-e'."),
+    (["release", "-inf", *QUESTION], "VALUE is not a finite number"),
+    (["release", *QUESTION, "--", CANARY, "--fresh"], "VALUE must be one number, got 2 arguments"),
     (["release", CANARY, *QUESTION, "--sensitivity"], "'--sensitivity' requires an argument"),
     (["calibrate", "--dleta", "0.1"], "No such option"),
     (["calibrat"], "No such command 'calibrat'"),
     ([], "Usage: leastnoise COMMAND [OPTIONS]"),
 ]
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_usage_error_is_wrapped_to_the_terminal(
+    columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    done = call("count", "people.csv", "--epsilno", "1")
+    message = done.stderr.partition("\n\n")[2]
+    assert unwrapped(message) == (
+        "Error: No such option '--epsilno'. (Did you mean one of: '--epsilon', '--version'?)"
+    )
+    lines = message.splitlines()
+    assert len(lines) > 1
+    assert all(len(line) <= columns for line in lines)
+    assert all(line.startswith("  ") for line in lines[1:])
+
+
+@pytest.mark.parametrize(
+    ("command", "codes"),
+    [
+        (["count"], [0, 1, 2, 3, 4]),
+        (["release"], [0, 1, 2, 3, 4]),
+        (["verify"], [0, 2, 4]),
+        (["ledger"], [0, 2, 4]),
+        (["ledger", "verify"], [0, 2, 4]),
+    ],
+)
+def test_exit_codes_have_the_same_words_in_every_help(command: list[str], codes: list[int]) -> None:
+    (listed,) = re.findall(r"(?s)\nExit codes: (.*)", call("--help").stdout)
+    words = unwrapped(listed).split(", ")
+    told = call(*command, "--help").stdout
+    assert told.count("Exit codes: ") == 1
+    assert unwrapped(told).endswith("Exit codes: " + ", ".join(words[code] for code in codes))
+
+
+@pytest.mark.parametrize("command", [["count"], ["release"], ["ledger", "show"]])
+def test_the_help_says_what_a_witness_is_for(command: list[str]) -> None:
+    told = unwrapped(call(*command, "--help").stdout)
+    assert "--witness WITNESS Detect an older copy of the ledger." in told
+
+
+@pytest.mark.parametrize(
+    ("setting", "probability"),
+    [
+        (["--epsilon", "1", "--delta", "1e-6", "--integer"], "0.462118"),
+        (["--delta", "0.7"], "0.400001"),
+        (["--delta", "0.1"], None),
+    ],
+)
+def test_calibrate_prints_the_probability_of_an_exact_release(
+    setting: list[str], probability: str | None
+) -> None:
+    """The atom of a noise is not that probability: the steps around 0 add to it."""
+    told = call("calibrate", *setting, "--sensitivity", "1").stdout
+    line = f"Exact release  with probability {probability}, the answer is the true value\n"
+    assert (line in told) == (probability is not None)
+    assert ("Exact release" in told) == (probability is not None)
 
 
 @pytest.mark.parametrize(("arguments", "message"), USAGE)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import leastnoise as ln
-from leastnoise.cli.app import error_text
+from leastnoise.cli.app import format_error
 from leastnoise.errors import (
     BudgetExceeded,
     InvalidParameter,
@@ -107,10 +107,10 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "integer value": (
         lambda: ln.calibrate(BOTH, sensitivity=1, integer=True).release(1.5),
-        "the value to release must be an integer with integer=True, got one of type float "
-        "that is not. Omit integer=True.",
-        "the value to release must be an integer with --integer, got one of type float that "
-        "is not. Omit --integer.",
+        "The value to release must be an integer with integer=True, got a non-integer of type "
+        "float. Omit integer=True.",
+        "The value to release must be an integer with --integer, got a non-integer of type float. "
+        "Omit --integer.",
     ),
     "integer error": (
         lambda: ln.privacy_for(error="1.5", confidence="0.9", sensitivity=1, delta=0, integer=True),
@@ -170,9 +170,11 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "set_limit": (
         lambda: begun_otherwise(limit=ln.Privacy(2)),
-        "The limit of this ledger is ε = 1, δ = 1e-6, got ε = 2, δ = 0. To change it, use "
+        "This ledger already exists, and the limit of dataset 'data' is ε = 1, δ = 1e-6, not "
+        "ε = 2, δ = 0. Nothing was changed. To change the limit, use "
         "set_limit().",
-        "The limit of this ledger is ε = 1, δ = 1e-6, got ε = 2, δ = 0. To change it, use "
+        "This ledger already exists, and the limit of dataset 'data' is ε = 1, δ = 1e-6, not "
+        "ε = 2, δ = 0. Nothing was changed. To change the limit, use "
         "leastnoise ledger set-limit FILE.",
     ),
     "overwrite": (
@@ -182,17 +184,17 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "formulas": (
         lambda: people().count(groups=["=1+1"], **ONE_GROUP).to_csv("f.csv"),
-        "texts in a CSV file must not begin with = + - @ or a space that is not one, which "
-        "spreadsheets run as formulas, got one that does. Write Parquet or JSON; or give "
-        "formulas=True, and tell who reads the file.",
-        "texts in a CSV file must not begin with = + - @ or a space that is not one, which "
-        "spreadsheets run as formulas, got one that does. Write Parquet or JSON.",
+        "Strings in a CSV file must not begin with = + - @, a tab or a line break, because "
+        "spreadsheets run them as formulas, got a string that does. Write Parquet or JSON, or pass "
+        "formulas=True and warn the readers of the file.",
+        "Strings in a CSV file must not begin with = + - @, a tab or a line break, because "
+        "spreadsheets run them as formulas, got a string that does. Write Parquet or JSON.",
     ),
     "rows": (
         too_long,
-        "exported integers must have at most 38 digits, got one that has more. Use "
+        "Exported integers must have at most 38 digits, got an integer with more. Use "
         "rows(), which are exact.",
-        "exported integers must have at most 38 digits, got one that has more. Use "
+        "Exported integers must have at most 38 digits, got an integer with more. Use "
         "--json, which is exact.",
     ),
     "keys": (
@@ -217,13 +219,13 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "by without keys": (
         lambda: ln.Histogram("age", edges=[0, 1], by="region"),
-        "a histogram by group must have given groups, got by without groups. Add groups=.",
-        "a histogram by group must have given groups, got --by without --group. Add --group.",
+        "A histogram by group requires public groups, got by without groups. Add groups=.",
+        "A histogram by group requires public groups, got --by without --group. Add --group.",
     ),
     "max_groups without by": (
         lambda: ln.Count(max_groups=2),
-        "max_groups is for answers by group, got it without by. Add by=, or omit it.",
-        "--max-groups is for answers by group, got it without --by. Add --by, or omit it.",
+        "max_groups requires by, got no column to group by. Add by=, or omit max_groups=.",
+        "--max-groups requires --by, got no column to group by. Add --by, or omit --max-groups.",
     ),
     "unit": (
         lambda: people(unit=None, max_rows=2),
@@ -232,10 +234,10 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "max_rows": (
         lambda: people(max_rows=None),
-        "max_rows must be given with a column of units: the maximum rows per unit per group, got "
-        "none. Write max_rows=1 if everybody has one row. More rows mean more noise.",
-        "--max-rows must be given with a column of units: the maximum rows per unit per group, got "
-        "none. Write --max-rows 1 if everybody has one row. More rows mean more noise.",
+        "max_rows is required with unit=. It is the maximum rows per unit per group. Write "
+        "max_rows=1 if everybody has one row. More rows mean more noise.",
+        "--max-rows is required with --unit. It is the maximum rows per unit per group. Write "
+        "--max-rows 1 if everybody has one row. More rows mean more noise.",
     ),
     "edges": (
         lambda: HISTOGRAM("age", edges=5),
@@ -246,9 +248,9 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "which table": (
         lambda: ln.protect("postgresql://user@host/db", unit=None, ledger=ln.UNRECORDED),
-        "a connection string leads to a database; which of its tables is meant must be said "
+        "A connection string leads to a database; which of its tables is meant must be said "
         "by table=, got None. Give for instance table='people'.",
-        "a connection string leads to a database; which of its tables is meant must be said "
+        "A connection string leads to a database; which of its tables is meant must be said "
         "by --table, got none. Give for instance --table people.",
     ),
     "table": (
@@ -273,7 +275,7 @@ def test_each_surface_reads_its_own_words(
     details = [word for fact in caught.value.details for word in fact]
     shown = [caught.value.headline, *details, caught.value.advice]
     assert " ".join(" ".join(shown).split()) == command
-    assert " ".join(error_text(caught.value).split()) == command
+    assert " ".join(format_error(caught.value).split()) == command
 
 
 def test_parts_are_put_together_in_one_order() -> None:
@@ -295,7 +297,7 @@ def test_the_terminal_shows_the_headline_then_details_and_advice() -> None:
         details=[("needed", "ε = 2"), ("remaining", "ε = 1")],
         fix="Use a smaller " + Words("epsilon", "--epsilon") + ", " + "or raise the limit. " * 5,
     )
-    assert error_text(error).splitlines() == [
+    assert format_error(error).splitlines() == [
         "Not enough budget.",
         "  needed     ε = 2",
         "  remaining  ε = 1",

@@ -172,7 +172,7 @@ def test_an_empty_witness_holds_nothing_and_is_no_witness_once_written_over(
     fine(*SAVE, str(log))
     done = call("ledger", "verify", file, "--witness", str(log))
     assert (done.exit_code, done.stdout) == (4, "")
-    assert "holds no heads that can be read" in unwrapped(done.stderr)
+    assert "contains no readable heads" in unwrapped(done.stderr)
 
 
 @pytest.mark.parametrize("name", ["noises.svg", "noises.png"])
@@ -386,7 +386,7 @@ def test_help_and_error_name_the_same_endings(file: str) -> None:
 
 def test_help_of_release_tells_its_exit_codes() -> None:
     told = " ".join(call("release", "--help").stdout.split())
-    assert "2 usage error, 3 budget exceeded, 4 ledger damaged." in told
+    assert "2 usage error, 3 budget exceeded, 4 verification failed" in told
 
 
 def test_allow_of_nothing_is_a_limit(file: str) -> None:

@@ -138,3 +138,32 @@ def test_a_name_twice_in_an_object_is_rejected(tmp_path: Path) -> None:
         done = CliRunner().invoke(main, ["verify", str(file)])
         assert done.exit_code == 4
         assert "the JSON is malformed" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("content", [b"person_id,region\nP1,north\n", b"", b"[1]", b"PAR1\xff\xfe"])
+def test_a_file_that_is_no_certificate_is_called_that(content: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_bytes(content)
+    done = CliRunner().invoke(main, ["verify", str(file)])
+    assert (done.exit_code, done.stdout) == (4, "")
+    assert "people.csv' is not a certificate. Pass a file that leastnoise calibrate" in " ".join(
+        done.stderr.split()
+    )
+    assert "JSON" not in done.stderr
+    assert "P1" not in done.stderr
+
+
+def test_a_certificate_that_cannot_be_read_is_reported_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    file = tmp_path / "certificate.json"
+    file.touch()
+    monkeypatch.setattr(Path, "read_text", fail)
+    done = CliRunner().invoke(main, ["verify", str(file)])
+    assert done.exit_code == 4
+    assert "cannot be read: Permission denied. Check the permissions" in " ".join(
+        done.stderr.split()
+    )

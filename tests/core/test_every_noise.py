@@ -116,22 +116,22 @@ def test_arrays_agree_with_numbers(noise: Noise) -> None:
 def test_the_law_is_symmetric_and_rises_from_0_to_1(noise: Noise) -> None:
     gap = Fraction(1, 10**30)
     places = [Fraction(i, 12) for i in range(-60, 61)]
-    masses = [noise.mass(x) for x in places]
+    masses = [noise.probability_up_to(x) for x in places]
     assert all(low <= high for low, high in pairwise(masses))
     for x, mass in zip(places, masses, strict=True):
-        assert mass + noise.mass(-x - gap) <= 1 + SLACK
-        assert mass + noise.mass(-x + gap) >= 1 - SLACK
+        assert mass + noise.probability_up_to(-x - gap) <= 1 + SLACK
+        assert mass + noise.probability_up_to(-x + gap) >= 1 - SLACK
     far = noise.quantile(1 - Fraction(1, 10**9))
-    assert noise.mass(far) >= 1 - Fraction(1, 10**9) - SLACK
-    assert noise.mass(-far - gap) <= Fraction(1, 10**9) + SLACK
+    assert noise.probability_up_to(far) >= 1 - Fraction(1, 10**9) - SLACK
+    assert noise.probability_up_to(-far - gap) <= Fraction(1, 10**9) + SLACK
 
 
 @named(EVERY)
 def test_the_quantile_inverts_the_cdf(noise: Noise) -> None:
     for level in (Fraction(1, 10**9), Fraction(1, 3), Fraction(1, 2), Fraction(9, 10)):
         x = noise.quantile(level)
-        assert noise.mass(x) >= level - SLACK
-        assert noise.mass(x - Fraction(1, 10**15)) < level
+        assert noise.probability_up_to(x) >= level - SLACK
+        assert noise.probability_up_to(x - Fraction(1, 10**15)) < level
 
 
 @named(ON_THE_LINE)
@@ -145,10 +145,10 @@ def test_the_density_integrates_to_the_cdf(noise: Any) -> None:
 
 @named(ON_A_LATTICE)
 def test_the_weights_add_up_to_the_cdf(noise: LatticeNoise) -> None:
-    below = noise.mass(-31 * noise.step)
+    below = noise.probability_up_to(-31 * noise.step)
     for index in range(-30, 31):
         below += Fraction(noise.weight(index), noise.total)
-        assert abs(noise.mass(index * noise.step) - below) <= 60 * SLACK
+        assert abs(noise.probability_up_to(index * noise.step) - below) <= 60 * SLACK
         assert noise.pmf(index * noise.step) == float(Fraction(noise.weight(index), noise.total))
     assert noise.pmf(noise.step / 2) == 0
 
@@ -571,7 +571,7 @@ def test_moments_that_would_fill_the_memory_are_refused(noise: Smooth, p: Any) -
             "must be between 0 and 1, both",
         ),
         (
-            lambda: Rounded(Fraction(1), Gaussian(1)).within(Fraction(1)),
+            lambda: Rounded(Fraction(1), Gaussian(1)).half_width_in_steps(Fraction(1)),
             "confidence must be below 1 for unbounded noise",
         ),
         (lambda: Gaussian(1).ppf(1.5), "between 0 and 1, got 3/2"),
@@ -599,6 +599,6 @@ def test_an_array_is_computed_as_exactly_as_each_of_its_elements(noise: Noise) -
     places = np.array([-40.0, -3.5, -0.25, 0.0, 0.1, 2.0, 7.5, math.inf])
     levels = np.array([0.001, 0.25, 0.5, 0.999])
     assert noise.cdf(places).tolist() == [noise.cdf(place) for place in places.tolist()]
-    exact = [float(1 - noise.mass(Fraction(place))) for place in places.tolist()[:-1]]
+    exact = [float(1 - noise.probability_up_to(Fraction(place))) for place in places.tolist()[:-1]]
     assert noise.sf(places).tolist() == [*exact, 0.0]
     assert noise.ppf(levels).tolist() == [noise.ppf(Fraction(q)) for q in levels.tolist()]

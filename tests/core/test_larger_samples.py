@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import leastnoise as ln
-from leastnoise.core.sampling.schemes import accepted
+from leastnoise.core.sampling.schemes import ticket_if_accepted
 from tests.support.confidence_intervals import FALSE_ALARM
 
 pytestmark = pytest.mark.long
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.long
 @pytest.mark.parametrize("bits", [14, 16])
 def test_every_word_of_more_bits_enumerated(bits: int) -> None:
     for total in (3, 7, 1000, 4095, 4097, (1 << bits) - 1, (1 << bits) // 3):
-        found = Counter(accepted(word, bits, total) for word in range(1 << bits))
+        found = Counter(ticket_if_accepted(word, bits, total) for word in range(1 << bits))
         assert found.pop(None, 0) == (1 << bits) % total
         assert found == dict.fromkeys(range(total), (1 << bits) // total)
 

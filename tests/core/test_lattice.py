@@ -8,9 +8,9 @@ import pytest
 
 from leastnoise.core.lattice import (
     Grid,
+    choose_lattice,
     effective_sensitivity,
     effective_steps,
-    lattice_for,
     rounding_error,
 )
 
@@ -25,7 +25,7 @@ def shift(grid: Grid, one: list[Fraction], other: list[Fraction]) -> int:
 def test_floats_need_the_margin_and_no_more(answers: int) -> None:
     """Numbers Δ apart together, held as floats with an ulp below g, move by up to k + 2n − 1."""
     delta = Fraction(1, 10)
-    step, _ = lattice_for(delta)
+    step, _ = choose_lattice(delta)
     dice, grid = np.random.default_rng(11), Grid(step)
     # An ulp of 2⁻²⁴ where g is about 2⁻²³.
     assert step / 2 < math.ulp(2.0**28 * 1.5) < step
@@ -44,7 +44,7 @@ def test_floats_need_the_margin_and_no_more(answers: int) -> None:
 @pytest.mark.parametrize("sensitivity", ["1", "0.7", "1e-300", "1e300", "2/3"])
 def test_noise_protects_a_step_beyond_the_sensitivity_of_real_answers(sensitivity: str) -> None:
     delta = Fraction(sensitivity)
-    step, steps = lattice_for(delta)
+    step, steps = choose_lattice(delta)
     real = effective_sensitivity(delta, step, integer=False)
     assert real == steps * step
     assert delta + step <= real < delta + 2 * step

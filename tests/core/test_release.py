@@ -329,7 +329,7 @@ def test_preparing_reads_no_bits_and_checks_everything(monkeypatch: pytest.Monke
         broken.setattr("leastnoise.core.sampling.entropy.urandom", fail)
         one, many = releaser.prepare(5), releaser.prepare_array(np.arange(3))
         for wrong, kind in ((2.5, "float"), (Fraction(1, 3), "Fraction")):
-            message = f"must be an integer with integer=True, got one of type {kind} that is not"
+            message = f"must be an integer with integer=True, got a non-integer of type {kind}"
             with pytest.raises(ln.errors.InvalidParameter, match=message):
                 releaser.prepare(wrong)
             with pytest.raises(ln.errors.InvalidParameter, match=message):

@@ -23,7 +23,7 @@ from leastnoise.core.noise import DiscreteSteps, Laplace, LatticeNoise, Rounded
 from leastnoise.core.noise.uniform import DiscreteUniform
 from leastnoise.core.release import Releaser
 from leastnoise.core.sampling.entropy import CipherTape, SystemTape, Tape
-from leastnoise.core.sampling.schemes import accepted, uniform_below, word_bits
+from leastnoise.core.sampling.schemes import ticket_if_accepted, uniform_below, word_bits
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 from tests.support.tapes import Replay, with_checks
 
@@ -40,7 +40,7 @@ LAWS = [
 @pytest.mark.parametrize("bits", range(1, 11))
 def test_every_word_enumerated_gives_every_ticket_equally_often(bits: int) -> None:
     for total in range(1, (1 << bits) + 1):
-        found = Counter(accepted(word, bits, total) for word in range(1 << bits))
+        found = Counter(ticket_if_accepted(word, bits, total) for word in range(1 << bits))
         refused = found.pop(None, 0)
         assert refused == (1 << bits) % total
         assert found == dict.fromkeys(range(total), (1 << bits) // total)
@@ -52,12 +52,12 @@ def test_every_tape_enumerated_gives_the_claimed_law(law: DiscreteUniform, bits:
     """Two words deep: the exact pmf is the share of accepted tapes, and equals the rationals."""
     pmf: Counter[int] = Counter()
     for first in range(1 << bits):
-        found = accepted(first, bits, law.total)
+        found = ticket_if_accepted(first, bits, law.total)
         if found is not None:
             pmf[law.scheme.index_of(found)] += 1 << bits
             continue
         for second in range(1 << bits):
-            again = accepted(second, bits, law.total)
+            again = ticket_if_accepted(second, bits, law.total)
             if again is not None:
                 pmf[law.scheme.index_of(again)] += 1
     decided = sum(pmf.values())
@@ -72,7 +72,10 @@ def test_long_words_are_mapped_in_order(total: int, data: st.DataObject) -> None
     bits = word_bits(total)
     edge = data.draw(st.integers(1, total)) if total > 1 else 1
     first = -(-(edge << bits) // total)
-    at, before = accepted(first % (1 << bits), bits, total), accepted(first - 1, bits, total)
+    at, before = (
+        ticket_if_accepted(first % (1 << bits), bits, total),
+        ticket_if_accepted(first - 1, bits, total),
+    )
     assert before in (edge - 1, None)
     assert at in (edge % total, None)
     assert (1 << bits) >= 4 * total  # so that a word is refused at most one time in four
@@ -105,7 +108,7 @@ def test_bulk_and_single_draws_agree_on_one_tape(
 ) -> None:
     rng = np.random.default_rng(3)
     words = [*edge_words(law.total), *rng.integers(0, 1 << 64, 4000, dtype=np.uint64).tolist()]
-    kept = [w for w in words if accepted(w, 64, law.total) is not None]
+    kept = [w for w in words if ticket_if_accepted(w, 64, law.total) is not None]
     tape = replay(words)
     singles = [law.scheme.draw(tape) for _ in kept]
     spare = words + [1 << 63] * (len(words) - len(kept))  # for the words that are refused
@@ -145,10 +148,10 @@ def test_several_are_drawn_by_the_law_and_each_anew(count: int) -> None:
 def test_without_the_integers_the_float_filter_would_differ() -> None:
     """The control for the agreement above: plain float rounding of the same words is wrong."""
     law = DiscreteUniform(reach=(1 << 23) + 5)
-    words = [w for w in edge_words(law.total) if accepted(w, 64, law.total) is not None]
+    words = [w for w in edge_words(law.total) if ticket_if_accepted(w, 64, law.total) is not None]
     centred = np.array([w - (1 << 63) for w in words])
     naive = np.floor(centred * (law.total * 2.0**-64) + 0.5)
-    exact = [law.scheme.index_of(accepted(w, 64, law.total) or 0) for w in words]
+    exact = [law.scheme.index_of(ticket_if_accepted(w, 64, law.total) or 0) for w in words]
     assert not np.array_equal(naive, exact)
 
 

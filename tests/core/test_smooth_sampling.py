@@ -225,7 +225,7 @@ def adversarial(law: Rounded, count: int) -> list[int]:
 
 def built(law: Rounded) -> QuantileLookup:
     """Return the table of a law, built."""
-    polynomials = law.scheme.polynomials.after(ENOUGH)
+    polynomials = law.scheme.polynomials.for_samples(ENOUGH)
     assert polynomials is not None
     return quantile_lookup(polynomials)
 
@@ -323,7 +323,7 @@ def test_few_draws_make_no_table_and_are_the_same() -> None:
     law = Rounded(FINE, Gaussian("1.2345"))
     words = [random.Random(2).getrandbits(64) for _ in range(300)]
     singly = drawn(law, len(words), Replay(words))
-    assert law.scheme.polynomials.after(1) is None
+    assert law.scheme.polynomials.for_samples(1) is None
     table = built(law)
     assert table is built(Rounded(FINE, Gaussian("1.2345")))
     assert drawn(law, len(words), Replay(words)) == singly
@@ -336,9 +336,9 @@ def test_after_many_draws_single_ones_are_the_same_by_polynomials() -> None:
     exactly = [draw_exactly(law.scheme.index_if_certain, word, Replay([])) for word in words]
     for rest in ([0] * 8, spare(8)):
         polynomials = PolynomialCache(law.scheme)
-        assert [polynomials.after(1) for _ in range(1000)] == [None] * 1000
-        assert polynomials.after(499) is None
-        assert polynomials.after(1) is polynomials.after(1) is not None
+        assert [polynomials.for_samples(1) for _ in range(1000)] == [None] * 1000
+        assert polynomials.for_samples(499) is None
+        assert polynomials.for_samples(1) is polynomials.for_samples(1) is not None
         assert [law.scheme.draw(Replay([word, *rest])) for word in words] == exactly
         built(law)  # from now on, by polynomials
 
@@ -356,7 +356,7 @@ def test_noise_too_wide_for_floats_is_left_to_the_exact_route() -> None:
     assert not bulk.fits(Rounded(FINE, Gaussian(10**9)).scheme)
     assert not bulk.fits(Rounded(Fraction(1), Laplace(10**300)).scheme)
     assert not bulk.fits(Rounded(FINE, TruncatedLaplace(10**9, 10**9)).scheme)
-    assert Rounded(Fraction(1), Laplace(10**300)).scheme.polynomials.after(10**9) is None
+    assert Rounded(Fraction(1), Laplace(10**300)).scheme.polynomials.for_samples(10**9) is None
     # Cut off where nobody sees it.
     assert bulk.fits(Rounded(FINE, TruncatedLaplace(1, 10**5)).scheme)
 

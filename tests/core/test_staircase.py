@@ -18,7 +18,7 @@ from leastnoise.accounting.profile import Profile
 from leastnoise.core.arrays import draw as bulk
 from leastnoise.core.arrays.lookup import DigitLookup, WordReader
 from leastnoise.core.exact import exponential
-from leastnoise.core.exact.series import falls_to, fixed_power, power_sums
+from leastnoise.core.exact.series import fixed_power, power_sums, smallest_exponent
 from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.lattice import CELLS, Grid
 from leastnoise.core.noise import power_series_bound
@@ -33,7 +33,6 @@ from leastnoise.core.sampling.staircase import (
 )
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.noise import DiscreteStaircase, DiscreteSteps, Run, Staircase
-from leastnoise.paper import rearrange
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 from tests.support.tapes import Replay, released
 
@@ -98,7 +97,7 @@ def test_powers_are_enclosed(ratio: Fraction, exponent: int, bits: int) -> None:
 @given(ratios, st.fractions(min_value=Fraction(1, 10**30), max_value=2), st.integers(0, 90))
 def test_where_a_power_falls_to_a_level(ratio: Fraction, level: Fraction, exponent: int) -> None:
     for to in (level, ratio**exponent):  # the second is reached exactly
-        first, below = falls_to(ratio, to), falls_to(ratio, to, below=True)
+        first, below = smallest_exponent(ratio, to), smallest_exponent(ratio, to, below=True)
         assert ratio**first <= to
         assert first == 0 or ratio ** (first - 1) > to
         assert ratio**below < to
@@ -139,7 +138,7 @@ def test_the_line_is_what_quadrature_makes_of_its_density(noise: Staircase) -> N
             total += height * (quad(function, a, b, epsabs=0)[0] if function else b - a)
         return total
 
-    inside = float(noise.mass(Fraction(edges[-1])) - HALF)
+    inside = float(noise.probability_up_to(Fraction(edges[-1])) - HALF)
     assert integrated(None) == pytest.approx(inside, rel=1e-9)
     # The first moments up to an edge, and beyond it those of the same law moved: X − edge there.
     for cost in (ln.l1, ln.lp("3/2")):
@@ -159,10 +158,10 @@ def test_the_line_is_what_quadrature_makes_of_its_density(noise: Staircase) -> N
 @given(lines, levels)
 def test_quantile_and_mass_are_inverse(noise: Staircase, level: Fraction) -> None:
     place = noise.quantile(level)
-    assert noise.mass(place) == level
+    assert noise.probability_up_to(place) == level
     assert noise.quantile(1 - level) == -place
-    assert noise.mass(place) + noise.mass(-place) == 1
-    assert noise.mass(Fraction(0)) == HALF
+    assert noise.probability_up_to(place) + noise.probability_up_to(-place) == 1
+    assert noise.probability_up_to(Fraction(0)) == HALF
 
 
 @given(lines)
@@ -171,7 +170,7 @@ def test_variance_and_costs_agree(noise: Staircase) -> None:
     assert noise.var() == pytest.approx(float(noise.variance()))
     limit = 3 * noise.period / 2
     beyond = noise.enclose(ln.threshold(limit))
-    assert beyond.lower <= 2 * (1 - noise.mass(limit)) <= beyond.upper
+    assert beyond.lower <= 2 * (1 - noise.probability_up_to(limit)) <= beyond.upper
     assert beyond.upper - beyond.lower <= beyond.upper / 2**70
     # A cost through points that follows |x| up to the limit and stays there: min(|X|, limit).
     capped = noise.enclose(ln.piecewise_linear([(0, 0), (limit, limit)]))
@@ -188,7 +187,7 @@ def test_variance_and_costs_agree(noise: Staircase) -> None:
 def test_gamma_0_and_gamma_1_are_one_law() -> None:
     one, other = Staircase(2, 0, "1/3"), Staircase(2, 1, "1/3")
     for place in (Fraction(k, 3) for k in range(-20, 21)):
-        assert one.mass(place) == other.mass(place)
+        assert one.probability_up_to(place) == other.probability_up_to(place)
     assert one.variance() == other.variance()
 
 
@@ -224,14 +223,14 @@ def test_a_lattice_law_is_its_weights(noise: DiscreteStaircase) -> None:
     inside = sum(noise.weight(j) for j in range(-far + 1, far))
     rest = noise.ratio**12 * (noise.total + noise.runs[0].weight)
     assert inside + rest == noise.total
-    cumulative = noise.mass(-far * noise.step)
+    cumulative = noise.probability_up_to(-far * noise.step)
     for j in range(-far + 1, far):
         cumulative += noise.weight(j) / noise.total
-        assert noise.mass(j * noise.step) == cumulative
+        assert noise.probability_up_to(j * noise.step) == cumulative
     assert noise.weight(3 + noise.steps) == noise.ratio * noise.weight(3)
     for points in range(9):
         middle = sum(noise.weight(j) for j in range(-(points // 2), (points + 1) // 2))
-        assert noise.central(points) == middle / noise.total
+        assert noise.central_mass(points) == middle / noise.total
 
 
 @given(lattices(), levels)
@@ -239,13 +238,15 @@ def test_lattice_quantiles_are_the_smallest_points(
     noise: DiscreteStaircase, level: Fraction
 ) -> None:
     def covered(reach: int) -> Fraction:
-        return noise.mass(reach * noise.step) - noise.mass((-reach - 1) * noise.step)
+        return noise.probability_up_to(reach * noise.step) - noise.probability_up_to(
+            (-reach - 1) * noise.step
+        )
 
-    at = noise.mass(noise.step * 3)  # a level that is reached exactly
+    at = noise.probability_up_to(noise.step * 3)  # a level that is reached exactly
     for aim in (level, at, 1 - at):
         x = noise.quantile(aim)
-        assert noise.mass(x) >= aim > noise.mass(x - noise.step)
-        reach = noise.within(aim)
+        assert noise.probability_up_to(x) >= aim > noise.probability_up_to(x - noise.step)
+        reach = noise.half_width_in_steps(aim)
         assert covered(reach) >= aim
         assert reach == 0 or covered(reach - 1) < aim
 
@@ -280,7 +281,7 @@ def test_the_lattice_law_is_the_line_rounded(steps: int, edge: int, ratio: str) 
     law = DiscreteStaircase(step, b, tuple(run for run in runs if run.points))
     line = Staircase(steps * step, (edge - HALF) / steps, b)
     for j in range(-5 * steps, 5 * steps + 1):
-        cell = line.mass((j + HALF) * step) - line.mass((j - HALF) * step)
+        cell = line.probability_up_to((j + HALF) * step) - line.probability_up_to((j - HALF) * step)
         assert law.weight(j) / law.total == cell
 
 
@@ -342,7 +343,7 @@ def on_grid(noise: Staircase) -> DiscreteStaircase:
 def test_at_epsilon_0_it_is_theorem_1(noise: Staircase, moved: Fraction) -> None:
     """δ is the mass within half a move; checked against the sum over the period of a lattice."""
     distance = noise.total_variation(moved)
-    assert distance == noise.mass(moved / 2) - noise.mass(-moved / 2)
+    assert distance == noise.probability_up_to(moved / 2) - noise.probability_up_to(-moved / 2)
     check_privacy(noise, ln.Privacy(delta=distance), sensitivity=moved)
     with pytest.raises(NotPrivate, match=r"a shift of \S+ needs δ = \S+\. Use wider"):
         check_privacy(noise, ln.Privacy(delta=distance * Fraction(999, 1000)), sensitivity=moved)
@@ -362,8 +363,6 @@ def test_at_epsilon_0_on_the_lattice_too(noise: DiscreteStaircase, moved: int) -
 def test_a_profile_is_refused_with_the_reason() -> None:
     with pytest.raises(InvalidParameter, match=r"at most 128 periods of the staircase, got 12"):
         Profile(Staircase(1, 0, "1/2"), sensitivity=129).delta(1)
-    with pytest.raises(InvalidParameter, match="noise must be bounded, got Staircase noise"):
-        rearrange(Staircase(1, 0, "1/2"), ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l1)
 
 
 # ------------------------------------------------------------------- geometric numbers
@@ -500,7 +499,7 @@ def test_geometric_numbers_follow_their_law(ratio: Fraction) -> None:
     trials, tape, found = 20_000, CipherTape(), geometric(ratio)
     drawn = np.array([found.draw(tape) for _ in range(trials)])
     for share in range(1, 21):
-        level = falls_to(ratio, Fraction(share, 21))
+        level = smallest_exponent(ratio, Fraction(share, 21))
         low, high = clopper_pearson(int((drawn >= level).sum()), trials, FALSE_ALARM / 20)
         assert low <= float(ratio**level) <= high
 
@@ -580,7 +579,7 @@ def test_bulk_draws_follow_the_law(law: DiscreteStaircase) -> None:
         low, high = clopper_pearson(drawn[index], trials, FALSE_ALARM / (2 * far + 2))
         assert low <= law.weight(index) / law.total <= high
     low, high = clopper_pearson(trials - inside, trials, FALSE_ALARM / (2 * far + 2))
-    assert low <= 2 * (1 - law.mass(Fraction(far))) <= high
+    assert low <= 2 * (1 - law.probability_up_to(Fraction(far))) <= high
     # The control: 0 counted twice is caught by the same interval.
     low, high = clopper_pearson(drawn[0], trials, FALSE_ALARM)
     assert not low <= 2 * law.weight(0) / (law.total + law.weight(0)) <= high
@@ -649,8 +648,12 @@ def test_a_staircase_is_held_and_released(epsilon: str, moved: str) -> None:
     assert low + high == 2 * answer.value
     law = mechanism.discretized.noise
     reach = (high - low) / 2 - law.step / 2
-    assert law.mass(reach) - law.mass(-reach - law.step) >= Fraction(95, 100)
-    assert law.mass(reach - law.step) - law.mass(-reach) < Fraction(95, 100)
+    assert law.probability_up_to(reach) - law.probability_up_to(-reach - law.step) >= Fraction(
+        95, 100
+    )
+    assert law.probability_up_to(reach - law.step) - law.probability_up_to(-reach) < Fraction(
+        95, 100
+    )
     trials = 100_000
     answers = mechanism.release(np.zeros(trials))
     inside = int((abs(answers.values) <= float(reach)).sum())
@@ -777,7 +780,7 @@ def test_what_has_no_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
             ):
                 law.quantile(Fraction(level))
         with pytest.raises(Unsupported, match=r"more than 33554432 binary digits"):
-            law.mass(Fraction(10) ** 12)
+            law.probability_up_to(Fraction(10) ** 12)
     monkeypatch.setattr("leastnoise.costs.expectation._TERMS", 500)
     with pytest.raises(Unsupported, match=r"more than 500 periods of the noise"):
         private("1e-3").expected(ln.lp("3/2"))
@@ -793,7 +796,7 @@ def test_a_picture_of_a_staircase_is_its_density() -> None:
         drawn = outline(noise)
         for low, high, height in zip(drawn.breaks, drawn.breaks[1:], drawn.heights, strict=False):
             assert noise._pdf((low + high) / 2) == height
-        assert noise.mass(drawn.breaks[0]) < Fraction(1, 500)
-    assert plots.laws({"staircase": noise}, "a staircase").to_dict()
+        assert noise.probability_up_to(drawn.breaks[0]) < Fraction(1, 500)
+    assert plots.distributions({"staircase": noise}, "a staircase").to_dict()
     with pytest.raises(Unsupported, match=r"at most 1000 periods to be drawn, got \d+\. Use"):
-        plots.laws({"staircase": private("0.001")}, "too long")
+        plots.distributions({"staircase": private("0.001")}, "too long")

@@ -121,12 +121,12 @@ def test_the_counter_example_in_rationals() -> None:
 @given(steps(), st.fractions(min_value=0, max_value=1, max_denominator=40))
 def test_steps_keep_the_laws_of_every_noise(noise: Steps, level: Fraction) -> None:
     low, high = noise.ends
-    assert noise.mass(high) == 1
-    assert noise.mass(low - Fraction(1, 99)) == 0
+    assert noise.probability_up_to(high) == 1
+    assert noise.probability_up_to(low - Fraction(1, 99)) == 0
     if level:
         x = noise.quantile(level)
-        assert noise.mass(x) >= level
-        assert noise.mass(x - Fraction(1, 10**9)) < level
+        assert noise.probability_up_to(x) >= level
+        assert noise.probability_up_to(x - Fraction(1, 10**9)) < level
     mirrored = noise.enclose(ln.l2)
     assert mirrored.lower == noise.variance() + noise.first_moment() ** 2
     assert noise.between(low, high + 1) == 1
@@ -148,8 +148,8 @@ def test_it_is_the_same_law_as_uniform() -> None:
         ([0, 1], ["0.9"], None, r"sum to exactly 1, got 0\.9"),
         ([0, 2, 1], [1, 1], None, r"got 1 after 2, which is not in order"),
         ([0, 1, 1], [1, 1], None, r"got 1 after 1, which is repeated"),
-        ([0, 1], ["0.5"], {0: "1.5"}, r"an atom must be a probability, got '1\.5' at 0"),
-        ([0, 1], ["0.5"], {0: "-0.5"}, r"an atom must be a probability, got '-0\.5' at 0"),
+        ([0, 1], ["0.5"], {0: "1.5"}, r"An atom must be a probability, got '1\.5' at 0"),
+        ([0, 1], ["0.5"], {0: "-0.5"}, r"An atom must be a probability, got '-0\.5' at 0"),
         ([0, 1], ["0.5"], {0: "0.25", "0": "0.25"}, r"different places, got two at 0"),
         ([0, 1, 2], [1], None, r"breaks must be one more than heights, got 3 breaks and 1 heights"),
         (5, [1], None, r"breaks must be a list of numbers, got 5"),
@@ -210,7 +210,7 @@ def test_symmetry_is_that_of_the_mirror_image(noise: Steps) -> None:
         {-x: m for x, m in noise.atoms.items()},
     )
     places = sorted({*noise.breaks, *mirrored.breaks, *noise.atoms, *mirrored.atoms})
-    same = all(noise.mass(x) == mirrored.mass(x) for x in places)
+    same = all(noise.probability_up_to(x) == mirrored.probability_up_to(x) for x in places)
     assert noise.is_symmetric == same
     assert symmetrize(noise).is_symmetric
 

@@ -30,7 +30,13 @@ def test_all_families_together_need_few_lines() -> None:
     # The controls: what must be there is, and what nobody needs to trust is not.
     names = {name for _, functions in everything.values() for name in functions}
     must = {"Releaser.__post_init__", "Releaser.add_noise", "check_privacy", "Grid.index"}
-    must |= {"effective_steps", "accepted", "draw_exactly", "SystemTape.word", "exact_ratio"}
+    must |= {
+        "effective_steps",
+        "ticket_if_accepted",
+        "draw_exactly",
+        "SystemTape.word",
+        "exact_ratio",
+    }
     assert must <= names
     assert not any("arrays" in file or "scipy" in file for file in everything)
 
@@ -47,5 +53,5 @@ def test_a_selection_needs_fewer_still() -> None:
     assert 200 < sum(lines for lines, _ in table.values()) <= MOST_OF_A_SELECTION, printed()
     names = {name for _, functions in table.values() for name in functions}
     assert {"Selector.__post_init__", "Selector.choose", "choose", "flip"} <= names
-    assert {"Coins.lands", "Coins.lands_if_certain", "probabilities", "accepted"} <= names
+    assert {"Coins.lands", "Coins.lands_if_certain", "probabilities", "ticket_if_accepted"} <= names
     assert any("arrays/selection" in file for file in table)

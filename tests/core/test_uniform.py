@@ -32,29 +32,29 @@ places = st.fractions(min_value=-150, max_value=150, max_denominator=1000)
 @given(noises)
 def test_the_mass_is_one_and_symmetric(noise: Noise) -> None:
     radius = Fraction(noise.radius)
-    assert noise.mass(radius) == 1
-    assert noise.mass(-radius - Fraction(1, 10**9)) == 0
-    assert noise.mass(Fraction(0)) >= Fraction(1, 2)
+    assert noise.probability_up_to(radius) == 1
+    assert noise.probability_up_to(-radius - Fraction(1, 10**9)) == 0
+    assert noise.probability_up_to(Fraction(0)) >= Fraction(1, 2)
 
 
 @given(noises, places)
 def test_both_tails_weigh_the_same(noise: Noise, x: Fraction) -> None:
     gap = Fraction(1, 10**15)  # smaller than any distance of the lattices and places drawn here
-    assert noise.mass(x) + noise.mass(-x - gap) <= 1
-    assert noise.mass(x) + noise.mass(-x + gap) >= 1
+    assert noise.probability_up_to(x) + noise.probability_up_to(-x - gap) <= 1
+    assert noise.probability_up_to(x) + noise.probability_up_to(-x + gap) >= 1
 
 
 @given(noises, places, places)
 def test_the_cdf_rises(noise: Noise, x: Fraction, y: Fraction) -> None:
     low, high = sorted((x, y))
-    assert noise.mass(low) <= noise.mass(high)
+    assert noise.probability_up_to(low) <= noise.probability_up_to(high)
 
 
 @given(noises, shares.filter(bool))
 def test_the_quantile_inverts_the_cdf(noise: Noise, level: Fraction) -> None:
     x = noise.quantile(level)
-    assert noise.mass(x) >= level
-    assert noise.mass(x - Fraction(1, 10**15)) < level
+    assert noise.probability_up_to(x) >= level
+    assert noise.probability_up_to(x - Fraction(1, 10**15)) < level
 
 
 @given(noises)
@@ -70,7 +70,7 @@ def test_a_discrete_law_is_its_weights(noise: DiscreteUniform) -> None:
     cumulative = Fraction(0)
     for j in indices:
         cumulative += Fraction(noise.weight(j), noise.total)
-        assert noise.mass(j * noise.step) == cumulative
+        assert noise.probability_up_to(j * noise.step) == cumulative
         assert noise.pmf(j * noise.step) == float(Fraction(noise.weight(j), noise.total))
     variance = sum(noise.weight(j) * (j * noise.step) ** 2 for j in indices) / noise.total
     assert noise.variance() == variance == noise.expected(ln.l2)
@@ -85,7 +85,7 @@ def test_within_is_the_smallest_symmetric_interval(noise: DiscreteUniform, level
         inside = sum(noise.weight(j) for j in range(-reach, reach + 1))
         return Fraction(inside, noise.total)
 
-    reach = noise.within(level)
+    reach = noise.half_width_in_steps(level)
     assert covered(reach) >= level
     assert reach == 0 or covered(reach - 1) < level
 

@@ -17,8 +17,12 @@ from leastnoise.tables import census
 
 ROOT = Path(__file__).resolve().parents[2]
 # Which screens a document shows.
-DOCUMENTS = {"README.md": ("regions", "commands"), "docs/tables.md": ("regions",)}
-# In place of an output that a document does not show.
+DOCUMENTS = {
+    "README.md": ("regions", "commands"),
+    "docs/first-report.md": ("regions",),
+    "docs/tables.md": ("regions",),
+}
+# The last line of a screen of which a document shows only the first lines, or none.
 OMITTED = "…\n"
 
 
@@ -36,7 +40,17 @@ def masked(text: str) -> str:
 
 def run(document: str, name: str, folder: Path) -> str:
     """Return a screen of a new run in a folder."""
-    return regions(folder) if name == "regions" else session(shown(document, name), folder)
+    screen = shown(document, name)
+    return shorten(regions(folder), screen) if name == "regions" else session(screen, folder)
+
+
+def shorten(output: str, screen: str) -> str:
+    """Return as many of the first lines of an output as a screen shows, and that lines follow."""
+    if not screen.endswith(OMITTED):
+        return output
+    lines, count = output.splitlines(keepends=True), screen.count("\n") - OMITTED.count("\n")
+    assert count < len(lines), "nothing is omitted"
+    return "".join([*lines[:count], OMITTED])
 
 
 def regions(folder: Path) -> str:
@@ -63,7 +77,7 @@ def session(text: str, folder: Path) -> str:
             encoding="utf-8",
         )
         assert (done.returncode, done.stderr) == (0, ""), command
-        parts += ["$ ", command, OMITTED if output == OMITTED else done.stdout]
+        parts += ["$ ", command, shorten(done.stdout, output)]
     return "".join(parts)
 
 

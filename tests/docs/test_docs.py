@@ -102,13 +102,63 @@ def test_a_link_to_a_file_leads_to_one(document: Path, link: str) -> None:
 
 
 def test_every_page_is_reached_from_an_index() -> None:
-    """Pages of the theory from theirs, the others from the front page."""
-    for index, folder in ((ROOT / "README.md", "docs"), (ROOT / "docs/theory/README.md", ".")):
-        named = re.findall(r"\]\(([^)#]+)", index.read_text(encoding="utf-8"))
-        reached = {(index.parent / link).resolve() for link in named}
-        pages = {page.resolve() for page in (index.parent / folder).glob("*.md")} - {index}
+    """A page from the index of its folder, and the indexes from one another."""
+    for index in (ROOT / "docs/README.md", ROOT / "docs/theory/README.md"):
+        pages = {page.resolve() for page in index.parent.glob("*.md")} - {index}
         assert len(pages) > 2
-        assert pages <= reached
+        assert pages <= linked(index)
+    assert ROOT / "docs/README.md" in linked(ROOT / "README.md")
+    assert ROOT / "docs/theory/README.md" in linked(ROOT / "docs/README.md")
+
+
+def linked(page: Path) -> set[Path]:
+    """Return the files that a page links to."""
+    named = re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8"))
+    return {(page.parent / link).resolve() for link in named}
+
+
+def slug(heading: str) -> str:
+    """Return the anchor of a heading: lower case, without punctuation, hyphens for blanks."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+ANCHORS = [
+    pytest.param(document, page, anchor, id=f"{document.name}: {page}#{anchor}")
+    for document in DOCUMENTS
+    for page, anchor in re.findall(
+        r"\]\((?!https?://)([^)#]*)#([^)]+)\)", document.read_text(encoding="utf-8")
+    )
+]
+
+
+@pytest.mark.parametrize(("document", "page", "anchor"), ANCHORS)
+def test_a_link_to_a_section_leads_to_one(document: Path, page: str, anchor: str) -> None:
+    text = (document.parent / page if page else document).read_text(encoding="utf-8")
+    assert anchor in {slug(heading) for heading in re.findall(r"(?m)^#+ (.*)$", text)}
+
+
+# Written by `go bench` and `tests.docs.architecture`: as long as what they list.
+LISTS = {"architecture.md", "performance.md"}
+PAGES = [page for page in sorted(ROOT.glob("docs/*.md")) if page.name not in LISTS]
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.stem)
+def test_a_page_begins_with_its_use(page: Path) -> None:
+    """A title, and a sentence about what the reader can do or look up."""
+    start = r"# [^\n]+\n\n(After this page you (can|know)|On this page you can look up) "
+    assert re.match(start, page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_is_short(page: Path) -> None:
+    """At most 200 lines, of 80 characters in code and screens, of 120 elsewhere but in tables."""
+    text = page.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 200
+    blocks = re.compile(r"(?ms)^```\w.*?^```$")
+    code = [line for block in blocks.findall(text) for line in block.splitlines()]
+    assert [line for line in code if len(line) > 80] == []
+    prose = [line for line in blocks.sub("", text).splitlines() if not line.startswith("|")]
+    assert [line for line in prose if len(line) > 120] == []
 
 
 # ------------------------------------------------------------------- docs/comparing.md
@@ -171,7 +221,7 @@ def test_where_the_gaussian_overtakes() -> None:
         assert all(before < after for before, after in pairwise(times))
         ahead = next(row for row in line if float(row["times the Gaussian"]) > 1)
         first[promise, cost] = int(ahead["releases"])
-    usual, plain = script.PROMISES
+    usual, plain = script.GUARANTEES
     assert first == {(usual, "l1"): 12, (usual, "l2"): 9, (plain, "l1"): 2, (plain, "l2"): 2}
 
 

@@ -53,6 +53,19 @@ def test_names_and_files_in_a_text_exist(path: Path) -> None:
     assert missing_files(text, path.parent) == set()
 
 
+@pytest.mark.parametrize("folder", ["tests", "benchmarks"])
+def test_pages_that_other_code_names_exist(folder: str) -> None:
+    """Pages only: tests also name files that they make."""
+    named = {
+        page
+        for path in (ROOT / folder).rglob("*.py")
+        if path != Path(__file__)
+        for page in re.findall(r"\bdocs/[\w./-]+\.md\b", path.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert {page for page in named if not (ROOT / page).is_file()} == set()
+
+
 def test_a_missing_name_or_file_would_be_found() -> None:
     assert missing_names("see :mod:`leastnoise.profiles` and leastnoise.core.privacy.Privacy") == {
         "leastnoise.profiles"

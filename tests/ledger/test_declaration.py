@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import leastnoise as ln
 from leastnoise.errors import BudgetExceeded, InvalidParameter, LedgerDamaged
 from leastnoise.ledger import Release
-from leastnoise.ledger.declaration import ARITHMETIC, FORMAT, _number, declare
+from leastnoise.ledger.declaration import ARITHMETIC, FORMAT, _float_not_below, declare
 from leastnoise.mechanism import calibrate_pair
 
 # The sections of the public registry's entries and the fields in them that people fill in or read.
@@ -41,6 +41,11 @@ def ledger(tmp_path: Path) -> Iterator[ln.Ledger]:
     limit = ln.Privacy(1, "1e-6")
     with ln.Ledger(tmp_path / "people.ledger", limit=limit, dataset="people") as found:
         yield found
+
+
+def exported(ledger: ln.Ledger, unit: str | None = None) -> Any:
+    """Return a declaration as tests read it: they know its fields."""
+    return ledger.export(unit=unit)
 
 
 def strict(declaration: dict[str, Any]) -> str:
@@ -82,9 +87,9 @@ def test_a_release_that_failed_is_charged_and_never_answered(
     (release,) = ledger.releases
     assert release.answered is None
     assert ledger.spent == release.privacy
-    (written,) = ledger.export()["evidence"]["releases"]
+    (written,) = exported(ledger)["evidence"]["releases"]
     assert written["answered"] is None
-    assert ledger.export()["deployment"]["product"]["publication_date"] is None
+    assert exported(ledger)["deployment"]["product"]["publication_date"] is None
 
 
 def test_a_release_stays_as_it_is() -> None:
@@ -102,7 +107,7 @@ def test_it_has_the_sections_of_the_registry_and_says_what_the_ledger_knows(
     for key in "abc":
         COUNT.release(CANARY.__trunc__(), ledger=ledger, key=key)
     SUM.release(CANARY, ledger=ledger, key="d")
-    declaration = ledger.export(unit="person")
+    declaration = exported(ledger, unit="person")
     text = strict(declaration)
     assert declaration["format"] == FORMAT
     deployment, evidence = declaration["deployment"], declaration["evidence"]
@@ -133,7 +138,7 @@ def test_every_certificate_in_it_proves_itself_again(ledger: ln.Ledger) -> None:
     used = (COUNT, SUM, ln.calibrate(ln.Privacy("0.1", "1e-8"), sensitivity=3))
     for mechanism in used:
         mechanism.release(5, ledger=ledger)
-    evidence = json.loads(strict(ledger.export()))["evidence"]
+    evidence = json.loads(strict(exported(ledger)))["evidence"]
     for mechanism, release in zip(used, evidence["releases"], strict=True):
         written = evidence["mechanisms"][release["mechanisms"][0]]
         certificate = ln.Certificate.from_json(json.dumps(written["certificate"]))
@@ -159,7 +164,7 @@ def test_a_certificate_for_a_weaker_promise_is_not_passed_off_as_proof(ledger: l
     tight.release(np.arange(3.0), ledger=ledger, contributions=2)  # charged what the other promises
     for contributions in (1, 2, 7):
         SUM.release(np.arange(9.0), ledger=ledger, contributions=contributions)
-    evidence = ledger.export()["evidence"]
+    evidence = exported(ledger)["evidence"]
     for release in evidence["releases"]:
         written = evidence["mechanisms"][release["mechanisms"][0]]["certificate"]["privacy"]
         count = release["asked"].get("touches", 1)
@@ -173,7 +178,7 @@ def test_it_is_of_one_data_set(ledger: ln.Ledger) -> None:
     with ln.Ledger(ledger.where, limit=ln.Privacy(1), dataset="visits", analyst="ann") as visits:
         SUM_AT_0 = ln.calibrate(ln.Privacy("0.3"), sensitivity=7)
         SUM_AT_0.release(5, ledger=visits, key="b")
-        declaration = visits.export()
+        declaration = exported(visits)
     evidence, deployment = declaration["evidence"], declaration["deployment"]
     assert [release["key"] for release in evidence["releases"]] == ["b"]
     assert [account["analyst"] for account in evidence["accounts"]] == [None, "ann"]
@@ -186,7 +191,7 @@ def test_it_is_of_one_data_set(ledger: ln.Ledger) -> None:
 
 
 def test_of_an_empty_ledger_it_says_that_nothing_was_released(ledger: ln.Ledger) -> None:
-    declaration = ledger.export()
+    declaration = exported(ledger)
     strict(declaration)
     assert declaration["evidence"]["releases"] == []
     assert declaration["evidence"]["mechanisms"] == {}
@@ -200,7 +205,7 @@ def test_a_limit_that_was_lowered_is_not_declared_for_what_came_before(ledger: l
     ledger.set_limit(ln.Privacy("0.2", "1e-6"))
     with pytest.raises(BudgetExceeded, match=r"needs .* remain of"):
         COUNT.release(5, ledger=ledger, key="d")
-    loss = ledger.export()["deployment"]["privacy_loss"]
+    loss = exported(ledger)["deployment"]["privacy_loss"]
     assert loss["privacy_parameters"] == {"epsilon": 0.3, "delta": 1e-6}
     assert "keeps ε = 0.3, δ = 1e-6" in loss["privacy_parameters_description"]
 
@@ -209,7 +214,7 @@ def test_pairs_and_arrays_are_in_it_without_their_numbers(ledger: ln.Ledger) -> 
     pair = calibrate_pair(ln.Privacy("0.5"), sensitivity=1)
     pair.release((CANARY, 2), ledger=ledger, key="pair")
     many = SUM.release(np.full(1000, CANARY), ledger=ledger, key="array")
-    declaration = ledger.export()
+    declaration = exported(ledger)
     text = strict(declaration)
     two, thousand = declaration["evidence"]["releases"]
     assert two["asked"] == {"answer": "pair"}
@@ -228,7 +233,7 @@ def test_rows_that_form_no_chain_are_not_declared(ledger: ln.Ledger) -> None:
     assert declare(rows, "people")
     for place, row in enumerate(rows):
         changed = [*rows[:place], row._replace(at="2001-01-01"), *rows[place + 1 :]]
-        with pytest.raises(LedgerDamaged, match="does not have the hash that it must"):
+        with pytest.raises(LedgerDamaged, match="has the wrong hash"):
             declare(changed, "people")
     with pytest.raises(LedgerDamaged, match="row 2 is missing"):
         declare([rows[0], *rows[2:]], "people")
@@ -243,7 +248,7 @@ def test_a_unit_is_a_line_of_text(ledger: ln.Ledger) -> None:
 @given(st.fractions(min_value=0, max_value=10**6) | st.floats(0, 1e300).map(Fraction))
 def test_a_float_never_says_less_than_the_number(exact: Fraction) -> None:
     """Read as the shortest decimal that prints as it, which is how floats are read here."""
-    near = _number(exact)
+    near = _float_not_below(exact)
     assert near is not None
     assert Fraction(repr(near)) >= exact
     below = math.nextafter(near, 0)
@@ -251,5 +256,5 @@ def test_a_float_never_says_less_than_the_number(exact: Fraction) -> None:
 
 
 def test_decimals_stay_as_they_were_written_and_the_infinite_is_none() -> None:
-    assert [_number(Fraction(text)) for text in ("0.1", "0.3", "1e-6")] == [0.1, 0.3, 1e-6]
-    assert _number(Fraction(10) ** 400) is None
+    assert [_float_not_below(Fraction(text)) for text in ("0.1", "0.3", "1e-6")] == [0.1, 0.3, 1e-6]
+    assert _float_not_below(Fraction(10) ** 400) is None

@@ -28,6 +28,7 @@ from tests.support.postgres_servers import Server
 from tests.support.random_faults import play
 from tests.support.traced_database import InDatabase
 from tests.support.traced_ledgers import (
+    GAUSSIAN_LIMIT,
     LIMIT,
     SECRET,
     Alarm,
@@ -332,6 +333,19 @@ def test_faults_by_the_dice(kept: Kept) -> None:
     in_small(play, kept, seeds=range(150 if isinstance(kept, InFile) else 100))
 
 
+GAUSSIAN: dict[str, Any] = {"limit": GAUSSIAN_LIMIT, "accounting": "gaussian"}
+
+
+def test_faults_by_the_dice_in_an_allocation(kept: Kept) -> None:
+    in_small(play, kept, seeds=range(100 if isinstance(kept, InFile) else 60), **GAUSSIAN)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(2))
+def test_two_thousand_faults_by_the_dice_in_an_allocation(kept: Kept, part: int) -> None:
+    in_small(play, kept, seeds=range(1000 * (part + 1), 1000 * (part + 2)), **GAUSSIAN)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(10))
 def test_ten_thousand_faults_by_the_dice(kept: Kept, part: int) -> None:
@@ -357,10 +371,11 @@ def test_a_full_disk_catches_a_release_in_the_wrong_order(
         (never_stored, "another answer|not stored"),
     ],
 )
+@pytest.mark.parametrize("begin", [{}, GAUSSIAN], ids=["basic", "gaussian"])
 def test_the_dice_catch_a_release_in_the_wrong_order(
-    kept: Kept, monkeypatch: pytest.MonkeyPatch, naive: Any, how: str
+    kept: Kept, monkeypatch: pytest.MonkeyPatch, naive: Any, how: str, begin: dict[str, Any]
 ) -> None:
     """The tests above can fail."""
     monkeypatch.setattr(Recording, "release", naive)
     with pytest.raises(AssertionError, match=how):
-        play(kept, range(100))
+        play(kept, range(100), **begin)

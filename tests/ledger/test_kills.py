@@ -8,7 +8,6 @@ import random
 import signal
 import time
 from collections.abc import Callable
-from fractions import Fraction
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import pytest
 
 from leastnoise.errors import LedgerUnavailable
 from leastnoise.ledger.recording import Recording
-from leastnoise.ledger.rows import CHARGE
+from leastnoise.ledger.rows import ALLOCATION, CHARGES
 from tests.support.ledger_files import Privacy, child, ln, mechanism, quick_folder
 from tests.support.postgres_servers import Server
 from tests.support.traced_database import InDatabase
@@ -25,6 +24,8 @@ from tests.support.traced_ledgers import (
     InFile,
     Kept,
     always_charged,
+    charged_times,
+    die,
     drawn_first,
     in_small,
     kill_everywhere,
@@ -45,6 +46,52 @@ def test_killed_at_every_step(kept: Kept) -> None:
 def test_killed_at_every_step_of_beginning(kept: Kept) -> None:
     """After a statement is before the next, but for what is said between."""
     assert kill_everywhere(kept, 1, new=True, whens=("before",))["before"] >= 33
+
+
+def test_killed_at_every_step_of_a_release_from_an_allocation(kept: Kept) -> None:
+    steps = kill_everywhere(kept, 1, gaussian=True)
+    assert steps["before"] == steps["after"] >= 23
+
+
+def test_killed_at_every_step_of_beginning_with_an_allocation(kept: Kept) -> None:
+    steps = kill_everywhere(kept, 1, new=True, whens=("before",), gaussian=True)
+    assert steps["before"] >= 33
+
+
+def test_killed_at_every_step_of_making_an_allocation(kept: Kept) -> None:
+    """It is made whole or not at all, and charged once however often it is asked for."""
+    part = Privacy("0.4", "1e-7")
+    kept.begin(1, limit=Privacy("0.6", "1e-6"))
+    made = 0
+    for step in count():
+        kept.again()
+
+        def work(say: Callable[[bytes], object], at: int = step) -> None:
+            steps = count()
+
+            def told(now: str, _: str, __: Any) -> None:
+                if now == "before" and next(steps) == at:
+                    die()
+
+            with kept.telling(told), ln.Ledger(kept.where) as ledger:
+                ledger.allocate("survey", part)
+                say(b"made")
+
+        said = child(work)[1]()
+        rows = [body for kind, _, body in kept.rows() if kind == ALLOCATION]
+        assert len(rows) <= 1
+        assert rows or b"made" not in said, "it was there and is not"
+        made += bool(rows)
+        with ln.Ledger(kept.where) as ledger:
+            assert ledger.spent == (Privacy("0.5", "1e-7") if rows else Privacy("0.1"))
+            ledger.allocate("survey", part)
+            ledger.allocate("survey", part)
+            assert ledger.spent == Privacy("0.5", "1e-7")
+            ledger.verify()
+        if b"." in said:
+            break
+    assert made
+    assert step - made >= 10  # some kills came before it
 
 
 # A hundred times, in parts, so that several processes can share them.
@@ -81,19 +128,21 @@ def test_killed_at_every_step_on_the_real_disk(tmp_path: Path) -> None:
         (always_charged, "charged twice|another answer"),
     ],
 )
+@pytest.mark.parametrize("gaussian", [False, True])
 def test_killing_catches_a_release_in_the_wrong_order(
-    kept: Kept, monkeypatch: pytest.MonkeyPatch, naive: Any, how: str
+    kept: Kept, monkeypatch: pytest.MonkeyPatch, naive: Any, how: str, *, gaussian: bool
 ) -> None:
     """The tests above can fail."""
     monkeypatch.setattr(Recording, "release", naive)
     with pytest.raises(AssertionError, match=how):
-        kill_everywhere(kept, 1)
+        kill_everywhere(kept, 1, gaussian=gaussian)
 
 
-def kill_whenever(folder: Path, times: int, seed: int) -> None:
+def kill_whenever(folder: Path, times: int, seed: int, **begin: Any) -> None:
     """Kill a process that releases on and on at any moment, also within a statement."""
     at, dice = folder / "ledger", random.Random(seed)
-    ln.Ledger(at, limit=Privacy(10**6)).close()
+    ln.Ledger(at, **{"limit": Privacy(10**6), **begin}).close()
+    _ = MECHANISM.gaussian_cost  # before any fork
     given: dict[bytes, int] = {}
     charges = 0
     for turn in range(times):
@@ -114,9 +163,9 @@ def kill_whenever(folder: Path, times: int, seed: int) -> None:
         asked = sum(word.startswith(b"q") for word in words)
         answered = sum(b"=" in word for word in words)
         with ln.Ledger(at) as ledger:
-            after = sum(row.kind == CHARGE for row in ledger.rows())
+            after = sum(row.kind in CHARGES for row in ledger.rows())
             assert answered <= after - charges <= asked <= answered + 1
-            assert ledger.spent == Privacy(Fraction(after, 10))
+            assert charged_times(ledger) == after
             for key, index in dice.sample(sorted(given.items()), min(3, len(given))):
                 again = MECHANISM.release(1, ledger=ledger, key=key.decode())
                 assert again.index == index
@@ -126,13 +175,19 @@ def kill_whenever(folder: Path, times: int, seed: int) -> None:
         for key, index in given.items():
             again = MECHANISM.release(1, ledger=ledger, key=key.decode())
             assert (again.index, again.receipt.reused) == (index, True)
-        assert ledger.spent == Privacy(Fraction(charges, 10))
+        assert charged_times(ledger) == charges
     assert given
 
 
 def test_killed_at_any_moment() -> None:
     with quick_folder() as folder:
         kill_whenever(Path(folder), 25, seed=1)
+
+
+def test_killed_at_any_moment_with_gaussian_accounting() -> None:
+    with quick_folder() as folder:
+        whole = {"limit": Privacy(10**6, "1e-6"), "accounting": "gaussian"}
+        kill_whenever(Path(folder), 15, seed=4, **whole)
 
 
 @pytest.mark.long

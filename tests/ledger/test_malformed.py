@@ -25,9 +25,10 @@ from hypothesis import strategies as st
 
 import leastnoise
 from leastnoise.cli import main
+from leastnoise.core.exact import format_ratio
 from leastnoise.errors import BudgetExceeded, InvalidParameter, LedgerDamaged
 from leastnoise.ledger import Spending
-from leastnoise.ledger.rows import BEGINNING, Row, canonical, limit_key
+from leastnoise.ledger.rows import BEGINNING, Row, allocation_key, canonical, limit_key
 from leastnoise.mechanism import calibrate_pair
 from tests.support.ledger_files import counting, described, line
 from tests.support.postgres_servers import Server
@@ -40,13 +41,18 @@ PLAN = ln.plan(
 )
 FRAME = pd.DataFrame({"v": [1, 2, 3] * 10, "g": ["north", "south", "north"] * 10})
 # Errors that a changed, well-formed ledger may give: another question, no such data set, no budget.
-WELL_FORMED = "has no dataset|The limit of this ledger is|was used for"
-WELL_FORMED += "|has the neighbor relation"
+WELL_FORMED = "has no dataset|This ledger already exists|was used for|was used with"
+WELL_FORMED += "|Allocation 'survey' exists|has the neighbor relation|has no allocation"
 
 
 @cache
 def protected() -> Any:
     return ln.protect(FRAME, unit=None, ledger=ln.UNRECORDED, name="people")
+
+
+def survey(ledger: Any) -> Any:
+    """Return the allocation of the sound ledger."""
+    return ledger.allocation("survey")
 
 
 def table(ledger: Any) -> Any:
@@ -62,6 +68,12 @@ ASKED: dict[str, Callable[[Any], object]] = {
     "count": lambda ledger: str(
         table(ledger).count(privacy=P("0.1"), by="g", groups=["north", "south"], key="count")
     ),
+    "inside": lambda ledger: counting().release(7, ledger=survey(ledger), key="inside"),
+    "counted inside": lambda ledger: str(
+        table(survey(ledger)).count(
+            privacy=P("0.01"), by="g", groups=["north", "south"], key="counted inside"
+        )
+    ),
     "median": lambda ledger: str(
         table(ledger).median("v", bounds=(0, 10), privacy=P("0.1"), key="median")
     ),
@@ -72,8 +84,9 @@ ASKED: dict[str, Callable[[Any], object]] = {
 def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Row]]:
     """A ledger of every kind of row and answer."""
     path = tmp_path_factory.mktemp("sound") / "people.ledger"
-    options = {"analyst": "ann", "analyst_limit": P(4)}
+    options = {"analyst": "ann", "analyst_limit": P(4, "1e-7")}
     with ln.Ledger(path, limit=P(5, "1e-6"), dataset="people", **options) as ledger:
+        ledger.allocate("survey", P("0.8", "1e-7"))
         for ask in ASKED.values():
             ask(ledger)
         return path, list(ledger.rows())
@@ -85,7 +98,7 @@ def chained(rows: list[Row]) -> list[Row]:
     head = BEGINNING
     for row in rows:
         fit = row._replace(seq=head.seq + 1)
-        done.append(fit._replace(hash=fit.hashed(head.hash)))
+        done.append(fit._replace(hash=fit.compute_hash(head.hash)))
         head = done[-1].head
     return done
 
@@ -121,6 +134,8 @@ def uses(key: str | None) -> Iterator[tuple[str, Callable[[Any], object]]]:
     yield "verify", lambda ledger: ledger.verify()
     yield "rows", lambda ledger: [row.content for row in ledger.rows()]
     yield "releases", lambda ledger: ledger.releases
+    yield "allocations", lambda ledger: [str(one.remaining) for one in ledger.allocations]
+    yield "allocate", lambda ledger: ledger.allocate("survey", P("0.8", "1e-7"))
     yield "export", lambda ledger: json.dumps(ledger.export(unit="person"))
     yield from ((name, ask) for name, ask in ASKED.items() if key in (None, name))
     yield "new", lambda ledger: counting().release(7, ledger=ledger, key="new")
@@ -224,7 +239,10 @@ def mutations(row: Row) -> Iterator[Row]:
         yield row._replace(key=key)
     for kind in ("", "charge", "answer", "limit", "opened", "mechanism", "refund"):
         yield row._replace(kind=kind)
-    yield row._replace(version=2)
+    for kind in ("allocation", "spend"):
+        yield row._replace(kind=kind, version=2)
+    yield row._replace(version=3 - row.version)
+    yield row._replace(version=3)
     for payload in (b"", b"\xff", b"[]", b"{}", b"1", b"[{}]", b"null", DEEP.encode(), b"0" * 24,
                     b'[{"keys":[],"numbers":[]}]', b'[{"keys":[[null]],"numbers":[["1"],["z"]]}]',
                     b'[{"keys":[[]],"numbers":[["fffffffffffffffff"]]}]'):  # fmt: skip
@@ -239,7 +257,7 @@ def test_the_sound_ledger_works(sound: tuple[Path, list[Row]], tmp_path: Path) -
         with ln.Ledger(path, analyst="ann") as ledger:
             use(ledger)
     assert not surprises(path, commands=True)
-    assert len({row.kind for row in sound[1]}) == 5
+    assert len({row.kind for row in sound[1]}) == 7
 
 
 def rows_to_change(rows: list[Row]) -> Iterator[tuple[int, Row]]:
@@ -316,7 +334,10 @@ def test_charges_beyond_any_guarantee(sound: tuple[Path, list[Row]], tmp_path: P
     wrong = rows[place]._replace(body=changed(rows[place].content, ("delta",), "9/10"))
     at = forged(path, tmp_path, [*rows, wrong, wrong])
     assert not surprises(at, commands=True)
-    with ln.Ledger(at) as ledger, pytest.raises(LedgerDamaged, match="says what no ledger writes"):
+    with (
+        ln.Ledger(at) as ledger,
+        pytest.raises(LedgerDamaged, match="has content that no ledger writes"),
+    ):
         _ = ledger.accounts
 
 
@@ -352,6 +373,10 @@ def first(rows: list[Row], kind: str, key: str | None = None) -> int:
     return next(
         place for place, row in enumerate(rows) if row.kind == kind and key in (None, row.key)
     )
+
+
+def contents(row: Row) -> dict[str, Any]:
+    return row.content
 
 
 def says(row: Row, **fields: Any) -> Row:
@@ -396,8 +421,54 @@ def swaps(rows: list[Row]) -> list[Row]:
     return [*rows[:at], rows[at + 1], rows[at], *rows[at + 2 :]]
 
 
+def allots(**fields: Any) -> Any:
+    """Return what appends a further allocation, of the same amounts, with other fields."""
+
+    def change(row: Row) -> Row:
+        new = says(row, **{"name": "other", **fields})
+        content = contents(new)
+        return new._replace(key=allocation_key(content["dataset"], content["name"]))
+
+    return repeats("allocation", change)
+
+
+def spends(**fields: Any) -> Any:
+    """Return what changes the first spend."""
+    return edits("spend", lambda row: says(row, **fields))
+
+
+def moves_spend(rows: list[Row]) -> list[Row]:
+    """Put the first spend, and what it needs, before its allocation."""
+    at, mechanism = first(rows, "spend"), first(rows, "mechanism")
+    rest = [row for place, row in enumerate(rows) if place not in (at, mechanism)]
+    before = first(rest, "allocation")
+    return [*rest[:before], rows[mechanism], rows[at], *rest[before:]]
+
+
+def cap(name: str, part: Fraction) -> Callable[[Row], Row]:
+    """Return what changes a cap of an allocation by a part of it."""
+
+    def change(row: Row) -> Row:
+        return says(row, **{name: format_ratio(Fraction(str(row.content[name])) * part)})
+
+    return change
+
+
+def in_replace_relation(row: Row) -> Row:
+    return says(row, asked={**contents(row)["asked"], "neighbours": "replace"})
+
+
+LARGER = Fraction(10**9 + 1, 10**9)
 NAN = b"\xff" * 16
 COUNTED = b'[{"keys": [["north"], ["south"]], "numbers": [["1"], ["2"]]}]'
+
+
+def chained_allocation(row: Row, number: int) -> Row:
+    """Return a further allocation like another, under a name of its own."""
+    name = f"other {number}"
+    return says(row, name=name)._replace(key=allocation_key(contents(row)["dataset"], name))
+
+
 UNWRITTEN: dict[str, Callable[[list[Row]], list[Row]]] = {
     "an answer that is null": edits("answer", lambda row: row._replace(body="null")),
     "an answer that is no JSON": edits("answer", lambda row: row._replace(body="}{")),
@@ -454,7 +525,7 @@ UNWRITTEN: dict[str, Callable[[list[Row]], list[Row]]] = {
     "a ratio with leading zeros": edits("charge", lambda row: says(row, epsilon="00000/1")),
     "a charge of no mechanism": edits("charge", lambda row: says(row, mechanisms=[])),
     "a charge of a mechanism twice": edits(
-        "charge", lambda row: says(row, mechanisms=row.content["mechanisms"] * 2)
+        "charge", lambda row: says(row, mechanisms=[*contents(row)["mechanisms"]] * 2)
     ),
     "a charge for an unknown answer": edits("charge", lambda row: says(row, asked={"answer": "x"})),
     "a charge without a limit": repeats("charge", lambda row: says(row, dataset="ghost")),
@@ -471,6 +542,52 @@ UNWRITTEN: dict[str, Callable[[list[Row]], list[Row]]] = {
     ],
     "a limit with a payload": edits("limit", lambda row: row._replace(payload=b"x")),
     "a limit with a further field": edits("limit", lambda row: says(row, more=1)),
+    "caps that are a little too large": edits("allocation", cap("square", LARGER)),
+    "a cap of γ that is a little too large": edits("allocation", cap("failure", LARGER)),
+    "caps of a stronger guarantee": edits("allocation", lambda row: says(row, epsilon="79/100")),
+    "caps of a smaller δ": edits("allocation", lambda row: says(row, delta="99/1000000000")),
+    "caps of nothing": edits("allocation", lambda row: says(row, square="0")),
+    "a cap of γ that is δ": edits("allocation", lambda row: says(row, failure="1/10000000")),
+    "a cap that is not reduced": edits("allocation", lambda row: says(row, square="2/4")),
+    "a cap of many digits": edits("allocation", lambda row: says(row, square="1/" + "7" * 2000)),
+    "an allocation of a huge ε": edits("allocation", lambda row: says(row, epsilon="9" * 3000)),
+    "an allocation with a payload": edits("allocation", lambda row: row._replace(payload=b"x")),
+    "an allocation with a further field": edits("allocation", lambda row: says(row, more=1)),
+    "an allocation without a name": edits("allocation", lambda row: says(row, name="")),
+    "an allocation under another key": edits("allocation", lambda row: row._replace(key="survey")),
+    "an allocation twice": repeats("allocation"),
+    "an allocation beyond the limit": lambda rows: [
+        *rows,
+        *(chained_allocation(rows[first(rows, "allocation")], number) for number in range(10)),
+    ],
+    "an allocation without a limit": allots(dataset="ghost"),
+    "an allocation beyond the analyst's limit": allots(epsilon="41/10"),
+    "a whole limit that is a part": allots(name="default"),
+    "no allocation": lambda rows: [row for row in rows if row.kind != "allocation"],
+    "a spend before its allocation": moves_spend,
+    "a spend from no allocation": spends(allocation="other"),
+    "a spend from another dataset's": spends(dataset="ghost"),
+    "a spend with a further field": spends(refund="1"),
+    "a spend without a square": edits(
+        "spend",
+        lambda row: row._replace(
+            body=canonical({k: v for k, v in row.content.items() if k != "square"})
+        ),
+    ),
+    "a spend beyond the cap of μ²": spends(square="1"),
+    "a spend beyond the cap of γ": spends(failure="1/10000000"),
+    "a spend of less than nothing": spends(square="-1"),
+    "a spend that is not reduced": spends(square="2/400"),
+    "a spend of no mechanism": spends(mechanisms=[]),
+    "a spend of an unknown mechanism": spends(mechanisms=["0" * 64]),
+    "a spend for an unknown answer": spends(asked={"answer": "x"}),
+    "spends that exceed the cap together": lambda rows: [*rows, *[rows[first(rows, "spend")]] * 9],
+    "a spend under another neighbor relation": edits(
+        "spend", in_replace_relation, "counted inside"
+    ),
+    "a number inside that is an array": answers(
+        "inside", {"dtype": "<i8", "shape": [1]}, b"\0" * 8
+    ),
     "a dataset of 1001 characters": limits("x" * 1001),
     "a dataset that looks like an analyst's": limits("people\x1fbob"),
 }
@@ -488,7 +605,7 @@ def test_rows_that_no_ledger_writes_are_not_verified(
         with ln.Ledger(at, limit=P(5, "1e-6"), dataset="people") as ledger:
             ledger.verify()
 
-    with pytest.raises(LedgerDamaged, match=r"no ledger writes|no known kind"):
+    with pytest.raises(LedgerDamaged, match=r"no ledger writes|unknown kind"):
         verify()
     done = CliRunner().invoke(main, ["ledger", "verify", str(at)])
     assert done.exit_code == 4
@@ -499,7 +616,7 @@ def test_an_analyst_s_limit_is_not_hidden_by_a_dataset_of_a_like_name(
     sound: tuple[Path, list[Row]], tmp_path: Path
 ) -> None:
     at = forged(sound[0], tmp_path, limits("people\x1fbob")(list(sound[1])))
-    with pytest.raises(LedgerDamaged, match="says what no ledger writes"):
+    with pytest.raises(LedgerDamaged, match="has content that no ledger writes"):
         ln.Ledger(at, dataset="people", analyst="bob", analyst_limit=P("1/10"))
 
 

@@ -156,7 +156,7 @@ def test_rows_come_in_parts_and_all_of_them(database: str, monkeypatch: pytest.M
     monkeypatch.setattr(store_module, "_ROWS", rows)
     monkeypatch.setattr(store_module, "_BYTES", size)
     fetched: list[int] = []
-    select = store_module._Page._selected
+    select = store_module._Page._select
 
     def selected(page: Any, query: str, value: int | str) -> list[Row]:
         found = select(page, query, value)
@@ -164,7 +164,7 @@ def test_rows_come_in_parts_and_all_of_them(database: str, monkeypatch: pytest.M
         assert len(found) <= rows
         return found
 
-    monkeypatch.setattr(store_module._Page, "_selected", selected)
+    monkeypatch.setattr(store_module._Page, "_select", selected)
     store = PostgresStore(database, timeout=10, create=True)
     sizes = [0] * 20 + [2999, 1, 0, 5000, 3000, 0, 1] + [700] * 9 + [0] * 7
     written = [

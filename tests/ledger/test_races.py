@@ -20,20 +20,37 @@ import psycopg
 import pytest
 
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import BudgetExceeded, LedgerUnavailable
+from leastnoise.errors import (
+    BudgetExceeded,
+    InvalidParameter,
+    LedgerDamaged,
+    LedgerUnavailable,
+)
+from leastnoise.ledger.allocations import Allocations
 from leastnoise.ledger.ledger import Ledger
 from leastnoise.ledger.rows import CHARGE
 from leastnoise.ledger.stores import open_store
 from tests.support.ledger_files import PRICE, counting
 from tests.support.postgres_servers import Server
 from tests.support.processes import Outlet, apart, forked, killed, waited
-from tests.support.racing_processes import PATIENT, Found, begun, killing, spend, times
+from tests.support.racing_processes import PATIENT, Found, Race, begun, killing, spend, times
 
 # ------------------------------------------------------------------------------------ killed
 
 
 def test_kills_do_not_overspend(place: str, tmp_path: Path) -> None:
     apart(partial(killing, kills=60), place, Outlet(tmp_path / "published"))
+
+
+def test_kills_do_not_overspend_an_allocation(place: str, tmp_path: Path) -> None:
+    apart(partial(killing, kills=40, allocation=True), place, Outlet(tmp_path / "published"))
+
+
+@pytest.mark.long
+def test_many_kills_do_not_overspend_an_allocation(places: Iterator[str], tmp_path: Path) -> None:
+    for part in range(2):
+        work = partial(killing, kills=250, allocation=True)
+        apart(work, next(places), Outlet(tmp_path / f"published{part}"))
 
 
 @pytest.mark.long
@@ -283,6 +300,85 @@ def test_in_the_same_race_this_ledger_does_not(place: str, tmp_path: Path) -> No
 
     assert charged_by_eight(charge, Outlet(tmp_path / "seen")) == CAP
     assert Found(place).charges.total() == CAP
+
+
+def charge_allocation(place: str, gate: Callable[[], object]) -> bool:
+    """Look whether a release fits into an allocation; once everyone has looked, release."""
+    with Race(allocation=True).open(place) as ledger:
+        fits = counting().gaussian_cost.fits(ledger.remaining.cost)  # type: ignore[attr-defined]
+        gate()
+        assert fits
+        try:
+            counting().release(7, ledger=ledger)
+        except BudgetExceeded:
+            return False
+        return True
+
+
+def test_in_the_same_race_an_allocation_is_not_overspent(place: str, tmp_path: Path) -> None:
+    Race(allocation=True).begin(place, CAP)
+    work = partial(charge_allocation, place)
+    assert charged_by_eight(work, Outlet(tmp_path / "seen")) == CAP
+    found = Found(place)
+    assert found.charges.total() == CAP
+    assert found.squares == CAP * counting().gaussian_cost.square
+
+
+def test_an_allocation_without_its_check_is_overspent_and_found_out(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test above can fail, and an audit finds what such a ledger writes."""
+    Race(allocation=True).begin(place, CAP)
+    with monkeypatch.context() as naive:
+        naive.setattr(Allocations, "fits", lambda *_: True)
+        work = partial(charge_allocation, place)
+        assert charged_by_eight(work, Outlet(tmp_path / "seen")) == 8 > CAP
+    with pytest.raises(LedgerDamaged, match="has content that no ledger writes"):
+        Found(place)
+
+
+def test_an_allocation_made_by_many_at_once_is_one_charge(place: str) -> None:
+    part = Privacy("0.4", "1e-7")
+    Ledger(place, limit=Privacy(1, "1e-6")).close()
+    everyone = get_context("fork").Barrier(8)
+
+    def allocate() -> None:
+        with Ledger(place, timeout=PATIENT) as ledger:
+            everyone.wait(PATIENT)
+            assert ledger.allocate("survey", part).limit == part
+
+    assert waited([forked(allocate) for _ in range(8)]) == [0] * 8
+    with Ledger(place) as ledger:
+        assert [row.kind for row in ledger.rows()] == ["opened", "limit", "allocation"]
+        assert ledger.spent == part
+
+
+def test_of_many_who_begin_a_ledger_with_different_accounting_some_are_rejected(
+    place: str,
+) -> None:
+    counting()
+    everyone = get_context("fork").Barrier(8)
+    limit = Privacy(1, "1e-6")
+
+    def begin(accounting: str) -> None:
+        everyone.wait(PATIENT)
+        problem = ""
+        try:
+            with Ledger(place, limit=limit, accounting=accounting, timeout=PATIENT) as ledger:
+                assert ledger.accounting == accounting
+        except InvalidParameter as error:
+            problem = str(error)
+        assert not problem or "accounting, which never changes" in problem
+
+    def started(accounting: str) -> int:
+        return forked(lambda: begin(accounting))
+
+    assert waited([started(kind) for kind in ("basic", "gaussian") * 4]) == [0] * 8
+    with Ledger(place) as ledger:
+        ledger.verify()
+        kinds = [row.kind for row in ledger.rows()]
+        gaussian = ledger.accounting == "gaussian"
+        assert kinds == ["opened", "limit", *["allocation"] * gaussian]
 
 
 # ------------------------------------------------------------------------------------ the server

@@ -147,7 +147,7 @@ def test_a_commit_is_on_disk_when_it_returns(path: Path) -> None:
     """No test pulls the plug; what is documented to survive that is asked for, and stays."""
     ledger = ln.Ledger(path, limit=Privacy(1))
     for _ in range(2):  # also once it was opened anew
-        connection = ledger._chain._store._here()
+        connection = ledger._chain._store._get_connection()
         assert connection.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert child(lambda _: ledger.spent)[1]() == b"."

@@ -30,7 +30,7 @@ ln: Any = leastnoise
 P = ln.Privacy
 GOLDEN = Path(__file__).parents[1] / "golden" / "0.5.0.ledger"
 EACH = "a guarantee for a privacy unit that is covered by each of them"
-MIXED = "guarantee for add-remove, with one unit more or less, and not for replace-one"
+MIXED = "guarantee for adding or removing one unit, and not for replacing one"
 REJECTED = {
     REPLACE: r"Dataset 'data' has the neighbor relation add-remove, got a query "
     r"with replace-one; nothing was charged\. Pass neighbors='add_remove', or use another dataset",
@@ -69,7 +69,8 @@ def words(*command: str) -> str:
 def reports(where: str) -> dict[str, str]:
     """Every report that states a total of the first dataset."""
     with Ledger(where) as ledger:
-        loss = ledger.export(unit="person")["deployment"]["privacy_loss"]
+        declared: Any = ledger.export(unit="person")
+    loss = declared["deployment"]["privacy_loss"]
     return {
         "show": words("show", where),
         "explain": words("show", where, "--explain"),
@@ -192,7 +193,7 @@ def test_what_is_kept_does_not_grow_with_the_charges(tmp_path: Path) -> None:
     with Ledger(tmp_path / "a.ledger", limit=P(1000)) as ledger:
         for _ in range(200):
             ledger.charge(spending(ADD_REMOVE))
-        known = ledger._chain._known
+        known = ledger._chain._accounts
         assert known.units == {("data", None): frozenset({DeclaredUnit("person", ADD_REMOVE)})}
         followed: list[int] = []
         follow = Accounts.follow
@@ -280,7 +281,7 @@ def test_every_report_states_the_one_unit_of_all_charges(place: str) -> None:
         ledger.charge(spending(REPLACE))
     for name, text in reports(place).items():
         assert "The total is a guarantee for one privacy unit: a value of 'person'." in text, name
-        assert "Neighboring datasets are replace-one: with another unit, or none, in its" in text
+        assert "differ by replacing one unit by another, or by none (replace-one)." in text
         assert "declare no unit" not in text
 
 
@@ -293,10 +294,11 @@ def test_every_report_states_different_units_and_whom_the_total_covers(place: st
     for name, text in reports(place).items():
         assert named in text, name
         assert EACH in text, name
-        assert "Neighboring datasets are add-remove: with one unit more or less." in text
+        assert "datasets differ by adding or removing one unit (add-remove)." in text
         assert "Some charges declare no unit: they cover a unit that changes each of" in text
     with Ledger(place) as ledger:
-        (account,) = ledger.export()["evidence"]["accounts"]
+        declared: Any = ledger.export()
+    (account,) = declared["evidence"]["accounts"]
     assert account["units"] == [
         {"unit": unit, "neighbours": ADD_REMOVE} for unit in ("household", "person", None)
     ]
@@ -419,6 +421,6 @@ def test_a_unit_that_no_ledger_writes_is_damage(place: str, change: dict[str, An
             ledger.export,
             lambda: counting().release(7, ledger=ledger),
         ):
-            with pytest.raises(LedgerDamaged, match="row 3 says what no ledger writes"):
+            with pytest.raises(LedgerDamaged, match="row 3 has content that no ledger writes"):
                 use()
     assert CliRunner().invoke(main, ["ledger", "show", place]).exit_code == 4

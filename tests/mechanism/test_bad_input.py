@@ -119,7 +119,7 @@ PARTS = [float(CANARY), Fraction(CANARY), Decimal(CANARY)]
 
 # Where · the message, with {} for what was got and … for any words · what is refused there.
 BOTH, COUNT = "release|release @ whole", "NAME must be an integer of at least"
-FALLS, PAIRS = "a cost must never fall as the error grows", "points must be pairs"
+FALLS, PAIRS = "A cost must never fall as the error grows", "points must be pairs"
 NUMBER = "NAME must be a finite number, got {}. Use an int, float, Fraction"
 ANYWHERE = "|".join(NUMBERS | AT)
 CASES: list[tuple[str, str, list[Any]]] = [
@@ -127,7 +127,11 @@ CASES: list[tuple[str, str, list[Any]]] = [
     ("|".join(NUMBERS), NUMBER, NO_SCALARS),
     (ANYWHERE, "NAME must be between 1e-4900 and 1e4900…, got…Use a shorter number.", BEYOND),
     ("ε|ε @ alone", "NAME must be 0 or more, got {}. Use for example 0.5.", BELOW),
-    ("a threshold", "NAME must be 0 or more, got {}. Use the largest harmless error.", BELOW),
+    (
+        "a threshold",
+        "A threshold must be 0 or more, got {}. Use the largest harmless error.",
+        BELOW,
+    ),
     ("δ|δ @ alone", "NAME must be at least 0 and less than 1, got {}. Use a prob", [1, *OUTSIDE]),
     ("sensitivity|p|radius|step", "NAME must be greater than 0, got {}. Use", [0, -0.0, *BELOW]),
     ("reach|rim|atom @ lattice", f"{COUNT} 0, got {{}}. Use for example 1.", OUTSIDE),
@@ -138,7 +142,7 @@ CASES: list[tuple[str, str, list[Any]]] = [
     ),
     ("atom", "atom must be…less than 1, got {}. Use the prob", [1, *OUTSIDE]),
     ("confidence @ one|confidence @ many", "NAME must be above 0…, got {}. Use", [0, *OUTSIDE]),
-    ("confidence @ law|confidence @ lattice", "a probability must be…0 and 1, got…Use", OUTSIDE),
+    ("confidence @ law|confidence @ lattice", "A probability must be…0 and 1, got…Use", OUTSIDE),
     ("a level @ law|a level @ lattice", "…must be between 0 and 1, got…Use", LEVELS),
     ("|".join(AT), "x must be a number or a numpy array, got {}. Convert it", [[1], (1,)]),
     ("|".join(AT), "x must be an array…without NaN, got one of type TYPE. Use", NO_ARRAYS),
@@ -156,11 +160,11 @@ CASES: list[tuple[str, str, list[Any]]] = [
     ("error", "NAME must be a finite number, got {}. Use", [INF, True, *NO_COSTS]),
     ("a cost", "function must be a function of the size of an error, got {}. Use for", NO_COSTS),
     ("name", "name must be a string, got {}. ", [5, [1]]),
-    ("gives", "a cost must be a finite number…got {} from…Use a function", [INF, *NO_COSTS]),
-    ("gives", "a cost must be a finite number…from Cost(<lambda>)…Use a function", [10**400]),
+    ("gives", "A cost must be a finite number…got {} from…Use a function", [INF, *NO_COSTS]),
+    ("gives", "A cost must be a finite number…from Cost(<lambda>)…Use a function", [10**400]),
     (
         "function",
-        "a cost must be a number…got ZeroDivisionError from…at 0.0. U",
+        "A cost must be a number…got ZeroDivisionError from…at 0.0. U",
         [lambda x: 1 / x],
     ),
     (
@@ -175,8 +179,8 @@ CASES: list[tuple[str, str, list[Any]]] = [
     ),
     ("function", f"{FALLS}, got…falling from 0.9…at 0.9…to 0.0…at 1.0…Use", [lambda x: x % 1]),
     ("points", f"{PAIRS} (size, cost), got {{}}. Use for", [5, None, "ab", [(0,)], [0, 1]]),
-    ("points", "the first point must have size 0…Begin with a point", [[], [(1, 1)]]),
-    ("points", "the sizes of points must increase, got 0 after 0. Sort", [[(0, 0), (0, 1)]]),
+    ("points", "The first point must have size 0…Begin with a point", [[], [(1, 1)]]),
+    ("points", "The sizes of points must increase, got 0 after 0. Sort", [[(0, 0), (0, 1)]]),
     ("points", f"{FALLS}, got 1 at 0, then 0 at 1. Use costs that", [[(0, 1), (1, 0)]]),
     ("rim", "rim must be at most level, got…above 1. Use", [2, HUGE]),
     (
@@ -187,13 +191,17 @@ CASES: list[tuple[str, str, list[Any]]] = [
     ("contributions", "…such releases have no guarantee together…Release fewer", [10**6, HUGE]),
     ("allow_exact", "With prob…adds nothing…accept it with allow_exact=True", [False]),
     ("allow_exact", "allow_exact must be True or False, got {}. Use True to", [1, "yes", None]),
-    (BOTH, "the value to release must be…finite…, got a…TYPE that is not one. Pass", VALUES),
-    ("release", "an array to release must hold floats or…got one of type TYPE. Convert", KINDS),
-    ("release", "an array to release must hold finite…got one of type TYPE…Replace", NOT_FINITE),
-    ("release @ whole", "an array to release must hold integers…TYPE. Convert", KINDS + NOT_FINITE),
-    ("release @ whole", "the value…an integer with integer=True, got one of type TYPE…Omit", PARTS),
-    (BOTH, "an array to release must have at least one element, got an empty one. Pass", EMPTY),
-    (BOTH, "an array to release must not be masked, got a masked array. Fill it first", [MASKED]),
+    (BOTH, "The value to release must be…, got a…TYPE", VALUES),
+    ("release", "An array to release must hold floats or…got one of type TYPE. Convert", KINDS),
+    ("release", "An array to release must hold finite…got one of type TYPE…Replace", NOT_FINITE),
+    ("release @ whole", "An array to release must hold integers…TYPE. Convert", KINDS + NOT_FINITE),
+    (
+        "release @ whole",
+        "The value…an integer with integer=True, got a non-integer of type TYPE. Omit",
+        PARTS,
+    ),
+    (BOTH, "An array to release must have at least one element, got an empty one. Pass", EMPTY),
+    (BOTH, "An array to release must not be masked, got a masked array. Fill it first", [MASKED]),
 ]
 REFUSED = [
     pytest.param(place, message, bad, id=f"{place}-{i}-{j}")

@@ -370,21 +370,21 @@ def coded(values: Any) -> Any:
     return pa.array(values).dictionary_encode()
 
 
-KIND = "a column to release must hold floats or integers of at most 64 bits, got type "
-ARRAY_KIND = "a column to release must hold floats or integers of at most 64 bits, got one of type "
-INTEGERS = "a column to release must hold integers of at most 64 bits, got type "
-MISSING = "a column to release must not have missing values, got type "
-FINITE = "a column to release must hold finite numbers only, got one of type "
-EMPTY = "a column to release must have at least one element, got an empty one. Pass"
-FRAME = "a value to release must be a number, an array or a single column, got a "
-UNREADABLE = "a column to release must convert to a numpy array of the same type, got "
+KIND = "A column to release must hold floats or integers of at most 64 bits, got type "
+ARRAY_KIND = "A column to release must hold floats or integers of at most 64 bits, got one of type "
+INTEGERS = "A column to release must hold integers of at most 64 bits, got type "
+MISSING = "A column to release must not have missing values, got type "
+FINITE = "A column to release must hold finite numbers only, got one of type "
+EMPTY = "A column to release must have at least one element, got an empty one. Pass"
+FRAME = "A value to release must be a number, an array or a single column, got a "
+UNREADABLE = "A column to release must convert to a numpy array of the same type, got "
 DO = {ARRAY_KIND: "", KIND: ". Convert it first.", INTEGERS: ". Convert it first."}
 DO |= {
     MISSING: " with missing values. Fill them first, by a rule that does not",
     FRAME: ". Release its columns one by one",
 }
 DO |= {
-    FINITE: " that does not. Replace NaN and",
+    FINITE: " with others. Replace NaN and",
     EMPTY: " values",
     UNREADABLE: ", which does not. Pass a numpy array.",
 }
@@ -550,7 +550,7 @@ def test_only_what_the_caller_has_loaded_is_used(lines: str, loaded: list[str]) 
 def test_a_module_that_only_has_the_name_is_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
     for library in LIBRARIES:
         monkeypatch.setitem(sys.modules, library, cast(Any, math))
-    with pytest.raises(InvalidParameter, match="the value to release must be a finite number"):
+    with pytest.raises(InvalidParameter, match="The value to release must be a number, got a list"):
         LINE.release([1])
     monkeypatch.undo()
     assert len(LINE.release(pd.Series([1])).column) == 1

@@ -20,7 +20,7 @@ import leastnoise
 from leastnoise.core.sampling import entropy
 from leastnoise.errors import EntropyFailed, LedgerUnavailable
 from leastnoise.ledger import Ledger
-from leastnoise.mechanism import calibrate_pair
+from leastnoise.mechanism import calibrate_pair, calibrate_vector
 from leastnoise.tables import QUERIES
 from tests.support.held_values import held
 from tests.support.postgres_servers import Server
@@ -35,6 +35,9 @@ PACKAGE = str(Path(leastnoise.__file__).parent)
 ONE = ln.calibrate(ln.Privacy("1e-12"), sensitivity=1, integer=True, solve=False)
 REAL = ln.calibrate(ln.Privacy("1e-12"), sensitivity=1, solve=False)
 PAIR = calibrate_pair(ln.Privacy("1e-12"), sensitivity=1)
+# Wider than the noise for which arrays build polynomials under a lock. An error that is raised just
+# before a lock is released would leave it locked.
+VECTOR = calibrate_vector(ln.Privacy("1e-20", "1e-20"), sensitivity=1, dimension=3, integer=True)
 PLAN = ln.plan(
     ln.Privacy("1e-12"),
     [
@@ -60,6 +63,7 @@ MECHANISMS: dict[str, Release] = {
     "a long array": lambda ledger: ONE.release(np.full(3000, secret()), ledger=ledger),
     "an array of floats": lambda ledger: REAL.release(np.full(3, float(secret())), ledger=ledger),
     "a column": lambda ledger: ONE.release(pd.Series([secret()] * 3), ledger=ledger),
+    "a vector": lambda ledger: VECTOR.release(np.full(3, secret()), ledger=ledger),
     "a pair": lambda ledger: PAIR.release((secret(), secret(OTHER)), ledger=ledger),
     "a plan": lambda ledger: PLAN.release({"a": secret(), "b": secret(OTHER)}, ledger=ledger),
 }
@@ -106,7 +110,7 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
     if request.param == "unrecorded":
         yield ln.UNRECORDED
         return
-    with ln.Ledger(tmp_path / "people.ledger", limit=ln.Privacy(1)) as found:
+    with ln.Ledger(tmp_path / "people.ledger", limit=ln.Privacy(1, "1e-6")) as found:
         yield found
 
 
@@ -183,7 +187,7 @@ def test_a_ledger_that_is_lost_after_the_draw_shows_nothing(
         return store(self, receipt, content, payload)
 
     monkeypatch.setattr(Ledger, "store", lost)
-    with ln.Ledger(tmp_path / "people.ledger", limit=ln.Privacy(1)) as ledger:
+    with ln.Ledger(tmp_path / "people.ledger", limit=ln.Privacy(1, "1e-6")) as ledger:
         with pytest.raises(LedgerUnavailable, match="The charge stands") as failed:
             release(ledger)
         assert noisy

@@ -86,7 +86,9 @@ def test_the_least_noise_is_left_as_it_is() -> None:
 
 def test_noise_that_is_not_decreasing_is_refused_where_it_rises() -> None:
     comb = Steps([-2, -1, 1, 2], ["1/3", "1/6", "1/3"])
-    with pytest.raises(InvalidParameter, match=r"its density rises at 1\. Use Profile"):
+    with pytest.raises(
+        InvalidParameter, match=r"^noise must be symmetric and unimodal, .* rises at 1\. Use sym"
+    ):
         rearrange(comb, ln.Privacy(delta="0.9"), sensitivity=1, cost=ln.l1)
     lattice = ln.noise.DiscreteUniform(reach=3)
     with pytest.raises(InvalidParameter, match=r"got noise on a lattice.*Lemma 2"):

@@ -340,7 +340,7 @@ def test_a_row_that_is_not_there_says_why() -> None:
     "comparison", [BOTH, only_closed(ln.Privacy(delta="0.3"), integer=True, releases=2)]
 )
 def test_pictures_show_every_family_or_say_why_not(comparison: Comparison) -> None:
-    drawn = [plots.compared, plots.cost_by_delta, plots.cost_by_epsilon]
+    drawn = [plots.density_by_family, plots.cost_by_delta, plots.cost_by_epsilon]
     noises, by_delta, by_epsilon = (draw(comparison).to_dict() for draw in drawn)
     for picture in (noises, by_delta, by_epsilon):
         assert all(row.family in json.dumps(picture) for row in comparison)

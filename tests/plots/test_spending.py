@@ -16,7 +16,7 @@ from leastnoise import plots
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import rows as ledger_rows
 from leastnoise.ledger.entries import Spending
-from leastnoise.plots.spending import histories_of, thinned
+from leastnoise.plots.spending import read_histories, thin_out
 from tests.support.ledger_files import described
 
 DAY = 86_400
@@ -126,7 +126,7 @@ def test_a_clock_that_is_set_back_does_not_turn_the_steps_back(
     for seconds in (DAY, -3 * DAY, DAY, 3 * DAY):
         clock(seconds)
         charge(ledger, "0.1")
-    times = [moment.time for moment in histories_of(ledger.rows())["data"]]
+    times = [moment.time for moment in read_histories(ledger.rows())["data"]]
     assert times == sorted(times)
     # The first three are at one time, where only the first, the lowest and the highest are seen.
     spent = [value for _, value in curves(plots.budget(ledger))[0]["spent"]]
@@ -175,7 +175,7 @@ def test_thinning_keeps_true_steps_and_all_that_can_be_seen(
 ) -> None:
     steps = sorted(steps, key=lambda step: step[0])
     exact = [(time, Fraction(height)) for time, height in steps]
-    kept = list(thinned(exact, columns))
+    kept = list(thin_out(exact, columns))
     rest = iter(exact)
     assert all(step in rest for step in kept)  # some of them, in their order
     begun, width = steps[0][0], max(1, steps[-1][0] - steps[0][0])

@@ -19,6 +19,10 @@ STAIRCASE = "tests/core/test_staircase.py"
 DIGITS = f"{STAIRCASE}::test_digits_one_by_one_and_together_are_the_same"
 PARTS = f"{STAIRCASE}::test_every_pair_of_parts_gives_one_index_of_their_weight"
 STEEPER = f"{STAIRCASE}::test_a_ratio_a_hair_smaller_is_not_private"
+VECTOR = "tests/mechanism/test_vector.py"
+VECTOR_MARGIN = f"{VECTOR}::test_coordinates_that_are_inexact_need_the_margin_too"
+VECTOR_NOISE = f"{VECTOR}::test_too_little_noise_is_impossible"
+VECTOR_LENGTH = f"{VECTOR}::test_vectors_that_are_too_long_are_rejected"
 RELEASE = "tests/core/test_release.py"
 COVERED = f"{RELEASE}::test_the_interval_covers_as_often_as_it_says_and_no_narrower_one_does"
 WITHIN_BOUND = f"{RELEASE}::test_an_answer_is_a_lattice_point_within_its_bound"
@@ -41,6 +45,8 @@ CHORDS = f"{LOSSES}::test_chords_lie_above_and_the_hull_below"
 TRIMMED = f"{LOSSES}::test_trimming_moves_losses_to_the_stated_side"
 CONVOLVED = f"{LOSSES}::test_convolving_in_floats_would_break_the_bound"
 LEDGER, CHAIN, SHARED = (f"tests/ledger/test_{of}.py" for of in ("ledger", "chain", "shared"))
+ALLOCATIONS = "tests/ledger/test_allocations.py"
+FORGED = "tests/ledger/test_malformed.py::test_rows_that_no_ledger_writes_are_not_verified"
 CHARGED_FIRST = f"{LEDGER}::test_the_charge_is_on_disk_before_noise_is_drawn"
 STORED_FIRST = f"{LEDGER}::test_the_answer_is_on_disk_before_it_leaves"
 JUST_REACHED = f"{LEDGER}::test_a_limit_is_never_passed_and_just_reached"
@@ -58,6 +64,7 @@ EDITED = f"{CHAIN}::test_an_edit_that_leaves_a_row_well_formed_is_noticed"
 EDITED_LATER = f"{CHAIN}::test_a_row_that_is_damaged_while_the_ledger_is_open_gives_no_answer"
 OLDER = f"{CHAIN}::test_an_older_copy_is_told_by_a_head_or_a_log"
 WITNESSED = f"{CHAIN}::test_an_answer_that_was_stored_but_not_witnessed_is_witnessed_by_the_retry"
+CELLS = "tests/core/test_study_samples.py::test_the_cells_of_a_staircase_have_exactly_their_masses"
 FORKED = f"{SHARED}::test_a_ledger_can_be_used_on_both_sides_of_a_fork"
 ON_DISK = f"{SHARED}::test_a_commit_is_on_disk_when_it_returns"
 UNPROVED = f"{RELEASE}::test_a_mechanism_whose_sampled_noise_fails_the_proof_cannot_exist"
@@ -70,7 +77,16 @@ NEAR = f"{ADD_NOISE}::test_intervals_hold_the_truth_as_often_as_they_say_and_bou
 BOUNDING = "tests/tables/test_bounding.py"
 REACHED = f"{BOUNDING}::test_sums_and_counts_reach_what_is_declared"
 GROUPS = f"{BOUNDING}::test_as_many_groups_move_as_are_declared"
+PLANS = "tests/planning/test_plans.py"
+PROVED_SHARED = f"{PLANS}::test_a_shared_plan_is_proved_from_its_noise"
+PROVED_SPLIT = f"{PLANS}::test_a_plan_that_was_put_together_wrongly_is_found_out"
+SPLIT_EXACTLY = f"{PLANS}::test_a_split_is_exact"
 SHARED_OUT = "tests/tables/test_budget.py::test_what_one_unit_can_move_adds_up_to_the_guarantee"
+SHARE = "tests/tables/test_share_and_error.py"
+SHARE_OF_COST = f"{SHARE}::test_a_share_of_an_allocation_is_charged_exactly_and_covers_the_noise"
+FIFTIETHS = f"{SHARE}::test_fifty_fiftieths_are_all_of_it_and_one_more_is_rejected"
+WIDTH_OF_MEAN = f"{SHARE}::test_the_interval_of_a_mean_is_at_most_the_bound_for_any_released_sum"
+CHARGED_TWICE = f"{SHARE}::test_a_mean_is_charged_twice_and_repeated_for_nothing"
 
 SELECTION = "tests/core/test_selection.py"
 SETTLED = f"{SELECTION}::test_a_coin_is_settled_by_so_many_bits_iff_it_can_be"
@@ -91,7 +107,7 @@ SPLIT_IN_THREE = f"{QUANTILES}::test_a_quantile_alone_gets_all_of_epsilon_and_sp
 
 SELECTIONS = [
     Mutant(
-        "a cell's rank error forgets its upper edge",
+        "a bin's rank error forgets its upper edge",
         "leastnoise.tables.queries.quantile:rank_errors",
         delete("errors[:-1] = np.maximum(errors[:-1], -ranks)"),
         RANKED,
@@ -117,7 +133,7 @@ SELECTIONS = [
     Mutant(
         "a selection in two groups pays for one",
         "leastnoise.tables.budget:_allocate",
-        replace("share / number.touched", "share"),
+        replace("privacy.epsilon * part / number.touched", "privacy.epsilon * part"),
         EVERY_EPSILON,
     ),
     Mutant(
@@ -166,7 +182,7 @@ SELECTIONS = [
     Mutant(
         "errors are not measured from the least",
         "leastnoise.core.selection:Selector.choose",
-        replace("given - given.min()", "given"),
+        replace("integers - integers.min()", "integers"),
         SELECTED,
     ),
 ]
@@ -174,13 +190,13 @@ SELECTIONS = [
 SAMPLING = [
     Mutant(
         "<= for < when refusing a word",
-        "leastnoise.core.sampling.schemes:accepted",
+        "leastnoise.core.sampling.schemes:ticket_if_accepted",
         replace("low < (1 << bits) % total", "low <= (1 << bits) % total"),
         WORDS,
     ),
     Mutant(
         "% instead of refusing words",
-        "leastnoise.core.sampling.schemes:accepted",
+        "leastnoise.core.sampling.schemes:ticket_if_accepted",
         insert_before("product = word * total", "return word % total"),
         WORDS,
     ),
@@ -221,6 +237,12 @@ SAMPLING = [
         DIGITS,
     ),
     Mutant(
+        "the cell of a fall without its low part",
+        "leastnoise.core.noise.staircase:Staircase.sampler",
+        replace("part.numerator * high", "unit * high"),
+        CELLS,
+    ),
+    Mutant(
         "the next period begun with its full weight",
         "leastnoise.core.sampling.staircase:both_sides",
         replace("fall * runs[0].weight", "whole * runs[0].weight"),
@@ -242,6 +264,24 @@ LATTICE = [
         "leastnoise.core.lattice:effective_steps",
         replace("2 * answers", "answers"),
         MARGIN,
+    ),
+    Mutant(
+        "a vector is rounded with the margin of exact coordinates",
+        "leastnoise.core.lattice:effective_square",
+        replace("steps ** 2 + 4 * dimension + mixed", "steps ** 2 + dimension + mixed // 2"),
+        VECTOR_MARGIN,
+    ),
+    Mutant(
+        "the noise of a vector is not checked",
+        "leastnoise.core.release:VectorReleaser.__post_init__",
+        replace("not cost.fits(find_caps(self.privacy))", "False"),
+        VECTOR_NOISE,
+    ),
+    Mutant(
+        "a vector longer than its margin covers",
+        "leastnoise.core.release:VectorReleaser.prepare_array",
+        replace("values.size > self.dimension", "False"),
+        VECTOR_LENGTH,
     ),
     Mutant(
         "floats decide at cell edges",
@@ -308,8 +348,8 @@ PROOFS = [
         "k - 1 for k in the distance",
         "leastnoise.core.noise.kinds:FiniteLatticeNoise.total_variation",
         replace(
-            "self.central(sensitivity // self.step)",
-            "self.central(sensitivity // self.step - 1)",
+            "self.central_mass(sensitivity // self.step)",
+            "self.central_mass(sensitivity // self.step - 1)",
         ),
         DISTANCE,
     ),
@@ -326,7 +366,7 @@ PROOFS = [
     Mutant(
         "the longest move worst for any noise",
         "leastnoise.core.profile.piecewise:Shape.shifts",
-        replace("self.falls", "self.pieces"),
+        replace("self.is_unimodal", "self.pieces"),
         DISTANCES,
     ),
     Mutant(
@@ -351,7 +391,7 @@ PROOFS = [
     ),
     Mutant(
         "products of masses rounded down",
-        "leastnoise.accounting.privacy_loss:Losses._kept",
+        "leastnoise.accounting.privacy_loss:Losses._round",
         replace(
             "-(-exact >> self.grid.bits) if self.above else exact >> self.grid.bits",
             "exact >> self.grid.bits",
@@ -398,31 +438,31 @@ LEDGERS = [
     ),
     Mutant(
         "a limit that cannot be reached",
-        "leastnoise.ledger.accounts:Accounts.refuse",
+        "leastnoise.ledger.accounts:Accounts._find_exceeded",
         replace("part > most", "part >= most > 0"),
         JUST_REACHED,
     ),
     Mutant(
         "a limit passed by a hair",
-        "leastnoise.ledger.accounts:Accounts.refuse",
+        "leastnoise.ledger.accounts:Accounts._find_exceeded",
         replace("part > most", "float(part) > float(most)"),
         HAIR,
     ),
     Mutant(
         "the δ of a charge forgotten",
-        "leastnoise.ledger.accounts:Accounts.refuse",
+        "leastnoise.ledger.accounts:Accounts._find_exceeded",
         replace("zip(total, limit, strict=True)", "zip(total[:1], limit[:1], strict=True)"),
         DELTA_ALONE,
     ),
     Mutant(
         "an analyst's limit forgotten",
-        "leastnoise.ledger.accounts:Accounts.refuse",
-        replace("names_charged(dataset, analyst)", "names_charged(dataset, None)"),
+        "leastnoise.ledger.accounts:Accounts._find_exceeded",
+        replace("charged_names(dataset, analyst)", "charged_names(dataset, None)"),
         ANALYSTS,
     ),
     Mutant(
         "a long sum rounded down",
-        "leastnoise.ledger.accounts:_plus",
+        "leastnoise.ledger.sums:add_up",
         replace(
             "-(-(total.numerator << LONGEST_SUM) // total.denominator)",
             "(total.numerator << LONGEST_SUM) // total.denominator",
@@ -431,21 +471,76 @@ LEDGERS = [
     ),
     Mutant(
         "any promise under a key",
-        "leastnoise.ledger.ledger:Ledger.charge_or_recall",
-        delete("_same_question(key, row.content, body, spending.formerly)"),
+        "leastnoise.ledger.charging:PreparedCharge.write",
+        delete("check_same_query(self._key, row.content, self._body, spending.formerly)"),
         ONE_QUESTION,
     ),
     Mutant(
+        "caps of an allocation that are not proved",
+        "leastnoise.ledger.allocations:read_allocation",
+        replace("GaussianCost(square, failure).delta(epsilon) > delta", "False"),
+        f"{FORGED}[caps that are a little too large]",
+    ),
+    Mutant(
+        "an allocation overspent by a hair",
+        "leastnoise.ledger.allocations:Allocations.fits",
+        replace("total[0] <= caps[0]", "float(total[0]) <= float(caps[0])"),
+        f"{ALLOCATIONS}::test_costs_are_added_exactly_up_to_the_caps",
+    ),
+    Mutant(
+        "the failure probability of an allocation forgotten",
+        "leastnoise.ledger.allocations:Allocations.fits",
+        replace("total[1] <= caps[1]", "True"),
+        f"{ALLOCATIONS}::test_costs_are_added_exactly_up_to_the_caps",
+    ),
+    Mutant(
+        "an allocation that is not charged",
+        "leastnoise.ledger.accounts:Accounts.follow",
+        delete("self._add_guarantee(charged_names(made.dataset, made.analyst), made.privacy)"),
+        f"{ALLOCATIONS}::test_an_allocation_is_one_charge_of_its_guarantee",
+    ),
+    Mutant(
+        "an allocation beyond the limit",
+        "leastnoise.ledger.opening:make_allocation",
+        delete('page.accounts.check_limits(dataset, analyst, privacy, "allocation")'),
+        f"{ALLOCATIONS}::test_an_allocation_beyond_a_limit_is_rejected",
+    ),
+    Mutant(
+        "contributions that are not counted in an allocation",
+        "leastnoise.mechanism.mechanism:Mechanism.spending",
+        replace("self.gaussian_cost * contributions", "self.gaussian_cost"),
+        f"{ALLOCATIONS}::test_what_each_kind_of_release_costs",
+    ),
+    Mutant(
+        "groups of a unit that are not counted in an allocation",
+        "leastnoise.tables.release:PreparedRelease.gaussian_cost",
+        replace("mechanism.gaussian_cost * number.touched", "mechanism.gaussian_cost"),
+        f"{ALLOCATIONS}::test_what_table_queries_cost",
+    ),
+    Mutant(
+        "an audit that does not add up costs",
+        "leastnoise.ledger.audit:Audit._charge",
+        delete("self._costs[charge.allocation] = total"),
+        f"{FORGED}[spends that exceed the cap together]",
+    ),
+    Mutant(
+        "two allocations of one name",
+        "leastnoise.ledger.audit:Audit._allocate",
+        replace("key in self._caps", "False"),
+        f"{FORGED}[an allocation twice]",
+    ),
+    Mutant(
         "two neighbor relations in one dataset",
-        "leastnoise.ledger.ledger:Ledger.charge_or_recall",
-        delete("page.accounts.check_relation(self.dataset, read_unit(spending.asked))"),
+        "leastnoise.ledger.charging:PreparedCharge.write",
+        delete("page.accounts.check_relation(dataset, read_unit(spending.asked))"),
         ONE_RELATION,
     ),
     Mutant(
         "a total of both relations is one for replacing",
         "leastnoise.ledger.units:find_relation",
         replace(
-            "_ADD_REMOVE if len(found) > 1 else next(iter(found), None)", "max(found, default=None)"
+            "_ADD_REMOVE if len(relations) > 1 else next(iter(relations), None)",
+            "max(relations, default=None)",
         ),
         NO_MIXTURE,
     ),
@@ -453,15 +548,15 @@ LEDGERS = [
         "no hash checked",
         "leastnoise.ledger.accounts:Accounts.follow",
         replace(
-            "row.version != VERSION or row.seq != seq or row.hashed(before) != row.hash",
+            "not known or row.seq != seq or row.compute_hash(before) != row.hash",
             "not row.hash",
         ),
         EDITED,
     ),
     Mutant(
         "rows read out of turn unchecked",
-        "leastnoise.ledger.chain:keyed",
-        replace("row.hash != row.hashed(before.hash if before else BEGINNING.hash)", "False"),
+        "leastnoise.ledger.chain:find_rows",
+        replace("row.hash != row.compute_hash(before.hash if before else BEGINNING.hash)", "False"),
         EDITED_LATER,
     ),
     Mutant(
@@ -473,12 +568,12 @@ LEDGERS = [
     Mutant(
         "a retry not witnessed",
         "leastnoise.ledger.chain:Chain.writing",
-        swap("self._witness.note(known.head)", "self._noted = known.head"),
+        swap("self._witness.note(accounts.head)", "self._noted = accounts.head"),
         WITNESSED,
     ),
     Mutant(
         "open across a fork",
-        "leastnoise.ledger.stores.sqlite:_fork",
+        "leastnoise.ledger.stores.sqlite:_before_fork",
         replace("list(_STORES)", "()"),
         FORKED,
     ),
@@ -504,7 +599,7 @@ TABLES = [
     ),
     Mutant(
         "a sum released in units, not in steps of its lattice",
-        "leastnoise.tables.add_noise:_adder",
+        "leastnoise.tables.add_noise:_make_adder",
         replace("number.step", "Fraction(1)"),
         NEAR,
     ),
@@ -521,8 +616,29 @@ TABLES = [
         REACHED,
     ),
     Mutant(
+        "a plan is as private as one of its answers",
+        "leastnoise.planning.plans:prove_total",
+        replace(
+            "total_cost((mechanism.gaussian_cost for mechanism in mechanisms))",
+            "mechanisms[0].gaussian_cost",
+        ),
+        PROVED_SHARED,
+    ),
+    Mutant(
+        "a plan beyond its guarantee is not rejected",
+        "leastnoise.planning.plans:prove_total",
+        replace("total.epsilon > limit.epsilon or total.delta > limit.delta", "False"),
+        PROVED_SPLIT,
+    ),
+    Mutant(
+        "parts of ε that together exceed it",
+        "leastnoise.planning.shares:apportion",
+        replace("total - sum(parts)", "total"),
+        SPLIT_EXACTLY,
+    ),
+    Mutant(
         "every group gets the whole guarantee",
-        "leastnoise.tables.budget:_noise",
+        "leastnoise.tables.budget:_find_noise",
         replace("sum((number.touched for number in numbers))", "len(numbers)"),
         SHARED_OUT,
     ),
@@ -537,6 +653,38 @@ TABLES = [
         "leastnoise.tables.queries.planned_query:PlannedQuery.identities",
         replace("summed.identity", "'sum'"),
         DISTINCT,
+    ),
+    Mutant(
+        "many groups cost as much of an allocation as one",
+        "leastnoise.tables.budget:divide_cost",
+        replace(
+            "cost.square * _ROUNDING * part / number.touched", "cost.square * _ROUNDING * part"
+        ),
+        SHARE_OF_COST,
+    ),
+    Mutant(
+        "a part of an allocation is charged by half",
+        "leastnoise.tables.release:PreparedRelease.cost",
+        replace("self.together.cost", "self.together.cost * Fraction(1, 2)"),
+        FIFTIETHS,
+    ),
+    Mutant(
+        "the noise of the first count of a mean is forgotten",
+        "leastnoise.tables.mean_target:MeanTarget.find_error",
+        replace("half_width(counting, _SURE)", "0"),
+        WIDTH_OF_MEAN,
+    ),
+    Mutant(
+        "the total of a mean omits its first count",
+        "leastnoise.tables.release:_make_statement",
+        replace("prepared.with_earlier or prepared.together", "prepared.together"),
+        CHARGED_TWICE,
+    ),
+    Mutant(
+        "a wanted error is compared with a larger one",
+        "leastnoise.tables.target_error:find_size.suffices",
+        replace("error <= wanted.error", "error <= 2 * wanted.error"),
+        WIDTH_OF_MEAN,
     ),
 ]
 

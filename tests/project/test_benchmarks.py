@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise, permutations
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from benchmarks import __main__ as bench
-from benchmarks import bars, installing, laws, pages, tables, timing, words
+from benchmarks import bars, installing, laws, many_answers, pages, tables, timing, words
 from benchmarks.peers import speaking
 from benchmarks.peers.environments import CACHE, PEERS, PINS, pinned
 from benchmarks.peers.process import Cannot, PeerProcess
@@ -144,7 +145,7 @@ def test_moments_of_canonical_noise(
 
 
 def test_a_law_that_is_not_known_is_refused() -> None:
-    with pytest.raises(ValueError, match="a law must be one that is known here, got 'cauchy'"):
+    with pytest.raises(ValueError, match="kind must be a known distribution, got 'cauchy'"):
         laws.moments({"kind": "cauchy"})
 
 
@@ -229,6 +230,39 @@ def test_sizes_are_those_of_the_files(tmp_path: Path) -> None:
     assert list(found.items()) == [("large", 3.0), ("small", 0.002)]
     assert "setuptools" in pinned("diffprivlib")
     assert "setuptools" not in pinned("opendp")
+
+
+# ------------------------------------------------------------------- many answers
+
+
+def test_the_generated_flights_are_always_the_same() -> None:
+    flights = many_answers.make_flights()
+    assert len(flights) == 336_776
+    assert flights == many_answers.make_flights()
+    assert len({unit for unit, _, _ in flights}) == 4_043
+    assert 1_000 < len({flight[1:] for flight in flights}) < 1_200
+    by_unit = Counter(unit for unit, _, _ in flights)
+    assert by_unit[0] > 10 * by_unit[4_000]
+    for most in (10, 100):
+        counts = many_answers.bounded_counts(flights, most)
+        assert sum(counts) <= 4_043 * most
+        groups = Counter(unit for unit, _, _ in set(flights))
+        assert sum(counts) == sum(min(most, groups[unit]) for unit in groups)
+
+
+def test_a_peer_answers_requests_of_its_own() -> None:
+    toy = replace(peer(), more={"double": lambda request: {"twice": 2 * request["number"]}})
+    assert speaking.reply(toy, {"do": "double", "number": 4}) == {"twice": 8}
+
+
+def test_a_missing_or_refusing_peer_is_named() -> None:
+    absent = many_answers.Other(None, {})
+    assert absent.ask("share", counts=3) is None
+    assert absent.error(3) is None
+    process = PeerProcess("nothing", Path(sys.executable))
+    refusing = many_answers.Other(process, {})
+    assert refusing.error(3) is None
+    assert refusing.left_out == {"opendp, share": "its process ended with exit code 1"}
 
 
 # ------------------------------------------------------------------- a run
@@ -334,8 +368,8 @@ def test_every_peer_is_measured_or_named_with_a_reason() -> None:
 def test_the_tables_of_a_document_are_those_of_the_results(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     assert len(pages.marks(text)) == text.count("<!-- bench:") == text.count("<!-- bench end -->")
-    assert len(pages.marks(text)) >= 2
-    assert pages.filled(text, KEPT) == text
+    assert pages.marks(text)
+    assert pages.fill(text, KEPT) == text
 
 
 def test_the_page_of_results_is_that_of_the_results() -> None:
@@ -353,5 +387,5 @@ def test_every_table_and_every_picture_is_shown() -> None:
 
 def test_a_part_that_was_not_measured_is_named() -> None:
     less = {**KEPT, "parts": {}}
-    assert tables.made("solves", less) == "Not measured in this run (solves)."
+    assert tables.make_table("solves", less) == "Not measured in this run (solves)."
     assert bars.bars({}) == []

@@ -19,12 +19,14 @@ import pytest
 from click.testing import CliRunner
 
 import leastnoise
+from leastnoise import plots as typed_plots
 from leastnoise.cli import main
 from leastnoise.deprecation import RenamedAttribute, RenamedWarning, renamed_arguments
 from leastnoise.mechanism import PermuteAndFlip, calibrate_pair
 from leastnoise.noise import Laplace
 
 ln: Any = leastnoise  # old names have no types
+plots: Any = typed_plots
 P = ln.Privacy
 EXACT = P(delta="0.1")
 
@@ -40,11 +42,13 @@ class Objects:
     both = cached_property(lambda self: self.pair.release((1, 2)))
     selection = cached_property(lambda _: PermuteAndFlip(P(1), 1, 3))
     profile = cached_property(lambda self: self.mechanism.profile)
+    noise = cached_property(lambda _: Laplace(1))
     comparison = cached_property(lambda _: ln.compare(EXACT, sensitivity=1, releases=2))
     contender = cached_property(lambda self: self.comparison.rows[0])
     plan = cached_property(
         lambda _: ln.plan(P(1), [ln.NumericQuery("a", sensitivity=1)], solve=False)
     )
+    option = cached_property(lambda self: self.plan.rows[0])
     table = cached_property(
         lambda _: ln.protect(pd.DataFrame({"v": [1, 2, 3]}), unit=None, ledger=ln.UNRECORDED)
     )
@@ -80,12 +84,20 @@ RENAMED = [
     ("both", "PairAnswer", "bound", "max_error"),
     ("mean", "MeanAnswer", "bound", "max_error"),
     ("median", "QuantileAnswer", "bound", "max_error"),
+    ("median", "QuantileAnswer", "cell", "bin"),
+    ("median", "QuantileAnswer", "cells", "bins"),
+    ("median", "QuantileAnswer", "cell_bounds", "bin_bounds"),
     ("profile", "Profile", "impossible", "infinity_mass"),
+    ("noise", "Noise", "mass", "probability_up_to"),
+    ("comparison", "Comparison", "asked", "problem"),
     ("comparison", "Comparison", "each", "per_release"),
     ("comparison", "Comparison", "overtaking", "gaussian_wins_from"),
     ("comparison", "Comparison", "refused", "excluded"),
     ("contender", "Contender", "impossible", "infinity_mass"),
+    ("plan", "Plan", "wanted", "queries"),
     ("plan", "Plan", "together", "total"),
+    ("option", "Option", "promises", "guarantees"),
+    ("option", "Option", "refused", "excluded"),
     ("plan", "Plan", "check", "verify"),
     ("count", "Query", "keys", "groups"),
     ("quantile", "Quantile", "share", "q"),
@@ -122,6 +134,11 @@ MOVED = [
     ("leastnoise.costs", "points", "leastnoise.costs.piecewise_linear"),
     ("leastnoise.planning", "Wanted", "leastnoise.planning.NumericQuery"),
     ("leastnoise.paper", "symmetrised", "leastnoise.paper.symmetrize"),
+    ("leastnoise.plots", "compared", "leastnoise.plots.density_by_family"),
+    ("leastnoise.plots", "laws", "leastnoise.plots.distributions"),
+    ("leastnoise.plots", "library", "leastnoise.plots.load_altair"),
+    ("leastnoise.plots", "styled", "leastnoise.plots.apply_style"),
+    ("leastnoise.plots", "titled", "leastnoise.plots.make_title"),
 ]
 # Each call by old words, its result by new ones, and the warnings.
 CALLS: dict[str, tuple[Callable[[], object], Callable[[], object], list[tuple[str, str]]]] = {
@@ -144,6 +161,16 @@ CALLS: dict[str, tuple[Callable[[], object], Callable[[], object], list[tuple[st
         lambda: ln.privacy_for(error=9, confidence="0.9", sensitivity=1, epsilon=1, among="any"),
         lambda: ln.privacy_for(error=9, confidence="0.9", sensitivity=1, epsilon=1, shape="any"),
         [("among=", "shape=")],
+    ),
+    "plan": (
+        lambda: ln.plan(P(1), wanted=OBJECTS.plan.queries, solve=False).total,
+        lambda: OBJECTS.plan.total,
+        [("wanted=", "queries=")],
+    ),
+    "distributions": (
+        lambda: plots.distributions(noises={"a": Laplace(1)}, title="t").to_dict(),
+        lambda: plots.distributions({"a": Laplace(1)}, "t").to_dict(),
+        [("noises=", "noise=")],
     ),
     "lower_bound": (
         lambda: OBJECTS.mechanism.lower_bound("decreasing"),
@@ -191,7 +218,7 @@ CALLS: dict[str, tuple[Callable[[], object], Callable[[], object], list[tuple[st
         [("share=", "q=")],
     ),
     "median": (
-        lambda: OBJECTS.table.median("v", cells=3, bounds=(0, 9), privacy=P(1)).cells,
+        lambda: OBJECTS.table.median("v", cells=3, bounds=(0, 9), privacy=P(1)).bins,
         lambda: 3,
         [("cells=", "bins=")],
     ),

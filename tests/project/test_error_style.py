@@ -26,6 +26,9 @@ OLD_WORDS = re.compile(
     r"refused?|mended|so often|the law|laws|moves by|programme)\b"
 )
 
+# A message is in sentence case, unless it begins with the name of a parameter.
+LOWER_CASE = {"a", "an", "the", "every", "each", "exactly", "exported", "files", "this"}
+
 
 @dataclass(frozen=True)
 class Raised:
@@ -104,3 +107,4 @@ def test_errors_are_short_and_in_plain_words(file: Path) -> None:
         assert len(message) <= 260, one.where  # 200 is the aim; names and numbers are added
         assert not OLD_WORDS.search(message), (one.where, OLD_WORDS.findall(message))
         assert not parts.get("problem", "").endswith("."), one.where
+        assert parts.get("problem", "").partition(" ")[0] not in LOWER_CASE, one.where

@@ -14,7 +14,8 @@ def mistakes(people: ProtectedTable, one: ln.Privacy) -> None:
 """
 # A line of code, and the kind of error that mypy must report for it.
 MISTAKES = {
-    "people.count()": "call-overload",
+    "people.count(one)": "call-overload",
+    "people.count(share=one)": "call-overload",
     "people.count(privacy=1)": "call-overload",
     'people.count(groups=["north"], privacy=one)': "call-overload",
     'people.count(by="region", gruops=["north"], privacy=one)': "call-overload",

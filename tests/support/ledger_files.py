@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import leastnoise
 from leastnoise.ledger import Spending
-from leastnoise.ledger.rows import digest_of
+from leastnoise.ledger.rows import compute_digest
 from leastnoise.mechanism.factory import calibrate
 from leastnoise.mechanism.mechanism import Mechanism
 
@@ -42,7 +42,7 @@ def counting() -> Mechanism:
 def described(**facts: Any) -> dict[str, Any]:
     """Return a short description of a mechanism by its digest, as a ledger accepts it."""
     mechanism = {"privacy": {}, "drawn": {}, "sensitivity": "1", "integer": True, **facts}
-    return {digest_of(mechanism): mechanism}
+    return {compute_digest(mechanism): mechanism}
 
 
 @cache

@@ -3,13 +3,12 @@
 import json
 import random
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 from leastnoise.errors import BudgetExceeded, InvalidParameter, LedgerDamaged, LedgerUnavailable
-from leastnoise.ledger.rows import ANSWER, CHARGE
-from tests.support.ledger_files import Privacy, child, ln, mechanism
-from tests.support.traced_ledgers import Alarm, Kept, charged_for, die, drawing
+from leastnoise.ledger.rows import ANSWER, CHARGES
+from tests.support.ledger_files import child, ln, mechanism
+from tests.support.traced_ledgers import Alarm, Kept, charged_for, charged_times, die, drawing
 
 MECHANISM = mechanism()
 
@@ -106,7 +105,7 @@ class Dice:
         with ln.Ledger(self.kept.where) as ledger:
             ledger.verify()
             rows = self.kept.rows()
-            charges = [key for kind, key, _ in rows if kind == CHARGE]
+            charges = [key for kind, key, _ in rows if kind in CHARGES]
             stored = [
                 (key, int(json.loads(body)["answer"]["index"], 16))
                 for kind, key, body in rows
@@ -122,11 +121,11 @@ class Dice:
             for key, index in asked[-1:]:  # of the others it follows
                 again = MECHANISM.release(1, ledger=ledger, key=key)
                 assert index == again.index, "another answer under the same key"
-            assert ledger.spent == Privacy(Fraction(len(charges), 10))
+            assert charged_times(ledger) == len(charges)
 
 
-def play(kept: Kept, seeds: range) -> None:
-    kept.begin(0)
+def play(kept: Kept, seeds: range, **begin: Any) -> None:
+    kept.begin(0, **begin)
     for seed in seeds:
         try:
             Dice(kept, seed).play()

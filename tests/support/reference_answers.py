@@ -1,6 +1,6 @@
 """What a question about a table comes to, row by row in plain Python: no engine, no noise.
 
-Written from docs/tables.md ("What counts") and not from the code, so that both can be compared. All
+Written from docs/row-rules.md and not from the code, so that both can be compared. All
 of it is slow, exact and short.
 """
 

@@ -53,8 +53,8 @@ class InDatabase:
             if process == os.getpid():
                 own.close()
 
-    def begin(self, releases: int, limit: Any = LIMIT) -> None:
-        begun(self.where, releases, limit)
+    def begin(self, releases: int, limit: Any = LIMIT, **options: Any) -> None:
+        begun(self.where, releases, limit, **options)
         ((seq, hashed),) = self._do("SELECT seq, hash FROM leastnoise.head")
         self._base = seq, hashed
 

@@ -20,12 +20,14 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from leastnoise.errors import LedgerDamaged, LedgerUnavailable
 from leastnoise.ledger import Unrecorded
 from leastnoise.ledger.recording import Recording
-from leastnoise.ledger.rows import ANSWER, CHARGE
+from leastnoise.ledger.rows import ANSWER, CHARGES
 from tests.support.ledger_files import FILES, Privacy, child, copied, ln, mechanism
 from tests.support.processes import apart, on_one_core
 
 release: Any = import_module("leastnoise.core.release")
 LIMIT = Privacy("0.3")
+# A limit whose default allocation has room for three releases of 0.1, and not for four.
+GAUSSIAN_LIMIT = Privacy(1, "1e-6")
 
 # Told before and after a statement: when, the statement, and its connection if there is one.
 Told = Callable[[str, str, Any], None]
@@ -41,7 +43,7 @@ class Kept(Protocol):
     where: Any
     errors: ClassVar[dict[str, type[Exception]]]
 
-    def begin(self, releases: int, limit: Any = LIMIT) -> None:
+    def begin(self, releases: int, limit: Any = LIMIT, **options: Any) -> None:
         """Begin it, with so many releases to be there whenever it is put back."""
 
     def again(self) -> None:
@@ -113,8 +115,8 @@ class InFile:
         self.where: Any = folder / "ledger"
         self._base = folder / "base"
 
-    def begin(self, releases: int, limit: Any = LIMIT) -> None:
-        begun(self._base, releases, limit)
+    def begin(self, releases: int, limit: Any = LIMIT, **options: Any) -> None:
+        begun(self._base, releases, limit, **options)
         self.again()
 
     def again(self) -> None:
@@ -178,9 +180,9 @@ def _with_kept(where: Any, work: Callable[[Kept], T]) -> T:
 # ------------------------------------------------------------------ releases that are watched
 
 
-def begun(where: Any, releases: int, limit: Any) -> None:
+def begun(where: Any, releases: int, limit: Any, **options: Any) -> None:
     """Begin a ledger with so many releases."""
-    with ln.Ledger(where, limit=limit) as ledger:
+    with ln.Ledger(where, limit=limit, **options) as ledger:
         for number in range(releases):
             mechanism().release(1, ledger=ledger, key=f"before{number}")
 
@@ -219,7 +221,7 @@ class Alarm(BaseException):
 def charged_for(kept: Kept, key: str) -> None:
     """Check that what is being drawn for a key was charged, as others see it."""
     kinds = [kind for kind, of, _ in kept.rows() if of == key]
-    if kinds.count(CHARGE) <= kinds.count(ANSWER):
+    if sum(map(kinds.count, CHARGES)) <= kinds.count(ANSWER):
         raise Alarm("drawn without a charge")
 
 
@@ -237,7 +239,7 @@ def ask(where: Any, **options: Any) -> int:
 def hold_together(kept: Kept, said: bytes, before: int = 0, **options: Any) -> None:
     """Check a ledger after a crash against what was said: d for a draw, a…a for an answer."""
     rows = [(kind, body) for kind, key, body in kept.rows() if key == "k"]
-    charges = sum(kind == CHARGE for kind, _ in rows)
+    charges = sum(kind in CHARGES for kind, _ in rows)
     stored = [body for kind, body in rows if kind == ANSWER]
     assert charges <= 1, "charged twice"
     assert len(stored) <= charges, "answered without a charge"
@@ -251,7 +253,18 @@ def hold_together(kept: Kept, said: bytes, before: int = 0, **options: Any) -> N
             assert f'"{index:x}"' in stored[0]
         again = mechanism().release(1, ledger=ledger, key="k")
         assert again.index == index, "another answer the second time"
-        assert ledger.spent == Privacy(Fraction(before + 1, 10)), "not charged once"
+        assert charged_times(ledger) == before + 1, "not charged once"
+
+
+def charged_times(ledger: Any) -> Fraction:
+    """Return how many releases a ledger was charged for, by its sums alone."""
+    if ledger.accounting == "basic":
+        assert not ledger.spent.delta
+        return Fraction(ledger.spent.epsilon * 10)
+    cost = mechanism().gaussian_cost
+    assert not cost.failure
+    assert ledger.spent.cost.square <= ledger.spent.caps.square, "overspent"
+    return Fraction(ledger.spent.cost.square / cost.square)
 
 
 # ------------------------------------------------------------------ a child that dies
@@ -283,15 +296,21 @@ def kill_everywhere(
     new: bool = False,
     whens: tuple[str, ...] = ("before", "after"),
     until_begun: bool = False,
+    gaussian: bool = False,
 ) -> dict[str, int]:
     """Kill a release before and after each of its statements; return how many there were.
 
-    With ``until_begun``, up to the first at which there is a ledger.
+    With ``until_begun``, up to the first at which there is a ledger. With ``gaussian``, releases
+    are charged to an allocation of the whole limit.
     """
-    options: dict[str, Any] = {"limit": LIMIT} if new else {}
+    begin: dict[str, Any] = {"limit": LIMIT}
+    if gaussian:
+        begin = {"limit": GAUSSIAN_LIMIT, "accounting": "gaussian"}
+        _ = mechanism().gaussian_cost  # before any fork
+    options: dict[str, Any] = begin if new else {}
     put_back = kept.nothing if new else kept.again
     if not new:
-        kept.begin(1)
+        kept.begin(1, **begin)
     found = {}
     for when in whens:
         for step in count():
@@ -317,12 +336,13 @@ def wrong_everywhere(
     fault: Callable[[Any], None],
     wanted: type[BaseException],
     steps: Callable[[int], bool] = lambda _: True,
+    **begin: Any,
 ) -> tuple[int, int]:
     """Have a fault before or after each statement of a release, or after some of them.
 
     Return how many statements there are, and how many faults were told as the wanted error.
     """
-    kept.begin(1)
+    kept.begin(1, **begin)
     raised = 0
     for step in filter(steps, count()):
         kept.again()

@@ -23,7 +23,7 @@ from leastnoise.tables import GroupedAnswers, IntervalQuantileAnswer, MeanAnswer
 from leastnoise.tables.answers import Subject
 from leastnoise.tables.answers import export as exporting
 from leastnoise.tables.answers.export import key_names
-from leastnoise.tables.bounding import Cells
+from leastnoise.tables.bounding import Bins
 from leastnoise.tables.rounding import float_above, float_below, float_near
 
 pd: Any = import_module("pandas")
@@ -58,24 +58,24 @@ def mean(count: int, total: int, /, **changes: Any) -> MeanAnswer:
 
 
 def quantile(
-    cell: int = 3,
+    place: int = 3,
     /,
     low: int | Fraction = 0,
     high: int | Fraction = 10,
-    cells: int = 8,
+    bins: int = 8,
     *,
     integer: bool = False,
     **changes: Any,
 ) -> QuantileAnswer:
-    """Return the answer that was selected: one of so many cells."""
+    """Return the answer that was selected: one of so many bins."""
     parts: dict[str, Any] = {
-        "grid": Cells(Fraction(low), Fraction(high), cells, integer),
+        "grid": Bins(Fraction(low), Fraction(high), bins, integer),
         "q": HALF,
-        "mechanism": PermuteAndFlip(ln.Privacy(1), 1, cells),
+        "mechanism": PermuteAndFlip(ln.Privacy(1), 1, bins),
         "privacy": ln.Privacy(1),
     }
     kind = IntervalQuantileAnswer if "ends" in changes else QuantileAnswer
-    return kind(cell, **(parts | changes))
+    return kind(place, **(parts | changes))
 
 
 def grouped(
@@ -229,7 +229,7 @@ def test_wrong_parts_of_a_mean_are_refused() -> None:
 
 # ------------------------------------------------------------------- quantiles
 
-# Of 8 cells at ε = 1 and Δ = 1 half row, the bound 1 − (1 − (1 − p)⁸)/(8p) is 0.062 at 8 half rows,
+# Of 8 bins at ε = 1 and Δ = 1 half row, the bound 1 − (1 − (1 − p)⁸)/(8p) is 0.062 at 8 half rows,
 # p = e⁻⁴, and 0.038 at 9 half rows: so errors up to 8 half rows have 95%.
 USUAL_ERROR = Fraction(4)
 
@@ -246,7 +246,7 @@ def test_a_quantile_prints_what_is_known_of_it() -> None:
         "ε = 1, δ = 0 per row; not recorded",
     ]
     assert "3.75 to 5" in answer._repr_html_()
-    assert "4.38" not in answer._repr_html_()  # the middle of a cell is no estimate
+    assert "4.38" not in answer._repr_html_()  # the middle of a bin is no estimate
     assert repr(answer) == "QuantileAnswer(3.75 to 5, Privacy(epsilon=1, delta=0))"
 
 
@@ -256,20 +256,20 @@ def test_a_quantile_with_an_interval_prints_it() -> None:
     for text in (str(answer), answer._repr_html_(), str(grouped([answer]))):
         assert "2.5 to 7.5" in text
     assert "90% interval 2.5 to 7.5, rank error at most 4 rows" in str(answer)
-    with pytest.raises(InvalidParameter, match=r"confidence of 0\.9, got 0\.95\. Give at most"):
+    with pytest.raises(InvalidParameter, match=r"that of the query, 0\.9, got 0\.95\. Omit it"):
         answer.interval(0.95)
-    with pytest.raises(InvalidParameter, match="must be cells around 3"):
+    with pytest.raises(InvalidParameter, match="must be bins around 3"):
         quantile(3, ends=(4, 5))
 
 
-def test_a_printed_quantile_is_as_fine_as_its_cell_and_holds_it() -> None:
-    # 150000/1024 = 146.484375; the 158th cell is 22998.046875 to 23144.53125.
-    narrow = quantile(157, high=150_000, cells=1024)
+def test_a_printed_quantile_is_as_fine_as_its_bin_and_holds_it() -> None:
+    # 150000/1024 = 146.484375; the 158th bin is 22998.046875 to 23144.53125.
+    narrow = quantile(157, high=150_000, bins=1024)
     assert "quantile: 22998 to 23145" in str(narrow)
     assert str(grouped([narrow])).splitlines()[3].split()[1:4] == ["22998", "to", "23145"]
-    # Edges that are integers print as they are, however wide the cell.
-    assert "quantile: 20007 to 30007" in str(quantile(2, low=7, high=40_007, cells=4))
-    # Integers print with the last one of the cell; one alone, by itself.
+    # Edges that are integers print as they are, however wide the bin.
+    assert "quantile: 20007 to 30007" in str(quantile(2, low=7, high=40_007, bins=4))
+    # Integers print with the last one of the bin; one alone, by itself.
     assert "quantile: 20007 to 30006" in str(quantile(2, 7, 40_007, 4, integer=True))
     assert str(quantile(2, 7, 10, 4, integer=True)).startswith("quantile: 9")
     assert quantile(2, 7, 10, 4, integer=True).value == 9
@@ -281,22 +281,22 @@ def test_a_printed_quantile_is_as_fine_as_its_cell_and_holds_it() -> None:
     st.integers(0, 7),
 )
 @settings(max_examples=60, deadline=None)
-def test_a_printed_cell_holds_the_cell_and_is_hardly_wider(
-    low: Fraction, width: Fraction, cell: int
+def test_a_printed_bin_holds_the_bin_and_is_hardly_wider(
+    low: Fraction, width: Fraction, place: int
 ) -> None:
-    answer = quantile(cell, low=low, high=low + width)
+    answer = quantile(place, low=low, high=low + width)
     found = re.match(r"quantile: (\S+) to ([\d.-]+)", str(answer))
     assert found
     ends = [*map(Fraction, found.groups())]
-    edges, size = answer.cell_bounds, width / 8
+    edges, size = answer.bin_bounds, width / 8
     assert ends[0] <= edges[0] < edges[1] <= ends[1]
     assert ends[1] - ends[0] <= size * Fraction(102, 100)
 
 
 @given(st.integers(1, 40), st.integers(2, 200))
 @settings(max_examples=40, deadline=None)
-def test_printed_ranks_are_whole_rows_upward(whole: int, cells: int) -> None:
-    answer = quantile(1, cells=cells, q=Fraction(1, whole + 1))
+def test_printed_ranks_are_whole_rows_upward(whole: int, bins: int) -> None:
+    answer = quantile(1, bins=bins, q=Fraction(1, whole + 1))
     rows = f"{math.ceil(answer.rank_error())} rows"
     assert f"rank error at most {rows} (95% confidence), no max error" in str(answer)
     table = str(grouped([answer], privacy=ln.Privacy(1))).splitlines()
@@ -305,14 +305,14 @@ def test_printed_ranks_are_whole_rows_upward(whole: int, cells: int) -> None:
 
 
 def test_what_no_selection_can_have_found_is_refused() -> None:
-    for cell in (-1, 8):
-        with pytest.raises(InvalidParameter, match="counted from 0"):
-            quantile(cell)
-    with pytest.raises(InvalidParameter, match="8 cells and 9 candidates"):
+    for place in (-1, 8):
+        with pytest.raises(InvalidParameter, match="bin must be an integer from 0 to 7"):
+            quantile(place)
+    with pytest.raises(InvalidParameter, match="8 bins and 9 candidates"):
         quantile(mechanism=PermuteAndFlip(ln.Privacy(1), 1, 9))
     with pytest.raises(InvalidParameter, match="q between 0 and 1"):
         quantile(q=Fraction(1))
-    with pytest.raises(InvalidParameter, match="the lower bound must be below"):
+    with pytest.raises(InvalidParameter, match="The lower bound must be below"):
         quantile(high=0)
     for confidence in (0, 1):
         with pytest.raises(InvalidParameter, match="confidence must be"):
@@ -345,11 +345,11 @@ def test_a_table_is_indexed_by_its_keys() -> None:
 def test_keys_must_rise_be_of_one_type_and_fit() -> None:
     answers = [Answer(1, COUNT), Answer(2, COUNT)]
     for keys in (["s", "n"], ["n", "n"]):
-        with pytest.raises(InvalidParameter, match="keys must rise"):
+        with pytest.raises(InvalidParameter, match="keys must be sorted"):
             grouped(answers, keys)
     ranges = ["[5, 10)", "[10, 20]"]
     assert [key for key, _ in grouped(answers, ranges, in_order=False)] == ranges
-    with pytest.raises(InvalidParameter, match="got one twice"):
+    with pytest.raises(InvalidParameter, match="got a key twice"):
         grouped(answers, ["n", "n"], in_order=False)
     for wrong in ([1, "n"], [False, 2], [0.5, 1.5], [None, None]):
         with pytest.raises(InvalidParameter, match="must all be integers, strings"):
@@ -360,7 +360,7 @@ def test_keys_must_rise_be_of_one_type_and_fit() -> None:
         grouped(answers, ["n"])
     with pytest.raises(InvalidParameter, match="a value for each column"):
         grouped(answers, ["n", ("s", 1)])
-    with pytest.raises(InvalidParameter, match="different names"):
+    with pytest.raises(InvalidParameter, match="names must be different columns"):
         grouped(answers, [(1, 1), (1, 2)], names=("a", "a"))
     with pytest.raises(InvalidParameter, match="got Answer and MeanAnswer"):
         grouped([answers[0], mean(3, 1)])
@@ -481,11 +481,14 @@ def test_a_table_says_where_it_is_recorded_and_what_is_left(tmp_path: Path) -> N
     table = grouped([first], receipt=first.receipt)
     assert budget in str(table).splitlines()
     assert str(table).startswith("count by region\n")
-    reused = f"Stored answer of {day}: nothing was charged, no new noise."
-    for answer in (again, grouped([again], receipt=again.receipt)):
-        assert str(answer).splitlines()[0] == reused
-        assert answer._repr_html_().startswith(f"<div>{reused}</div>")
-    assert f"nothing charged: stored answer of {day} returned" in str(answer)
+    assert f"Stored answer of {day}: nothing was charged. For another" in str(again)
+    reused = grouped([again], receipt=again.receipt)
+    assert str(reused).startswith("count by region\n")
+    assert f"nothing charged: stored answer of {day} returned" in str(reused)
+    assert "pass a new version= to protect()" in " ".join(str(reused).split())
+    for answer in (again, reused):
+        assert f"nothing charged: stored answer of {day}" in answer._repr_html_()
+        assert "To draw new noise, pass fresh=True." in answer._repr_html_()
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -650,13 +653,13 @@ def test_means_are_exported_with_both_parts(mechanisms: tuple[Any, Any]) -> None
         assert row["middle"] == 2.0
 
 
-def test_quantiles_are_exported_with_their_cell_and_rank() -> None:
+def test_quantiles_are_exported_with_their_bin_and_rank() -> None:
     table = grouped([quantile(3), quantile(0)])
     assert table.to_polars().rows() == [
         (0, 4.375, 3.75, 5.0, 4.0, None, "count by region", None),
         (1, 0.625, 0.0, 1.25, 4.0, None, "count by region", None),
     ]
-    names = ["a", "value", "cell_low", "cell_high", "rank_error", "max_error"]
+    names = ["a", "value", "bin_low", "bin_high", "rank_error", "max_error"]
     about = ["quantity", "reused"]
     assert table.to_arrow().column_names == [*names, *about]
     wide = grouped([quantile(3, ends=(2, 7)), quantile(0, ends=(0, 0))]).to_arrow()
@@ -666,18 +669,16 @@ def test_quantiles_are_exported_with_their_cell_and_rank() -> None:
 
 def test_quantiles_of_integers_are_exported_as_integers() -> None:
     table = grouped([quantile(3, 0, 7, integer=True), quantile(0, 0, 7, integer=True)]).to_arrow()
-    assert [table[name].to_pylist() for name in ("value", "cell_low")] == [[3, 0], [3, 0]]
-    assert {str(table[name].type) for name in ("value", "cell_low", "cell_high")} == {"int64"}
+    assert [table[name].to_pylist() for name in ("value", "bin_low")] == [[3, 0], [3, 0]]
+    assert {str(table[name].type) for name in ("value", "bin_low", "bin_high")} == {"int64"}
     assert str(table["rank_error"].type) == "double"
 
 
-def test_a_cell_that_no_float_has_is_exported_outward() -> None:
-    (row,) = grouped([quantile(1, high=1, cells=3)]).to_arrow().to_pylist()
+def test_a_bin_that_no_float_has_is_exported_outward() -> None:
+    (row,) = grouped([quantile(1, high=1, bins=3)]).to_arrow().to_pylist()
+    assert Fraction(row["bin_low"]) < Fraction(1, 3) < Fraction(row["bin_low"]) + Fraction(1, 9**9)
     assert (
-        Fraction(row["cell_low"]) < Fraction(1, 3) < Fraction(row["cell_low"]) + Fraction(1, 9**9)
-    )
-    assert (
-        Fraction(row["cell_high"]) - Fraction(1, 9**9) < Fraction(2, 3) < Fraction(row["cell_high"])
+        Fraction(row["bin_high"]) - Fraction(1, 9**9) < Fraction(2, 3) < Fraction(row["bin_high"])
     )
 
 
@@ -780,12 +781,12 @@ def test_texts_that_spreadsheets_run_are_refused_in_csv_and_never_changed(
 ) -> None:
     table = grouped([Answer(1, COUNT)], [text])
     path = tmp_path / "a.csv"
-    with pytest.raises(InvalidParameter, match="which spreadsheets run as formulas"):
+    with pytest.raises(InvalidParameter, match="because spreadsheets run them as formulas"):
         table.to_csv(path)
     assert not path.exists()
     with table.to_csv(path, formulas=True).open(newline="", encoding="utf-8") as file:
         assert next(csv.DictReader(file))["a"] == text
-    with pytest.raises(InvalidParameter, match="which spreadsheets run as formulas"):
+    with pytest.raises(InvalidParameter, match="because spreadsheets run them as formulas"):
         grouped([Answer(1, COUNT)], names=(text,)).to_csv(path, overwrite=True)
     grouped([Answer(-1, COUNT)], [-1]).to_csv(path, overwrite=True)  # numbers are no formulas
 

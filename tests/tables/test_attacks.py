@@ -13,7 +13,7 @@ from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.ledger import Unrecorded
 from leastnoise.tables import Count, Histogram, ProtectedTable, Query, Sum
 from leastnoise.tables.execute import make_batches, run
-from leastnoise.tables.queries.query import plan_query
+from leastnoise.tables.queries.plan import plan_query
 
 CANARY = "CANARY77"
 
@@ -151,7 +151,7 @@ def test_what_an_engine_cannot_be_asked_is_refused_before_the_charge(
     duck.raw_sql(f"CREATE TABLE k AS SELECT {2**64 - 1}::UBIGINT AS g")
     with ln.Ledger(tmp_path / "ledger", limit=Privacy(1)) as ledger:
         people = protected(duck.table("k"), ledger=ledger, name="k")
-        with pytest.raises(InvalidParameter, match="a group must be a 64-bit integer"):
+        with pytest.raises(InvalidParameter, match="A group must be a 64-bit integer"):
             people.count(by="g", max_groups=1, groups=[2**64 - 1], privacy=Privacy(1))
         assert ledger.remaining == Privacy(1)
 

@@ -275,7 +275,7 @@ def test_a_line_inside_of_quotes_is_a_row_of_its_own_and_every_page_says_so(
     assert [row[0] for row in fetch(source, source.table)] == ["98", "99", "5"]
     root = Path(__file__).parents[2]
     for text in (
-        (root / "docs/tables.md").read_text(encoding="utf-8"),
+        (root / "docs/csv.md").read_text(encoding="utf-8"),
         (root / "docs/limits.md").read_text(encoding="utf-8"),
         protect.__doc__ or "",
     ):

@@ -96,6 +96,7 @@ def spark_setting(spark: Any, name: str, value: str) -> Iterator[None]:
     settings.unset(name) if before is None else settings.set(name, before)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -117,6 +118,7 @@ def test_strings_are_themselves_under_settings_of_spark(name: str, value: str, s
             assert count(filtered, Count()) == [[(1,)]]
 
 
+@pytest.mark.long
 def test_names_that_spark_replaces_are_rejected_before_the_charge(spark: Any) -> None:
     """Spark reads the column `${spark.app.name}` as the column named like the application."""
     frame = spark._session.createDataFrame([(1, "a")], "u int, n string")

@@ -378,7 +378,7 @@ def test_tables_of_postgres_are_told_apart_by_database_and_schema(
                 protected(backend.table("passing"), ledger)
             connection.execute("DROP SCHEMA s CASCADE")
     assert charges(ledger) == 4
-    said = [release.asked["of"] for release in ledger.releases]
+    said = [str(release.asked["of"]) for release in ledger.releases]
     assert all("people" in one and "password" not in one for one in said)
     with psycopg.connect(other, autocommit=True) as connection:
         connection.execute("DROP TABLE people")
@@ -495,7 +495,8 @@ def test_a_sum_of_0_5_0_is_returned_only_if_missing_values_counted_the_same(
     people, asked = protected(path, ledger), ln.Sum("x", bounds=(low, 30))
     spending = people.explain(asked, privacy=SOME).prepared.spending()
     assert spending.formerly is not None
-    (question,) = spending.formerly["questions"]
+    formerly: dict[str, Any] = spending.formerly
+    (question,) = formerly["questions"]
     then = {"ask": "sum", "column": "x", "bounds": [str(low), "30"]}
     assert (question == then) == same
     words = spending.formerly | {"questions": [then]}
@@ -503,6 +504,6 @@ def test_a_sum_of_0_5_0_is_returned_only_if_missing_values_counted_the_same(
     if same:
         assert people.ask([asked], privacy=SOME, key="sum")[0].receipt.charge == receipt.charge  # type: ignore[union-attr]
     else:
-        with pytest.raises(InvalidParameter, match="used for another query"):
+        with pytest.raises(InvalidParameter, match="used with a different query"):
             people.ask([asked], privacy=SOME, key="sum")
     assert charges(ledger) == 1

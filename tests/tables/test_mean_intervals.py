@@ -18,7 +18,8 @@ from leastnoise.mechanism import Answer, Mechanism, as_noise
 from leastnoise.tables import Mean, MeanAnswer
 from leastnoise.tables.answers import Statement
 from leastnoise.tables.budget import ReleasedNumber, allocate
-from leastnoise.tables.ratio import ErrorQuantile
+from leastnoise.tables.queries.mean_answer import mean_errors
+from leastnoise.tables.ratio import ErrorQuantile, Quotients
 
 LEVEL = Fraction(19, 20)
 MEAN = Mean("x", bounds=(0, 100))
@@ -58,7 +59,7 @@ def coverage(n: int, slope: Fraction, mechanisms: tuple[Mechanism, Mechanism]) -
     rows, total = (mechanism.discretized.noise for mechanism in mechanisms)
     index = int(n * slope / total.step)
     truth = MEAN.lattice.middle * MEAN.lattice.step + index * total.step / n
-    far = 4 * total.within(1 - Fraction(1, 10**9)) + 10
+    far = 4 * total.half_width_in_steps(1 - Fraction(1, 10**9)) + 10
 
     def ends(x: int, y: int) -> tuple[Fraction, Fraction]:
         return released(n + x, index + y, mechanisms).interval(LEVEL)
@@ -71,11 +72,13 @@ def coverage(n: int, slope: Fraction, mechanisms: tuple[Mechanism, Mechanism]) -
         return after
 
     found = Fraction(0)
-    farthest = rows.within(1 - Fraction(1, 10**6))
+    farthest = rows.half_width_in_steps(1 - Fraction(1, 10**6))
     for x in range(-farthest, farthest + 1):
         start = first(lambda y, x=x: ends(x, y)[1] >= truth)
         stop = first(lambda y, x=x: ends(x, y)[0] > truth)
-        inside = total.mass((stop - 1) * total.step) - total.mass((start - 1) * total.step)
+        inside = total.probability_up_to((stop - 1) * total.step) - total.probability_up_to(
+            (start - 1) * total.step
+        )
         found += Fraction(rows.weight(x)) / rows.total * max(inside, Fraction(0))
     return found
 
@@ -111,15 +114,17 @@ def test_the_box_of_both_intervals_covers_more() -> None:
     """The control: what the check above rejects, and 0.5.0 printed."""
     mechanisms = parts(ln.Privacy(1))
     rows, total = (mechanism.discretized.noise for mechanism in mechanisms)
-    reach = total.within(Fraction(39, 40))
-    most = rows.within(Fraction(39, 40))
+    reach = total.half_width_in_steps(Fraction(39, 40))
+    most = rows.half_width_in_steps(Fraction(39, 40))
     slope = Fraction(3, 2)
     inside = Fraction(0)
     for x in range(-60, 61):
         # |s + y − slope·(n + x)| ≤ t + slope·r for the box, with s = slope·n.
         least, largest = slope * x / total.step - reach, slope * x / total.step + reach
         least, largest = least - slope * most / total.step, largest + slope * most / total.step
-        mass = total.mass(largest * total.step) - total.mass(least * total.step)
+        mass = total.probability_up_to(largest * total.step) - total.probability_up_to(
+            least * total.step
+        )
         inside += Fraction(rows.weight(x)) / rows.total * mass
     assert inside > Fraction(97, 100)
 
@@ -137,12 +142,12 @@ _PAIRS: list[tuple[Any, Any]] = [
 
 def chance(rows: Any, total: Any, slope: Fraction, size: Fraction) -> Fraction:
     """Return P(|Y − slope·X| ≤ size) up to 10⁻⁹ from below: one point after another."""
-    reach = rows.within(1 - Fraction(1, 10**9))
+    reach = rows.half_width_in_steps(1 - Fraction(1, 10**9))
     found = Fraction(0)
     for x in range(-reach, reach + 1):
-        inside = total.mass(slope * x + size)
+        inside = total.probability_up_to(slope * x + size)
         low = slope * x - size
-        below = total.mass(low) - (Fraction(total.weight(int(low))) / total.total
+        below = total.probability_up_to(low) - (Fraction(total.weight(int(low))) / total.total
                                    if low.denominator == 1 else 0)  # fmt: skip
         found += Fraction(rows.weight(x)) / rows.total * (inside - below)
     return found
@@ -191,7 +196,7 @@ def test_the_interval_of_many_rows_covers_the_mean_of_values_as_they_are(
     """
     import pyarrow as pa
 
-    from leastnoise.tables.queries.query import plan_query
+    from leastnoise.tables.queries.plan import plan_query
 
     columns = pa.table({"x": [value], "u": [1]})
     most = None if unit is None else 1
@@ -233,7 +238,7 @@ def test_averages_of_a_unit_are_rounded_by_no_more_than_is_stated(
     """The average of rows that DuckDB computes, against that of the clipped values in rationals."""
     import pyarrow as pa
 
-    from leastnoise.tables.queries.query import plan_query
+    from leastnoise.tables.queries.plan import plan_query
 
     values = data.draw(st.lists(st.floats(-2, 3), min_size=1, max_size=30))
     source = pa.table({"x": values, "u": [1] * len(values)})
@@ -246,3 +251,18 @@ def test_averages_of_a_unit_are_rounded_by_no_more_than_is_stated(
     lattice = question.lattice
     mean = (lattice.middle + Fraction(int(total), int(count))) * lattice.step
     assert abs(mean - sum(clipped) / len(clipped)) <= question.rounding
+
+
+@pytest.mark.parametrize("privacy", [ln.Privacy("0.5"), ln.Privacy("0.5", "1e-3")], ids=str)
+@pytest.mark.parametrize("rows", [1, 100, 10_000])
+def test_no_interval_is_wider_than_a_dry_run_states(privacy: ln.Privacy, rows: int) -> None:
+    mechanisms = parts(privacy)
+    middle, step = MEAN.lattice.middle * MEAN.lattice.step, mechanisms[1].discretized.step
+    quotients = Quotients.of(step, middle, (middle - 50, middle + 50))
+    (stated,) = mean_errors(*mechanisms, quotients, [rows])
+    widest = Fraction(0)
+    for slope in (-60, -50, -13, 0, 13, 50, 60):
+        answer = released(rows, int(rows * slope / step), mechanisms)
+        low, high = answer.interval()
+        widest = max(widest, answer.value - low, high - answer.value)
+    assert widest <= stated <= max(widest * 2, Fraction(1, 10**9))

@@ -25,9 +25,9 @@ from leastnoise.core.exact import decay, exponential
 from leastnoise.errors import InvalidParameter
 from leastnoise.mechanism import PermuteAndFlip
 from leastnoise.tables import IntervalQuantileAnswer, ProtectedTable, Quantile, QuantileAnswer
-from leastnoise.tables.bounding import Cells, Contribution
+from leastnoise.tables.bounding import Bins, Contribution
+from leastnoise.tables.queries.plan import plan_query
 from leastnoise.tables.queries.quantile import end_shift, rank_errors
-from leastnoise.tables.queries.query import plan_query
 from tests.support.confidence_intervals import FALSE_ALARM
 from tests.support.selection_laws import by_quadrature, by_subsets, exponential_mechanism
 
@@ -37,15 +37,15 @@ SHARES = [HALF, Fraction(1, 3), Fraction(9, 10)]
 
 
 def errors_of(counts: Counts, q: Fraction, shift: int = 0) -> list[int]:
-    """Return the rank errors of cells by their definition: how far q·n is from their ranks.
+    """Return the rank errors of bins by their definition: how far q·n is from their ranks.
 
     In units of 1/whole rows; with a shift, of the rank q·n − shift/whole.
     """
     part, whole = q.as_integer_ratio()
     wanted, last, found = part * sum(counts) - shift, len(counts) - 1, []
-    for cell in range(len(counts)):
-        lower = -math.inf if cell == 0 else whole * sum(counts[:cell])
-        upper = math.inf if cell == last else whole * sum(counts[: cell + 1])
+    for place in range(len(counts)):
+        lower = -math.inf if place == 0 else whole * sum(counts[:place])
+        upper = math.inf if place == last else whole * sum(counts[: place + 1])
         found.append(int(max(0, lower - wanted, wanted - upper)))
     return found
 
@@ -60,19 +60,19 @@ def law_of(errors: list[int], mechanism: PermuteAndFlip) -> list[Fraction]:
     return by_subsets([decay(mechanism.selector.rate * error, 200).lower for error in errors])
 
 
-def tiny_tables(rows: int, cells: int) -> list[Counts]:
-    """Return how many rows each cell of a table can have, up to so many in all."""
-    return [counts for counts in product(range(rows + 1), repeat=cells) if sum(counts) <= rows]
+def tiny_tables(rows: int, bins: int) -> list[Counts]:
+    """Return how many rows each bin of a table can have, up to so many in all."""
+    return [counts for counts in product(range(rows + 1), repeat=bins) if sum(counts) <= rows]
 
 
 def neighbors(table: Counts, most: int, kind: str) -> Iterator[Counts]:
-    """Yield the tables with up to ``most`` rows of one unit more in one cell, or replaced."""
-    for cell, more in product(range(len(table)), range(1, most + 1)):
-        grown = (*table[:cell], table[cell] + more, *table[cell + 1 :])
+    """Yield the tables with up to ``most`` rows of one unit more in one bin, or replaced."""
+    for place, more in product(range(len(table)), range(1, most + 1)):
+        grown = (*table[:place], table[place] + more, *table[place + 1 :])
         yield grown
         if kind == "replace":
             for other, fewer in product(range(len(table)), range(1, most + 1)):
-                if other != cell and grown[other] >= fewer:
+                if other != place and grown[other] >= fewer:
                     yield (*grown[:other], grown[other] - fewer, *grown[other + 1 :])
 
 
@@ -99,7 +99,7 @@ def test_rank_errors_are_what_they_say_and_one_is_zero(
 @pytest.mark.parametrize("kind", ["add_remove", "replace"])
 @pytest.mark.parametrize("q", SHARES, ids=str)
 def test_one_unit_changes_no_probability_by_more_than_the_guarantee(q: Fraction, kind: str) -> None:
-    """All tables of up to 4 rows in 3 cells, their neighbors by 1 or 2 rows, and shifted ranks."""
+    """All tables of up to 4 rows in 3 bins, their neighbors by 1 or 2 rows, and shifted ranks."""
     epsilon, slack = Fraction(1), Fraction(1, 1 << 180)
     grown = exponential(epsilon, 256).lower
     naive = 0
@@ -134,13 +134,13 @@ def exceeding(counts: Counts, q: Fraction, mechanism: PermuteAndFlip, error: int
 @pytest.mark.parametrize("q", SHARES, ids=str)
 def test_a_rank_error_holds_for_all_tables_and_no_smaller_one_does(q: Fraction) -> None:
     part, whole = q.as_integer_ratio()
-    cells, sensitivity = 4, max(part, whole - part)
-    mechanism = PermuteAndFlip(ln.Privacy(2), sensitivity, cells)
+    bins, sensitivity = 4, max(part, whole - part)
+    mechanism = PermuteAndFlip(ln.Privacy(2), sensitivity, bins)
     for confidence in (Fraction(1, 2), Fraction(4, 5), Fraction(95, 100)):
         error = mechanism.error_bound(confidence)
-        for table in tiny_tables(6, cells):
+        for table in tiny_tables(6, bins):
             assert exceeding(table, q, mechanism, error) <= 1 - confidence + 1e-12
-        # A worst case: rows in the first cell and the last, so that all others have one error.
+        # A worst case: rows in the first bin and the last, so that all others have one error.
         first, rows = next(
             (first, rows)
             for rows in range(1, 4000)
@@ -148,7 +148,7 @@ def test_a_rank_error_holds_for_all_tables_and_no_smaller_one_does(q: Fraction) 
             if whole * first - part * rows == error
         )
         if error:
-            worst = (first, *[0] * (cells - 2), rows - first)
+            worst = (first, *[0] * (bins - 2), rows - first)
             assert exceeding(worst, q, mechanism, error - 1) > 1 - confidence
 
 
@@ -160,16 +160,16 @@ def test_a_rank_error_holds_for_all_tables_and_no_smaller_one_does(q: Fraction) 
 )
 @settings(max_examples=60, deadline=None)
 def test_the_stated_error_is_the_smallest_by_the_formula(
-    cells: int, confidence: Fraction, sensitivity: int, epsilon: str
+    bins: int, confidence: Fraction, sensitivity: int, epsilon: str
 ) -> None:
-    mechanism = PermuteAndFlip(ln.Privacy(epsilon), sensitivity, cells)
+    mechanism = PermuteAndFlip(ln.Privacy(epsilon), sensitivity, bins)
     error = mechanism.error_bound(confidence)
 
     def bound(error: int) -> float:
-        """Return E[b/(b + 1)] for b ~ Binomial(cells − 1, p), term by term."""
-        b = np.arange(cells)
+        """Return E[b/(b + 1)] for b ~ Binomial(bins − 1, p), term by term."""
+        b = np.arange(bins)
         chance = math.exp(-float(epsilon) * error / (2 * sensitivity))
-        return float((stats.binom.pmf(b, cells - 1, chance) * b / (b + 1)).sum())
+        return float((stats.binom.pmf(b, bins - 1, chance) * b / (b + 1)).sum())
 
     assert bound(error + 1) <= 1 - confidence + 1e-9
     assert not error or bound(error) > 1 - confidence - 1e-9
@@ -200,7 +200,7 @@ def mean_errors(values: list[float], q: Fraction, epsilon: float) -> tuple[float
     """Return the mean rank error in rows, exactly: of permute-and-flip, and of the textbook's.
 
     That is the exponential mechanism with the score −|below − q·n|, which is given the smallest
-    sensitivity, max(q, 1 − q), and is measured by the rank error of its cell, which is never
+    sensitivity, max(q, 1 − q), and is measured by the rank error of its bin, which is never
     larger than its own score.
     """
     counts, _ = np.histogram(np.clip(values, 0, 400), bins=400, range=(0, 400))
@@ -228,7 +228,7 @@ def test_no_textbook_mechanism_has_a_smaller_mean_rank_error(
     assert ours <= theirs["the same errors"] + 1e-9
 
 
-def test_released_cells_have_the_exact_law() -> None:
+def test_released_bins_have_the_exact_law() -> None:
     """End to end: 2000 groups of the same 442 values; chi-squared, a false alarm in 1e9."""
     values, groups, epsilon = sample("normal"), 2000, 0.2
     keys = np.repeat(np.arange(groups), len(values))
@@ -238,10 +238,10 @@ def test_released_cells_have_the_exact_law() -> None:
     )
     counts, _ = np.histogram(np.clip(values, 0, 400), bins=400, range=(0, 400))
     errors = np.array(errors_of(tuple(counts.tolist()), HALF))
-    seen = np.bincount([one.cell for one in answer.answers], minlength=400)
+    seen = np.bincount([one.bin for one in answer.answers], minlength=400)
 
     def fits(epsilon: float) -> float:
-        """Return the p-value of cells that should be seen five times; the others are one."""
+        """Return the p-value of bins that should be seen five times; the others are one."""
         wanted = groups * np.array(by_quadrature(np.exp(-epsilon * errors / 2)))
         often = wanted >= 5
         observed = [*seen[often], seen[~often].sum()]
@@ -251,7 +251,7 @@ def test_released_cells_have_the_exact_law() -> None:
     assert fits(1.5 * epsilon) < FALSE_ALARM  # the control
     # The stated errors hold at least as often as they say.
     for confidence in (0.5, 0.95):
-        within = sum(errors[one.cell] / 2 <= one.rank_error(confidence) for one in answer.answers)
+        within = sum(errors[one.bin] / 2 <= one.rank_error(confidence) for one in answer.answers)
         assert stats.binom.cdf(within, groups, confidence) > FALSE_ALARM
 
 
@@ -259,7 +259,7 @@ def test_released_cells_have_the_exact_law() -> None:
 
 
 def holds_all_quantiles(counts: Counts, q: Fraction, first: int, last: int) -> bool:
-    """Tell whether every q-quantile lies in cells first to last; cell i holds the value i alone."""
+    """Tell whether every q-quantile lies in bins first to last; bin i holds the value i alone."""
     n = sum(counts)
     quantiles = [x for x in range(len(counts)) if sum(counts[:x]) <= q * n <= sum(counts[: x + 1])]
     return all(first <= x <= last for x in quantiles)
@@ -267,7 +267,7 @@ def holds_all_quantiles(counts: Counts, q: Fraction, first: int, last: int) -> b
 
 @pytest.mark.parametrize("q", SHARES, ids=str)
 def test_an_interval_covers_as_it_says_whatever_the_table(q: Fraction) -> None:
-    """The exact probability for all tables of up to 7 rows in 4 cells; the shift must be there."""
+    """The exact probability for all tables of up to 7 rows in 4 bins; the shift must be there."""
     part, whole = q.as_integer_ratio()
     mechanism = PermuteAndFlip(ln.Privacy(3), max(part, whole - part), 4)
     careless = Fraction(1)
@@ -309,8 +309,8 @@ def test_released_intervals_hold_the_quantile_as_often_as_they_say(q: Fraction) 
     assert all(one.interval()[0] <= one.value <= one.interval()[1] for one in answer.answers)
     # They are of use: most are narrower than the bounds.
     assert sum(high - low < 200 for low, high in ends) > groups / 2
-    # The control: the cell alone, which is no interval, misses it more often than that.
-    inside = sum(one.cell_bounds[0] <= truth <= one.cell_bounds[1] for one in answer.answers)
+    # The control: the bin alone, which is no interval, misses it more often than that.
+    inside = sum(one.bin_bounds[0] <= truth <= one.bin_bounds[1] for one in answer.answers)
     assert stats.binom.cdf(inside, groups, 0.8) < FALSE_ALARM
 
 
@@ -318,7 +318,7 @@ def test_few_rows_have_intervals_as_wide_as_the_bounds() -> None:
     answer = people(x=[5.0]).median("x", bounds=(0, 10), interval="0.99", privacy=ln.Privacy("0.1"))
     assert isinstance(answer, IntervalQuantileAnswer)
     assert answer.interval() == answer.interval("0.9")
-    with pytest.raises(InvalidParameter, match=r"confidence of 0\.99, got 0\.999\. Give at most"):
+    with pytest.raises(InvalidParameter, match=r"that of the query, 0\.99, got 0\.999\. Omit it"):
         answer.interval(0.999)
 
 
@@ -326,7 +326,7 @@ def test_an_interval_must_be_asked_for() -> None:
     answer = people(x=[5.0]).median("x", bounds=(0, 10), privacy=ln.Privacy(1))
     assert type(answer) is QuantileAnswer
     for confidence in ((), (0.5,)):
-        with pytest.raises(InvalidParameter, match="costs a part of ε and must be asked for"):
+        with pytest.raises(InvalidParameter, match="This quantile has no interval"):
             answer.interval(*confidence)
     for wrong in (0, 1, 2, "x"):
         with pytest.raises(InvalidParameter, match="confidence must be"):
@@ -336,7 +336,7 @@ def test_an_interval_must_be_asked_for() -> None:
 # ------------------------------------------------------------------- integers
 
 
-NEARLY_EXACT = ln.Privacy(300)  # a worse cell has probability below 1024·e^−75
+NEARLY_EXACT = ln.Privacy(300)  # a worse bin has probability below 1024·e^−75
 
 
 @pytest.mark.parametrize("kind", [pa.int64(), pa.uint8(), pa.decimal128(5, 0), pa.float64()])
@@ -346,31 +346,31 @@ def test_integer_columns_give_integers(kind: Any) -> None:
     integer = pa.types.is_integer(kind)
     assert answer.grid.integer is integer
     if integer:
-        assert [answer.value, answer.cells] == [5, 121]
-        assert list(answer.cell_bounds) == [5, 5]
+        assert [answer.value, answer.bins] == [5, 121]
+        assert list(answer.bin_bounds) == [5, 5]
         assert str(answer).startswith("median of x, clipped to [0, 120]: 5\n")
     else:
-        assert answer.cells == 1024
-        assert answer.cell_bounds[0] <= 5 <= answer.cell_bounds[1]
+        assert answer.bins == 1024
+        assert answer.bin_bounds[0] <= 5 <= answer.bin_bounds[1]
 
 
 def test_ranges_of_integers_are_printed_with_their_last_one() -> None:
     table = people(x=[23_456] * 3 + [150_000], b=[True, True, False, True])
     answer = table.median("x", bounds=(0, 150_000), bins=150, privacy=NEARLY_EXACT)
-    assert list(answer.cell_bounds) == [23_000, 23_999]
+    assert list(answer.bin_bounds) == [23_000, 23_999]
     assert answer.value == 23_499
     assert "clipped to [0, 150000]: 23000 to 23999" in str(answer)
     top = table.quantile("x", "0.99", bounds=(0, 150_000), bins=150, privacy=NEARLY_EXACT)
-    assert list(top.cell_bounds) == [149_000, 150_000]
+    assert list(top.bin_bounds) == [149_000, 150_000]
     assert table.median("b", bounds=(0, 1), privacy=NEARLY_EXACT).value == 1
     far = table.median("x", bounds=(-(2**53), 2**53), bins=65536, privacy=NEARLY_EXACT)
     assert far.grid.integer
-    assert list(far.cell_bounds) == [0, 2**38 - 1]
+    assert list(far.bin_bounds) == [0, 2**38 - 1]
     assert far.value == 2**37 - 1
     odd = table.median("x", bounds=(-(2**53), 2**53), bins=65535, privacy=NEARLY_EXACT)
     assert odd.grid.integer
-    assert all(end.denominator == 1 for end in (odd.value, *odd.cell_bounds))
-    assert odd.cell_bounds[0] <= 23_456 <= odd.cell_bounds[1]
+    assert all(end.denominator == 1 for end in (odd.value, *odd.bin_bounds))
+    assert odd.bin_bounds[0] <= 23_456 <= odd.bin_bounds[1]
 
 
 def test_a_value_just_below_an_edge_lies_below_it() -> None:
@@ -379,8 +379,8 @@ def test_a_value_just_below_an_edge_lies_below_it() -> None:
     asked: dict[str, Any] = {"bounds": (0, 10**6), "bins": 100, "privacy": NEARLY_EXACT}
     answer = table.median("x", interval="0.95", **asked)
     assert isinstance(answer, IntervalQuantileAnswer)
-    assert answer.interval() == answer.cell_bounds == (Fraction(0), Fraction(10_000))
-    assert people(x=[10_000.0]).median("x", **asked).cell_bounds == (10_000, 20_000)
+    assert answer.interval() == answer.bin_bounds == (Fraction(0), Fraction(10_000))
+    assert people(x=[10_000.0]).median("x", **asked).bin_bounds == (10_000, 20_000)
 
 
 def test_decimals_that_are_rounded_are_said_to_be() -> None:
@@ -395,17 +395,17 @@ def test_decimals_that_are_rounded_are_said_to_be() -> None:
 
 @given(st.integers(-50, 50), st.integers(1, 300), st.integers(2, 60), st.data())
 @settings(max_examples=60, deadline=None)
-def test_every_integer_lies_in_one_cell_and_its_cell_is_the_engines(
-    low: int, width: int, cells: int, data: st.DataObject
+def test_every_integer_lies_in_one_bin_and_its_bin_is_the_engines(
+    low: int, width: int, bins: int, data: st.DataObject
 ) -> None:
     bounds = Fraction(low), Fraction(low + width)
-    grid = Cells.of_integers(bounds, cells)
-    ranges = [grid.ends(cell) for cell in range(grid.count)]
+    grid = Bins.of_integers(bounds, bins)
+    ranges = [grid.ends(place) for place in range(grid.count)]
     covered = [x for first, last in ranges for x in range(int(first), int(last) + 1)]
     assert covered == list(range(low, low + width + 1))
     value = data.draw(st.integers(low, low + width))
-    answer = people(x=[value]).median("x", bounds=bounds, bins=cells, privacy=NEARLY_EXACT)
-    assert answer.cell_bounds[0] <= value <= answer.cell_bounds[1]
+    answer = people(x=[value]).median("x", bounds=bounds, bins=bins, privacy=NEARLY_EXACT)
+    assert answer.bin_bounds[0] <= value <= answer.bin_bounds[1]
 
 
 # ------------------------------------------------------------------- what it costs
@@ -420,7 +420,7 @@ def shares(*questions: Any, privacy: ln.Privacy, **unit: Any) -> list[Any]:
         ledger=ln.UNRECORDED,
         **unit,
     )
-    explained = table.explain(*questions, privacy=privacy).to_dict()
+    explained: dict[str, Any] = table.explain(*questions, privacy=privacy).to_dict()
     numbers = [number for one in explained["questions"] for number in one["numbers"]]
     parts = [
         (Fraction(one["privacy"]["epsilon"]), Fraction(one["privacy"]["delta"]), one["touched"])
@@ -475,7 +475,7 @@ def test_a_quantile_is_charged_stored_and_reused(tmp_path: Path) -> None:
         table = ln.protect(census_like(), unit="u", max_rows=1, ledger=ledger, name="three")
         asked: dict[str, Any] = {"bounds": (0, 1), "bins": 64, "interval": "0.9"}
         first, again = (table.median("x", **asked, privacy=ln.Privacy("0.01")) for _ in range(2))
-        assert (first.cell, first.interval()) == (again.cell, again.interval())
+        assert (first.bin, first.interval()) == (again.bin, again.interval())
         assert (first.receipt.reused, again.receipt.reused) == (False, True)
         plain = table.median("x", bounds=(0, 1), bins=64, privacy=ln.Privacy("0.01", "1e-7"))
         assert plain.receipt is not None

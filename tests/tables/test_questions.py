@@ -13,8 +13,8 @@ import pytest
 import leastnoise as ln
 from leastnoise.tables import Count, Histogram, Mean, ProtectedTable, Quantile, Sum
 from leastnoise.tables.execute import make_batches, run
+from leastnoise.tables.queries.plan import plan_query
 from leastnoise.tables.queries.planned_query import PlannedQuery
-from leastnoise.tables.queries.query import plan_query
 from leastnoise.tables.sources import fetch
 from tests.support.reference_answers import Figures, Row, figures, number
 from tests.support.table_sources import WHOLE, duckdb_of, people, source_of, spark_of, written

@@ -13,7 +13,7 @@ from leastnoise.tables.methods import BuiltInQueries
 
 
 def test_every_built_in_query_has_a_typed_method_and_no_other_has() -> None:
-    methods = {name for name in vars(BuiltInQueries) if not name.startswith("_")}
+    methods = {name for name in dir(BuiltInQueries) if not name.startswith("_")}
     assert methods == QUERIES.keys()
 
 

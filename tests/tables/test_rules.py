@@ -1,4 +1,4 @@
-"""What counts, rule by rule, as the table of docs/tables.md has it.
+"""What counts, rule by rule, as the table of docs/row-rules.md has it.
 
 Asked with ε = 200: the noise of whole numbers is 0, and that of others within a few steps of their
 lattice, up to a probability far below 1e-9. So what is released is what was counted.
@@ -91,7 +91,7 @@ def test_missing_values_are_left_out_of_means_quantiles_and_histograms() -> None
     parts = asked(Histogram("x", edges=[0, 3, 8], max_groups=1), x=numbers)
     assert [one.value for _, one in parts] == [1, 1]
     found = asked(Quantile("x", "0.9", bounds=(0, 8), bins=8), x=[*numbers, 4.0, 4.0])
-    assert found.cell == 4
+    assert found.bin == 4
 
 
 def test_values_beyond_the_bounds_count_as_the_bounds_but_not_in_a_histogram() -> None:
@@ -135,7 +135,7 @@ def test_a_unit_counts_in_max_groups_groups() -> None:
         assert sum(one.value for _, one in answers) == most + 1
 
 
-def test_ranges_and_cells_are_groups() -> None:
+def test_ranges_and_bins_are_groups() -> None:
     units, numbers = [1, 1, 1], [1.0, 5.0, 9.0]
     for most in (1, 2):
         question = Histogram("x", edges=[0, 4, 8, 12], max_groups=most)

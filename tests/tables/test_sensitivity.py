@@ -16,8 +16,8 @@ import leastnoise as ln
 from leastnoise.tables import Count, Histogram, Mean, Quantile, Sum
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE
 from leastnoise.tables.execute import make_batches
+from leastnoise.tables.queries.plan import plan_query
 from leastnoise.tables.queries.planned_query import PlannedQuery
-from leastnoise.tables.queries.query import plan_query
 from tests.support.small_tables import (
     DAYS,
     GROUPS,
@@ -98,16 +98,16 @@ def numbers(made: PlannedQuery, rows: list[tuple[Any, ...]]) -> list[dict[Any, A
             {row[:keys]: row[keys + place] * number.step for row in rows}
             for place, number in enumerate(made.numbers)
         ]
-    cells: dict[Any, list[int]] = {}
+    bins: dict[Any, list[int]] = {}
     for row in rows:
-        cells.setdefault(row[: keys - 1], [0] * question.grid.count)[row[keys - 1]] = row[keys]
+        bins.setdefault(row[: keys - 1], [0] * question.grid.count)[row[keys - 1]] = row[keys]
     part, whole = question.q.as_integer_ratio()
     ranks = {
         (group, edge): whole * below - part * sum(counts)
-        for group, counts in cells.items()
+        for group, counts in bins.items()
         for edge, below in enumerate(accumulate(counts))
     }
-    totals = {group: sum(counts) for group, counts in cells.items()}
+    totals = {group: sum(counts) for group, counts in bins.items()}
     return [totals, ranks] if len(made.numbers) == 2 else [ranks]
 
 

@@ -52,7 +52,7 @@ def _explain(questions: list[Any]) -> Explanation:
 
 def numbers(questions: list[Any]) -> list[list[int]]:
     """Return which number each question releases: equal places are one number."""
-    explained = _explain(questions).to_dict()
+    explained: dict[str, Any] = _explain(questions).to_dict()
     return [[one["number"] for one in asked["numbers"]] for asked in explained["questions"]]
 
 
@@ -189,7 +189,7 @@ def test_a_ledger_stores_which_numbers_are_shared(tmp_path: Path) -> None:
         protected.ask([Count(), Mean("x", bounds=(0, 6))], privacy=PRIVACY)
         protected.count(privacy=PRIVACY)
         assert len(ledger.releases) == 3
-        words = [one.asked for one in ledger.releases if one.asked]
+        words: list[dict[str, Any]] = [one.asked for one in ledger.releases if one.asked]
     assert [one.get("numbers") for one in words] == [[[0], [0, 1]], None, None]
     assert [list(map(len, one["noise"])) for one in words] == [[1, 2], [1, 2], [1]]
 

@@ -14,7 +14,7 @@ import pytest
 import leastnoise as ln
 from leastnoise.core.privacy import format_guarantee
 from leastnoise.errors import InvalidParameter
-from leastnoise.rendering import labelled, sentences
+from leastnoise.rendering import fact_lines, sentences
 
 pd: Any = import_module("pandas")
 
@@ -203,11 +203,11 @@ def test_the_sentence_is_what_becomes_of_a_unit_with_more_rows(
         ),
         (
             ln.Quantile("x", "0.5", bounds=(0, 10)),
-            "at most 2 rows per id, all in one bin, chosen by a hash",
+            "at most 2 rows per id, with values in one bin, chosen by a hash",
         ),
         (
             ln.Quantile("x", "0.5", bounds=(0, 10), **by_group(max_groups=1)),
-            "at most 2 rows per id, all in one bin of one group, chosen by a hash",
+            "at most 2 rows per id, in one group, with values in one bin, chosen by a hash",
         ),
         (
             ln.Histogram("x", edges=[0, 5, 10], max_groups=1),
@@ -228,7 +228,7 @@ def test_every_query_has_its_own_sentence(question: Any, sentence: str, tmp_path
     assert sentence in " ".join(str(answer).split())
     assert html.escape(sentence) in answer._repr_html_()
     if isinstance(answer, ln.tables.GroupedAnswers):
-        assert sentence in answer.rows()[0]["quantity"]
+        assert sentence in str(answer.rows()[0]["quantity"])
         assert sentence in answer.to_csv(tmp_path / "a.csv").read_text()
         written = json.loads(answer.to_json(tmp_path / "a.json").read_text())
         assert written["subject"]["contributions"] == sentence
@@ -237,7 +237,7 @@ def test_every_query_has_its_own_sentence(question: Any, sentence: str, tmp_path
 def test_no_line_breaks_within_bounds() -> None:
     for before in range(1, 70):
         text = f"{'x' * before} is clipped to 2 rows' worth, [-20, 3.5], and so on"
-        lines = [*labelled([("Counted", text)]), *sentences(text)]
+        lines = [*fact_lines([("Counted", text)]), *sentences(text)]
         assert max(map(len, lines)) <= 80
         assert sum("[-20, 3.5]," in line for line in lines) == 2
 
@@ -366,7 +366,7 @@ def test_a_note_on_discovered_groups_promises_a_max_error_only_if_there_is_one()
     for question, bounded, selected in (
         (ln.Count(**how), True, True),
         (ln.Mean("x", bounds=(0, 9), **how), True, True),
-        # Another noise than that of the sum, or of the cell, decides which groups are shown.
+        # Another noise than that of the sum, or of the bin, decides which groups are shown.
         (ln.Sum("x", bounds=(0, 9), **how), True, False),
         (ln.Quantile("x", "0.5", bounds=(0, 9), bins=4, **how), False, False),
     ):

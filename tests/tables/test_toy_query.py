@@ -31,8 +31,9 @@ from leastnoise.tables import (
 from leastnoise.tables.answers import Subject
 from leastnoise.tables.bounding import Summed
 from leastnoise.tables.budget import ReleasedNumber
+from leastnoise.tables.queries.plan import plan_query
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, check_numeric
-from leastnoise.tables.queries.query import make_title, plan_query
+from leastnoise.tables.queries.query import make_title
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Comparison, Literal, truth
 from tests.golden.cases import fixed_bits
@@ -131,7 +132,7 @@ def test_its_method_is_as_good_as_one_written_by_hand() -> None:
         protected().units_from("income", least=5, most=5, privacy=NEARLY_EXACT)
     with pytest.raises(TypeError, match=r"ProtectedTable.units_from\(\) missing .*'least'"):
         protected().units_from("income", privacy=NEARLY_EXACT)
-    with pytest.raises(ln.errors.InvalidParameter, match="a column of numbers must hold"):
+    with pytest.raises(ln.errors.InvalidParameter, match="A column of numbers must hold"):
         protected().units_from("region", least=5, privacy=NEARLY_EXACT)
 
 
@@ -290,8 +291,8 @@ class Understated(Sum):
         query = super().plan(rows)
         if self.fault == "unit":
             return replace(query, rows=replace(rows, unit=replace(rows.unit, column=None)))
-        if self.fault == "cell":
-            return replace(query, cell=rows.table["person"])
+        if self.fault == "bin":
+            return replace(query, bin=rows.table["person"])
         fewer = {self.fault: getattr(query.numbers[-1], self.fault) - 1}
         return replace(query, numbers=(*query.numbers[:-1], replace(query.numbers[-1], **fewer)))
 
@@ -299,10 +300,10 @@ class Understated(Sum):
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        ("shift", "Understated understates what one unit changes in sum"),
-        ("touched", "Understated understates what one unit changes in sum"),
-        ("unit", "Understated is about another privacy unit than its table"),
-        ("cell", "Understated lacks groups_itself"),
+        ("shift", "Understated understates the sensitivity of sum"),
+        ("touched", "Understated understates the sensitivity of sum"),
+        ("unit", "Understated must plan for the privacy unit of its table"),
+        ("bin", "Understated lacks groups_itself"),
     ],
 )
 def test_a_query_that_understates_its_sensitivity_is_refused(

@@ -6,13 +6,13 @@ Composition is loaded on first use, because calibrating and releasing do not nee
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from leastnoise.accounting.profile import Profile, Releasing
+from leastnoise.accounting.profile import Composable, Profile
 
 if TYPE_CHECKING:
     from leastnoise.accounting.composition import Composition, compose
     from leastnoise.accounting.parts import has_loss_curve
 
-__all__ = ["Composition", "Profile", "Releasing", "compose", "has_loss_curve"]
+__all__ = ["Composable", "Composition", "Profile", "compose", "has_loss_curve"]
 
 
 def __getattr__(name: str) -> object:

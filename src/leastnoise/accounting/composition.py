@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from leastnoise.accounting.curves import LossCurve
 from leastnoise.accounting.joint import JointLoss
 from leastnoise.accounting.parts import PartLosses, guarantee_losses, noise_losses
-from leastnoise.accounting.profile import Part, Profile, Releasing, parse_epsilon
+from leastnoise.accounting.profile import Composable, Part, Profile, parse_epsilon
 from leastnoise.core.basic_composition import joint_failure
 from leastnoise.core.exact import (
     Interval,
@@ -23,14 +23,15 @@ from leastnoise.core.exact import (
     quote,
     round_up,
 )
+from leastnoise.core.gaussian_cost import GaussianCost, total_cost
 from leastnoise.core.privacy import Privacy, format_guess
 from leastnoise.errors import InvalidParameter
 
-# The largest ε that is tried.
+# The largest ε that :meth:`Composition.epsilon` tries.
 _LARGEST = Fraction(1 << 16)
-_SHOWN = Fraction(1, 10**6)
+_SHOWN_DELTA = Fraction(1, 10**6)
 _BITS = 320
-# How near epsilon() is to the smallest ε that suffices: relatively, or absolutely.
+# The accuracy of epsilon() in binary digits: relative, or absolute.
 _NEAR_BITS, _LEAST_BITS = 40, 60
 
 
@@ -65,7 +66,7 @@ def compose(parts: Iterable[object]) -> Composition:
             got=quote(parts),
             fix="Use for example [mechanism, (other, 10)].",
         )
-    return Composition(tuple(found for part in parts for found in _read(part)))
+    return Composition(tuple(counted for part in parts for counted in _parse_part(part)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,12 +96,13 @@ class Composition:
         Fraction(19, 100)
         """
         exact = parse_epsilon(epsilon)
-        found = self._above.delta(exact)
-        if exact >= self._added:
-            return min(found, self._failing)
-        if self._failing < 1 and self._added < _LARGEST:  # as good as the added-up guarantee
-            found = min(found, part_delta(Privacy(self._added, self._failing), exact).upper)
-        return found
+        delta = self._above.delta(exact)
+        if exact >= self._total_epsilon:
+            return min(delta, self._total_delta)
+        if self._total_delta < 1 and self._total_epsilon < _LARGEST:
+            added_up = Privacy(self._total_epsilon, self._total_delta)
+            delta = min(delta, part_delta(added_up, exact).upper)
+        return delta
 
     def enclose(self, epsilon: Number = 0) -> Interval:
         """Enclose the smallest δ that all releases together satisfy at this ε.
@@ -138,7 +140,7 @@ class Composition:
                 got=quote(delta),
                 fix="Use a probability such as '1e-6'.",
             )
-        high = self._added if allowed >= self._failing else _LARGEST
+        high = self._total_epsilon if allowed >= self._total_delta else _LARGEST
         least = self.delta(high)
         if least > allowed:
             raise InvalidParameter(
@@ -166,7 +168,7 @@ class Composition:
         which states no guarantee, counts as (0, its advantage).
         """
         total = sum((delta * count for (_, delta), count in self._guarantees), Fraction(0))
-        return self._total(total)
+        return self._total_guarantee(total)
 
     @cached_property
     def simple(self) -> Privacy:
@@ -176,7 +178,25 @@ class Composition:
         chosen on the way, as long as the sum and the product stay within it, by
         docs/theory/composition.md.
         """
-        return self._total(self._failing)
+        return self._total_guarantee(self._total_delta)
+
+    @cached_property
+    def gaussian_cost(self) -> GaussianCost | None:
+        """The μ and ρ of all releases together; None unless each of them has Gaussian noise.
+
+        >>> from leastnoise.noise import Gaussian
+        >>> compose([(Profile(Gaussian(4), sensitivity=1), 8)]).gaussian_cost.rho
+        Fraction(1, 4)
+        """
+        costs = []
+        for part, count in self.parts:
+            if isinstance(part, Privacy):
+                return None
+            cost = (part if isinstance(part, Profile) else part.profile).gaussian_cost
+            if cost is None:
+                return None
+            costs.append(cost * count)
+        return total_cost(costs)
 
     @property
     def advantage(self) -> Fraction:
@@ -184,7 +204,7 @@ class Composition:
         return self.delta(0)
 
     def explain(self) -> str:
-        """Say in plain words what the total guarantee means, and under which conditions."""
+        """Explain the total guarantee and its conditions in plain words."""
         words = [
             f"{self}.",
             "An attacker who sees all answers guesses correctly whether one person is in the data "
@@ -194,35 +214,37 @@ class Composition:
             "If the mechanisms are chosen on the way, only the added-up guarantee holds: ε is the "
             "sum, and 1 − δ the product, over all releases.",
         ]
+        if self.parts and self.gaussian_cost is not None:
+            words.append(f"All releases have Gaussian noise: {self.gaussian_cost.describe()}.")
         return " ".join(words)
 
     def __str__(self) -> str:
         """Return the total guarantee in one line, rounded up, with the added-up one.
 
-        It is for the δ of the added-up guarantees, so that the two ε can be compared. Where that δ
-        is 0, or where a profile, which has no guarantee to add up, is among the parts, it is for
-        1e-6. If no ε suffices there, it is for the first of 1e-5, 1e-4, … where one does.
+        ε is stated for the δ of the added-up guarantees, so that the two ε can be compared. If that
+        δ is 0, or if a part is a profile, which has no guarantee to add up, ε is stated for δ =
+        1e-6. If no ε suffices there, it is stated for the first of 1e-5, 1e-4, … where one does.
         """
         many = f"{self.releases} release{'s' * (self.releases != 1)} together"
-        sums = f"ε = {format_up(self._added)}, δ = {format_up(self._failing)}"
+        sums = f"ε = {format_up(self._total_epsilon)}, δ = {format_up(self._total_delta)}"
         if not self.parts:
             return f"{many}: {sums}"
-        shown = self._shown
+        shown = self._shown_delta
         if shown >= 1:
             return f"{many}: δ = {format_up(self.delta(0))} at any ε (added up: {sums})"
         epsilon = format_up(self.epsilon(shown))
-        if epsilon == format_up(self._added) and (
-            not self._failing or format_up(shown) == format_up(self._failing)
+        if epsilon == format_up(self._total_epsilon) and (
+            not self._total_delta or format_up(shown) == format_up(self._total_delta)
         ):
             return f"{many}: {sums} (the same as added up)"
         return f"{many}: ε = {epsilon}, δ = {format_up(shown)} (added up: {sums})"
 
     @property
-    def _shown(self) -> Fraction:
+    def _shown_delta(self) -> Fraction:
         """The δ for which ε is printed; 1 or more where no ε suffices."""
-        if self._failing and not any(isinstance(part, Profile) for part, _ in self.parts):
-            return Fraction(format_up(self._failing))
-        shown = _SHOWN
+        if self._total_delta and not any(isinstance(part, Profile) for part, _ in self.parts):
+            return Fraction(format_up(self._total_delta))
+        shown = _SHOWN_DELTA
         while shown < 1 and self.delta(_LARGEST) * 2 > shown:
             shown *= 10
         return shown
@@ -236,15 +258,17 @@ class Composition:
 
     @cached_property
     def _above(self) -> JointLoss:
-        return self._together({part: each.above for part, each in self._losses.items()}, above=True)
+        return self._joint_loss(
+            {part: each.above for part, each in self._losses.items()}, above=True
+        )
 
     @cached_property
     def _below(self) -> JointLoss:
         known = {part: each.below for part, each in self._losses.items() if each.below is not None}
-        return self._together(known, above=False)
+        return self._joint_loss(known, above=False)
 
-    def _together(self, curves: Mapping[Part, LossCurve], *, above: bool) -> JointLoss:
-        """Combine the curves of all releases; if only one of them is not level, by its own δ."""
+    def _joint_loss(self, curves: Mapping[Part, LossCurve], *, above: bool) -> JointLoss:
+        """Combine the curves of all releases; use the exact δ if only one is not level."""
         bent = [part for part, curve in curves.items() if not curve.is_level]
         alone = partial(part_delta, bent[0]) if len(bent) == 1 else None
         known = tuple((curves[part], count) for part, count in self.parts if part in curves)
@@ -256,52 +280,52 @@ class Composition:
         return [(kinds[part], count) for part, count in self.parts]
 
     @cached_property
-    def _added(self) -> Fraction:
+    def _total_epsilon(self) -> Fraction:
         return sum((epsilon * count for (epsilon, _), count in self._guarantees), Fraction(0))
 
     @cached_property
-    def _failing(self) -> Fraction:
+    def _total_delta(self) -> Fraction:
         """1 − Π(1−δᵢ), exactly where that is short, else from above."""
         return joint_failure((delta, count) for (_, delta), count in self._guarantees).upper
 
-    def _total(self, failing: Fraction) -> Privacy:
+    def _total_guarantee(self, failing: Fraction) -> Privacy:
         """Return (Σεᵢ, δ), or reject a δ of 1, which is no guarantee."""
         if failing >= 1:
             raise InvalidParameter(
                 "These releases have no total guarantee, because their δ add up to 1 or more",
                 fix="Use delta(ε) for their joint δ, or release less.",
             )
-        return Privacy(self._added, round_up(failing) if failing else 0)
+        return Privacy(self._total_epsilon, round_up(failing) if failing else 0)
 
 
 def _short(number: Fraction, width: Fraction) -> Fraction:
-    """Return a number of few binary digits near the given one, as measured by a width."""
+    """Return a number with few binary digits within a small part of ``width`` of ``number``."""
     parts = 1 << max(0, (8 / width).__ceil__().bit_length())
     return Fraction(round(number * parts), parts)
 
 
-def _read(part: object) -> list[tuple[Part, int]]:
+def _parse_part(part: object) -> list[tuple[Part, int]]:
     """Return the parts of a release with their counts, or reject it."""
     released, times = part if isinstance(part, tuple) and len(part) == 2 else (part, 1)
     if isinstance(released, Composition):
-        found = list(released.parts)
+        parts = list(released.parts)
     elif isinstance(released, Privacy | Profile):
-        found = [(released, 1)]
-    elif isinstance(released, Releasing):
-        found = [(released.composed_as, 1)]
+        parts = [(released, 1)]
+    elif isinstance(released, Composable):
+        parts = [(released.composed_as, 1)]
     else:
         raise InvalidParameter(
-            "a part must be a mechanism, an answer, a Privacy, a Profile, a Composition, or a "
+            "A part must be a mechanism, an answer, a Privacy, a Profile, a Composition, or a "
             "pair of one of these and a count",
             got=quote(released),
             fix="Use for example [mechanism, (Privacy(epsilon=1), 10)].",
         )
     repeated = parse_count(times, "the count of a part", least=1)
-    return [(each, count * repeated) for each, count in found]
+    return [(each, count * repeated) for each, count in parts]
 
 
 def part_guarantee(part: Part) -> tuple[Fraction, Fraction]:
-    """Return the (ε, δ) of a part alone; for a profile, 0 and its advantage."""
+    """Return the (ε, δ) of one part; for a profile, 0 and its advantage."""
     if isinstance(part, Profile):
         return Fraction(0), part.advantage
     privacy = part if isinstance(part, Privacy) else part.privacy

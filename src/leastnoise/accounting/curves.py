@@ -1,8 +1,8 @@
-"""Privacy loss curves: δ enclosed at every e^(ih), and how far chords lie above it.
+"""Privacy loss curves: δ enclosed at every e^(ih), and bounds of how far chords lie above it.
 
-Each kind of noise computes its curve directly, in integers, because computing its profile
-thousands of times would be slow. Only levels e^ε ≥ 1 are needed: the neighbors can be exchanged, so
-δ at 1/f is 1 − 1/f + δ(f)/f.
+Each kind of noise computes its curve directly, in integers, because computing its profile thousands
+of times would be slow. Only levels e^ε ≥ 1 are needed: the two neighbors can be exchanged, so δ at
+1/f is 1 − 1/f + δ(f)/f.
 """
 
 import math
@@ -18,14 +18,14 @@ from leastnoise.core.exact import Interval, as_float, as_log, logarithm
 from leastnoise.core.profile import Shape
 
 _ZERO = Fraction(0)
-# Losses are multiples of one number if their quotients are this near to whole ones.
+# Losses are multiples of a unit if their quotients are this near to integers.
 _NEAR = 1e-9
-# Digits to which that number is known.
+# Binary digits of the unit.
 _UNIT_BITS = 640
-# Losses that differ by less, relatively, are nearly one; a ratio so near above a level of the grid,
-# in cells of it, may go down to it.
+# Losses that differ relatively by less are treated as one. A ratio moves down to the next level of
+# the grid if it is within 2^−12 of a cell above it.
 _CLUSTER = 1e-6
-_SETTLED_BITS = 12
+_SNAP_BITS = 12
 
 
 class LossCurve(ABC):
@@ -48,16 +48,16 @@ class LossCurve(ABC):
     @property
     @abstractmethod
     def farthest(self) -> float:
-        """The largest finite loss, or ``math.inf``: a proposal."""
+        """The largest finite loss, or ``math.inf``; only used to choose a grid."""
 
     @property
     @abstractmethod
-    def spread(self) -> float:
-        """The variance of the finite losses: a proposal."""
+    def variance(self) -> float:
+        """The variance of the finite losses; only used to choose a grid."""
 
     @property
     def unit(self) -> Fraction | None:
-        """A number that all finite losses are whole multiples of, or nearly."""
+        """A number that all finite losses are almost integer multiples of, if there is one."""
         return None
 
     @property
@@ -65,15 +65,15 @@ class LossCurve(ABC):
         """A loss that should lie on the grid, because the curve has a kink there."""
         return self.unit
 
-    def settle(self, grid: LossGrid, top: int) -> "tuple[LossCurve, dict[int, int]]":
-        """Return it as the sum of a curve and of wᵢ·(e^(ih) − f)₊, or less, with integers wᵢ."""
+    def snap_to_grid(self, grid: LossGrid, top: int) -> "tuple[LossCurve, dict[int, int]]":
+        """Return a curve and integers wᵢ such that curve + Σ wᵢ·(e^(ih) − f)₊ lies below it."""
         del grid, top
         return self, {}
 
     def end_gap(self, grid: LossGrid, top: int) -> int | None:
-        """Bound by how much the last but one value must be lowered if the last one is not.
+        """Bound by how much the second last value must be lowered if the last one is not.
 
-        So that the chord between them lies below the curve; None if nothing is known of it.
+        Then the chord between them lies below the curve. None if no bound is known.
         """
         del grid, top
         return None
@@ -81,21 +81,21 @@ class LossCurve(ABC):
     def gaps(self, grid: LossGrid, masses: list[int]) -> list[int]:
         """Bound by how much chords between neighboring losses of the grid lie above the curve.
 
-        Here from convexity alone: the chord before and the chord after, both prolonged, lie below
-        the curve. ``masses`` are those of the chords, m₀, m₁, …, from above: the two meet
-        (F − 1)·mᵢ·mᵢ₊₁ / (F·mᵢ + mᵢ₊₁) below the chord from i·h to (i+1)·h, where F is e^h.
+        This bound follows from convexity: the extensions of the chord before and of the chord after
+        lie below the curve. They meet (F − 1)·mᵢ·mᵢ₊₁ / (F·mᵢ + mᵢ₊₁) below the chord from i·h to
+        (i+1)·h, where F is e^h and ``masses`` m₀, m₁, … are those of the chords, rounded up.
         """
         low, high = grid.factor
-        found = []
+        gaps = []
         for a, b in pairwise(masses):
             under = low * a + (b << grid.bits)
-            found.append(-((grid.one - high) * a * b // under) if under else 0)
+            gaps.append(-((grid.one - high) * a * b // under) if under else 0)
         # After the last loss there is no chord; the curve does not fall below 0.
-        return [*found[:-1], grid.one] if found else []
+        return [*gaps[:-1], grid.one] if gaps else []
 
 
 @dataclass(frozen=True)
-class Table(LossCurve):
+class RatioTable(LossCurve):
     """Finitely many likelihood ratios above 1 with their probabilities, and the infinity mass.
 
     δ at f is the infinity mass plus the sum of mass·(1 − f/ratio) over the ratios above f.
@@ -110,7 +110,7 @@ class Table(LossCurve):
         left = [(grid.below(ratio), mass, mass / ratio) for ratio, mass in sorted(self.ratios)]
         infinite = grid.scaled(Interval.exact(self.infinite))
         mass_low = mass_high = less_low = less_high = 0
-        found = []
+        heights = []
         for low, high in reversed(levels):
             # Omitted ratios are below the level, so they add nothing. Included ratios are not below
             # ``low``, so no term is negative. Any choice of ratios gives a lower bound.
@@ -120,17 +120,18 @@ class Table(LossCurve):
                 less_low, less_high = less_low + grid.below(less), less_high + grid.above(less)
             least = mass_low - -(-high * less_high >> grid.bits)
             most = mass_high - (low * less_low >> grid.bits)
-            found.append((infinite[0] + max(0, least), min(infinite[1] + max(0, most), grid.one)))
-        return found[::-1]
+            upper = min(infinite[1] + max(0, most), grid.one)
+            heights.append((infinite[0] + max(0, least), upper))
+        return heights[::-1]
 
     def gaps(self, grid: LossGrid, masses: list[int]) -> list[int]:
-        """Add up what each ratio adds at its own place: (its mass/ratio)·left·right/width."""
+        """Add the gap that each ratio causes at its place: (mass/ratio)·left·right/width."""
         top = len(masses) - 1
         if not self.ratios:
             return [0] * top
         levels = grid.powers(grid.factor, top)
-        # A ratio within the doubt about a level may lie in the cell before the one it is put in.
-        found = [high - low + 1 for low, high in levels[1:]]
+        # A level is only enclosed, so a ratio near it may lie in the cell before its assigned one.
+        gaps = [high - low + 1 for low, high in levels[1:]]
         cell = 0
         for ratio, mass in sorted(self.ratios):
             place = grid.below(ratio)
@@ -141,8 +142,8 @@ class Table(LossCurve):
             (low, last), (first, high) = levels[cell], levels[cell + 1]
             left, right = place + 1 - low, high - place
             share = grid.above(mass / ratio)
-            found[cell] += -(-share * left * right // (first - last) >> grid.bits)
-        return found
+            gaps[cell] += -(-share * left * right // (first - last) >> grid.bits)
+        return gaps
 
     @property
     def infinity_mass(self) -> Interval:
@@ -164,7 +165,7 @@ class Table(LossCurve):
         return max((loss for loss, _ in self._logs), default=0.0)
 
     @property
-    def spread(self) -> float:
+    def variance(self) -> float:
         """The variance of the losses and their mirror images."""
         square = math.fsum(m * x * x * (1 + math.exp(-x)) for x, m in self._logs)
         mean = math.fsum(m * x * -math.expm1(-x) for x, m in self._logs)
@@ -172,7 +173,7 @@ class Table(LossCurve):
 
     @cached_property
     def unit(self) -> Fraction | None:
-        """The smallest loss, if all are whole multiples of it."""
+        """The smallest loss, if all losses are integer multiples of it."""
         if not self.ratios:
             return None
         least = min(loss for loss, _ in self._logs)
@@ -194,10 +195,10 @@ class Table(LossCurve):
         )
         return logarithm(min(near), _UNIT_BITS).middle
 
-    def settle(self, grid: LossGrid, top: int) -> "tuple[Table, dict[int, int]]":
+    def snap_to_grid(self, grid: LossGrid, top: int) -> "tuple[RatioTable, dict[int, int]]":
         """Move ratios that lie just above a level of the grid down to it.
 
-        With w = mass/ratio kept that only lowers the curve.
+        w = mass/ratio does not change, so this only lowers the curve.
         """
         levels = [high for _, high in grid.powers(grid.factor, top)]
         nodes: dict[int, int] = {}
@@ -206,18 +207,18 @@ class Table(LossCurve):
             place = grid.below(ratio)
             cell = bisect_right(levels, place) - 1
             width = levels[min(cell + 1, top)] - levels[min(cell, top - 1)] if top else 0
-            if cell >= 0 and (place - levels[cell]) << _SETTLED_BITS < width:
+            if cell >= 0 and (place - levels[cell]) << _SNAP_BITS < width:
                 nodes[cell] = nodes.get(cell, 0) + grid.below(mass / ratio)
             else:
                 others.append((ratio, mass))
-        return Table(tuple(others), self.infinite), nodes
+        return RatioTable(tuple(others), self.infinite), nodes
 
 
 @dataclass(frozen=True)
 class Envelope(LossCurve):
     """The largest of several curves, one for each shift that may be the worst."""
 
-    curves: tuple[Table, ...]
+    curves: tuple[RatioTable, ...]
 
     def heights(self, grid: LossGrid, top: int) -> list[Bracket]:
         """Enclose the largest."""
@@ -240,9 +241,9 @@ class Envelope(LossCurve):
         return max(curve.farthest for curve in self.curves)
 
     @property
-    def spread(self) -> float:
+    def variance(self) -> float:
         """The largest."""
-        return self._widest.spread
+        return self._widest.variance
 
     @property
     def landmark(self) -> Fraction | None:
@@ -250,11 +251,11 @@ class Envelope(LossCurve):
         return self._widest.landmark
 
     @cached_property
-    def _widest(self) -> Table:
-        return max(self.curves, key=lambda curve: curve.spread)
+    def _widest(self) -> RatioTable:
+        return max(self.curves, key=lambda curve: curve.variance)
 
 
-def shape_table(shape: Shape, shift: int) -> Table:
+def shape_table(shape: Shape, shift: int) -> RatioTable:
     """Return the likelihood ratios of piecewise constant noise and the same noise shifted."""
     masses: dict[Fraction, int] = {}
     impossible = 0
@@ -265,7 +266,7 @@ def shape_table(shape: Shape, shift: int) -> Table:
             ratio = Fraction(height, other)
             masses[ratio] = masses.get(ratio, 0) + height * length
     ratios = tuple((ratio, Fraction(mass, shape.total)) for ratio, mass in sorted(masses.items()))
-    return Table(ratios, Fraction(impossible, shape.total) + shape.atoms)
+    return RatioTable(ratios, Fraction(impossible, shape.total) + shape.atoms)
 
 
 def _log(ratio: Fraction) -> float:

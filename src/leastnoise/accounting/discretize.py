@@ -1,8 +1,9 @@
-"""Discretize a curve: losses on a grid whose curve lies above it, or below it.
+"""Discretize a loss curve: losses on a grid whose curve lies above it, or below it.
 
-Above: the chords between the values at e^(ih) ("connect the dots": Doroshenko, Ghazi, Kamath, Kumar
-and Manurangsi 2022). Below: the values less what chords can lie above the curve, and of these the
-largest convex function below. docs/theory/composition.md proves both.
+The upper curve consists of the chords between the values at e^(ih) ("connect the dots": Doroshenko,
+Ghazi, Kamath, Kumar and Manurangsi 2022). For the lower curve, each value is reduced by the bound
+of how far chords lie above the curve, and the largest convex function below these values is taken.
+docs/theory/composition.md proves both.
 """
 
 import math
@@ -13,10 +14,10 @@ from itertools import pairwise
 from math import lcm
 
 from leastnoise.accounting.curves import LossCurve
-from leastnoise.accounting.privacy_loss import Losses, LossGrid, multiply
+from leastnoise.accounting.privacy_loss import Losses, LossGrid, convolve_all
 
-# Steps of the grid to the standard deviation of one loss; fewer where all losses together would
-# then have more than _NODES nodes; but hardly fewer than _FEWEST_STEPS.
+# Steps of the grid per standard deviation of one loss. There are fewer if all losses together would
+# have more than _NODES nodes, but hardly fewer than _FEWEST_STEPS.
 _STEPS = 192
 _FEWEST_STEPS = 8
 _NODES = 1 << 14
@@ -27,30 +28,30 @@ _LARGEST_LOSS = 256.0
 _COMMON = 64
 _NEAR = 1e-12
 _GUARD_BITS = 56
-_HAIR_BITS = 32
+_MARGIN_BELOW_BITS = 32
 # Units by which the curve from below is lowered before slopes are rounded.
 _MARGIN_BITS = 24
 _FEW = 16
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The grid for some releases, and the mass that may be trimmed at the ends."""
+class GridPlan:
+    """The grid for a composition, and the mass that may be trimmed at each end."""
 
     grid: LossGrid
     depth: int
-    spared: int
+    negligible: int
 
 
-def choose_grid(curves: Mapping[LossCurve, int], bits: int) -> Plan | None:
-    """Choose the grid for δ down to 2^−bits, in floats: every grid gives proved bounds.
+def choose_grid(curves: Mapping[LossCurve, int], bits: int) -> GridPlan | None:
+    """Choose the grid for δ down to 2^−bits. Floats suffice, as every grid gives proved bounds.
 
-    None if there is no finite loss, or losses are too large to be distinguished.
+    None if there is no finite loss, or if losses are too large to be distinguished.
     """
     total = sum(curves.values())
     depth = bits + 16 + total.bit_length()
     reaches = {curve: _reach(curve, depth) for curve in curves}
-    variance = math.fsum(curve.spread * n for curve, n in curves.items())
+    variance = math.fsum(curve.variance * n for curve, n in curves.items())
     longest = math.fsum(2 * reaches[curve] * n for curve, n in curves.items())
     if not 0 < variance < math.inf or longest <= 0:
         return None
@@ -62,34 +63,36 @@ def choose_grid(curves: Mapping[LossCurve, int], bits: int) -> Plan | None:
     narrow = max(0, (1 / step).__ceil__().bit_length())
     digits = depth + _GUARD_BITS + int(1.5 * max(reaches.values())) + 2 + narrow
     # Slightly less, so that a landmark certainly does not lie below its place on the grid.
-    grid = LossGrid(step * (1 - Fraction(1, 1 << (digits - _HAIR_BITS))), digits)
-    return Plan(grid, depth, 1 << max(0, digits - depth))
+    grid = LossGrid(step * (1 - Fraction(1, 1 << (digits - _MARGIN_BELOW_BITS))), digits)
+    return GridPlan(grid, depth, 1 << max(0, digits - depth))
 
 
-def compose_losses(curves: Mapping[LossCurve, int], plan: Plan, *, above: bool) -> Losses | None:
+def compose_losses(
+    curves: Mapping[LossCurve, int], plan: GridPlan, *, above: bool
+) -> Losses | None:
     """Return the distribution of the total loss, rounded up or down; None if none is known."""
     composed = []
     for curve, count in curves.items():
         top = math.ceil(_reach(curve, plan.depth) / float(plan.grid.step) - _NEAR)
         make = losses_above if above else losses_below
-        one = make(curve, plan.grid, min(max(top, 0), _MOST_STEPS))
-        if one is not None:  # omitting a release can only lower the loss
-            composed.append(one.power(count, plan.spared))
-    return multiply(composed, plan.spared) if composed else None
+        losses = make(curve, plan.grid, min(max(top, 0), _MOST_STEPS))
+        if losses is not None:  # omitting a release can only lower the loss
+            composed.append(losses.power(count, plan.negligible))
+    return convolve_all(composed, plan.negligible) if composed else None
 
 
 def _reach(curve: LossCurve, depth: int) -> float:
-    """Return a loss beyond which hardly anything lies."""
+    """Return a loss beyond which there is hardly any mass."""
     if math.isinf(curve.farthest):
-        return min(_LARGEST_LOSS, curve.spread / 2 + math.sqrt(1.4 * depth * curve.spread))
+        return min(_LARGEST_LOSS, curve.variance / 2 + math.sqrt(1.4 * depth * curve.variance))
     return min(_LARGEST_LOSS, curve.farthest)
 
 
 def _step(curves: Mapping[LossCurve, int], wanted: float, width: float) -> Fraction:
-    """Return a step near the wanted one, with the landmarks of the curves on the grid.
+    """Return a step near ``wanted`` such that the landmarks of the curves lie on the grid.
 
-    Where all losses of all releases are multiples of one number, that number, if it is not so small
-    that there would be very many nodes.
+    If all losses of all releases are multiples of one number, return that number, unless it is so
+    small that there would be very many nodes.
     """
     units = [curve.unit for curve in curves if curve.farthest > 0]
     common = _common([unit for unit in units if unit is not None])
@@ -106,7 +109,7 @@ def _step(curves: Mapping[LossCurve, int], wanted: float, width: float) -> Fract
 
 
 def _common(marks: list[Fraction]) -> Fraction | None:
-    """Return a number that all are nearly whole multiples of, if there is one that is not tiny."""
+    """Return a number that all marks are almost integer multiples of, unless it is tiny."""
     if not marks:
         return None
     parts = 1
@@ -122,8 +125,8 @@ def _common(marks: list[Fraction]) -> Fraction | None:
 def losses_above(curve: LossCurve, grid: LossGrid, top: int) -> Losses:
     """Return the distribution whose curve runs along chords, each mass rounded up.
 
-    At i·h > 0 it has [δ((i+1)h) − (1+F)·δ(ih) + F·δ((i−1)h)] / (F−1) with F = e^h, at −i·h that
-    times e^−ih, and at infinity the last value.
+    The mass at i·h > 0 is [δ((i+1)h) − (1+F)·δ(ih) + F·δ((i−1)h)] / (F−1) with F = e^h. The mass at
+    −i·h is that times e^−ih, and the mass at infinity is the last value.
     """
     heights = curve.heights(grid, top)
     masses = chord_masses(grid, heights)
@@ -133,14 +136,14 @@ def losses_above(curve: LossCurve, grid: LossGrid, top: int) -> Losses:
 
 
 def chord_masses(grid: LossGrid, heights: list[tuple[int, int]]) -> list[int]:
-    """Return the masses at 0, h, … of the curve that runs along chords, from above."""
+    """Return the masses at 0, h, … of the curve that runs along chords, rounded up."""
     low, high = grid.factor
     one, bits, top = grid.one, grid.bits, len(heights) - 1
     if not top:
         return [one - heights[0][0]]
 
     def quotient(doubled: int) -> int:
-        """Return a number over F − 1, from above."""
+        """Return an upper bound of a number divided by F − 1."""
         return -(-doubled // ((low if doubled > 0 else high) - one))
 
     first = (2 * heights[1][1] << bits) - (one + low) * heights[0][0]
@@ -166,19 +169,19 @@ def losses_below(curve: LossCurve, grid: LossGrid, top: int) -> Losses | None:
     both = [*mirrored[:0:-1], *values]
     levels = [*(low for low, _ in falls[:0:-1]), *(low for low, _ in grid.powers(grid.factor, top))]
     masses = _hull_masses(grid, levels, both)
-    found = Losses(grid, -top, masses, values[-1], above=False)
-    checked = Losses(grid, -top, masses, values[-1], above=True)  # its curve, from above
+    losses = Losses(grid, -top, masses, values[-1], above=False)
+    checked = Losses(grid, -top, masses, values[-1], above=True)  # the same, rounded up
     # At every kink, and at e^ε = 0, where the curve is the sum of all masses.
     low_enough = all(checked.excess(i) <= value for i, value in enumerate(both))
-    return found if low_enough and sum(masses) + values[-1] <= grid.one else None
+    return losses if low_enough and sum(masses) + values[-1] <= grid.one else None
 
 
 def _chords_below(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
     """Return values at 0, h, … such that chords between them, flat after the last, lie below."""
-    rest, nodes = curve.settle(grid, top)
+    rest, nodes = curve.snap_to_grid(grid, top)
     values = _chords_below_rest(rest, grid, top)
     levels = grid.powers(grid.factor, top)
-    # What has its kinks on the grid is its own chords: Σ wᵢ·(e^(ih) − f) over the i above.
+    # A curve with its kinks on the grid equals its chords: Σ wᵢ·(e^(ih) − f) over the i above.
     weight = weighed = 0
     for i in range(top, -1, -1):
         values[i] += max(0, (weighed - weight * levels[i][1]) >> grid.bits)
@@ -188,7 +191,7 @@ def _chords_below(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
 
 
 def _chords_below_rest(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
-    """Return such values where nothing is known of kinks."""
+    """Return such values for a curve whose kinks are unknown."""
     heights = curve.heights(grid, top)
     gaps = curve.gaps(grid, chord_masses(grid, heights))
     last = grid.scaled(curve.infinity_mass)[0]
@@ -200,8 +203,8 @@ def _chords_below_rest(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
         values[-2:] = [min(values[-2], lower), last]
     if last - last // _FEW <= min(values):
         last = min(last, *values)  # a smaller infinity mass gives a lower curve
-    # From where a value would lie below the last one, and from one cell before, all are the last:
-    # a value may be lowered, but not raised.
+    # From one cell before the first value below the last one, all values become the last one. A
+    # value may be lowered, but not raised.
     short = next((i for i, value in enumerate(values) if value < last), top + 1)
     return [value if i < min(short - 1, top) else last for i, value in enumerate(values)]
 

@@ -9,7 +9,7 @@ from leastnoise.accounting.curves import LossCurve
 from leastnoise.accounting.discretize import choose_grid, compose_losses
 from leastnoise.accounting.privacy_loss import Losses
 from leastnoise.accounting.profile import Profile
-from leastnoise.accounting.smooth_curves import Normal
+from leastnoise.accounting.smooth_curves import NormalLossCurve
 from leastnoise.core.basic_composition import joint_failure
 from leastnoise.core.exact import Interval, power
 from leastnoise.core.noise import Gaussian
@@ -55,49 +55,49 @@ class JointLoss:
 
     @cached_property
     def _sorted(self) -> dict[LossCurve, int]:
-        """The other curves: equal ones counted, and all Gaussian ones as one.
+        """The curves that are not level with their counts, all Gaussian ones combined into one.
 
-        Turn the axes so that one points along the shift: there is one Gaussian noise shifted by
-        the root of the sum of squares, and others that are not shifted (Dong, Roth and Su 2022,
+        Rotate the axes so that one points along the shift. Along it, Gaussian noise is shifted by
+        the root of the sum of squares; along the others it is not shifted (Dong, Roth and Su 2022,
         Corollary 3.3).
         """
-        found: dict[LossCurve, int] = {}
+        counts: dict[LossCurve, int] = {}
         squared = Interval.exact(0)
         for curve, count in self.curves:
-            if isinstance(curve, Normal):
+            if isinstance(curve, NormalLossCurve):
                 squared = (squared + curve.squared.scaled(count)).shortened(_BITS)
             elif not curve.is_level:
-                found[curve] = found.get(curve, 0) + count
+                counts[curve] = counts.get(curve, 0) + count
         if squared.upper:
-            found[Normal(squared)] = 1
+            counts[NormalLossCurve(squared)] = 1
 
         # In a fixed order, so that the order of the releases does not matter.
         def order(item: tuple[LossCurve, int]) -> tuple[str, float, float, int]:
-            return type(item[0]).__name__, item[0].farthest, item[0].spread, item[1]
+            return type(item[0]).__name__, item[0].farthest, item[0].variance, item[1]
 
-        return dict(sorted(found.items(), key=order))
+        return dict(sorted(counts.items(), key=order))
 
     def _rest(self, epsilon: Fraction) -> Fraction:
         """Return δ(ε) of the curves that are not level."""
         only = next(iter(self._sorted)) if sum(self._sorted.values()) == 1 else None
         ends = None
-        if isinstance(only, Normal):
+        if isinstance(only, NormalLossCurve):
             ends = Profile(Gaussian(1), sensitivity=self._shift(only)).enclose(epsilon)
         elif only is not None and self.alone is not None:
             ends = self.alone(epsilon)
         if ends is not None:
             return ends.upper if self.above else ends.lower
-        found = Fraction(1 if self.above else 0)
+        delta = Fraction(1 if self.above else 0)
         for bits in _LEVELS:
             losses = self._losses(bits)
             if losses is None:
                 break
-            found = losses.delta(epsilon)
-            if found * (1 << (bits - _GUARD_BITS)) > 1:
+            delta = losses.delta(epsilon)
+            if delta * (1 << (bits - _GUARD_BITS)) > 1:
                 break
-        return found
+        return delta
 
-    def _shift(self, curve: Normal) -> Fraction:
+    def _shift(self, curve: NormalLossCurve) -> Fraction:
         if self.above:
             return power(curve.squared.upper, _HALF).upper
         return power(curve.squared.lower, _HALF).lower
@@ -106,8 +106,8 @@ class JointLoss:
         """Return the distribution of the losses, fine enough for δ down to 2^−bits."""
         if bits not in self._known_losses:
             plan = choose_grid(self._sorted, bits)
-            found = None if plan is None else compose_losses(self._sorted, plan, above=self.above)
-            self._known_losses[bits] = found
+            losses = None if plan is None else compose_losses(self._sorted, plan, above=self.above)
+            self._known_losses[bits] = losses
         return self._known_losses[bits]
 
     @cached_property

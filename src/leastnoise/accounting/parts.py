@@ -2,10 +2,15 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import singledispatch
+from functools import lru_cache, singledispatch
+from itertools import pairwise
 
-from leastnoise.accounting.curves import Envelope, LossCurve, Table, shape_table
-from leastnoise.accounting.smooth_curves import Decaying, Evaluated, Normal
+from leastnoise.accounting.curves import Envelope, LossCurve, RatioTable, shape_table
+from leastnoise.accounting.smooth_curves import (
+    DecayingLossCurve,
+    EvaluatedLossCurve,
+    NormalLossCurve,
+)
 from leastnoise.core.exact import Interval, exponential, format_exact
 from leastnoise.core.noise import (
     FiniteLatticeNoise,
@@ -23,7 +28,13 @@ from leastnoise.core.profile import Shape
 from leastnoise.errors import Unsupported
 
 _BITS = 320
-# A curve that falls by less than 2^−18 of itself is taken for level.
+# Rounded noise of at most so many points on a side has a table of its own losses, up to the points
+# beyond which no more than _UNSEEN lies.
+_MOST_POINTS = 3000
+_UNSEEN = Fraction(1, 1 << 300)
+# From this many steps on, rounding hardly changes what Gaussian noise reveals.
+_WIDE = 8
+# A curve that falls by less than 2^−18 of itself is treated as level.
 _LEVEL_BITS = 18
 
 
@@ -42,9 +53,9 @@ def guarantee_losses(privacy: Privacy) -> PartLosses:
     mechanism that satisfies (ε, δ) is a post-processing of it (Kairouz, Oh and Viswanath 2015).
     """
 
-    def table(factor: Fraction) -> Table:
+    def table(factor: Fraction) -> RatioTable:
         likely = (1 - privacy.delta) * factor / (1 + factor)
-        return Table(((factor, likely),) if factor > 1 else (), privacy.delta)
+        return RatioTable(((factor, likely),) if factor > 1 else (), privacy.delta)
 
     factor = exponential(privacy.epsilon, _BITS)
     return PartLosses(table(factor.upper), table(factor.lower))
@@ -61,7 +72,7 @@ def noise_losses(noise: Noise, sensitivity: Fraction) -> PartLosses:
 
 
 def has_loss_curve(noise: type[Noise]) -> bool:
-    """Tell whether privacy losses are known for a class of noise, by its kind or its own."""
+    """Return whether privacy losses are known for a class of noise or for its kind."""
     return noise_losses.dispatch(noise) is not noise_losses.dispatch(object)
 
 
@@ -69,26 +80,26 @@ def has_loss_curve(noise: type[Noise]) -> bool:
 def _(noise: PiecewiseNoise | FiniteLatticeNoise, sensitivity: Fraction) -> PartLosses:
     shape = _join_pieces(noise.curve(sensitivity).shape)
     longest = shape_table(shape, shape.longest)
-    if shape.falls:
+    if shape.is_unimodal:
         return _flatten(longest)
-    mirrored = shape.mirrored()
+    mirrored = shape.mirror()
     symmetric = _place_pieces(mirrored) == _place_pieces(shape)
     shapes = [shape] if symmetric else [shape, mirrored]
     tables = dict.fromkeys(shape_table(each, shift) for each in shapes for shift in each.shifts)
-    # A pair that its mirror image exchanges has a curve that is known from f ≥ 1 alone.
+    # If the mirror image exchanges two neighbors, their curve is determined by f ≥ 1.
     return PartLosses(Envelope(tuple(tables)), longest if symmetric else None)
 
 
-def _flatten(table: Table) -> PartLosses:
-    """Return the curves of a table: level ones where it hardly falls, as for uniform noise."""
+def _flatten(table: RatioTable) -> PartLosses:
+    """Return the curves of a table; level curves if it hardly falls, as for uniform noise."""
     falls = sum((mass * (1 - 1 / ratio) for ratio, mass in table.ratios), Fraction(0))
     if falls * (1 << _LEVEL_BITS) <= table.infinite:
-        return PartLosses(Table((), table.infinite + falls), Table((), table.infinite))
+        return PartLosses(RatioTable((), table.infinite + falls), RatioTable((), table.infinite))
     return PartLosses(table, table)
 
 
 def _join_pieces(shape: Shape) -> Shape:
-    """Return the shape with neighboring pieces of one height put together."""
+    """Return the shape with neighboring pieces of equal height joined."""
     pieces: list[tuple[int, int, int]] = []
     for a, b, h in shape.pieces:
         if pieces and pieces[-1][1:] == (a, h):
@@ -105,35 +116,79 @@ def _place_pieces(shape: Shape) -> list[tuple[int, int, int]]:
 
 @noise_losses.register
 def _(noise: StaircaseNoise, sensitivity: Fraction) -> PartLosses:
-    table = Table(tuple(sorted(noise.curve(sensitivity).higher.items())), Fraction(0))
+    table = RatioTable(tuple(sorted(noise.curve(sensitivity).higher.items())), Fraction(0))
     return PartLosses(table, table)
 
 
 @noise_losses.register
 def _(noise: Smooth, sensitivity: Fraction) -> PartLosses:
-    curve = Evaluated(noise, sensitivity)  # families with a formula have it below
+    curve = EvaluatedLossCurve(noise, sensitivity)  # families with a formula are registered below
     return PartLosses(curve, curve)
 
 
 @noise_losses.register
 def _(noise: Gaussian, sensitivity: Fraction) -> PartLosses:
-    curve = Normal(Interval.exact((sensitivity / noise.sigma) ** 2).shortened(_BITS))
+    curve = NormalLossCurve(Interval.exact((sensitivity / noise.sigma) ** 2).shortened(_BITS))
     return PartLosses(curve, curve)
 
 
 @noise_losses.register
 def _(noise: Laplace | TruncatedLaplace, sensitivity: Fraction) -> PartLosses:
-    curve = Decaying(noise, sensitivity)
+    curve = DecayingLossCurve(noise, sensitivity)
     return PartLosses(curve, curve)
 
 
 @noise_losses.register
 def _(noise: Rounded, sensitivity: Fraction) -> PartLosses:
-    # Rounding is post-processing; and rounded noise reveals at least as much as the same noise on
-    # the line shifted by one step less (docs/theory/composition.md).
     shift = sensitivity // noise.step * noise.step
     if shift <= 0:  # there is no shift
-        return PartLosses(Table((), Fraction(0)), Table((), Fraction(0)))
+        return PartLosses(RatioTable((), Fraction(0)), RatioTable((), Fraction(0)))
+    if _is_coarse(noise):
+        steps = int(shift / noise.step)
+        return PartLosses(_rounded_table(noise, steps), _rounded_table(noise, steps, below=True))
+    # Rounding is post-processing; and rounded noise reveals at least as much as the same noise on
+    # the line shifted by one step less (docs/theory/composition.md).
     above = noise_losses(noise.noise, shift).above
     below = noise_losses(noise.noise, shift - noise.step).below if shift > noise.step else None
     return PartLosses(above, below)
+
+
+def _is_coarse(noise: Rounded) -> bool:
+    """Return whether noise has few points, as on the integers: then its own losses are used.
+
+    Wide Gaussian noise keeps the curve of the line, which composes in squares and hardly differs.
+    """
+    if isinstance(noise.noise, Gaussian) and noise.noise.sigma >= _WIDE * noise.step:
+        return False
+    return noise.first_below(_UNSEEN) <= _MOST_POINTS
+
+
+@lru_cache(maxsize=32)
+def _rounded_table(noise: Rounded, shift: int, *, below: bool = False) -> RatioTable:
+    """Return the likelihood ratios of rounded noise and the same noise shifted by whole steps.
+
+    The longest shift is the worst (RoundedLogConcaveCurve). From above, probabilities are rounded
+    up and those of the neighbor down, and the points that are not listed count as impossible for
+    it. From below it is the other way round, and these points are left out.
+    """
+    last = int(min(noise.first_below(_UNSEEN), noise.farthest))
+    tails = [noise.beyond(index, _BITS) for index in range(last + 1)]
+    center = Interval.exact(1) - tails[0].scaled(2)
+    weights = [center, *(near - far for near, far in pairwise(tails))]
+    masses: dict[Fraction, Fraction] = {}
+    impossible = Fraction(0) if below else tails[-1].upper
+    for index in range(-last, last + 1):
+        here, there = weights[abs(index)], abs(index - shift)
+        other = weights[there] if there <= last else Interval.exact(0)
+        if below:
+            mass, rest = max(Fraction(0), here.lower), other.upper
+            if not rest and there <= noise.farthest:
+                continue  # a point that is not listed
+        else:
+            mass, rest = here.upper, max(Fraction(0), other.lower)
+        if not rest:
+            impossible += mass
+        elif mass > rest:
+            ratio = mass / rest
+            masses[ratio] = masses.get(ratio, Fraction(0)) + mass
+    return RatioTable(tuple(sorted(masses.items())), impossible)

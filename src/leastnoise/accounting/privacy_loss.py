@@ -1,9 +1,10 @@
 """The distribution of privacy losses 0, ±h, ±2h, … on a grid, in integers.
 
-The loss of an output is ln p(x)/q(x). Of a pair (P, Q) only the distribution of the loss under P
-matters: δ(ε) is the mass at infinity and the sum of mass·(1 − e^(ε − loss)) over the losses above
-ε. The loss of two independent outputs is the sum of theirs. docs/theory/composition.md has the
-proofs; all rounding here is to the stated side, so nothing is lost to floating point.
+The privacy loss of an output x is ln p(x)/q(x). For a pair (P, Q) only the distribution of the loss
+under P matters: δ(ε) is the mass at infinity plus the sum of mass·(1 − e^(ε − loss)) over the
+losses above ε. The loss of two independent outputs is the sum of their losses.
+docs/theory/composition.md has the proofs. Every number here is rounded to a stated side, so the
+bounds are proved.
 """
 
 from dataclasses import dataclass
@@ -57,20 +58,20 @@ class LossGrid:
     def powers(self, base: Bracket, count: int) -> list[Bracket]:
         """Return integers around base⁰, base¹, … base^count, times 2^bits."""
         low = high = self.one
-        found = [(low, high)]
+        powers = [(low, high)]
         for _ in range(count):
             low, high = low * base[0] >> self.bits, -(-high * base[1] >> self.bits)
-            found.append((low, high))
-        return found
+            powers.append((low, high))
+        return powers
 
 
 @dataclass(frozen=True)
 class Losses:
     """Masses at the losses first·h, (first + 1)·h, … and at infinity, in units of 2^−bits.
 
-    ``above`` is the side to which everything is rounded: if true, δ(ε) is a proved upper bound for
-    the composition, otherwise a proved lower bound. Masses need not add up to 1: more mass only
-    makes δ larger, at every ε and for everything composed with it; less mass only smaller.
+    ``above`` is the side to which all numbers are rounded: if it is True, δ(ε) is a proved upper
+    bound for the composition, otherwise a proved lower bound. Masses need not add up to 1. More
+    mass only raises δ, at every ε and in every composition; less mass only lowers it.
     """
 
     grid: LossGrid
@@ -79,41 +80,41 @@ class Losses:
     infinite: int
     above: bool
 
-    def times(self, other: "Losses", spared: int) -> "Losses":
-        """Return the distribution of the sum of two losses, trimmed by ``spared`` at either end."""
+    def convolve(self, other: "Losses", negligible: int) -> "Losses":
+        """Return the distribution of the sum of two losses, trimmed (:meth:`trim`)."""
         totals = sum(self.masses), sum(other.masses) + other.infinite
-        infinite = self._kept(self.infinite * totals[1] + totals[0] * other.infinite)
+        infinite = self._round(self.infinite * totals[1] + totals[0] * other.infinite)
         exact = product(self.masses, self.masses if other is self else other.masses)
-        masses = [self._kept(mass) for mass in exact]
+        masses = [self._round(mass) for mass in exact]
         first = self.first + other.first
-        return Losses(self.grid, first, masses, infinite, self.above).trim(spared)
+        return Losses(self.grid, first, masses, infinite, self.above).trim(negligible)
 
-    def power(self, count: int, spared: int) -> "Losses":
-        """Return the distribution of the sum of ``count`` ≥ 1 such losses, by squaring."""
+    def power(self, count: int, negligible: int) -> "Losses":
+        """Return the distribution of the sum of ``count`` ≥ 1 equal losses, by squaring."""
         if count == 1:
             return self
-        half = self.power(count // 2, spared)
-        square = half.times(half, spared)
-        return square.times(self, spared) if count % 2 else square
+        half = self.power(count // 2, negligible)
+        square = half.convolve(half, negligible)
+        return square.convolve(self, negligible) if count % 2 else square
 
-    def trim(self, spared: int) -> "Losses":
-        """Return it without the losses at either end that hold at most ``spared``.
+    def trim(self, negligible: int) -> "Losses":
+        """Return the distribution without losses at each end that hold at most ``negligible``.
 
-        Rounded up, mass beyond the highest loss goes to infinity, and mass before the lowest loss
-        goes up to it. Rounded down, both are omitted.
+        If it is rounded up, mass above the highest remaining loss moves to infinity, and mass below
+        the lowest moves up to it. If it is rounded down, both are omitted.
         """
         masses = self.masses
-        before = _few(masses, spared)
-        after = min(_few(masses[::-1], spared), len(masses) - 1 - before)
-        kept = masses[before : len(masses) - after]
+        before = _count_below(masses, negligible)
+        after = min(_count_below(masses[::-1], negligible), len(masses) - 1 - before)
+        middle = masses[before : len(masses) - after]
         infinite = self.infinite
         if self.above:
-            kept[0] += sum(masses[:before])
+            middle[0] += sum(masses[:before])
             infinite += sum(masses[len(masses) - after :])
-        return Losses(self.grid, self.first + before, kept, infinite, self.above)
+        return Losses(self.grid, self.first + before, middle, infinite, self.above)
 
     def delta(self, epsilon: Fraction) -> Fraction:
-        """Return δ(ε) for ε ≥ 0: the mass at infinity, and what the losses above ε add."""
+        """Return δ(ε) for ε ≥ 0: the mass at infinity, and the contribution of losses above ε."""
         place = epsilon // self.grid.step
         index = place - self.first
         if index >= len(self.masses) - 1:
@@ -123,8 +124,8 @@ class Losses:
         beyond = exponential(epsilon - place * self.grid.step, self.grid.bits)
         share = beyond.lower if self.above else beyond.upper
         mass, less = self._beyond[index + 1]
-        found = Fraction(self.infinite + mass) - share * less
-        return min(max(found, Fraction(self.infinite)) / self.grid.one, Fraction(1))
+        delta = Fraction(self.infinite + mass) - share * less
+        return min(max(delta, Fraction(self.infinite)) / self.grid.one, Fraction(1))
 
     def excess(self, index: int) -> int:
         """Return δ at the loss (first + index)·h, in units, for −1 ≤ index."""
@@ -133,37 +134,37 @@ class Losses:
 
     @cached_property
     def _beyond(self) -> list[tuple[int, int]]:
-        """For −1, 0, … the mass beyond that index, and the same times e^−distance, rounded.
+        """For indices −1, 0, …: the mass beyond the index, and that mass weighted by e^−distance.
 
-        The latter is subtracted, so it is rounded down if δ is an upper bound, and otherwise up.
+        The weighted mass is subtracted, so it is rounded down if δ is an upper bound, otherwise up.
         """
         shrink = self.grid.fall[0 if self.above else 1]
-        found, mass, less = [(0, 0)], 0, 0
+        sums, mass, less = [(0, 0)], 0, 0
         for each in reversed(self.masses):
             mass += each
             less = (each + less) * shrink
             less = less >> self.grid.bits if self.above else -(-less >> self.grid.bits)
-            found.append((mass, less))
-        return found[::-1]
+            sums.append((mass, less))
+        return sums[::-1]
 
-    def _kept(self, exact: int) -> int:
+    def _round(self, exact: int) -> int:
         return -(-exact >> self.grid.bits) if self.above else exact >> self.grid.bits
 
 
-def multiply(parts: list[Losses], spared: int) -> Losses:
-    """Return the distribution of the sum of one or more losses, the shortest two first."""
+def convolve_all(parts: list[Losses], negligible: int) -> Losses:
+    """Return the distribution of the sum of one or more losses, shortest distributions first."""
     waiting = [(len(part.masses), i, part) for i, part in enumerate(parts)]
     heapify(waiting)
     while len(waiting) > 1:
         (_, i, first), (_, _, second) = heappop(waiting), heappop(waiting)
-        both = first.times(second, spared)
+        both = first.convolve(second, negligible)
         heappush(waiting, (len(both.masses), i, both))
     return waiting[0][2]
 
 
-def _few(masses: list[int], spared: int) -> int:
-    """Return how many masses from the start hold ``spared`` at the most; never all of them."""
+def _count_below(masses: list[int], negligible: int) -> int:
+    """Return how many masses from the start add up to at most ``negligible``; never all of them."""
     for index, total in enumerate(accumulate(masses)):
-        if total > spared:
+        if total > negligible:
             return index
     return max(0, len(masses) - 1)

@@ -9,6 +9,7 @@ from typing import Protocol, TypeAlias
 from leastnoise.accounting.renyi import renyi
 from leastnoise.accounting.tradeoff import infinity_mass, tradeoff
 from leastnoise.core.exact import Interval, Number, parse_positive, parse_rational, quote
+from leastnoise.core.gaussian_cost import GaussianCost, cost_of_gaussian
 from leastnoise.core.noise import Noise
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.profile import Curve, Level
@@ -61,6 +62,16 @@ class Profile:
     def enclose(self, epsilon: Number = 0) -> Interval:
         """Enclose δ(ε)."""
         return self._curve.worst(Level.at(parse_epsilon(epsilon)))[0]
+
+    @property
+    def gaussian_cost(self) -> GaussianCost | None:
+        """The μ and ρ of Gaussian noise, for which costs add up in squares; None for other noise.
+
+        >>> from leastnoise.noise import Gaussian
+        >>> Profile(Gaussian(4), sensitivity=1).gaussian_cost.rho
+        Fraction(1, 32)
+        """
+        return cost_of_gaussian(self.noise, self.sensitivity)
 
     def at_factor(self, factor: Fraction) -> Fraction:
         """Return δ with e^ε replaced by a rational factor ≥ 0: exact, or a proved upper bound."""
@@ -151,12 +162,12 @@ def parse_epsilon(epsilon: Number) -> Fraction:
     return exact
 
 
-class Released(Protocol):
+class ReleasedMechanism(Protocol):
     """The interface of mechanisms that composition uses."""
 
     @property
     def privacy(self) -> Privacy:
-        """The guarantee it satisfies."""
+        """The guarantee of one release."""
         ...
 
     @property
@@ -165,13 +176,13 @@ class Released(Protocol):
         ...
 
 
-Part: TypeAlias = Released | Privacy | Profile
+Part: TypeAlias = ReleasedMechanism | Privacy | Profile
 
 
-class Releasing(ABC):
+class Composable(ABC):
     """A mechanism or an answer: the packages above register the classes that can be composed."""
 
     @property
     @abstractmethod
     def composed_as(self) -> Part:
-        """The mechanism that was released from, or the guarantee that counts instead of it."""
+        """The mechanism of the release, or the guarantee that counts instead of it."""

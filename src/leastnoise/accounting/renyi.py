@@ -33,7 +33,7 @@ def _renyi_of_pieces(curve: PiecewiseCurve, order: Fraction) -> Fraction | float
 
 @renyi.register
 def _renyi_of_staircase(curve: StaircaseCurve, order: Fraction) -> Fraction | float:
-    """Return a bound from above of the divergence, from the ratios."""
+    """Return an upper bound of the divergence, from the likelihood ratios."""
     return _renyi_of_ratios(curve.masses, order)
 
 
@@ -78,9 +78,10 @@ def _(noise: Laplace, shift: Fraction, order: Fraction) -> Fraction | float:
 
 
 def _renyi_of_ratios(masses: dict[Fraction, Fraction], order: Fraction) -> Fraction:
-    """Return the divergence for finitely many likelihood ratios > 0 and the masses that have them.
+    """Return an upper bound of the divergence, given the mass of each likelihood ratio > 0.
 
-    ln of the sum of mass·ratio^(order − 1), over order − 1; divided by its largest power.
+    The divergence is ln(Σ mass·ratio^(order − 1)) / (order − 1). The sum is computed relative to
+    its largest power.
     """
     largest = max(masses)
 

@@ -19,7 +19,7 @@ _CELLS = 64
 
 
 @dataclass(frozen=True)
-class Decaying(LossCurve):
+class DecayingLossCurve(LossCurve):
     """Laplace noise, truncated or not: 1 + c₀·(1 + f) − c₁·√f up to a level, then flat, at shift d.
 
     With b the scale, A the cut and κ = e^(−A/b), or 0 without a cut: c₁ = e^(−d/2b)/(1−κ) and
@@ -43,36 +43,36 @@ class Decaying(LossCurve):
         last = grid.scaled(self.infinity_mass)
         (c0_low, c0_high), (c1_low, c1_high) = self._constants(grid)
         levels = grid.powers(grid.factor, top)
-        found = []
+        heights = []
         for i, (root, level) in enumerate(zip(self._roots(grid, top), levels, strict=True)):
             if i * grid.step >= self.level:
-                found.append(last)
+                heights.append(last)
                 continue
             grown = c0_low * (grid.one + level[0]), c0_high * (grid.one + level[1])
             low = grid.one + ((grown[0] - c1_high * root[1]) >> grid.bits)
             high = grid.one - ((c1_low * root[0] - grown[1]) >> grid.bits)
-            found.append((max(low, last[0]), min(high, grid.one)))
-        return found
+            heights.append((max(low, last[0]), min(high, grid.one)))
+        return heights
 
     def gaps(self, grid: LossGrid, masses: list[int]) -> list[int]:
-        """c₁·(√b − √a)² / 4(√a + √b) from a to b; where it becomes flat, all that it falls."""
+        """c₁·(√b − √a)² / 4(√a + √b) from a to b; in the cell where it becomes flat, its fall."""
         top = len(masses) - 1
         steep = self._constants(grid)[1][1]
         roots = self._roots(grid, top)
-        found = []
+        gaps = []
         for i in range(top):
             (low, _), (first, last) = roots[i], roots[i + 1]
             if (i + 1) * grid.step <= self.level:
-                found.append(-(-steep * (last - low) ** 2 // (4 * (low + first)) >> grid.bits))
+                gaps.append(-(-steep * (last - low) ** 2 // (4 * (low + first)) >> grid.bits))
             elif i * grid.step >= self.level:
-                found.append(0)
+                gaps.append(0)
             else:
                 heights = self.heights(grid, i)
-                found.append(heights[i][1] - grid.scaled(self.infinity_mass)[0])
-        return found
+                gaps.append(heights[i][1] - grid.scaled(self.infinity_mass)[0])
+        return gaps
 
     def end_gap(self, grid: LossGrid, top: int) -> int | None:
-        """c₁·(√b − √a)² / 2√b from a to b: as far as the tangent at b lies below the curve at a."""
+        """c₁·(√b − √a)² / 2√b: the distance of the tangent at b from the curve at a."""
         if not top or top * grid.step > self.level:
             return None
         (low, _), (first, last) = self._roots(grid, top)[-2:]
@@ -90,7 +90,7 @@ class Decaying(LossCurve):
         if isinstance(radius, float):
             return (0, 0), grid.scaled(fallen)
         cut = decay(radius / self.noise.scale, bits)
-        kept = (Interval.exact(1) - cut).inverted()
+        kept = (Interval.exact(1) - cut).reciprocal()
         return grid.scaled((cut * kept).scaled(Fraction(1, 2))), grid.scaled(fallen * kept)
 
     @cached_property
@@ -100,7 +100,7 @@ class Decaying(LossCurve):
 
     @property
     def is_level(self) -> bool:
-        """Whether nothing finite is lost."""
+        """Whether there is no finite loss except 0."""
         return not self.level
 
     @property
@@ -109,8 +109,8 @@ class Decaying(LossCurve):
         return as_float(self.level)
 
     @cached_property
-    def spread(self) -> float:
-        """The variance of what Laplace noise without a cut loses, added up over cells."""
+    def variance(self) -> float:
+        """The variance of the loss of Laplace noise without a cut, by a sum over cells."""
         steep = as_float(self.shift / self.noise.scale)
         inner = [
             (steep * (1 - (2 * i + 1) / _CELLS), math.exp(-steep * i / _CELLS))
@@ -129,7 +129,7 @@ class Decaying(LossCurve):
 
 
 @dataclass(frozen=True)
-class Normal(LossCurve):
+class NormalLossCurve(LossCurve):
     """Gaussian noise of standard deviation 1 shifted by μ, for a μ² in an interval."""
 
     squared: Interval
@@ -146,21 +146,21 @@ class Normal(LossCurve):
         return not self.squared.upper
 
     @property
-    def spread(self) -> float:
+    def variance(self) -> float:
         """μ²: the loss is normal about μ²/2."""
         return as_float(self.squared.upper)
 
 
 @dataclass(frozen=True)
-class Evaluated(LossCurve):
+class EvaluatedLossCurve(LossCurve):
     """Smooth noise shifted by d, its profile computed at each loss of the grid.
 
-    Slower than a formula, and of the curve nothing but its convexity is used.
+    It is slower than a formula, and its bounds use only that the curve is convex.
     """
 
     noise: Smooth
     shift: Fraction
-    is_level = False  # it is not known to be
+    is_level = False  # not known
     farthest = math.inf
 
     def heights(self, grid: LossGrid, top: int) -> list[Bracket]:
@@ -174,11 +174,11 @@ class Evaluated(LossCurve):
         return _infinity_mass(self.noise, self.shift)
 
     @cached_property
-    def spread(self) -> float:
+    def variance(self) -> float:
         """The variance of the finite losses, from the densities at evenly spaced quantiles."""
         places = [self.noise.quantile(Fraction(2 * i + 1, 2 * _CELLS)) for i in range(_CELLS)]
         pairs = [[self.noise.density(abs(x), 64) for x in (at, at - self.shift)] for at in places]
-        losses = [as_log(one.middle / other.middle) for one, other in pairs if other.lower]
+        losses = [as_log(here.middle / there.middle) for here, there in pairs if there.lower]
         mean = math.fsum(losses) / max(1, len(losses))
         return math.fsum((loss - mean) ** 2 for loss in losses) / max(1, len(losses))
 

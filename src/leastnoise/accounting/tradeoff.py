@@ -21,7 +21,7 @@ _MOST_RATIOS = 1 << 14
 
 @singledispatch
 def tradeoff(curve: Curve, rate: Fraction) -> Fraction:
-    """Return a bound from below of the false negatives at a rate of false positives."""
+    """Return a lower bound of the false negative rate at a false positive rate."""
     raise TypeError(f"{type(curve).__name__} has no trade-off at {rate}")
 
 
@@ -36,7 +36,7 @@ def _height_ratios(shape: Shape) -> list[Fraction]:
     heights = {h for _, _, h in shape.pieces}
     if len(heights) ** 2 > _MOST_RATIOS:
         raise InvalidParameter(
-            f"a trade-off must take at most {_MOST_RATIOS} pairs of heights",
+            f"A trade-off must take at most {_MOST_RATIOS} pairs of heights",
             got=f"{len(heights)} different heights",
             fix="Use fewer heights.",
         )
@@ -67,8 +67,8 @@ def _infinity_mass_of_pieces(curve: PiecewiseCurve) -> Fraction:
 def _peak_between(curve: PiecewiseCurve, low: Fraction, high: Fraction, rate: Fraction) -> Fraction:
     """Return the largest 1 − δ − e^ε·rate between two kinks, where every shift gives a line.
 
-    The least of these lines is concave; its peak is found by crossing the line that rises with
-    the one that falls and taking in the line that is least there, until none is less.
+    The minimum of these lines is concave. To find its peak, intersect the rising line with the
+    falling one, and replace one of them by the lowest line there, until no line is lower.
     """
 
     def least(factor: Fraction) -> tuple[Fraction, Fraction]:
@@ -95,10 +95,10 @@ def _peak_between(curve: PiecewiseCurve, low: Fraction, high: Fraction, rate: Fr
 
 @tradeoff.register
 def _tradeoff_of_staircase(curve: StaircaseCurve, rate: Fraction) -> Fraction:
-    """Return the false negatives of the best test, exactly: the highest ratios come first."""
+    """Return the exact false negative rate of the best test, which takes high ratios first."""
     left, missed = rate, Fraction(1)
     for ratio, mass in sorted(curve.masses.items(), reverse=True):
-        if mass >= left * ratio:  # at random among the outputs of this ratio
+        if mass >= left * ratio:  # the test takes some outputs of this ratio at random
             return missed - left * ratio
         left, missed = left - mass / ratio, missed - mass
     return missed
@@ -113,8 +113,8 @@ def _infinity_mass_of_staircase(_curve: StaircaseCurve) -> Fraction:
 def _tradeoff_of_log_concave(curve: LogConcaveCurve, rate: Fraction) -> Fraction:
     """Return P(X > d + q) from below, q the place with P(X < q) = rate.
 
-    The best test that takes a neighbor's output for one's own at this rate is x < d + q
-    (Neyman and Pearson), and it misses the rest.
+    The best test with this false positive rate is x < d + q (Neyman and Pearson), and it misses the
+    rest.
     """
     if not curve.shift:
         return 1 - rate
@@ -127,8 +127,8 @@ def _tradeoff_of_log_concave(curve: LogConcaveCurve, rate: Fraction) -> Fraction
 def _tradeoff_of_rounded(curve: RoundedLogConcaveCurve, rate: Fraction) -> Fraction:
     """Return the line's bound, or a better one from the tests that the lattice has.
 
-    These are the thresholds, mixed at random: a polygon. Its edge at this rate falls by some
-    factor f, and 1 − δ − f·rate at e^ε = f is a bound for every f.
+    These tests are the thresholds and random mixtures of them. Their trade-off is a polygon, whose
+    edge at this rate has some slope −f, and 1 − δ − f·rate at e^ε = f is a bound for every f.
     """
     line = _tradeoff_of_log_concave(curve, rate)
     if not curve.shift or rate in (0, 1):

@@ -1,4 +1,4 @@
-"""Store proved solutions in the user's cache for the next time.
+"""Store certificates of solved problems in the user's cache, and load them again.
 
 A stored certificate is not trusted: it must be for the same problem, and it is verified again. A
 cache that cannot be read or written is ignored. ``LEASTNOISE_CACHE`` names another folder, or is
@@ -54,12 +54,12 @@ def save(problem: Problem, certificate: Certificate) -> None:
 
 def _path(problem: Problem) -> Path | None:
     """Return the file of a problem; None if it is not stored, as for the cost of a function."""
-    wanted = os.environ.get(_VARIABLE, "")
-    if wanted == "off" or type(problem.cost) is Cost:
+    setting = os.environ.get(_VARIABLE, "")
+    if setting == "off" or type(problem.cost) is Cost:
         return None
     import platformdirs
 
-    folder = Path(wanted or platformdirs.user_cache_dir("leastnoise", appauthor=False))
+    folder = Path(setting or platformdirs.user_cache_dir("leastnoise", appauthor=False))
     # Files that earlier versions wrote have this key.
     stated = f"({problem.privacy!r}, {problem.sensitivity!r}, {problem.cost.stored_name})"
     key = f"{stated} {problem.integer} {SHAPE_WORDS[problem.shape]}"

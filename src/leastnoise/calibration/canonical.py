@@ -10,16 +10,16 @@ from fractions import Fraction
 from itertools import count
 
 from leastnoise.accounting import Profile
-from leastnoise.calibration.problem import Problem, certify, outside
+from leastnoise.calibration.problem import Problem, certify
 from leastnoise.calibration.staircase import LONGEST_ON_LINE, geometric
 from leastnoise.certificate import CanonicalBound, Certificate, at_epsilon_0, bits_for
 from leastnoise.core.exact import exponential
-from leastnoise.core.noise import DiscreteSteps, Noise, Run, Staircase, Steps
+from leastnoise.core.noise import DiscreteSteps, Noise, Run, Staircase, Steps, outside
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import Unsupported
 
-# The most steps of the noise on each side. For more, other noise in closed form costs hardly more,
-# and the certificate says how much.
+# The most steps of the noise on each side. With more steps, other noise in closed form is nearly as
+# cheap, and the certificate states the difference.
 LONGEST = 1_000
 
 
@@ -34,7 +34,8 @@ def least_canonical(problem: Problem) -> tuple[Noise, Certificate]:
 def find_canonical(problem: Problem) -> Noise:
     """Return the canonical noise: on the integers as it is, on the line spread over cells of Δ.
 
-    Private for all shifts up to Δ, since H is linear between whole ones. Awan and Vadhan 2023.
+    It is private for all shifts up to Δ, because H is linear between multiples of Δ. Awan and
+    Vadhan 2023.
     """
     privacy, sensitivity = problem.privacy, problem.sensitivity
     counting = problem.integer and sensitivity == 1
@@ -73,7 +74,7 @@ def canonical(privacy: Privacy, longest: int = LONGEST) -> DiscreteSteps:
 
 
 def _from_middle(middle: int, factor: Fraction, total: int, longest: int) -> DiscreteSteps:
-    """Return the noise with this even weight at 0 that falls as fast as it may."""
+    """Return the noise with this even weight at 0 that falls as fast as the guarantee allows."""
     sides, left = [], (total - middle) // 2
     weight = middle
     while left:
@@ -83,7 +84,7 @@ def _from_middle(middle: int, factor: Fraction, total: int, longest: int) -> Dis
         if len(sides) > longest:
             raise Unsupported(
                 f"The canonical noise would have more than {longest} steps on each side",
-                fix="Omit the family: other noise costs hardly more for this guarantee.",
+                fix="Omit the family: other noise is nearly as cheap for this guarantee.",
             )
     runs = [Run(-k, 1, sides[k - 1]) for k in range(len(sides), 0, -1)]
     runs += [Run(0, 1, middle), *(Run(k, 1, w) for k, w in enumerate(sides, start=1))]

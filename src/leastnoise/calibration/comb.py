@@ -11,9 +11,9 @@ is exactly (0, δ)-private: an error in β costs accuracy, never privacy.
 
 from fractions import Fraction
 
-from leastnoise.calibration.problem import Problem, certify, outside
+from leastnoise.calibration.problem import Problem, certify
 from leastnoise.certificate import Certificate, CombBound
-from leastnoise.core.noise import Noise, Steps
+from leastnoise.core.noise import Noise, Steps, outside
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l2
 
@@ -26,8 +26,8 @@ def least_comb(
 ) -> tuple[Steps, Certificate] | None:
     """Return the comb, optimal among all noise of any shape, or None where there is none.
 
-    There is one for ε = 0, the cost l2 and δ ≥ 1/(1+2β), which rationals decide: it says that
-    r = (1−δ)/2δ is at most β, or 4r³ + 3r ≤ 1.
+    There is one for ε = 0, the cost l2 and δ ≥ 1/(1+2β). The last condition is decided in
+    rationals: it holds if r = (1−δ)/2δ is at most β, that is 4r³ + 3r ≤ 1.
     """
     delta = privacy.delta
     if privacy.epsilon or cost != l2 or not delta:
@@ -43,20 +43,20 @@ def least_comb(
 
 
 def find_comb(problem: Problem) -> Noise:
-    """Return the comb for the family of that name; at ε > 0 that for the same δ."""
+    """Return the comb for the family ``comb``; for ε > 0 the comb of the same δ."""
     privacy = Privacy(delta=problem.privacy.delta)
-    found = None if problem.integer else least_comb(privacy, problem.sensitivity, problem.cost)
-    if found is None:
+    comb = None if problem.integer else least_comb(privacy, problem.sensitivity, problem.cost)
+    if comb is None:
         raise outside(
             "the comb",
-            "the cost l2, real answers and δ ≥ 0.62653… (docs/theory/comb.md)",
+            "the cost l2, real answers and δ ≥ 0.62653…",
             problem.privacy,
         )
-    return found[0]
+    return comb[0]
 
 
 def prove_comb(problem: Problem) -> tuple[Noise, Certificate] | None:
-    """Return the comb with the proof that it is optimal among all noise, where that is known."""
+    """Return the comb with the proof that it is optimal among all noise, or None."""
     if problem.integer:
         return None
     return least_comb(problem.privacy, problem.sensitivity, problem.cost)

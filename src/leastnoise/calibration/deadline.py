@@ -1,4 +1,4 @@
-"""How long a search may take, by a clock that tests can replace."""
+"""Deadlines of a search, by a clock that tests can replace."""
 
 import time
 from collections.abc import Callable

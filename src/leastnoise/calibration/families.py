@@ -43,12 +43,12 @@ _MUCH_LESS = 10_000
 
 
 class Approximation(Enum):
-    """The distribution that plans take for a family's while they search: in floats, at Δ = 1."""
+    """The approximation of a family that plans use while they search: in floats, at Δ = 1."""
 
     UNIFORM = "uniform: needs no ε"
     EXPONENTIAL = "falls at the rate ε: makes no use of δ"
     LAPLACE = "falls at the rate ε − 2·ln(1−δ)"
-    TRUNCATED = "falls at the rate ε, cut off where δ pays for it"
+    TRUNCATED = "falls at the rate ε, truncated where δ allows it"
     GAUSSIAN = "normal"
 
 
@@ -101,7 +101,7 @@ def register(name: str, family: Family) -> None:
     """Add a family under its name; the last of the steps in docs/architecture.md.
 
     Raises:
-        TypeError: If a part of it is missing, naming which.
+        TypeError: If a part of it is missing; the message names the part.
     """
     if name in _FAMILIES:
         raise TypeError(f"there is a family {name} already")
@@ -114,7 +114,7 @@ def register(name: str, family: Family) -> None:
 def check_complete(name: str, family: Family) -> None:
     """Raise a TypeError that names the part of a family that is missing."""
     if not family.noise:
-        raise TypeError(f"the family {name} must name the classes of its noise; it names none")
+        raise TypeError(f"the family {name} must name the classes of its noise, got none")
     if not isinstance(family.approximation, Approximation):
         raise TypeError(
             f"the family {name} must have an approximation, got {family.approximation!r}"
@@ -145,7 +145,7 @@ def check_family(name: object, otherwise: str) -> str:
     """Return the name of a family, or reject it; ``otherwise`` is the choice without a family."""
     if isinstance(name, str) and name in FAMILIES:
         return name
-    near = get_close_matches(str(name).lower(), FAMILIES, n=1)
+    near = get_close_matches(str(name).lower(), FAMILIES, n=1, cutoff=0.65)
     meant = f"Did you mean {near[0]}? " if near else ""
     raise InvalidParameter(
         f"family must be one of {', '.join(FAMILIES)}",
@@ -160,7 +160,7 @@ def cheapest_known(problem: Problem) -> tuple[Noise, str]:
     rejections: list[LeastnoiseError] = []
     for name, family in FAMILIES.items():
         if best and problem.privacy.epsilon * _MUCH_LESS <= problem.privacy.delta:
-            break  # the first, uniform noise, is near enough
+            break  # uniform noise, the first family, is close enough to optimal
         try:
             noise = family.find(problem)
             cost = noise.expected(problem.cost)
@@ -171,7 +171,7 @@ def cheapest_known(problem: Problem) -> tuple[Noise, str]:
             continue
         if best is None or cost < best[0]:
             best = cost, noise, name
-    if best is None:  # prefer the reason why private noise has no cost
+    if best is None:  # an Unsupported error says more: there is noise, but its cost is not computed
         raise max(rejections, key=lambda error: isinstance(error, Unsupported))
     return best[1], best[2]
 
@@ -256,5 +256,5 @@ _BUILT_IN = {
         approximation=Approximation.GAUSSIAN,
     ),
 }
-# Without check_complete, which loads modules that a release does not need: the tests call it.
+# register() would load modules that a release does not need; the tests call check_complete.
 _FAMILIES.update(_BUILT_IN)

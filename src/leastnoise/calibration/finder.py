@@ -1,6 +1,6 @@
 """Find the noise for a problem, and prove how near to optimal it is.
 
-Problems that differ only in Δ have one answer for the cost |x|ᵖ: that at Δ = 1, scaled.
+For the cost |x|ᵖ, problems on the line that differ only in Δ are solved at Δ = 1 and scaled.
 """
 
 import contextlib
@@ -24,10 +24,11 @@ from leastnoise.costs import Power
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.rendering import Progress
 
+# Stored in certificates, and part of their digests: these words must never change.
 _SOLVED = "a linear programme, proved on a lattice (docs/theory/lattice-bound.md)"
 _CHEAPEST = "cheapest of the known families, {}; not proved least"
-_LARGEST_EPSILON = 5_000
 _STAIRCASE = "Geng and Viswanath 2016 (the staircase)"
+_LARGEST_EPSILON = 5_000
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ def find_noise(
 
     ============================  =================================================================
     ε = 0, unimodal               GDGK19's P_α; on the integers a mixture of two uniform ones
-    ε = 0, any shape              the comb where it is proved optimal; P_α where a bound shows that
-                                  it is near enough; otherwise a linear program
+    ε = 0, any shape              the comb if it is proved optimal; P_α if a bound proves that its
+                                  gap is small enough; otherwise a linear program
     integers, Δ = 1               the canonical noise, optimal for every cost
     δ = 0                         the staircase, with a lower bound
     otherwise                     a linear program
@@ -88,18 +89,18 @@ def find_noise(
 
 
 def _find_least(problem: Problem, attempt: _Attempt) -> tuple[Noise, Certificate]:
-    """Return the noise that the table of :func:`find_noise` names."""
+    """Return the noise by the table of :func:`find_noise`."""
     privacy, effort = problem.privacy, attempt.effort
     if not privacy.epsilon:
         closed = least_unimodal(problem)
         if problem.shape == "unimodal":
             return closed
-        found = prove_comb(problem)
-        if found is not None:
-            return found
+        comb = prove_comb(problem)
+        if comb is not None:
+            return comb
         return _prove_or_solve(problem, closed[0], closed[1].source, attempt)
     if not privacy.delta:
-        with contextlib.suppress(Unsupported):  # for tiny ε its cost takes too many terms
+        with contextlib.suppress(Unsupported):  # for tiny ε its cost has too many terms
             staircase = cheapest_staircase(problem)
             return _prove_or_solve(problem, staircase, _STAIRCASE, attempt)
     if problem.integer and problem.sensitivity == 1:
@@ -109,9 +110,9 @@ def _find_least(problem: Problem, attempt: _Attempt) -> tuple[Noise, Certificate
     noise, family = cheapest_known(unit)
     source = _CHEAPEST.format(family)
     if problem.shape == "any" and effort.solve:  # start from the optimal unimodal noise
-        plainer = replace(unit, shape="unimodal")
+        unimodal = replace(unit, shape="unimodal")
         first = replace(attempt, deadline=attempt.deadline.share(1 / 8))
-        noise, certificate = _prove_or_solve(plainer, noise, source, first)
+        noise, certificate = _prove_or_solve(unimodal, noise, source, first)
         source = certificate.source
     certificate = _scale_certificate(_prove_or_solve(unit, noise, source, attempt)[1], problem)
     if certificate.gap <= effort.gap and certificate.source == _CHEAPEST.format(family):
@@ -124,23 +125,23 @@ def _find_in_family(problem: Problem, family: str) -> tuple[Noise, Certificate]:
     known = FAMILIES[check_family(family, "the optimal noise")]
     noise = known.find(problem)
     proved = None if known.prove_least is None else known.prove_least(problem)
-    return proved or _certified(_bracket(problem, noise), known.source)
+    return proved or _certify_bracket(_bracket(problem, noise), known.source)
 
 
 def _prove_or_solve(
     problem: Problem, noise: Noise, source: str, attempt: _Attempt
 ) -> tuple[Noise, Certificate]:
-    """Return the noise if a bound in closed form shows that it is near enough; else solve."""
+    """Return the noise if a closed-form bound proves that its gap is small enough; else solve."""
     counting, effort = problem.integer and problem.sensitivity == 1, attempt.effort
     bracket = _bracket(problem, noise)
     if bracket.gap <= effort.gap or counting or not effort.solve:
-        return _certified(bracket, source)
-    kept = load(problem)
-    if kept is not None and kept.gap <= effort.gap:
-        # The source is worded by this version, not by the file.
-        return kept.noise, replace(kept, source=source if kept.noise == noise else _SOLVED)
+        return _certify_bracket(bracket, source)
+    stored = load(problem)
+    if stored is not None and stored.gap <= effort.gap:
+        # The source has the words of this version, not those of the file.
+        return stored.noise, replace(stored, source=source if stored.noise == noise else _SOLVED)
     bracket = narrow(bracket, gap=effort.gap, deadline=attempt.deadline, progress=attempt.progress)
-    noise, certificate = _certified(bracket, source if bracket.noise is noise else _SOLVED)
+    noise, certificate = _certify_bracket(bracket, source if bracket.noise is noise else _SOLVED)
     save(problem, certificate)
     return noise, certificate
 
@@ -150,18 +151,18 @@ def _bracket(problem: Problem, noise: Noise) -> Bracket:
     return Bracket.of(problem, noise, evidence)
 
 
-def _certified(bracket: Bracket, source: str) -> tuple[Noise, Certificate]:
+def _certify_bracket(bracket: Bracket, source: str) -> tuple[Noise, Certificate]:
     return certify(bracket.problem, bracket.noise, source, bracket.evidence, bracket.bound)
 
 
 def _at_unit(problem: Problem) -> Problem:
-    """Return the problem at Δ = 1 where its answer need only be scaled, else as it is."""
+    """Return the problem at Δ = 1 if its solution can be scaled, else the problem itself."""
     scales = isinstance(problem.cost, Power) and not problem.integer
     return replace(problem, sensitivity=Fraction(1)) if scales else problem
 
 
 def _scale_certificate(certificate: Certificate, problem: Problem) -> Certificate:
-    """Return the certificate of a problem at Δ = 1 as one of the problem itself.
+    """Return the certificate of a problem from the one at Δ = 1.
 
     The multipliers of a bound are scaled like the cost. Because Δᵖ can be irrational, they are
     rounded, and the bound is proved again.

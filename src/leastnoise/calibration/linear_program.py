@@ -1,12 +1,12 @@
-"""Pose the linear program of the least noise on a lattice, in floats: nothing here is trusted.
+"""The linear program of the optimal noise on a lattice, in floats: no proof relies on it.
 
 Columns: p_k, the mass of each point (a point and its mirror image share one), the mass t beyond the
-lattice and the mass a at 0. Rows: all mass is 1; for each shift j, H_j ≤ δ; and for a pair of
-points (i, i−j) the excess s ≥ p_i − e^ε·p_(i−j). A pair is taken in only when its row would be
-violated: most never are, and the program stays small.
+lattice and the mass a at 0. Rows: the total mass is 1; for each shift j, H_j ≤ δ; and for a pair of
+points (i, i−j) the excess s ≥ p_i − e^ε·p_(i−j). A pair is added only if its row would be violated.
+Most never are, so the program stays small.
 
 HiGHS solves it, without presolve, which calls feasible programs infeasible at δ = 1e-9. This module
-loads it and numpy: import it where something is solved.
+loads HiGHS and numpy, so it is imported only to solve.
 """
 
 from dataclasses import dataclass, replace
@@ -24,16 +24,16 @@ Floats = NDArray[Any]
 # Violations below this part of δ are left to the exact repair.
 _SLACK = 1e-7
 _TOLERANCE = 1e-10
-# A pair is taken in from the start if a coarser solution comes within this of needing it.
+# A pair is added from the start if a coarser solution comes this close to violating its row.
 _NEARLY = 1e-6
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A solution in floats: masses of the points by side, and multipliers (certificate's ν, y, μ).
+    """A solution in floats: masses by side, and multipliers (ν, y and μ of certificates).
 
-    ``pairs`` are (shift, point, y). ``finished`` is False where some pairs that matter are missing:
-    with fewer pairs the program costs too little, so its multipliers still prove a bound.
+    ``pairs`` are (shift, point, y). ``finished`` is False if pairs with violated rows are missing.
+    A program with fewer pairs has a smaller minimum, so its multipliers still prove a bound.
     """
 
     masses: Floats
@@ -75,12 +75,12 @@ class LinearProgram:
         self._add_columns(frame.reach + 3, np.zeros(0, np.int32))
         self._add_rows()
         points = np.arange(frame.cells, frame.points)
-        if decreasing:  # to the right of half a move, a decreasing noise never exceeds its image
+        if decreasing:  # beyond half a shift, unimodal noise never exceeds its shifted copy
             points = points[2 * (points - frame.reach) - frame.edged < frame.cells]
-        self._take_in(np.full(len(points), frame.cells), points)
+        self._add_pairs(np.full(len(points), frame.cells), points)
 
     def _add_rows(self) -> None:
-        """Add the rows of all mass, of each shift, and of masses that fall; no pairs yet."""
+        """Add the rows of the total mass, of each shift, and of unimodality; no pairs yet."""
         frame, columns = self.frame, self.frame.reach + 3
         self._add_row(1.0, 1.0, np.concatenate([self._count, [1.0, 1.0]]))
         for shift in range(1, frame.cells + 1):
@@ -94,20 +94,21 @@ class LinearProgram:
             row[k], row[k + 1] = 1.0, -1.0
             self._add_row(0.0, highspy.kHighsInf, row)
 
-    def seed(self, coarse: Frame, found: Proposal) -> None:
-        """Take in the pairs that a coarser lattice's masses, spread to this one, need."""
+    def seed(self, coarse: Frame, proposal: Proposal) -> None:
+        """Add the pairs whose rows the masses of a coarser lattice, spread to this one, violate."""
         offset, ratio = self.frame.edged / 2, coarse.cells / self.frame.cells
         places = (np.arange(self.frame.reach + 1) + offset) * coarse.cells / self.frame.cells
         sides = np.minimum(np.floor(places + (0.5 - offset)), coarse.reach).astype(int)
-        masses = found.masses[sides] * ratio
-        self._take_in(*self._needed(masses[self._side], found.atom, 0.9 * self.delta, -_NEARLY))
+        masses = proposal.masses[sides] * ratio
+        pairs = self._needed_pairs(masses[self._side], proposal.atom, 0.9 * self.delta, -_NEARLY)
+        self._add_pairs(*pairs)
 
     def minimize(
         self, prices: list[float], *, beyond: float | None, atom: float | None
     ) -> Proposal | None:
-        """Return the least cost at these prices of the points; None forbids a column.
+        """Return the solution of least cost at these prices of the points; None forbids a column.
 
-        If the solver stops early, the proposal is its last with fewer pairs; None if it has none.
+        If the solver stops early, the result is its last solution, with fewer pairs, or None.
         """
         solver = self._solver
         costs = np.concatenate([np.array(prices) * self._count, [beyond or 0.0, atom or 0.0]])
@@ -124,15 +125,15 @@ class LinearProgram:
             extra = (1 - self.factor) / 2 * values[self._tail] + values[self._atom]
             if self.decreasing:
                 return replace(last, finished=True)
-            shifts, points = self._needed(
+            shifts, points = self._needed_pairs(
                 values[self._side], extra, self.delta * (1 + _SLACK) + 1e-13, 0.0
             )
             if not len(shifts):
                 return replace(last, finished=True)
-            self._take_in(shifts, points)
+            self._add_pairs(shifts, points)
 
     def _run(self) -> Floats | None:
-        """Return the values of the columns; None if time is over, or rounding misled the solver."""
+        """Return the values of the columns; None if time is over or rounding stopped the solver."""
         left = self.deadline.left
         if left <= 0:
             return None
@@ -143,7 +144,7 @@ class LinearProgram:
         values: Floats = np.array(self._solver.getSolution().col_value)
         return np.maximum(values, 0.0)
 
-    def _needed(
+    def _needed_pairs(
         self, masses: Floats, extra: float, limit: float, least: float
     ) -> tuple[Floats, Floats]:
         """Return the pairs (shift, point) of excess above ``least`` of shifts beyond ``limit``."""
@@ -155,13 +156,13 @@ class LinearProgram:
                 continue
             wanted = (excess > least * masses) & ~self._has[shift]
             wanted[:shift] = False
-            found = np.flatnonzero(wanted)
-            shifts.append(np.full(len(found), shift))
-            points.append(found)
+            missing = np.flatnonzero(wanted)
+            shifts.append(np.full(len(missing), shift))
+            points.append(missing)
         none = np.zeros(0, int)
         return np.concatenate([none, *shifts]), np.concatenate([none, *points])
 
-    def _take_in(self, shifts: Floats, points: Floats) -> None:
+    def _add_pairs(self, shifts: Floats, points: Floats) -> None:
         """Add a column s and a row s ≥ p_i − e^ε·p_(i−j) for each pair."""
         count = len(shifts)
         if not count:
@@ -190,7 +191,7 @@ class LinearProgram:
         self._pairs.append((shifts, points))
 
     def _add_columns(self, count: int, rows: Floats) -> None:
-        """Add columns of cost 0, from 0 up: each with a 1 in its row, or all in no row yet."""
+        """Add columns of cost 0 with lower bound 0: each with a 1 in its row, or all in no row."""
         starts = np.arange(count, dtype=np.int32) if len(rows) else np.zeros(count, np.int32)
         free = np.zeros(count)
         most = np.full(count, highspy.kHighsInf)
@@ -201,7 +202,7 @@ class LinearProgram:
         self._solver.addRow(low, high, len(places), places, row[places])
 
     def _read(self, values: Floats) -> Proposal:
-        """Return the solver's values and multipliers by their meaning."""
+        """Return the values and multipliers of the solver as a proposal."""
         duals = np.array(self._solver.getSolution().row_dual)
         cells, reach = self.frame.cells, self.frame.reach
         start = 1 + cells + self._fall_rows

@@ -49,15 +49,6 @@ def certify(
     return noise, certificate
 
 
-def outside(noise: str, condition: str, privacy: Privacy) -> InvalidParameter:
-    """Return the error for a guarantee outside of a theorem, with its condition."""
-    return InvalidParameter(
-        f"{noise} requires {condition}",
-        got=str(privacy),
-        fix="Change the guarantee, or choose another family.",
-    )
-
-
 def parse_sensitivity(
     privacy: Privacy, sensitivity: Number, cost: Cost, *, integer: bool
 ) -> Fraction:

@@ -73,7 +73,7 @@ def repair(
     *,
     decreasing: bool,
 ) -> Noise:
-    """Return noise that satisfies the guarantee exactly, as near to the floats as possible.
+    """Return noise that satisfies the guarantee exactly, close to the floats.
 
     ``decreasing`` makes it symmetric unimodal: rises within the solver's tolerance are cut off.
     """

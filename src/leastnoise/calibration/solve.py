@@ -4,8 +4,8 @@ On each lattice two linear programs are solved. One charges less than the cost, 
 prove a lower bound. The other charges the average cost of each cell, and its masses make a noise.
 Both results are turned into integers and proved from those alone
 (:mod:`leastnoise.calibration.repair`, :mod:`leastnoise.certificate.lattice_bound`). The lattice is
-refined until the gap between lower bound and cost is small enough, or the time is over. The best of
-each is the result.
+refined until the gap between lower bound and cost is small enough, or the time is over. The result
+is the cheapest noise and the highest bound.
 
 One solve takes m·R·m pairs in the worst case, with m cells to a Δ and R the radius of the noise in
 Δ; a fifth of them usually matters. The gap falls like 1/m².
@@ -36,7 +36,7 @@ _MOST_PAIRS, _MOST_POINTS = 400_000, 20_000  # larger linear programs are not so
 _LARGEST_EPSILON = 16
 # The solver treats a smaller δ as 0. Then only bounds are computed, which hold for every δ.
 _SMALLEST_DELTA = Fraction(1, 10**20)
-# The lattice is made up to this fine to put the kinks of a cost on it.
+# The lattice is refined up to this many cells to a Δ to put the kinks of a cost on it.
 _FINEST_KINK = 48
 # Up to this Δ a linear program on the integers has a column per integer; above, as on the line.
 _LARGEST_POINTWISE = 64
@@ -74,15 +74,17 @@ class Bracket:
 
     def tightened_by(self, solution: "Solution") -> "Bracket":
         """Return the bracket with the improvements of a lattice's solution."""
-        problem, found = self.problem, self
+        problem, bracket = self.problem, self
         for evidence in solution.evidence:
             bound = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
-            if bound > found.bound:
-                found = replace(found, bound=bound, evidence=evidence)
+            if bound > bracket.bound:
+                bracket = replace(bracket, bound=bound, evidence=evidence)
         if solution.noise is None or not self._is_of_class(solution.noise):
-            return found
+            return bracket
         cost = solution.noise.expected(problem.cost)
-        return replace(found, noise=solution.noise, cost=cost) if cost < found.cost else found
+        if cost >= bracket.cost:
+            return bracket
+        return replace(bracket, noise=solution.noise, cost=cost)
 
     def _is_of_class(self, noise: Noise) -> bool:
         """Return whether noise is in the problem's class, which rounding to integers can leave."""
@@ -171,15 +173,14 @@ class Search:
         """Return whether finer lattices would hardly reduce the gap, and never to the wanted one.
 
         The gap of m cells to a Δ is about g + c/m². On the line g is 0; on the integers at a large
-        Δ it is what smoothing costs (the rule ``smoothed``).
+        Δ it is the loss by smoothing (the rule ``smoothed``).
         """
         self._gaps.append((frame.cells, gap))
         if frame.rule != "smoothed" or len(self._gaps) < 2:
             return False
         (coarse, before), (fine, _) = self._gaps[-2:]
-        if (
-            before <= gap or coarse >= fine
-        ):  # the first lattices may prove less than the first bound
+        # The first lattices may prove less than the first bound.
+        if before <= gap or coarse >= fine:
             return False
         limit = gap - (before - gap) / ((fine / coarse) ** 2 - 1)
         return limit > as_float(self.gap) and gap < _NEAR_LIMIT * limit
@@ -188,8 +189,8 @@ class Search:
 def solve(problem: Problem, frame: Frame, deadline: Deadline, coarser: Solution | None) -> Solution:
     """Solve both linear programs of a lattice, as far as the time allows.
 
-    ``coarser`` is the solution of a coarser lattice, if there is one: the pairs that it needs are
-    taken in from the start.
+    ``coarser`` is the solution of a coarser lattice, if there is one: the program starts with the
+    pairs that it needs.
     """
     started = deadline.left
     solver = Solver(problem, frame, deadline, coarser)
@@ -201,7 +202,7 @@ def solve(problem: Problem, frame: Frame, deadline: Deadline, coarser: Solution 
         evidence = (solver.evidence(lower),)
         return Solution(frame, started - deadline.left, evidence, upper, noise, lower.beyond)
     # The last proposal of a solver that stopped early proves a bound too (LinearProgram.minimize).
-    partial = tuple(solver.evidence(found) for found in (lower, upper) if found is not None)
+    partial = tuple(solver.evidence(last) for last in (lower, upper) if last is not None)
     return Solution(frame, started - deadline.left, partial, finished=False)
 
 
@@ -244,12 +245,12 @@ class Solver:
     def _zero(self) -> float:
         return as_float(self.problem.cost.value(Fraction(0)).lower / self.scale)
 
-    def noise(self, found: "Proposal") -> Noise:
+    def noise(self, proposal: "Proposal") -> Noise:
         """Return noise that satisfies the guarantee exactly, near the masses of a proposal."""
         noise = repair(
             self.frame,
-            found.masses.tolist(),
-            found.atom,
+            proposal.masses.tolist(),
+            proposal.atom,
             self.problem.privacy,
             self.problem.sensitivity,
             decreasing=self.problem.shape == "unimodal",
@@ -258,13 +259,13 @@ class Solver:
             return noise.rounded(Fraction(1))
         return noise
 
-    def evidence(self, found: "Proposal") -> LatticeBound:
+    def evidence(self, proposal: "Proposal") -> LatticeBound:
         """Return the multipliers of a proposal, in integers."""
         import numpy as np
 
         whole = float(1 / _UNIT)
-        weights = [round(weight) for weight in (found.weights * whole).tolist()]
-        shifts, points, tests = found.pairs
+        weights = [round(weight) for weight in (proposal.weights * whole).tolist()]
+        shifts, points, tests = proposal.pairs
         order = np.lexsort((points, shifts))
         order = order[tests[order] * whole >= 1]
         rows = (
@@ -276,7 +277,7 @@ class Solver:
                 strict=True,
             )
         )
-        falls = [round(fall) for fall in (found.falls * whole).tolist()]
+        falls = [round(fall) for fall in (proposal.falls * whole).tolist()]
         return LatticeBound(
             frame=self.frame,
             unit=self.scale * _UNIT,
@@ -321,7 +322,7 @@ def _runs(rows: Iterator[tuple[int, int, int]]) -> Iterator[tuple[int, int, tupl
 
 
 def _frame(problem: Problem, cells: int, window: int) -> Frame:
-    """Return the lattice of so many cells to a Δ that reaches ``window`` Δ to each side."""
+    """Return the lattice of ``cells`` cells to a Δ that reaches ``window`` Δ to each side."""
     if problem.integer:
         rule = "points" if cells == problem.sensitivity else "smoothed"
     else:
@@ -334,7 +335,7 @@ def _jumps(cost: Cost) -> bool:
 
 
 def _first_cells(problem: Problem) -> int:
-    """Return how many cells to a Δ the first lattice has: more for a larger ε."""
+    """Return the number of cells to a Δ of the first lattice: more for a larger ε."""
     if problem.integer and problem.sensitivity <= _LARGEST_POINTWISE:
         return int(problem.sensitivity)
     epsilon = as_float(problem.privacy.epsilon)
@@ -345,8 +346,8 @@ def _first_cells(problem: Problem) -> int:
 def _finer(problem: Problem, cells: int, excess: float, finest: float) -> int:
     """Return the cells to a Δ of the next lattice.
 
-    The gap falls like 1/m², so m grows like √excess; but not in too large a stride, nor in one
-    that takes longer than there is time: a solve takes about m⁴.
+    The gap falls like 1/m², so m grows like √excess. The stride is limited, and also by the
+    remaining time: the time of a solve grows like m⁴.
     """
     stride = min(2.0, max(1.25, 1.08 * math.sqrt(excess)), max(1.1, finest))
     return _aligned(problem, math.ceil(cells * stride))
@@ -360,19 +361,19 @@ def _aligned(problem: Problem, cells: int) -> int:
 
 
 def _radius(problem: Problem) -> int:
-    """Return how many Δ the canonical noise of this guarantee reaches, and one more.
+    """Return the radius of the canonical noise of this guarantee, in Δ, plus one.
 
-    For δ = 0 it is unbounded; then as far as a millionth of its cost comes from.
+    For δ = 0 the noise is unbounded; its radius is then where the rest of its cost is negligible.
     """
     delta, factor = as_float(problem.privacy.delta), _factor(problem)
-    settled = problem.cost.constant_beyond
+    constant_beyond = problem.cost.constant_beyond
     tail, steps, cost = (1 - delta) / (1 + factor), 1, 0.0
     while tail > 0 and steps < _MOST_POINTS:
         here = as_float(problem.cost.value(steps * problem.sensitivity).middle)
         cost += tail * here
         if not delta and tail * here * steps < 1e-7 * cost:
             break
-        constant = settled is not None and steps * problem.sensitivity > settled
+        constant = constant_beyond is not None and steps * problem.sensitivity > constant_beyond
         if not problem.privacy.epsilon and constant:
             break
         tail = (tail - delta) / factor
@@ -381,7 +382,7 @@ def _radius(problem: Problem) -> int:
 
 
 def _scale(problem: Problem) -> Fraction:
-    """Return about the cost of the noise: the solver should see numbers near 1."""
+    """Return a power of 2 near the cost of the noise, so that the solver sees numbers near 1."""
     delta, factor = as_float(problem.privacy.delta), _factor(problem)
     tail, total, step = (1 - delta) / (1 + factor), 0.0, 1
     for step in range(1, _radius(problem) + 1):

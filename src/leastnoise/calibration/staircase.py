@@ -1,8 +1,8 @@
-"""The least noise at δ = 0: the staircase, on the line and on the integers.
+"""The optimal noise at δ = 0: the staircase, on the line and on the integers.
 
-Geng and Viswanath 2016, on the line and on the integers: whatever the cost, some staircase
-is least among all noises. Which one is a search over one number; an error in it costs accuracy,
-never privacy, and how much is said by the certificate.
+For every cost, some staircase is optimal among all noise (Geng and Viswanath 2016, for both). A
+search over one number finds it. An error in this number costs accuracy, never privacy, and the
+certificate states how much.
 """
 
 import math
@@ -11,17 +11,17 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import pairwise
 
-from leastnoise.calibration.problem import Problem, outside
+from leastnoise.calibration.problem import Problem
 from leastnoise.core.exact import as_float, exponential
-from leastnoise.core.noise import DiscreteStaircase, Noise, Run, Staircase, Steps
+from leastnoise.core.noise import DiscreteStaircase, Noise, Run, Staircase, Steps, outside
 from leastnoise.costs import Cost, Power
 from leastnoise.errors import INTEGER, InvalidParameter, Unsupported
 
 _PERIODS = 2000
-# Below this ε the stairs are so low that γ no longer matters much: it is then that of the cost |x|.
+# Below this ε the stairs are so low that γ hardly matters, and the γ of the cost |x| is used.
 _FLAT = 1 / 32
-# A cut staircase has levels of so many binary digits at 0. Noise in steps of Δ on the line has at
-# most so many on each side: with more of them the truncated Laplace noise costs hardly more.
+# The binary digits of the level of a cut staircase at 0. The most steps of Δ on each side of noise
+# on the line: with more of them, truncated Laplace noise is nearly as cheap.
 _BITS = 160
 LONGEST_ON_LINE = 200
 _LARGEST_LOGARITHM = 700.0
@@ -77,7 +77,7 @@ def cut_staircase(problem: Problem) -> Steps:
     factor, sensitivity = exponential(problem.privacy.epsilon).lower, problem.sensitivity
     part, fine = _best_part(problem)
     top = 1 << _BITS + problem.privacy.delta.denominator.bit_length()
-    # In parts of Δ: where each level ends, its height, and all the mass up to there on one side.
+    # In parts of Δ: the end of each level, its height, and the mass up to its end on one side.
     ends, levels, masses = [part], [top], [part * top]
     while len(levels) < LONGEST_ON_LINE:
         levels.append(-(-levels[-1] * factor.denominator // factor.numerator))
@@ -89,9 +89,9 @@ def cut_staircase(problem: Problem) -> Steps:
     if short > 0:
         raise Unsupported(
             f"The cut staircase would have more than {LONGEST_ON_LINE} steps on each side",
-            fix="Use the family truncated_laplace, which is near it.",
+            fix="Use the family truncated_laplace, which is nearly as cheap.",
         )
-    # Here the last level may end earlier: each part less lets the outermost Δ reach further in.
+    # The last level may end earlier: with each part less, the outermost Δ begins further in.
     spare = -short / (levels[-2] - levels[-1] + 2 * problem.privacy.delta * levels[-1])
     ends[-1] -= min(int(spare), fine - 1)
     if ends[-1] < fine:
@@ -170,5 +170,5 @@ def _lowest(value: Callable[[int], float], low: int, high: int) -> int:
     return min(range(low, high + 1), key=at)
 
 
-# The precision of γ in parts of a period, finer for large ε, and the most periods of a sum.
+# The binary digits of γ, more of them for large ε up to the second number.
 _FINE_BITS, _MOST_BITS = 24, 1000

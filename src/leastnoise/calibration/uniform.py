@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
-from leastnoise.calibration.problem import Problem, certify, outside
+from leastnoise.calibration.problem import Problem, certify
 from leastnoise.certificate import Certificate, SupportingLine
 from leastnoise.core.exact import Interval, format_rounded
-from leastnoise.core.noise import DiscreteUniform, Noise, Uniform
+from leastnoise.core.noise import DiscreteUniform, Noise, Uniform, outside
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, Power
 from leastnoise.errors import InvalidParameter
@@ -32,8 +32,8 @@ _ON_INTEGERS = "the integers (docs/theory/integers.md)"
 _THEOREM_3 = "GDGK19, Theorem 3"
 _CRITICAL_WIDTH = "GDGK19, Theorem 2, at the critical width (docs/theory/critical-width.md)"
 
-# How far apart the ends of a bracket may be: for costs known exactly, and for functions, whose
-# integral is only known to one part in ten thousand anyway.
+# The relative width of a bracket: for costs that are known exactly, and for functions, whose
+# integral is only known to one part in ten thousand.
 _NARROW = Fraction(1, 1 << 72)
 _NARROW_ENOUGH = Fraction(1, 1 << 34)
 # The most doublings of the width in the search for w*.
@@ -57,7 +57,7 @@ def find_uniform(problem: Problem) -> Noise:
 
 
 def prove_uniform(problem: Problem) -> tuple[Noise, Certificate] | None:
-    """Return it with the proof that it is optimal, which is for ε = 0."""
+    """Return the same noise with the proof that it is optimal; None for ε > 0."""
     return None if problem.privacy.epsilon else least_unimodal(problem)
 
 
@@ -78,7 +78,7 @@ def _least_on_integers(problem: Problem) -> tuple[Noise, Certificate]:
     """Return the optimal integer noise among symmetric unimodal noise.
 
     Exact for integer powers, thresholds and piecewise linear costs. For other costs beyond 256
-    points the sums are enclosed, and the certificate's gap says how tightly.
+    points the sums are enclosed, and the gap of the certificate shows how tightly.
     """
     cost, delta, shift = problem.cost, problem.privacy.delta, problem.sensitivity.numerator
     full = int((shift / delta - 1) / 2)  # the last M at distance ≥ δ
@@ -116,12 +116,12 @@ def _best_width(cost: Cost, half: Fraction, delta: Fraction) -> _Width:
     if cost.balance(narrowest, half).middle >= 0:
         return _Width(narrowest, narrowest, narrowest)
     beyond = _beyond(cost, half, narrowest, delta)
-    low, high = _bracketed(cost, half, narrowest, beyond)
+    low, high = _narrow_width(cost, half, narrowest, beyond)
     simple = _simplest(low, high)
     at_simple = cost.balance(simple, half)
     if at_simple.is_exact and at_simple.lower == 0:
         return _Width(simple, simple, simple)
-    return _Width(simple, *_certain(cost, half, low, high, beyond))
+    return _Width(simple, *_widen_until_certain(cost, half, low, high, beyond))
 
 
 def _around(cost: Power, width: Fraction) -> _Width:
@@ -154,7 +154,7 @@ def _height(cost: Cost, width: _Width, half: Fraction, *, atom: bool) -> Fractio
     return zero.lower + (gained + rest).lower / (width.high - half)
 
 
-def _bracketed(
+def _narrow_width(
     cost: Cost, half: Fraction, low: Fraction, high: Fraction
 ) -> tuple[Fraction, Fraction]:
     """Return widths with h < 0 and h ≥ 0 (as far as h is known), close together.
@@ -167,8 +167,8 @@ def _bracketed(
         # Far apart, halve the exponents; close together, the distance.
         doublings = int(high / low).bit_length() - 1
         middle = low * (1 << doublings // 2) if doublings > 1 else (low + high) / 2
-        found = cost.balance(middle, half)
-        if (found.middle if at_high.middle >= 0 else found.upper) >= 0:
+        balance = cost.balance(middle, half)
+        if (balance.middle if at_high.middle >= 0 else balance.upper) >= 0:
             high = middle
         else:
             low = middle
@@ -191,10 +191,10 @@ def _beyond(cost: Cost, half: Fraction, narrowest: Fraction, delta: Fraction) ->
     raise _not_attained(delta, cost.value(Fraction(0)).lower, cost.value(width).upper)
 
 
-def _certain(
+def _widen_until_certain(
     cost: Cost, half: Fraction, low: Fraction, high: Fraction, beyond: Fraction
 ) -> tuple[Fraction, Fraction]:
-    """Widen a bracket until h is proved to change sign in it, at the most to (0, beyond)."""
+    """Widen a bracket until h is proved to change sign in it, at most to (0, beyond)."""
     room = (high - low) / 2
     while high < beyond and cost.balance(high, half).lower < 0:
         room *= 4
@@ -206,7 +206,7 @@ def _certain(
 
 
 def _simplest(low: Fraction, high: Fraction) -> Fraction:
-    """Return the fraction of least denominator in [low, high], by continued fractions."""
+    """Return the fraction with the smallest denominator in [low, high], by continued fractions."""
     whole = -(-low.numerator // low.denominator)
     if whole <= high:
         return Fraction(whole)
@@ -219,9 +219,9 @@ def _line_through(
 ) -> SupportingLine:
     """Return a line for the real line that touches near widths low … high.
 
-    ``height`` proposes the intercept; it is clipped to the costs at low and high, and the slope is
-    then the smallest for which the comparisons of
-    :mod:`leastnoise.certificate` hold. A poor proposal gives a poor bound, never a false one.
+    ``height`` proposes the intercept. It is clipped to the costs at low and high. The slope is then
+    the smallest for which the comparisons of :class:`~leastnoise.certificate.SupportingLine` hold.
+    A poor proposal gives a poor bound, never a false one.
     """
     half = sensitivity / 2
     start = cost.value(low)
@@ -245,7 +245,7 @@ def _line_through_integer(
 
 
 def _not_attained(delta: Fraction, zero: Fraction, highest: Fraction) -> InvalidParameter:
-    """Return the error that wider noise is always cheaper, with the limit of the cost."""
+    """Return the error for a cost with which wider noise is always cheaper, with its limit."""
     infimum = zero + (1 - delta) * (highest - zero)
     return InvalidParameter(
         "No noise is optimal for this cost: ever wider noise with more mass at 0 costs ever "
@@ -275,7 +275,7 @@ def _best_reach(cost: Cost, shift: int, least: int, delta: Fraction) -> int:
 
 
 def _balance(cost: Cost, shift: int, reach: int) -> Interval:
-    """Enclose (L(M+1)−L(0))·(2M+1−Δ) − 2·Σ(L(i)−L(0)): its sign tells whether M+1 costs more."""
+    """Enclose (L(M+1)−L(0))·(2M+1−Δ) − 2·Σ(L(i)−L(0)): if positive, M+1 costs more."""
     gained = cost.value(Fraction(reach + 1)) - cost.value(Fraction(0))
     return gained.scaled(2 * reach + 1 - shift) - _sum(cost, reach).scaled(2)
 

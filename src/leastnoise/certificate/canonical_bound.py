@@ -7,10 +7,10 @@ of one step, and may be taken symmetric. Then P(N > k) ≤ e^ε·P(N > k+1) + δ
 
     T_0 = (1−δ)/(1+e^ε),  T_(k+1) = max(0, e^−ε·(T_k − δ)):
 
-every such noise is at least as far out as the *canonical* noise, whose tails these are (Awan and
-Vadhan 2023; Awan and Ramasethu 2023), and costs at least as much for **every** cost that never
-falls: on the integers at Δ = 1, where nothing need be rounded, exactly E L(canonical); on the line,
-and on the integers at other Δ, E L(canonical·Δ) less the sag of L below its chords.
+every such noise has at least the tails of the *canonical* noise, which are these (Awan and Vadhan
+2023; Awan and Ramasethu 2023), so it costs at least as much for **every** cost that never falls. On
+the integers at Δ = 1, where nothing is rounded, the bound is exactly E L(canonical). On the line,
+and on the integers at other Δ, it is E L(canonical·Δ) less the sag of L below its chords.
 """
 
 from dataclasses import dataclass
@@ -30,26 +30,26 @@ _UNSEEN_BITS = 96
 
 @dataclass(frozen=True, slots=True)
 class CanonicalBound:
-    """E L of the canonical noise in steps of Δ, less the sag of L; at Δ = 1 on the integers all."""
+    """E L of the canonical noise in steps of Δ, less the sag of L; no sag on integers at Δ = 1."""
 
     integer: bool
     shape = "any"
-    method = "proved by the tails of the canonical noise"
+    method = "proved by a bound on tail probabilities"
 
     def prove(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
-        """Return the bound; raise where it does not apply."""
+        """Return the bound; raise if it does not apply."""
         if self.integer and sensitivity.denominator != 1:
             raise certificate_error("the sensitivity of integers is not an integer")
         if not privacy.delta and not privacy.epsilon:
             raise certificate_error("no noise satisfies ε = 0, δ = 0")
-        if isinstance(cost, Power | Threshold | Points):  # needed repeatedly, and constant
-            return _proved(self, cost, privacy, sensitivity)
+        if isinstance(cost, Power | Threshold | Points):  # needed repeatedly, and hashable
+            return _prove_cached(self, cost, privacy, sensitivity)
         return self._bound(cost, privacy, sensitivity)
 
     def _bound(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
         if not privacy.epsilon:
             return self._without_epsilon(cost, privacy.delta, sensitivity)
-        # (ε, δ) implies (0, (e^ε−1+2δ)/(e^ε+1)): little, but all there is where tails are too many.
+        # (ε, δ) implies (0, (e^ε−1+2δ)/(e^ε+1)): a weak bound, but the only one for too many tails.
         factor = exponential(privacy.epsilon).upper
         weaker = (factor - 1 + 2 * privacy.delta) / (factor + 1)
         return max(
@@ -58,61 +58,67 @@ class CanonicalBound:
         )
 
     def _with_epsilon(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
-        """Return the bound by the tails one by one; at δ = 0 they are those of geometric noise."""
-        if not privacy.delta and self._whole(sensitivity):
+        """Return the bound from the tails; at δ = 0 they are those of geometric noise."""
+        if not privacy.delta and self._at_points(sensitivity):
             ratio = 1 / exponential(privacy.epsilon).upper
             return DiscreteStaircase(sensitivity, ratio, (Run(0, 1, 1),)).enclose(cost).lower
-        if _are_many(privacy, _MOST if self._whole(sensitivity) else _MANY):
-            return self._from_afar(cost, sensitivity, *_smooth_tails(privacy))
+        if _are_many(privacy, _MOST if self._at_points(sensitivity) else _MANY):
+            return self._from_closed_form(cost, sensitivity, *_smooth_tails(privacy))
         far = tails(privacy, exponential(privacy.epsilon).upper)
         floors = [self._floor(cost, k * sensitivity, sensitivity) for k in range(len(far) + 1)]
-        # Beyond the last the table may go on level; made never to fall, tails can be put in.
+        # Beyond the last floor the table is constant. Made non-decreasing, it can be weighted with
+        # the tails.
         for k in reversed(range(len(far))):
             floors[k] = min(floors[k], floors[k + 1])
         rises = (after - before for before, after in pairwise(floors))
         return floors[0] + sum(2 * tail * rise for tail, rise in zip(far, rises, strict=True))
 
-    def _from_afar(
+    def _from_closed_form(
         self, cost: Cost, step: Fraction, tails: TruncatedLaplace, weight: Fraction
     ) -> Fraction:
-        """Return the bound where the tails are too many to be walked: by their closed form.
+        """Return the bound from the closed form of the tails, if they are too many to add up.
 
-        At the middle of each cell they are those of smooth noise, times a weight: the bound is the
-        cost of that noise rounded to the points, and of no error otherwise.
+        At the middle of each cell they are those of smooth noise, times a weight. The bound is the
+        cost of that noise rounded to the points, and the cost of no error for the other mass.
         """
         noise = Rounded(step, tails.scaled(step))
-        # Noise farther out than that is charged as much as noise at its end.
+        # Noise farther out than ``farthest`` is charged the cost there.
         sag = (
-            Fraction(0) if self._whole(step) else cost.largest_sag(step, int(noise.farthest) * step)
+            Fraction(0)
+            if self._at_points(step)
+            else cost.largest_sag(step, int(noise.farthest) * step)
         )
         zero = cost.value(Fraction(0)).lower
         return zero + weight * (noise.enclose(cost).lower - zero) - sag
 
     def _floor(self, cost: Cost, place: Fraction, step: Fraction) -> Fraction:
-        """Return what noise rounded to a point is charged at least (Frame.floors)."""
+        """Return a lower bound of the cost of noise rounded to a point (Frame.floors)."""
         low = cost.value(place).lower
-        if self._whole(step):
+        if self._at_points(step):
             return low
         before = cost.sag(max(place - step, Fraction(0)), max(place, step))
         return low - max(before, cost.sag(place, place + step))
 
     def _without_epsilon(self, cost: Cost, delta: Fraction, step: Fraction) -> Fraction:
-        """Return the bound at ε = 0, where the tails fall by δ each: a uniform noise with a rim."""
+        """Return the bound at ε = 0, where each tail falls by δ: uniform noise with a rim."""
         noise = at_epsilon_0(delta, step)
-        sag = Fraction(0) if self._whole(step) else cost.largest_sag(step, noise.radius)
+        sag = Fraction(0) if self._at_points(step) else cost.largest_sag(step, noise.radius)
         return noise.enclose(cost).lower - sag
 
-    def _whole(self, step: Fraction) -> bool:
+    def _at_points(self, step: Fraction) -> bool:
+        """Return whether nothing is rounded: on the integers at Δ = 1."""
         return self.integer and step == 1
 
 
 @lru_cache(maxsize=256)
-def _proved(bound: CanonicalBound, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
+def _prove_cached(
+    bound: CanonicalBound, cost: Cost, privacy: Privacy, sensitivity: Fraction
+) -> Fraction:
     return bound._bound(cost, privacy, sensitivity)
 
 
 def _are_many(privacy: Privacy, number: int) -> bool:
-    """Whether roughly this number of tails or more are positive, by their closed form."""
+    """Return whether about ``number`` tails or more are positive, by their closed form."""
     if privacy.epsilon > 1:
         return False
     grown, fallen = (exponential(x).upper for x in (privacy.epsilon, privacy.epsilon * number))
@@ -131,16 +137,18 @@ def _smooth_tails(privacy: Privacy) -> tuple[TruncatedLaplace, Fraction]:
     the tails smaller.
     """
     epsilon, delta = privacy.epsilon, privacy.delta
-    bits = 256 + 2 * (1 / epsilon).__ceil__().bit_length()  # digits that e^ε − 1 loses
+    bits = (
+        256 + 2 * (1 / epsilon).__ceil__().bit_length()
+    )  # including the digits that e^ε − 1 loses
     grown = exponential(epsilon, bits)
     above = grown - Interval.exact(1)
     rise = above + Interval.exact(2 * delta)
     first = exponential(epsilon / 2, bits) * rise
-    first *= (above * (grown + Interval.exact(1))).inverted()
+    first *= (above * (grown + Interval.exact(1))).reciprocal()
     scale = 1 / epsilon
     if not delta:
         return TruncatedLaplace(scale, _UNSEEN_BITS * scale), 2 * first.lower
-    last = above.inverted().scaled(delta)
+    last = above.reciprocal().scaled(delta)
     radius = logarithm(first.lower / last.upper).lower * scale
     return TruncatedLaplace(scale, radius), 2 * (first - last).lower
 
@@ -154,7 +162,7 @@ def at_epsilon_0(delta: Fraction, step: Fraction) -> DiscreteUniform:
 
 
 def bits_for(privacy: Privacy) -> int:
-    """Return how many binary digits weights have so that e^−ε and δ have 192 of them."""
+    """Return the binary digits of weights with which e^−ε and δ have 192 digits each."""
     return 192 + 3 * ceil(privacy.epsilon) + privacy.delta.denominator.bit_length()
 
 
@@ -165,13 +173,13 @@ def tails(privacy: Privacy, factor: Fraction) -> list[Fraction]:
     """
     unit = 1 << bits_for(privacy)
     lost = -(-privacy.delta * unit // 1)
-    found: list[Fraction] = []
+    bounds: list[Fraction] = []
     tail = (1 - privacy.delta) / (1 + factor) * unit // 1
-    while tail > 0 and len(found) < _MOST:
-        found.append(Fraction(tail, unit))
+    while tail > 0 and len(bounds) < _MOST:
+        bounds.append(Fraction(tail, unit))
         tail = (tail - lost) / factor // 1
-    return found
+    return bounds
 
 
-# The most tails that are added one by one: where the bound is exact, and where it is not.
+# The most tails that are added up: if the bound is exact, and if it is not.
 _MOST, _MANY = 2_000, 200

@@ -10,7 +10,7 @@ from leastnoise.core.exact import Interval, format_rounded
 from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.noise import LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
-from leastnoise.costs import Cost, Recording, Tabled, find_fitting
+from leastnoise.costs import Cost, RecordingCost, Tabled, find_fitting
 from leastnoise.deprecation import RenamedAttribute
 
 
@@ -18,9 +18,8 @@ from leastnoise.deprecation import RenamedAttribute
 class Certificate:
     """Verifiable proof that noise satisfies its guarantee, with its cost and a lower bound.
 
-    :meth:`verify` proves its claims. ``str`` says "not verified" unless that happened in this
-    process. It never prints ``source``, which may come from a
-    file.
+    :meth:`verify` proves its claims. ``str`` starts with "not verified" unless that happened in
+    this process, and never contains ``source``, which may come from a file.
 
     Attributes:
         noise: The noise distribution.
@@ -132,7 +131,7 @@ class Certificate:
         check_privacy(self.noise, self.privacy, sensitivity=self.sensitivity)
         if self.noise.enclose(self.objective).upper != self.cost:
             raise certificate_error("the noise does not have the stated cost")
-        if self._proved() != self.lower_bound:
+        if self._prove_bound() != self.lower_bound:
             raise certificate_error("the evidence proves a different lower bound")
         if self.cost < self.lower_bound:
             raise certificate_error("the cost is below the lower bound")
@@ -143,30 +142,30 @@ class Certificate:
         return type(self), tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
     def _check_cost(self) -> None:
-        """Reject a table that no cost is known to fit, and a function that is seen to fall."""
+        """Reject a table that no known cost fits, and a function that falls where it is sampled."""
         cost, radius = self.objective, self.noise.radius
-        asked = cost
-        while type(asked) is Recording:  # it passes on what it is asked
-            asked = asked.recorded
-        if isinstance(asked, Tabled) and (
-            type(asked) is not Tabled or find_fitting(asked.readings) is None
+        source = cost
+        while type(source) is RecordingCost:  # it passes on its calls
+            source = source.recorded
+        if isinstance(source, Tabled) and (
+            type(source) is not Tabled or find_fitting(source.readings) is None
         ):
             raise certificate_error("no known cost fits its table")
         if isinstance(radius, Fraction):
             cost.probe(2 * radius)
 
-    def _proved(self) -> Fraction:
+    def _prove_bound(self) -> Fraction:
         """Return the lower bound that the evidence proves for the class of the noise."""
-        none = self.objective.value(Fraction(0)).lower  # the cost of no error is the smallest
+        zero = self.objective.value(Fraction(0)).lower  # the cost of no error is the smallest
         if self.evidence is None:
-            return none
+            return zero
         if self.evidence.integer != self.integer:
             raise certificate_error("the evidence is for another kind of answers")
         if self.evidence.shape != self.shape:
             raise certificate_error("the evidence is for another class of noise")
         if self.shape == "unimodal" and not self.noise.is_unimodal:
             raise certificate_error("the noise is not in the stated class")
-        return max(none, self.evidence.prove(self.objective, self.privacy, self.sensitivity))
+        return max(zero, self.evidence.prove(self.objective, self.privacy, self.sensitivity))
 
     def to_json(self) -> str:
         """Return the certificate as JSON, complete for :meth:`verify`."""
@@ -197,24 +196,24 @@ class Certificate:
         return self._statement() if self.verified else f"not verified: {self._statement()}"
 
     def _statement(self) -> str:
-        """Return how near to optimal the noise is, and the kind of proof."""
+        """Return how close to optimal the noise is, and the kind of proof."""
         if self.evidence is None:
             return "satisfies its guarantee; no lower bound was asked for"
         zero, gap, among = self.objective.value(Fraction(0)), self.gap, CLASSES[self.shape]
         if isinstance(self.objective, Tabled):
             among += " for the tabulated cost"
         if self.exact:
-            much = f"optimal among {among}"
+            statement = f"optimal among {among}"
         elif isinstance(gap, Fraction):
             percent = format_rounded(gap * 100, 3, ROUND_CEILING)
             aside = "" if zero == Interval.exact(0) else ", not counting the cost of no error"
-            much = f"within {percent}% of optimal among {among}{aside}"
-        elif self.lower_bound > zero.lower:  # a table that leaves open what no error costs
+            statement = f"within {percent}% of optimal among {among}{aside}"
+        elif self.lower_bound > zero.lower:  # a table with bounds only for the cost of no error
             excess = format_rounded(self.cost - self.lower_bound, 3, ROUND_CEILING)
-            much = f"costs at most {excess} more than optimal among {among}"
+            statement = f"costs at most {excess} more than optimal among {among}"
         else:
             return "satisfies its guarantee; no lower bound is known"
-        return f"{much} ({self.evidence.method})"
+        return f"{statement} ({self.evidence.method})"
 
 
 # The classes of noise, by their shape.

@@ -1,9 +1,9 @@
-"""Certificates as JSON: everything that is claimed and proved, in exact numbers.
+"""Certificates as JSON: all claims and their evidence, in exact numbers.
 
-Each value is an object that names its kind and its fields; a rational is a string ``"3/10"``. e^ε
-is given as the interval that the proof uses, a cost by its parameters or, where it was a function,
-by a table of all bounds that the proof reads (:mod:`leastnoise.costs.fit`). A digest detects files
-that were damaged or edited; :meth:`Certificate.verify` decides whether a certificate is true.
+Each value is an object with its kind and its fields. A rational is a string such as ``"3/10"``. e^ε
+is the interval that the proof uses. A cost is stored by its parameters; a function is stored as a
+table of all bounds that the proof reads (:mod:`leastnoise.costs.fit`). A digest detects files that
+were damaged or edited; :meth:`Certificate.verify` decides whether a certificate is true.
 
 Files are not trusted: only the classes of the table below are built, each from exactly its fields,
 and each field by its own decoder.
@@ -39,7 +39,7 @@ from leastnoise.costs import (
     Cost,
     Points,
     Power,
-    Recording,
+    RecordingCost,
     Tabled,
     Threshold,
     are_well_formed,
@@ -48,6 +48,7 @@ from leastnoise.costs import (
     threshold,
 )
 from leastnoise.errors import InvalidParameter, LeastnoiseError
+from leastnoise.json_types import Json
 
 if TYPE_CHECKING:
     from leastnoise.certificate.certificate import Certificate
@@ -65,8 +66,8 @@ Decoder = Callable[[Any], Any]
 
 def certificate_to_json(certificate: Certificate) -> str:
     """Return a certificate as JSON."""
-    if type(certificate.objective) is Cost:  # a function, which cannot be written down
-        recording = Recording(certificate.objective)
+    if type(certificate.objective) is Cost:  # a function, which cannot be stored
+        recording = RecordingCost(certificate.objective)
         certificate = replace(certificate, objective=recording)
         certificate.verify()
         recording.complete()
@@ -105,9 +106,9 @@ def certificate_from_json(
     return certificate if cost is None else replace(certificate, objective=cost)
 
 
-def noise_to_json(noise: Noise) -> dict[str, Any]:
-    """Return noise as a certificate writes it: equal for equal noise and for no other."""
-    plain: dict[str, Any] = _plain(noise)
+def noise_to_json(noise: Noise) -> Json:
+    """Return noise as a certificate stores it: equal for equal noise only."""
+    plain: Json = _plain(noise)
     return plain
 
 
@@ -136,7 +137,7 @@ def _certificate(make: type[Certificate], content: dict[str, Any]) -> Certificat
 
 
 def _plain(value: object) -> Any:
-    """Return a value as JSON has it."""
+    """Return a value for JSON."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, Fraction):
@@ -158,7 +159,7 @@ def _plain(value: object) -> Any:
     row = _ROWS.get(name)
     if row is None or row.built is not type(value):
         raise InvalidParameter(
-            "a certificate must hold noise and costs of leastnoise",
+            "A certificate must hold noise and costs of leastnoise",
             got=name,
             fix="Keep the mechanism instead.",
         )
@@ -195,11 +196,11 @@ def _tabled(stored: dict[str, Any]) -> Cost:
     if power is not None:
         return lp(_rational(power[1]) if "/" in power[1] else power[1])
     rows = [
-        (_text(kind), tuple(_rational(number) for number in arguments), kept)
+        (_text(kind), tuple(_rational(number) for number in arguments), bounds)
         for kind, *arguments, lower, upper in stored["readings"]
-        for kept in (Interval(_rational(lower), _rational(upper)),)
+        for bounds in (Interval(_rational(lower), _rational(upper)),)
     ]
-    readings = {(kind, arguments): kept for kind, arguments, kept in rows}
+    readings = {(kind, arguments): bounds for kind, arguments, bounds in rows}
     if len(readings) != len(rows) or not are_well_formed(rows):
         raise certificate_error("its table is not of a cost that never falls")
     if ("value", (Fraction(0),)) not in readings:
@@ -208,7 +209,7 @@ def _tabled(stored: dict[str, Any]) -> Cost:
 
 
 def _rational(plain: Any) -> Fraction:
-    """Read an integer or a ratio of two; no exponents, which could be of any size."""
+    """Return an integer or a ratio of two; reject exponents, which could be of any size."""
     if not isinstance(plain, str):
         raise _other_kind()
     if not _NUMBER.fullmatch(plain):
@@ -262,7 +263,7 @@ def _is_line(text: str) -> bool:
 
 
 def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; raise a ValueError if it has a name twice, for readers differ."""
+    """Return an object of JSON; raise a ValueError for a repeated name, as parsers differ there."""
     content = dict(pairs)
     if len(content) < len(pairs):
         raise ValueError
@@ -276,7 +277,7 @@ def _digest(content: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class _Row:
-    """A class that a certificate may hold: its fields in order, and its constructor."""
+    """A class that a certificate can contain: its fields in order, and its constructor."""
 
     built: type
     build: Callable[..., Any]
@@ -287,7 +288,7 @@ _integer, _boolean, _text = _of_type(int), _of_type(bool), _of_type(str)
 _integers, _rationals = _each(_integer), _each(_rational)
 # A shift, the first point, and the multipliers from there on.
 _tests = _each(_row(_integer, _integer, _integers))
-# Names of classes and of fields are a file format. Costs are built by functions that check them.
+# Names of classes and of fields are a file format. The functions that build costs also check them.
 _ROWS = {
     row.built.__name__: row
     for row in (
@@ -335,7 +336,7 @@ _VALUES: Mapping[str, Decoder] = {
 
 
 def store_noise(noise: type[Noise]) -> None:
-    """Let certificates hold noise of a class, by the fields that it states in ``stored``.
+    """Allow noise of a class in certificates, with the fields in its attribute ``stored``.
 
     Raises:
         TypeError: If there is no decoder for a field, or another class has the same name.

@@ -29,7 +29,7 @@ class Evidence(Protocol):
 
     @property
     def method(self) -> str:
-        """The kind of proof that the verifier does, in a few words."""
+        """The kind of proof, in a few words."""
         ...
 
     def prove(self, cost: Cost, privacy: Privacy, sensitivity: Fraction) -> Fraction:
@@ -42,7 +42,7 @@ class Evidence(Protocol):
 
 
 def certificate_error(reason: str) -> InvalidParameter:
-    """Return the error of a certificate that is not valid, with the reason."""
+    """Return the error for a certificate that is not valid, with the reason."""
     return InvalidParameter(
         f"This certificate is not valid: {reason}",
         fix="Calibrate again for a new one.",
@@ -50,7 +50,7 @@ def certificate_error(reason: str) -> InvalidParameter:
 
 
 def relative_gap(spent: Fraction, bound: Fraction, cost: Cost) -> Fraction | float:
-    """Return how far above a lower bound an expected cost may be, relative to bound − L(0).
+    """Return how far an expected cost can be above a lower bound, relative to bound − L(0).
 
     For every L that ``cost`` stands for, (E L − least)/(least − L(0)) ≤ (spent − bound)/(bound −
     L(0)) if E L ≤ ``spent``, ``bound`` ≤ least and ``bound`` > L(0): the left side falls in the
@@ -71,9 +71,9 @@ class SupportingLine:
     are linear in the mixture. So for any β and λ ≥ 0 with c(w) + λ·s(w) ≥ β for every w ≥ 0, such
     noise with distance at most δ costs at least β − λδ: a *supporting line* of w ↦ (s, c).
 
-    That it supports the curve everywhere follows from three comparisons at one place:
+    Three comparisons at one place prove that it supports the curve everywhere:
 
-    1. L(0) + λ ≥ β, which settles all w ≤ Δ/2, where s = 1;
+    1. L(0) + λ ≥ β, which proves it for all w ≤ Δ/2, where s = 1;
     2. L(low) ≤ β ≤ L(high) for some low ≤ high: since L never falls, ∫₀ʷL − βw falls up to ``low``
        and rises from ``high`` on, so that its least value lies between;
     3. ∫₀ˡᵒʷL + (high − low)·L(low) + λΔ/2 ≥ β·high, a lower bound of that least value.
@@ -142,7 +142,7 @@ class CombBound:
 
     root: Fraction
     shape = "any"
-    method = "proved by the comb bound, docs/theory/comb.md"
+    method = "proved by the comb bound"
     integer = False  # noise on the integers need not hide shifts that are not integers
 
     def __repr__(self) -> str:

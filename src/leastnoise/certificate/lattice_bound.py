@@ -1,8 +1,8 @@
 """A lower bound for all noise in a class, from multipliers on a lattice.
 
-Let noise P satisfy (ε, δ) at sensitivity Δ. For every j there are tests f_j with values in [0, 1],
-and each of them says P(f_j) − e^ε·P(f_j(· + jΔ/m)) ≤ δ. Weigh them by ν_j ≥ 0 and add them to the
-cost: with y_j = ν_j·f_j,
+Let noise P satisfy (ε, δ) at sensitivity Δ. For every j and every test f_j with values in [0, 1],
+P(f_j) − e^ε·P(f_j(· + jΔ/m)) ≤ δ. Weight these inequalities by ν_j ≥ 0 and add them to the cost:
+with y_j = ν_j·f_j,
 
     E L ≥ E[L(X) + Σ_j (y_j(X) − e^ε·y_j(X + jΔ/m))] − δ·Σ_j ν_j ≥ β − δ·Σ_j ν_j,
 
@@ -11,19 +11,19 @@ can be rounded to the lattice by a rule that is invariant under its shifts, and 
 rules:
 
 * ``points``: the noise is on the lattice already (integers, step 1).
-* ``chords``: x goes to one of its two neighbors, the nearer the likelier, so that on average it
-  stays where it is. What a lattice point may be charged is then any table whose straight
+* ``chords``: x goes to one of its two neighbors, to the nearer one with the larger probability, so
+  that its mean is unchanged. The charges of the lattice points can then be any table whose linear
   interpolation lies below L: L lowered by its :meth:`~leastnoise.costs.cost.Cost.sag`.
-* ``cells``: x goes to the middle of its cell; the charge is the least of L in the cell's inside.
-  Mass on the edges of cells, at most α, is charged L(0): at a shift of nearly j steps, no such
-  mass meets another, so it counts in full and leaves δ − α for the rest. This also holds in the
-  limit of j steps, because H is lower semicontinuous in the shift.
-* ``smoothed``: for noise N on the integers where Δ is too large for ``points``. With U uniform on
-  [−1/2, 1/2], N + U satisfies the guarantee on the line, and L(N) ≥ L((|N + U| − 1/2)₊): chords of
-  that.
+* ``cells``: x goes to the middle of its cell; the charge is the least value of L in the interior of
+  the cell. Mass on the edges of cells, at most α, is charged L(0): at a shift of nearly j steps, no
+  such mass coincides with another, so it counts in full and leaves δ − α for the rest. This also
+  holds in the limit of j steps, because H is lower semicontinuous in the shift.
+* ``smoothed``: for noise N on the integers if Δ is too large for ``points``. With U uniform on
+  [−1/2, 1/2], N + U satisfies the guarantee on the line, and L(N) ≥ L((|N + U| − 1/2)₊), to which
+  ``chords`` applies.
 
-Points far out are bounded together. Beyond the reach N on the left every y_j is ν_j, on the
-right it is 0; so mass beyond is charged L̃(N+1) + (1 − e^ε)/2·Σν_j (half of it on each side).
+Points beyond the reach N share one charge. On the left every y_j is ν_j there, on the right it is
+0; so mass beyond is charged L̃(N+1) + (1 − e^ε)/2·Σν_j (half of it on each side).
 
 Noise may be taken symmetric (GDGK19, Lemma 1), so both sides share one inequality. Unimodal noise
 gives unimodal lattice weights, by each of the rules; then multipliers μ_k ≥ 0 of p_k ≥ p_(k+1) are
@@ -63,16 +63,16 @@ class Frame:
 
     @property
     def points(self) -> int:
-        """How many points there are, counted from left to right."""
+        """The number of points, which are counted from left to right."""
         return 2 * self.reach + 1 + self.edged
 
     def side(self, point: int) -> int:
-        """Return how far from the middle a point is, counted from 0."""
+        """Return the distance of a point from the middle, counted from 0."""
         place = point - self.reach
         return place - self.edged if place > 0 else -place
 
     def floors(self, cost: Cost, sensitivity: Fraction) -> list[Fraction]:
-        """Return L̃: what noise rounded to each point, 0 … reach + 1, is charged at least."""
+        """Return L̃, lower bounds of the cost of noise rounded to each point, 0 … reach + 1."""
         step = sensitivity / self.cells
         places = [k * step for k in range(self.reach + 2)]
         if self.rule == "cells":
@@ -100,12 +100,12 @@ class LatticeBound:
 
     Attributes:
         frame: The lattice.
-        unit: What 1 stands for in the numbers below, as a cost.
+        unit: The cost that 1 stands for in the numbers below.
         weights: ν_j ≥ 0 for j = 1 … cells.
-        tests: For a shift j, the first point and y_j there and at the points after it, each
-            between 0 and ν_j. Where nothing is said y_j is 0; on the first j points it is ν_j.
+        tests: A shift j, a first point, and y_j from that point on, each between 0 and ν_j. On the
+            first j points y_j is ν_j; on all other points it is 0.
         falls: μ_k ≥ 0 for k = 0, 1, …; none for the class of all noise.
-        floors: L̃ at 0 … reach + 1, as the frame's rule has it.
+        floors: L̃ at 0 … reach + 1, by the rule of the frame.
     """
 
     frame: Frame
@@ -144,11 +144,11 @@ class LatticeBound:
             raise certificate_error("its lattice is not the integers")
         if frame.rule == "smoothed" and sensitivity.denominator != 1:
             raise certificate_error("the sensitivity of integers is not an integer")
-        said = list(self.floors)
-        if len(said) != frame.reach + 2 or said != frame.floors(cost, sensitivity):
+        floors = list(self.floors)
+        if len(floors) != frame.reach + 2 or floors != frame.floors(cost, sensitivity):
             raise certificate_error("its table of costs does not match the cost")
-        zero, paid = cost.value(Fraction(0)).lower, sum(self.weights) * self.unit
-        return self.least(exponential(privacy.epsilon).upper, zero) - privacy.delta * paid
+        zero, total = cost.value(Fraction(0)).lower, sum(self.weights) * self.unit
+        return self.least(exponential(privacy.epsilon).upper, zero) - privacy.delta * total
 
     def least(self, factor: Fraction, zero: Fraction) -> Fraction:
         """Return β, the least charge of a unit of mass, with e^ε replaced by ``factor``.
@@ -169,12 +169,13 @@ class LatticeBound:
         return min(least, zero + self.unit * total) if frame.edged else least
 
     def _sums(self) -> tuple[list[int], list[int]]:
-        """Return Σ y_j(x) and Σ y_j(x + j) for each side, both its points together."""
+        """Return Σ y_j(x) and Σ y_j(x + j) for each distance, over its two points together."""
         frame = self.frame
         gained, owed = [0] * (frame.reach + 1), [0] * (frame.reach + 1)
         if len(self.weights) != frame.cells or min(self.weights, default=-1) < 0:
             raise certificate_error("its weights are out of order")
-        # The rim: shifted by more steps than it has points to its left, a point comes from beyond.
+        # At the rim, a point shifted by more steps than it has points to its left is beyond the
+        # reach.
         rim = [*accumulate(reversed(self.weights))][::-1]
         for point, weight in zip(range(frame.points), rim, strict=False):
             gained[frame.side(point)] += weight
@@ -193,7 +194,7 @@ class LatticeBound:
         return gained, owed
 
     def _fallen(self) -> list[int]:
-        """Return what the multipliers of p_k ≥ p_(k+1) add to the charge at 0 … reach."""
+        """Return the part of the charges at 0 … reach from the multipliers of p_k ≥ p_(k+1)."""
         none = self.frame.reach + 1 - len(self.falls)
         if min(self.falls, default=0) < 0 or none < 1:
             raise certificate_error("its multipliers of unimodality are out of order")

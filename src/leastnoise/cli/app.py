@@ -1,11 +1,9 @@
-"""``main``: the commands by name, their help, and how errors end them.
-
-Exit codes: 0 success, 1 engine failure, 2 usage error, 3 budget exceeded, 4 verification failed.
-"""
+"""``main``: the commands by name, their help, how errors end them, and the exit codes."""
 
 import io
+import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +20,7 @@ from leastnoise.errors import (
     QueryFailed,
     ReleaseFailed,
 )
-from leastnoise.rendering import held, labelled, terminal_width, wrap
+from leastnoise.rendering import fact_lines, keep_together, terminal_width, wrap
 
 if TYPE_CHECKING:
     from leastnoise.tables import TableQuery
@@ -59,7 +57,16 @@ _SECTIONS = {
     },
 }
 _EXITS = "Exit codes: "
-_EXIT_WORDS = "success", "engine failure", "usage error", "budget exceeded", "verification failed"
+# By code. The help of a command lists those with which it can end.
+_EXIT_WORDS = (
+    "success",
+    "query or release failed",
+    "usage error",
+    "budget exceeded",
+    "verification failed",
+)
+# The name of an option, without a value after it; "-inf" is no option but a wrong number.
+_OPTION = re.compile(r"--[A-Za-z][\w-]*|-[A-Za-z](?![A-Za-z])")
 # Every other error is the caller's to fix, also a ledger that cannot be reached now.
 _EXIT_CODES = {
     QueryFailed: 1,
@@ -86,7 +93,11 @@ class Group(click.Group):
         try:
             return super().invoke(ctx)
         except LeastnoiseError as error:
-            raise Refused(error) from error
+            raise CommandError(error) from error
+        except click.exceptions.NoArgsIsHelpError:
+            raise
+        except click.UsageError as error:
+            raise click.UsageError(wrap_message(error.format_message()), error.ctx) from error
 
 
 class Main(Group):
@@ -104,9 +115,14 @@ class Main(Group):
             listed = commands | (more if title == _TABLES else {})
             with formatter.section(title):
                 formatter.write_dl([(f"{name:<{longest}}", text) for name, text in listed.items()])
-        codes = ", ".join(held(f"{code} {words}") for code, words in enumerate(_EXIT_WORDS))
-        lines = wrap(codes, first=_EXITS, further=" " * len(_EXITS), width=formatter.width)
-        formatter.write("\n".join(["", *lines, ""]))
+        write_exit_codes(formatter, range(len(_EXIT_WORDS)))
+
+
+def write_exit_codes(formatter: click.HelpFormatter, codes: Sequence[int]) -> None:
+    """Write what exit codes mean, in the same words for every command."""
+    meanings = ", ".join(keep_together(f"{code} {_EXIT_WORDS[code]}") for code in codes)
+    lines = wrap(meanings, first=_EXITS, further=" " * len(_EXITS), width=formatter.width)
+    formatter.write("\n".join(["", *lines, ""]))
 
 
 class Option(click.Option):
@@ -117,12 +133,13 @@ class Option(click.Option):
         self.group = group
 
 
-class Once(click.Command):
+class StrictCommand(click.Command):
     """A command that rejects an option given twice, unless the option may be repeated.
 
-    Click would take the last one; of two limits, neither is surely meant.
+    Click would take the last one. With two limits, it is unclear which is meant.
 
     Args:
+        exit_codes: The exit codes that the help lists.
         on_more: The message for more arguments than the command has. Default: click's own.
         on_missing: Called with the values that were read and the words that were typed, to raise
             one error for all that is missing. Default: click reports the first one.
@@ -131,16 +148,18 @@ class Once(click.Command):
     def __init__(
         self,
         *args: Any,
+        exit_codes: Sequence[int] = (),
         on_more: tuple[str, str] | None = None,
         on_missing: Callable[[Mapping[str, Any], list[str]], None] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
+        self._exit_codes = exit_codes
         self._on_more = on_more
         self._on_missing = on_missing
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the options, unless one is there twice."""
+        """Read the options; reject one that is given twice."""
         values, more, given = self.make_parser(ctx).parse_args(args=list(args))
         options = [
             one
@@ -179,27 +198,54 @@ class Once(click.Command):
             with formatter.section(title or rest):
                 formatter.write_dl(records)
 
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the exit codes."""
+        super().format_epilog(ctx, formatter)
+        if self._exit_codes:
+            write_exit_codes(formatter, self._exit_codes)
 
-class Refused(click.ClickException):
-    """An error of the library in the command line's words: what is wrong, then what to do."""
+
+class NumberCommand(StrictCommand):
+    """A command whose arguments may be negative numbers, which click would read as options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options; reject an unknown one by its name."""
+        known = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        names = [name for one in known if not one.hidden for name in one.opts]
+        values, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        words = values["values"] if isinstance(values["values"], tuple) else ()  # else none
+        for found in filter(None, map(_OPTION.match, words)):
+            # A known option is here only if it stands after --, which makes it a number.
+            if found[0] not in names and not ctx.resilient_parsing:
+                raise click.NoSuchOption(found[0], possibilities=names, ctx=ctx)
+        return super().parse_args(ctx, args)
+
+
+class CommandError(click.ClickException):
+    """An error of the library in the words of the command line: the problem, then the fix."""
 
     def __init__(self, error: LeastnoiseError, exit_code: int | None = None) -> None:
-        super().__init__(error_text(error))
+        super().__init__(format_error(error))
         self.exit_code = exit_code or _EXIT_CODES.get(type(error), 2)  # type: ignore[misc]  # click's own way
 
 
-def error_text(error: LeastnoiseError) -> str:
+def format_error(error: LeastnoiseError) -> str:
     """Return an error for the terminal: the headline, then details and advice, indented."""
     width = terminal_width()
-    before = "Error: "  # what click prints before it
-    lines = wrap(error.headline, first=before, further="  ", width=width)
-    below = labelled(error.details, width=width - 2)
+    below = fact_lines(error.details, width=width - 2)
     for line in error.advice.splitlines():
         below += wrap(line, width=width - 2) or [""]
-    return "\n".join([*lines, *(f"  {line}".rstrip() for line in below)]).removeprefix(before)
+    return "\n".join([wrap_message(error.headline), *(f"  {line}".rstrip() for line in below)])
 
 
-class _OnFirstUse(MutableMapping[str, click.Command]):
+def wrap_message(text: str) -> str:
+    """Return a message for the terminal, without the word that click prints before it."""
+    before = "Error: "
+    lines = wrap(text, first=before, further="  ", width=terminal_width())
+    return "\n".join(lines).removeprefix(before)
+
+
+class _LazyCommands(MutableMapping[str, click.Command]):
     """Commands by name, each loaded on first use, so that every command starts quickly."""
 
     def __init__(self) -> None:
@@ -207,9 +253,9 @@ class _OnFirstUse(MutableMapping[str, click.Command]):
 
     def __getitem__(self, name: str) -> click.Command:
         if name not in self._loaded:
-            from leastnoise.cli.tables import command_of
+            from leastnoise.cli.tables import build_command
 
-            return command_of(_table_queries()[name])
+            return build_command(_table_queries()[name])
         command = self._loaded[name]
         if command is None:
             home = import_module(f"leastnoise.cli.{_MODULES[name]}")
@@ -241,7 +287,7 @@ def _table_queries() -> "dict[str, TableQuery]":
 
 @click.group(
     cls=Main,
-    commands=_OnFirstUse(),
+    commands=_LazyCommands(),
     subcommand_metavar="COMMAND [OPTIONS]",
     options_metavar="",
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -1,4 +1,4 @@
-"""Report everything that a table command lacks at once, with an example that runs.
+"""Report everything that a command lacks at once, with an example that runs.
 
 The example is the command as it was typed, completed for the census that the package comes with.
 """
@@ -8,11 +8,13 @@ import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter
-from leastnoise.rendering import held
-from leastnoise.tables import Argument, TableQuery
+from leastnoise.rendering import keep_together
+
+if TYPE_CHECKING:
+    from leastnoise.tables import Argument, TableQuery
 
 _WIDTH = 80
 # What follows could hold a password.
@@ -21,7 +23,7 @@ _ADDRESS = re.compile(r"(?<=://).*")
 
 @dataclass(frozen=True, slots=True)
 class _Missing:
-    """Something that was not given.
+    """A missing argument.
 
     Attributes:
         name: How it is written, with a placeholder.
@@ -34,7 +36,40 @@ class _Missing:
     example: tuple[str, ...]
 
 
-def check_missing(query: TableQuery, values: Mapping[str, Any], typed: Sequence[str]) -> None:
+_SENSITIVITY = _Missing(
+    "--sensitivity S", "the most that one person can change the true answer", ("--sensitivity", "1")
+)
+_EITHER = _Missing(
+    "--epsilon E",
+    "ε of the guarantee; or --delta D, or both",
+    ("--epsilon", "1", "--delta", "1e-6"),
+)
+_DELTA = _Missing(
+    "--delta D",
+    "δ, to find the smallest ε; or --epsilon E, to find the smallest δ",
+    ("--delta", "1e-6"),
+)
+# What each command without a table needs beside ε or δ, by the names of parameters.
+_PROBLEM = {
+    "calibrate": {"sensitivity": _SENSITIVITY},
+    "compare": {"sensitivity": _SENSITIVITY},
+    "release": {
+        "values": _Missing("VALUE", "the true value, to which noise is added", ("42",)),
+        "sensitivity": _SENSITIVITY,
+    },
+    "privacy-for": {
+        "error": _Missing("--error A", "the largest acceptable error", ("--error", "2")),
+        "confidence": _Missing(
+            "--confidence P",
+            "the probability of an acceptable error",
+            ("--confidence", "0.95"),
+        ),
+        "sensitivity": _SENSITIVITY,
+    },
+}
+
+
+def check_missing(query: "TableQuery", values: Mapping[str, Any], typed: Sequence[str]) -> None:
     """Raise one error for all that is missing; ``values`` are those that click has read.
 
     Args:
@@ -42,19 +77,47 @@ def check_missing(query: TableQuery, values: Mapping[str, Any], typed: Sequence[
         values: What was given, by the names of parameters.
         typed: The words of the command line after the name of the command.
     """
-    given = {
+    given = _given(values)
+    missing = [*_arguments(query, given), *_unit(given), *_groups(query, given)]
+    missing += [*_guarantee(query, given), *_record(given)]
+    if missing:
+        example = _example(query, missing, typed)
+        raise _error(missing, example, "Nothing was read or charged")
+
+
+def check_missing_problem(command: str, values: Mapping[str, Any], typed: Sequence[str]) -> None:
+    """Raise one error for all that a command without a table lacks.
+
+    The example does not repeat the words of ``release``: one of them is the true value.
+    """
+    given = _given(values)
+    missing = [one for name, one in _PROBLEM[command].items() if name not in given]
+    if not given.keys() & {"epsilon", "delta"}:
+        missing.append(_DELTA if command == "privacy-for" else _EITHER)
+    if missing:
+        withheld = command == "release"
+        lacking = [*_PROBLEM[command].values(), _EITHER] if withheld else missing
+        words = [*([] if withheld else typed), *(word for one in lacking for word in one.example)]
+        raise _error(missing, wrap_command(["leastnoise", command, *words]))
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that were typed."""
+    return {
         name: value
         for name, value in values.items()
         if isinstance(value, str | tuple | list | bool) and value != ()
     }
-    missing = [*_arguments(query, given), *_unit(given), *_groups(query, given)]
-    missing += [*_guarantee(query, given), *_record(given)]
-    if missing:
-        raise InvalidParameter(
-            f"{_amount(missing)} missing. Nothing was read or charged",
-            details=[(one.name, one.meaning) for one in missing],
-            fix="\n".join(["", "Example:", *_example(query, missing, typed)]),
-        )
+
+
+def _error(
+    missing: Sequence[_Missing], example: Sequence[str], state: str = ""
+) -> InvalidParameter:
+    return InvalidParameter(
+        f"{_amount(missing)} missing{'. ' * bool(state)}{state}",
+        details=[(one.name, one.meaning) for one in missing],
+        fix="\n".join(["", "Example:", *example]),
+    )
 
 
 def _amount(missing: Sequence[_Missing]) -> str:
@@ -64,7 +127,7 @@ def _amount(missing: Sequence[_Missing]) -> str:
     return f"{len(missing)} {'options' if options else 'arguments and options'} are"
 
 
-def _arguments(query: TableQuery, given: Mapping[str, Any]) -> list[_Missing]:
+def _arguments(query: "TableQuery", given: Mapping[str, Any]) -> list[_Missing]:
     found = []
     if "source" not in given:
         meaning = "a CSV or Parquet file, a pattern for several, or postgresql://user@host/database"
@@ -75,7 +138,7 @@ def _arguments(query: TableQuery, given: Mapping[str, Any]) -> list[_Missing]:
     return found + [_argument(one) for one in lacking if one.name not in given]
 
 
-def _argument(one: Argument) -> _Missing:
+def _argument(one: "Argument") -> _Missing:
     metavar = one.metavar or one.name.upper()
     words = tuple((one.example or metavar).split(" "))
     if not one.help:
@@ -96,7 +159,7 @@ def _unit(given: Mapping[str, Any]) -> list[_Missing]:
     return [one for name, one in wanted.items() if name not in given]
 
 
-def _groups(query: TableQuery, given: Mapping[str, Any]) -> list[_Missing]:
+def _groups(query: "TableQuery", given: Mapping[str, Any]) -> list[_Missing]:
     """Return what answers by group lack: the groups, or in how many of them a unit counts."""
     found = []
     named = 2 if "groups_file" in given else len(given.get("groups", ()))
@@ -116,10 +179,12 @@ def _groups(query: TableQuery, given: Mapping[str, Any]) -> list[_Missing]:
     return found
 
 
-def _guarantee(query: TableQuery, given: Mapping[str, Any]) -> list[_Missing]:
+def _guarantee(query: "TableQuery", given: Mapping[str, Any]) -> list[_Missing]:
+    if given.keys() & {"share", "error"}:
+        return []
     found = []
     if not given.keys() & {"epsilon", "delta"}:
-        meaning = "ε of the guarantee; or --delta D, or both"
+        meaning = "ε of the guarantee; or --delta D, or both; or --share S, or --error A"
         found.append(_Missing("--epsilon E", meaning, ("--epsilon", "0.2")))
     discovering = "by" in given and not given.keys() & {"groups", "groups_file", "delta"}
     if discovering and not query.groups_itself:
@@ -138,7 +203,7 @@ def _record(given: Mapping[str, Any]) -> list[_Missing]:
     return [_Missing("--ledger FILE", meaning, ("--ledger", "people.ledger"))]
 
 
-def _example(query: TableQuery, missing: Sequence[_Missing], typed: Sequence[str]) -> list[str]:
+def _example(query: "TableQuery", missing: Sequence[_Missing], typed: Sequence[str]) -> list[str]:
     """Return the lines of a command that runs; the first creates the ledger, if none was named."""
     words = [_ADDRESS.sub("…", word) for word in typed]
     words += [word for one in missing for word in one.example]
@@ -150,8 +215,8 @@ def _example(query: TableQuery, missing: Sequence[_Missing], typed: Sequence[str
 
 def wrap_command(words: Sequence[str]) -> list[str]:
     """Return a command in lines that a shell reads as one; a value stays beside its option."""
-    text = " ".join(held(shlex.quote(word)) for word in words)
-    text = re.sub(r"(?<!\S)(--\S+) (?!-)", rf"\1{held(' ')}", text)
+    text = " ".join(keep_together(shlex.quote(word)) for word in words)
+    text = re.sub(r"(?<!\S)(--\S+) (?!-)", rf"\1{keep_together(' ')}", text)
     lines = textwrap.wrap(
         text,
         _WIDTH - 4,
@@ -160,4 +225,4 @@ def wrap_command(words: Sequence[str]) -> list[str]:
         break_on_hyphens=False,
     )
     broken = [f"{line} \\" for line in lines[:-1]]
-    return [line.replace(held(" "), " ") for line in (*broken, *lines[-1:])]
+    return [line.replace(keep_together(" "), " ") for line in (*broken, *lines[-1:])]

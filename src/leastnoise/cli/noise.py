@@ -2,27 +2,31 @@
 
 from decimal import ROUND_CEILING
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from leastnoise.cli import options
-from leastnoise.cli.app import Once
+from leastnoise.cli.app import NumberCommand, StrictCommand
+from leastnoise.cli.missing import check_missing_problem
 from leastnoise.cli.output import (
-    at_sensitivity,
-    bound_shown,
-    budget_shown,
     certificate_data,
-    cost_shown,
-    explain_command,
-    finite,
-    guarantee_shown,
-    ledger_name,
-    length,
+    finite_or_none,
+    format_at_sensitivity,
+    format_budget,
+    format_expected_cost,
+    format_explain_command,
+    format_ledger_name,
+    format_lower_bound,
+    format_noise,
+    format_rounded_guarantee,
+    format_source,
     print_facts,
     print_json,
     print_words,
     privacy_data,
+    ratio_or_none,
     receipt_data,
     reused_data,
     write_file,
@@ -36,14 +40,14 @@ from leastnoise.core.exact import (
 )
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
-from leastnoise.files import refuse_overwriting
-from leastnoise.rendering import Fact, Progress, held
+from leastnoise.files import reject_overwriting
+from leastnoise.rendering import Fact, Progress, keep_together
 
 if TYPE_CHECKING:
     from leastnoise.mechanism import Answer, Mechanism
 
 
-@click.command(cls=Once)
+@click.command(cls=StrictCommand, on_missing=partial(check_missing_problem, "calibrate"))
 @options.problem
 @options.family
 @options.option(
@@ -53,8 +57,8 @@ if TYPE_CHECKING:
     group=options.OUTPUT,
     help="Write the certificate to a file.",
 )
-@options.explained
-def calibrate(*, as_json: bool, explain: bool, save: str | None, **asking: Any) -> None:
+@options.explain_option
+def calibrate(*, as_json: bool, explain: bool, save: str | None, **setting: Any) -> None:
     """Find the optimal noise for a guarantee, and certify its expected cost.
 
     \b
@@ -65,36 +69,48 @@ def calibrate(*, as_json: bool, explain: bool, save: str | None, **asking: Any) 
     In Python: leastnoise.calibrate
     """  # noqa: D301 -- click reads the control character
     from leastnoise.mechanism import calibrate as find_mechanism
+    from leastnoise.mechanism import farthest, half_width
 
-    mechanism = find_mechanism(**options.problem_arguments(**asking))
+    mechanism = find_mechanism(**options.problem_arguments(**setting))
     if save is not None:
-        refuse_overwriting(save, option="--save")
+        reject_overwriting(save, option="--save")
         write_file(save, mechanism.certificate.to_json(), "The certificate was not written")
     if as_json:
         print_json(_mechanism_data(mechanism))
         return
     sampled, certificate = mechanism.discretized, mechanism.certificate
     cost = format_rounded(sampled.cost, 9, ROUND_CEILING)
+    usual = format_rounded(half_width(mechanism, Fraction(19, 20)), 4, ROUND_CEILING)
+    farthest_error = farthest(mechanism)
+    most = (
+        "none"
+        if isinstance(farthest_error, float)
+        else format_rounded(farthest_error, 6, ROUND_CEILING)
+    )
     facts = [
-        ("Expected cost", cost_shown(certificate)),
-        ("Lower bound", bound_shown(certificate)),
+        ("Max error", most),
+        ("Noise", format_noise(mechanism.noise)),
+        ("Lower bound", format_lower_bound(certificate)),
         ("Optimality", f"{certificate}"),
-        ("Source", certificate.source),
-        ("Guarantee", at_sensitivity(mechanism.privacy, mechanism.sensitivity)),
+        ("Source", format_source(certificate.source)),
+        ("Guarantee", format_at_sensitivity(mechanism.privacy, mechanism.sensitivity)),
         ("Sampled from", f"{sampled.noise}"),
         ("Sampled cost", cost),
     ]
+    if mechanism.integer or mechanism.needs_allow_exact:
+        exact = format_rounded(mechanism.exact_probability, 6, ROUND_CEILING)
+        facts.append(("Exact release", f"with probability {exact}, the answer is the true value"))
     if save is not None:
         facts.append(("Certificate", save))
-    print_words(f"{mechanism.noise}")
+    print_words(f"95% error ± {usual}, expected error {format_expected_cost(certificate)}")
     click.echo()
     _print_meaning(facts, mechanism.privacy, mechanism.explain() if explain else "")
 
 
 def _print_meaning(facts: list[Fact], privacy: Privacy, meaning: str) -> None:
-    """Print facts, then what the guarantee means, or the command that says it."""
+    """Print facts, then the meaning of the guarantee, or the command that explains it."""
     if not meaning:
-        facts = [*facts, ("Meaning", explain_command(privacy))]
+        facts = [*facts, ("Meaning", format_explain_command(privacy))]
     print_facts(*facts)
     if meaning:
         click.echo()
@@ -108,22 +124,27 @@ def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
         "sensitivity": format_ratio(mechanism.sensitivity),
         "integer": mechanism.integer,
         "noise": repr(mechanism.noise),
-        "radius": length(mechanism.noise.radius),
+        "radius": ratio_or_none(mechanism.noise.radius),
         "exact_probability": format_ratio(mechanism.exact_probability),
         "cost": format_ratio(mechanism.cost),
-        "cost_float": finite(as_float(mechanism.cost)),
+        "cost_float": finite_or_none(as_float(mechanism.cost)),
         "certificate": certificate_data(mechanism.certificate),
         "means": mechanism.explain(),
         "drawn": {
             "step": format_ratio(drawn.step),
-            "radius": length(drawn.radius),
+            "radius": ratio_or_none(drawn.radius),
             "cost": format_ratio(drawn.cost),
             "protected": format_ratio(mechanism.effective_sensitivity),
         },
     }
 
 
-@click.command(cls=Once, context_settings={"ignore_unknown_options": True})
+@click.command(
+    cls=NumberCommand,
+    context_settings={"ignore_unknown_options": True},
+    exit_codes=range(5),
+    on_missing=partial(check_missing_problem, "release"),
+)
 @click.argument("values", nargs=-1, required=True, metavar="VALUE")
 @options.problem
 @options.family
@@ -135,6 +156,12 @@ def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
 )
 @options.option(
     "--ledger", metavar="FILE", group=options.LEDGER, help="The ledger to charge. Default: none."
+)
+@options.option(
+    "--unrecorded",
+    is_flag=True,
+    group=options.LEDGER,
+    help="Track the budget yourself, as without --ledger.",
 )
 @options.option(
     "--key",
@@ -152,12 +179,14 @@ def release(
     as_json: bool,
     allow_exact: bool,
     ledger: str | None,
+    unrecorded: bool,
     key: str | None,
     fresh: bool,
     dataset: str | None,
     analyst: str | None,
+    allocation: str | None,
     witness: str | None,
-    **asking: Any,
+    **setting: Any,
 ) -> None:
     """Add noise to VALUE and print the answer, which you may publish.
 
@@ -168,16 +197,15 @@ def release(
 
     If the budget is exceeded or the ledger damaged, nothing is charged or released.
 
-    Exit codes: 0 success, 1 random generator failed, 2 usage error, 3 budget exceeded, 4 ledger
-    damaged.
-
     In Python: leastnoise.Mechanism.release
     """  # noqa: D301 -- click reads the control character
     from leastnoise.mechanism import calibrate as find_mechanism
 
-    value = _value(values)
-    with options.recording(ledger, dataset=dataset, analyst=analyst, witness=witness) as found:
-        mechanism = find_mechanism(**options.problem_arguments(**asking))
+    value = _parse_value(values)
+    options.check_recording(ledger, unrecorded=unrecorded)
+    which = {"dataset": dataset, "analyst": analyst, "allocation": allocation, "witness": witness}
+    with options.recording(ledger, **which) as found:
+        mechanism = find_mechanism(**options.problem_arguments(**setting))
         with Progress("checking the ledger"):
             # Before the release: nothing may come between it and its printing.
             of = options.check_ledger(found, witness)
@@ -187,49 +215,52 @@ def release(
     if as_json:
         print_json(_answer_data(answer))
         return
-    _print_release(answer, ledger_name(ledger, of))
+    _print_release(answer, format_ledger_name(ledger, of))
 
 
 def _print_release(answer: "Answer", ledger: str) -> None:
     """Print an answer: the result first, then labelled facts."""
-    from leastnoise.mechanism import exact_release, format_errors, format_value, reused_line
+    from leastnoise.mechanism import (
+        ANOTHER_VALUE,
+        exact_release,
+        format_errors,
+        format_value,
+        reused_facts,
+    )
 
-    stored, receipt, mechanism = reused_line(answer.receipt), answer.receipt, answer.mechanism
+    receipt, mechanism = answer.receipt, answer.mechanism
     usual, most = format_errors(answer)
     facts = [
         (
             "Max error",
             most or f"none ({'' if answer.privacy.delta else 'at δ = 0 '}the noise is unbounded)",
         ),
-        ("Guarantee", at_sensitivity(answer.privacy, mechanism.sensitivity)),
+        ("Guarantee", format_at_sensitivity(answer.privacy, mechanism.sensitivity)),
     ]
     exact = exact_release(mechanism)
     if exact:
         facts.append(("Exact release", exact))
-    facts.append(("Budget", budget_shown(receipt, ledger)))
+    facts.append(("Budget", format_budget(receipt, ledger)))
     if receipt is not None:
-        facts.append(("Key", held(receipt.key)))
-    if stored:
-        click.echo(stored)
+        facts.append(("Key", keep_together(receipt.key)))
+    facts += reused_facts(receipt, ANOTHER_VALUE.command)
     click.echo(f"release: {format_value(answer)} ± {usual} (95% confidence)\n")
     print_facts(*facts)
 
 
-def _value(texts: tuple[str, ...]) -> Fraction:
+def _parse_value(texts: tuple[str, ...]) -> Fraction:
     """Read the value to be released; no message may repeat it."""
     if len(texts) != 1:
         raise InvalidParameter(
             "VALUE must be one number",
             got=f"{len(texts)} arguments",
-            fix="Check the spelling of the options.",
+            fix="Pass one VALUE, and quote it if it contains spaces.",
         )
     try:
         return parse_rational(texts[0], "the value")
     except InvalidParameter:
         raise InvalidParameter(
-            "VALUE must be a finite number, such as 42 or 3.5",
-            got="something else",
-            fix="Check the spelling of the options.",
+            "VALUE is not a finite number", fix="Write it with digits, such as 42 or 3.5."
         ) from None
 
 
@@ -237,9 +268,9 @@ def _answer_data(answer: "Answer") -> dict[str, Any]:
     low, high = answer.interval("0.95")
     return {
         "value": format_ratio(answer.value),
-        "value_float": finite(float(answer)),
+        "value_float": finite_or_none(float(answer)),
         "interval_95": [format_ratio(low), format_ratio(high)],
-        "bound": length(answer.max_error),
+        "bound": ratio_or_none(answer.max_error),
         "privacy": privacy_data(answer.privacy),
         "exact_probability": format_ratio(answer.exact_probability),
         "recorded": receipt_data(answer.receipt),
@@ -247,7 +278,7 @@ def _answer_data(answer: "Answer") -> dict[str, Any]:
     }
 
 
-@click.command(cls=Once)
+@click.command(cls=StrictCommand, on_missing=partial(check_missing_problem, "compare"))
 @options.problem
 @options.option(
     "--releases",
@@ -264,9 +295,9 @@ def _answer_data(answer: "Answer") -> dict[str, Any]:
     group=options.OUTPUT,
     help="Write three figures into a folder.",
 )
-@options.explained
+@options.explain_option
 def compare(
-    *, releases: str, folder: str | None, as_json: bool, explain: bool, **asking: Any
+    *, releases: str, folder: str | None, as_json: bool, explain: bool, **setting: Any
 ) -> None:
     """Compare noise distributions for one guarantee, cheapest first.
 
@@ -279,7 +310,7 @@ def compare(
     """  # noqa: D301 -- click reads the control character
     from leastnoise.planning import compare as compare_noises
 
-    comparison = compare_noises(releases=releases, **options.problem_arguments(**asking))
+    comparison = compare_noises(releases=releases, **options.problem_arguments(**setting))
     figures: list[str] = []
     if folder is not None:
         from leastnoise.plots import save_comparison  # the libraries of figures, on first use
@@ -288,14 +319,16 @@ def compare(
     if as_json:
         print_json({**comparison.to_dict(), **({"pictures": figures} if figures else {})})
         return
-    more = [("Meaning", explain_command(comparison.privacy))] if not explain else []
+    more = [("Meaning", format_explain_command(comparison.privacy))] if not explain else []
     click.echo(comparison.to_text(*more, *(("Figure", path) for path in figures)))
     if explain:
         click.echo()
         print_words(comparison.explain())
 
 
-@click.command("privacy-for", cls=Once)
+@click.command(
+    "privacy-for", cls=StrictCommand, on_missing=partial(check_missing_problem, "privacy-for")
+)
 @options.option(
     "--error",
     required=True,
@@ -313,8 +346,8 @@ def compare(
 @options.option("--epsilon", metavar="E", group=options.PRIVACY, help="ε, to find the smallest δ.")
 @options.option("--delta", metavar="D", group=options.PRIVACY, help="δ, to find the smallest ε.")
 @options.setting
-@options.explained
-def privacy_for(*, as_json: bool, explain: bool, **asking: Any) -> None:
+@options.explain_option
+def privacy_for(*, as_json: bool, explain: bool, **setting: Any) -> None:
     """Find the smallest ε or δ that meets an accuracy target.
 
     \b
@@ -325,18 +358,18 @@ def privacy_for(*, as_json: bool, explain: bool, **asking: Any) -> None:
     """  # noqa: D301 -- click reads the control character
     from leastnoise.planning import privacy_for as find_privacy
 
-    privacy = find_privacy(**options.setting_arguments(**asking))
+    privacy = find_privacy(**options.setting_arguments(**setting))
     if as_json:
         print_json({"privacy": privacy_data(privacy), "means": privacy.explain()})
         return
-    error, confidence = asking["error"], asking["confidence"]
+    error, confidence = setting["error"], setting["confidence"]
     accuracy = f"error at most {error} with probability {confidence} or more"
-    facts = [("Accuracy", accuracy), ("Sensitivity", asking["sensitivity"])]
-    click.echo(f"{guarantee_shown(privacy)}\n")
+    facts = [("Accuracy", accuracy), ("Sensitivity", setting["sensitivity"])]
+    click.echo(f"{format_rounded_guarantee(privacy)}\n")
     _print_meaning(facts, privacy, privacy.explain() if explain else "")
 
 
-@click.command(cls=Once)
+@click.command(cls=StrictCommand)
 @options.option("--epsilon", metavar="E", help="ε of the guarantee.  [default: 0]")
 @options.option("--delta", metavar="D", help="δ of the guarantee.  [default: 0]")
 @options.option("--people", metavar="N", help="The number of people in the data, if it is public.")

@@ -1,4 +1,4 @@
-"""Options that commands share, and what they stand for: a problem, a cost, an open ledger."""
+"""Options that commands share, and their values: a problem, a cost, an open ledger."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 _COSTS = "l1, l2, lp:P, threshold:T, or points:X,Y;X,Y;…"
 
 DATASET = "The dataset. Default: the first of the ledger."
-WITNESS = "A head of the ledger, or a file of heads, kept elsewhere."
+WITNESS = (
+    "Detect an older copy of the ledger. WITNESS is a file that records the heads of the ledger, "
+    "stored elsewhere; or one head, as ledger show prints it."
+)
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 Command = Callable[..., None]
@@ -36,7 +39,7 @@ def option(*names: str, **how: Any) -> Decorator:
 
 
 as_json = option("--json", "as_json", is_flag=True, group=OUTPUT, help="Print JSON.")
-explained = option(
+explain_option = option(
     "--explain", is_flag=True, group=OUTPUT, help="Say in plain words what the guarantee means."
 )
 
@@ -63,7 +66,7 @@ def problem(command: Command) -> Command:
 
 
 def setting(command: Command) -> Command:
-    """Add the options of a calibration problem, but for the guarantee."""
+    """Add the options of a calibration problem except the guarantee."""
     options: list[Decorator] = [
         option(
             "--sensitivity",
@@ -106,7 +109,7 @@ def setting(command: Command) -> Command:
             show_default=True,
             metavar="T",
             group=NOISE,
-            help="Search for at most so many seconds.",
+            help="Search for at most T seconds.",
         ),
         as_json,
     ]
@@ -126,14 +129,25 @@ def which_ledger(command: Command) -> Command:
     """Add the options for a ledger's dataset, analyst and witness."""
     options = [
         option("--dataset", metavar="NAME", group=LEDGER, help=DATASET),
-        option("--analyst", metavar="NAME", group=LEDGER, help="Who asks."),
-        option("--witness", metavar="HEAD", group=LEDGER, help=WITNESS),
+        option(
+            "--analyst",
+            metavar="NAME",
+            group=LEDGER,
+            help="The analyst who asks. A limit of their own is enforced too.",
+        ),
+        option(
+            "--allocation",
+            metavar="NAME",
+            group=LEDGER,
+            help="Charge this allocation of the ledger. Default: the ledger itself.",
+        ),
+        option("--witness", metavar="WITNESS", group=LEDGER, help=WITNESS),
     ]
     return with_options(options, command)
 
 
-def open_ledger(file: str, **which: Any) -> "Ledger":
-    """Open a ledger; reject an address of another kind without quoting it."""
+def open_ledger(file: str, *, allocation: str | None = None, **which: Any) -> "Ledger":
+    """Open a ledger, or an allocation of it; reject another address without quoting it."""
     from leastnoise.ledger import Ledger  # only where one is used
 
     scheme = _ADDRESS.match(file)
@@ -144,13 +158,30 @@ def open_ledger(file: str, **which: Any) -> "Ledger":
             got=f"an address that starts with {scheme[0]}",
             fix="Choose one of the two.",
         )
-    return Ledger(file, **which)
+    found = Ledger(file, **which)
+    if allocation is None:
+        return found
+    try:
+        return found.allocation(allocation)
+    except BaseException:
+        found.close()
+        raise
+
+
+def check_recording(ledger: str | None, *, unrecorded: bool) -> None:
+    """Reject --ledger together with --unrecorded."""
+    if ledger is not None and unrecorded:
+        raise InvalidParameter(
+            "--ledger and --unrecorded exclude each other",
+            got="both",
+            fix="Keep --ledger to charge a ledger, or --unrecorded to track the budget yourself.",
+        )
 
 
 def recording(
     ledger: str | None, **which: str | None
 ) -> "AbstractContextManager[Ledger | Unrecorded]":
-    """Open the ledger to charge, or stand for none; reject options that need one."""
+    """Open the ledger to charge, or return UNRECORDED; reject options that need a ledger."""
     from leastnoise.ledger import UNRECORDED  # only where something is released
 
     if ledger is not None:
@@ -163,17 +194,17 @@ def recording(
     return nullcontext(UNRECORDED)
 
 
-def heads_of(witness: str | None) -> int:
-    """Return how many heads a witness holds."""
+def count_heads(witness: str | None) -> int:
+    """Return the number of heads in a witness."""
     from leastnoise.ledger import read_witness  # only where a ledger is used
 
     found = read_witness(witness)
     return 0 if found is None else len(found.heads())
 
 
-def refuse_silent(witness: str | None) -> None:
+def check_witness(witness: str | None) -> None:
     """Reject a witness without heads: a misspelled name would vouch for any ledger."""
-    if witness is not None and not heads_of(witness):
+    if witness is not None and not count_heads(witness):
         raise InvalidParameter(
             "A witness must be a head, or a file that holds heads of the ledger",
             got=f"{quote(witness)}, which holds none",
@@ -193,13 +224,13 @@ def check_ledger(ledger: "Ledger | Unrecorded", witness: str | None) -> str:
     if isinstance(ledger, Unrecorded):
         return ""
     accounts = ledger.accounts
-    if witness is not None and any(one.spent.epsilon or one.spent.delta for one in accounts):
-        refuse_silent(witness)
+    if witness is not None and any(one.has_releases for one in accounts):
+        check_witness(witness)
     several = len({one.dataset for one in accounts}) > 1
     return f"dataset {ledger.dataset!r}" if several else ""
 
 
-def begin_witness(witness: str, ledger: "Ledger") -> bool:
+def start_witness(witness: str, ledger: "Ledger") -> bool:
     """Verify the ledger and note its head in a new witness; return False if it has heads."""
     from leastnoise.ledger import read_witness
 
@@ -219,7 +250,7 @@ def problem_arguments(*, epsilon: str, delta: str, **rest: Any) -> dict[str, Any
 def setting_arguments(
     *, cost_text: str, no_solve: bool, shape: str, among: str | None, **rest: Any
 ) -> dict[str, Any]:
-    """Return the library's arguments for the options of a problem, but for the guarantee."""
+    """Return the library's arguments for the options of a problem except the guarantee."""
     if among is not None:
         warn_renamed("--among", "--shape")
         shape = "any" if among == "any" else "unimodal"

@@ -6,6 +6,7 @@ People get tables and sentences, programs one line of strict JSON.
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Sequence
 from datetime import date
@@ -25,17 +26,33 @@ from leastnoise.core.exact import (
     quote,
 )
 from leastnoise.core.privacy import Privacy
-from leastnoise.costs import Tabled
+from leastnoise.costs import Cost, Tabled
 from leastnoise.errors import InvalidParameter
-from leastnoise.files import refuse_overwriting, refuse_overwriting_read, write_text
-from leastnoise.rendering import Fact, held, labelled, terminal_width, wrap
+from leastnoise.files import reject_overwriting, reject_overwriting_input, write_text
+from leastnoise.rendering import (
+    Fact,
+    fact_lines,
+    keep_together,
+    printable,
+    terminal_width,
+    wrap,
+)
 
 if TYPE_CHECKING:
     from leastnoise.certificate import Certificate
-    from leastnoise.ledger import Receipt
+    from leastnoise.core.noise import Noise
+    from leastnoise.ledger import AllocationAccount, Receipt
     from leastnoise.tables import GroupedAnswers
 
 _ENDINGS = (".csv", ".parquet", ".json")
+# The titles of the pages that certificates cite by their paths, which a user may not have.
+_PAGES = {
+    "comb": "The comb",
+    "critical-width": "Critical width",
+    "families": "Families of noise",
+    "integers": "The optimal noise on the integers",
+    "lattice-bound": "Lattice bound",
+}
 
 
 def print_json(data: object) -> None:
@@ -50,7 +67,7 @@ def print_json(data: object) -> None:
 
 def print_facts(*facts: Fact) -> None:
     """Print labelled facts, a line each, wrapped to the terminal."""
-    click.echo("\n".join(labelled(facts, width=terminal_width())))
+    click.echo("\n".join(fact_lines(facts, width=terminal_width())))
 
 
 def print_words(text: str) -> None:
@@ -58,14 +75,14 @@ def print_words(text: str) -> None:
     click.echo("\n".join(wrap(text, width=terminal_width())))
 
 
-def explain_command(privacy: Privacy) -> str:
-    """Return the command that says what a guarantee means; no line breaks within an option.
+def format_explain_command(privacy: Privacy) -> str:
+    """Return the command that explains a guarantee; no line breaks within an option.
 
-    >>> " ".join(explain_command(Privacy(1, "1e-6")).split())
+    >>> " ".join(format_explain_command(Privacy(1, "1e-6")).split())
     'leastnoise explain --epsilon 1 --delta 1e-6'
     """
     parts = {"epsilon": privacy.epsilon, "delta": privacy.delta}
-    words = [held(f"--{name} {_typed(part)}") for name, part in parts.items() if part]
+    words = [keep_together(f"--{name} {_typed(part)}") for name, part in parts.items() if part]
     return " ".join(["leastnoise explain", *words]) if words else "no release reveals anything"
 
 
@@ -100,27 +117,49 @@ def certificate_data(certificate: "Certificate") -> dict[str, Any]:
         "cost": format_ratio(certificate.cost),
         "cost_is_upper_bound": certificate.cost_is_upper_bound,
         "lower_bound": format_ratio(certificate.lower_bound),
-        "gap": length(certificate.gap),
+        "gap": ratio_or_none(certificate.gap),
         "exact": certificate.exact,
         "source": certificate.source,
     }
 
 
-def cost_shown(certificate: "Certificate") -> str:
+def format_expected_cost(certificate: "Certificate") -> str:
     """Return the expected cost for print, rounded up; an upper bound is called one."""
     shown = format_exact(certificate.cost, ROUND_CEILING)
     if certificate.cost_is_upper_bound:
         shown = f"at most {shown.removeprefix('≈')}"
-    return f"{shown} ({certificate.objective})"
+    return f"{shown} ({format_objective(certificate.objective)})"
 
 
-def bound_shown(certificate: "Certificate") -> str:
+def format_objective(cost: Cost) -> str:
+    """Return an expected cost in symbols: ``E|error|`` for l1."""
+    return {"l1": "E|error|", "l2": "E error²"}.get(repr(cost), repr(cost))
+
+
+def format_source(source: str) -> str:
+    """Return the source of noise for print, with titles of pages in place of their paths.
+
+    >>> format_source("The comb (docs/theory/comb.md)")
+    'The comb (see "The comb" in the documentation)'
+    """
+    for page, title in _PAGES.items():
+        source = source.replace(f"docs/theory/{page}.md", f'see "{title}" in the documentation')
+    return source
+
+
+def format_noise(noise: "Noise") -> str:
+    """Return the kind of noise in words, and its parameters."""
+    kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(noise).__name__).lower()
+    return f"{kind}: {noise}"
+
+
+def format_lower_bound(certificate: "Certificate") -> str:
     """Return the lower bound for print, rounded down."""
     return format_exact(certificate.lower_bound, ROUND_FLOOR)
 
 
-def short(number: Fraction, rounding: str) -> str:
-    """Return a number for print, exact if it is short, else rounded to the side that is named."""
+def format_directed(number: Fraction, rounding: str) -> str:
+    """Return a number for print: exact if it is short, else rounded in the given direction."""
     text = format_exact(number, rounding)
     if not text.startswith("≈"):
         return format_short(number)
@@ -128,25 +167,34 @@ def short(number: Fraction, rounding: str) -> str:
     return f"≈{Decimal(digits):e}" if number < Fraction(1, 1000) else f"≈{digits}"
 
 
-def guarantee_shown(privacy: Privacy, rounding: str = ROUND_CEILING) -> str:
+def format_rounded_guarantee(privacy: Privacy, rounding: str = ROUND_CEILING) -> str:
     """Return a guarantee for print; long numbers are rounded up, to the weaker side."""
-    return f"ε = {short(privacy.epsilon, rounding)}, δ = {short(privacy.delta, rounding)}"
+    epsilon, delta = (format_directed(x, rounding) for x in (privacy.epsilon, privacy.delta))
+    return f"ε = {epsilon}, δ = {delta}"
 
 
-def at_sensitivity(privacy: Privacy, sensitivity: Fraction) -> str:
+def format_at_sensitivity(privacy: Privacy, sensitivity: Fraction) -> str:
     """Return a guarantee and the sensitivity for which it holds, rounded to the weaker side."""
-    return f"{guarantee_shown(privacy)} at sensitivity {short(sensitivity, ROUND_FLOOR)}"
+    at = format_directed(sensitivity, ROUND_FLOOR)
+    return f"{format_rounded_guarantee(privacy)} at sensitivity {at}"
 
 
-def budget_shown(receipt: "Receipt | None", ledger: str) -> str:
-    """Return what remains after a release, for print; ``ledger`` names where it is recorded."""
+def format_budget(receipt: "Receipt | None", ledger: str) -> str:
+    """Return the remaining budget after a release, for print; ``ledger`` names the ledger."""
     if receipt is None:
         return "not recorded"
     day, account = receipt.at[:10], receipt.account
     if receipt.reused:
         return f"nothing charged: stored answer of {day} returned"
-    limit = "" if account.limit is None else f" of {guarantee_shown(account.limit, ROUND_FLOOR)}"
-    return f"{guarantee_shown(account.remaining, ROUND_FLOOR)} remain{limit} ({ledger})"
+    if receipt.allocation is not None:
+        name = printable(receipt.allocation.name)
+        return f"{receipt.allocation.describe_rest()} in allocation {name!r} ({ledger})"
+    limit = (
+        ""
+        if account.limit is None
+        else f" of {format_rounded_guarantee(account.limit, ROUND_FLOOR)}"
+    )
+    return f"{format_rounded_guarantee(account.remaining, ROUND_FLOOR)} remain{limit} ({ledger})"
 
 
 def verification_data(certificate: "Certificate") -> dict[str, Any]:
@@ -170,17 +218,17 @@ def claims(certificate: "Certificate") -> dict[str, str]:
     return found
 
 
-def length(size: Fraction | float) -> str | None:
+def ratio_or_none(size: Fraction | float) -> str | None:
     """Return a size as a ratio, or None where it is infinite."""
     return format_ratio(size) if isinstance(size, Fraction) else None
 
 
-def finite(number: float) -> float | None:
+def finite_or_none(number: float) -> float | None:
     """Return a number that JSON can hold: None for infinity, which stands beside an exact one."""
     return number if math.isfinite(number) else None
 
 
-def refuse_out(
+def check_out(
     out: str, *, overwrite: bool, ledger: str | None, witness: str | None, read: list[str | None]
 ) -> None:
     """Reject a file that could not be written, before anything is charged for its content.
@@ -192,8 +240,8 @@ def refuse_out(
         raise InvalidParameter(
             f"--out must end in {', '.join(_ENDINGS)}", got=quote(out), fix="Choose one of them."
         )
-    refuse_overwriting(out, ledger=ledger, witness=witness)
-    refuse_overwriting_read(out, *read)
+    reject_overwriting(out, ledger=ledger, witness=witness)
+    reject_overwriting_input(out, *read)
     if os.path.lexists(path) and not (overwrite and path.is_file()):
         raise InvalidParameter(
             "--out must name a new file",
@@ -220,17 +268,17 @@ def print_answer(found: Any, title: str, ledger: str, *, as_json: bool) -> None:
         click.echo(as_screen(found, found.result(), ledger=ledger))
 
 
-def ledger_name(file: str | None, of: str) -> str:
+def format_ledger_name(file: str | None, of: str) -> str:
     """Return how a ledger is named in print; an address could hold a password.
 
-    ``of`` says of which dataset, if there are several.
+    ``of`` names the dataset, if there are several.
     """
     name = "" if file is None else ("PostgreSQL" if "://" in file else Path(file).name)
     return ", ".join(filter(None, [name, of]))
 
 
 def write_answer(found: Any, title: str, out: str, *, overwrite: bool) -> Path:
-    """Write a file, of the kind that its ending says; an answer alone is a table of one row."""
+    """Write a file in the format of its suffix; a single answer is a table of one row."""
     table = _as_table(found, title)
     write = {".csv": table.to_csv, ".parquet": table.to_parquet, ".json": table.to_json}
     written: Path = write[Path(out).suffix.lower()](out, overwrite=overwrite)
@@ -238,7 +286,7 @@ def write_answer(found: Any, title: str, out: str, *, overwrite: bool) -> Path:
 
 
 def _as_table(found: Any, title: str) -> "GroupedAnswers[Any]":
-    """Return a table: of an answer alone, one by its question."""
+    """Return a table; a single answer is one row, with its query as the key."""
     from leastnoise.tables import GroupedAnswers
 
     if isinstance(found, GroupedAnswers):
@@ -257,7 +305,7 @@ def _as_table(found: Any, title: str) -> "GroupedAnswers[Any]":
 
 def _answer_data(found: Any, title: str) -> dict[str, Any]:
     """Return answers for JSON: exact ratios, and beside each value the nearest float."""
-    from leastnoise.tables import layout_of, mechanisms_of
+    from leastnoise.tables import layout_of, mechanisms_of, share_to_json
 
     table = _as_table(found, title)
     layout = layout_of(table.answers)
@@ -276,7 +324,7 @@ def _answer_data(found: Any, title: str) -> dict[str, Any]:
     exact = [made.exact_probability for made in mechanisms_of(table.answers)]
     return data | {
         "privacy": privacy_data(table.privacy),
-        "total_privacy": privacy_data(table.total_privacy),
+        "total_privacy": privacy_data(table.total_privacy) | share_to_json(table.total_privacy),
         "exact_probability": format_ratio(max(exact, default=0)),
         "subject": table.subject.to_dict(),
         "recorded": receipt_data(table.receipt),
@@ -292,7 +340,7 @@ def _figures(names: Sequence[str], figures: Sequence[tuple[int, int] | None]) ->
         text = None if number is None else format_ratio(number)
         data[name] = [data[name], text] if name in data else text
         if name == "value":
-            data["value_float"] = finite(as_float(number or 0))
+            data["value_float"] = finite_or_none(as_float(number or 0))
     return data
 
 
@@ -313,4 +361,12 @@ def receipt_data(receipt: "Receipt | None") -> dict[str, Any] | bool:
         "again": receipt.reused,
         "head": str(receipt.head),
         "left": privacy_data(receipt.account.remaining),
+        **_allocation_data(receipt.allocation),
     }
+
+
+def _allocation_data(allocation: "AllocationAccount | None") -> dict[str, Any]:
+    """Return the allocation that was charged, for JSON; nothing if none was."""
+    from leastnoise.ledger import allocation_to_json
+
+    return {} if allocation is None else {"allocation": allocation_to_json(allocation)}

@@ -1,6 +1,5 @@
 """The commands verify and paper: recompute what a certificate or the paper states."""
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,20 +8,21 @@ import click
 
 from leastnoise.certificate import Certificate
 from leastnoise.cli import options
-from leastnoise.cli.app import Once, Refused
+from leastnoise.cli.app import CommandError, StrictCommand
 from leastnoise.cli.output import (
-    at_sensitivity,
-    bound_shown,
     claims,
-    cost_shown,
+    format_at_sensitivity,
+    format_expected_cost,
+    format_lower_bound,
     print_facts,
     print_json,
     verification_data,
 )
+from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, LeastnoiseError
 
 
-@click.command(cls=Once)
+@click.command(cls=StrictCommand, exit_codes=[0, 2, 4])
 @click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
 @options.as_json
 def verify(*, file: str, as_json: bool) -> None:
@@ -31,27 +31,25 @@ def verify(*, file: str, as_json: bool) -> None:
     \b
     leastnoise verify certificate.json
 
-    The guarantee, the expected cost and the lower bound are computed again. What only the file
-    claims is printed apart.
-
-    Exit codes: 0 verified, 2 usage error, 4 verification failed.
+    The guarantee, the expected cost and the lower bound are computed again. Claims of the file that
+    cannot be computed are printed separately.
 
     In Python: leastnoise.Certificate.verify
     """  # noqa: D301 -- click reads the control character
     try:
-        certificate = Certificate.from_json(_read_text(file))
+        certificate = Certificate.from_json(_read_certificate(file))
         certificate.verify()
     except LeastnoiseError as error:
-        raise Refused(error, exit_code=4) from error
+        raise CommandError(error, exit_code=4) from error
     if as_json:
         print_json(verification_data(certificate))
         return
     click.echo("Verified now:")
     facts = [
         ("  Noise", f"{certificate.noise}"),
-        ("  Guarantee", at_sensitivity(certificate.privacy, certificate.sensitivity)),
-        ("  Expected cost", cost_shown(certificate)),
-        ("  Lower bound", bound_shown(certificate)),
+        ("  Guarantee", format_at_sensitivity(certificate.privacy, certificate.sensitivity)),
+        ("  Expected cost", format_expected_cost(certificate)),
+        ("  Lower bound", format_lower_bound(certificate)),
         ("  Optimality", f"{certificate}"),
     ]
     print_facts(*facts)
@@ -71,18 +69,26 @@ def check(context: click.Context, /, **given: Any) -> None:
     context.invoke(verify, **given)
 
 
-def _read_text(path: str) -> str:
+def _read_certificate(path: str) -> str:
+    """Return the text of a file; reject one that is no JSON object, so no certificate."""
     try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
         raise InvalidParameter(
-            "FILE must be a certificate",
-            got="a file that is not readable text",
-            fix="Pass one that calibrate --save wrote.",
+            f"{quote(Path(path).name)} cannot be read: {error.strerror}",
+            fix="Check the permissions of the file.",
         ) from error
+    except UnicodeDecodeError:
+        text = ""
+    if not text.lstrip().startswith("{"):
+        raise InvalidParameter(
+            f"{quote(Path(path).name)} is not a certificate",
+            fix="Pass a file that leastnoise calibrate --save wrote.",
+        )
+    return text
 
 
-@click.command(cls=Once)
+@click.command(cls=StrictCommand)
 @click.argument("folder", metavar="FOLDER")
 @options.option("--json", "as_json", is_flag=True, help="Print the claims as JSON.")
 def paper(*, folder: str, as_json: bool) -> None:
@@ -91,18 +97,20 @@ def paper(*, folder: str, as_json: bool) -> None:
     \b
     leastnoise paper paper-recomputed/
 
-    Writes a page with all of them into FOLDER.
+    Writes a page with all of them into FOLDER: paper.html, a single file that loads nothing, and
+    paper.md, with figures and tables as PNG, SVG and CSV files.
 
     In Python: leastnoise.paper.write
     """  # noqa: D301 -- click reads the control character
-    from leastnoise.paper import claims, write  # they load Altair
+    from leastnoise.paper import claims, count_by_status, write  # they load Altair
 
-    if sys.stderr.isatty():
-        click.echo("recomputing tables, figures and claims …", err=True)
     page = write(folder)
     if as_json:
-        print_json([asdict(claim) for claim in claims()])
+        print_json([asdict(claim) | {"agrees": claim.agrees} for claim in claims()])
         return
-    differing = [claim for claim in claims() if not claim.agrees]
-    click.echo(f"{len(claims())} claims recomputed; {len(differing)} disagree with the paper\n")
-    print_facts(("Page", str(page)), *((claim.where, claim.remark) for claim in differing))
+    click.echo(f"{count_by_status(claims())}\n")
+    print_facts(("HTML", str(page.with_suffix(".html"))), ("Page", str(page)))
+    differing = [(f"  {claim.where}", claim.remark) for claim in claims() if not claim.agrees]
+    if differing:
+        click.echo("\nFalse:")
+        print_facts(*differing)

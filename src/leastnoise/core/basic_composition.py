@@ -1,4 +1,4 @@
-"""What several releases guarantee together, by theorems that need no curve."""
+"""The total guarantee of several releases, by theorems that need no privacy curve."""
 
 import math
 from collections.abc import Iterable
@@ -9,33 +9,28 @@ from leastnoise.core.exact import (
     Interval,
     fixed_power,
     format_rounded,
-    parse_positive,
     power,
     quote,
     round_up,
 )
-from leastnoise.core.noise import Gaussian
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.profile import Level
 from leastnoise.errors import InvalidParameter
 
 _BITS = 96
 _HALF = Fraction(1, 2)
 _DIGITS = 12
-# After so many expected failures the joint guarantee is none: 1 − δ < e⁻¹⁰⁰.
+# From this number of expected failures on there is no joint guarantee: 1 − δ < e⁻¹⁰⁰.
 _MANY = 100
-# A product of probabilities is written out up to so many binary digits; else kept to so many.
+# The most binary digits of an exact product of probabilities, and the digits of a rounded one.
 _LONGEST_EXACT = 1 << 14
 _KEPT_BITS = 1 << 10
-# No smaller δ is stated: it would be of thousands of digits.
-LEAST_DELTA = Fraction(1, 10**1000)
 
 
 def compose_equal(privacy: Privacy, releases: int) -> Privacy:
-    """Return the guarantee of k equal releases: (kε, 1 − (1−δ)ᵏ).
+    """Return the total guarantee of k equal releases: (kε, 1 − (1−δ)ᵏ).
 
-    Kairouz, Oh and Viswanath 2015, Theorem 3.3 with i = 0; at ε = 0: couple each pair of outputs so
-    that they agree with probability 1 − δ, independently.
+    This is Kairouz, Oh and Viswanath 2015, Theorem 3.3 with i = 0. At ε = 0, couple each pair of
+    outputs, independently, so that they agree with probability 1 − δ.
     """
     if releases == 1:
         return privacy
@@ -50,16 +45,16 @@ def compose_equal(privacy: Privacy, releases: int) -> Privacy:
 
 
 def joint_failure(chances: Iterable[tuple[Fraction, int]]) -> Interval:
-    """Enclose 1 − Π(1−δᵢ)^nᵢ: exactly where that is not very long."""
-    kept = [(1 - chance, count) for chance, count in chances if chance]
-    length = sum(count * stays.denominator.bit_length() for stays, count in kept)
+    """Enclose 1 − Π(1−δᵢ)^nᵢ, given pairs (δᵢ, nᵢ); exactly unless it has very many digits."""
+    factors = [(1 - chance, count) for chance, count in chances if chance]
+    length = sum(count * factor.denominator.bit_length() for factor, count in factors)
     if length <= _LONGEST_EXACT:
         return Interval.exact(
-            1 - math.prod((stays**count for stays, count in kept), start=Fraction(1))
+            1 - math.prod((factor**count for factor, count in factors), start=Fraction(1))
         )
     low = high = 1 << _KEPT_BITS
-    for stays, count in kept:
-        least, most = fixed_power(stays, count, _KEPT_BITS)
+    for factor, count in factors:
+        least, most = fixed_power(factor, count, _KEPT_BITS)
         low, high = low * least >> _KEPT_BITS, -(-high * most >> _KEPT_BITS)
     return Interval(1 - Fraction(high, 1 << _KEPT_BITS), 1 - Fraction(low, 1 << _KEPT_BITS))
 
@@ -67,27 +62,29 @@ def joint_failure(chances: Iterable[tuple[Fraction, int]]) -> Interval:
 def split_evenly(privacy: Privacy, releases: int) -> Privacy:
     """Return the guarantee of each of k releases that together satisfy ``privacy``.
 
-    (ε/k, 1 − (1−δ)^(1/k)), rounded down: k releases of (ε₀, δ₀) keep (kε₀, 1 − (1−δ₀)ᵏ), also where
-    each may depend on the answers before it (Kairouz, Oh and Viswanath 2015, Theorem 3.3 with
-    i = 0). For uniform noise at ε = 0 nothing is lost by it; for ε > 0 something may be.
+    It is (ε/k, 1 − (1−δ)^(1/k)), rounded down. k releases of (ε₀, δ₀) satisfy (kε₀, 1 − (1−δ₀)ᵏ),
+    even if each depends on the answers before it (Kairouz, Oh and Viswanath 2015, Theorem 3.3 with
+    i = 0). This composition is tight for uniform noise at ε = 0, and may be loose for ε > 0.
 
     >>> split_evenly(Privacy(delta="0.19"), 2), split_evenly(Privacy(1, "1e-6"), 4)
-    (Privacy(epsilon=0, delta=0.1), Privacy(epsilon=0.25, delta=0.00000025000009375))
+    (Privacy(epsilon=0, delta=0.1), Privacy(epsilon=0.25, delta='2.5000009375e-7'))
     """
     if releases == 1:
         return privacy
-    kept = power(1 - privacy.delta, Fraction(1, releases)).upper
-    # By Bernoulli's inequality never less than δ/k, which also is what no rounding may go below.
-    each = max(Fraction(format_rounded(1 - kept, _DIGITS, ROUND_FLOOR)), privacy.delta / releases)
+    success = power(1 - privacy.delta, Fraction(1, releases)).upper
+    # By Bernoulli's inequality it is at least δ/k, so rounding must not go below that.
+    rounded = Fraction(format_rounded(1 - success, _DIGITS, ROUND_FLOOR))
+    each = max(rounded, privacy.delta / releases)
     return Privacy(privacy.epsilon / releases, each)
 
 
 def joint_sensitivity(sensitivity: Fraction, releases: int) -> Fraction:
-    """Return √k·Δ, rounded up: how far k answers that shift by Δ each shift together.
+    """Return √k·Δ, rounded up: the Euclidean shift of k answers that shift by Δ each.
 
-    Turn the k axes so that one of them points along the shift: there is one Gaussian noise shifted
-    by √k·Δ, and others of the same σ that are not. So k Gaussian releases together are exactly as
-    private as one at √k·Δ (Dong, Roth and Su 2022, Corollary 3.3, also for adaptive releases).
+    Rotate the k axes so that one of them points along the shift. Along it, Gaussian noise is
+    shifted by √k·Δ; along the others, noise of the same σ is not shifted. So k Gaussian releases
+    together are exactly as private as one at sensitivity √k·Δ (Dong, Roth and Su 2022, Corollary
+    3.3, also for adaptive releases).
     """
     if releases == 1:
         return sensitivity
@@ -95,36 +92,28 @@ def joint_sensitivity(sensitivity: Fraction, releases: int) -> Fraction:
     return sensitivity * (root if root.is_exact else root.shortened(_BITS)).upper
 
 
-def compose_gaussians(parts: Iterable[tuple[Fraction, Fraction]], epsilon: Fraction) -> Privacy:
-    """Return the guarantee of Gaussian releases (Δᵢ, σᵢ) together: δ at the shift √Σ(Δᵢ/σᵢ)²."""
-    squares = sum(((shift / sigma) ** 2 for shift, sigma in parts), Fraction(0))
-    shift = Interval.exact(power(squares, _HALF).upper).shortened(_BITS).upper
-    curve = Gaussian(1).curve(parse_positive(shift, "sensitivity"))
-    reached = curve.worst(Level.at(epsilon))[0].upper
-    return Privacy(epsilon, max(Interval.exact(reached).shortened(_BITS).upper, LEAST_DELTA))
-
-
 def compose_basic(parts: Iterable[Privacy], most: Fraction = Fraction(1)) -> Privacy:
-    """Return what releases of these guarantees satisfy together: (Σεᵢ, 1 − Π(1−δᵢ)).
+    """Return the total guarantee of releases with these guarantees: (Σεᵢ, 1 − Π(1−δᵢ)).
 
-    Whatever satisfies (εᵢ, δᵢ) can be computed from a release that with probability δᵢ reveals all,
-    and else changes the odds by at most e^εᵢ (Kairouz, Oh and Viswanath 2015, Theorem 3.5 with
-    their ε̃ = Σεᵢ; of equal guarantees, Theorem 3.3). With probability Π(1−δᵢ) none reveals all, and
-    then the odds change by at most e^Σεᵢ; adaptively too, as the guarantees are fixed beforehand.
-    A δ of very many digits is rounded up, but not beyond ``most`` if it is no more than that.
+    Every mechanism that satisfies (εᵢ, δᵢ) is a post-processing of a release that reveals
+    everything with probability δᵢ and otherwise changes the odds by at most e^εᵢ (Kairouz, Oh and
+    Viswanath 2015, Theorem 3.5 with their ε̃ = Σεᵢ; Theorem 3.3 for equal guarantees). With
+    probability Π(1−δᵢ) no release reveals everything, and then the odds change by at most e^Σεᵢ.
+    This includes adaptive releases, because the guarantees are fixed beforehand. A δ of very many
+    digits is rounded up, but not beyond ``most`` if the exact δ is at most ``most``.
 
     >>> compose_basic([Privacy("0.5"), Privacy("0.25", "0.1"), Privacy(delta="0.1")])
     Privacy(epsilon=0.75, delta=0.19)
     """
-    whole = list(parts)
-    failing = 1 - success_probability(part.delta for part in whole)
+    guarantees = list(parts)
+    failing = 1 - success_probability(part.delta for part in guarantees)
     stated = round_up(failing) if failing else failing
     return Privacy(
-        sum((part.epsilon for part in whole), Fraction(0)),
+        sum((part.epsilon for part in guarantees), Fraction(0)),
         min(stated, most) if failing <= most else stated,
     )
 
 
-def success_probability(failing: Iterable[Fraction]) -> Fraction:
+def success_probability(deltas: Iterable[Fraction]) -> Fraction:
     """Return Π(1−δᵢ)."""
-    return math.prod((1 - part for part in failing), start=Fraction(1))
+    return math.prod((1 - delta for delta in deltas), start=Fraction(1))

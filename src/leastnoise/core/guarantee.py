@@ -16,17 +16,18 @@ from leastnoise.errors import NotPrivate
 
 
 def check_privacy(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> None:
-    """Return if ``noise`` satisfies ``privacy`` at ``sensitivity``; raise if it does not.
+    """Raise an error unless ``noise`` satisfies ``privacy`` at ``sensitivity``.
 
-    For every shift |d| ≤ Δ, exactly: at ε = 0 and for unimodal noise by Theorem 1, else by the
-    profile curve. A staircase is first compared by the factor that a shift can change its density
-    by. Smooth noise, rounded or not, always by its curve. Where δ is only enclosed, its upper end
-    counts.
+    The check covers every shift |d| ≤ Δ exactly. At ε = 0, unimodal noise is checked by Theorem 1
+    (GDGK19). A staircase is first checked by the factor by which a shift can change its density.
+    All other noise, and smooth noise in every case, is checked by its privacy curve. Where δ is
+    only enclosed, the check uses its upper end.
 
     Raises:
-        NotPrivate: With the δ that is needed and the worst shift.
+        NotPrivate: If the noise does not; the message states the δ that it needs and the worst
+            shift.
     """
-    enclosed = isinstance(noise, Smooth | Rounded)  # of those even δ(0) is irrational
+    enclosed = isinstance(noise, Smooth | Rounded)  # even their δ(0) is irrational
     if not privacy.epsilon and not enclosed and noise.is_unimodal:
         reached, shift = noise.total_variation(sensitivity), sensitivity
     elif isinstance(noise, StaircaseNoise) and _falls_slowly(noise, privacy, sensitivity):
@@ -35,7 +36,7 @@ def check_privacy(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> N
         curve = noise.curve(parse_positive(sensitivity, "sensitivity"))
         reached, shift = curve.delta_above(privacy.epsilon)
     if reached > privacy.delta:
-        # Where two atoms can meet, the worst is not at the shift itself but beside it.
+        # Where two atoms can meet, δ is largest not at that shift but next to it.
         where = "near" if isinstance(noise, PiecewiseNoise) and len(noise.atoms) > 1 else "of"
         raise NotPrivate(
             f"This noise does not satisfy {privacy} at sensitivity {format_exact(sensitivity)}: a "
@@ -45,12 +46,13 @@ def check_privacy(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> N
 
 
 def _falls_slowly(noise: StaircaseNoise, privacy: Privacy, sensitivity: Fraction) -> bool:
-    """Tell whether a staircase falls by no more than e^ε over a shift of Δ.
+    """Return whether the density of a staircase changes by at most e^ε over a shift of Δ.
 
-    It never rises away from 0 and falls by 1/b from a place to one a period further out, so over
-    m periods, Δ rounded up to whole ones, the density changes by a factor of at most 1/bᵐ, and by
-    that much somewhere (Geng and Viswanath 2016): private at δ = 0, hence at any δ, iff
-    1/b ≤ e^(ε/m). At δ = 0 one that falls faster is rejected; for δ > 0 its profile decides.
+    The density never rises away from 0 and falls by the factor b over one period. Let m =
+    ⌈Δ/period⌉. Over a shift of Δ the density changes by a factor of at most 1/bᵐ, and it reaches
+    that factor somewhere (Geng and Viswanath 2016). So the noise is (ε, 0)-private exactly if 1/b ≤
+    e^(ε/m), and then it satisfies (ε, δ) for every δ. If it falls faster, it is rejected at δ = 0;
+    at δ > 0 its profile decides.
     """
     periods = -(-sensitivity // noise.period)
     slow = noise.ratio * exponential(privacy.epsilon / periods).lower >= 1
@@ -65,7 +67,7 @@ def _falls_slowly(noise: StaircaseNoise, privacy: Privacy, sensitivity: Fraction
 
 
 def _logarithm(number: Fraction) -> Fraction:
-    """Return ln of a number > 1, to some forty digits: for messages only."""
+    """Return ln of a number > 1 to about forty digits, for messages only."""
     context = Context(prec=100, Emin=MIN_EMIN, Emax=MAX_EMAX)
     quotient = context.divide(Decimal(number.numerator), Decimal(number.denominator))
     return Fraction(context.ln(quotient))

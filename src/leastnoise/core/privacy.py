@@ -1,14 +1,14 @@
 """An (ε, δ) guarantee, in exact rationals."""
 
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import Final
 
 from leastnoise.core.exact import (
     Number,
     exponential,
-    format_exact,
+    format_ratio,
     format_rounded,
     format_short,
     magnitude,
@@ -51,25 +51,26 @@ class Privacy:
                 "Privacy needs an ε, a δ or both",
                 fix="Use for example Privacy(epsilon=1, delta='1e-6') or Privacy(delta=0.1).",
             )
-        rate = Fraction(0) if epsilon is _OMITTED else parse_rational(epsilon, "ε")
-        if rate < 0:
+        exact_epsilon = Fraction(0) if epsilon is _OMITTED else parse_rational(epsilon, "ε")
+        if exact_epsilon < 0:
             raise InvalidParameter(
                 "ε must be 0 or more",
                 got=quote(epsilon),
                 fix="Use for example 0.5.",
             )
-        failing = Fraction(0) if delta is _OMITTED else parse_rational(delta, "δ")
-        if not 0 <= failing < 1:
+        exact_delta = Fraction(0) if delta is _OMITTED else parse_rational(delta, "δ")
+        if not 0 <= exact_delta < 1:
             raise InvalidParameter(
                 "δ must be at least 0 and less than 1",
                 got=quote(delta),
                 fix="Use a probability such as '1e-6'.",
             )
-        object.__setattr__(self, "epsilon", rate)
-        object.__setattr__(self, "delta", failing)
+        object.__setattr__(self, "epsilon", exact_epsilon)
+        object.__setattr__(self, "delta", exact_delta)
 
     def __repr__(self) -> str:
-        return f"Privacy(epsilon={_written(self.epsilon)}, delta={_written(self.delta)})"
+        epsilon, delta = _format_argument(self.epsilon), _format_argument(self.delta)
+        return f"Privacy(epsilon={epsilon}, delta={delta})"
 
     def __str__(self) -> str:
         return format_guarantee(self)
@@ -78,8 +79,9 @@ class Privacy:
     def advantage(self) -> Fraction:
         """The largest advantage of an attacker over blind guessing: δ at ε = 0.
 
-        The largest distance in total variation between the outputs with and without a person that
-        the guarantee allows, (e^ε − 1 + 2δ)/(e^ε + 1), rounded up (Kairouz, Oh and Viswanath 2015).
+        It is the largest total variation distance that the guarantee allows between the outputs
+        with and without a person: (e^ε − 1 + 2δ)/(e^ε + 1), rounded up (Kairouz, Oh and Viswanath
+        2015).
         The best guess "in or out" is correct with probability at most (1 + advantage)/2.
 
         >>> Privacy(delta=0.1).advantage
@@ -100,34 +102,28 @@ class Privacy:
                 means for all of them.
         """
         return (
-            f"{meaning_of(self, people=people)} The guarantees of several answers about the same "
-            "people add up."
+            f"{explain_guarantee(self, people=people)} The guarantees of several answers about the "
+            "same people add up."
         )
 
 
-def meaning_of(privacy: Privacy, *, people: int | None = None) -> str:
-    """Return what :meth:`Privacy.explain` says, except about several answers."""
+def explain_guarantee(privacy: Privacy, *, people: int | None = None) -> str:
+    """Return the text of :meth:`Privacy.explain` without its last sentence."""
     words = [
         f"{format_guarantee(privacy)} means: an attacker who knows all the data except whether one "
         "person is in it, and sees this answer, guesses correctly at most "
-        f"{_guess((1 + privacy.advantage) * 50)}% of the time (50% is blind guessing).",
-        _worst(privacy),
+        f"{_format_percentage((1 + privacy.advantage) * 50)}% of the time (50% is blind guessing).",
+        _explain_worst_case(privacy),
     ]
-    if privacy.delta and privacy.advantage < 1:
-        words.append(
-            "The bound on guessing is that of "
-            f"ε = {_equal_guessing(privacy.advantage)}, δ = 0, a stronger guarantee that this one "
-            "does not imply."
-        )
     if people is not None:
-        words.append(_among(parse_count(people, "people", least=1), privacy.delta))
+        words.append(_explain_delta(parse_count(people, "people", least=1), privacy.delta))
     return " ".join(words)
 
 
 def format_guess(advantage: Fraction) -> str:
     """Print how often an attacker guesses correctly, (1 + advantage)/2, rounded up.
 
-    With four digits, and more where only those tell it from blind guessing.
+    It has four digits, or more where fewer would not distinguish it from blind guessing.
 
     >>> format_guess(Fraction(1, 3)), format_guess(Fraction(1, 10**6)), format_guess(Fraction(0))
     ('66.67%', '50.00005%', '50%')
@@ -137,55 +133,44 @@ def format_guess(advantage: Fraction) -> str:
     return f"{format_rounded(50 + excess, digits, ROUND_CEILING)}%"
 
 
-def _worst(privacy: Privacy) -> str:
-    """Return the worst case that the guarantee permits."""
-    odds = f"changes the odds by a factor of at most {_up(exponential(privacy.epsilon).upper)}"
+def _explain_worst_case(privacy: Privacy) -> str:
+    """Explain the worst case that the guarantee allows."""
+    odds = (
+        f"changes the odds by a factor of at most {_format_up(exponential(privacy.epsilon).upper)}"
+    )
     least = odds if privacy.epsilon else "reveals nothing"
     if not privacy.delta:
         return f"The answer {least}."
     return (
-        f"In the worst case, with probability {_up(privacy.delta * 100)}%, the answer reveals with "
-        f"certainty whether that person is in the data; otherwise it {least}."
+        f"In the worst case, with probability {_format_up(privacy.delta * 100)}%, the answer "
+        f"reveals with certainty whether that person is in the data; otherwise it {least}."
     )
 
 
-def _equal_guessing(advantage: Fraction) -> str:
-    """Print ln((1 + advantage)/(1 − advantage)), rounded up: the ε with the same bound on guesses.
-
-    At ε = 0 it is 2·artanh δ.
-    """
-    context = Context(prec=40 - 2 * min(0, magnitude(advantage)), rounding=ROUND_CEILING)
-    odds = (1 + advantage) / (1 - advantage)
-    quotient = context.divide(Decimal(odds.numerator), Decimal(odds.denominator))
-    # ln rounds to nearest whatever the context says: the next number is not below the truth.
-    return _up(Fraction(context.next_plus(context.ln(quotient))), 8)
-
-
-def _among(people: int, delta: Fraction) -> str:
-    """Return what δ means for a number of people."""
+def _explain_delta(people: int, delta: Fraction) -> str:
+    """Explain δ for a number of people."""
     if not delta:
         return f"Among {people} people, nobody's presence is revealed with certainty, as δ = 0."
     if people * delta < 1:
         return (
-            f"Among {people} people, the presence of at most n·δ = {_up(people * delta)} of them "
-            "is revealed with certainty, on average."
+            f"Among {people} people, the presence of at most n·δ = {_format_up(people * delta)} of "
+            "them is revealed with certainty, on average."
         )
     return (
-        f"With {people} people, n·δ = {_up(people * delta)} is 1 or more: publishing the full row "
-        "of one person, chosen at random, would satisfy this guarantee."
+        f"With {people} people, n·δ = {_format_up(people * delta)} is 1 or more: publishing the "
+        "full row of one person, chosen at random, would satisfy this guarantee."
     )
 
 
-def _up(number: Fraction, digits: int = 4) -> str:
-    """Print a number rounded up."""
+def _format_up(number: Fraction, digits: int = 4) -> str:
     return format_rounded(number, digits, ROUND_CEILING)
 
 
-def _guess(percent: Fraction) -> str:
-    """Print a percentage rounded up, with digits enough to tell it from 50 and from 100."""
+def _format_percentage(percent: Fraction) -> str:
+    """Print a percentage rounded up, with enough digits to distinguish it from 50 and 100."""
     away = min(percent - 50, 100 - percent)
     digits = 4 if not away else min(8, max(4, 3 - magnitude(away)))
-    return _up(percent, digits)
+    return _format_up(percent, digits)
 
 
 def format_guarantee(privacy: Privacy) -> str:
@@ -199,8 +184,14 @@ def format_guarantee(privacy: Privacy) -> str:
 
 def as_privacy(privacy: object, example: str) -> Privacy:
     """Return a guarantee, or reject anything else with an ``example``."""
-    if isinstance(privacy, Privacy):
+    if type(privacy) is Privacy:
         return privacy
+    if isinstance(privacy, Privacy):
+        raise InvalidParameter(
+            "privacy must be the guarantee of one release",
+            got="a part of an allocation, whose guarantee is that of all releases from it together",
+            fix=f"Use for example {example}, or Privacy(epsilon, delta) with these numbers.",
+        )
     raise InvalidParameter(
         "privacy must be a Privacy",
         got=quote(privacy),
@@ -208,6 +199,9 @@ def as_privacy(privacy: object, example: str) -> Privacy:
     )
 
 
-def _written(number: Fraction) -> str:
-    text = format_exact(number)
-    return f"'{text}'" if "/" in text else text
+def _format_argument(number: Fraction) -> str:
+    """Print a number as an argument that is equal to it; small ones are easier to read quoted."""
+    text = format_short(number)
+    if text.startswith("≈"):
+        text = format_ratio(number)
+    return f"'{text}'" if "/" in text or "e" in text else text

@@ -1,8 +1,8 @@
-"""Withhold true values from errors: what is raised holds nothing of what was being released.
+"""Withhold true values from errors: a raised error refers to no value that was being released.
 
-The traceback of an error refers to the frames that it passed, and their variables hold the true
-value, or noise that the ledger has not stored yet: whoever logs variables would log them. So every
-function that a true value enters ends like this::
+The traceback of an error refers to the frames that it passed. Their variables hold the true value,
+or noise that the ledger has not stored yet, and a logger of variables would log them. So every
+function that receives a true value ends like this::
 
     try:
         return work(value)
@@ -11,7 +11,7 @@ function that a true value enters ends like this::
     del value
     raise failure
 
-The error is raised after the ``except`` block, where nothing refers to the inner frames any more.
+The error is raised after the ``except`` block, when nothing refers to the inner frames any more.
 """
 
 from leastnoise.deprecation import RenamedWarning

@@ -4,14 +4,14 @@ from leastnoise.costs.cost import Cost, as_cost, has_expectation
 from leastnoise.costs.fit import are_well_formed, find_fitting
 from leastnoise.costs.piecewise import Points, Threshold, piecewise_linear, threshold
 from leastnoise.costs.power import Power, l1, l2, lp
-from leastnoise.costs.recorded import Recording, Tabled
+from leastnoise.costs.recorded import RecordingCost, Tabled
 from leastnoise.deprecation import renamed_names
 
 __all__ = [
     "Cost",
     "Points",
     "Power",
-    "Recording",
+    "RecordingCost",
     "Tabled",
     "Threshold",
     "are_well_formed",

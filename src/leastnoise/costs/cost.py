@@ -1,8 +1,7 @@
-"""The cost of an error: any function of its size that never falls; the base of the exact kinds.
+"""The cost of an error: any non-decreasing function of its size, and the base of all costs.
 
 A cost L never falls as the size |x| of an error grows (GDGK19, Property 1). Each kind of cost
-states its values and its integral; expected costs, optimal noise and certificates are computed from
-those two.
+defines its values and its integral. Expected costs, optimal noise and certificates use only these.
 """
 
 import math
@@ -20,7 +19,7 @@ from leastnoise.core.noise import ExpectedCost, Noise, not_a_cost
 from leastnoise.errors import InvalidParameter, Unsupported
 
 _WIDTH_BITS = 36
-# Below this, floats have too few digits for cells; beyond the largest float there are none.
+# Below this size, floats have too few digits for cells.
 _SMALLEST_SIZE = 1e-302
 # The most terms of a sum over the lattice that are added up exactly, one by one.
 _TERMS = 256
@@ -96,22 +95,22 @@ class Cost(ExpectedCost):
 
     def expectation(self, noise: Noise) -> Interval:
         """Enclose the expected cost E L(X) of noise."""
-        from leastnoise.costs.expectation import expectation  # which knows every kind of cost
+        from leastnoise.costs.expectation import expectation  # it imports every kind of cost
 
         return expectation(noise, self)
 
     def value(self, size: Fraction) -> Interval:
         """Enclose L(size) for size ≥ 0."""
-        return Interval.exact(Fraction(self._called(_within_floats(size))))
+        return Interval.exact(Fraction(self._call(_within_floats(size))))
 
     def integral(self, size: Fraction) -> Interval:
-        """Enclose the integral of L from 0 to ``size``: left and right sums, and a sliver."""
+        """Enclose the integral of L from 0 to ``size``, by left and right sums over cells."""
         if not size:
             return Interval.exact(0)
-        table = calls_of(self, _within_floats(size))
+        table = known_values(self, _within_floats(size))
         width = Fraction(table.width)
         cells = size // width
-        if not table.extend(self._called_at, cells):
+        if not table.extend(self._call_at, cells):
             raise self._too_large()
         left, right = table.left(cells)[0], table.left(cells + 1)[1] - Fraction(table.values[0])
         sliver = size - cells * width
@@ -121,7 +120,7 @@ class Cost(ExpectedCost):
     def total(self, step: Fraction, terms: int) -> Interval:
         """Enclose L(step) + L(2·step) + … + L(terms·step)."""
         if terms <= _TERMS:
-            return sums_of(self, step).upto(self.value, terms)
+            return known_sums(self, step).upto(self.value, terms)
         if terms <= CELLS:
             return self._total_one_by_one(step, terms)
         return self._total_by_integral(step, terms)
@@ -141,11 +140,11 @@ class Cost(ExpectedCost):
     def sag(self, low: Fraction, high: Fraction) -> Fraction:
         """Return an upper bound of how far L hangs below its chord from ``low`` to ``high``.
 
-        Lowered by this bound at both ends, the chord lies below L everywhere. A function that never
-        falls is at least what it is at the left end of each of a few parts.
+        If both ends of the chord are lowered by this bound, it lies below L. The bound uses that a
+        function that never falls is, on each of a few parts, at least its value at the left end.
         """
-        known = sags_of(self)
-        if (low, high) not in known:  # a solver, its bound and a certificate need it
+        known = known_sags(self)
+        if (low, high) not in known:  # the solver, the lower bound and the certificate need it
             part = (high - low) / _PARTS
             values = [self.value(low + i * part) for i in range(_PARTS)]
             start, end = values[0].upper, self.value(high).upper
@@ -156,7 +155,7 @@ class Cost(ExpectedCost):
     def largest_sag(self, step: Fraction, reach: Fraction) -> Fraction:
         """Return an upper bound of every sag between neighbors i·step up to ``reach``.
 
-        Of a cost that never falls, no sag is more than all that it rises.
+        A sag of a cost that never falls is at most its total rise.
         """
         return self.value(reach + step).upper - self.value(Fraction(0)).lower
 
@@ -167,7 +166,7 @@ class Cost(ExpectedCost):
 
     @property
     def constant_beyond(self) -> Fraction | None:
-        """A size beyond which L is known to stay as it is, if one is known."""
+        """A size beyond which L is known to be constant, or None."""
         return None
 
     def probe(self, reach: Fraction) -> None:
@@ -177,7 +176,7 @@ class Cost(ExpectedCost):
             if after < before:
                 start, end = (format_rounded(width * i, 9) for i in (place, place + 1))
                 raise InvalidParameter(
-                    "a cost must never fall as the error grows",
+                    "A cost must never fall as the error grows",
                     got=f"{self!r} falling from {before!r} at {start} to {after!r} at {end}",
                     fix="Use a function that never falls.",
                 )
@@ -193,7 +192,7 @@ class Cost(ExpectedCost):
     def _total_one_by_one(self, step: Fraction, terms: int) -> Interval:
         """Enclose the sum of L at each place, rounded once."""
         try:
-            summed = float(sums_of(self, step).upto(self.value, terms).lower)
+            summed = float(known_sums(self, step).upto(self.value, terms).lower)
         except OverflowError:
             raise self._too_large() from None
         return Interval(
@@ -217,7 +216,7 @@ class Cost(ExpectedCost):
         width = math.ldexp(digits, exponent - _WIDTH_BITS)
         if Fraction(width) * CELLS > reach:
             width = math.ldexp(digits - 1, exponent - _WIDTH_BITS)
-        return Fraction(width), self._called_at([width * i for i in range(CELLS + 1)])
+        return Fraction(width), self._call_at([width * i for i in range(CELLS + 1)])
 
     def _too_large(self) -> InvalidParameter:
         return InvalidParameter(
@@ -225,22 +224,22 @@ class Cost(ExpectedCost):
             fix="Scale the function down, for example by 1000.",
         )
 
-    def _called_at(self, sizes: list[float]) -> list[float]:
-        """Call L at many sizes; only if something fails, find out which call it was."""
+    def _call_at(self, sizes: list[float]) -> list[float]:
+        """Call L at many sizes; if a call fails, repeat the calls one by one to report it."""
         try:
             costs = [self._function(size) for size in sizes]
             if all(type(cost) is float for cost in costs) and math.isfinite(math.fsum(costs)):
                 return costs
-        except Exception:  # noqa: BLE001, S110 -- the slow way below reports it
+        except Exception:  # noqa: BLE001, S110 -- the calls below report it
             pass
-        return [self._called(size) for size in sizes]
+        return [self._call(size) for size in sizes]
 
-    def _called(self, size: float) -> float:
+    def _call(self, size: float) -> float:
         try:
             cost: object = self._function(size)
         except Exception as error:
             raise InvalidParameter(
-                "a cost must be a number at every size",
+                "A cost must be a number at every size",
                 got=f"{type(error).__name__} from {self!r} at {size!r}",
                 fix="Use a function that is defined for all sizes ≥ 0.",
             ) from error
@@ -248,7 +247,7 @@ class Cost(ExpectedCost):
         if number is not None:
             return number
         raise InvalidParameter(
-            "a cost must be a finite number at every size",
+            "A cost must be a finite number at every size",
             got=f"{quote(cost)} from {self!r} at {size!r}",
             fix="Use a function that is finite for all sizes ≥ 0.",
         )
@@ -263,7 +262,7 @@ def as_cost(cost: object) -> Cost:
 
 def has_expectation(noise: type[Noise]) -> bool:
     """Return whether expected costs are known for a class of noise."""
-    from leastnoise.costs.expectation import expectation  # which knows every kind of cost
+    from leastnoise.costs.expectation import expectation  # it imports every kind of cost
 
     return expectation.dispatch(noise) is not expectation.dispatch(object)
 
@@ -292,7 +291,7 @@ def _within_floats(size: Fraction) -> float:
     number = as_float(size)
     if math.isinf(number) or 0 < number < _SMALLEST_SIZE:
         raise InvalidParameter(
-            f"the sizes of errors must be floats of at least {_SMALLEST_SIZE} for a cost given as "
+            f"The sizes of errors must be floats of at least {_SMALLEST_SIZE} for a cost given as "
             "a function",
             got=f"about {format_rounded(size)}",
             fix="Use l1, l2, lp, threshold or piecewise_linear.",
@@ -300,17 +299,18 @@ def _within_floats(size: Fraction) -> float:
     return number
 
 
-# Cells are a power of two wide: at least this number of them, and less than twice as many.
+# The width of a cell is a power of two: there are at least this many cells, and less than twice
+# as many.
 CELLS = 1 << 14
 # The number of totals of a cost over a lattice that are stored.
-KEPT_SUMS = 1 << 15
+MOST_STORED_SUMS = 1 << 15
 
 
-class Calls:
-    """L at 0, w, 2w, … as far as needed so far, and bounds of its sums from the left.
+class CellValues:
+    """The values of L at 0, w, 2w, … that were needed so far, and bounds of their sums.
 
-    Sizes of one octave have the same w, so noise of a thousand steps calls a function not much
-    more often than noise of one. L is never called beyond the sizes that are needed.
+    All sizes of one octave have the same w, so noise of a thousand steps calls a function hardly
+    more often than noise of one step. L is never called beyond the sizes that are needed.
     """
 
     def __init__(self, width: float) -> None:
@@ -334,19 +334,19 @@ class Calls:
         return math.isfinite(self._lower[cells + 1]) and math.isfinite(self._upper[cells + 1])
 
     def _add(self, value: float) -> None:
-        """Add a value to the sums: two floats are rounded once, so one step outward bounds it."""
+        """Add a value to the sums: a float sum is rounded once, so the next floats bound it."""
         self._lower.append(math.nextafter(self._lower[-1] + value, -math.inf))
         self._upper.append(math.nextafter(self._upper[-1] + value, math.inf))
         self.values.append(value)
 
 
-_KNOWN: WeakKeyDictionary[object, dict[float, Calls]] = WeakKeyDictionary()
+_KNOWN_VALUES: WeakKeyDictionary[object, dict[float, CellValues]] = WeakKeyDictionary()
 
 
-class Sums:
-    """L(h) + … + L(nh) for every n needed so far: each L(jh) is computed once.
+class LatticeSums:
+    """L(h) + … + L(nh) for every n needed so far; each L(jh) is computed once.
 
-    Noise of a thousand steps needs as many totals.
+    Noise of a thousand steps needs a thousand totals.
     """
 
     def __init__(self, step: Fraction) -> None:
@@ -367,31 +367,31 @@ _KNOWN_SAGS: WeakKeyDictionary[object, dict[tuple[Fraction, Fraction], Fraction]
 )
 
 
-def sags_of(cost: object) -> dict[tuple[Fraction, Fraction], Fraction]:
-    """Return the known sags of a cost; an empty table if they cannot be stored."""
+def known_sags(cost: object) -> dict[tuple[Fraction, Fraction], Fraction]:
+    """Return the cached sags of a cost, or an empty table if its function has no hash."""
     try:
         return _KNOWN_SAGS.setdefault(cost, {})
     except TypeError:  # a function that has no hash
         return {}
 
 
-_KNOWN_SUMS: WeakKeyDictionary[object, dict[Fraction, Sums]] = WeakKeyDictionary()
+_KNOWN_SUMS: WeakKeyDictionary[object, dict[Fraction, LatticeSums]] = WeakKeyDictionary()
 
 
-def sums_of(cost: object, step: Fraction) -> Sums:
-    """Return the known totals of a cost; a new table if they cannot be stored."""
+def known_sums(cost: object, step: Fraction) -> LatticeSums:
+    """Return the cached totals of a cost, or a new table if its function has no hash."""
     try:
         sums = _KNOWN_SUMS.setdefault(cost, {})
     except TypeError:  # a function that has no hash
-        return Sums(step)
-    return sums.setdefault(step, Sums(step))
+        return LatticeSums(step)
+    return sums.setdefault(step, LatticeSums(step))
 
 
-def calls_of(cost: object, size: float) -> Calls:
-    """Return the known values of a cost on cells; a new table if they cannot be stored."""
+def known_values(cost: object, size: float) -> CellValues:
+    """Return the cached values of a cost on cells, or a new table if its function has no hash."""
     width = math.ldexp(1.0, math.frexp(size)[1] - CELLS.bit_length())
     try:
-        tables = _KNOWN.setdefault(cost, {})
+        tables = _KNOWN_VALUES.setdefault(cost, {})
     except TypeError:  # a function that has no hash
-        return Calls(width)
-    return tables.setdefault(width, Calls(width))
+        return CellValues(width)
+    return tables.setdefault(width, CellValues(width))

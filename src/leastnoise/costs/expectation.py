@@ -23,20 +23,20 @@ from leastnoise.core.noise import (
     Uniform,
     power_series_bound,
 )
-from leastnoise.costs.cost import KEPT_SUMS, Cost, sum_intervals, sums_of
+from leastnoise.costs.cost import MOST_STORED_SUMS, Cost, known_sums, sum_intervals
 from leastnoise.costs.piecewise import Points, Threshold
 from leastnoise.costs.power import Power
 from leastnoise.errors import Unsupported
 
-# Up to this exponent the expected |X|ᵖ of a staircase is a closed form; beyond, it is added up.
+# Up to this exponent the expected |X|ᵖ of a staircase has a closed form; beyond, it is a sum.
 _LARGEST_CLOSED = 64
 # The most terms that are added to a known sum one by one.
 _NEAR = 256
 # The most periods that are added up one by one, and the digits of the powers while they are.
 _TERMS, _BITS = 1 << 13, 256
 _NARROW = Fraction(1, 1 << 80)
-# Numbers of n binary digits take time like n². So much may a sum take: 8192 periods with numbers of
-# 8192 digits each. One value of a cost takes as much as a number of 724 digits.
+# A number of n binary digits takes time in proportion to n². The most work of a sum is that of 8192
+# periods with numbers of 8192 digits. One value of a cost takes as long as a number of 724 digits.
 _MOST_SERIES_WORK, _VALUE_WORK = 1 << 39, 1 << 19
 # A closed form takes p² additions of numbers with p times the digits of the ratio, and p³
 # multiplications for each run.
@@ -46,7 +46,7 @@ _SEEN_BITS = 40
 _CELLS = 1 << 12
 # For rounded noise, the number of parts of a block in which it is called.
 _PLACES = 8
-# An empty piece: what lies before and after all others.
+# An empty piece, for the places before the first piece and after the last.
 _NOTHING = (Fraction(0), Fraction(0), Fraction(0))
 
 
@@ -78,10 +78,10 @@ def _(noise: Steps, cost: Cost) -> Interval:
 
 @expectation.register(PiecewiseNoise)
 def _enclose_pieces(noise: PiecewiseNoise, cost: Cost) -> Interval:
-    """Enclose E L(X): by the jumps of the density, and piece by piece; the tighter of the two.
+    """Enclose E L(X) by the jumps of the density and by the pieces; return the intersection.
 
-    A sum over the jumps never cancels where the density falls; L at the ends of each piece is
-    tighter for a function far from 0.
+    In the sum over the jumps nothing cancels where the density falls. The values of L at the ends
+    of each piece are tighter for a function far from 0.
     """
     atoms = sum_intervals(cost.value(abs(x)).scaled(m) for x, m in noise.atoms.items())
     jumps = sum_intervals(
@@ -98,14 +98,14 @@ def _enclose_pieces(noise: PiecewiseNoise, cost: Cost) -> Interval:
 
 
 def _jumps(noise: PiecewiseNoise) -> list[tuple[Fraction, Fraction]]:
-    """Return by how much the density falls at each place where it may change."""
-    found: list[tuple[Fraction, Fraction]] = []
+    """Return each place where the density may change, with its fall there."""
+    jumps: list[tuple[Fraction, Fraction]] = []
     for (_, end, before), (start, _, after) in pairwise([_NOTHING, *noise.pieces, _NOTHING]):
         if start == end:
-            found.append((start, before - after))
+            jumps.append((start, before - after))
         else:  # the density is 0 in between
-            found += [(end, before), (start, -after)]
-    return found
+            jumps += [(end, before), (start, -after)]
+    return jumps
 
 
 def _cut_at_zero(noise: PiecewiseNoise) -> list[tuple[Fraction, Fraction, Fraction]]:
@@ -114,8 +114,8 @@ def _cut_at_zero(noise: PiecewiseNoise) -> list[tuple[Fraction, Fraction, Fracti
     return [piece for pieces in cut for piece in pieces]
 
 
-def _between_ends(cost: Cost, one: Fraction, other: Fraction) -> Interval:
-    low, high = sorted((one, other))
+def _between_ends(cost: Cost, first: Fraction, second: Fraction) -> Interval:
+    low, high = sorted((first, second))
     return Interval(cost.value(low).lower, cost.value(high).upper)
 
 
@@ -185,18 +185,18 @@ def _enclose_discrete_staircase(noise: DiscreteStaircase, cost: Cost) -> Interva
         return sum_intervals(upto(first + last).scaled(drop) for last, drop in noise.drops)
 
     runs = len(noise.runs)
-    values = runs + min(noise.steps, _NEAR * runs)  # that one period asks for
+    values = runs + min(noise.steps, _NEAR * runs)  # for one period
     half = _enclose_series(
         noise.ratio, dropped, _rest_of_staircase(noise, cost, dropped), runs=runs, values=values
     )
-    centre = cost.value(Fraction(0)).scaled(noise.runs[0].weight)
-    return (centre + half.scaled(2)).scaled(1 / noise.total)
+    center = cost.value(Fraction(0)).scaled(noise.runs[0].weight)
+    return (center + half.scaled(2)).scaled(1 / noise.total)
 
 
 def _rest_of_staircase(
     noise: DiscreteStaircase, cost: Cost, dropped: Callable[[int], Interval]
 ) -> Callable[[int], Interval | None]:
-    """Return an enclosure of all that follows a period, for :func:`_enclose_series`."""
+    """Return the function that encloses the rest of the series (:func:`_enclose_series`)."""
     all_drops = sum((drop for _, drop in noise.drops), Fraction(0))
     keep, width = 1 - noise.ratio, noise.steps * noise.step
 
@@ -219,14 +219,14 @@ def _rest_of_staircase(
 
 
 def _totals(cost: Cost, step: Fraction) -> Callable[[int], Interval]:
-    """Return T(m) = L(step) + … + L(m·step) as a function that goes on from the last m it had."""
-    last, total, sums = 0, Interval.exact(0), sums_of(cost, step)
+    """Return the function T(m) = L(step) + … + L(m·step), which continues from its last m."""
+    last, total, sums = 0, Interval.exact(0), known_sums(cost, step)
 
     def upto(terms: int) -> Interval:
         nonlocal last, total
         if not 0 <= terms - last <= _NEAR:
             return cost.total(step, terms)
-        if terms <= KEPT_SUMS:  # kept for the next noise
+        if terms <= MOST_STORED_SUMS:  # stored for other noise
             total = sums.upto(cost.value, terms)
         else:
             total += sum_intervals(cost.value(j * step) for j in range(last + 1, terms + 1))
@@ -261,13 +261,13 @@ def _enclose_series(
 ) -> Interval:
     """Enclose Σ ratioⁿ·term(n) over n ≥ 0, for terms that are not negative.
 
-    Term by term, until ``rest(n)``, an enclosure of Σ ratioᵐ·term(n + m) over m ≥ 0 or None where
-    there is none yet, adds a doubt of at most 2⁻⁸⁰ of the sum. A term adds up ``runs`` numbers,
-    and asks for so many ``values`` of a cost.
+    ``rest(n)`` encloses Σ ratioᵐ·term(n + m) over m ≥ 0, or is None if it is not known yet. Terms
+    are added until the rest is known to within 2⁻⁸⁰ of the sum. A term adds ``runs`` numbers and
+    needs ``values`` values of a cost.
 
-    Terms never fall. Once ratioⁿ is below the last digit kept, all that follows is known only to
-    lie between 0 and its own size or more: if term n times that digit is a larger doubt than twice
-    what the sum allows, no later one is smaller, and none is computed.
+    Terms never fall. Once ratioⁿ is below the last stored digit, it is only known to lie between 0
+    and that digit. If term n times that digit is more than twice the allowed width, no later term
+    helps, and the sum is rejected.
     """
     work = 0
     lower = upper = Fraction(0)
@@ -276,7 +276,9 @@ def _enclose_series(
     # If even the last term counts almost as much as the first, the sum is rejected at once.
     level = fixed_power(ratio, _TERMS, _BITS)[0] >> (_BITS - _SEEN_BITS)
     for n in range(_TERMS if last is not None and (last.is_narrow(8) or not level) else 0):
-        if n <= 16 or n == isqrt(n) ** 2:  # less and less often, because it can take as long
+        if (
+            n <= 16 or n == isqrt(n) ** 2
+        ):  # less and less often, because it can take as long as a term
             left = rest(n)
             if left is not None:
                 after = Interval(
@@ -290,9 +292,9 @@ def _enclose_series(
         work += runs * _digits(here.upper) ** 2 + values * _VALUE_WORK
         if work > _MOST_SERIES_WORK:
             raise Unsupported(
-                f"an expected cost is added up with work of at most {_MOST_SERIES_WORK}",
+                f"The work of an expected cost may be at most {_MOST_SERIES_WORK}",
                 got="a staircase with too many runs, periods or digits",
-                fix="Ask for l1 or l2, or use shorter numbers.",
+                fix="Use l1 or l2, or shorter numbers.",
             )
         lower += here.lower * Fraction(low, 1 << _BITS)
         upper += here.upper * Fraction(high, 1 << _BITS)
@@ -307,9 +309,9 @@ def _enclose_series(
 
 @expectation.register
 def _enclose_smooth(noise: Smooth, cost: Cost) -> Interval:
-    """Enclose E L(X): by moments for powers, by tails for costs that level off.
+    """Enclose E L(X): by moments for powers, by tails for costs that become constant.
 
-    A cost that is a function is called cell by cell, which needs bounded noise.
+    For a cost given as a function, L is called cell by cell, which needs bounded noise.
     """
     if isinstance(cost, Power):
         return noise.moment(cost.p)
@@ -323,7 +325,7 @@ def _enclose_smooth(noise: Smooth, cost: Cost) -> Interval:
 
 
 def _enclose_lines(noise: Smooth, cost: Points) -> Interval:
-    """Enclose E L(X) for straight pieces: each slope times the tails that lie beyond it."""
+    """Enclose E L(X) for a piecewise linear cost: each slope times the area of its tails."""
     total = Interval.exact(cost.costs[0])
     for (a, low), (b, high) in pairwise(zip(cost.sizes, cost.costs, strict=True)):
         area = noise.tail_area(a) - noise.tail_area(b)
@@ -332,9 +334,9 @@ def _enclose_lines(noise: Smooth, cost: Points) -> Interval:
 
 
 def _enclose_by_cells(noise: Smooth, cost: Cost, radius: Fraction) -> Interval:
-    """Enclose E L(X) for a function that never falls: in each cell by L at its two ends."""
+    """Enclose E L(X) for a function that never falls, by L at the two ends of each cell."""
     edges = [radius * i / _CELLS for i in range(_CELLS + 1)]
-    # Short enclosures of the tails make an outer bound that is quick to add up.
+    # Enclosures of few digits give an outer bound that is fast to add.
     tails = [noise.tail(edge, 64).shortened(64) for edge in edges]
     values = [cost.value(edge) for edge in edges]
     cells = (
@@ -347,10 +349,10 @@ def _enclose_by_cells(noise: Smooth, cost: Cost, radius: Fraction) -> Interval:
 
 @expectation.register
 def _enclose_rounded(noise: Rounded, cost: Cost) -> Interval:
-    """Enclose E L(|R|g), for R the index of the noise and g its step.
+    """Enclose E L(|R|g), where R is the index of the noise and g its step.
 
-    First by the noise on the line, from which Rg is at most g/2 away; where that is not narrow
-    enough, by the sum over the tails.
+    The first enclosure uses the noise on the line, from which Rg is at most g/2 away. If it is not
+    narrow enough, the sum over the tails refines it.
     """
     if isinstance(cost, Threshold):  # |R|g > t exactly where |R| > ⌊t/g⌋
         return noise.beyond(cost.limit // noise.step).scaled(2)
@@ -366,7 +368,7 @@ def _enclose_rounded(noise: Rounded, cost: Cost) -> Interval:
 
 
 def _enclose_rounded_lines(noise: Rounded, cost: Points) -> Interval:
-    """Enclose E L(|R|g) for straight pieces.
+    """Enclose E L(|R|g) for a piecewise linear cost.
 
     P(|R|g > x) = 2T((⌊x/g⌋ + ½)g) lies between 2T(x + g/2) and 2T(x − g/2), and is at most 1.
     """
@@ -381,14 +383,14 @@ def _enclose_rounded_lines(noise: Rounded, cost: Points) -> Interval:
 
 
 def _tail_area(noise: Rounded, size: Fraction) -> Interval:
-    """Enclose the integral from ``size`` on of P(X > x), taken as 1/2 where x is below 0."""
+    """Enclose the integral of P(X > x) over x ≥ ``size``, with 1/2 instead for x < 0."""
     beyond = noise.noise.tail_area(max(size, Fraction(0)), BITS)
     return beyond + Interval.exact(max(-size, Fraction(0)) / 2)
 
 
 @dataclass(frozen=True)
 class _CostTerms(Terms):
-    """A cost that levels off, or a function, at the lattice points."""
+    """The values at the lattice points of a cost that becomes constant, or of a function."""
 
     cost: Cost
     step: Fraction
@@ -399,14 +401,14 @@ class _CostTerms(Terms):
 
     @property
     def constant_from(self) -> int | float:
-        """The index from which on L stays as it is, if one is known."""
+        """The index from which on L is constant, or ``math.inf`` if none is known."""
         size = self.cost.constant_beyond
         return inf if size is None else size // self.step + 1
 
     def sum_between(self, first: int, stop: int, start: Interval, end: Interval) -> Interval:
         """Enclose Σ L(jg) over first < j < stop: exactly, or part by part.
 
-        A function never falls: over each part of the way it lies between its values at the ends.
+        A function never falls, so on each part it lies between its values at the ends.
         """
         if self.cost.constant_beyond is not None:
             return self.cost.total(self.step, stop - 1) - self.cost.total(self.step, first)

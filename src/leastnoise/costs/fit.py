@@ -1,18 +1,17 @@
 """Find a cost that fits a table, so that proofs with the table are true for some cost.
 
-A proof reads a tabulated cost L only by its readings: bounds of L(x), of ∫₀ˣL, of the total
-L(h) + … + L(nh), of L beyond x, and of the sag of L below its chords. Each step of the proof holds
-for every non-decreasing L that has all of them. If no such L exists, the proof is true and empty:
-it "proves" anything. Therefore a table is accepted only with a *witness*, an explicit
-non-decreasing L for which every reading is recomputed exactly. The witness is sufficient by
-construction, however it was found.
+A proof reads a tabulated cost L only by its readings: bounds of L(x), of ∫₀ˣL, of the total L(h) +
+… + L(nh), of L beyond x, and of the sag of L below its chords. Each step of the proof holds for
+every non-decreasing L that has all of them. If no such L exists, the proof is vacuous. Therefore a
+table is accepted only with a *witness*, an explicit non-decreasing L for which every reading is
+recomputed exactly. Such an L suffices, however it was found.
 
-The search. L(x) is the middle of all that the values allow at x: between the largest lower bound up
-to x and the smallest upper bound from x on. Both never fall, so neither does their middle; and if
-they cross somewhere, no cost fits. Between neighbors a < b the witness is straight, or bends once:
-through a + (1−λ)/2·(b−a), where it has risen by (1+λ)/2 of L(b) − L(a). That never falls for
-|λ| < 1, and adds λ/2·(b−a)·(L(b)−L(a)) to the area. One λ for all gaps between two integrals is
-chosen, the nearest to 0 that meets the second of them.
+The search. L(x) is the middle of the range that the values allow at x, from the largest lower bound
+up to x to the smallest upper bound from x on. Neither bound ever falls, so the middle does not fall
+either. If the bounds cross, no cost fits. Between neighbors a < b the witness is straight, or bends
+once: at a + (1−λ)/2·(b−a), where it has risen by (1+λ)/2 of L(b) − L(a). It never falls for |λ| <
+1, and adds λ/2·(b−a)·(L(b)−L(a)) to the area. All gaps between two integrals get the same λ, the
+nearest to 0 that meets the second integral.
 """
 
 from bisect import bisect_left, bisect_right
@@ -111,7 +110,7 @@ def _bend(nodes: list[Node], areas: Mapping[Fraction, Interval]) -> list[Node] |
 
 
 def _count_visits(cost: Points, readings: Readings) -> int:
-    """Count the nodes that :func:`_fits` visits: all for a lattice, for a sag those inside."""
+    """Count the nodes that :func:`_fits` visits: all for a lattice, the inner ones for a sag."""
     steps = {arguments[0] for kind, arguments in readings if kind == "total"}
     lattices = len(steps) + sum(kind == "largest_sag" for kind, _ in readings)
     inside = (
@@ -128,9 +127,9 @@ def _fits(cost: Points, readings: Readings) -> bool:
     for (kind, arguments), kept in readings.items():
         if kind == "total":
             totals.setdefault(arguments[0], _Totals(cost, arguments[0]))
-            found = totals[arguments[0]].upto(int(arguments[1]))
+            exact = totals[arguments[0]].upto(int(arguments[1]))
         elif kind in ("value", "integral"):
-            found = getattr(cost, kind)(*arguments).lower
+            exact = getattr(cost, kind)(*arguments).lower
         elif kind == "beyond":  # the infimum for a continuous cost
             if cost.value(arguments[0]).lower < kept.lower:
                 return False
@@ -139,7 +138,7 @@ def _fits(cost: Points, readings: Readings) -> bool:
             if _sag(cost, kind, *arguments) > kept.upper:
                 return False
             continue
-        if not kept.lower <= found <= kept.upper:
+        if not kept.lower <= exact <= kept.upper:
             return False
     return True
 
@@ -160,7 +159,7 @@ class _Totals:
 
     def __init__(self, cost: Points, step: Fraction) -> None:
         self._cost, self._step = cost, step
-        # How many lattice points lie up to each node, and the total of these.
+        # The number of lattice points up to each node, and the total over them.
         self._counts = [int(size // step) for size in cost.sizes]
         parts = (self._series(a, b) for a, b in pairwise(self._counts))
         self._sums = [*accumulate(parts, initial=Fraction(0))]
@@ -179,7 +178,7 @@ class _Totals:
 
 
 def find_gaps(sizes: list[Fraction], costs: list[Fraction]) -> list[Fraction]:
-    """Return the middles of the gaps in which a cost is known least: the places to read next."""
+    """Return the middles of the gaps where a cost is least certain: the places to read next."""
     gaps = [*zip(pairwise(sizes), pairwise(costs), strict=True)]
     rooms = [(b - a) * (z - y) for (a, b), (y, z) in gaps]
     average = sum(rooms) / max(len(rooms), 1)

@@ -18,7 +18,7 @@ class Points(Cost):
     _areas: tuple[Fraction, ...]
 
     def __init__(self, sizes: tuple[Fraction, ...], costs: tuple[Fraction, ...]) -> None:
-        """Add up the area under each piece; sizes and costs are exact and in order already."""
+        """Compute the area under each piece; sizes and costs must be exact and in order."""
         areas = [Fraction(0)]
         for (x, y), (x_next, y_next) in pairwise(zip(sizes, costs, strict=True)):
             areas.append(areas[-1] + (x_next - x) * (y + y_next) / 2)
@@ -78,7 +78,7 @@ class Points(Cost):
 
     @property
     def constant_beyond(self) -> Fraction:
-        """After the last point the cost stays level."""
+        """The last size; beyond it the cost is constant."""
         return self.sizes[-1]
 
     def probe(self, reach: Fraction) -> None:
@@ -114,19 +114,19 @@ def piecewise_linear(pairs: Iterable[tuple[Number, Number]]) -> Points:
     sizes, costs = _read(pairs)
     if not sizes or sizes[0] != 0:
         raise InvalidParameter(
-            "the first point must have size 0, with the cost of no error",
+            "The first point must have size 0, with the cost of no error",
             fix="Begin with a point such as (0, 0).",
         )
     for (x, y), (x_next, y_next) in pairwise(zip(sizes, costs, strict=True)):
         if x_next <= x:
             raise InvalidParameter(
-                "the sizes of points must increase",
+                "The sizes of points must increase",
                 got=f"{format_exact(x_next)} after {format_exact(x)}",
                 fix="Sort the points and remove repetitions.",
             )
         if y_next < y:
             raise InvalidParameter(
-                "a cost must never fall as the error grows",
+                "A cost must never fall as the error grows",
                 got=f"{format_exact(y)} at {format_exact(x)}, then {format_exact(y_next)} at "
                 f"{format_exact(x_next)}",
                 fix="Use costs that never fall.",
@@ -150,7 +150,7 @@ def _read(pairs: Iterable[tuple[Number, Number]]) -> tuple[list[Fraction], list[
 
 
 class Threshold(Cost):
-    """L(x) = 1{|x| > t}: its expectation is P(|X| > t). Made by :func:`threshold`."""
+    """L(x) = 1{|x| > t}, whose expectation is P(|X| > t); :func:`threshold` returns it."""
 
     limit: Fraction
 
@@ -192,7 +192,7 @@ class Threshold(Cost):
 
     @property
     def constant_beyond(self) -> Fraction:
-        """Beyond the limit the cost stays 1."""
+        """The limit; beyond it the cost is 1."""
         return self.limit
 
     def probe(self, reach: Fraction) -> None:
@@ -211,7 +211,7 @@ def threshold(limit: Number) -> Threshold:
     exact = parse_rational(limit, "a threshold")
     if exact < 0:
         raise InvalidParameter(
-            "a threshold must be 0 or more",
+            "A threshold must be 0 or more",
             got=quote(limit),
             fix="Use the largest harmless error.",
         )

@@ -16,7 +16,7 @@ from leastnoise.costs.cost import Cost, sum_intervals
 
 # Up to this exponent, sums of powers over the lattice are exact by their polynomial.
 _LARGEST_EXACT_SUM = 32
-# Terms that are added up one by one, because near 0 a small power bends the most.
+# The terms that are added one by one, because a small power bends the most near 0.
 _FIRST = 256
 
 
@@ -49,9 +49,10 @@ class Power(Cost):
         return super().total(step, terms)
 
     def sag(self, low: Fraction, high: Fraction) -> Fraction:
-        """Return (high−low)²/8 times the largest second derivative; 0 where xᵖ bends down.
+        """Return (high−low)²/8 times the largest second derivative; 0 if xᵖ is concave.
 
-        For p < 2 that is infinite at 0, where the chord itself is the bound.
+        For p < 2 the second derivative is infinite at 0. There the height of the chord is the
+        bound.
         """
         if self.p <= 1:
             return Fraction(0)
@@ -63,21 +64,21 @@ class Power(Cost):
         return steepest.upper * self.p * (self.p - 1) * (high - low) ** 2 / 8
 
     def largest_sag(self, step: Fraction, reach: Fraction) -> Fraction:
-        """Return the first or the last sag: they only rise for p ≥ 2, else only fall."""
+        """Return the first or the last sag: sags rise with x for p ≥ 2, and fall otherwise."""
         return max(self.sag(x, x + step) for x in (Fraction(0), step, reach))
 
     def probe(self, reach: Fraction) -> None:
         """Accept: a power never falls."""
 
     def _total_one_by_one(self, step: Fraction, terms: int) -> Interval:
-        """Enclose by the integral: floats would be off by their rounding of each power."""
+        """Enclose by the integral, because floats would round each power."""
         return self._total_by_integral(step, terms)
 
     def _total_by_integral(self, step: Fraction, terms: int) -> Interval:
-        """Add up the first terms and enclose the rest by the midpoint and the trapezium rule.
+        """Add the first terms, and enclose the rest by the midpoint and the trapezoidal rule.
 
-        Where xᵖ bends up the midpoint rule bounds the sum from above and the trapezium rule from
-        below; where it bends down, the other way round.
+        If xᵖ is convex, the midpoint rule bounds the sum from above and the trapezoidal rule from
+        below. If it is concave, it is the other way round.
         """
         first = _first_terms(self, step)
         low, high = _FIRST * step, terms * step

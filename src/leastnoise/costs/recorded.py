@@ -1,4 +1,4 @@
-"""A cost known only by a table: the form in which a certificate stores a function."""
+"""A cost known only by a table, which is how a certificate stores a function."""
 
 from fractions import Fraction
 
@@ -15,8 +15,8 @@ _MOST_VALUES = 1 << 15
 class Tabled(Cost):
     """A cost known only by a table of recorded calls, which rejects every other call.
 
-    What a certificate proves with it holds for every cost that never falls and fits the table.
-    :meth:`find_cost` shows that there is one. Its name comes from a file and is not verified.
+    A proof with this cost holds for every cost that never falls and fits the table.
+    :meth:`find_cost` finds such a cost. The name comes from a file and is not verified.
     """
 
     readings: Readings
@@ -68,16 +68,16 @@ class Tabled(Cost):
         """Accept: there is nothing to sample."""
 
     def _look_up(self, kind: str, *arguments: Fraction) -> Interval:
-        found = self.readings.get((kind, arguments))
-        if found is None:
+        reading = self.readings.get((kind, arguments))
+        if reading is None:
             raise InvalidParameter(
                 f"The table of this cost does not have the {kind} that is needed",
                 fix="Pass the function itself as cost=.",
             )
-        return found
+        return reading
 
 
-class Recording(Tabled):
+class RecordingCost(Tabled):
     """A cost that forwards every call to another cost and records the result."""
 
     def __init__(self, cost: Cost) -> None:
@@ -88,15 +88,15 @@ class Recording(Tabled):
 
     @property
     def recorded(self) -> Cost:
-        """The cost that is asked."""
+        """The cost that receives the calls."""
         return self._cost
 
     def _look_up(self, kind: str, *arguments: Fraction) -> Interval:
         passed = (arguments[0], int(arguments[1])) if kind == "total" else arguments
-        answer = getattr(self._cost, kind)(*passed)
-        kept = answer if isinstance(answer, Interval) else Interval.exact(answer)
-        self.readings[kind, arguments] = kept  # type: ignore[index]  # a dictionary, made above
-        return kept
+        result = getattr(self._cost, kind)(*passed)
+        reading = result if isinstance(result, Interval) else Interval.exact(result)
+        self.readings[kind, arguments] = reading  # type: ignore[index]  # a dictionary, see Tabled.__init__
+        return reading
 
     def probe(self, reach: Fraction) -> None:
         """Sample the cost itself."""
@@ -105,10 +105,10 @@ class Recording(Tabled):
     def complete(self) -> None:
         """Record further values until a cost fits the table, as its reader will require.
 
-        Values at the ends of integrals and sags, and at each point of a total that was added up
-        point by point; then halfway between neighbors, where most room is left. That ends: the
-        function's integrals are enclosed by sums over cells, and the straight lines through the
-        corners of these cells lie between.
+        It records values at the ends of integrals and sags, and at each point of a total that was
+        added point by point; then halfway between neighbors where the cost is least certain. This
+        terminates: sums over cells enclose the integrals of the function, and straight lines
+        through the corners of these cells lie in between.
         """
         for place in sorted(self._places()):
             self.value(place)
@@ -129,7 +129,7 @@ class Recording(Tabled):
                 self.value(place)
 
     def _places(self) -> set[Fraction]:
-        """Return where the readings so far need a value."""
+        """Return the sizes at which the readings so far need a value."""
         places = {Fraction(0)}
         for kind, arguments in self.readings:
             if kind in ("integral", "beyond"):

@@ -1,7 +1,20 @@
 """The ledger: a durable privacy budget that cannot be overspent."""
 
+from leastnoise.json_types import Json
 from leastnoise.ledger.accounts import Account, Accounts
-from leastnoise.ledger.declaration import PERSON, account_to_json, release_to_json
+from leastnoise.ledger.allocations import (
+    DEFAULT,
+    AllocatedPrivacy,
+    AllocationAccount,
+    cost_to_json,
+    format_share,
+)
+from leastnoise.ledger.declaration import (
+    PERSON,
+    account_to_json,
+    allocation_to_json,
+    release_to_json,
+)
 from leastnoise.ledger.entries import (
     UNRECORDED,
     Receipt,
@@ -11,13 +24,15 @@ from leastnoise.ledger.entries import (
     Unrecorded,
     check_name,
 )
-from leastnoise.ledger.ledger import Ledger
+from leastnoise.ledger.ledger import Allocation, Ledger
 from leastnoise.ledger.recording import Codec, Encoded, Recording, check_ledger
 from leastnoise.ledger.rows import (
+    ALLOCATION,
     CHARGE,
+    CHARGES,
     LIMIT,
+    SPEND,
     Head,
-    Json,
     Row,
     canonical,
     privacy_to_json,
@@ -28,12 +43,19 @@ from leastnoise.ledger.units import DeclaredUnit
 from leastnoise.ledger.witness import is_head, read_witness
 
 __all__ = [
+    "ALLOCATION",
     "CHARGE",
+    "CHARGES",
+    "DEFAULT",
     "LIMIT",
     "PERSON",
+    "SPEND",
     "UNRECORDED",
     "Account",
     "Accounts",
+    "AllocatedPrivacy",
+    "Allocation",
+    "AllocationAccount",
     "Codec",
     "DeclaredUnit",
     "Encoded",
@@ -48,9 +70,12 @@ __all__ = [
     "Stored",
     "Unrecorded",
     "account_to_json",
+    "allocation_to_json",
     "canonical",
     "check_ledger",
     "check_name",
+    "cost_to_json",
+    "format_share",
     "is_head",
     "privacy_to_json",
     "read_index",

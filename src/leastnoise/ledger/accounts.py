@@ -1,40 +1,48 @@
-"""What the rows of a ledger come to: the limits, what was spent, and what is left.
+"""The accounts of a ledger: limit, spending and remaining budget, computed from its rows.
 
-Promises add up: (ε₁, δ₁) and (ε₂, δ₂) together keep (ε₁ + ε₂, δ₁ + δ₂) whatever the two are, also
-where the second was chosen after seeing the first answer (Dwork and Roth 2014, Theorem 3.16 and
-Appendix B; Rogers, Roth, Ullman and Vadhan 2016, section 3, for limits set beforehand). So a ledger
-that never lets a sum pass its limit keeps the limit as a promise. The sums are exact.
+Guarantees add up: two releases that satisfy (ε₁, δ₁) and (ε₂, δ₂) together satisfy
+(ε₁ + ε₂, δ₁ + δ₂), even if the second is chosen after seeing the first answer (Dwork and Roth 2014,
+Theorem 3.16 and Appendix B; Rogers, Roth, Ullman and Vadhan 2016, section 3, for limits that are
+set beforehand). So all releases of a ledger whose sums never exceed a limit satisfy that limit. The
+sums are exact.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import BudgetExceeded, LedgerDamaged, Words
+from leastnoise.ledger.allocations import AllocationAccount, Allocations, read_allocation
 from leastnoise.ledger.rows import (
+    ALLOCATION,
     ANSWER,
     BEGINNING,
-    CHARGE,
+    CHARGES,
     KINDS,
     LIMIT,
     MECHANISM,
+    NEWEST,
     OPENED,
-    VERSION,
+    SPEND,
+    Content,
     Head,
     Row,
-    amount,
     check_readable,
     check_time,
-    damaged,
-    digest_of,
+    compute_digest,
+    damage_error,
+    find_version,
     limit_key,
     mechanism_key,
+    parse_amount,
     read_content,
+    read_cost,
     reading_content,
 )
+from leastnoise.ledger.sums import NOTHING, Sum, add, subtract
 from leastnoise.ledger.units import (
     DeclaredUnit,
     check_relation,
@@ -45,28 +53,26 @@ from leastnoise.ledger.units import (
     sort_units,
 )
 
-# A sum of unlike fractions could need ever longer numbers. Beyond so many binary digits it is
-# rounded up to them: never too little is said to be spent, and too much by less than 2⁻²⁰⁴⁸.
-# Every float is shorter, also as the decimal that it prints as.
-LONGEST_SUM = 2048
-# Different charges that are kept apart before they are added up.
+# The most distinct charges that are counted before they are added up.
 _MANY = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What may be spent, and was: of a data set, or by one analyst of it.
+    """The budget of a dataset, or of one analyst of it: limit, spending and remaining part.
 
     Attributes:
-        dataset: The data set.
-        analyst: Who; None for all together.
-        limit: What may be spent; None for an analyst without a limit of their own.
-        spent: The sum of what was charged.
-        remaining: The part of the limit that is not spent. For an analyst: of their own limit
-            and of the dataset's, which other analysts may spend first.
-        units: The privacy units that its charges declare. ``spent`` is a guarantee for a unit that
+        dataset: The name of the dataset.
+        analyst: The name of the analyst; None for all analysts together.
+        limit: The limit; None for an analyst without a limit of their own.
+        spent: The sum of all charges.
+        remaining: The part of the limit that is not spent. For an analyst, the smaller of the
+            remaining parts of their own limit and of the dataset's, which other analysts may spend
+            first.
+        units: The privacy units that the charges declare. ``spent`` is a guarantee for a unit that
             is covered by each of them.
-        undeclared: Whether it has charges that declare no unit, as those of a mechanism do.
+        undeclared: Whether there are charges that declare no unit, as those of a mechanism do.
+        allocations: The allocations that this account was charged for.
     """
 
     dataset: str
@@ -76,7 +82,13 @@ class Account:
     remaining: Privacy
     units: tuple[DeclaredUnit, ...] = ()
     undeclared: bool = False
+    allocations: tuple[AllocationAccount, ...] = ()
     left = RenamedAttribute[Privacy]("remaining")
+
+    @property
+    def has_releases(self) -> bool:
+        """Whether there are charges of releases, which allocations by themselves are not."""
+        return bool(self.units) or self.undeclared
 
     @property
     def neighbors(self) -> str | None:
@@ -89,25 +101,25 @@ class Account:
         return is_mixed(self.units)
 
     def describe_units(self) -> str:
-        """Say for whom the total of the charges is a guarantee."""
+        """Return sentences about the privacy unit that the total of the charges protects."""
         return describe_units(self.units, undeclared=self.undeclared)
 
 
 Name = tuple[str, str | None]
-Sum = tuple[Fraction, Fraction]
 
 
 @dataclass
 class Accounts:
-    """The rows followed so far, checked one by one, and what they come to.
+    """The accounts after the rows followed so far, each of which was checked.
 
     Attributes:
-        head: The last of them.
-        limits: What may be spent, by account.
-        spent: What was charged, by account.
-        mechanisms: The keys of the mechanisms that are described.
-        charges: How many charges there are.
+        head: The head of the chain after these rows.
+        limits: The limits, by account.
+        spent: The sums of charges, by account.
+        mechanisms: The keys of the described mechanisms.
+        charges: The number of charges.
         units: The units that charges declare, by account; None stands for charges without one.
+        allocations: The allocations, and the sums of their costs.
     """
 
     head: Head = BEGINNING
@@ -116,103 +128,140 @@ class Accounts:
     mechanisms: set[str] = field(default_factory=set)
     charges: int = 0
     units: dict[Name, frozenset[DeclaredUnit | None]] = field(default_factory=dict)
+    allocations: Allocations = field(default_factory=Allocations)
 
     def follow(self, rows: "Iterator[Row]") -> None:
-        """Go on from the head along further rows.
+        """Follow further rows from the head, and check each of them.
 
         Raises:
-            LedgerDamaged: If a row is not what the chain says, or does not follow.
+            LedgerDamaged: If a row is missing, has the wrong hash, or has content that no ledger
+                writes.
         """
         seq, before = self.head.seq, self.head.hash
-        charged: dict[str, int] = {}  # bodies of charges, which are mostly alike, and how many
+        # Counts of equal kinds and bodies, because most charges are alike.
+        charged: dict[tuple[str, str], int] = {}
         for row in rows:
             seq += 1
-            if row.version != VERSION or row.seq != seq or row.hashed(before) != row.hash:
-                raise _broken(row, seq)
+            known = row.version == find_version(row.kind)
+            if not known or row.seq != seq or row.compute_hash(before) != row.hash:
+                raise _row_error(row, seq)
             before, kind = row.hash, row.kind
             with reading_content(seq):
                 _check(row)
-            if kind == CHARGE:
-                charged[row.body] = charged.get(row.body, 0) + 1
+            if kind in CHARGES:
+                charge = kind, row.body
+                charged[charge] = charged.get(charge, 0) + 1
                 if len(charged) > _MANY:
                     self._charge(charged)
                     charged = {}
+            elif kind == ALLOCATION:
+                made = read_allocation(row.key, row.body)
+                self.allocations.make(made)
+                self._add_guarantee(charged_names(made.dataset, made.analyst), made.privacy)
             elif kind == LIMIT:
-                dataset, analyst, most, _ = _amounts(kind, row.body)
+                dataset, analyst, most = _read_limit(row.body)
                 self.limits[dataset, analyst] = most
             elif kind == MECHANISM:
                 self.mechanisms.add(row.key)
         self._charge(charged)
         self.head = Head(seq, before)
 
-    def _charge(self, charged: dict[str, int]) -> None:
-        """Add up charges: exactly, so that their order does not matter."""
-        for body, times in charged.items():
-            dataset, analyst, (epsilon, delta), unit = _amounts(CHARGE, body)
-            for name in names_charged(dataset, analyst):
-                more = times * epsilon, times * delta
-                self.spent[name] = _added(self.spent.get(name, _NOTHING), more)
-                if unit not in (declared := self.units.get(name, frozenset())):
-                    self.units[name] = declared | {unit}
+    def _charge(self, charged: dict[tuple[str, str], int]) -> None:
+        """Add charges to the sums, exactly, so that their order does not matter."""
+        for (kind, body), times in charged.items():
+            charge = _read_charge(kind, body)
+            names = charged_names(charge.dataset, charge.analyst)
+            more = times * charge.amounts[0], times * charge.amounts[1]
+            if charge.allocation is None:
+                self._add_guarantee(names, more)
+            else:
+                self.allocations.spend(charge.dataset, charge.allocation, more)
+            for name in names:
+                if charge.unit not in (declared := self.units.get(name, frozenset())):
+                    self.units[name] = declared | {charge.unit}
             self.charges += times
+
+    def _add_guarantee(self, names: "list[Name]", amounts: Sum) -> None:
+        for name in names:
+            self.spent[name] = add(self.spent.get(name, NOTHING), amounts)
 
     def check_relation(self, dataset: str, unit: DeclaredUnit | None) -> None:
         """Reject a charge under another neighbor relation than the dataset has."""
         check_relation(dataset, self.units.get((dataset, None), frozenset()), unit)
 
-    def refuse(self, dataset: str, analyst: str | None, asked: Privacy) -> None:
-        """Refuse to charge what would pass a limit, of the data set or of the analyst."""
-        for name in names_charged(dataset, analyst):
+    def check_limits(
+        self, dataset: str, analyst: str | None, privacy: Privacy, what: str = "release"
+    ) -> None:
+        """Reject a charge that would exceed the limit of the dataset or of the analyst."""
+        exceeded = self._find_exceeded(dataset, analyst, privacy)
+        if exceeded is not None:
+            name, over = exceeded
+            raise _budget_error(self.account(*name), privacy, over, what)
+
+    def fits(self, dataset: str, analyst: str | None, privacy: Privacy) -> bool:
+        """Return whether a charge fits into the limits of the dataset and of the analyst."""
+        return self._find_exceeded(dataset, analyst, privacy) is None
+
+    def _find_exceeded(
+        self, dataset: str, analyst: str | None, privacy: Privacy
+    ) -> "tuple[Name, list[bool]] | None":
+        """Return the first account whose limit a charge would exceed, and whether in ε, in δ."""
+        for name in charged_names(dataset, analyst):
             limit = self.limits.get(name)
             if limit is None and name[1] is not None:
-                continue  # the data set's limit is an analyst's, too
-            spent, limit = self.spent.get(name, _NOTHING), limit or _NOTHING
-            total = _added(spent, (asked.epsilon, asked.delta))
+                continue  # only the dataset's limit applies
+            spent, limit = self.spent.get(name, NOTHING), limit or NOTHING
+            total = add(spent, (privacy.epsilon, privacy.delta))
             over = [part > most for part, most in zip(total, limit, strict=True)]
             if any(over):
-                raise _exceeded(self.account(*name), asked, over)
+                return name, over
+        return None
 
     def account(self, dataset: str, analyst: str | None = None) -> Account:
-        """Return what is known of one account."""
+        """Return one account."""
         limit = self.limits.get((dataset, analyst))
-        spent = self.spent.get((dataset, analyst), _NOTHING)
-        left = [
-            _left(self.limits.get(name, _NOTHING), self.spent.get(name, _NOTHING))
-            for name in names_charged(dataset, analyst)
+        spent = self.spent.get((dataset, analyst), NOTHING)
+        remaining = [
+            subtract(self.limits.get(name, NOTHING), self.spent.get(name, NOTHING))
+            for name in charged_names(dataset, analyst)
             if name in self.limits or name[1] is None
         ]
         units = self.units.get((dataset, analyst), frozenset())
-        with reading_content(self.head.seq):  # charges beyond any limit come to no guarantee
+        with reading_content(self.head.seq):  # the sum of forged charges may be no guarantee
             return Account(
                 dataset,
                 analyst,
                 None if limit is None else Privacy(*limit),
                 Privacy(*spent),
-                Privacy(*map(min, zip(*left, strict=True))),
+                Privacy(*map(min, zip(*remaining, strict=True))),
                 sort_units(units),
                 None in units,
+                tuple(
+                    allocation
+                    for allocation in self.allocations.all(dataset)
+                    if analyst in (None, allocation.analyst)
+                ),
             )
 
     def all(self) -> list[Account]:
-        """Return every account, of data sets first."""
+        """Return every account; that of a dataset comes before those of its analysts."""
         names = sorted({*self.limits, *self.spent}, key=lambda name: (name[0], name[1] or ""))
         return [self.account(*name) for name in names]
 
-    def copied(self) -> "Accounts":
-        """Return the same, to be followed further without changing this."""
-        kept = dict(self.limits), dict(self.spent), set(self.mechanisms)
-        return Accounts(self.head, *kept, self.charges, dict(self.units))
+    def copy(self) -> "Accounts":
+        """Return a copy that can follow further rows without changing this object."""
+        parts = dict(self.limits), dict(self.spent), set(self.mechanisms)
+        return Accounts(self.head, *parts, self.charges, dict(self.units), self.allocations.copy())
 
 
-_NOTHING: Sum = (Fraction(0), Fraction(0))
-
-
-def _exceeded(account: Account, asked: Privacy, over: list[bool]) -> BudgetExceeded:
+def _budget_error(
+    account: Account, privacy: Privacy, over: list[bool], what: str
+) -> BudgetExceeded:
     """Return the error for a charge that would exceed a limit; ``over`` in ε, in δ."""
     whose = f" for analyst {account.analyst!r}" if account.analyst else ""
     problem = f"Not enough budget{whose} in dataset {account.dataset!r}"
     nothing = "Nothing was charged or released"
-    needed, remaining = format_guarantee(asked), format_guarantee(account.remaining)
+    needed, remaining = format_guarantee(privacy), format_guarantee(account.remaining)
     of = "" if account.limit is None else f" of {format_guarantee(account.limit)}"
     less, options = (
         " and ".join(name for name, exceeds in zip(names, over, strict=True) if exceeds)
@@ -220,7 +269,7 @@ def _exceeded(account: Account, asked: Privacy, over: list[bool]) -> BudgetExcee
     )
     return BudgetExceeded(
         Words(
-            f"{problem}: this release needs {needed}; {remaining} remain{of}. {nothing}",
+            f"{problem}: this {what} needs {needed}; {remaining} remain{of}. {nothing}",
             f"{problem}. {nothing}",
         ),
         fix=Words(
@@ -231,69 +280,80 @@ def _exceeded(account: Account, asked: Privacy, over: list[bool]) -> BudgetExcee
     )
 
 
-def _broken(row: Row, seq: int) -> LedgerDamaged:
-    if row.version != VERSION:
-        return damaged(row.seq, f"is of version {row.version}, and this is for {VERSION}")
+def _row_error(row: Row, seq: int) -> LedgerDamaged:
+    version = find_version(row.kind)
+    if row.version > NEWEST:
+        return damage_error(
+            row.seq, f"is of version {row.version}, which this version of leastnoise cannot read"
+        )
+    if row.version != version:
+        return damage_error(row.seq, f"has version {row.version} instead of {version}")
     if row.seq != seq:
-        return damaged(seq, "is missing")
-    return damaged(row.seq, "does not have the hash that it must")
+        return damage_error(seq, "is missing")
+    return damage_error(row.seq, "has the wrong hash")
 
 
 def _check(row: Row) -> None:
-    """Raise a ValueError, or similar, if a row by itself says what no ledger writes.
+    """Raise a ValueError, or similar, if no ledger writes a row like this.
 
-    Answers are checked where they are read, and against their charges by an audit.
+    Answers are checked when they are read, and against their charges by an audit.
     """
     check_time(row.at)
     if row.payload and row.kind != ANSWER:
         raise ValueError
-    if row.kind in (CHARGE, ANSWER):
+    if row.kind in (*CHARGES, ANSWER):
         check_readable(row.key)
-    if row.kind == CHARGE:
-        _amounts(row.kind, row.body)
+    if row.kind in CHARGES:
+        _read_charge(row.kind, row.body)
+    elif row.kind == ALLOCATION:
+        read_allocation(row.key, row.body)
     elif row.kind == MECHANISM:
-        if row.key != mechanism_key(digest_of(read_content(row.kind, row.body))):
+        if row.key != mechanism_key(compute_digest(read_content(row.kind, row.body))):
             raise ValueError
     elif row.kind == OPENED:
         read_content(row.kind, row.body)
         if row.key:
             raise ValueError
     elif row.kind == LIMIT:
-        dataset, analyst, _, _ = _amounts(row.kind, row.body)
+        dataset, analyst, _ = _read_limit(row.body)
         if row.key != limit_key(dataset, analyst):
             raise ValueError
     elif row.kind not in KINDS:
-        raise damaged(row.seq, "is of no known kind")
+        raise damage_error(row.seq, "has an unknown kind")
 
 
-@lru_cache(maxsize=1024)  # the same promise is mostly made many times
-def _amounts(kind: str, body: str) -> tuple[str, str | None, Sum, DeclaredUnit | None]:
+class _Charge(NamedTuple):
+    """The amounts of a charge: of a guarantee, or of a cost to an allocation."""
+
+    dataset: str
+    analyst: str | None
+    allocation: str | None
+    amounts: Sum
+    unit: DeclaredUnit | None
+
+
+@lru_cache(maxsize=1024)  # the same guarantee is usually charged many times
+def _read_charge(kind: str, body: str) -> _Charge:
     content = read_content(kind, body)
-    epsilon, delta = amount(content["epsilon"]), amount(content["delta"])
-    unit = read_unit(content["asked"]) if kind == CHARGE else None
-    return content["dataset"], content["analyst"], (epsilon, delta), unit
+    if kind == SPEND:
+        square, failure = read_cost(content).values()
+        amounts, allocation = (square, failure), content["allocation"]
+    else:
+        amounts, allocation = _read_amounts(content), None
+    unit = read_unit(content["asked"])
+    return _Charge(content["dataset"], content["analyst"], allocation, amounts, unit)
 
 
-def names_charged(dataset: str, analyst: str | None) -> list[Name]:
-    """Return the accounts that a charge is added to, that of the data set first."""
+@lru_cache(maxsize=1024)
+def _read_limit(body: str) -> tuple[str, str | None, Sum]:
+    content = read_content(LIMIT, body)
+    return content["dataset"], content["analyst"], _read_amounts(content)
+
+
+def _read_amounts(content: Content) -> Sum:
+    return parse_amount(content["epsilon"]), parse_amount(content["delta"])
+
+
+def charged_names(dataset: str, analyst: str | None) -> list[Name]:
+    """Return the names of the accounts that a charge is added to, the dataset's first."""
     return [(dataset, None)] if analyst is None else [(dataset, None), (dataset, analyst)]
-
-
-def _left(limit: Sum, spent: Sum) -> Sum:
-    """Return what is left of a limit: nothing, where it was lowered below what was spent."""
-    epsilon, delta = (max(a - b, Fraction(0)) for a, b in zip(limit, spent, strict=True))
-    return epsilon, delta
-
-
-def _added(spent: Sum, more: Sum) -> Sum:
-    return _plus(spent[0], more[0]), _plus(spent[1], more[1])
-
-
-def _plus(a: Fraction, b: Fraction) -> Fraction:
-    """Add exactly; numbers longer than any that is written by hand are rounded up."""
-    if not b:
-        return a
-    total = a + b
-    if total.denominator.bit_length() <= LONGEST_SUM:
-        return total
-    return Fraction(-(-(total.numerator << LONGEST_SUM) // total.denominator), 1 << LONGEST_SUM)

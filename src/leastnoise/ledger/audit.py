@@ -1,64 +1,77 @@
-"""Check that rows fit together: each must be what a ledger writes after the rows before it.
+"""Check that rows are consistent: a ledger must be able to write each after the rows before it.
 
-Hashes show that rows were not changed by mistake. Whoever can write to a ledger can compute them,
-so `verify` also rejects rows that no release leaves behind: an answer without its charge or of
-another shape, a charge beyond the limit, a mechanism that is not described. Times are not compared,
-because clocks are set back.
+Hashes show that rows were not changed by mistake. Anyone who can write to a ledger can compute
+them, so `verify` also rejects rows that no release writes: an answer without its charge or of
+another shape, a charge beyond the limit, a mechanism that is not described, a spend without its
+allocation or beyond its caps. Times are not compared, because clocks are set back.
 """
 
 import json
 import math
 from collections.abc import Callable, Iterator
-from fractions import Fraction
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from leastnoise.errors import InvalidParameter
-from leastnoise.ledger.accounts import LONGEST_SUM, Name, Sum, names_charged
+from leastnoise.json_types import Json
+from leastnoise.ledger.accounts import Name, charged_names
+from leastnoise.ledger.allocations import DEFAULT, Key, read_allocation
 from leastnoise.ledger.rows import (
+    ALLOCATION,
     ANSWER,
-    CHARGE,
+    CHARGES,
     LIMIT,
     MECHANISM,
     OPENED,
-    Json,
+    SPEND,
+    Content,
     Row,
-    amount,
     canonical,
     check_types,
+    compute_digest,
     mechanism_key,
+    parse_amount,
     read_content,
+    read_cost,
     read_index,
     reading_content,
 )
+from leastnoise.ledger.sums import NOTHING, Sum, add_rounded_down, exceeds
+from leastnoise.ledger.units import DeclaredUnit, find_relation, read_unit
 
-# What checks an answer: its content and payload, and whether the noise is for integers.
-_Check = Callable[[Json, bytes, bool], None]
+# A check of an answer: its content, its payload, and whether the noise is for integers.
+_Check = Callable[[Content, bytes, bool], None]
 
 
 class _Charge(NamedTuple):
-    """What a charge says: cached, because most charges are alike."""
+    """The content of a charge; cached, because most charges are alike."""
 
     names: list[Name]
+    allocation: Key | None  # None for a charge of a guarantee
     amounts: Sum
     mechanisms: list[str]
+    unit: DeclaredUnit | None
     check: _Check
 
 
 class Audit:
-    """The rows followed so far, as far as later rows are checked against them."""
+    """The facts of the rows so far that later rows are checked against."""
 
     def __init__(self) -> None:
         self._seq = 0
         self._limits: dict[Name, Sum] = {}
         self._spent: dict[Name, Sum] = {}
+        self._caps: dict[Key, Sum] = {}
+        self._costs: dict[Key, Sum] = {}
+        self._units: dict[Name, set[DeclaredUnit]] = {}
         self._integers: dict[str, bool] = {}  # by the digest of a mechanism
         self._unanswered: dict[int, tuple[str, _Charge]] = {}
 
     def follow(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """Give out rows whose hashes are checked next, each checked against those before it."""
+        """Yield rows for the caller to check their hashes, then check each one here."""
         for row in rows:
-            yield row  # its hash comes first: it says more of what happened
+            yield row  # the hash is checked first, because its error says more
             self.check(row)
         if self._seq and not self._limits:
             with reading_content(self._seq):
@@ -68,18 +81,20 @@ class Audit:
         """Check one row.
 
         Raises:
-            LedgerDamaged: If no ledger writes it after the rows before.
+            LedgerDamaged: If no ledger writes it after the rows before it.
         """
         with reading_content(row.seq):
             if (row.kind == OPENED) != (self._seq == 0):
                 raise ValueError
             if row.kind == LIMIT:
-                content = row.content
-                amounts = amount(content["epsilon"]), amount(content["delta"])
+                content: Content = row.content
+                amounts = parse_amount(content["epsilon"]), parse_amount(content["delta"])
                 self._limits[content["dataset"], content["analyst"]] = amounts
             elif row.kind == MECHANISM:
                 self._describe(row)
-            elif row.kind == CHARGE:
+            elif row.kind == ALLOCATION:
+                self._allocate(row)
+            elif row.kind in CHARGES:
                 self._charge(row)
             elif row.kind == ANSWER:
                 self._answer(row)
@@ -89,24 +104,57 @@ class Audit:
         digest = row.key.removeprefix(mechanism_key(""))
         if digest in self._integers:
             raise ValueError
-        self._integers[digest] = row.content.get("integer", True)  # a selection is of integers
+        content: Content = row.content
+        self._integers[digest] = content.get("integer", True)  # a selection is of integers
+
+    def _allocate(self, row: Row) -> None:
+        made = read_allocation(row.key, row.body)  # proves that the caps imply the guarantee
+        key, dataset = (made.dataset, made.name), (made.dataset, None)
+        if key in self._caps:
+            raise ValueError
+        whole = made.analyst is None and made.privacy == self._limits.get(dataset)
+        if made.name == DEFAULT and not (whole and dataset not in self._spent):
+            raise ValueError
+        self._spend(charged_names(made.dataset, made.analyst), made.privacy)
+        self._caps[key] = made.caps
 
     def _charge(self, row: Row) -> None:
-        charge = _read_charge(row.body)
+        charge = _read_charge(row.kind, row.body)
         if any(digest not in self._integers for digest in charge.mechanisms):
             raise ValueError
-        if charge.names[0] not in self._limits:
-            raise ValueError
-        for name in charge.names:
-            total = _add_down(self._spent.get(name, _NOTHING), charge.amounts)
-            limit = self._limits.get(name, total)  # an analyst need not have one
-            if total[0] > limit[0] or total[1] > limit[1]:
+        if charge.allocation is None:
+            self._spend(charge.names, charge.amounts)
+        else:
+            total = add_rounded_down(self._costs.get(charge.allocation, NOTHING), charge.amounts)
+            if exceeds(total, self._caps[charge.allocation]):
                 raise ValueError
-            self._spent[name] = total
+            self._costs[charge.allocation] = total
+        if charge.unit is not None:
+            self._declare(charge, charge.unit)
         self._unanswered[row.seq] = row.key, charge
 
+    def _declare(self, charge: _Charge, unit: DeclaredUnit) -> None:
+        """Check that a spend declares the neighbor relation of the dataset.
+
+        Up to 0.5.0, which knew no allocations, charges under both relations were accepted.
+        """
+        units = self._units.setdefault(charge.names[0], set())
+        mixed = find_relation(units) not in (None, unit.neighbors)
+        if mixed and charge.allocation is not None:
+            raise ValueError
+        units.add(unit)
+
+    def _spend(self, names: list[Name], amounts: Sum) -> None:
+        if names[0] not in self._limits:
+            raise ValueError
+        for name in names:
+            total = add_rounded_down(self._spent.get(name, NOTHING), amounts)
+            if exceeds(total, self._limits.get(name, total)):  # an analyst need not have one
+                raise ValueError
+            self._spent[name] = total
+
     def _answer(self, row: Row) -> None:
-        content = row.content
+        content: Content = row.content
         key, charge = self._unanswered.pop(content["charge"])
         if key != row.key:
             raise ValueError
@@ -114,16 +162,16 @@ class Audit:
         charge.check(content["answer"], row.payload, integer)
 
 
-def check_charge(body: Json) -> None:
-    """Check a charge before it is written, so that no caller writes what is damage later.
+def check_charge(kind: str, body: Json) -> None:
+    """Check a charge before it is written, so that it is not reported as damage later.
 
     Raises:
-        InvalidParameter: If the mechanisms, or what is asked of them, cannot be verified.
+        InvalidParameter: If its mechanisms or its query could not be verified.
     """
     try:
         text = canonical(body)
         text.encode()
-        _read_charge(text)
+        _read_charge(kind, text)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         readable = False
     else:
@@ -135,28 +183,45 @@ def check_charge(body: Json) -> None:
         )
 
 
-_NOTHING: Sum = (Fraction(0), Fraction(0))
+def check_description(digest: str, mechanism: Json) -> None:
+    """Check the description of a mechanism before it is written.
+
+    Raises:
+        InvalidParameter: If it does not have this digest, or could not be verified.
+    """
+    with suppress(ArithmeticError, AttributeError, LookupError, ValueError):
+        if compute_digest(mechanism) == digest:
+            return
+    raise InvalidParameter(
+        "A mechanism in a ledger must be described by its noise, under the digest of that",
+        got="another description",
+        fix="Charge what mechanism.spending() returns.",
+    )
 
 
 @lru_cache(maxsize=1024)
-def _read_charge(body: str) -> _Charge:
-    content = read_content(CHARGE, body)
-    amounts = amount(content["epsilon"]), amount(content["delta"])
-    names = names_charged(content["dataset"], content["analyst"])
-    mechanisms, asked = content["mechanisms"], content["asked"]
+def _read_charge(kind: str, body: str) -> _Charge:
+    content = read_content(kind, body)
+    amounts: Sum = parse_amount(content["epsilon"]), parse_amount(content["delta"])
+    allocation = None
+    if kind == SPEND:
+        square, failure = read_cost(content).values()
+        amounts, allocation = (square, failure), (content["dataset"], content["allocation"])
+    names = charged_names(content["dataset"], content["analyst"])
+    mechanisms, query = content["mechanisms"], content["asked"]
     if not mechanisms or len(set(mechanisms)) < len(mechanisms):
         raise ValueError
     check: _Check = _check_anything
-    if "answer" in asked:
-        check = _KINDS[asked["answer"]](asked, mechanisms)
-    return _Charge(names, amounts, mechanisms, check)
+    if "answer" in query:
+        check = _KINDS[query["answer"]](query, mechanisms)
+    return _Charge(names, allocation, amounts, mechanisms, read_unit(query), check)
 
 
-def _expect_one(asked: Json, mechanisms: list[str]) -> _Check:
-    if len(asked) != 1 or len(mechanisms) != 1:
+def _expect_one(query: Content, mechanisms: list[str]) -> _Check:
+    if len(query) != 1 or len(mechanisms) != 1:
         raise ValueError
 
-    def check(answer: Json, payload: bytes, _: bool) -> None:
+    def check(answer: Content, payload: bytes, _: bool) -> None:
         _check_keys(answer, "index")
         _check_index(answer["index"])
         _check_empty(payload)
@@ -164,22 +229,22 @@ def _expect_one(asked: Json, mechanisms: list[str]) -> _Check:
     return check
 
 
-def _expect_pair(asked: Json, mechanisms: list[str]) -> _Check:
-    if len(asked) != 1 or len(mechanisms) != 1:
+def _expect_pair(query: Content, mechanisms: list[str]) -> _Check:
+    if len(query) != 1 or len(mechanisms) != 1:
         raise ValueError
     return _expect_indices(2)
 
 
-def _expect_plan(asked: Json, mechanisms: list[str]) -> _Check:
-    _check_keys(asked, "answer", "of")
-    digests = [digest for each in asked["of"].values() for digest in each]
+def _expect_plan(query: Content, mechanisms: list[str]) -> _Check:
+    _check_keys(query, "answer", "of")
+    digests = [digest for each in query["of"].values() for digest in each]
     if not digests or set(digests) != set(mechanisms):
         raise ValueError
-    return _expect_indices(len(asked["of"]))
+    return _expect_indices(len(query["of"]))
 
 
 def _expect_indices(count: int) -> _Check:
-    def check(answer: Json, payload: bytes, _: bool) -> None:
+    def check(answer: Content, payload: bytes, _: bool) -> None:
         _check_keys(answer, "indices")
         _check_numbers(answer["indices"], count)
         _check_empty(payload)
@@ -187,15 +252,15 @@ def _expect_indices(count: int) -> _Check:
     return check
 
 
-def _expect_array(asked: Json, mechanisms: list[str]) -> _Check:
-    _check_keys(asked, "answer", "shape", "touches")
-    shape = asked["shape"]
-    check_types([asked["touches"], *shape], list, int)
-    if type(shape) is not list or min(*shape, asked["touches"], 1) < 1 or len(mechanisms) != 1:
+def _expect_array(query: Content, mechanisms: list[str]) -> _Check:
+    _check_keys(query, "answer", "shape", "touches")
+    shape = query["shape"]
+    check_types([query["touches"], *shape], list, int)
+    if type(shape) is not list or min(*shape, query["touches"], 1) < 1 or len(mechanisms) != 1:
         raise ValueError
     count = math.prod(shape)
 
-    def check(answer: Json, payload: bytes, integer: bool) -> None:
+    def check(answer: Content, payload: bytes, integer: bool) -> None:
         _check_keys(answer, "dtype", "shape")
         if answer["shape"] != shape:
             raise ValueError
@@ -209,14 +274,14 @@ def _expect_array(asked: Json, mechanisms: list[str]) -> _Check:
     return check
 
 
-def _expect_tables(asked: Json, mechanisms: list[str]) -> _Check:
-    noise, questions = asked["noise"], asked["questions"]
+def _expect_tables(query: Content, mechanisms: list[str]) -> _Check:
+    noise, questions = query["noise"], query["questions"]
     check_types(questions, list, dict)
     check_types(noise, list, list)
     if len(noise) != len(questions) or {d for each in noise for d in each} != set(mechanisms):
         raise ValueError
 
-    def check(answer: Json, payload: bytes, _: bool) -> None:
+    def check(answer: Content, payload: bytes, _: bool) -> None:
         results = json.loads(payload)
         check_types(results, list, dict)
         if answer != {"tables": len(noise)} or len(results) != len(noise):
@@ -227,8 +292,8 @@ def _expect_tables(asked: Json, mechanisms: list[str]) -> _Check:
             check_types(result["numbers"], list, list)
             if len(result["keys"]) != len(result["numbers"]):
                 raise ValueError
-            # Not one for each mechanism: a quantile with an interval has three numbers of one, and
-            # the count that decides which groups are shown is not stored.
+            # Not one number per mechanism: a quantile with an interval has three from one
+            # mechanism, and the count that decides which groups are shown is not stored.
             count = max((len(numbers) for numbers in result["numbers"]), default=1)
             for numbers in result["numbers"]:
                 _check_numbers(numbers, max(count, 1))
@@ -236,7 +301,7 @@ def _expect_tables(asked: Json, mechanisms: list[str]) -> _Check:
     return check
 
 
-_KINDS: dict[str, Callable[[Json, list[str]], _Check]] = {
+_KINDS: dict[str, Callable[[Content, list[str]], _Check]] = {
     "one": _expect_one,
     "many": _expect_array,
     "pair": _expect_pair,
@@ -246,11 +311,11 @@ _KINDS: dict[str, Callable[[Json, list[str]], _Check]] = {
 }
 
 
-def _check_anything(_: Json, __: bytes, ___: bool) -> None:
-    """Accept the answer of a query that states no kind of answer: a program's own."""
+def _check_anything(_: Content, __: bytes, ___: bool) -> None:
+    """Accept any answer to a query of a caller's own kind."""
 
 
-def _check_keys(content: Json, *keys: str) -> None:
+def _check_keys(content: Content, *keys: str) -> None:
     if type(content) is not dict or content.keys() != {*keys}:
         raise ValueError
 
@@ -261,7 +326,7 @@ def _check_empty(payload: bytes) -> None:
 
 
 def _check_index(text: str) -> int:
-    """Return an integer in hexadecimal, written in the one way that it is stored."""
+    """Return an integer from hexadecimal; raise a ValueError unless its form is canonical."""
     index = read_index(text)
     if f"{index:x}" != text:
         raise ValueError
@@ -277,7 +342,7 @@ def _check_numbers(texts: Any, count: int) -> None:
 
 
 def _check_exact(texts: list[str], count: int, *, integer: bool) -> None:
-    """Check the numbers of an array that does not fit 64 bits: integers, or reduced fractions."""
+    """Check the numbers of an array that needs more than 64 bits: integers, reduced fractions."""
     if len(texts) != count:
         raise ValueError
     for text in texts:
@@ -293,16 +358,3 @@ def _check_finite(payload: bytes) -> None:
 
     if not np.isfinite(np.frombuffer(payload, dtype="<f8")).all():
         raise ValueError
-
-
-def _add_down(spent: Sum, more: Sum) -> Sum:
-    """Add two charges, rounded down: never more than a ledger that rounds up has spent."""
-    epsilon, delta = (_plus_down(a, b) for a, b in zip(spent, more, strict=True))
-    return epsilon, delta
-
-
-def _plus_down(a: Fraction, b: Fraction) -> Fraction:
-    total = a + b
-    if total.denominator.bit_length() <= LONGEST_SUM:
-        return total
-    return Fraction((total.numerator << LONGEST_SUM) // total.denominator, 1 << LONGEST_SUM)

@@ -1,19 +1,34 @@
-"""Entries of a ledger: what a release charges, and the receipt for it."""
+"""Entries of a ledger: the charge of a release, and the receipt for it."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final, final
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, final
 
 from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter
+from leastnoise.json_types import Json
 from leastnoise.ledger.accounts import Account
-from leastnoise.ledger.rows import ANSWER, CHARGE, LONGEST_TEXT, Head, Json, Row, read_privacy
+from leastnoise.ledger.allocations import AllocationAccount
+from leastnoise.ledger.rows import (
+    ANSWER,
+    CHARGES,
+    LONGEST_TEXT,
+    SPEND,
+    Content,
+    Head,
+    Row,
+    read_cost,
+    read_privacy,
+)
+
+if TYPE_CHECKING:
+    from leastnoise.core.gaussian_cost import GaussianCost
 
 
 def check_name(text: object, what: str) -> str:
-    """Return a name or a key; reject what cannot be one."""
+    """Return a name or a key, or reject it; ``what`` names it in the message."""
     if isinstance(text, str) and 0 < len(text) <= LONGEST_TEXT and text.isprintable():
         return text
     raise InvalidParameter(
@@ -25,34 +40,42 @@ def check_name(text: object, what: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What is about to be released: all that must be equal for a key to give its answer again.
+    """The charge of a release. If a key is repeated, all of it must be the same.
 
     Attributes:
-        privacy: What is promised, and charged.
-        mechanisms: What describes each noise, for JSON, by its digest; kept once.
-        asked: What else belongs to the question, for JSON: public, never anything read from data.
-        formerly: What an earlier version wrote for ``asked``; None if it wrote the same, or could
-            not tell this question apart from others.
+        privacy: The guarantee, which is charged.
+        mechanisms: The descriptions of the mechanisms, for JSON, by their digests. Each is stored
+            once.
+        asked: The rest of the query, for JSON. It is public, and never contains data.
+        formerly: ``asked`` as earlier versions wrote it; None if they wrote the same, or could not
+            distinguish this query from others.
+        find_costs: Returns costs (μ², γ) of the release in an allocation, each of them valid; the
+            cheapest is charged. It is called only if an allocation is charged. Any release also
+            costs what its guarantee implies. Default: no others.
     """
 
     privacy: Privacy
     mechanisms: dict[str, Json]
     asked: Json
     formerly: Json | None = None
+    find_costs: "Callable[[], Sequence[GaussianCost]]" = field(
+        default=tuple, compare=False, repr=False
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """That a release is in the ledger.
+    """Proof that a release is recorded in the ledger.
 
     Attributes:
-        key: The question's key.
-        charge: The number of the row that charged it.
-        head: The chain's head when its last row was written, such as ``12-9f86d0…``: keep it, and
-            an older copy of the ledger can be told (:meth:`Ledger.verify`).
-        at: When it was answered, in UTC; when it was charged, before that.
+        key: The key of the query.
+        charge: The number of the row with the charge.
+        head: The head of the chain after the last row of the release, such as ``12-9f86d0…``. If
+            you keep it, :meth:`Ledger.verify` detects an older copy of the ledger.
+        at: The time of the answer, in UTC; before the answer, the time of the charge.
         reused: True if an earlier charge was reused, so this call spent nothing.
-        account: What the data set's limit, spending and rest were then.
+        account: The account of the dataset at that time.
+        allocation: The account of the allocation at that time, if one was charged; else None.
     """
 
     key: str
@@ -61,12 +84,13 @@ class Receipt:
     at: str
     reused: bool
     account: Account
+    allocation: AllocationAccount | None = None
     again = RenamedAttribute[bool]("reused")
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An answer as it is in the ledger: what :meth:`Ledger.store` was given."""
+    """A stored answer, with the content and payload that :meth:`Ledger.store` was given."""
 
     receipt: Receipt
     content: Json
@@ -75,7 +99,7 @@ class Stored:
 
 @final
 class Unrecorded:
-    """Says that a release is recorded nowhere; there is one, :data:`UNRECORDED`."""
+    """The type of :data:`UNRECORDED`, which stands for a release without a ledger."""
 
     __slots__ = ()
 
@@ -86,7 +110,7 @@ class Unrecorded:
         return "not recorded in any ledger"
 
     def __reduce__(self) -> str:
-        """Stay the one that there is."""
+        """Pickle by name, so that there is only one instance."""
         return "UNRECORDED"
 
 
@@ -95,20 +119,23 @@ UNRECORDED: Final = Unrecorded()
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A release that was charged, and when it was answered.
+    """A release that was charged.
 
     Attributes:
-        row: The number of the row that charged it.
-        at: When it was charged, in UTC.
-        key: What the question is called.
-        dataset: The data set.
-        analyst: Who asked; None if nobody was named.
-        privacy: What was promised, and charged.
-        mechanisms: The digests of the noises: one, or one for each answer of a plan.
-        asked: What else belongs to the question: one number or many, and how many of them one
-            person can change.
-        answered: When its answer was stored; None if it never was, as after a crash. It is charged
-            all the same.
+        row: The number of the row with the charge.
+        at: The time of the charge, in UTC.
+        key: The key of the query.
+        dataset: The name of the dataset.
+        analyst: The name of the analyst; None if none was given.
+        privacy: The guarantee, which was charged; in an allocation, where the cost is charged, the
+            guarantee of this release by itself.
+        mechanisms: The digests of the mechanisms: one, or one for each answer of a plan.
+        asked: The rest of the query, such as the shape of an array and the number of elements that
+            one person can change.
+        answered: The time at which the answer was stored; None if it never was, as after a crash.
+            The charge stands in any case.
+        allocation: The name of the allocation that was charged; None if the guarantee was charged.
+        cost: The cost (μ², γ) that was charged to the allocation, or None.
     """
 
     row: int
@@ -120,25 +147,30 @@ class Release:
     mechanisms: tuple[str, ...]
     asked: Json
     answered: str | None
+    allocation: str | None = None
+    cost: "GaussianCost | None" = None
 
 
-def releases_of(rows: Iterable[Row]) -> list[Release]:
-    """Return the releases that rows tell of, in the order of their charges.
-
-    The rows must be checked, as :meth:`Ledger.rows` gives them out.
-    """
+def list_releases(rows: Iterable[Row]) -> list[Release]:
+    """Return the releases in checked rows (:meth:`Ledger.rows`), in the order of their charges."""
     charges: dict[int, Row] = {}
     answered: dict[int, str] = {}
     for row in rows:
-        if row.kind == CHARGE:
+        if row.kind in CHARGES:
             charges[row.seq] = row
         elif row.kind == ANSWER:
-            answered.setdefault(row.content["charge"], row.at)
-    return [_release(row, answered.get(seq)) for seq, row in charges.items()]
+            content: Content = row.content
+            answered.setdefault(content["charge"], row.at)
+    return [_read_release(row, answered.get(seq)) for seq, row in charges.items()]
 
 
-def _release(row: Row, answered: str | None) -> Release:
-    content = row.content
+def _read_release(row: Row, answered: str | None) -> Release:
+    content: Content = row.content
+    allocation, cost = None, None
+    if row.kind == SPEND:
+        from leastnoise.core.gaussian_cost import GaussianCost
+
+        allocation, cost = content["allocation"], GaussianCost(*read_cost(content).values())
     return Release(
         row=row.seq,
         at=row.at,
@@ -149,4 +181,6 @@ def _release(row: Row, answered: str | None) -> Release:
         mechanisms=tuple(content["mechanisms"]),
         asked=content["asked"],
         answered=answered,
+        allocation=allocation,
+        cost=cost,
     )

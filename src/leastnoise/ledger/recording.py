@@ -1,8 +1,8 @@
 """Charge, then draw, then store: the one order for every release.
 
 The order is the guarantee. The charge is on disk before a bit is read, so that no crash and no
-error makes a release free; the answer is on disk before it is returned, so that whoever repeats the
-query under its key gets the same answer and learns nothing more.
+error makes a release free. The answer is on disk before it is returned, so that repeating the query
+under its key returns the same answer and reveals nothing more.
 """
 
 from collections.abc import Callable
@@ -12,9 +12,10 @@ from typing import Generic, TypeVar
 from leastnoise.core.exact import quote
 from leastnoise.core.withholding import without_values
 from leastnoise.errors import InvalidParameter, LedgerUnavailable, Words
+from leastnoise.json_types import Json
 from leastnoise.ledger.entries import Receipt, Spending, Unrecorded, check_name
 from leastnoise.ledger.ledger import Ledger
-from leastnoise.ledger.rows import Json, reading_content
+from leastnoise.ledger.rows import reading_content
 
 T = TypeVar("T")
 Encoded = tuple[Json, bytes]
@@ -22,7 +23,7 @@ Encoded = tuple[Json, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Codec(Generic[T]):
-    """How a kind of answer is kept in a ledger: as JSON and bytes."""
+    """The stored form of a kind of answer: JSON and bytes."""
 
     encode: Callable[[T], Encoded]
     decode: Callable[[Json, bytes], T]
@@ -30,7 +31,7 @@ class Codec(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Where a release is recorded, and under which key.
+    """The ledger in which a release is recorded, and its key.
 
     Attributes:
         ledger: The ledger, or UNRECORDED.
@@ -38,7 +39,7 @@ class Recording:
         fresh: Whether to charge again and draw new noise under a key that has an answer.
 
     Raises:
-        InvalidParameter: If these do not go together.
+        InvalidParameter: If an argument is invalid, or needs a ledger that is not given.
     """
 
     ledger: Ledger | Unrecorded
@@ -46,7 +47,7 @@ class Recording:
     fresh: bool
 
     def __post_init__(self) -> None:
-        """Reject what is neither a ledger nor UNRECORDED, and keys that nobody would keep."""
+        """Reject anything but a ledger or UNRECORDED, and a key without a ledger."""
         if not isinstance(self.fresh, bool):
             raise InvalidParameter(
                 "fresh must be True or False",
@@ -66,9 +67,9 @@ class Recording:
     def release(
         self, spending: Callable[[], Spending], draw: Callable[[], T], codec: Codec[T]
     ) -> tuple[T, Receipt | None]:
-        """Return the answer that is stored under the key, or else charge, draw and store.
+        """Return the stored answer of the key; if there is none, charge, draw and store.
 
-        An error after the charge leaves the charge as it is. It refers neither to what ``draw``
+        After an error, the charge stands. The error refers neither to the true values that ``draw``
         reads nor to noise that was not stored.
         """
         try:
@@ -102,7 +103,15 @@ class Recording:
 
 
 def check_ledger(ledger: object, advice: str) -> None:
-    """Reject what is neither a ledger nor UNRECORDED; ``advice`` ends the message."""
+    """Reject anything but a ledger or UNRECORDED; ``advice`` ends the message."""
+    if isinstance(ledger, str):
+        place = "…" if "://" in ledger else quote(ledger)  # an address can contain a password
+        raise InvalidParameter(
+            "ledger must be an open Ledger, or UNRECORDED",
+            got="a string",
+            fix=f"Open it with Ledger({place}). Only the owner of the budget creates a ledger, "
+            "with limit=.",
+        )
     if not isinstance(ledger, Ledger | Unrecorded):
         raise InvalidParameter(
             "ledger must be a Ledger, or UNRECORDED", got=quote(ledger), fix=advice

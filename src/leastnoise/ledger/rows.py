@@ -1,15 +1,14 @@
-"""A row of the ledger and the hash that chains it to the one before.
+"""The rows of a ledger, and the hashes that chain each row to the one before it.
 
-hashₙ = SHA-256(hashₙ₋₁ ‖ the fields of row n, each with its length before it). So no two chains of
-rows have the same last hash, and whoever knows the last one can tell whether any row was changed,
-taken out or put in.
+hashₙ = SHA-256(hashₙ₋₁ ‖ the fields of row n, each preceded by its length). No two chains of rows
+have the same last hash, so the last hash shows whether any row was changed, removed or inserted.
 """
 
 import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,10 +20,14 @@ from typing import Any, NamedTuple
 from leastnoise.core.exact import format_ratio
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import LedgerDamaged, LedgerUnavailable
+from leastnoise.json_types import Json, JsonValue
 from leastnoise.ledger.units import read_unit
 
-Json = dict[str, Any]
-VERSION = 1
+# Parsed JSON whose parts may be of any type: code that reads a part that does not fit raises, and
+# :func:`reading_content` reports the damage.
+Content = dict[str, Any]
+# The version of the format of rows, and that of the kinds that were added later.
+VERSION, NEWEST = 1, 2
 _LONG = 4000
 _ID = re.compile(r"[0-9a-f]{32}")
 LONGEST_TEXT = 1000  # characters of a name or a key
@@ -36,18 +39,20 @@ START = hashlib.sha256(b"leastnoise ledger").hexdigest()
 
 
 class Row(NamedTuple):
-    """One thing that happened; never changed once it is written.
+    """One event; never changed once it is written.
 
     Attributes:
         seq: 1 for the first row, then 2, 3, …
-        version: The version of the format that it is written in.
-        kind: What happened: a ledger was opened, a limit set, a mechanism described, a promise
-            charged, an answer stored.
-        key: The question's key for a charge and its answer, a digest for a mechanism, else empty.
-        at: When, in UTC.
-        body: What there is to say of it, as JSON.
-        payload: The released numbers of an array, as bytes; else empty.
-        hash: The hash of all this and of the rows before.
+        version: The version of the row format.
+        kind: The kind of event: a ledger was opened, a limit set, a mechanism described, a
+            guarantee charged, an answer stored, an allocation made, or a cost charged to one.
+        key: The key of the query for a charge, a spend and their answers, the key of an account for
+            a limit, the key of an allocation, the key of a digest for a mechanism; empty for the
+            opening row.
+        at: The time, in UTC.
+        body: The content, as JSON.
+        payload: The released numbers of an array, as bytes; empty for other rows.
+        hash: The hash of all these fields and of the rows before.
     """
 
     seq: int
@@ -61,29 +66,29 @@ class Row(NamedTuple):
 
     @classmethod
     def after(cls, head: "Head", kind: str, key: str, body: Json, payload: bytes = b"") -> "Row":
-        """Return the row that follows a head, now."""
+        """Return a new row after a head, with the current time."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        row = cls(head.seq + 1, VERSION, kind, key, at, canonical(body), payload, "")
-        return row._replace(hash=row.hashed(head.hash))
+        row = cls(head.seq + 1, find_version(kind), kind, key, at, canonical(body), payload, "")
+        return row._replace(hash=row.compute_hash(head.hash))
 
-    def hashed(self, before: str) -> str:
-        """Return the hash that it must have after a row with the hash ``before``."""
+    def compute_hash(self, before: str) -> str:
+        """Return the hash of this row after a row with the hash ``before``."""
         kind, key, at, body = self.kind, self.key, self.at, self.body
-        said = f"{before}{self.version},{self.seq},{len(kind)}:{kind}{len(key)}:{key}{len(at)}:{at}"
-        said = f"{said}{len(body)}:{body}"
-        return hashlib.sha256(said.encode() + self.payload).hexdigest()
+        text = f"{before}{self.version},{self.seq},{len(kind)}:{kind}{len(key)}:{key}{len(at)}:{at}"
+        text = f"{text}{len(body)}:{body}"
+        return hashlib.sha256(text.encode() + self.payload).hexdigest()
 
     @property
     def head(self) -> "Head":
-        """The chain's head once this row is its last."""
+        """The head of a chain that ends with this row."""
         return Head(self.seq, self.hash)
 
     @property
     def content(self) -> Json:
-        """What the body says.
+        """The content of the body.
 
         Raises:
-            LedgerDamaged: If it is not what a row of this kind says.
+            LedgerDamaged: If a row of this kind cannot have this content.
         """
         with reading_content(self.seq):
             return read_content(self.kind, self.body)
@@ -91,23 +96,23 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """How far a chain goes: the number of its last row, and its hash.
+    """The head of a chain: the number and the hash of its last row.
 
-    Printed and read as ``17-9f86d0…``: what an answer carries and a witness keeps.
+    It is printed and read as ``17-9f86d0…``. Answers carry heads, and witnesses store them.
     """
 
     seq: int
     hash: str
 
     def __str__(self) -> str:
-        """Print it in the one way that is read again."""
+        """Return the form that ``read_head`` reads."""
         return f"{self.seq}-{self.hash}"
 
 
 BEGINNING = Head(0, START)
 
 
-def damaged(seq: int, why: str) -> LedgerDamaged:
+def damage_error(seq: int, why: str) -> LedgerDamaged:
     """Return the error for a row that is not as it was written."""
     return LedgerDamaged(
         f"The ledger is damaged: row {seq} {why}. Nothing was released",
@@ -117,10 +122,10 @@ def damaged(seq: int, why: str) -> LedgerDamaged:
 
 @contextmanager
 def reading_content(seq: int) -> Iterator[None]:
-    """Report as damage whatever goes wrong while the content of rows is read.
+    """Report every error in a block that reads the content of rows as damage.
 
-    Hashes do not protect it: anyone who can write to a ledger can compute them. ``seq`` is the
-    number of the row, or of the last row.
+    Hashes do not protect the content, because anyone who can write to a ledger can compute them.
+    ``seq`` is the number of the row, or of the last row.
     """
     try:
         yield
@@ -133,24 +138,28 @@ def reading_content(seq: int) -> Iterator[None]:
     else:
         wrong = False
     if wrong:
-        raise damaged(seq, "says what no ledger writes")
+        raise damage_error(seq, "has content that no ledger writes")
 
 
-def read_content(kind: str, body: str) -> Json:
+def read_content(kind: str, body: str) -> Content:
     """Return the content of a row of a kind; raise a ValueError, or similar, if it is malformed."""
-    content = json.loads(body)
+    content: Content = json.loads(body)
     if type(content) is not dict or canonical(content) != body:
         raise ValueError
     if kind in _FIELDS and content.keys() != _FIELDS[kind]:
         raise ValueError
-    if kind in (LIMIT, CHARGE):
+    if kind in (LIMIT, CHARGE, ALLOCATION, SPEND):
         check_readable(content["dataset"])
         if content["analyst"] is not None:
             check_readable(content["analyst"])
         privacy = read_privacy(content)
         if any(content[name] != text for name, text in privacy_to_json(privacy).items()):
             raise ValueError  # a ratio that is not reduced
-    if kind == CHARGE:
+    if kind in (ALLOCATION, SPEND):
+        check_readable(content["name" if kind == ALLOCATION else "allocation"])
+        if any(format_ratio(part) != content[name] for name, part in read_cost(content).items()):
+            raise ValueError
+    if kind in CHARGES:
         check_types(content["mechanisms"], list, str)
         check_types(content["asked"], dict, str)
         read_unit(content["asked"])
@@ -162,61 +171,76 @@ def read_content(kind: str, body: str) -> Json:
     return content
 
 
-def digest_of(mechanism: Json) -> str:
-    """Return the digest of a mechanism by what identifies it in its description.
+def find_version(kind: str) -> int:
+    """Return the version of the format in which rows of a kind are written.
+
+    Allocations are of version 2, so that a version of leastnoise that does not know them rejects
+    their ledgers. All other rows are as they always were.
+    """
+    return NEWEST if kind in (ALLOCATION, SPEND) else VERSION
+
+
+def compute_digest(mechanism: Content) -> str:
+    """Return the digest of the identifying fields in the description of a mechanism.
 
     Raises:
-        LookupError: If it is described in no way that is known.
+        LookupError: If such a field is missing.
     """
     noise, selection = _IDENTITIES
-    known = {name: mechanism[name] for name in (noise if "drawn" in mechanism else selection)}
-    return hashlib.sha256(canonical(known).encode()).hexdigest()
+    names = noise if "drawn" in mechanism else selection
+    identity = {name: mechanism[name] for name in names}
+    return hashlib.sha256(canonical(identity).encode()).hexdigest()
 
 
 def is_readable(text: object) -> bool:
-    """Return whether a text can be a name or a key: short, and of printable characters.
+    """Return whether a string can be a name or a key: short, and of printable characters.
 
-    Characters that this Python does not know are accepted: a later one may print them.
+    Characters that this version of Python does not know are accepted: a later one may print them.
     """
     if type(text) is not str or not 0 < len(text) <= LONGEST_TEXT:
         return False
     return text.isprintable() or all(
-        sign.isprintable() or unicodedata.category(sign) == "Cn" for sign in text
+        character.isprintable() or unicodedata.category(character) == "Cn" for character in text
     )
 
 
 def check_readable(text: object) -> None:
-    """Raise a ValueError unless a text can be a name or a key."""
+    """Raise a ValueError unless a string can be a name or a key."""
     if not is_readable(text):
         raise ValueError
 
 
 def check_time(at: str) -> None:
-    """Raise a ValueError unless a time is written as a row has it: in UTC, with milliseconds."""
+    """Raise a ValueError unless a time has the form of rows: in UTC, with milliseconds."""
     if datetime.fromisoformat(at).isoformat(timespec="milliseconds") != at or at[-6:] != "+00:00":
         raise ValueError
 
 
 def check_types(parts: object, whole: type, part: type) -> None:
-    """Raise a ValueError unless this is a list, or a dictionary, of parts of one type."""
+    """Raise a ValueError unless this is a ``whole``, a list or dict, of elements of one type."""
     if type(parts) is not whole or any(type(each) is not part for each in parts):  # type: ignore[attr-defined]
         raise ValueError
 
 
-def canonical(body: Json) -> str:
-    """Write JSON in the one way that has the same digest everywhere."""
+def canonical(body: Mapping[str, JsonValue]) -> str:
+    """Return JSON in a canonical form, so that its digest is the same everywhere."""
     return json.dumps(
         body, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
     )
 
 
 def limit_key(dataset: str, analyst: str | None) -> str:
-    """Return the key of an account's limits: no question has one, for these are printable."""
+    """Return the key of the limits of an account; no query has it, because it is not printable."""
     return f"\x1f{LIMIT}\x1f{dataset}" + ("" if analyst is None else f"\x1f{analyst}")
 
 
+def allocation_key(dataset: str, name: str) -> str:
+    """Return the key of an allocation; no query has it."""
+    return f"\x1f{ALLOCATION}\x1f{dataset}\x1f{name}"
+
+
 def mechanism_key(digest: str) -> str:
-    """Return the key of a mechanism's description."""
+    """Return the key of the description of a mechanism."""
     return f"\x1f{MECHANISM}\x1f{digest}"
 
 
@@ -225,9 +249,14 @@ def privacy_to_json(privacy: Privacy) -> dict[str, str]:
     return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
-def read_privacy(content: Json) -> Privacy:
-    """Return the guarantee that a body holds."""
-    return Privacy(amount(content["epsilon"]), amount(content["delta"]))
+def read_privacy(content: Content) -> Privacy:
+    """Return the guarantee in the content of a row."""
+    return Privacy(parse_amount(content["epsilon"]), parse_amount(content["delta"]))
+
+
+def read_cost(content: Content) -> dict[str, Fraction]:
+    """Return μ² and γ in the content of a row: a cost, or the caps of an allocation."""
+    return {name: parse_amount(content[name]) for name in ("square", "failure")}
 
 
 def read_index(text: str) -> int:
@@ -238,30 +267,36 @@ def read_index(text: str) -> int:
 
 
 @lru_cache(maxsize=1024)
-def amount(text: str) -> Fraction:
+def parse_amount(text: str) -> Fraction:
     """Return the rational that ``format_ratio`` printed, whatever its length."""
     if not _RATIO.fullmatch(text):
         raise ValueError
     over, _, under = text.partition("/")
-    return Fraction(_whole(over), _whole(under or "1"))
+    return Fraction(_parse_integer(over), _parse_integer(under or "1"))
 
 
-def _whole(digits: str) -> int:
-    """Return a whole number; Python reads no more than 4300 digits of one, decimals any."""
+def _parse_integer(digits: str) -> int:
+    """Return an integer; int() reads at most 4300 digits, Decimal any number of them."""
     return int(digits) if len(digits) < _LONG else int(Decimal(digits))
 
 
 OPENED, LIMIT, MECHANISM, CHARGE, ANSWER = "opened", "limit", "mechanism", "charge", "answer"
-KINDS = (OPENED, LIMIT, MECHANISM, CHARGE, ANSWER)
+ALLOCATION, SPEND = "allocation", "spend"
+KINDS = (OPENED, LIMIT, MECHANISM, CHARGE, ANSWER, ALLOCATION, SPEND)
+# The charges of releases: of a guarantee to a dataset, or of a cost to an allocation.
+CHARGES = (CHARGE, SPEND)
 _AMOUNTS = {"dataset", "analyst", "epsilon", "delta"}
-# The fields of a body, all of them. Descriptions of mechanisms have further facts.
+# All fields of a body, by kind. Descriptions of mechanisms also have other fields.
 _FIELDS = {
     OPENED: {"id"},
     LIMIT: _AMOUNTS,
     CHARGE: {*_AMOUNTS, "mechanisms", "asked"},
     ANSWER: {"charge", "answer"},
+    ALLOCATION: {*_AMOUNTS, "name", "square", "failure"},
+    # epsilon and delta are the guarantee of the release by itself, which is not charged.
+    SPEND: {*_AMOUNTS, "allocation", "square", "failure", "mechanisms", "asked"},
 }
-# What identifies a mechanism: one that adds noise, or one that selects.
+# The fields that identify a mechanism: one that adds noise, or one that selects.
 _IDENTITIES = (
     {"privacy", "drawn", "sensitivity", "integer"},
     {"privacy", "selection", "sensitivity", "candidates"},

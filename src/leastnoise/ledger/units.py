@@ -1,8 +1,8 @@
-"""Privacy units as charges declare them: for whom a sum of charges is a guarantee.
+"""The privacy units that charges declare, which a sum of charges protects.
 
-A query of a table stores in its charge the column of units, or that every row is a unit, and which
-tables are neighboring. A release by a mechanism alone declares neither: its guarantee is relative
-to the sensitivity that its caller gave, so it is compatible with every unit and relation.
+The charge of a table query stores the column of units, or that every row is a unit, and the
+neighbor relation. A release by a mechanism alone declares neither: its guarantee is relative to the
+sensitivity that its caller gave, so it is compatible with every unit and relation.
 
 Guarantees add up under one neighbor relation. A ledger therefore accepts one for each dataset. Up
 to 0.5.0 it accepted both. The total of such charges is an add-remove guarantee: a replace-one
@@ -15,17 +15,18 @@ from typing import Any, Final, NamedTuple
 
 from leastnoise.errors import InvalidParameter, Words
 
-# As charges store them, and in words.
+# The neighbor relations as charges store them, and in words.
 _ADD_REMOVE: Final = "add_remove"
 _RELATIONS: Final = {_ADD_REMOVE: "add-remove", "replace": "replace-one"}
 _MEANINGS: Final = {
-    _ADD_REMOVE: "Neighboring datasets are add-remove: with one unit more or less.",
-    "replace": "Neighboring datasets are replace-one: with another unit, or none, in its place.",
+    _ADD_REMOVE: "Neighboring datasets differ by adding or removing one unit (add-remove).",
+    "replace": "Neighboring datasets differ by replacing one unit by another, or by none "
+    "(replace-one).",
 }
 
 
 class DeclaredUnit(NamedTuple):
-    """What a charge declares of the unit that it protects.
+    """The privacy unit that a charge declares.
 
     Attributes:
         column: The column whose values are the units; None if every row is a unit.
@@ -39,15 +40,15 @@ class DeclaredUnit(NamedTuple):
         return "a row" if self.column is None else f"a value of {self.column!r}"
 
 
-def read_unit(asked: dict[str, Any]) -> DeclaredUnit | None:
+def read_unit(query: dict[str, Any]) -> DeclaredUnit | None:
     """Return the unit that a charge declares, None for a release without a table.
 
     Raises:
-        ValueError: Or a LookupError, if it declares what no ledger writes.
+        ValueError: Or a LookupError, if no ledger writes such a declaration.
     """
-    if asked.get("answer") != "tables":
+    if query.get("answer") != "tables":
         return None
-    column, neighbors = asked["unit"], asked["neighbours"]
+    column, neighbors = query["unit"], query["neighbours"]
     if not (column is None or type(column) is str) or type(neighbors) is not str:
         raise ValueError
     if neighbors not in _RELATIONS:
@@ -63,8 +64,8 @@ def sort_units(units: Iterable[DeclaredUnit | None]) -> tuple[DeclaredUnit, ...]
 
 def find_relation(units: Iterable[DeclaredUnit | None]) -> str | None:
     """Return the relation under which a total is a guarantee; None if no charge declares one."""
-    found = {unit.neighbors for unit in units if unit is not None}
-    return _ADD_REMOVE if len(found) > 1 else next(iter(found), None)
+    relations = {unit.neighbors for unit in units if unit is not None}
+    return _ADD_REMOVE if len(relations) > 1 else next(iter(relations), None)
 
 
 def is_mixed(units: Iterable[DeclaredUnit | None]) -> bool:
@@ -73,15 +74,15 @@ def is_mixed(units: Iterable[DeclaredUnit | None]) -> bool:
 
 
 def check_relation(
-    dataset: str, units: Iterable[DeclaredUnit | None], asked: DeclaredUnit | None
+    dataset: str, units: Iterable[DeclaredUnit | None], unit: DeclaredUnit | None
 ) -> None:
     """Reject a charge under another neighbor relation than the dataset has."""
     relation = find_relation(units)
-    if asked is None or relation is None or asked.neighbors == relation:
+    if unit is None or relation is None or unit.neighbors == relation:
         return
     raise InvalidParameter(
         f"Dataset {dataset!r} has the neighbor relation {_RELATIONS[relation]}",
-        got=f"a query with {_RELATIONS[asked.neighbors]}; nothing was charged",
+        got=f"a query with {_RELATIONS[unit.neighbors]}; nothing was charged",
         fix="Pass "
         + Words(f"neighbors={relation!r}", f"--neighbors {relation}")
         + ", or use another dataset, "
@@ -91,7 +92,7 @@ def check_relation(
 
 
 def describe_units(units: tuple[DeclaredUnit, ...], *, undeclared: bool) -> str:
-    """Say for whom the total of charges is a guarantee.
+    """Return sentences about the privacy unit that the total of charges protects.
 
     Args:
         units: The units that charges declare.
@@ -101,18 +102,18 @@ def describe_units(units: tuple[DeclaredUnit, ...], *, undeclared: bool) -> str:
     if not names:
         return _UNDECLARED if undeclared else "No charge has declared a privacy unit yet."
     if len(names) == 1:
-        said = [f"The total is a guarantee for one privacy unit: {names[0]}."]
+        sentences = [f"The total is a guarantee for one privacy unit: {names[0]}."]
     else:
-        said = [
+        sentences = [
             f"The charges declare different privacy units: {'; '.join(names)}. The total is a "
             "guarantee for a privacy unit that is covered by each of them."
         ]
     relation = find_relation(units)
     if is_mixed(units):
-        said.append(_MIXED)
+        sentences.append(_MIXED)
     elif relation is not None:
-        said.append(_MEANINGS[relation])
-    return " ".join([*said, *[_PARTLY_UNDECLARED] * undeclared])
+        sentences.append(_MEANINGS[relation])
+    return " ".join([*sentences, *[_PARTLY_UNDECLARED] * undeclared])
 
 
 _UNDECLARED = (
@@ -125,5 +126,5 @@ _PARTLY_UNDECLARED = (
 )
 _MIXED = (
     "The charges declare both neighbor relations, add-remove and replace-one. The total is a "
-    "guarantee for add-remove, with one unit more or less, and not for replace-one."
+    "guarantee for adding or removing one unit, and not for replacing one."
 )

@@ -1,7 +1,7 @@
-"""A witness: heads of the chain, kept where the ledger is not.
+"""A witness: heads of the chain, stored apart from the ledger.
 
-A file that is put back as it was a week ago is a whole chain, only shorter: nothing in it can tell.
-What can is the memory of a head that it has no more.
+A ledger file that was restored from an old copy is an intact chain, only shorter, so nothing in the
+file itself shows it. A later head that the chain does not contain does.
 """
 
 import os
@@ -13,63 +13,63 @@ from pathlib import Path
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, LedgerDamaged
 from leastnoise.ledger.rows import Head
-from leastnoise.ledger.stores import is_path, unavailable
+from leastnoise.ledger.stores import is_path, unavailable_error
 
 _HEAD = re.compile(r"([1-9]\d{0,17})-([0-9a-f]{64})")
-# Of the heads that processes wrote at the same time, the last is within so many bytes of the end.
+# The last of the heads that processes note at the same time is within this many bytes of the end.
 _TAIL = 1 << 16
 _APPENDING = os.O_RDWR | os.O_APPEND | os.O_CREAT
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # a pipe would wait for its other end; none on Windows
 
 
 def read_head(text: object) -> Head:
-    """Return the head that a text says, as an answer printed it."""
-    found = _HEAD.fullmatch(text.strip()) if isinstance(text, str) else None
-    if found is None:
+    """Return the head in a string, as an answer prints it."""
+    match = _HEAD.fullmatch(text.strip()) if isinstance(text, str) else None
+    if match is None:
         raise InvalidParameter(
             "A head must be the number of a row and its hash, such as 12-9f86d081…",
             got=quote(text),
             fix="Pass it as an answer or the ledger printed it.",
         )
-    return Head(int(found[1]), found[2])
+    return Head(int(match[1]), match[2])
 
 
 def is_head(text: str) -> bool:
-    """Tell a head from the path of a file."""
+    """Return whether a string is a head, and not the path of a file."""
     return _HEAD.fullmatch(text.strip()) is not None
 
 
-class Fixed:
-    """One head that the chain must hold."""
+class FixedHead:
+    """A witness of one head, which the caller keeps."""
 
     def __init__(self, head: Head) -> None:
         self._head = head
 
     def heads(self) -> list[Head]:
-        """Return what must be in the chain."""
+        """Return the heads that must be in the chain."""
         return [self._head]
 
-    def ready(self) -> None:
-        """Need nothing to be noted."""
+    def check_writable(self) -> None:
+        """Do nothing, because nothing is written."""
 
     def note(self, head: Head) -> None:
-        """Learn nothing more: it is the caller who keeps heads."""
+        """Do nothing, because the caller keeps later heads."""
 
 
-class Log:
-    """A file with a line for every head, on another disk than the ledger or another machine.
+class HeadLog:
+    """A witness in a file with a line per head, on another disk or machine than the ledger.
 
-    Lines are only ever appended, each in one write that is on disk when it returns.
+    Lines are only ever appended. Each is one write, which is on disk when ``note`` returns.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def heads(self) -> list[Head]:
-        """Return the last heads that were noted; none of a file that is missing or empty.
+        """Return the last heads in the file; none if it is missing or empty.
 
         Raises:
-            LedgerDamaged: If the end of the file holds no head that can be read.
+            LedgerDamaged: If the end of the file contains no readable head.
         """
         try:
             with os.fdopen(_open_regular(self._path, os.O_RDONLY), "rb") as file:
@@ -80,21 +80,21 @@ class Log:
         except FileNotFoundError:
             return []
         except OSError:
-            raise _unwritten() from None
-        if start:  # the first line may be cut: part of a number is another number
+            raise _unusable_error() from None
+        if start:  # the first line may be cut, and part of a number is another number
             text = text.partition("\n")[2]
         words = (line.split(" ")[0] for line in text.splitlines())
         heads = [read_head(word) for word in words if is_head(word)]
         if size and not heads:
-            raise _unreadable()
+            raise _unreadable_error()
         return heads
 
-    def ready(self) -> None:
-        """Refuse to go on where nothing could be noted, before anything is written elsewhere."""
+    def check_writable(self) -> None:
+        """Raise an error if heads cannot be noted; called before the ledger is written."""
         try:
             os.close(_open_regular(self._path, _APPENDING))
         except OSError:
-            raise _unwritten() from None
+            raise _unusable_error() from None
 
     def note(self, head: Head) -> None:
         """Append a head."""
@@ -103,31 +103,31 @@ class Log:
             file = _open_regular(self._path, _APPENDING)
             try:
                 end = os.lseek(file, 0, os.SEEK_END)
-                if end and os.pread(file, 1, end - 1) != b"\n":  # a line that was cut short
+                if end and os.pread(file, 1, end - 1) != b"\n":  # the last line is incomplete
                     line = b"\n" + line
                 written = os.write(file, line)
                 os.fsync(file)
             finally:
                 os.close(file)
         except OSError:
-            raise _unwritten() from None
+            raise _unusable_error() from None
         if written != len(line):
-            raise _unwritten()
+            raise _unusable_error()
 
 
-Witness = Fixed | Log
+Witness = FixedHead | HeadLog
 
 
 def read_witness(witness: object) -> Witness | None:
-    """Return the witness that is meant: a head, or the path of a log of heads."""
+    """Return the witness for an argument: a head, or the path of a file of heads."""
     if witness is None:
         return None
     if isinstance(witness, Head):
-        return Fixed(witness)
+        return FixedHead(witness)
     if isinstance(witness, str) and is_head(witness):
-        return Fixed(read_head(witness))
+        return FixedHead(read_head(witness))
     if isinstance(witness, str | os.PathLike) and str(witness) and is_path(str(witness)):
-        return Log(Path(witness))
+        return HeadLog(Path(witness))
     raise InvalidParameter(
         "A witness must be a head such as 12-9f86d081…, or the path of a file",
         got=quote(witness),
@@ -135,8 +135,8 @@ def read_witness(witness: object) -> Witness | None:
     )
 
 
-def forgotten(head: Head) -> LedgerDamaged:
-    """Return the error for a chain without a head that was witnessed."""
+def missing_head_error(head: Head) -> LedgerDamaged:
+    """Return the error for a chain that does not contain a witnessed head."""
     return LedgerDamaged(
         f"The ledger does not contain the witnessed row {head.seq}: it is an older copy, or "
         "another ledger. Nothing was released",
@@ -145,26 +145,26 @@ def forgotten(head: Head) -> LedgerDamaged:
 
 
 def _open_regular(path: Path, flags: int) -> int:
-    """Open a witness. A pipe or a device keeps nothing, and could be read without end."""
+    """Open a witness file. A pipe or device stores nothing, and reading it might never end."""
     try:
         file = os.open(path, (flags & ~os.O_CREAT) | _AT_ONCE)
     except FileNotFoundError:
         if not flags & os.O_CREAT:
             raise
         file = os.open(path, flags | _AT_ONCE, 0o600)
-        os.fchmod(file, 0o600)  # whatever the umask takes away
+        os.fchmod(file, 0o600)  # whatever the umask is
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
-        raise unavailable("its witness is not a regular file", "Pass the path of a file.")
+        raise unavailable_error("its witness is not a regular file", "Pass the path of a file.")
     return file
 
 
-def _unreadable() -> LedgerDamaged:
+def _unreadable_error() -> LedgerDamaged:
     return LedgerDamaged(
-        "The witness is damaged: it holds no heads that can be read. Nothing was released",
-        fix="Pass the file that noted them, or an intact copy of it.",
+        "The witness is damaged: it contains no readable heads. Nothing was released",
+        fix="Pass the original file, or an intact copy of it.",
     )
 
 
-def _unwritten() -> Exception:
-    return unavailable("its witness cannot be read or written", "Fix that, and try again.")
+def _unusable_error() -> Exception:
+    return unavailable_error("its witness cannot be read or written", "Fix that, and try again.")

@@ -2,6 +2,7 @@
 
 from leastnoise.deprecation import renamed_names
 from leastnoise.mechanism.answer import (
+    ANOTHER_VALUE,
     Answer,
     Answers,
     exact_release,
@@ -11,7 +12,8 @@ from leastnoise.mechanism.answer import (
     half_width,
     max_error_words,
     recorded_as,
-    reused_line,
+    reused_facts,
+    reused_lines,
 )
 from leastnoise.mechanism.discretized import Discretized
 from leastnoise.mechanism.factory import calibrate, calibrate_problem
@@ -20,8 +22,10 @@ from leastnoise.mechanism.pair import PairAnswer, PairMechanism, calibrate_pair
 from leastnoise.mechanism.revealing import check_allow_exact, revealing_probability
 from leastnoise.mechanism.selection import AnyMechanism, PermuteAndFlip, as_noise
 from leastnoise.mechanism.storage import numbers
+from leastnoise.mechanism.vector import VectorAnswers, VectorMechanism, calibrate_vector
 
 __all__ = [
+    "ANOTHER_VALUE",
     "Answer",
     "Answers",
     "AnyMechanism",
@@ -30,10 +34,13 @@ __all__ = [
     "PairAnswer",
     "PairMechanism",
     "PermuteAndFlip",
+    "VectorAnswers",
+    "VectorMechanism",
     "as_noise",
     "calibrate",
     "calibrate_pair",
     "calibrate_problem",
+    "calibrate_vector",
     "check_allow_exact",
     "exact_release",
     "farthest",
@@ -43,7 +50,8 @@ __all__ = [
     "max_error_words",
     "numbers",
     "recorded_as",
-    "reused_line",
+    "reused_facts",
+    "reused_lines",
     "revealing_probability",
 ]
 

@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic
 
-from leastnoise.accounting import Releasing
+from leastnoise.accounting import Composable
 from leastnoise.core.exact import (
     Number,
     as_float,
@@ -20,8 +20,9 @@ from leastnoise.core.exact import (
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.deprecation import RenamedAttribute
+from leastnoise.errors import Words
 from leastnoise.ledger import Receipt
-from leastnoise.rendering import Fact, held, sentences, table
+from leastnoise.rendering import Fact, keep_together, sentences, table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,9 +43,14 @@ else:
     ColumnT_co = TypeVar("ColumnT_co", covariant=True)
 
 _NEARLY_ALL = Fraction(999, 1000)
+# How to get another answer than a stored one.
+ANOTHER_VALUE = Words(
+    "For another value, pass another key=. To draw new noise, pass fresh=True. Both are charged.",
+    "For another value, pass another --key. To draw new noise, pass --fresh. Both are charged.",
+)
 
 
-@Releasing.register
+@Composable.register
 class Answer:
     """A released number with its guarantee and its errors; immutable.
 
@@ -59,6 +65,7 @@ class Answer:
 
     # Not a frozen dataclass, because setting its fields takes a tenth of the time of a release.
     __slots__ = ("_index", "_mechanism", "_receipt")
+    _scope = ""  # what the guarantee covers, where it must be said
     bound = RenamedAttribute[Fraction | float]("max_error")
 
     def __init__(self, index: int, mechanism: Mechanism, receipt: Receipt | None = None) -> None:
@@ -132,12 +139,12 @@ class Answer:
         """Return the printed answer and the meaning of its guarantee in plain words."""
         return f"{self}\n{self.mechanism.explain()}"
 
-    def _off(self) -> Fraction:
+    def _rounding_error(self) -> Fraction:
         """Return the largest rounding error of the printed number."""
         return Fraction(0) if self.mechanism.integer else _place(self.mechanism) / 2
 
     def _repr_html_(self) -> str:
-        return table(format_value(self), _facts(self), above=reused_line(self.receipt))
+        return table(format_value(self), _facts(self))
 
     def __float__(self) -> float:
         return self.mechanism.grid.nearest_float(self.index)
@@ -160,7 +167,7 @@ class Answer:
         return self._index, self._mechanism, self._receipt
 
 
-@Releasing.register
+@Composable.register
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers(Generic[ColumnT_co]):
     """Released numbers in the shape of the given array or column.
@@ -187,6 +194,7 @@ class Answers(Generic[ColumnT_co]):
     privacy: Privacy
     form: SeriesKind | None = None
     receipt: Receipt | None = None
+    _scope = ""
     bound = RenamedAttribute[Fraction | float]("max_error")
 
     @property
@@ -222,7 +230,7 @@ class Answers(Generic[ColumnT_co]):
         Released floats are the nearest ones to lattice points. The bound includes that rounding, so
         for large values it is slightly larger than :attr:`Answer.max_error`.
         """
-        return farthest(self.mechanism) + self._off()
+        return farthest(self.mechanism) + self._rounding_error()
 
     @property
     def exact_probability(self) -> Fraction:
@@ -248,7 +256,7 @@ class Answers(Generic[ColumnT_co]):
         from leastnoise.core.arrays import saturating_add
 
         values = self.values
-        width = half_width(self.mechanism, confidence) + self._off()
+        width = half_width(self.mechanism, confidence) + self._rounding_error()
         if values.dtype == object:  # fractions and long integers are exact
             return values - width, values + width
         import numpy as np
@@ -263,9 +271,9 @@ class Answers(Generic[ColumnT_co]):
         return np.nextafter(low, -math.inf), np.nextafter(high, math.inf)
 
     def _repr_html_(self) -> str:
-        return table(repr(self), _facts(self), above=reused_line(self.receipt))
+        return table(repr(self), _facts(self))
 
-    def _off(self) -> Fraction:
+    def _rounding_error(self) -> Fraction:
         """Return the largest distance of a released float from its lattice point: half an ulp."""
         if self.values.dtype.kind != "f":
             return Fraction(0)
@@ -293,7 +301,7 @@ def farthest(mechanism: Mechanism) -> Fraction | float:
 def half_width(mechanism: Mechanism, confidence: Number) -> Fraction:
     """Return the smallest error that a release exceeds with probability at most 1 − confidence."""
     noise = mechanism.discretized.noise
-    steps = noise.within(parse_confidence(confidence))
+    steps = noise.half_width_in_steps(parse_confidence(confidence))
     return steps * noise.step + rounding_error(noise.step, integer=mechanism.integer)
 
 
@@ -312,12 +320,12 @@ def format_value(answer: Answer) -> str:
     return format_to_place(answer.value, _place(answer.mechanism))
 
 
-def format_errors(answer: Answer | Answers[Any]) -> tuple[str, str | None]:
+def format_errors(answer: Answer | Answers) -> tuple[str, str | None]:
     """Format the 95% error and the maximum error of the printed number, both rounded up.
 
     The second is None if there is no maximum error.
     """
-    rounding, mechanism = answer._off(), answer.mechanism
+    rounding, mechanism = answer._rounding_error(), answer.mechanism
     width = half_width(mechanism, Fraction(19, 20)) + rounding
     error = farthest(mechanism)
     return (
@@ -335,42 +343,50 @@ def exact_release(mechanism: Mechanism) -> str | None:
 
 def max_error_words(error: str | None) -> str:
     """Return the words for a maximum error within a sentence."""
-    return held("no max error" if error is None else f"max error {error}")
+    return keep_together("no max error" if error is None else f"max error {error}")
 
 
 def recorded_as(receipt: Receipt | None) -> str:
     """Return the words for the ledger entry of a release; no line breaks within its key."""
     if receipt is None:
         return "not recorded"
-    return f"recorded as {held(repr(receipt.key))} on {receipt.at[:10]}"
+    return f"recorded as {keep_together(repr(receipt.key))} on {receipt.at[:10]}"
 
 
-def reused_line(receipt: Receipt | None) -> str:
-    """Return the first line of a stored answer, and nothing for a new one."""
+def reused_lines(receipt: Receipt | None, advice: str = ANOTHER_VALUE.python) -> list[str]:
+    """Return the sentences about a stored answer as lines, and none for a new answer.
+
+    ``advice`` says how to get another answer.
+    """
     if receipt is None or not receipt.reused:
-        return ""
-    return f"Stored answer of {receipt.at[:10]}: nothing was charged, no new noise."
+        return []
+    return sentences(f"Stored answer of {receipt.at[:10]}: nothing was charged. {advice}")
 
 
-def _lines(answer: Answer | Answers[Any], result: str) -> str:
+def reused_facts(receipt: Receipt | None, advice: str = ANOTHER_VALUE.python) -> list[Fact]:
+    """Return the advice about a stored answer as a fact, and none for a new answer."""
+    return [("Note", advice)] if receipt is not None and receipt.reused else []
+
+
+def _lines(answer: Answer | Answers, result: str) -> str:
     """Return an answer as text: the result first, then its guarantee and ledger entry."""
     width, max_error = format_errors(answer)
     exact = exact_release(answer.mechanism)
     about = f", exact {exact}" if exact else ""
     lines = sentences(
         f"{result} ± {width} (95% confidence, {max_error_words(max_error)})",
-        f"{format_guarantee(answer.privacy)}{about}; {recorded_as(answer.receipt)}",
+        f"{format_guarantee(answer.privacy)}{answer._scope}{about}; {recorded_as(answer.receipt)}",
     )
-    return "\n".join([*filter(None, [reused_line(answer.receipt)]), *lines])
+    return "\n".join([*lines, *reused_lines(answer.receipt)])
 
 
-def _facts(answer: Answer | Answers[Any]) -> list[Fact]:
+def _facts(answer: Answer | Answers) -> list[Fact]:
     width, max_error = format_errors(answer)
     exact = exact_release(answer.mechanism)
     return [
         ("95% error", f"± {width}"),
         ("Max error", max_error or "none"),
-        ("Guarantee", format_guarantee(answer.privacy)),
+        ("Guarantee", format_guarantee(answer.privacy) + answer._scope),
         *([("Exact release", exact)] if exact else []),
         *record_facts(answer.receipt),
     ]
@@ -380,4 +396,6 @@ def record_facts(receipt: Receipt | None) -> list[Fact]:
     """Return labelled facts about the ledger entry of a release."""
     if receipt is None:
         return [("Budget", "not recorded")]
-    return [("Budget", f"recorded on {receipt.at[:10]}"), ("Key", receipt.key)]
+    day = receipt.at[:10]
+    charged = f"nothing charged: stored answer of {day}" if receipt.reused else f"recorded on {day}"
+    return [("Budget", charged), ("Key", receipt.key), *reused_facts(receipt)]

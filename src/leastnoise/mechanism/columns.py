@@ -74,7 +74,7 @@ def series_kind(value: object, *, integer: bool) -> "SeriesKind | None":
     letters, numbers = ("iu", "integers") if integer else ("iuf", "floats or integers")
     if not kind.kind or kind.kind not in letters:
         raise InvalidParameter(
-            f"a column to release must hold {numbers} of at most 64 bits",
+            f"A column to release must hold {numbers} of at most 64 bits",
             got=f"type {kind.type}",
             fix="Convert it first.",
         )
@@ -92,7 +92,7 @@ def to_array(column: Any, kind: "SeriesKind") -> "Array":
         missing, array = False, None
     if missing:
         raise InvalidParameter(
-            "a column to release must not have missing values",
+            "A column to release must not have missing values",
             got=f"type {kind.type} with missing values",
             fix="Fill them first, by a rule that does not depend on the data.",
         )
@@ -100,7 +100,7 @@ def to_array(column: Any, kind: "SeriesKind") -> "Array":
 
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind != kind.kind:
         raise InvalidParameter(
-            "a column to release must convert to a numpy array of the same type",
+            "A column to release must convert to a numpy array of the same type",
             got=f"type {kind.type}, which does not",
             fix="Pass a numpy array.",
         )
@@ -140,18 +140,18 @@ class PandasSeries(SeriesKind):
 
     index: Any = field(repr=False)
     name: Any = field(repr=False)
-    kept_by: str
+    stored_by: str
 
     def has_missing(self, column: Any) -> bool:
         """See SeriesKind. In a Series stored by numpy it is NaN, which releases reject."""
-        return self.kept_by != "numpy" and bool(column.isna().any())
+        return self.stored_by != "numpy" and bool(column.isna().any())
 
     def numbers(self, column: Any) -> "Array":
         """See SeriesKind."""
-        if self.kept_by == "arrow":
+        if self.stored_by == "arrow":
             arrow: Array = column.array.__arrow_array__().to_numpy()
             return arrow
-        dtype = column.dtype if self.kept_by == "numpy" else column.dtype.numpy_dtype
+        dtype = column.dtype if self.stored_by == "numpy" else column.dtype.numpy_dtype
         array: Array = column.to_numpy(dtype=dtype, copy=False)
         return array
 
@@ -159,9 +159,9 @@ class PandasSeries(SeriesKind):
         """See SeriesKind."""
         pandas = import_module("pandas")
         dtype: Any = values.dtype
-        if dtype.kind != "O" and self.kept_by == "masked":
+        if dtype.kind != "O" and self.stored_by == "masked":
             dtype = "Float64" if dtype.kind == "f" else "Int64"
-        elif dtype.kind != "O" and self.kept_by == "arrow":
+        elif dtype.kind != "O" and self.stored_by == "arrow":
             dtype = pandas.ArrowDtype(import_module("pyarrow").from_numpy_dtype(dtype))
         own = values.copy()
         return pandas.Series(own, index=self.index, name=self.name, dtype=dtype, copy=False)
@@ -188,7 +188,7 @@ class PolarsSeries(SeriesKind):
         if values.dtype.kind != "O":
             return polars.Series(self.name, values.copy())
         dtype = polars.Int128 if integer else polars.Float64
-        return polars.Series(self.name, _within(values, integer=integer), dtype=dtype)
+        return polars.Series(self.name, _clip_to_type(values, integer=integer), dtype=dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,11 +213,11 @@ class ArrowArray(SeriesKind):
             array = arrow.array(values.copy())
         else:
             dtype = arrow.decimal128(38, 0) if integer else arrow.float64()
-            array = arrow.array(_within(values, integer=integer), type=dtype)
+            array = arrow.array(_clip_to_type(values, integer=integer), type=dtype)
         return arrow.chunked_array([array]) if self.chunked else array
 
 
-def _within(values: "Array", *, integer: bool) -> list[int] | list[float]:
+def _clip_to_type(values: "Array", *, integer: bool) -> list[int] | list[float]:
     """Return long integers, or else fractions, clipped to the range of the column type.
 
     Clipping never increases an error, because true values have 64 bits and lie in both ranges.
@@ -229,24 +229,24 @@ def _within(values: "Array", *, integer: bool) -> list[int] | list[float]:
 
 
 def _pandas_series(value: Any) -> PandasSeries | None:
-    pandas = _loaded("pandas", value, ("DataFrame",))
+    pandas = _find_library("pandas", value, ("DataFrame",))
     if pandas is None or not isinstance(value, pandas.Series):
         return None
     dtype, array = value.dtype, value.array
     if isinstance(dtype, sys.modules["numpy"].dtype):  # pandas has loaded numpy
-        kind, name, kept_by = dtype.kind, dtype.type.__name__, "numpy"
+        kind, name, stored_by = dtype.kind, dtype.type.__name__, "numpy"
     elif isinstance(array, pandas.arrays.IntegerArray | pandas.arrays.FloatingArray):
-        kind, name, kept_by = dtype.numpy_dtype.kind, type(dtype).__name__, "masked"
+        kind, name, stored_by = dtype.numpy_dtype.kind, type(dtype).__name__, "masked"
     elif isinstance(dtype, pandas.ArrowDtype):
         name = _arrow_name(dtype.pyarrow_dtype)
-        kind, kept_by = _ARROW_KINDS.get(name, ""), "arrow"
+        kind, stored_by = _ARROW_KINDS.get(name, ""), "arrow"
     else:
-        kind, name, kept_by = "", type(dtype).__name__, ""
-    return PandasSeries(kind, name, value.index, value.name, kept_by)
+        kind, name, stored_by = "", type(dtype).__name__, ""
+    return PandasSeries(kind, name, value.index, value.name, stored_by)
 
 
 def _polars_series(value: Any) -> PolarsSeries | None:
-    polars = _loaded("polars", value, ("DataFrame", "LazyFrame"))
+    polars = _find_library("polars", value, ("DataFrame", "LazyFrame"))
     if polars is None or not isinstance(value, polars.Series):
         return None
     name = value.dtype.base_type().__name__
@@ -254,21 +254,21 @@ def _polars_series(value: Any) -> PolarsSeries | None:
 
 
 def _arrow_array(value: Any) -> ArrowArray | None:
-    arrow = _loaded("pyarrow", value, ("Table", "RecordBatch"))
+    arrow = _find_library("pyarrow", value, ("Table", "RecordBatch"))
     if arrow is None or not isinstance(value, arrow.Array | arrow.ChunkedArray):
         return None
     name = _arrow_name(value.type)
     return ArrowArray(_ARROW_KINDS.get(name, ""), name, isinstance(value, arrow.ChunkedArray))
 
 
-def _loaded(library: str, value: object, frames: tuple[str, ...]) -> Any:
+def _find_library(library: str, value: object, frames: tuple[str, ...]) -> Any:
     """Return a library if the caller has loaded it completely; reject its frames."""
     module = sys.modules.get(library)
     if not all(hasattr(module, frame) for frame in frames):
         return None  # not loaded, being loaded, or another module of that name
     if isinstance(value, tuple(getattr(module, frame) for frame in frames)):
         raise InvalidParameter(
-            "a value to release must be a number, an array or a single column",
+            "A value to release must be a number, an array or a single column",
             got=f"a {type(value).__name__}",
             fix="Release its columns one by one: each has its own sensitivity.",
         )

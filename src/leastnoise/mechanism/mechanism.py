@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, overload
 
-from leastnoise.accounting import Profile, Releasing
+from leastnoise.accounting import Composable, Profile
 from leastnoise.calibration import (
     Effort,
     Problem,
@@ -18,8 +18,9 @@ from leastnoise.calibration import (
 from leastnoise.certificate import Certificate
 from leastnoise.core.basic_composition import compose_equal
 from leastnoise.core.exact import Number, exponential, format_exact, parse_count, quote
+from leastnoise.core.gaussian_cost import GaussianCost, cost_of_noise
 from leastnoise.core.lattice import Grid
-from leastnoise.core.noise import LineNoise, Noise, Uniform
+from leastnoise.core.noise import LineNoise, Noise, Rounded
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import Rebuilt, Releaser
 from leastnoise.core.withholding import without_values
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     GivenColumn = TypeVar("GivenColumn", bound=ReleasedArray | Column)
 
 
-@Releasing.register
+@Composable.register
 @dataclass(frozen=True, repr=False)
 class Mechanism(Rebuilt):
     """Noise with a verified guarantee, ready to release answers.
@@ -104,7 +105,8 @@ class Mechanism(Rebuilt):
 
         Args:
             noise: ``Steps`` (any piecewise constant density with point masses, symmetric or not),
-                or ``Staircase``, ``Laplace``, ``TruncatedLaplace`` or ``Gaussian`` noise.
+                or ``Uniform``, ``Staircase``, ``Laplace``, ``TruncatedLaplace`` or ``Gaussian``
+                noise.
             privacy: The guarantee, any (ε, δ).
             sensitivity: Δ, how much one person can change the true answer.
             cost: The cost of an error, for the reported cost only. Default: ``l1``, |error|.
@@ -124,9 +126,10 @@ class Mechanism(Rebuilt):
         Fraction(1, 2)
         """
         # Callers without a type checker can pass anything.
-        if not isinstance(noise, LineNoise) or isinstance(noise, Uniform):  # type: ignore[redundant-expr]
+        if not isinstance(noise, LineNoise):
             raise InvalidParameter(
-                "noise must be Steps, Staircase, Laplace, TruncatedLaplace or Gaussian noise",
+                "noise must be Steps, Uniform, Staircase, Laplace, TruncatedLaplace or Gaussian "
+                "noise",
                 got=quote(noise),
                 fix="Use for example Steps(breaks, heights), or calibrate().",
             )
@@ -159,6 +162,20 @@ class Mechanism(Rebuilt):
     def profile(self) -> Profile:
         """The privacy profile of the discretized noise."""
         return Profile(self.discretized.noise, sensitivity=self.effective_sensitivity)
+
+    @cached_property
+    def gaussian_cost(self) -> GaussianCost:
+        """What one release costs in an allocation, where costs add up in squares: (μ², γ).
+
+        It has μ of Gaussian differential privacy and, for Gaussian noise, ρ of zCDP.
+
+        >>> from leastnoise import calibrate
+        >>> gaussian = calibrate(Privacy(1, "1e-6"), sensitivity=1, integer=True, family="gaussian")
+        >>> gaussian.gaussian_cost.describe()
+        'μ = 0.2368 (Gaussian differential privacy), ρ = 0.02802 (zCDP)'
+        """
+        noise = self.discretized.noise
+        return cost_of_noise(noise, self.effective_sensitivity, self.privacy)
 
     @property
     def composed_as(self) -> "Mechanism":
@@ -224,13 +241,16 @@ class Mechanism(Rebuilt):
 
         It does if a single lattice point is far more likely than the points next to it. For
         integers, that is a noise of 0 with more than e^ε times the probability of ±1: up to that
-        factor, the guarantee itself bounds how much the exact value differs from others.
+        factor, the guarantee itself bounds how much the exact value differs from others. Smooth
+        noise rounded to integers has no point mass: there, 0 must also be likelier than all other
+        points together.
         """
         noise = self.discretized.noise
         if not self.integer:
             return self.exact_probability > 0
         factor = exponential(self.privacy.epsilon).upper
-        return noise.weight(0) > factor * max(noise.weight(1), noise.weight(-1))
+        stands_out = noise.weight(0) > factor * max(noise.weight(1), noise.weight(-1))
+        return stands_out and not (isinstance(noise, Rounded) and 2 * noise.weight(0) <= 1)
 
     @overload
     def release(
@@ -265,7 +285,7 @@ class Mechanism(Rebuilt):
         allow_exact: bool = False,
         contributions: int = 1,
         touches: int | None = None,
-    ) -> Answer | Answers[Any]:
+    ) -> Answer | Answers:
         """Add noise to a true value and return the answer, which may be published.
 
         With a ledger, the charge is durable before the noise is sampled, and the answer is stored
@@ -325,9 +345,7 @@ class Mechanism(Rebuilt):
         del value
         raise failure
 
-    def _release(
-        self, value: object, contributions: int, recording: Recording
-    ) -> Answer | Answers[Any]:
+    def _release(self, value: object, contributions: int, recording: Recording) -> Answer | Answers:
         """Release a number, an array or a column, recorded or not."""
         if type(value) is not float and type(value) is not int:  # a quick test for plain numbers
             array = is_array(value)
@@ -351,22 +369,35 @@ class Mechanism(Rebuilt):
 
     def _release_each(
         self, values: Any, kind: SeriesKind | None, contributions: int, recording: Recording
-    ) -> Answers[Any]:
+    ) -> Answers:
         privacy = compose_equal(self.privacy, parse_count(contributions, "contributions", least=1))
         if kind is None:
             draw, shape = self.releaser.prepare_array(values), list(values.shape)
         else:
-            draw = self.releaser.prepare_array(to_array(values, kind), "a column")
+            draw = self.releaser.prepare_array(to_array(values, kind), "A column")
             shape = [len(values)]
-        query = {"answer": "many", "shape": shape, "touches": int(contributions)}
-        spending = partial(self.spending, query, privacy)
+        query: Json = {"answer": "many", "shape": shape, "touches": int(contributions)}
+        spending = partial(self.spending, query, privacy, int(contributions))
         released, receipt = recording.release(spending, draw, ARRAY)
         return Answers(released, self, privacy, kind, receipt)
 
-    def spending(self, query: Json | None = None, privacy: Privacy | None = None) -> Spending:
-        """Return the charge for one release, or for another query with a guarantee of its own."""
+    def spending(
+        self, query: Json | None = None, privacy: Privacy | None = None, contributions: int = 1
+    ) -> Spending:
+        """Return the charge for one release, or for another query with a guarantee of its own.
+
+        Args:
+            query: The query, for JSON. Default: one number.
+            privacy: The guarantee of the query. Default: that of one number.
+            contributions: The number of releases that one unit can change. Default: 1.
+        """
         mechanism, digest = self._description
-        return Spending(privacy or self.privacy, {digest: mechanism}, query or {"answer": "one"})
+        return Spending(
+            privacy or self.privacy,
+            {digest: mechanism},
+            query or {"answer": "one"},
+            find_costs=lambda: (self.gaussian_cost * contributions,),
+        )
 
     @cached_property
     def _description(self) -> tuple[Json, str]:
@@ -384,7 +415,15 @@ class Mechanism(Rebuilt):
         Returns:
             One paragraph.
         """
-        return " ".join([self.privacy.explain(people=people), *explain_outputs(self)])
+        words = [self.privacy.explain(people=people), *explain_outputs(self)]
+        if self.profile.gaussian_cost is not None:
+            words.append(f"One release has {self.gaussian_cost.describe()}.")
+            if self.integer and self.sensitivity == 1:  # docs/theory/many-answers.md
+                words.append(
+                    "Among integer noise with this μ, this noise is optimal for every cost that "
+                    "does not decrease with |error|."
+                )
+        return " ".join(words)
 
 
 def _reject_contributions(contributions: object) -> None:

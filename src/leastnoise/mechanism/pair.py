@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from leastnoise.accounting import Releasing
+from leastnoise.accounting import Composable
 from leastnoise.calibration import parse_sensitivity
 from leastnoise.core.exact import (
     Number,
@@ -27,8 +27,9 @@ from leastnoise.core.withholding import without_values
 from leastnoise.costs import l1
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import NotPrivate
+from leastnoise.json_types import Json
 from leastnoise.ledger import UNRECORDED, Ledger, Receipt, Recording, Spending, Unrecorded
-from leastnoise.mechanism.answer import record_facts, recorded_as, reused_line
+from leastnoise.mechanism.answer import record_facts, recorded_as, reused_lines
 from leastnoise.mechanism.planar_staircase import (
     DiscretePlanarStaircase,
     PlanarStaircase,
@@ -88,7 +89,7 @@ def calibrate_pair(privacy: Privacy, *, sensitivity: Number) -> "PairMechanism":
     return PairMechanism(privacy, delta, noise, discretize_planar(noise, delta))
 
 
-@Releasing.register
+@Composable.register
 @dataclass(frozen=True, repr=False)
 class PairMechanism(Rebuilt):
     """Noise for two answers with a verified guarantee; built by :func:`calibrate_pair`.
@@ -208,13 +209,13 @@ class PairMechanism(Rebuilt):
             field.name: format_ratio(Fraction(getattr(noise, field.name)))
             for field in fields(noise)
         }
-        drawn = {
+        drawn: Json = {
             "privacy": {"epsilon": format_ratio(self.privacy.epsilon), "delta": "0"},
             "drawn": {"kind": type(noise).__name__, **parts},
             "sensitivity": format_ratio(self.sensitivity),
             "integer": False,
         }
-        facts = {
+        facts: Json = {
             "noise": repr(self.noise),
             "step": format_ratio(noise.step),
             "radius": format_ratio(math.inf),
@@ -233,7 +234,7 @@ class PairMechanism(Rebuilt):
         return f"PairMechanism({self.noise!r}, {self.privacy!r}, sensitivity={delta})"
 
 
-@Releasing.register
+@Composable.register
 @dataclass(frozen=True, slots=True)
 class PairAnswer:
     """Two released numbers with one guarantee; immutable.
@@ -329,7 +330,7 @@ class PairAnswer:
             ("Guarantee", format_guarantee(self.privacy)),
             *record_facts(self.receipt),
         ]
-        return table(self._value_text(), facts, above=reused_line(self.receipt))
+        return table(self._value_text(), facts)
 
     def __str__(self) -> str:
         lines = sentences(
@@ -337,7 +338,7 @@ class PairAnswer:
             "(95% confidence, no max error)",
             f"{format_guarantee(self.privacy)}; {recorded_as(self.receipt)}",
         )
-        return "\n".join([*filter(None, [reused_line(self.receipt)]), *lines])
+        return "\n".join([*lines, *reused_lines(self.receipt)])
 
     def __repr__(self) -> str:
         return f"PairAnswer({self._value_text()}, {self.privacy!r})"

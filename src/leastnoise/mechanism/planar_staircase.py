@@ -41,7 +41,7 @@ from leastnoise.core.exact import (
     power_sums,
     quote,
 )
-from leastnoise.core.lattice import effective_steps, lattice_for
+from leastnoise.core.lattice import choose_lattice, effective_steps
 from leastnoise.core.noise import Stairs
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.sampling import Tape, geometric, uniform_below
@@ -266,6 +266,7 @@ def best_gamma(ratio: Fraction) -> Fraction:
 
 
 def _rises_for_good(ratio: Fraction, gamma: Fraction) -> bool:
+    """Return whether γ is at or beyond the second zero of h."""
     zeroth, first, second, third = power_sums(ratio, gamma, 3)
     return 3 * second**2 >= 2 * first * third and 3 * first * second >= zeroth * third
 
@@ -277,7 +278,7 @@ def discretize_planar(noise: PlanarStaircase, sensitivity: Fraction) -> Discrete
     rounding to them would not preserve the diamonds. The period is the continuous one, stretched to
     full steps and the few more by which the effective sensitivity exceeds Δ.
     """
-    step, _ = lattice_for(sensitivity)
+    step, _ = choose_lattice(sensitivity)
     period = -(-noise.period * effective_steps(sensitivity, step, answers=2) // sensitivity)
     edge = min(math.floor((noise.gamma or 1) * period) + 1, period)
     if edge == 1 < period:

@@ -15,6 +15,7 @@ from leastnoise.core.exact import (
     parse_confidence,
     parse_count,
 )
+from leastnoise.core.gaussian_cost import GaussianCost, cost_of_guarantee
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import Rebuilt
 from leastnoise.core.selection import Selector
@@ -91,6 +92,11 @@ class PermuteAndFlip(Rebuilt):
         level = parse_confidence(confidence, below_one="and below 1, as any error is possible")
         return _error_bound(self.selector.rate, self.candidates, 1 - level)
 
+    @property
+    def gaussian_cost(self) -> GaussianCost:
+        """What one selection costs in an allocation: that of any release with its ε."""
+        return cost_of_guarantee(self.privacy)
+
     def spending(self) -> Spending:
         """Return the charge for one selection."""
         mechanism, key = self._description
@@ -99,7 +105,7 @@ class PermuteAndFlip(Rebuilt):
     @cached_property
     def _description(self) -> tuple[Json, str]:
         """The description that a ledger stores, and its digest. They must never change."""
-        drawn = {
+        drawn: Json = {
             "privacy": privacy_to_json(self.privacy),
             "selection": "permute-and-flip",
             "sensitivity": format_ratio(Fraction(self.sensitivity)),
@@ -122,7 +128,7 @@ def as_noise(mechanism: AnyMechanism) -> Mechanism:
 @lru_cache(maxsize=1024)
 def _error_bound(rate: Fraction, candidates: int, rare: Fraction) -> int:
     def is_rare(error: int) -> bool:
-        return _exceeding(rate, candidates, error, rare) <= rare
+        return _exceedance_bound(rate, candidates, error, rare) <= rare
 
     last = 1
     while not is_rare(last):
@@ -130,7 +136,7 @@ def _error_bound(rate: Fraction, candidates: int, rare: Fraction) -> int:
     return first_index(0, last, is_rare) - 1
 
 
-def _exceeding(rate: Fraction, candidates: int, error: int, rare: Fraction) -> Fraction:
+def _exceedance_bound(rate: Fraction, candidates: int, error: int, rare: Fraction) -> Fraction:
     """Return a bound of P(error ≥ ``error``): the tight one, or a simpler one up to ``rare``.
 
     The tight bound is rounded up by far less than ``rare``.

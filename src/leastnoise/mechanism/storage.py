@@ -28,13 +28,13 @@ def describe(mechanism: "Mechanism") -> tuple[Json, str]:
     proof in the certificate.
     """
     noise = mechanism.discretized
-    drawn = {
+    drawn: Json = {
         "privacy": privacy_to_json(mechanism.privacy),
         "drawn": noise_to_json(noise.noise),
         "sensitivity": format_ratio(mechanism.sensitivity),
         "integer": mechanism.integer,
     }
-    facts = {
+    facts: Json = {
         "noise": repr(mechanism.noise),
         "step": format_ratio(noise.step),
         "radius": format_ratio(noise.radius),
@@ -60,7 +60,7 @@ def _encode_array(values: "NDArray[Any]") -> Encoded:
     return {"dtype": little.dtype.str, "shape": shape}, little.tobytes()
 
 
-def _decode_array(content: Json, payload: bytes) -> "NDArray[Any]":
+def _decode_array(content: dict[str, Any], payload: bytes) -> "NDArray[Any]":
     import numpy as np
 
     if content["dtype"] not in _DTYPES or any(type(size) is not int for size in content["shape"]):
@@ -83,16 +83,17 @@ def _exact(text: str) -> int | Fraction:
     return Fraction(read_index(over), read_index(under)) if under else read_index(over)
 
 
-NUMBER: Codec[int] = Codec(
-    lambda index: ({"index": f"{index:x}"}, b""),
-    lambda content, _: read_index(content["index"]),
-)
+def _decode_number(content: dict[str, Any], _: bytes) -> int:
+    return read_index(content["index"])
+
+
+NUMBER: Codec[int] = Codec(lambda index: ({"index": f"{index:x}"}, b""), _decode_number)
 
 
 def numbers(count: int) -> Codec[tuple[int, ...]]:
     """Return the codec for a fixed count of numbers."""
 
-    def decode(content: Json, _: bytes) -> tuple[int, ...]:
+    def decode(content: dict[str, Any], _: bytes) -> tuple[int, ...]:
         indices = tuple(read_index(index) for index in content["indices"])
         if len(indices) != count:
             raise ValueError

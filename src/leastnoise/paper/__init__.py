@@ -5,16 +5,47 @@ Privacy*, AISTATS 2019.
 """
 
 from leastnoise.deprecation import renamed_names
+from leastnoise.paper.cited import (
+    CitedMechanism,
+    cited_mechanisms,
+    concentrated_noise,
+    renyi_sigma,
+    truncated_laplace_over_staircase,
+    truncated_laplace_ratio,
+    truncated_laplace_ratios,
+)
+from leastnoise.paper.contents import CONTENTS, Item
+from leastnoise.paper.float_noise import Algorithm1, FloatDistance, algorithm_1
+from leastnoise.paper.numbers import comb
 from leastnoise.paper.page import write
+from leastnoise.paper.page_content import count_by_status
+from leastnoise.paper.random_noise import p_alpha
 from leastnoise.paper.rearrangement import Rearrangement, rearrange, symmetrize
-from leastnoise.paper.statements import Claim, claims
+from leastnoise.paper.statements import COUNTER_EXAMPLE, Claim, claim, claims
 
 __all__ = [
+    "CONTENTS",
+    "COUNTER_EXAMPLE",
+    "Algorithm1",
+    "CitedMechanism",
     "Claim",
+    "FloatDistance",
+    "Item",
     "Rearrangement",
+    "algorithm_1",
+    "cited_mechanisms",
+    "claim",
     "claims",
+    "comb",
+    "concentrated_noise",
+    "count_by_status",
+    "p_alpha",
     "rearrange",
+    "renyi_sigma",
     "symmetrize",
+    "truncated_laplace_over_staircase",
+    "truncated_laplace_ratio",
+    "truncated_laplace_ratios",
     "write",
 ]
 

@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from leastnoise.core.exact import (
+    Number,
     as_float,
     error_function,
     exponential,
@@ -11,7 +12,16 @@ from leastnoise.core.exact import (
     pi,
     power,
 )
-from leastnoise.core.noise import DiscreteUniform, Steps, Uniform
+from leastnoise.core.noise import (
+    DiscreteUniform,
+    Gaussian,
+    Laplace,
+    Noise,
+    Staircase,
+    Steps,
+    TruncatedLaplace,
+    Uniform,
+)
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1, l2
 from leastnoise.mechanism import calibrate
@@ -73,6 +83,28 @@ def equal_distance(epsilon: Fraction) -> Fraction:
     return (grown.upper - 1) / (grown.lower + 1)
 
 
+def comb(delta: Number, sensitivity: Number) -> Steps:
+    """Return the comb, the optimal noise of any shape for squared errors at large δ.
+
+    It is a counterexample to the paper's footnote 1 (docs/theory/comb.md).
+
+    Args:
+        delta: δ of the guarantee (0, δ), at least 0.62653….
+        sensitivity: Δ, how much one person can change the true answer.
+
+    Raises:
+        InvalidParameter: If an argument is invalid.
+
+    >>> noise = comb("0.9", sensitivity=1)
+    >>> noise.is_unimodal, round(float(noise.expected(l2)), 6)
+    (False, 0.054441)
+    """
+    privacy = Privacy(delta=delta)
+    noise = calibrate(privacy, sensitivity=sensitivity, cost=l2, family="comb").noise
+    assert isinstance(noise, Steps)  # noqa: S101 -- the family has no other noise
+    return noise
+
+
 def discrete_uniform_cost(shift: int, delta: Fraction, cost: Cost) -> Fraction:
     """Return the cost of plain discrete uniform noise for an integer query."""
     reach = -(-(shift / delta - 1) // 2)
@@ -85,6 +117,7 @@ def discrete_least(shift: int, delta: Fraction, cost: Cost) -> Fraction:
 
 
 Row = dict[str, Any]
+TRUE_GAIN = "gain, true E|X|"
 GRID = [Fraction(i, 100) for i in range(1, 100)]
 
 
@@ -96,6 +129,7 @@ def table(cost: Cost) -> list[Row]:
 
 RATIO_LOOKS = {
     "magnitude, as the paper has it": Look(0, dashed=True),
+    "magnitude, σ = Δ/2δ": Look(2),
     "magnitude, tight Gaussian": Look(0),
     "power, as the paper has it": Look(1, dashed=True),
     "power, tight Gaussian": Look(1),
@@ -117,8 +151,11 @@ def ratios() -> list[Row]:
             row = _compare(delta, cost)
             for curve, gain in (
                 ("as the paper has it", "gain as stated"),
+                ("σ = Δ/2δ", TRUE_GAIN),
                 ("tight Gaussian", "gain over the tight one"),
             ):
+                if gain not in row:
+                    continue
                 rows.append({"δ": row["δ"], "value": 1 / row[gain], "curve": f"{name}, {curve}"})
     return rows
 
@@ -159,9 +196,20 @@ def readings() -> list[Row]:
 
 def p_alphas() -> dict[str, Uniform]:
     """Return P_α at δ = 0.8, Δ = 1, for three point masses at 0."""
-    delta = Fraction(4, 5)
-    masses = (Fraction(0), Fraction(2, 5), Fraction(3, 5))
-    return {f"α = {as_float(a):g}": Uniform((1 - a) / (2 * (delta - a)), a) for a in masses}
+    privacy = Privacy(delta=Fraction(4, 5))
+    masses = (Fraction(0), Fraction(3, 10), Fraction(3, 5))
+    return {
+        f"α = {as_float(a):g}": Uniform.for_privacy(privacy, sensitivity=1, atom=a) for a in masses
+    }
+
+
+def densities() -> dict[str, Gaussian | Laplace | Steps]:
+    """Return noise that is not constant on cells of Δ = 1; the last has a point mass at 0."""
+    ends = [Fraction(n, 10) for n in (3, 8, 14, 22, 30)]
+    heights = [Fraction(n, 800) for n in (180, 132, 84, 48, 39)]
+    breaks = [*(-x for x in reversed(ends)), *ends]
+    steps = Steps(breaks, [*reversed(heights), *heights[1:]], {0: Fraction(2, 5)})
+    return {"Gaussian": Gaussian(1), "Laplace": Laplace(1), "steps": steps}
 
 
 def proof() -> Rearrangement:
@@ -171,15 +219,40 @@ def proof() -> Rearrangement:
     return rearrange(staircase, Privacy(delta=Fraction(3, 5)), sensitivity=3, cost=l2, cells=3)
 
 
+def smooth_proofs() -> dict[str, Rearrangement]:
+    """Return the proof of Theorem 2 for noise with other densities, at δ = 0.5, Δ = 1, ℓ2."""
+    start: dict[str, Noise] = {
+        "Laplace": Laplace(1),
+        "Gaussian": Gaussian(1),
+        "truncated Laplace": TruncatedLaplace(1, 3),
+        "staircase": Staircase(1, Fraction(1, 3), HALF),
+    }
+    privacy = Privacy(delta=HALF)
+    return {
+        name: rearrange(noise, privacy, sensitivity=1, cost=l2, cells=8)
+        for name, noise in start.items()
+    }
+
+
 def _compare(delta: Fraction, cost: Cost) -> Row:
+    """Return the costs and gains at one δ.
+
+    The paper takes σ = Δ/2δ for E|X|, so a row of ℓ1 also has the true E|X| of that noise. E X² is
+    σ², as the paper has it.
+    """
     stated = papers_sigma(delta) ** (1 if cost is l1 else 2)
     tight = gaussian_cost(tight_sigma(delta), cost)
     best = least(delta, cost)
-    return {
-        "δ": as_float(delta),
-        "Gaussian as stated": as_float(stated),
-        "tight Gaussian": as_float(tight),
-        "optimum": as_float(best),
-        "gain as stated": as_float(stated / best),
-        "gain over the tight one": as_float(tight / best),
+    wide = gaussian_cost(papers_sigma(delta), cost)
+    columns = {
+        "Gaussian as stated": stated,
+        "Gaussian, true E|X|": wide,
+        "tight Gaussian": tight,
+        "optimum": best,
+        "gain as stated": stated / best,
+        TRUE_GAIN: wide / best,
+        "gain over the tight one": tight / best,
     }
+    if cost is not l1:
+        del columns["Gaussian, true E|X|"], columns[TRUE_GAIN]
+    return {"δ": as_float(delta), **{name: as_float(number) for name, number in columns.items()}}

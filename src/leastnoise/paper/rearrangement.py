@@ -13,12 +13,19 @@ from leastnoise.core.exact import (
     quote,
 )
 from leastnoise.core.guarantee import check_privacy
-from leastnoise.core.noise import LatticeNoise, Noise, Steps, Uniform
+from leastnoise.core.noise import (
+    LatticeNoise,
+    Noise,
+    PiecewiseNoise,
+    Smooth,
+    Staircase,
+    Steps,
+    Uniform,
+)
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, as_cost
 from leastnoise.errors import InvalidParameter
-
-_MOST_CELLS = 5000
+from leastnoise.paper.discretization import discretize
 
 
 def symmetrize(noise: Steps) -> Steps:
@@ -70,15 +77,29 @@ class Rearrangement:
 
     Attributes:
         start: The cost of the given noise.
-        stages: The discretization, then three rearrangements. The first stage may increase the cost
-            by an amount that vanishes as the cells shrink. The others never do. The noise of every
-            stage satisfies the guarantee.
-        result: The resulting P_α.
+        stages: The discretization, then three rearrangements. The first stage may change the cost
+            by an amount that vanishes as the cells shrink. The others never increase it. The noise
+            of every stage satisfies the guarantee.
+        result: The resulting P_α. Its cost is at most that of the given noise plus :attr:`change`.
     """
 
     start: Interval
     stages: tuple[Stage, ...]
     result: Uniform
+
+    @property
+    def change(self) -> Interval:
+        """An enclosure of the cost of stage 0 minus the cost of the given noise.
+
+        It vanishes as the cells shrink (docs/theory/theorem-2.md). It is 0 for noise that is
+        constant on the cells, if the cost is rational.
+        """
+        return self.stages[0].cost - self.start
+
+    @property
+    def stages_move_inward(self) -> bool:
+        """Whether stages 1 to 3 move mass only towards 0, so that no cost increases. Exact."""
+        return all(moves_inward(a.noise, b.noise) for a, b in pairwise(self.stages))
 
     def __str__(self) -> str:
         lines = [f"{'the noise given':<34} costs {format_rounded(self.start.upper, 9)}"]
@@ -91,10 +112,13 @@ class Rearrangement:
 def rearrange(
     noise: Noise, privacy: Privacy, *, sensitivity: Number, cost: Cost, cells: Number = 64
 ) -> Rearrangement:
-    """Turn any unimodal (0, δ)-private noise into a P_α of at most the same cost (Theorem 2).
+    """Turn unimodal (0, δ)-private noise into a P_α of at most the same cost (Theorem 2).
+
+    Stage 0 cuts the noise into cells. It can change the cost, and
+    :attr:`Rearrangement.change` encloses by how much.
 
     Args:
-        noise: Bounded symmetric unimodal noise.
+        noise: Symmetric unimodal noise on the line, bounded or not.
         privacy: A guarantee (0, δ) that the noise satisfies.
         sensitivity: Δ, how much one person can change the true answer.
         cost: The cost of an error.
@@ -105,8 +129,10 @@ def rearrange(
         All stages with their costs, and the resulting P_α.
 
     Raises:
-        InvalidParameter: If the noise is not bounded, symmetric and unimodal.
+        InvalidParameter: If the noise is not symmetric and unimodal, or needs too many cells.
         NotPrivate: If the noise does not satisfy the guarantee; the error names the worst shift.
+        Unsupported: If the noise is unbounded and the cost is a function. The expected cost after
+            stage 0 could be infinite even if that of the noise is finite.
 
     >>> from leastnoise import l1
     >>> hill = Steps([-3, -1, 1, 3], ["1/8", "1/4", "1/8"])
@@ -123,8 +149,9 @@ def rearrange(
         )
     half = parse_positive(sensitivity, "sensitivity") / 2
     parts = parse_count(cells, "cells", least=1)
-    radius = _checked_radius(noise, half, parts)
+    _check_shape(noise)
     check_privacy(noise, privacy, sensitivity=2 * half)
+    start = noise.enclose(cost)
     stages = []
 
     def record(name: str, shaped: Steps) -> Steps:
@@ -132,7 +159,7 @@ def rearrange(
         stages.append(Stage(name, shaped, shaped.enclose(cost)))
         return shaped
 
-    in_cells = record("0 cut into cells", _in_cells(noise, radius, half / parts))
+    in_cells = record("0 cut into cells", discretize(noise, half, parts))
     level = in_cells.pdf_before(half)
     outside = 1 - in_cells.between(-half, half)
     # As δ < 1, some mass lies outside, and unimodal noise has at least its density just inside.
@@ -143,18 +170,27 @@ def rearrange(
     level = (1 - privacy.delta) / (2 * (reach - half))
     atom = 1 - 2 * level * reach
     record("3 the mass within half of Δ to δ", _hat(reach, level, atom))
-    return Rearrangement(noise.enclose(cost), tuple(stages), Uniform(reach, atom))
+    return Rearrangement(start, tuple(stages), Uniform(reach, atom))
 
 
-def _in_cells(noise: Noise, radius: Fraction, cell: Fraction) -> Steps:
-    """Return the noise averaged over every cell, with its point mass at 0 (stage 0)."""
-    atom = noise.mass(Fraction(0)) - (1 - noise.mass(Fraction(0)))
-    last = -(-radius // cell)
-    edges = [i * cell for i in range(last + 1)]
-    masses = [noise.mass(b) - noise.mass(a) for a, b in pairwise(edges)]
-    heights = [mass / cell for mass in masses]
-    breaks = [-x for x in reversed(edges[1:])] + edges
-    return Steps(breaks, heights[::-1] + heights, {0: atom} if atom else None)
+def moves_inward(before: Steps, after: Steps) -> bool:
+    """Return whether P(|X| > x) of ``after`` is at most that of ``before`` at every x, exactly.
+
+    Then no cost that never falls is higher, because E L(X) = L(0) + ∫ P(|X| > x) dL(x). Both tails
+    are linear between breaks and jump down at atoms. So the comparison at each break, and at each
+    atom from both sides, is enough.
+    """
+    atoms = {abs(x) for noise in (before, after) for x in noise.atoms}
+    places = {abs(x) for noise in (before, after) for x in noise.breaks}
+    return all(_upto(after, x) >= _upto(before, x) for x in places | atoms) and all(
+        after.between(-x, x) >= before.between(-x, x) for x in atoms
+    )
+
+
+def _upto(noise: Steps, size: Fraction) -> Fraction:
+    """Return P(|X| ≤ size)."""
+    below = noise.probability_up_to(-size) - sum(m for x, m in noise.points if x == -size)
+    return noise.probability_up_to(size) - below
 
 
 def _levelled_outside(noise: Steps, half: Fraction, level: Fraction, reach: Fraction) -> Steps:
@@ -172,32 +208,23 @@ def _hat(reach: Fraction, level: Fraction, atom: Fraction) -> Steps:
     return Steps([-reach, reach], [level], {0: atom} if atom else None)
 
 
-def _checked_radius(noise: Noise, half: Fraction, parts: int) -> Fraction:
-    """Return the radius of noise; reject noise that is not unimodal, or has too many cells."""
+def _check_shape(noise: Noise) -> None:
+    """Reject noise that is not unimodal, or that cannot be cut into cells."""
     if isinstance(noise, LatticeNoise):
         raise InvalidParameter(
             "noise must have a unimodal density",
             got="noise on a lattice, with point masses away from 0 (GDGK19, Lemma 2)",
-            fix="Use Uniform or Steps.",
+            fix="Use noise on the line, such as Uniform, Laplace or Steps.",
         )
-    if not isinstance(noise, Noise):  # callers without a type checker can pass anything
+    if not isinstance(noise, PiecewiseNoise | Smooth | Staircase):
         raise InvalidParameter(
-            "noise must be a noise distribution of leastnoise",
+            "noise must be a noise distribution of leastnoise on the line",
             got=f"an object of type {type(noise).__name__}",
-            fix="Use Uniform or Steps.",
+            fix="Use Uniform, Laplace, TruncatedLaplace, Gaussian, Staircase or Steps.",
         )
-    noise.total_variation(2 * half)  # rejects noise that is not symmetric and unimodal
-    radius = noise.radius
-    if isinstance(radius, float):
+    if isinstance(noise, Steps) and (why := noise.rise()) is not None:
         raise InvalidParameter(
-            "noise must be bounded",
-            got=f"{type(noise).__name__} noise, which is unbounded",
-            fix="Use Uniform or Steps.",
+            "noise must be symmetric and unimodal",
+            got=f"{noise!r}; {why}",
+            fix="Use symmetrize(noise) if it is only not symmetric, or unimodal noise.",
         )
-    if radius / half * parts > _MOST_CELLS:
-        raise InvalidParameter(
-            f"noise must be cut into at most {_MOST_CELLS} cells on each side",
-            got="more",
-            fix="Use fewer cells, or narrower noise.",
-        )
-    return radius

@@ -2,8 +2,15 @@
 
 from leastnoise.deprecation import renamed_names
 from leastnoise.planning.accuracy import privacy_for
+from leastnoise.planning.advice import (
+    PayOff,
+    describe_accounting,
+    errors_of_counts,
+    gaussian_pays_off_from,
+)
 from leastnoise.planning.closed_forms import closed_cost
 from leastnoise.planning.comparison import Comparison, Contender, compare
+from leastnoise.planning.gaussian_noise import build_gaussian, build_truncated_laplace, find_end
 from leastnoise.planning.numeric_query import NumericQuery
 from leastnoise.planning.options import Option
 from leastnoise.planning.plans import Plan, plan
@@ -13,9 +20,16 @@ __all__ = [
     "Contender",
     "NumericQuery",
     "Option",
+    "PayOff",
     "Plan",
+    "build_gaussian",
+    "build_truncated_laplace",
     "closed_cost",
     "compare",
+    "describe_accounting",
+    "errors_of_counts",
+    "find_end",
+    "gaussian_pays_off_from",
     "plan",
     "privacy_for",
 ]

@@ -197,7 +197,7 @@ def _parse_given(epsilon: Number | None, delta: Number | None) -> Privacy:
     """Return the given one of ε and δ, with 0 for the other."""
     if (epsilon is None) == (delta is None):
         raise InvalidParameter(
-            "exactly one of " + Words("epsilon and delta", "--epsilon and --delta") + " is needed",
+            "Exactly one of " + Words("epsilon and delta", "--epsilon and --delta") + " is needed",
             got="neither" if epsilon is None else "both",
             fix="Pass " + Words("delta='1e-6'", "--delta 1e-6") + " to find the smallest ε.",
         )

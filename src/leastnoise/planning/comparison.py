@@ -49,7 +49,8 @@ from leastnoise.planning.closed_forms import (
     is_gaussian_cheapest,
     problem_per_release,
 )
-from leastnoise.planning.numeric_query import USUAL
+from leastnoise.planning.numeric_query import DEFAULT_CONFIDENCE
+from leastnoise.planning.repeated_bound import bound_of_counts
 from leastnoise.rendering import Fact, html_report, report
 
 CERTIFIED = "certified"
@@ -64,7 +65,7 @@ _COLUMNS = {
     "P(exact)": "probability that the release equals the exact answer",
 }
 _COSTS = {"l1": "E|error|", "l2": "E error²"}
-# More than the enclosures of irrational costs are wide: what is no further above the bound is 1.
+# Wider than the enclosures of irrational costs: a ratio that exceeds 1 by less is printed as 1.
 _ROUNDING = Fraction(1, 1 << 60)
 
 
@@ -115,17 +116,19 @@ def compare(
     problem = Problem(privacy, shift, cost, integer, parse_shape(shape))
     many = parse_count(releases, "releases", least=1)
     found, excluded = _by_family(problem, many)
-    bounds = [_bound(problem)]
+    bounds = _bounds(problem)
     if solve or not found:
         try:
             found[CERTIFIED] = least = calibrate_problem(problem_per_release(problem, many), effort)
             whole = least if many == 1 else calibrate_problem(problem, effort)
-            bounds.append(whole.certificate.lower_bound)
+            bounds.append((whole.certificate.lower_bound, whole.certificate.shape))
         except (InvalidParameter, Unsupported) as error:
             if not found:
                 raise
             excluded[CERTIFIED] = error.problem
-    bound = max(bounds)
+    if many > 1 and integer and shift == 1:
+        bounds.append((bound_of_counts(cost, privacy, many), "any"))
+    bound, bound_shape = max(bounds, key=lambda one: (one[0], one[1] == "any"))
     rows = [
         Contender.of(name, noise, bound)
         if isinstance(noise, Mechanism)
@@ -133,7 +136,7 @@ def compare(
         for name, noise in found.items()
     ]
     rows.sort(key=lambda row: (row.cost, row.family != CERTIFIED))
-    return Comparison(problem, many, tuple(rows), excluded, bound)
+    return Comparison(problem, many, tuple(rows), excluded, bound, bound_shape)
 
 
 @dataclass(frozen=True, repr=False)
@@ -143,19 +146,25 @@ class Comparison:
     It has a length and iterates over its rows; ``comparison["laplace"]`` is the row of a family.
 
     Attributes:
-        asked: The problem, with the guarantee for all releases together.
+        problem: The problem, with the guarantee for all releases together.
         releases: The number of releases that share the guarantee.
         rows: The noise of each family, cheapest first.
         excluded: The reasons why other families cannot be used, by name.
-        lower_bound: A proved lower bound of the cost of one release, among noise of the class that
-            satisfies the total guarantee in that release alone.
+        lower_bound: A proved lower bound of the cost of one release. For several counts of
+            sensitivity 1 it is for equal independent noise that satisfies the total guarantee, for
+            answers that one person can change in either direction
+            (:mod:`leastnoise.planning.repeated_bound`). For several other answers it is for noise
+            that satisfies the total guarantee in that release alone.
+        bound_shape: The class that ``lower_bound`` is for, ``"unimodal"`` or ``"any"``.
     """
 
-    asked: Problem
+    problem: Problem
     releases: int
     rows: tuple["Contender", ...]
     excluded: Mapping[str, str]
     lower_bound: Fraction
+    bound_shape: str = "unimodal"
+    asked = RenamedAttribute[Problem]("problem")
     each = RenamedAttribute[Privacy]("per_release")
     overtaking = RenamedAttribute[int | None]("gaussian_wins_from")
     refused = RenamedAttribute[Mapping[str, str]]("excluded")
@@ -163,7 +172,7 @@ class Comparison:
     @property
     def privacy(self) -> Privacy:
         """The guarantee for all releases together."""
-        return self.asked.privacy
+        return self.problem.privacy
 
     @property
     def per_release(self) -> Privacy:
@@ -179,7 +188,7 @@ class Comparison:
         """
         if not self.privacy.delta:
             return None  # Gaussian noise requires δ > 0
-        return find_first_count(lambda k: is_gaussian_cheapest(self.asked, k))
+        return find_first_count(lambda k: is_gaussian_cheapest(self.problem, k))
 
     def __iter__(self) -> "Iterator[Contender]":
         return iter(self.rows)
@@ -214,7 +223,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, object]:
         """Return the comparison for JSON, with exact numbers as strings."""
-        problem = self.asked
+        problem = self.problem
         many = {"gaussian_overtakes_at": self.gaussian_wins_from} if self.releases > 1 else {}
         return {
             "privacy": privacy_to_json(self.privacy),
@@ -232,7 +241,11 @@ class Comparison:
         }
 
     def _repr_html_(self) -> str:
-        meanings = {"noise": "", _cost_name(self.asked): "expected cost of one answer", **_COLUMNS}
+        meanings = {
+            "noise": "",
+            _cost_name(self.problem): "expected cost of one answer",
+            **_COLUMNS,
+        }
         return html_report(_title(self), self._cells(), _facts(self), meanings)
 
     def to_text(self, *more: Fact) -> str:
@@ -243,7 +256,7 @@ class Comparison:
         return self.to_text()
 
     def _cells(self) -> list[list[str]]:
-        return [["noise", _cost_name(self.asked), *_COLUMNS], *map(_cells_of, self.rows)]
+        return [["noise", _cost_name(self.problem), *_COLUMNS], *map(_cells_of, self.rows)]
 
     def __repr__(self) -> str:
         names = ", ".join(row.family for row in self.rows)
@@ -291,7 +304,7 @@ class Contender:
             cost=mechanism.cost,
             ratio=_times(mechanism.cost, bound),
             radius=farthest(mechanism),
-            half_width=half_width(mechanism, USUAL),
+            half_width=half_width(mechanism, DEFAULT_CONFIDENCE),
             infinity_mass=revealing_probability(mechanism),
             exact_probability=mechanism.exact_probability,
             mechanism=mechanism,
@@ -310,7 +323,8 @@ class Contender:
             cost=cost,
             ratio=_times(cost, bound),
             radius=math.inf,
-            half_width=discretized.within(USUAL) * discretized.step + rounding,
+            half_width=discretized.half_width_in_steps(DEFAULT_CONFIDENCE) * discretized.step
+            + rounding,
             infinity_mass=Fraction(0),  # the noise is unbounded
             exact_probability=discretized.weight(0) if problem.integer else Fraction(0),
             mechanism=None,
@@ -343,14 +357,14 @@ def _cost_name(problem: Problem) -> str:
 
 def _title(comparison: Comparison) -> list[str]:
     """Return what is compared, and the lower bound."""
-    problem, many = comparison.asked, comparison.releases
+    problem, many = comparison.problem, comparison.releases
     bound = format_rounded(comparison.lower_bound, 6, ROUND_FLOOR)
     cost = "" if repr(problem.cost) in _COSTS else f", cost {problem.cost!r}"
     return [
         f"Noise for {format_guarantee(problem.privacy)} at sensitivity "
         f"{format_exact(problem.sensitivity)}, "
         f"{f'{many} ' * (many > 1)}{'integer' if problem.integer else 'real'} answers{cost}",
-        f"Lower bound for {_cost_name(problem)}: {bound}, among {CLASSES[problem.shape]}",
+        f"Lower bound for {_cost_name(problem)}: {bound}, among {CLASSES[comparison.bound_shape]}",
     ]
 
 
@@ -359,13 +373,19 @@ def _facts(comparison: Comparison) -> list[Fact]:
     facts = [(name, _COLUMNS[name]) for name in ("P(reveal)", "P(exact)")]
     if comparison.releases > 1:
         facts += _split(comparison)
-    reasons = [f"{name}: {why}" for name, why in comparison.excluded.items()]
+    reasons = [f"{name}: {_shorten(why)}" for name, why in comparison.excluded.items()]
     return facts + list(zip(["Excluded", *[""] * len(reasons)], reasons, strict=False))
+
+
+def _shorten(reason: str) -> str:
+    """Return a reason without the noise that it is about, which stands before it."""
+    _, requires, condition = reason.partition(" requires ")
+    return f"requires {condition}" if requires else reason
 
 
 def _split(comparison: Comparison) -> list[Fact]:
     """Return how several releases share the guarantee."""
-    problem, many = comparison.asked, comparison.releases
+    problem, many = comparison.problem, comparison.releases
     each = f"each answer satisfies {format_guarantee(comparison.per_release)}"
     if problem.privacy.delta:
         each += f"; Gaussian noise shares the guarantee, as one noise at sensitivity √{many}·Δ"
@@ -374,6 +394,9 @@ def _split(comparison: Comparison) -> list[Fact]:
     if first is None:
         wins = f"not the cheapest closed form for up to {MOST_RELEASES} releases"
     facts = [("Split", f"{each}. Errors, P(reveal) and P(exact) are those of one answer.")]
+    if problem.integer and problem.sensitivity == 1:
+        bound = f"for {many} answers with equal independent noise, each of which one person can "
+        facts.append(("Lower bound", f"{bound}raise or lower by 1"))
     return [*facts, ("Gaussian", wins)]
 
 
@@ -400,16 +423,17 @@ def _by_family(
     return found, excluded
 
 
-def _bound(problem: Problem) -> Fraction:
-    """Return the best lower bound that is known without the solver."""
-    bounds = [problem.cost.value(Fraction(0)).lower]  # the cost of no error
+def _bounds(problem: Problem) -> list[tuple[Fraction, str]]:
+    """Return the lower bounds that are known without the solver, with the classes they are for."""
+    bounds = [(problem.cost.value(Fraction(0)).lower, "any")]  # the cost of no error
     with contextlib.suppress(InvalidParameter):
         evidence = CanonicalBound(integer=problem.integer)
-        bounds.append(evidence.prove(problem.cost, problem.privacy, problem.sensitivity))
+        bound = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
+        bounds.append((bound, evidence.shape))
         if not problem.privacy.epsilon:  # the optimal noise, or its bound, is known
             known = calibrate_problem(problem, Effort(solve=False))
-            bounds.append(known.certificate.lower_bound)
-    return max(bounds)
+            bounds.append((known.certificate.lower_bound, known.certificate.shape))
+    return bounds
 
 
 def _cells_of(row: Contender) -> list[str]:

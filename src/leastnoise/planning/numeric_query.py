@@ -1,6 +1,6 @@
 """A numeric query of a plan, with its sensitivity, its cost and its target."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 
 from leastnoise.calibration import check_family, whole_sensitivity
@@ -15,7 +15,7 @@ from leastnoise.core.exact import (
 from leastnoise.costs import Cost, as_cost, l1
 from leastnoise.errors import InvalidParameter
 
-USUAL = Fraction(19, 20)
+DEFAULT_CONFIDENCE = Fraction(19, 20)
 
 
 @dataclass(frozen=True, init=False)
@@ -69,7 +69,7 @@ class NumericQuery:
         _reject_unused(cost, weight, error, confidence)
         if cost is None and error is None:
             cost = l1
-        fields = {
+        parsed = {
             "name": _parse_name(name),
             "sensitivity": whole_sensitivity(sensitivity, integer=_parse_integer(integer)),
             "cost": None if cost is None else as_cost(cost),
@@ -77,17 +77,21 @@ class NumericQuery:
             "weight": parse_positive(1 if weight is None else weight, "weight"),
             "error": None if error is None else parse_positive(error, "error"),
             "confidence": parse_confidence(
-                USUAL if confidence is None else confidence, below_one="and below 1"
+                DEFAULT_CONFIDENCE if confidence is None else confidence, below_one="and below 1"
             ),
             "family": None if family is None else check_family(family, "what is cheapest"),
         }
-        for field, value in fields.items():
+        for field, value in parsed.items():
             object.__setattr__(self, field, value)
 
     @property
     def objective(self) -> Cost:
         """The cost that noise is calibrated for: ``cost``, or l1 if there is only a target."""
         return self.cost or l1
+
+    def kind(self) -> tuple[object, ...]:
+        """Return all fields but the name: queries of the same kind get the same noise."""
+        return tuple(getattr(self, field.name) for field in fields(self) if field.name != "name")
 
     def __repr__(self) -> str:
         arguments = [f"{self.name!r}", f"sensitivity={_format_argument(self.sensitivity)}"]
@@ -99,7 +103,7 @@ class NumericQuery:
             arguments.append(f"weight={_format_argument(self.weight)}")
         if self.error is not None:
             arguments.append(f"error={_format_argument(self.error)}")
-        if self.confidence != USUAL:
+        if self.confidence != DEFAULT_CONFIDENCE:
             arguments.append(f"confidence={_format_argument(self.confidence)}")
         if self.family is not None:
             arguments.append(f"family={self.family!r}")

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from leastnoise.core.exact import format_exact, format_rounded, format_short
 from leastnoise.core.privacy import Privacy, format_guarantee
-from leastnoise.planning.numeric_query import USUAL, NumericQuery
-from leastnoise.planning.options import COMPOSED, SHARED, Option
+from leastnoise.planning.numeric_query import DEFAULT_CONFIDENCE, NumericQuery
+from leastnoise.planning.options import SHARED, Option
 
 _NONE = "–"
 # The number of answers whose errors are shown for each option.
@@ -21,11 +21,6 @@ def explain_total(how: str, answers: int) -> str:
             "All answers share the guarantee: together they are one Gaussian release. The "
             "guarantees of the answers do not add up to the total."
         )
-    if how == COMPOSED:
-        return (
-            "The total guarantee is computed by composition. It is stronger than the sum of the "
-            "guarantees of the answers."
-        )
     if answers == 1:
         return "There is one answer."
     return "Each answer has a part of the guarantee: the ε add up, and the 1 − δ multiply."
@@ -37,12 +32,12 @@ def title(privacy: Privacy, answers: int, chosen: Option) -> str:
     return f"Plan for {words} with {format_guarantee(privacy)} in total, noise: {chosen.name}"
 
 
-def answer_cells(wanted: Sequence[NumericQuery], chosen: Option) -> list[list[str]]:
+def answer_cells(queries: Sequence[NumericQuery], chosen: Option) -> list[list[str]]:
     """Return the names of the columns, then a line for each answer."""
     lines = [["answer", "Δ", "weight", "ε", "δ", "cost", "95% error"]]
-    for i, (query, part) in enumerate(zip(wanted, chosen.promises, strict=True)):
+    for i, (query, part) in enumerate(zip(queries, chosen.guarantees, strict=True)):
         level = format_exact(query.confidence * 100)
-        confidence = "" if query.confidence == USUAL else f" ({level}%)"
+        confidence = "" if query.confidence == DEFAULT_CONFIDENCE else f" ({level}%)"
         target = "" if query.error is None else f" of ± {format_exact(query.error)}"
         lines.append(
             [
@@ -58,10 +53,10 @@ def answer_cells(wanted: Sequence[NumericQuery], chosen: Option) -> list[list[st
     return lines
 
 
-def option_cells(wanted: Sequence[NumericQuery], rows: Sequence[Option]) -> list[list[str]]:
+def option_cells(queries: Sequence[NumericQuery], rows: Sequence[Option]) -> list[list[str]]:
     """Return the names of the columns, then a line for each option that was not rejected."""
     chosen = rows[0].cost
-    figure = "error/target" if all(query.cost is None for query in wanted) else "total cost"
+    figure = "error/target" if all(query.cost is None for query in queries) else "total cost"
     lines = [["noise", figure, "× chosen", "95% errors"]]
     lines += [
         [
@@ -81,15 +76,15 @@ def _widths(row: Option) -> str:
     return ", ".join([*first, *(["…"] if len(row.half_widths) > _FEW else [])])
 
 
-def notes(total: Privacy, wanted: Sequence[NumericQuery], rows: Sequence[Option]) -> list[str]:
+def notes(total: Privacy, queries: Sequence[NumericQuery], rows: Sequence[Option]) -> list[str]:
     """Return the total guarantee, the meaning of errors, and why other options were rejected."""
-    targets = " A target follows after “of”." if any(query.error for query in wanted) else ""
-    levels = any(query.confidence != USUAL for query in wanted)
+    targets = " A target follows after “of”." if any(query.error for query in queries) else ""
+    levels = any(query.confidence != DEFAULT_CONFIDENCE for query in queries)
     other = " Another confidence follows in parentheses." if levels else ""
     return [
-        f"Total guarantee: {format_guarantee(total)}. {explain_total(rows[0].how, len(wanted))}",
+        f"Total guarantee: {format_guarantee(total)}. {explain_total(rows[0].how, len(queries))}",
         f"95% error: the error stays within it with probability 95%.{targets}{other}",
-        *(f"Not {row.name}: {row.refused}." for row in rows if row.refused is not None),
+        *(f"Not {row.name}: {row.excluded}." for row in rows if row.excluded is not None),
     ]
 
 

@@ -1,64 +1,74 @@
 """``plan``: noise for several answers about the same people, with a proof of the total guarantee.
 
-The search (:mod:`leastnoise.planning.search`) only proposes noise. The total guarantee is proved
-here, from the discretized noise.
+The guarantee is split (:mod:`leastnoise.planning.split`), or all answers share Gaussian noise
+(:mod:`leastnoise.planning.shared`). Both only propose noise. The total guarantee is proved here,
+from the discretized noise.
 """
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 
-from leastnoise.accounting import compose
 from leastnoise.calibration import Effort, parse_effort
 from leastnoise.core import basic_composition
 from leastnoise.core.exact import Number, format_exact, format_ratio, format_rounded, quote
-from leastnoise.core.noise import Gaussian, Rounded
+from leastnoise.core.gaussian_cost import cost_of_guarantee, find_caps, total_cost
 from leastnoise.core.privacy import Privacy, as_privacy, format_guarantee
 from leastnoise.core.withholding import without_values
-from leastnoise.deprecation import RenamedAttribute
+from leastnoise.deprecation import RenamedAttribute, renamed_arguments
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.ledger import UNRECORDED, Ledger, Recording, Spending, Unrecorded, privacy_to_json
 from leastnoise.mechanism import Answer, Mechanism, check_allow_exact, numbers
 from leastnoise.planning import plan_text
+from leastnoise.planning.impossible import explain_impossible
 from leastnoise.planning.numeric_query import NumericQuery
-from leastnoise.planning.options import COMPOSED, SHARED, Option, PlanProblem, option_of
-from leastnoise.planning.search import find_candidates, no_candidate_error
+from leastnoise.planning.options import SHARED, Candidate, Option, PlanProblem, option_of
+from leastnoise.planning.shared import share
+from leastnoise.planning.split import solve as solve_split
+from leastnoise.planning.split import split
 from leastnoise.rendering import as_text, html_notes, html_table
 
 _LARGEST_EPSILON = 5_000
 # The number of digits of the stated total δ.
 _DIGITS = 9
+# The solver gains less than this factor: it does not run for a split that costs more than that.
+_SOLVING = Fraction(3, 2)
 # The number of names that messages list.
 _MOST_NAMES = 5
 
 Value = int | float | Fraction | Decimal
 
 
+@renamed_arguments(wanted="queries")
 def plan(
-    privacy: Privacy, wanted: Iterable[NumericQuery], *, solve: bool = True, seconds: Number = 10
+    privacy: Privacy,
+    queries: Iterable[NumericQuery],
+    *,
+    solve: bool = True,
+    seconds: Number = 10,
+    ledger: Ledger | None = None,
 ) -> "Plan":
     """Choose noise for several answers so that one guarantee covers all of them together.
 
-    One person may change every answer, each by up to its sensitivity. The options are: to split the
-    guarantee among the answers, for each family and for the cheapest noise of each answer; Gaussian
-    noise that all answers share; and Laplace and staircase noise, narrowed until the composition of
-    all answers just satisfies the guarantee. The split is searched for in floats and not proved to
-    be the best one. The total guarantee is proved exactly, from the discretized noise.
+    One person may change every answer, each by up to its sensitivity. There are two options: to
+    split the guarantee among the answers, each with the cheapest noise for its part; and Gaussian
+    noise that all answers share, which is better for many answers. The parts and shares are closed
+    forms or come from estimates in floats, and are not proved to be the best ones. The total
+    guarantee is proved exactly, from the discretized noise.
 
-    Ten answers take a second or two without the solver, and the time grows with the number of
-    distinct answers. An answer with a target takes several times as long. A cost given as a Python
-    function takes a second or two, most of it for its certificate.
+    Without the solver a plan takes some milliseconds for each distinct answer. A cost given as a
+    Python function takes a second or two, most of it for its certificate.
 
     Args:
         privacy: The guarantee for all answers together.
-        wanted: The answers, with their costs or targets.
-        solve: Whether to run the solver if no closed form is proved optimal. Default: True.
-        seconds: The time limit for search, composition and solver. An option that is not finished
-            by then is omitted, and its row says so. The cheapest known noise for the best split
-            found, or for an even one, is always computed, and the chosen noise is always proved,
-            both in addition to this time. Default: 10.
+        queries: The numeric queries to answer, with their costs or targets.
+        solve: Whether to run the solver for answers of a split whose part of ε is above 1/8, if no
+            closed form is proved optimal. Default: True.
+        seconds: The time limit for the solver, for all answers together. Closed forms and proofs
+            are computed in addition to this time. Default: 10.
+        ledger: The ledger that the plan will be charged to. The printed plan then compares its
+            charge with basic and with Gaussian accounting. Nothing is charged. Default: none.
 
     Returns:
         The cheapest option found, with its mechanisms.
@@ -77,18 +87,25 @@ def plan(
     ['income', 'people']
     """
     effort = parse_effort(solve, Effort().gap, seconds)
-    problem = replace(_parse_problem(privacy, wanted), ends=time.monotonic() + effort.seconds)
-    candidates = find_candidates(problem, effort)
-    possible = [candidate for candidate in candidates if candidate.make is not None]
+    problem = _parse_problem(privacy, queries)
+    candidates = [split(problem), share(problem)]
+    possible = sorted((found for found in candidates if found.mechanisms), key=_cost)
     if not possible:
-        raise no_candidate_error(problem, candidates)
-    best = min(possible, key=lambda candidate: candidate.option.cost or Fraction(0))
-    mechanisms = best.make() if best.make is not None else ()
-    chosen = option_of(best.option.family, best.option.how, problem, mechanisms)
-    others = [candidate.option for candidate in candidates if candidate is not best]
-    others.sort(key=lambda row: (row.cost is None, row.cost or 0))
-    total = prove_total(chosen.how, mechanisms, privacy)
-    return Plan(privacy, problem.wanted, mechanisms, (chosen, *others), total)
+        raise explain_impossible(problem, candidates)
+    parted = candidates[0]
+    if effort.solve and parted.parts and _cost(parted) <= _SOLVING * _cost(possible[0]):
+        candidates[0] = solve_split(problem, parted, effort.seconds)
+    best = min((found for found in candidates if found.mechanisms), key=_cost)
+    others = [found.option for found in candidates if found is not best]
+    for mechanism in {id(mechanism): mechanism for mechanism in best.mechanisms}.values():
+        mechanism.certificate.verify()
+    total = prove_total(best.option.how, best.mechanisms, privacy)
+    note = None if ledger is None else _compare_accounting(ledger.limit, total, best.mechanisms)
+    return Plan(privacy, problem.queries, best.mechanisms, (best.option, *others), total, note)
+
+
+def _cost(candidate: Candidate) -> Fraction:
+    return candidate.option.cost or Fraction(0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,16 +117,20 @@ class Plan:
 
     Attributes:
         privacy: The guarantee that was requested.
-        wanted: The answers.
-        rows: The options: the chosen one, then the others, cheapest first, then rejected ones.
+        queries: The numeric queries to answer.
+        rows: The options: the chosen one, then the other one, with its cost or why it was rejected.
         total: The proved guarantee of all answers together, at least as strong as ``privacy``.
+        accounting: The parts of a ledger's limit that the plan costs with basic and with Gaussian
+            accounting, in words; None if the plan was made without a ledger.
     """
 
     privacy: Privacy
-    wanted: tuple[NumericQuery, ...]
+    queries: tuple[NumericQuery, ...]
     _ready: tuple[Mechanism, ...]
     rows: tuple[Option, ...]
     total: Privacy
+    accounting: str | None = None
+    wanted = RenamedAttribute[tuple[NumericQuery, ...]]("queries")
     together = RenamedAttribute[Privacy]("total")
     ready = RenamedAttribute[tuple[Mechanism, ...]]("_ready", advice="mechanisms")
     check = RenamedAttribute[Callable[[], None]]("verify")
@@ -117,7 +138,7 @@ class Plan:
     @property
     def mechanisms(self) -> dict[str, Mechanism]:
         """The mechanism of each answer, by name."""
-        pairs = zip(self.wanted, self._ready, strict=True)
+        pairs = zip(self.queries, self._ready, strict=True)
         return {query.name: mechanism for query, mechanism in pairs}
 
     @property
@@ -138,16 +159,16 @@ class Plan:
             return self.mechanisms[name]
         except KeyError:
             raise InvalidParameter(
-                f"name must be one of {_list_names(self.wanted)}",
+                f"name must be one of {_list_names(self.queries)}",
                 got=quote(name),
                 fix="Use the name of an answer of this plan.",
             ) from None
 
     def __iter__(self) -> Iterator[str]:
-        return (query.name for query in self.wanted)
+        return (query.name for query in self.queries)
 
     def __len__(self) -> int:
-        return len(self.wanted)
+        return len(self.queries)
 
     def verify(self) -> None:
         """Verify again the guarantee of each mechanism, the total guarantee, costs and targets.
@@ -157,12 +178,12 @@ class Plan:
                 not satisfy the total.
             InvalidParameter: If a cost, a target or a mechanism differs from the plan.
         """
-        for query, mechanism in zip(self.wanted, self._ready, strict=True):
+        for query, mechanism in zip(self.queries, self._ready, strict=True):
             mechanism.verify()
             stated = (mechanism.sensitivity, mechanism.integer, mechanism.discretized.objective)
             if stated != (query.sensitivity, query.integer, query.objective):
                 raise _plan_error("A mechanism of this plan is for another answer")
-        chosen, problem = self.rows[0], PlanProblem(self.privacy, self.wanted)
+        chosen, problem = self.rows[0], PlanProblem(self.privacy, self.queries)
         self._check_total()
         if option_of(chosen.family, chosen.how, problem, self._ready) != chosen:
             raise _plan_error("The costs of this plan differ from those of its mechanisms")
@@ -217,7 +238,7 @@ class Plan:
         indices, receipt = recording.release(
             self._spending, lambda: tuple(draw() for draw in draws), numbers(len(self))
         )
-        parts = zip(self.wanted, indices, self._ready, strict=True)
+        parts = zip(self.queries, indices, self._ready, strict=True)
         return {query.name: Answer(index, mechanism, receipt) for query, index, mechanism in parts}
 
     def _spending(self) -> Spending:
@@ -230,7 +251,14 @@ class Plan:
             for digest, description in part.mechanisms.items()
         }
         names = {name: list(part.mechanisms) for name, part in parts.items()}
-        return Spending(self.total, mechanisms, {"answer": "plan", "of": names})
+        return Spending(
+            self.total,
+            mechanisms,
+            {"answer": "plan", "of": names},
+            find_costs=lambda: (
+                total_cost(mechanism.gaussian_cost for mechanism in self.mechanisms.values()),
+            ),
+        )
 
     def _check_total(self) -> None:
         if prove_total(self.rows[0].how, self._ready, self.privacy) != self.total:
@@ -242,9 +270,9 @@ class Plan:
             raise InvalidParameter(
                 "values must be a mapping from names to numbers",
                 got=f"an object of type {type(values).__name__}",
-                fix=f"Use a dictionary with {_list_names(self.wanted)}.",
+                fix=f"Use a dictionary with {_list_names(self.queries)}.",
             )
-        missing = [query for query in self.wanted if query.name not in values]
+        missing = [query for query in self.queries if query.name not in values]
         if missing:
             raise InvalidParameter(
                 "values must have all answers of the plan, because they are released together",
@@ -254,14 +282,14 @@ class Plan:
         unknown = [name for name in values if name not in self.mechanisms]
         if unknown:
             raise InvalidParameter(
-                f"values must have the names of the plan, {_list_names(self.wanted)}",
+                f"values must have the names of the plan, {_list_names(self.queries)}",
                 got=f"{quote(unknown[0])} too",
                 fix="Omit it, or plan for it.",
             )
 
     def _check_allow_exact(self, allow_exact: object) -> None:
         """Reject a release that can be exact, unless the caller has accepted that."""
-        parts = zip(self.wanted, self._ready, strict=True)
+        parts = zip(self.queries, self._ready, strict=True)
         exact = [query for query, mechanism in parts if mechanism.needs_allow_exact]
         check_allow_exact(
             allow_exact,
@@ -291,7 +319,7 @@ class Plan:
             "family": self.family,
             "how": self.rows[0].how,
             "cost": format_ratio(self.cost),
-            "wanted": [query.to_dict() for query in self.wanted],
+            "wanted": [query.to_dict() for query in self.queries],
             "mechanisms": {
                 name: {"noise": repr(own.noise), "privacy": privacy_to_json(own.privacy)}
                 for name, own in self.mechanisms.items()
@@ -312,17 +340,38 @@ class Plan:
         return plan_text.title(self.privacy, len(self), self.rows[0])
 
     def _tables(self) -> tuple[list[list[str]], list[list[str]]]:
-        answers = plan_text.answer_cells(self.wanted, self.rows[0])
-        return answers, plan_text.option_cells(self.wanted, self.rows)
+        answers = plan_text.answer_cells(self.queries, self.rows[0])
+        return answers, plan_text.option_cells(self.queries, self.rows)
 
     def _notes(self) -> list[str]:
-        return plan_text.notes(self.total, self.wanted, self.rows)
+        notes = plan_text.notes(self.total, self.queries, self.rows)
+        return notes if self.accounting is None else [*notes, self.accounting]
 
     def __repr__(self) -> str:
-        return f"Plan({self.privacy!r}: {_list_names(self.wanted)}; {self.rows[0].name})"
+        return f"Plan({self.privacy!r}: {_list_names(self.queries)}; {self.rows[0].name})"
 
 
-def _parse_problem(privacy: Privacy, wanted: object) -> PlanProblem:
+def _compare_accounting(limit: Privacy, total: Privacy, mechanisms: Sequence[Mechanism]) -> str:
+    """Say which part of a limit a plan costs, by the accounting of its ledger."""
+    parts = [
+        part / whole if whole else Fraction(0)
+        for part, whole in ((total.epsilon, limit.epsilon), (total.delta, limit.delta))
+    ]
+    basic = f"With basic accounting this plan costs {_percent(max(parts))} of {limit}"
+    if not limit.delta:
+        return f"{basic}. Gaussian accounting needs a limit with δ > 0."
+    caps = find_caps(limit, limit.delta / 10)
+    costs = [total_cost(mechanism.gaussian_cost for mechanism in mechanisms)]
+    costs.append(cost_of_guarantee(total))
+    share = min(max(cost.square / caps.square, cost.failure / caps.failure) for cost in costs)
+    return f"{basic}; with Gaussian accounting it costs {_percent(share)}."
+
+
+def _percent(share: Fraction) -> str:
+    return f"{format_rounded(100 * share, 3, ROUND_CEILING)}%"
+
+
+def _parse_problem(privacy: Privacy, queries: object) -> PlanProblem:
     as_privacy(privacy, "Privacy(1, '1e-6')")
     if not privacy.epsilon and not privacy.delta:
         raise InvalidParameter(
@@ -336,36 +385,36 @@ def _parse_problem(privacy: Privacy, wanted: object) -> PlanProblem:
             got=format_exact(privacy.epsilon),
             fix="Use a smaller ε. Values above 10 hardly protect anybody.",
         )
-    answers = _parse_queries(wanted)
+    answers = _parse_queries(queries)
     names = [query.name for query in answers]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise InvalidParameter(
-            "the names of answers must be different",
+            "The names of answers must be different",
             got=f"{quote(repeated[0])} twice",
             fix="Rename one of them.",
         )
     return PlanProblem(privacy, answers)
 
 
-def _parse_queries(wanted: object) -> tuple[NumericQuery, ...]:
+def _parse_queries(queries: object) -> tuple[NumericQuery, ...]:
     """Return the queries of a list; reject other objects."""
-    if isinstance(wanted, NumericQuery):
+    if isinstance(queries, NumericQuery):
         raise InvalidParameter(
-            "wanted must be a list of NumericQuery",
+            "queries must be a list of NumericQuery",
             got="a single NumericQuery",
             fix="Put it in a list: plan(privacy, [query]).",
         )
-    no_list = isinstance(wanted, str | bytes | Mapping) or not isinstance(wanted, Iterable)
-    queries = () if no_list or not isinstance(wanted, Iterable) else tuple(wanted)
-    others = [item for item in queries if not isinstance(item, NumericQuery)]
-    if queries and not others:
-        return queries
+    no_list = isinstance(queries, str | bytes | Mapping) or not isinstance(queries, Iterable)
+    items = () if no_list or not isinstance(queries, Iterable) else tuple(queries)
+    others = [item for item in items if not isinstance(item, NumericQuery)]
+    if items and not others:
+        return items
     got = "an empty list"
     if no_list or others:
-        got = f"an object of type {type(wanted if no_list else others[0]).__name__}"
+        got = f"an object of type {type(queries if no_list else others[0]).__name__}"
     raise InvalidParameter(
-        "wanted must be a list of at least one NumericQuery",
+        "queries must be a list of at least one NumericQuery",
         got=got,
         fix='Use for example [NumericQuery("people", sensitivity=1, integer=True)].',
     )
@@ -382,28 +431,16 @@ def _plan_error(problem: str) -> InvalidParameter:
     return InvalidParameter(problem, fix="Build plans with plan().")
 
 
-def _shift_and_sigma(mechanism: Mechanism) -> tuple[Fraction, Fraction]:
-    """Return the effective sensitivity and σ of shared Gaussian noise; reject other noise."""
-    noise = mechanism.discretized.noise
-    if not isinstance(noise, Rounded) or not isinstance(noise.noise, Gaussian):
-        raise NotPrivate(
-            "shared noise must be Gaussian", got=f"{noise!r}", fix="Build plans with plan()."
-        )
-    return mechanism.effective_sensitivity, noise.noise.sigma
-
-
 def prove_total(how: str, mechanisms: tuple[Mechanism, ...], limit: Privacy) -> Privacy:
     """Prove and return the total guarantee; raise NotPrivate if it exceeds ``limit``.
 
-    Split guarantees are combined by basic composition, and shared noise as one Gaussian release
-    (both :mod:`leastnoise.core.basic_composition`). Otherwise the discretized noise is composed
-    (:func:`leastnoise.compose`). A long δ is rounded up.
+    Split guarantees are combined by basic composition (:mod:`leastnoise.core.basic_composition`).
+    For shared noise the costs of all answers are added (:mod:`leastnoise.core.gaussian_cost`). A
+    long δ is rounded up.
     """
     if how == SHARED:
-        parts = map(_shift_and_sigma, mechanisms)
-        total = basic_composition.compose_gaussians(parts, limit.epsilon)
-    elif how == COMPOSED:
-        total = Privacy(limit.epsilon, compose(mechanisms).delta(limit.epsilon))
+        cost = total_cost(mechanism.gaussian_cost for mechanism in mechanisms)
+        total = Privacy(limit.epsilon, cost.delta(limit.epsilon))
     else:
         guarantees = (mechanism.privacy for mechanism in mechanisms)
         total = basic_composition.compose_basic(guarantees, limit.delta)

@@ -4,24 +4,46 @@ Save a chart with :func:`save`; a notebook shows it directly. Install Altair wit
 ``pip install 'leastnoise[plots]'``.
 """
 
-from leastnoise.plots.canvas import library, save, styled, titled
-from leastnoise.plots.comparison import compared, cost_by_delta, cost_by_epsilon, save_comparison
-from leastnoise.plots.densities import Look, _laws, curves, density, laws
+from leastnoise.deprecation import renamed_names
+from leastnoise.plots.canvas import apply_style, load_altair, make_title, save
+from leastnoise.plots.comparison import (
+    cost_by_delta,
+    cost_by_epsilon,
+    density_by_family,
+    save_comparison,
+)
+from leastnoise.plots.densities import Look, curves, density, distributions, layer_densities
+from leastnoise.plots.panels import Mass, Panel, Piece, draw_panels
 from leastnoise.plots.spending import budget
 
 __all__ = [
     "Look",
-    "_laws",
+    "Mass",
+    "Panel",
+    "Piece",
+    "apply_style",
     "budget",
-    "compared",
     "cost_by_delta",
     "cost_by_epsilon",
     "curves",
     "density",
-    "laws",
-    "library",
+    "density_by_family",
+    "distributions",
+    "draw_panels",
+    "layer_densities",
+    "load_altair",
+    "make_title",
     "save",
     "save_comparison",
-    "styled",
-    "titled",
 ]
+
+__getattr__ = renamed_names(
+    __name__,
+    {
+        "compared": "leastnoise.plots:density_by_family",
+        "laws": "leastnoise.plots:distributions",
+        "library": "leastnoise.plots:load_altair",
+        "styled": "leastnoise.plots:apply_style",
+        "titled": "leastnoise.plots:make_title",
+    },
+)

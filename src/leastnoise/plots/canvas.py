@@ -1,6 +1,8 @@
 """The common parts of all figures: Altair, loaded on first use, one style, and saving."""
 
 import io
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -16,8 +18,11 @@ _INK = "#1f4e79"
 _NEIGHBOUR = "#d1853a"
 COLORS = [_INK, _NEIGHBOUR, "#5b8c5a", "#8e5ea2", "#7f7f7f", "#b03a48", "#2a9d8f"]
 _FORMATS = (".png", ".svg", ".pdf", ".html", ".json")
+# The name of a clip path in an SVG picture, where it is defined and where it is used.
+_CLIP = re.compile(r"""(id="|url\(['"]?#)clip(\d+)(['")])""")
 
-Row = dict[str, Any]
+# A row of data, as Altair takes it.
+Row = Mapping[str, object]
 
 
 def save(chart: "ChartType", path: str | Path) -> Path:
@@ -65,15 +70,29 @@ def _render(chart: "ChartType", kind: str) -> bytes:
     options: dict[str, Any] = {"format": kind, **({"ppi": 144} if kind == "png" else {})}
     chart.save(file, **options)
     content = file.getvalue()
-    return content if isinstance(content, bytes) else content.encode()
+    if isinstance(content, bytes):
+        return content
+    return (_renumber_clips(content) if kind == "svg" else content).encode()
 
 
-def finished(chart: Any, title: str, subtitle: str) -> "ChartType":
+def _renumber_clips(picture: str) -> str:
+    """Number the clip paths of an SVG picture from 0, so that equal charts are equal files.
+
+    Vega numbers them through all pictures of a process.
+    """
+    numbers: dict[str, int] = {}
+    return _CLIP.sub(
+        lambda found: f"{found[1]}clip{numbers.setdefault(found[2], len(numbers))}{found[3]}",
+        picture,
+    )
+
+
+def finish_chart(chart: Any, title: str, subtitle: str) -> "ChartType":
     """Return a single chart with its size, title and style."""
-    return styled(chart.properties(width=560, height=260, title=titled(title, subtitle)))
+    return apply_style(chart.properties(width=560, height=260, title=make_title(title, subtitle)))
 
 
-def styled(chart: Any) -> "ChartType":
+def apply_style(chart: "ChartType") -> "ChartType":
     """Return a chart in the style of all figures."""
     whole: ChartType = (
         chart.configure_axis(grid=False, labelFontSize=12, titleFontSize=12)
@@ -84,20 +103,20 @@ def styled(chart: Any) -> "ChartType":
     return whole
 
 
-def titled(text: str, subtitle: str) -> "Title":
+def make_title(text: str, subtitle: str) -> "Title":
     """Return a title, with a subtitle if there is one."""
-    alt = library()
+    alt = load_altair()
     title: Title = alt.Title(text, subtitle=[subtitle]) if subtitle else alt.Title(text)
     return title
 
 
 def scale(log: bool) -> Any:
     """Return an axis scale, logarithmic if ``log``."""
-    alt = library()
+    alt = load_altair()
     return alt.Scale(type="log") if log else alt.Scale()
 
 
-def library() -> ModuleType:
+def load_altair() -> ModuleType:
     """Return Altair, loaded on first use.
 
     Raises:

@@ -14,8 +14,8 @@ from leastnoise.core.noise import LatticeNoise, Smooth
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.planning import closed_cost
-from leastnoise.plots.canvas import Row, finished, library, save
-from leastnoise.plots.densities import outline, pointed
+from leastnoise.plots.canvas import Row, finish_chart, load_altair, save
+from leastnoise.plots.densities import outline, outline_of_integers
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
@@ -58,7 +58,7 @@ _ROOM = (Fraction(9, 10), Fraction(11, 10))
 _POINTS = 161
 
 
-def compared(comparison: "Comparison") -> "ChartType":
+def density_by_family(comparison: "Comparison") -> "ChartType":
     """Draw the densities of all compared noise in one figure, or the probabilities of integers.
 
     Args:
@@ -68,7 +68,7 @@ def compared(comparison: "Comparison") -> "ChartType":
         Unsupported: If Altair is not installed.
 
     >>> from leastnoise import Privacy, compare
-    >>> chart = compared(compare(Privacy(delta="0.1"), sensitivity=1, solve=False))
+    >>> chart = density_by_family(compare(Privacy(delta="0.1"), sensitivity=1, solve=False))
     """
     widest = _TOO_WIDE * comparison.rows[0].half_width
     narrow = [row for row in comparison if row.half_width <= widest]
@@ -80,9 +80,9 @@ def compared(comparison: "Comparison") -> "ChartType":
     shown = [row for row in narrow if row.family in corners]
     names = list(corners)
     rows = [corner for name in _from_below(names) for corner in corners[name]]
-    alt = library()
+    alt = load_altair()
     ends = alt.Scale(domain=[-as_float(reach), as_float(reach)], nice=False)
-    height = "probability" if comparison.asked.integer else "density"
+    height = "probability" if comparison.problem.integer else "density"
     chart = (
         alt.Chart(alt.Data(values=rows))
         .mark_line(clip=True)
@@ -94,7 +94,7 @@ def compared(comparison: "Comparison") -> "ChartType":
         )
     )
     title = f"Noises that keep {comparison.privacy}{_of(comparison)}"
-    return finished(chart, title, _beside(comparison, shown))
+    return finish_chart(chart, title, _beside(comparison, shown))
 
 
 def _beside(comparison: "Comparison", shown: "list[Contender]") -> str:
@@ -163,7 +163,7 @@ def save_comparison(comparison: "Comparison", folder: str | Path) -> list[Path]:
             fix="Use a folder where you can write.",
         ) from error
     charts = {
-        "noises": compared(comparison),
+        "noises": density_by_family(comparison),
         "cost-by-delta": cost_by_delta(comparison),
         "cost-by-epsilon": cost_by_epsilon(comparison),
     }
@@ -176,7 +176,7 @@ def save_comparison(comparison: "Comparison", folder: str | Path) -> list[Path]:
 
 def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> "ChartType":
     """Draw costs against ε or δ, on logarithmic axes."""
-    problem = comparison.asked
+    problem = comparison.problem
     middle = getattr(problem.privacy, name) or _USUAL[name]
     costs = {
         place: _costs(
@@ -193,7 +193,7 @@ def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> "ChartT
         for place, there in costs.items()
         if there.get(curve, Fraction(0)) > 0
     ]
-    alt = library()
+    alt = load_altair()
     spread = alt.Scale(type="log", nice=False)
     heights = alt.Scale(type="log", nice=False, domain=[as_float(low), as_float(high)])
     along, up = (
@@ -212,12 +212,12 @@ def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> "ChartT
     there = alt.Chart(alt.Data(values=[{"x": as_float(middle)}]))
     rule = there.mark_rule(color="#cccccc", strokeWidth=1).encode(x="x:Q")
     title = f"What each noise costs against {symbol}, at {fixed}{_of(comparison)}"
-    return finished(rule + lines, title, _subtitle(comparison, list(costs.values()), beyond))
+    return finish_chart(rule + lines, title, _subtitle(comparison, list(costs.values()), beyond))
 
 
 def _subtitle(comparison: "Comparison", costs: list[dict[str, Fraction]], beyond: list[str]) -> str:
     """Return a subtitle with the problem, and the curves that are missing with the reason."""
-    problem = comparison.asked
+    problem = comparison.problem
     words = [f"Δ = {format_exact(problem.sensitivity)}, cost {problem.cost!r}"]
     if beyond:
         words.append(f"far above the picture: {', '.join(beyond)}")
@@ -282,7 +282,11 @@ def _corners(row: "Contender", reach: Fraction) -> list[Row]:
     if isinstance(noise, Smooth):
         corners = _along(noise, reach)
     else:
-        drawn = pointed(noise, ceil(reach)) if isinstance(noise, LatticeNoise) else outline(noise)
+        drawn = (
+            outline_of_integers(noise, ceil(reach))
+            if isinstance(noise, LatticeNoise)
+            else outline(noise)
+        )
         corners = drawn.corners
     return [
         {"error": as_float(x), "density": as_float(y), "curve": row.family, "place": place}
@@ -320,7 +324,7 @@ def _of(comparison: "Comparison") -> str:
 
 def _looks(names: list[str]) -> dict[str, Any]:
     """Return the color, dashes and width of each curve."""
-    alt = library()
+    alt = load_altair()
     legend = alt.Legend(symbolType="stroke", symbolSize=300)
     colors = alt.Scale(domain=names, range=[_COLORS.get(name, _ANOTHER) for name in names])
     dashes = alt.Scale(domain=names, range=[_DASHES.get(name, [1, 0]) for name in names])

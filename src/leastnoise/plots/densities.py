@@ -17,10 +17,12 @@ from leastnoise.core.noise import (
     Steps,
     Uniform,
 )
+from leastnoise.deprecation import renamed_arguments
 from leastnoise.errors import InvalidParameter, Unsupported
-from leastnoise.plots.canvas import COLORS, Row, finished, library, scale
+from leastnoise.plots.canvas import COLORS, Row, finish_chart, load_altair, scale
 
 if TYPE_CHECKING:
+    from altair import Chart, LayerChart
     from altair.typing import ChartType
 
     from leastnoise.mechanism import Mechanism
@@ -47,7 +49,9 @@ def curves(
     x: str,
     y: str,
     title: str,
+    subtitle: str = "",
     log: str = "",
+    points: bool = False,
 ) -> "ChartType":
     """Draw curves: one line for each value of ``curve`` in the rows.
 
@@ -57,7 +61,9 @@ def curves(
         x: The key of the horizontal coordinate, and the title of its axis.
         y: The title of the vertical axis.
         title: The title of the figure.
+        subtitle: The line below the title. Default: none.
         log: The logarithmic axes: ``""``, ``"x"``, ``"y"`` or ``"xy"``. Default: none.
+        points: Whether each row has a marker, for curves of few rows. Default: no.
 
     Raises:
         Unsupported: If Altair is not installed.
@@ -65,21 +71,39 @@ def curves(
     >>> rows = [{"δ": 0.1, "value": 2.5, "curve": "uniform"}]
     >>> chart = curves(rows, {"uniform": Look(0)}, x="δ", y="cost", title="Cost by δ")
     """
-    alt = library()
+    alt = load_altair()
     names = list(looks)
     colors = alt.Scale(domain=names, range=[COLORS[looks[n].color] for n in names])
     dashes = alt.Scale(domain=names, range=[[5, 4] if looks[n].dashed else [1, 0] for n in names])
+    is_broad = len(names) <= 4 or max(map(len, names)) > 20
+    # Without the type of the symbol, the legend of curves with markers would have large disks.
+    symbol = {"symbolType": "stroke", "symbolFillColor": "transparent"} if points else {}
+    legend = alt.Legend(
+        orient="bottom", title=None, columns=2 if is_broad else 0, symbolSize=400, **symbol
+    )
     chart = (
         alt.Chart(alt.Data(values=list(rows)))
-        .mark_line(strokeWidth=2)
+        .mark_line(strokeWidth=2, **({"point": {"size": 30}} if points else {}))
         .encode(
-            x=alt.X(f"{x}:Q", title=x, scale=scale("x" in log)),
-            y=alt.Y("value:Q", title=y, scale=scale("y" in log)),
-            color=alt.Color("curve:N", scale=colors, title="", sort=None),
-            strokeDash=alt.StrokeDash("curve:N", scale=dashes, title="", sort=None),
+            x=alt.X(f"{x}:Q", title=x, scale=scale("x" in log), axis=_axis("x" in log)),
+            y=alt.Y("value:Q", title=y, scale=scale("y" in log), axis=_axis("y" in log)),
+            color=alt.Color("curve:N", scale=colors, sort=None, legend=legend),
+            strokeDash=alt.StrokeDash("curve:N", scale=dashes, sort=None, legend=legend),
         )
     )
-    return finished(chart, title, "")
+    return finish_chart(chart, title, subtitle)
+
+
+def _axis(log: bool) -> Any:
+    """Return an axis; a logarithmic one has labels such as 1e-6 and 100, at powers of ten only."""
+    alt = load_altair()
+    if not log:
+        return alt.Axis()
+    figures = "replace(format(datum.value, '~e'), 'e+', 'e')"
+    plain = "datum.value >= 0.001 && datum.value <= 1000"
+    is_power = "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-9"
+    shown = f"{is_power} ? ({plain} ? format(datum.value, '~f') : {figures}) : ''"
+    return alt.Axis(labelExpr=shown, labelOverlap=False)
 
 
 def density(mechanism: "Mechanism") -> "ChartType":
@@ -99,7 +123,7 @@ def density(mechanism: "Mechanism") -> "ChartType":
     """
     noise, delta = mechanism.noise, mechanism.sensitivity
     shifts = {"0": 0.0, format_exact(delta): as_float(delta)}
-    laws = [(name, noise, at) for name, at in shifts.items()]
+    shifted = [(name, noise, shift) for name, shift in shifts.items()]
     subtitle = f"expected cost {format_rounded(mechanism.cost)} ({mechanism.certificate.objective})"
     if isinstance(noise, Uniform):  # its profile is flat: δ is all infinity mass
         share = format_exact(mechanism.privacy.delta)
@@ -108,14 +132,15 @@ def density(mechanism: "Mechanism") -> "ChartType":
     optimal = "Optimal noise" if certificate.shape == "any" else "Optimal unimodal noise"
     kind = optimal if certificate.exact and certificate.verified else "Noise"
     title = f"{kind} for {mechanism.privacy}, Δ = {format_exact(delta)}"
-    return finished(_laws(laws, "true value"), title, subtitle)
+    return finish_chart(layer_densities(shifted, "true value"), title, subtitle)
 
 
-def laws(noises: Mapping[str, Noise], title: str, subtitle: str = "") -> "ChartType":
+@renamed_arguments(noises="noise")
+def distributions(noise: Mapping[str, Noise], title: str, subtitle: str = "") -> "ChartType":
     """Draw the densities of several noise distributions in one figure.
 
     Args:
-        noises: Continuous noise by the name in the legend.
+        noise: The continuous noise of each name in the legend.
         title: The title of the figure.
         subtitle: The line below the title. Default: none.
 
@@ -124,24 +149,22 @@ def laws(noises: Mapping[str, Noise], title: str, subtitle: str = "") -> "ChartT
         Unsupported: If noise has no density, or Altair is not installed.
 
     >>> from leastnoise.noise import Laplace, Uniform
-    >>> chart = laws({"uniform": Uniform(5), "Laplace": Laplace(1)}, "Two densities")
+    >>> noise = {"uniform": Uniform(5), "Laplace": Laplace(1)}
+    >>> chart = distributions(noise, "Two densities")
     """
-    return finished(_laws([(name, law, 0.0) for name, law in noises.items()], ""), title, subtitle)
+    centered = [(name, item, 0.0) for name, item in noise.items()]
+    return finish_chart(layer_densities(centered, ""), title, subtitle)
 
 
-def _laws(
-    laws: Iterable[tuple[str, Noise, float]],
-    legend_title: str,
-    *,
-    top: float | None = None,
-    reach: float | None = None,
-) -> Any:
+def layer_densities(
+    distributions: Iterable[tuple[str, Noise, float]], legend_title: str
+) -> "Chart | LayerChart":
     """Draw densities as areas and point masses as labelled bars; without names, no legend."""
-    alt = library()
-    drawn = [(name, outline(noise), at) for name, noise, at in laws]
+    alt = load_altair()
+    drawn = [(name, outline(noise), at) for name, noise, at in distributions]
     if not drawn:
         raise InvalidParameter(
-            "noises must have at least one noise distribution",
+            "noise must have at least one noise distribution",
             got="none",
             fix="Use for example {'uniform': Uniform(5)}.",
         )
@@ -159,32 +182,28 @@ def _laws(
         "density:Q",
         title="density",
         stack=None,
-        scale=alt.Scale(domainMin=0, domainMax=top or tallest * (1.9 if atoms else 1.15)),
+        scale=alt.Scale(domainMin=0, domainMax=tallest * (1.9 if atoms else 1.15)),
     )
     rows = [
         {"value": as_float(x) + at, "density": as_float(y), "law": name}
         for name, noise, at in drawn
         for x, y in noise.corners
     ]
-    area = (
+    area: Chart = (
         alt.Chart(alt.Data(values=rows))
         .mark_area(opacity=0.35, line=True)
         .encode(
-            x=alt.X(
-                "value:Q",
-                title="released value" if legend_title else "noise",
-                scale=alt.Scale(domain=[-reach, reach], nice=False) if reach else alt.Scale(),
-            ),
+            x=alt.X("value:Q", title="released value" if legend_title else "noise"),
             y=height,
             color=color,
         )
     )
-    return area + _bars(drawn, top * 0.55 if top else tallest, color) if atoms else area
+    return area + _bars(drawn, tallest, color) if atoms else area
 
 
 def _bars(drawn: list[tuple[str, "Outline", float]], top: float, color: Any) -> Any:
     """Draw point masses as bars of arbitrary height, labelled with their probabilities."""
-    alt = library()
+    alt = load_altair()
     rows = [
         {
             "value": as_float(x) + at,
@@ -252,7 +271,7 @@ def _(noise: Staircase) -> Outline:
     periods = -(-noise.quantile(_NEARLY_ALL) // noise.period)
     if periods > _MOST_PERIODS:
         raise Unsupported(
-            f"a staircase must have at most {_MOST_PERIODS} periods to be drawn",
+            f"A staircase must have at most {_MOST_PERIODS} periods to be drawn",
             got=format_exact(periods),
             fix="Use a smaller ratio.",
         )
@@ -271,7 +290,7 @@ def _(noise: Smooth) -> Outline:
     return Outline(breaks, [*reversed(side), *side], ())
 
 
-def pointed(noise: LatticeNoise, reach: int) -> Outline:
+def outline_of_integers(noise: LatticeNoise, reach: int) -> Outline:
     """Return the probabilities of integers up to ``reach`` as columns.
 
     If there are too many to be distinguished, the columns are for evenly spaced integers.

@@ -1,16 +1,17 @@
-"""Figures of a budget: the spending of each dataset over time, with its limit."""
+"""Figures of a budget: the spending of each dataset and allocation over time, with its limit."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from decimal import ROUND_CEILING
 from fractions import Fraction
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leastnoise.core.exact import as_float, format_exact, quote
 from leastnoise.errors import InvalidParameter
-from leastnoise.ledger import CHARGE, LIMIT, Accounts
+from leastnoise.ledger import ALLOCATION, CHARGES, LIMIT, SPEND, Accounts, format_share
 from leastnoise.ledger import Row as LedgerRow
-from leastnoise.plots.canvas import COLORS, Row, library, styled, titled
+from leastnoise.plots.canvas import COLORS, Row, apply_style, load_altair, make_title
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from leastnoise.ledger import Ledger
 
 
-_PARTS = {"epsilon": "ε", "delta": "δ"}
+_PARTS = ("ε", "δ")
+_ALLOCATED_PARTS = ("μ²", "γ")
 # The number of columns of time that can be distinguished.
 _COLUMNS = 1000
 # The margin to the right of the last step, relative to the time range. Below, its minimum in
@@ -53,7 +55,9 @@ def budget(ledger: "Ledger", *, dataset: str | None = None) -> "ChartType":
     """Draw the spending of a ledger over time, with its limit.
 
     ε and δ have a chart each, for each dataset. A chart is omitted if its limit is always 0 and
-    nothing was spent. Thousands of releases are reduced to as many points as can be seen.
+    nothing was spent. An allocation counts as spent when it is made; the shares of its caps that
+    its releases spend, μ² and γ, have a chart each below. Thousands of releases are reduced to as
+    many points as can be seen.
 
     Args:
         ledger: An open ledger.
@@ -69,7 +73,8 @@ def budget(ledger: "Ledger", *, dataset: str | None = None) -> "ChartType":
     ...     with Ledger(f"{folder}/people.ledger", limit=Privacy(1)) as ledger:
     ...         chart = budget(ledger)
     """
-    histories = histories_of(ledger.rows())
+    inside = dict[tuple[str, str], list[Moment]]()
+    histories = read_histories(ledger.rows(), inside)
     names = sorted(histories) if dataset is None else [dataset]
     if not set(names) <= set(histories):
         raise InvalidParameter(
@@ -82,40 +87,68 @@ def budget(ledger: "Ledger", *, dataset: str | None = None) -> "ChartType":
     last = max(history[-1].time for history in shown)
     least = _LEAST_ROOM if any(history[-1].releases for history in shown) else _EMPTY_ROOM
     times = first, last + max(int((last - first) * _ROOM), least)
-    charts = [
-        _chart(history, part, times).properties(
-            title=titled(f"{_PARTS[part]} spent of {name!r}", _sum(history[-1], part))
-        )
-        for name, history in zip(names, shown, strict=True)
-        for part in _mattering(history)
-    ]
-    alt = library()
-    return styled(charts[0] if len(charts) == 1 else alt.vconcat(*charts, spacing=28))
+    charts = []
+    for name, history in zip(names, shown, strict=True):
+        for place in _relevant_parts(history):
+            title = make_title(f"{_PARTS[place]} spent of {name!r}", _sum(history[-1], place))
+            charts.append(_chart(history, place, _PARTS[place], times).properties(title=title))
+        for (dataset_name, allocation), moments in inside.items():
+            if dataset_name != name:
+                continue
+            for place in _relevant_parts(moments):
+                part = _ALLOCATED_PARTS[place]
+                title = make_title(
+                    f"share of {part} spent of allocation {allocation!r} of {name!r}",
+                    _share(moments[-1], place),
+                )
+                charts.append(_chart(moments, place, part, times).properties(title=title))
+    alt = load_altair()
+    return apply_style(charts[0] if len(charts) == 1 else alt.vconcat(*charts, spacing=28))
 
 
-def histories_of(rows: Iterable[LedgerRow]) -> dict[str, list[Moment]]:
+def read_histories(
+    rows: Iterable[LedgerRow], inside: dict[tuple[str, str], list[Moment]] | None = None
+) -> dict[str, list[Moment]]:
     """Return the state of each dataset after each of its charges and limits.
 
     Times never decrease: if a clock was set back, a row has the time of the row before it.
+
+    Args:
+        rows: All rows of a ledger.
+        inside: A dictionary to fill with the states of allocations, by dataset and name: the shares
+            of their caps that are spent.
     """
     known, histories, time = Accounts(), dict[str, list[Moment]](), 0
     for row in rows:
         known.follow(iter((row,)))
         time = max(time, round(datetime.fromisoformat(row.at).timestamp() * 1000))
-        if row.kind not in (CHARGE, LIMIT):
+        if row.kind not in (*CHARGES, ALLOCATION, LIMIT):
             continue
-        name = row.content["dataset"]
+        name = str(row.content["dataset"])
         there = histories.setdefault(name, [])
-        count = (there[-1].releases if there else 0) + (row.kind == CHARGE)
+        count = (there[-1].releases if there else 0) + (row.kind in CHARGES)
         spent, limit = known.spent.get((name, None), _NONE), known.limits[name, None]
         there.append(Moment(time, spent, limit, count))
+        if inside is not None and row.kind in (ALLOCATION, SPEND):
+            allocation = str(row.content["allocation" if row.kind == SPEND else "name"])
+            own = inside.setdefault((name, allocation), [])
+            own.append(_read_share(known, name, allocation, time, len(own)))
     return histories
+
+
+def _read_share(known: Accounts, dataset: str, name: str, time: int, releases: int) -> Moment:
+    account = known.allocations.find(dataset, name)
+    assert account is not None  # noqa: S101 -- for mypy: the row was checked
+    spent, caps = account.spent, account.caps
+    failure = (spent.failure / caps.failure, Fraction(1)) if caps.failure else _NONE
+    shares = spent.square / caps.square, failure[0]
+    return Moment(time, shares, (Fraction(1), failure[1]), releases)
 
 
 _NONE = Fraction(0), Fraction(0)
 
 
-def thinned(steps: list[Step], columns: int = _COLUMNS) -> Iterator[Step]:
+def thin_out(steps: list[Step], columns: int = _COLUMNS) -> Iterator[Step]:
     """Yield the steps that can be distinguished in a number of columns of time.
 
     Each column keeps its first, lowest, highest and last step, with their times and heights. So the
@@ -130,18 +163,15 @@ def thinned(steps: list[Step], columns: int = _COLUMNS) -> Iterator[Step]:
         yield from (step for place, step in column if place in kept)
 
 
-def _chart(history: list[Moment], part: str, times: tuple[int, int]) -> Any:
-    place = list(_PARTS).index(part)
+def _chart(history: list[Moment], place: int, part: str, times: tuple[int, int]) -> Any:
     curves = {
         _LIMIT: [(moment.time, moment.limit[place]) for moment in history],
         _SPENT: [(moment.time, moment.spent[place]) for moment in history],
     }
     rows = [row for curve, steps in curves.items() for row in _rows(curve, steps, times[1])]
     top = max(height for steps in curves.values() for _, height in steps)
-    alt = library()
-    base = alt.Chart(alt.Data(values=rows)).encode(
-        x=_time(times), y=_height(top).title(_PARTS[part])
-    )
+    alt = load_altair()
+    base = alt.Chart(alt.Data(values=rows)).encode(x=_time(times), y=_height(top).title(part))
     names = list(curves)
     colors = alt.Scale(domain=names, range=[COLORS[4], COLORS[0]])
     dashes = alt.Scale(domain=names, range=[[5, 4], [1, 0]])
@@ -161,7 +191,7 @@ def _chart(history: list[Moment], part: str, times: tuple[int, int]) -> Any:
 
 def _time(times: tuple[int, int]) -> Any:
     """Return the time axis; its title has the day if the labels do not."""
-    alt = library()
+    alt = load_altair()
     first, last = times
     figures = next(figures for least, figures in _FIGURES if last - first >= least)
     day = datetime.fromtimestamp(first / 1000, UTC).date().isoformat()
@@ -174,7 +204,7 @@ def _time(times: tuple[int, int]) -> Any:
 
 
 def _height(top: Fraction) -> Any:
-    alt = library()
+    alt = load_altair()
     figures = "~e" if top < _SMALL else "~g"
     zero_plain = f"datum.value == 0 ? '0' : format(datum.value, '{figures}')"
     ends = [0, as_float(top * Fraction(21, 20)) or 1.0]
@@ -185,28 +215,35 @@ def _height(top: Fraction) -> Any:
 def _rows(curve: str, steps: list[tuple[int, Fraction]], end: int) -> list[Row]:
     """Return the points of a curve in order, up to the end of the figure."""
     moving = [steps[0], *(two for one, two in pairwise(steps) if one[1] != two[1])]
-    kept = [*thinned(moving), (end, steps[-1][1])]
+    kept = [*thin_out(moving), (end, steps[-1][1])]
     return [
         {"time": time, "value": as_float(height), "curve": curve, "place": place}
         for place, (time, height) in enumerate(kept)
     ]
 
 
-def _mattering(history: list[Moment]) -> list[str]:
-    """Return those of ε and δ that have a limit or spending; ε if neither has."""
+def _relevant_parts(history: list[Moment]) -> list[int]:
+    """Return the places of the amounts that have a limit or spending; the first if none has."""
     found = [
-        part
-        for place, part in enumerate(_PARTS)
+        place
+        for place in range(len(_PARTS))
         if any(moment.limit[place] or moment.spent[place] for moment in history)
     ]
-    return found or ["epsilon"]
+    return found or [0]
 
 
-def _sum(moment: Moment, part: str) -> str:
-    place = list(_PARTS).index(part)
-    count = moment.releases
+def _sum(moment: Moment, place: int) -> str:
     said = f"{format_exact(moment.spent[place])} of {format_exact(moment.limit[place])}"
-    return f"{said} in {count} release{'s' * (count != 1)}" if count else f"{said}: no releases yet"
+    return said + _count(moment)
+
+
+def _share(moment: Moment, place: int) -> str:
+    return format_share(moment.spent[place], moment.limit[place], ROUND_CEILING) + _count(moment)
+
+
+def _count(moment: Moment) -> str:
+    count = moment.releases
+    return f" in {count} release{'s' * (count != 1)}" if count else ": no releases yet"
 
 
 _LIMIT, _SPENT = "limit", "spent"

@@ -1,6 +1,6 @@
-"""Table queries: asked of an engine, answered with noise.
+"""Differentially private queries about tables.
 
-Names are loaded on first use, so that the help of a command loads the registration alone.
+Names are loaded on first use, so that the help of a command loads the registration only.
 """
 
 from importlib import import_module
@@ -20,13 +20,15 @@ if TYPE_CHECKING:
     from leastnoise.tables.protected import ProtectedTable, protect
     from leastnoise.tables.queries.count import Count
     from leastnoise.tables.queries.histogram import Histogram
-    from leastnoise.tables.queries.mean import Mean, MeanAnswer
+    from leastnoise.tables.queries.mean import Mean
+    from leastnoise.tables.queries.mean_answer import MeanAnswer
     from leastnoise.tables.queries.quantile import Quantile
     from leastnoise.tables.queries.quantile_answer import IntervalQuantileAnswer, QuantileAnswer
     from leastnoise.tables.queries.query import Query
     from leastnoise.tables.queries.sum import Sum
     from leastnoise.tables.registration import QUERIES, Argument, QueryMethods, TableQuery, register
     from leastnoise.tables.sources import census
+    from leastnoise.tables.spending_limit import share_to_json
 
 __all__ = [
     "QUERIES",
@@ -52,12 +54,20 @@ __all__ = [
     "mechanisms_of",
     "protect",
     "register",
+    "share_to_json",
 ]
 
-# Where the other names are, those that load the least first.
+# The modules of the other names. Those that import the least come first.
 _HOMES = (
-    *("registration", "sources", "answers", "queries.query", "queries.mean"),
-    *("queries.quantile", "queries.quantile_answer", "explanation", "protected"),
+    *(
+        "registration",
+        "sources",
+        "spending_limit",
+        "answers",
+        "queries.query",
+        "queries.mean_answer",
+    ),
+    *("queries.quantile_answer", "explanation", "protected"),
 )
 _RENAMED = {
     "Protected": "leastnoise.tables:ProtectedTable",

@@ -1,6 +1,6 @@
-"""From the rows that an engine returns to numbers that may be released: noise is added here.
+"""Adding noise to the numbers that an engine returns.
 
-True numbers are local variables of the functions below and of :meth:`Question.add_noise`.
+True numbers are local variables of these functions and of :meth:`Query.add_noise` only.
 """
 
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ Numbers = tuple[tuple[ReleasedNumber, AnyMechanism], ...]
 
 @dataclass(frozen=True)
 class NoisyResult:
-    """What one query releases.
+    """The noisy numbers that one query releases.
 
     Attributes:
         keys: The groups, sorted.
-        numbers: For each group the indices of its noisy numbers; for a quantile its cells.
+        numbers: For each group the indices of its noisy numbers; for a quantile, bin numbers.
     """
 
     keys: tuple[Key, ...]
@@ -37,35 +37,35 @@ def add_all_noise(
     queries: Sequence[tuple[PlannedQuery, Numbers]],
     places: Sequence[tuple[int, ...]],
 ) -> list[NoisyResult]:
-    """Add noise to the results of queries; a number that several of them share is drawn once.
+    """Add noise to the results of queries; a number that several queries share gets noise once.
 
     Args:
-        results: What the engine returned for each query.
+        results: The engine's result for each query.
         queries: The queries, each with its numbers.
-        places: For each query the places of its numbers: equal places are one number.
+        places: For each query, the places of its numbers; equal places are one number.
     """
     shared: dict[int, AddNoise] = {}
-    found: dict[tuple[int, ...], NoisyResult] = {}
+    noisy: dict[tuple[int, ...], NoisyResult] = {}
     for result, (planned, numbers), own in zip(results, queries, places, strict=True):
-        if own in found:
+        if own in noisy:
             continue
-        noise = [_adder(number, mechanism) for number, mechanism in numbers]
+        noise = [_make_adder(number, mechanism) for number, mechanism in numbers]
         if not planned.query.makes_numbers:
             noise = [
-                shared.setdefault(place, _Once(one)) for place, one in zip(own, noise, strict=True)
+                shared.setdefault(place, _Once(add)) for place, add in zip(own, noise, strict=True)
             ]
-        found[own] = add_noise(result, planned, numbers, noise)
-    return [found[own] for own in places]
+        noisy[own] = add_noise(result, planned, numbers, noise)
+    return [noisy[own] for own in places]
 
 
 def add_noise(
     result: Result, planned: PlannedQuery, numbers: Numbers, noise: Sequence[AddNoise]
 ) -> NoisyResult:
-    """Add noise to every number of a result; leave out groups that must not be shown.
+    """Add noise to every number of a result, and omit hidden groups.
 
-    A given group that is not in the table has zeros. A discovered group is shown if its noisy count
-    is above what one unit and the largest noise can make together. So no group of one unit alone is
-    ever shown, and discovery costs nothing beyond the count (docs/tables.md).
+    A public group that is not in the table has zeros. A discovered group is shown if its noisy
+    count exceeds the rows of one unit plus the maximum noise. So a group with only one unit is
+    never shown, and discovery costs nothing beyond the count (docs/discovery.md).
     """
     threshold = show_above(planned, numbers) if planned.query.discovered else None
     query = planned.query
@@ -98,10 +98,10 @@ def show_above(planned: PlannedQuery, numbers: Numbers) -> int:
 
 
 class _Once:
-    """Adds noise to the numbers of all groups once, and returns the same afterwards.
+    """Adds noise to the numbers of all groups once, and returns the same noisy numbers later.
 
-    It holds noisy numbers alone. Numbers with one identity are read from one column of one result,
-    so a second call would be for the same true numbers in the same order.
+    It stores noisy numbers only. Numbers with equal identities come from one column of one result,
+    so every call has the same true numbers in the same order.
     """
 
     def __init__(self, add: AddNoise) -> None:
@@ -116,10 +116,10 @@ class _Once:
         return self._noisy
 
 
-def _adder(number: ReleasedNumber, mechanism: AnyMechanism) -> AddNoise:
-    """Return what adds noise to true numbers, each so many of the number's own steps.
+def _make_adder(number: ReleasedNumber, mechanism: AnyMechanism) -> AddNoise:
+    """Return the function that adds noise to true numbers, which are given in steps.
 
-    For a selection, return what selects a candidate by the true errors of all.
+    For a selection, return the mechanism, which selects a candidate by the true errors of all.
     """
     if isinstance(mechanism, PermuteAndFlip):
         return mechanism

@@ -1,4 +1,4 @@
-"""The engine is asked: queries with the same selection are one, and read the table once."""
+"""Running queries on the engine: those with the same selection read the table together, once."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Batch:
 
     Attributes:
         expression: The Ibis query, with a row for each group: its key, then integers.
-        columns: For the place of each query, which columns of the result are its own.
+        columns: For the place of each query, the columns of the result that belong to it.
     """
 
     expression: Any
@@ -28,15 +28,15 @@ class Batch:
 
 
 def compile_batches(source: Source, queries: Sequence[PlannedQuery]) -> tuple[Batch, ...]:
-    """Return the batches of queries, compiled; reject what the engine cannot be asked."""
+    """Return compiled batches of queries; reject a query that the engine cannot express."""
 
-    def compiled() -> tuple[Batch, ...]:
+    def compile_all() -> tuple[Batch, ...]:
         batches = make_batches(queries)
         for batch in batches:
-            source.compile(batch.expression)  # once: the source remembers it
+            source.compile(batch.expression)  # the source caches the SQL
         return batches
 
-    batches = without_details(compiled)
+    batches = without_details(compile_all)
     if batches is None:
         raise Unsupported(
             "The engine's SQL cannot express this query. Nothing was charged",
@@ -46,26 +46,26 @@ def compile_batches(source: Source, queries: Sequence[PlannedQuery]) -> tuple[Ba
 
 
 def run(source: Source, batches: Sequence[Batch]) -> list[Rows]:
-    """Ask the engine, and return the rows of each query: a key, then integers."""
+    """Run batches on the engine; return the rows of each query: a key, then integers."""
     results: dict[int, Rows] = {}
     with Progress() as report:
         for number, batch in enumerate(batches, 1):
             report(f"running query {number} of {len(batches)}")
             rows = fetch(source, batch.expression)
             for place, columns in batch.columns.items():
-                results[place] = _picked(rows, columns)
+                results[place] = _pick_columns(rows, columns)
     return [results[place] for place in sorted(results)]
 
 
 def make_batches(queries: Sequence[PlannedQuery]) -> tuple[Batch, ...]:
-    """Return as few batches as there can be: one for each selection."""
-    alike: dict[Hashable, list[int]] = {}
+    """Return a batch for each distinct selection."""
+    by_selection: dict[Hashable, list[int]] = {}
     for place, planned in enumerate(queries):
-        alike.setdefault(planned.selection.identity, []).append(place)
-    return tuple(_batch(queries, places) for places in alike.values())
+        by_selection.setdefault(planned.selection.identity, []).append(place)
+    return tuple(_make_batch(queries, places) for places in by_selection.values())
 
 
-def _batch(queries: Sequence[PlannedQuery], places: list[int]) -> Batch:
+def _make_batch(queries: Sequence[PlannedQuery], places: list[int]) -> Batch:
     selection = queries[places[0]].selection
     counted = any(queries[place].counted for place in places)
     keys = tuple(range(len(selection.by)))
@@ -80,7 +80,7 @@ def _batch(queries: Sequence[PlannedQuery], places: list[int]) -> Batch:
     return Batch(selection.query(count=counted, sums=list(sums.values())), columns)
 
 
-def _picked(rows: Rows, columns: tuple[int, ...]) -> Rows:
+def _pick_columns(rows: Rows, columns: tuple[int, ...]) -> Rows:
     if len(columns) == 1:
         return [(row[columns[0]],) for row in rows]
     return [*map(itemgetter(*columns), rows)]

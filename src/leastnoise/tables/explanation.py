@@ -3,21 +3,27 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import ROUND_CEILING
+from decimal import ROUND_FLOOR
 from fractions import Fraction
-from typing import Any
 
 from leastnoise.core.exact import format_exact, format_ratio, format_rounded, format_short
-from leastnoise.core.privacy import Privacy, format_guarantee
+from leastnoise.core.noise import Rounded
+from leastnoise.core.privacy import Privacy
+from leastnoise.json_types import Json
 from leastnoise.mechanism import AnyMechanism, Mechanism, half_width
-from leastnoise.rendering import Fact, aligned, labelled, printable, wrap
+from leastnoise.rendering import Fact, align_columns, fact_lines, printable, wrap
 from leastnoise.tables.add_noise import Numbers, show_above
 from leastnoise.tables.answers import USUAL
 from leastnoise.tables.bounding import REPLACE
+from leastnoise.tables.mean_target import MeanTarget
 from leastnoise.tables.queries.planned_query import PlannedQuery
 from leastnoise.tables.release import PreparedRelease
+from leastnoise.tables.spending_limit import describe_amount, share_to_json
+from leastnoise.tables.terms import NO_TERMS, Terms
 
 _HEADER = ("query", "number", "sensitivity", "ε", "δ", "noise", "95% error")
+# The numbers of rows for which a dry run shows the cost of a mean with a wanted error.
+_ROWS = (1_000, 10_000, 100_000)
 _SCREEN = 80
 _SHORTEST_TITLE = 12
 _LONGEST_NUMBER = 8
@@ -26,20 +32,28 @@ _ENGINES = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "pyspark": "Spark"}
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """Queries with their sensitivities, noise and errors; the data is not read."""
+    """Queries with their sensitivities, noise and errors; the data is not read.
+
+    Attributes:
+        prepared: The queries; for a mean with a wanted error, the count that is released first.
+        terms: The amount that was asked for.
+        target: The mean with a wanted error, whose noise follows from the count; else None.
+    """
 
     prepared: PreparedRelease
+    terms: Terms = NO_TERMS
+    target: MeanTarget | None = None
 
     @property
     def queries(self) -> list[str]:
         """The SQL that the engine would run."""
         return [self.prepared.source.sql(batch.expression) for batch in self.prepared.batches]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the explanation as JSON."""
         prepared = self.prepared
         return {
-            "price": _privacy(prepared.together),
+            "price": _privacy(prepared.together) | share_to_json(prepared.together),
             "asked": prepared.words,
             "key": prepared.key,
             "questions": [
@@ -61,16 +75,26 @@ class Explanation:
                 for (planned, numbers), places in self._each()
             ],
             "queries": self.queries,
+            **({} if self.target is None else {"then": _mean_to_json(self.target)}),
         }
 
     def to_text(self, *, sql: bool = False) -> str:
         """Return the explanation as text of at most 80 columns, with the SQL below if asked."""
-        lines = ["Dry run: no row was read and nothing was charged.", "", *labelled(self._facts())]
+        lines = [
+            "Dry run: no row was read and nothing was charged.",
+            "",
+            *fact_lines(self._facts()),
+        ]
         cells = _shorten([list(_HEADER), *self._cells()])
-        lines += ["", *aligned(cells, [0, 1, 5]), ""]
+        lines += ["", *align_columns(cells, [0, 1, 5]), ""]
         for planned, numbers in self.prepared.queries:
             note = "; ".join(_notes(planned, numbers))
             lines += wrap(printable(f"{planned.query.title}: {note}"), further="    ")
+        notes = [note for planned, _ in self.prepared.queries for note in _reading_notes(planned)]
+        if notes:
+            lines += ["", *fact_lines([("Note", note) for note in dict.fromkeys(notes)])]
+        if self.target is not None:
+            lines += ["", *wrap(printable(_explain_mean(self.target)), further="    ")]
         queries = self.queries
         if sql:
             for text in queries:
@@ -98,7 +122,8 @@ class Explanation:
             ("Table", f"{source.short_name}, read by {_ENGINES.get(source.engine, source.engine)}"),
             ("Privacy unit", who),
             ("Neighbors", f"tables that differ by {change} one unit"),
-            ("Guarantee", f"{format_guarantee(prepared.together)} {per}{together}"),
+            ("Guarantee", f"{describe_amount(prepared.together)} {per}{together}"),
+            *_describe_terms(self.terms),
         ]
         return [(label, printable(text)) for label, text in facts]
 
@@ -128,6 +153,47 @@ class Explanation:
         return f"Explanation({titles})"
 
 
+def _describe_terms(terms: Terms) -> Iterator[Fact]:
+    """Return the share or the error that was asked for."""
+    if terms.share is not None and terms.limit is not None:
+        yield "Share", f"{format_exact(terms.share)} of {terms.limit.name}"
+    if terms.error is not None:
+        most = "" if terms.at_most is None else f", for at most {format_exact(terms.at_most)}"
+        limit = f" of {terms.limit.name}" if most and terms.limit is not None else ""
+        yield "Wanted error", f"± {format_exact(terms.error)} (95% confidence){most}{limit}"
+
+
+def _explain_mean(target: MeanTarget) -> str:
+    """Return what a mean with a wanted error costs after its count, for a few numbers of rows."""
+    costs = [
+        f"{rows:,} rows: {'not possible' if cost is None else describe_amount(cost)}"
+        for rows, cost in _find_costs(target)
+    ]
+    return (
+        f"{target.query.title}: the rows are counted first. The noise of the mean follows from the "
+        f"noisy count. About what the mean then costs: {'; '.join(costs)}"
+    )
+
+
+def _mean_to_json(target: MeanTarget) -> Json:
+    """Return the mean that follows its count, with its cost for a few numbers of rows, as JSON."""
+    return {
+        "title": target.query.title,
+        "error_95": format_ratio(target.error),
+        "price_by_rows": {
+            f"{rows}": None if cost is None else _privacy(cost) | share_to_json(cost)
+            for rows, cost in _find_costs(target)
+        },
+    }
+
+
+def _find_costs(target: MeanTarget) -> Iterator[tuple[int, Privacy | None]]:
+    """Return what a mean costs after its count; None if it is not possible."""
+    for rows in _ROWS:
+        size = target.find_size(rows)
+        yield rows, None if size is None else target.scale.amount(size)
+
+
 def _notes(planned: PlannedQuery, numbers: Numbers) -> Iterator[str]:
     """Return what else is known of a query before it is run: bounds, contributions, groups."""
     query, rows = planned.query, planned.rows
@@ -137,6 +203,7 @@ def _notes(planned: PlannedQuery, numbers: Numbers) -> Iterator[str]:
         low, high = map(format_exact, subject.bounds)
         yield f"clipped to [{low}, {high}]"
     yield from query.plan_notes()
+    yield from query.result_errors([mechanism for _, mechanism in numbers])
     if subject.contributions:
         yield subject.contributions
     touched = query.contribution(rows.unit).touched
@@ -144,6 +211,11 @@ def _notes(planned: PlannedQuery, numbers: Numbers) -> Iterator[str]:
         yield f"one unit can change the numbers of {touched} groups"
     if limit is not None:
         yield f"groups are discovered; a noisy count of {limit} or less is hidden"
+
+
+def _reading_notes(planned: PlannedQuery) -> tuple[str, ...]:
+    """Return how values are read, as the answer will say too."""
+    return planned.query.notes(planned.rows)
 
 
 def _shorten(cells: list[list[str]]) -> list[list[str]]:
@@ -157,18 +229,22 @@ def _shorten(cells: list[list[str]]) -> list[list[str]]:
 
 
 def _short(number: Fraction) -> str:
-    """Print a part of a guarantee: as it is if that is short, else rounded up."""
+    """Print a part of a guarantee: as it is if that is short, else rounded down.
+
+    Rounded up, the parts would seem to exceed the total guarantee.
+    """
     text = format_short(number)
     if len(text) <= _LONGEST_NUMBER and text.replace(".", "").replace("e-", "").isdigit():
         return text
-    return format_rounded(number, 3, ROUND_CEILING)
+    return format_rounded(number, 5, ROUND_FLOOR)
 
 
 def _noise_name(mechanism: AnyMechanism) -> str:
     """Return the name of noise in words: ``DiscreteStaircase`` is "staircase"."""
     if not isinstance(mechanism, Mechanism):
         return "selection"
-    name = type(mechanism.noise).__name__.removeprefix("Discrete")
+    noise = mechanism.noise.noise if isinstance(mechanism.noise, Rounded) else mechanism.noise
+    name = type(noise).__name__.removeprefix("Discrete")
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
     return "geometric" if getattr(mechanism.noise, "period", None) == 1 else words
 

@@ -1,4 +1,4 @@
-"""The keys of groups: integers, strings, booleans and dates."""
+"""Group keys: tuples of integers, strings, booleans and dates."""
 
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
@@ -10,14 +10,14 @@ from leastnoise.errors import InvalidParameter, Words
 
 Part = int | str | bool | date
 Key = tuple[Part, ...]
-# Groups as callers give them: values, or with several columns tuples.
+# Groups as callers pass them: values, or tuples if there are several columns.
 Groups = Iterable[Part | Sequence[Part]]
 
 _KINDS: dict[str, type] = {"integer": int, "text": str, "boolean": bool, "date": date}
 
 
 def parse_keys(keys: object, columns: int) -> tuple[Key, ...]:
-    """Return the groups that a caller gave, sorted; reject an empty list and repeated groups."""
+    """Return the caller's groups as sorted keys; reject an empty list and repeated groups."""
     if not columns:
         raise InvalidParameter(
             Words("groups=", "--group") + " needs a column to group by",
@@ -30,8 +30,8 @@ def parse_keys(keys: object, columns: int) -> tuple[Key, ...]:
             got=quote(keys),
             fix='Write for instance groups=["north", "south"].',
         )
-    read = tuple(_parse_key(key, columns) for key in keys)
-    if not read:
+    parsed = tuple(_parse_key(key, columns) for key in keys)
+    if not parsed:
         raise InvalidParameter(
             "groups must not be empty",
             got="an empty list",
@@ -39,32 +39,34 @@ def parse_keys(keys: object, columns: int) -> tuple[Key, ...]:
             + Words("groups=", "--group and --groups-file")
             + " to discover groups.",
         )
-    # True equals 1 in Python, but a column never holds both: its keys are of one type, below.
-    if len(set(read)) != len(read):
-        raise InvalidParameter("groups must be different", got="one twice", fix="Write each once.")
-    kinds = [{type(part) for part in column} for column in zip(*read, strict=True)]
-    if any(len(found) > 1 for found in kinds):
+    # True equals 1 in Python, but a column cannot have both, because its keys have one type.
+    if len(set(parsed)) != len(parsed):
         raise InvalidParameter(
-            "the groups of a column must have one type",
-            got="several types",
-            fix="Write all of them as the column holds them: all strings, or all integers.",
+            "groups must be different", got="a group twice", fix="Write each group once."
         )
-    return tuple(sorted(read))
+    types = [{type(part) for part in column} for column in zip(*parsed, strict=True)]
+    if any(len(column) > 1 for column in types):
+        raise InvalidParameter(
+            "The groups of a column must have one type",
+            got="several types",
+            fix="Write all groups as strings, or all as integers, as the column has them.",
+        )
+    return tuple(sorted(parsed))
 
 
 def check_keys(keys: tuple[Key, ...], by: tuple[str, ...], kinds: tuple[str, ...]) -> None:
-    """Reject keys of another kind than their column."""
+    """Reject keys whose kind differs from that of their column."""
     for name, kind, part in zip(by, kinds, keys[0], strict=True):
         if type(part) is not _KINDS[kind]:
             raise InvalidParameter(
                 f"groups for {name!r} must be of kind {kind}",
-                got=f"one of type {type(part).__name__}",
-                fix="Write them as the column holds them. CSV columns are read as text.",
+                got=f"a group of type {type(part).__name__}",
+                fix="Write groups as the column has them. CSV columns are read as text.",
             )
 
 
 def keys_to_json(keys: tuple[Key, ...] | None) -> list[list[Any]] | None:
-    """Return keys as JSON has them; all keys of a column are of one type."""
+    """Return keys as JSON. The first key shows the types, because those of a column are equal."""
     if keys is None or not any(isinstance(part, date) for key in keys[:1] for part in key):
         return None if keys is None else [*map(list, keys)]
     return [
@@ -73,9 +75,9 @@ def keys_to_json(keys: tuple[Key, ...] | None) -> list[list[Any]] | None:
     ]
 
 
-def keys_from_json(written: list[list[Any]]) -> tuple[Key, ...]:
+def keys_from_json(keys: list[list[Any]]) -> tuple[Key, ...]:
     """Return keys from JSON."""
-    return tuple(tuple(_part_from_json(part) for part in key) for key in written)
+    return tuple(tuple(_part_from_json(part) for part in key) for key in keys)
 
 
 def _part_from_json(part: Any) -> Part:
@@ -90,7 +92,7 @@ def _parse_key(key: object, columns: int) -> Key:
     parts = key if isinstance(key, tuple | list) else (key,)
     if len(parts) != columns:
         raise InvalidParameter(
-            f"a group must have a value for each of the {columns} columns of by",
+            f"A group must have a value for each of the {columns} columns of by",
             got=f"{len(parts)}",
             fix="Write tuples if by has several columns.",
         )
@@ -105,14 +107,14 @@ def _parse_part(part: object) -> Part:
     if isinstance(part, str) and "\0" not in part and encodes(part):
         return str(part)
     raise InvalidParameter(
-        "a group must be a 64-bit integer, a string in UTF-8, a boolean or a date",
+        "A group must be a 64-bit integer, a string in UTF-8, a boolean or a date",
         got=quote(part),
-        fix="Group by a column that holds such values.",
+        fix="Group by a column of one of these types.",
     )
 
 
 def encodes(text: str) -> bool:
-    """Return whether UTF-8 can write a text, which half of a surrogate pair cannot be."""
+    """Return whether UTF-8 can encode a text. It cannot encode half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,62 +1,37 @@
 """The methods of the built-in table queries, with their types and documentation.
 
-The registration describes the same methods; tests/tables/test_registration.py compares the two.
+Signatures and arguments are written out for each method and each overload, because editors read
+them from the source. The methods of quantiles are in :mod:`leastnoise.tables.quantile_methods`. The
+registration describes the same methods; tests/tables/test_registration.py compares the two.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import overload
 
 from leastnoise.core.exact import Number
 from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import renamed_arguments
-from leastnoise.tables.answers import GroupedAnswers, TableAnswer, TableNumber
+from leastnoise.tables.answers import GroupedAnswers, TableNumber
 from leastnoise.tables.keys import Groups
+from leastnoise.tables.quantile_methods import QuantileMethods
 from leastnoise.tables.queries.count import Count
 from leastnoise.tables.queries.histogram import Histogram
 from leastnoise.tables.queries.mean import Mean, MeanAnswer
-from leastnoise.tables.queries.quantile import Quantile
-from leastnoise.tables.queries.quantile_answer import IntervalQuantileAnswer, QuantileAnswer
-from leastnoise.tables.queries.query import Query
 from leastnoise.tables.queries.sum import Sum
 from leastnoise.tables.registration import Bounds, Columns
 
-One = TypeVar("One", bound=TableAnswer)
 
-
-class BuiltInQueries:
+class BuiltInQueries(QuantileMethods):
     """The built-in queries as methods; :class:`ProtectedTable` inherits them."""
-
-    if TYPE_CHECKING:
-
-        def _answer(
-            self,
-            kind: type[One],
-            query: Query,
-            *,
-            privacy: Privacy,
-            key: str | None,
-            fresh: bool,
-            allow_exact: bool,
-        ) -> One | GroupedAnswers[One]:
-            """Answer one query; ``kind`` is the type of its answers."""
-
-        def _answer_by_group(
-            self,
-            kind: type[One],
-            query: Query,
-            *,
-            privacy: Privacy,
-            key: str | None,
-            fresh: bool,
-            allow_exact: bool,
-        ) -> GroupedAnswers[One]:
-            """Answer a query that always has groups."""
 
     @overload
     def count(
         self,
         *,
-        privacy: Privacy,
+        privacy: Privacy | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        at_most: Number | None = None,
         where: str | None = None,
         key: str | None = None,
         fresh: bool = False,
@@ -67,7 +42,10 @@ class BuiltInQueries:
     def count(
         self,
         *,
-        privacy: Privacy,
+        privacy: Privacy | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        at_most: Number | None = None,
         by: Columns,
         groups: Groups | None = None,
         where: str | None = None,
@@ -81,7 +59,10 @@ class BuiltInQueries:
     def count(
         self,
         *,
-        privacy: Privacy,
+        privacy: Privacy | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        at_most: Number | None = None,
         by: Columns = (),
         groups: Groups | None = None,
         where: str | None = None,
@@ -93,15 +74,21 @@ class BuiltInQueries:
         """Count rows, or people if ``max_rows`` is 1.
 
         Args:
-            privacy: The guarantee for one unit.
+            privacy: The guarantee for one unit. Exactly one of ``privacy``, ``share`` and ``error``
+                is required.
+            share: The share of the ledger's limit or allocation to spend, such as ``"1/50"``.
+            error: The 95% error that every answer may have. It costs as little as possible, and the
+                answer states how much.
+            at_most: With ``error``: the largest share of the limit or allocation that it may cost.
+                Default: all of it.
             by: The column to group by, or several. Default: one answer for all rows.
             groups: The groups to answer for; tuples if ``by`` has several columns. Default: groups
                 are discovered, which requires δ > 0, and small ones are hidden.
             where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
-            max_groups: The maximum groups per unit; in a unit with more, a hash chooses. Required
-                if a unit can be in several groups.
+            max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
+                Required if a unit can be in several groups.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
-                spends nothing. Default: made of the query, its guarantee and its noise.
+                spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.
             allow_exact: Whether to accept noise that releases the exact value with some
                 probability.
@@ -123,7 +110,15 @@ class BuiltInQueries:
         """
         query = Count(by=by, groups=groups, where=where, max_groups=max_groups)
         return self._answer(
-            TableNumber, query, privacy=privacy, key=key, fresh=fresh, allow_exact=allow_exact
+            TableNumber,
+            query,
+            privacy=privacy,
+            share=share,
+            error=error,
+            at_most=at_most,
+            key=key,
+            fresh=fresh,
+            allow_exact=allow_exact,
         )
 
     @overload
@@ -132,7 +127,10 @@ class BuiltInQueries:
         column: str,
         *,
         bounds: Bounds,
-        privacy: Privacy,
+        privacy: Privacy | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        at_most: Number | None = None,
         where: str | None = None,
         key: str | None = None,
         fresh: bool = False,
@@ -145,7 +143,10 @@ class BuiltInQueries:
         column: str,
         *,
         bounds: Bounds,
-        privacy: Privacy,
+        privacy: Privacy | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        at_most: Number | None = None,
         by: Columns,
         groups: Groups | None = None,
         where: str | None = None,
@@ -161,7 +162,10 @@ class BuiltInQueries:
         column: str,
         *,
         bounds: Bounds,
-        privacy: Privacy,
+        privacy: Privacy | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        at_most: Number | None = None,
         by: Columns = (),
         groups: Groups | None = None,
         where: str | None = None,
@@ -179,15 +183,21 @@ class BuiltInQueries:
             column: The column of numbers.
             bounds: The clipping bounds, the lower one first. Values outside are clipped. Choose
                 them without looking at the table: they are public.
-            privacy: The guarantee for one unit.
+            privacy: The guarantee for one unit. Exactly one of ``privacy``, ``share`` and ``error``
+                is required.
+            share: The share of the ledger's limit or allocation to spend, such as ``"1/50"``.
+            error: The 95% error that every answer may have. It costs as little as possible, and the
+                answer states how much.
+            at_most: With ``error``: the largest share of the limit or allocation that it may cost.
+                Default: all of it.
             by: The column to group by, or several. Default: one answer for all rows.
             groups: The groups to answer for; tuples if ``by`` has several columns. Default: groups
                 are discovered, which requires δ > 0, and small ones are hidden.
             where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
-            max_groups: The maximum groups per unit; in a unit with more, a hash chooses. Required
-                if a unit can be in several groups.
+            max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
+                Required if a unit can be in several groups.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
-                spends nothing. Default: made of the query, its guarantee and its noise.
+                spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.
             allow_exact: Whether to accept noise that releases the exact value with some
                 probability.
@@ -210,7 +220,15 @@ class BuiltInQueries:
         """
         query = Sum(column, bounds=bounds, by=by, groups=groups, where=where, max_groups=max_groups)
         return self._answer(
-            TableNumber, query, privacy=privacy, key=key, fresh=fresh, allow_exact=allow_exact
+            TableNumber,
+            query,
+            privacy=privacy,
+            share=share,
+            error=error,
+            at_most=at_most,
+            key=key,
+            fresh=fresh,
+            allow_exact=allow_exact,
         )
 
     @overload
@@ -219,7 +237,10 @@ class BuiltInQueries:
         column: str,
         *,
         bounds: Bounds,
-        privacy: Privacy,
+        privacy: Privacy | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        at_most: Number | None = None,
         where: str | None = None,
         key: str | None = None,
         fresh: bool = False,
@@ -232,7 +253,10 @@ class BuiltInQueries:
         column: str,
         *,
         bounds: Bounds,
-        privacy: Privacy,
+        privacy: Privacy | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        at_most: Number | None = None,
         by: Columns,
         groups: Groups | None = None,
         where: str | None = None,
@@ -248,7 +272,10 @@ class BuiltInQueries:
         column: str,
         *,
         bounds: Bounds,
-        privacy: Privacy,
+        privacy: Privacy | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        at_most: Number | None = None,
         by: Columns = (),
         groups: Groups | None = None,
         where: str | None = None,
@@ -267,15 +294,21 @@ class BuiltInQueries:
             column: The column of numbers.
             bounds: The clipping bounds, the lower one first. Values outside are clipped. Choose
                 them without looking at the table: they are public.
-            privacy: The guarantee for one unit.
+            privacy: The guarantee for one unit. Exactly one of ``privacy``, ``share`` and ``error``
+                is required.
+            share: The share of the ledger's limit or allocation to spend, such as ``"1/50"``.
+            error: The 95% error that every answer may have. It costs as little as possible, and the
+                answer states how much.
+            at_most: With ``error``: the largest share of the limit or allocation that it may cost.
+                Default: all of it.
             by: The column to group by, or several. Default: one answer for all rows.
             groups: The groups to answer for; tuples if ``by`` has several columns. Default: groups
                 are discovered, which requires δ > 0, and small ones are hidden.
             where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
-            max_groups: The maximum groups per unit; in a unit with more, a hash chooses. Required
-                if a unit can be in several groups.
+            max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
+                Required if a unit can be in several groups.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
-                spends nothing. Default: made of the query, its guarantee and its noise.
+                spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.
             allow_exact: Whether to accept noise that releases the exact value with some
                 probability.
@@ -301,293 +334,15 @@ class BuiltInQueries:
             column, bounds=bounds, by=by, groups=groups, where=where, max_groups=max_groups
         )
         return self._answer(
-            MeanAnswer, query, privacy=privacy, key=key, fresh=fresh, allow_exact=allow_exact
-        )
-
-    @overload
-    def median(
-        self,
-        column: str,
-        *,
-        bounds: Bounds,
-        privacy: Privacy,
-        bins: int = 1024,
-        interval: None = None,
-        where: str | None = None,
-        key: str | None = None,
-        fresh: bool = False,
-        allow_exact: bool = False,
-    ) -> QuantileAnswer: ...
-
-    @overload
-    def median(
-        self,
-        column: str,
-        *,
-        bounds: Bounds,
-        privacy: Privacy,
-        interval: Number,
-        bins: int = 1024,
-        where: str | None = None,
-        key: str | None = None,
-        fresh: bool = False,
-        allow_exact: bool = False,
-    ) -> IntervalQuantileAnswer: ...
-
-    @overload
-    def median(
-        self,
-        column: str,
-        *,
-        bounds: Bounds,
-        privacy: Privacy,
-        by: Columns,
-        bins: int = 1024,
-        interval: None = None,
-        groups: Groups | None = None,
-        where: str | None = None,
-        max_groups: int | None = None,
-        key: str | None = None,
-        fresh: bool = False,
-        allow_exact: bool = False,
-    ) -> GroupedAnswers[QuantileAnswer]: ...
-
-    @overload
-    def median(
-        self,
-        column: str,
-        *,
-        bounds: Bounds,
-        privacy: Privacy,
-        by: Columns,
-        interval: Number,
-        bins: int = 1024,
-        groups: Groups | None = None,
-        where: str | None = None,
-        max_groups: int | None = None,
-        key: str | None = None,
-        fresh: bool = False,
-        allow_exact: bool = False,
-    ) -> GroupedAnswers[IntervalQuantileAnswer]: ...
-
-    @renamed_arguments(keys="groups", cells="bins")
-    def median(
-        self,
-        column: str,
-        *,
-        bounds: Bounds,
-        privacy: Privacy,
-        bins: int = 1024,
-        interval: Number | None = None,
-        by: Columns = (),
-        groups: Groups | None = None,
-        where: str | None = None,
-        max_groups: int | None = None,
-        key: str | None = None,
-        fresh: bool = False,
-        allow_exact: bool = False,
-    ) -> QuantileAnswer | GroupedAnswers[QuantileAnswer]:
-        """Find the median of a column.
-
-        Rows without a value are omitted. The answer is a bin of a public grid; how far its rank can
-        be off is known.
-
-        Args:
-            column: The column of numbers.
-            bounds: The clipping bounds, the lower one first. Values outside are clipped. Choose
-                them without looking at the table: they are public.
-            privacy: The guarantee for one unit.
-            bins: The number of bins between the bounds; the answer is one of them. Default: 1024.
-            interval: The confidence of an interval in the unit of the data, such as 0.95. It costs
-                two thirds of ε. Default: no interval.
-            by: The column to group by, or several. Default: one answer for all rows.
-            groups: The groups to answer for; tuples if ``by`` has several columns. Default: groups
-                are discovered, which requires δ > 0, and small ones are hidden.
-            where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
-            max_groups: The maximum groups per unit; in a unit with more, a hash chooses. Required
-                if a unit can be in several groups.
-            key: The name of the query in the ledger. A repeated key returns the stored answer and
-                spends nothing. Default: made of the query, its guarantee and its noise.
-            fresh: Whether to charge again and draw new noise under a key that has an answer.
-            allow_exact: Whether to accept noise that releases the exact value with some
-                probability.
-
-        Returns:
-            The bin with its rank error; with ``interval``, also an interval for the median. With
-            ``by``, an answer for each group.
-
-        Raises:
-            InvalidParameter: If an argument is invalid; nothing is charged.
-            BudgetExceeded: If too little budget remains; nothing is charged.
-            QueryFailed: If the engine fails; the charge stands.
-
-        Example:
-            >>> import leastnoise as ln
-            >>> from leastnoise.tables import census
-            >>> people = ln.protect(census(), unit="person_id", max_rows=1, ledger=ln.UNRECORDED)
-            >>> middle = people.median("age", bounds=(0, 120), privacy=ln.Privacy(1))
-            >>> 20 < middle.value < 60
-            True
-        """
-        query = Quantile(
-            column,
-            "1/2",
-            bounds=bounds,
-            bins=bins,
-            interval=interval,
-            by=by,
-            groups=groups,
-            where=where,
-            max_groups=max_groups,
-        )
-        return self._answer(
-            QuantileAnswer, query, privacy=privacy, key=key, fresh=fresh, allow_exact=allow_exact
-        )
-
-    @overload
-    def quantile(
-        self,
-        column: str,
-        q: Number,
-        *,
-        bounds: Bounds,
-        privacy: Privacy,
-        bins: int = 1024,
-        interval: None = None,
-        where: str | None = None,
-        key: str | None = None,
-        fresh: bool = False,
-        allow_exact: bool = False,
-    ) -> QuantileAnswer: ...
-
-    @overload
-    def quantile(
-        self,
-        column: str,
-        q: Number,
-        *,
-        bounds: Bounds,
-        privacy: Privacy,
-        interval: Number,
-        bins: int = 1024,
-        where: str | None = None,
-        key: str | None = None,
-        fresh: bool = False,
-        allow_exact: bool = False,
-    ) -> IntervalQuantileAnswer: ...
-
-    @overload
-    def quantile(
-        self,
-        column: str,
-        q: Number,
-        *,
-        bounds: Bounds,
-        privacy: Privacy,
-        by: Columns,
-        bins: int = 1024,
-        interval: None = None,
-        groups: Groups | None = None,
-        where: str | None = None,
-        max_groups: int | None = None,
-        key: str | None = None,
-        fresh: bool = False,
-        allow_exact: bool = False,
-    ) -> GroupedAnswers[QuantileAnswer]: ...
-
-    @overload
-    def quantile(
-        self,
-        column: str,
-        q: Number,
-        *,
-        bounds: Bounds,
-        privacy: Privacy,
-        by: Columns,
-        interval: Number,
-        bins: int = 1024,
-        groups: Groups | None = None,
-        where: str | None = None,
-        max_groups: int | None = None,
-        key: str | None = None,
-        fresh: bool = False,
-        allow_exact: bool = False,
-    ) -> GroupedAnswers[IntervalQuantileAnswer]: ...
-
-    @renamed_arguments(keys="groups", cells="bins", share="q")
-    def quantile(
-        self,
-        column: str,
-        q: Number,
-        *,
-        bounds: Bounds,
-        privacy: Privacy,
-        bins: int = 1024,
-        interval: Number | None = None,
-        by: Columns = (),
-        groups: Groups | None = None,
-        where: str | None = None,
-        max_groups: int | None = None,
-        key: str | None = None,
-        fresh: bool = False,
-        allow_exact: bool = False,
-    ) -> QuantileAnswer | GroupedAnswers[QuantileAnswer]:
-        """Find a quantile of a column.
-
-        Rows without a value are omitted. The answer is a bin of a public grid; how far its rank can
-        be off is known.
-
-        Args:
-            column: The column of numbers.
-            q: The share of rows below the value, above 0 and below 1.
-            bounds: The clipping bounds, the lower one first. Values outside are clipped. Choose
-                them without looking at the table: they are public.
-            privacy: The guarantee for one unit.
-            bins: The number of bins between the bounds; the answer is one of them. Default: 1024.
-            interval: The confidence of an interval in the unit of the data, such as 0.95. It costs
-                two thirds of ε. Default: no interval.
-            by: The column to group by, or several. Default: one answer for all rows.
-            groups: The groups to answer for; tuples if ``by`` has several columns. Default: groups
-                are discovered, which requires δ > 0, and small ones are hidden.
-            where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
-            max_groups: The maximum groups per unit; in a unit with more, a hash chooses. Required
-                if a unit can be in several groups.
-            key: The name of the query in the ledger. A repeated key returns the stored answer and
-                spends nothing. Default: made of the query, its guarantee and its noise.
-            fresh: Whether to charge again and draw new noise under a key that has an answer.
-            allow_exact: Whether to accept noise that releases the exact value with some
-                probability.
-
-        Returns:
-            The bin with its rank error; with ``interval``, also an interval for the quantile. With
-            ``by``, an answer for each group.
-
-        Raises:
-            InvalidParameter: If an argument is invalid; nothing is charged.
-            BudgetExceeded: If too little budget remains; nothing is charged.
-            QueryFailed: If the engine fails; the charge stands.
-
-        Example:
-            >>> import leastnoise as ln
-            >>> from leastnoise.tables import census
-            >>> people = ln.protect(census(), unit="person_id", max_rows=1, ledger=ln.UNRECORDED)
-            >>> old = people.quantile("age", 0.9, bounds=(0, 120), privacy=ln.Privacy(1))
-            >>> 40 < old.value < 100
-            True
-        """
-        query = Quantile(
-            column,
-            q,
-            bounds=bounds,
-            bins=bins,
-            interval=interval,
-            by=by,
-            groups=groups,
-            where=where,
-            max_groups=max_groups,
-        )
-        return self._answer(
-            QuantileAnswer, query, privacy=privacy, key=key, fresh=fresh, allow_exact=allow_exact
+            MeanAnswer,
+            query,
+            privacy=privacy,
+            share=share,
+            error=error,
+            at_most=at_most,
+            key=key,
+            fresh=fresh,
+            allow_exact=allow_exact,
         )
 
     @renamed_arguments(keys="groups")
@@ -596,7 +351,10 @@ class BuiltInQueries:
         column: str,
         *,
         edges: Sequence[Number],
-        privacy: Privacy,
+        privacy: Privacy | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        at_most: Number | None = None,
         by: Columns = (),
         groups: Groups | None = None,
         where: str | None = None,
@@ -613,15 +371,21 @@ class BuiltInQueries:
             column: The column of numbers.
             edges: The ends of the ranges, in rising order. Each range includes its lower edge, the
                 last one both.
-            privacy: The guarantee for one unit.
+            privacy: The guarantee for one unit. Exactly one of ``privacy``, ``share`` and ``error``
+                is required.
+            share: The share of the ledger's limit or allocation to spend, such as ``"1/50"``.
+            error: The 95% error that every answer may have. It costs as little as possible, and the
+                answer states how much.
+            at_most: With ``error``: the largest share of the limit or allocation that it may cost.
+                Default: all of it.
             by: The column to group by, or several. Default: one answer for all rows.
             groups: The groups to answer for; tuples if ``by`` has several columns. Default: groups
                 are discovered, which requires δ > 0, and small ones are hidden.
             where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
-            max_groups: The maximum groups per unit; in a unit with more, a hash chooses. Required
-                if a unit can be in several groups.
+            max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
+                Required if a unit can be in several groups.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
-                spends nothing. Default: made of the query, its guarantee and its noise.
+                spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.
             allow_exact: Whether to accept noise that releases the exact value with some
                 probability.
@@ -646,5 +410,13 @@ class BuiltInQueries:
             column, edges=edges, by=by, groups=groups, where=where, max_groups=max_groups
         )
         return self._answer_by_group(
-            TableNumber, query, privacy=privacy, key=key, fresh=fresh, allow_exact=allow_exact
+            TableNumber,
+            query,
+            privacy=privacy,
+            share=share,
+            error=error,
+            at_most=at_most,
+            key=key,
+            fresh=fresh,
+            allow_exact=allow_exact,
         )

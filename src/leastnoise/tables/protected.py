@@ -2,22 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from typing import Any, Unpack
 
-from leastnoise.core.exact import parse_count, quote
+from leastnoise.core.exact import Number, parse_count, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import take_renamed
-from leastnoise.errors import InvalidParameter, Words
+from leastnoise.errors import BudgetExceeded, InvalidParameter, Words
 from leastnoise.ledger import Ledger, Unrecorded, check_ledger, check_name
+from leastnoise.tables.answering import Asked, One
 from leastnoise.tables.answers import GroupedAnswers
 from leastnoise.tables.bounding import ADD_REMOVE
 from leastnoise.tables.explanation import Explanation
-from leastnoise.tables.methods import BuiltInQueries, One
+from leastnoise.tables.mean_target import MeanTarget, check_recorded, release_mean
+from leastnoise.tables.methods import BuiltInQueries
+from leastnoise.tables.queries.mean import Mean
+from leastnoise.tables.queries.plan import plan_query
 from leastnoise.tables.queries.planned_query import Unit, check_groupable
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.registration import QUERIES, QueryMethods
 from leastnoise.tables.release import PreparedRelease, TableResult, prepare, release
 from leastnoise.tables.sources import Source, open_source
+from leastnoise.tables.target_error import Wanted, aim, find_amount
+from leastnoise.tables.terms import Terms, parse_terms, parse_weights
 
 
 def protect(
@@ -36,7 +43,7 @@ def protect(
 
     No data is read: columns are looked up in its schema.
 
-    In a CSV file, one line is one row, also inside of quotes. If quoted fields can contain line
+    In a CSV file, one line is one row, even inside quotes. If quoted fields can contain line
     breaks, convert the file first, for instance to Parquet: a person who writes free text could
     otherwise write lines that count as other units.
 
@@ -46,17 +53,17 @@ def protect(
         unit: The column that names the privacy unit, for instance a person. None declares that
             every row is a unit: then nobody may have two rows.
         ledger: Where releases are charged and stored; ``UNRECORDED`` to go without.
-        max_rows: The maximum rows per unit per group. Of a unit with more, a count counts as many;
-            a sum adds all of them up and clips the total to what as many rows can add; a mean
-            counts as many, each with the average of all of them. Every answer says so. It must be
-            given with a column of units, and omitted without one.
-        neighbors: Which tables are neighboring: ``"add_remove"`` with one unit more or less,
-            ``"replace"`` with another unit in its place.
+        max_rows: The maximum rows per unit per group. If a unit has more, a count uses ``max_rows``
+            of them. A sum adds up all of them and clips the total to what ``max_rows`` rows can
+            add. A mean uses ``max_rows`` rows, each with the average of all of them. Every answer
+            says so. Required with a column of units; omit it without one.
+        neighbors: Which tables are neighboring: ``"add_remove"`` if one unit is added or removed,
+            ``"replace"`` if one unit is replaced.
         table: The name of the table, with a connection string.
         name: What the data is called. Answers print it. A ledger returns a stored answer only for
             the same name and version. Data in memory must have a name if there is a ledger.
-            Default: for a file its absolute path, of which answers print the last part; for a table
-            its server, database, schema and name, of which they print the last.
+            Default: for a file its absolute path; for a database table its server, database, schema
+            and name. Answers show only the last part.
         version: The version of the data, such as ``"2026-11"``. Give a new one when the data at the
             same place has changed, for answers about the new data. Default: none.
         neighbours: The old name of ``neighbors``; deprecated.
@@ -78,7 +85,7 @@ def protect(
     opened = open_source(source, table, name=name, version=version)
     try:
         if unit is not None:
-            check_groupable(unit, opened.kind(unit, "a unit"), "the column of units")
+            check_groupable(unit, opened.kind(unit), "the column of units")
         if opened.place is None and isinstance(ledger, Ledger):
             raise InvalidParameter(
                 "name must be given for data in memory and temporary tables if there is a ledger, "
@@ -105,20 +112,32 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         self,
         queries: Sequence[Query],
         *,
-        privacy: Privacy,
+        privacy: Privacy | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        at_most: Number | None = None,
+        weights: Sequence[Number] | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
     ) -> list[TableResult]:
         """Answer several queries together, under one guarantee and one ledger entry.
 
-        Numbers that several queries need, such as a count, are released once.
+        Numbers that several queries need, such as a count, are released once. Exactly one of
+        ``privacy``, ``share`` and ``error`` must be given.
 
         Args:
             queries: The queries, for instance ``[Count(), Sum("income", bounds=(0, 9))]``.
             privacy: The total guarantee for one unit.
+            share: The share of the ledger's limit or allocation to spend, such as ``"1/50"``.
+            error: The 95% error that the answer may have, for a single query. It costs as little as
+                possible, and the answer states how much.
+            at_most: With ``error``: the largest share of the limit or allocation that it may cost.
+                Default: all of it.
+            weights: A number for each query; the budget is divided in proportion to them. Default:
+                every released number gets the same part.
             key: The name of the queries in the ledger. A repeated key returns the stored answers
-                and spends nothing. Default: made of the queries, the guarantee and the noise.
+                and spends nothing. Default: derived from the queries, the guarantee and the noise.
             fresh: Whether to charge again and draw new noise under a key that has answers.
             allow_exact: Whether to accept noise that releases exact values with some probability.
 
@@ -142,22 +161,20 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
             raise InvalidParameter(
                 "queries must be a list", got=quote(queries), fix="Write for instance [Count()]."
             )
-        prepared = self._prepare(queries, privacy)
-        return release(prepared, self.ledger, key=key, fresh=fresh, allow_exact=allow_exact)
+        terms = self._parse_terms(privacy, share, error, at_most)
+        how = _How(key, fresh, allow_exact)
+        if terms.error is not None:
+            return [self._reach_error(_find_only(queries), terms, terms.error, how)]
+        prepared = self._prepare(queries, terms.amount, weights)
+        return how.release(prepared, self.ledger)
 
     def _answer(
         self,
         kind: type[One],  # noqa: ARG002 -- for type checkers
         query: Query,
-        *,
-        privacy: Privacy,
-        key: str | None,
-        fresh: bool,
-        allow_exact: bool,
+        **terms: Unpack[Asked],
     ) -> One | GroupedAnswers[One]:
-        found: Any = self.ask(
-            [query], privacy=privacy, key=key, fresh=fresh, allow_exact=allow_exact
-        )
+        found: Any = self.ask([query], **terms)
         answer: One | GroupedAnswers[One] = found[0]
         return answer
 
@@ -165,19 +182,21 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         self,
         kind: type[One],
         query: Query,
-        *,
-        privacy: Privacy,
-        key: str | None,
-        fresh: bool,
-        allow_exact: bool,
+        **terms: Unpack[Asked],
     ) -> GroupedAnswers[One]:
-        found: Any = self._answer(
-            kind, query, privacy=privacy, key=key, fresh=fresh, allow_exact=allow_exact
-        )
+        found: Any = self._answer(kind, query, **terms)
         answers: GroupedAnswers[One] = found
         return answers
 
-    def explain(self, *queries: Query, privacy: Privacy) -> Explanation:
+    def explain(
+        self,
+        *queries: Query,
+        privacy: Privacy | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        at_most: Number | None = None,
+        weights: Sequence[Number] | None = None,
+    ) -> Explanation:
         """Report sensitivities, noise and expected errors of queries: a dry run.
 
         No row is read, and nothing is charged.
@@ -185,6 +204,10 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         Args:
             queries: The queries, as :meth:`ask` takes them.
             privacy: The total guarantee for one unit.
+            share: The share of the ledger's limit or allocation to spend, such as ``"1/50"``.
+            error: The 95% error that the answer may have, for a single query.
+            at_most: With ``error``: the largest share of the limit or allocation that it may cost.
+            weights: A number for each query; the budget is divided in proportion to them.
 
         Returns:
             What ``print`` shows; ``queries`` has the SQL.
@@ -201,12 +224,59 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
             ...
         """
         listed = queries[0] if len(queries) == 1 else queries
-        return Explanation(self._prepare(listed if isinstance(listed, list) else queries, privacy))
+        asked = listed if isinstance(listed, list) else queries
+        terms = self._parse_terms(privacy, share, error, at_most)
+        if terms.error is None:
+            return Explanation(self._prepare(asked, terms.amount, weights), terms)
+        query = _find_only(asked)
+        if isinstance(query, Mean):
+            target = self._aim_at_mean(query, terms, terms.error)
+            return Explanation(target.prepare_count(), terms, target)
+        return Explanation(self._aim(query, terms, terms.error)[0], terms)
 
-    def _prepare(self, queries: Sequence[Query], privacy: Privacy) -> PreparedRelease:
+    def _parse_terms(
+        self,
+        privacy: Privacy | None,
+        share: Number | None,
+        error: Number | None,
+        at_most: Number | None,
+    ) -> Terms:
         if self.closed:
             raise InvalidParameter("This protected table is closed", fix="Call protect() again.")
-        return prepare(queries, self.source, self.unit, privacy)
+        given = {"privacy": privacy, "share": share, "error": error, "at_most": at_most}
+        return parse_terms(self.ledger, **given)  # type: ignore[arg-type]
+
+    def _prepare(
+        self, queries: Sequence[Query], privacy: Privacy, weights: Sequence[Number] | None = None
+    ) -> PreparedRelease:
+        parsed = parse_weights(weights, len(queries))
+        return prepare(queries, self.source, self.unit, privacy, parsed)
+
+    def _reach_error(self, query: Query, terms: Terms, error: Fraction, how: "_How") -> TableResult:
+        """Answer a query with a wanted error."""
+        if isinstance(query, Mean):
+            target = self._aim_at_mean(query, terms, error)
+            given = {"key": how.key, "fresh": how.fresh, "allow_exact": how.allow_exact}
+            return release_mean(target, check_recorded(self.ledger), **given)  # type: ignore[arg-type]
+        prepared, wanted = self._aim(query, terms, error)
+        try:
+            (answer,) = how.release(prepared, self.ledger)
+        except BudgetExceeded as failure:
+            raise wanted.add_advice(failure) from None
+        return answer
+
+    def _aim(self, query: Query, terms: Terms, error: Fraction) -> tuple[PreparedRelease, Wanted]:
+        """Prepare a query for a wanted error; also return the errors of other amounts."""
+        planned = plan_query(query, self.source, self.unit)
+        wanted = aim(planned, error, terms.limit)
+        amount = find_amount(planned, wanted, terms.at_most)
+        return self._prepare([query], amount), wanted
+
+    def _aim_at_mean(self, query: Mean, terms: Terms, error: Fraction) -> MeanTarget:
+        check_recorded(self.ledger)
+        assert terms.limit is not None  # noqa: S101 -- for mypy: there is a ledger
+        most = Fraction(1) if terms.at_most is None else terms.at_most
+        return MeanTarget(self.source, self.unit, query, error, terms.limit, most)
 
     def close(self) -> None:
         """Close what :func:`protect` opened: the engine of a file, or a database connection."""
@@ -223,6 +293,31 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         """Print the source and the unit, and no data."""
         who = "every row" if self.unit.column is None else f"{self.unit.column!r}"
         return f"ProtectedTable({self.source.name}, unit: {who}, {self.unit.neighbors})"
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How a release is recorded."""
+
+    key: str | None
+    fresh: bool
+    allow_exact: bool
+
+    def release(self, prepared: PreparedRelease, ledger: Ledger | Unrecorded) -> list[TableResult]:
+        """Release the answers of prepared queries."""
+        key, fresh = self.key, self.fresh
+        return release(prepared, ledger, key=key, fresh=fresh, allow_exact=self.allow_exact)
+
+
+def _find_only(queries: Sequence[Query]) -> Query:
+    """Return the only query; reject several, whose errors are in different units."""
+    if len(queries) == 1:
+        return queries[0]
+    raise InvalidParameter(
+        "error= is for one query, because each query has an error of its own",
+        got=f"{len(queries)} queries",
+        fix="Ask them one by one, or give share= and weights=.",
+    )
 
 
 def _parse_max_rows(unit: object, max_rows: int | None) -> int:
@@ -242,10 +337,8 @@ def _parse_max_rows(unit: object, max_rows: int | None) -> int:
         )
     if max_rows is None:
         raise InvalidParameter(
-            Words("max_rows", "--max-rows")
-            + " must be given with a column of units: the maximum rows per unit per group",
-            got="none",
-            fix="Write "
+            Words("max_rows is required with unit=", "--max-rows is required with --unit"),
+            fix="It is the maximum rows per unit per group. Write "
             + Words("max_rows=1", "--max-rows 1")
             + " if everybody has one row. More rows mean more noise.",
         )

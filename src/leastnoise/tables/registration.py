@@ -1,12 +1,12 @@
-"""The registered table queries: one entry gives a query its method, its command and its export.
+"""The registered table queries. An entry gives a query its method, its command and its export.
 
 An entry makes ``leastnoise sum`` with its options and help, and ``leastnoise.Sum``. It makes
 ``ProtectedTable.sum`` too, with signature and docstring, unless the query is built in: those
 methods are in :mod:`leastnoise.tables.methods`, with their types. The query's class, one file in
 :mod:`leastnoise.tables.queries`, computes it. docs/architecture.md lists the steps of adding one.
 
-``leastnoise sum --help`` reads this file. So it imports nothing of what answers a query, and the
-class of an entry is loaded on first use.
+``leastnoise sum --help`` imports this module. So it does not import the code that runs queries, and
+the class of an entry is loaded on first use.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,12 +22,16 @@ from leastnoise.tables.keys import Groups
 Columns = str | Sequence[str]
 Bounds = tuple[Number, Number]
 
-_REQUIRED: Any = Parameter.empty
+_REQUIRED: object = Parameter.empty
 
 
 class Shared(TypedDict, total=False):
-    """What the methods of all queries take."""
+    """The arguments that the methods of all queries share."""
 
+    privacy: Privacy | None
+    share: Number | None
+    error: Number | None
+    at_most: Number | None
     by: Columns
     groups: Groups | None
     where: str | None
@@ -37,34 +41,36 @@ class Shared(TypedDict, total=False):
     allow_exact: bool
 
 
-# The fields of every query, the arguments of every release, and their defaults.
-_FIELDS: dict[str, Any] = {"by": (), "groups": None, "where": None, "max_groups": None}
-_TERMS: dict[str, Any] = {"key": None, "fresh": False, "allow_exact": False}
+# The fields of every query and the arguments of every release, with their defaults; and those that
+# state how much a release may cost, of which one is given.
+_FIELDS: dict[str, object] = {"by": (), "groups": None, "where": None, "max_groups": None}
+_AMOUNTS = ("privacy", "share", "error", "at_most")
+_TERMS: dict[str, object] = {"key": None, "fresh": False, "allow_exact": False}
 _PARTS = ("name", "query_class", "help", "examples")
 
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument that a query has of its own: a parameter in Python, an option of the command.
+    """An argument of one query: a parameter in Python, and an option of the command.
 
     Attributes:
         name: The name of the parameter, and of the field of the query's class.
-        type: What Python callers give.
-        positional: Whether Python callers may give it by its place.
-        default: What it is in Python if left out; required if there is none.
-        help: The option's help. An argument without one is positional on the command line too.
-        metavar: What stands for the value in the help of the command.
-        values: How many values the option takes.
-        unless_listed: The problem and the fix if the value is not a list with commas. None: it need
-            not be one.
-        example: What an example gives: a value that fits the census of the package.
-        renamed_from: The old name of the argument, which warns; None if it had no other.
+        type: The type in Python.
+        positional: Whether it may be positional in Python.
+        default: The default in Python. Without a default, the argument is required.
+        help: The option's help. An argument without help is positional on the command line.
+        metavar: The placeholder for the value in the help of the command.
+        values: The number of values of the option.
+        unless_listed: The problem and the fix of the error if the value is not a list with commas;
+            None if it need not be a list.
+        example: A value for examples with the census of the package.
+        renamed_from: The deprecated name of the argument; None if there is none.
     """
 
     name: str
-    type: Any
+    type: object
     positional: bool = False
-    default: Any = _REQUIRED
+    default: object = _REQUIRED
     help: str = ""
     metavar: str | None = None
     values: int = 1
@@ -79,25 +85,26 @@ class Argument:
 
     @property
     def required(self) -> bool:
-        """Whether it must be given."""
+        """Whether the argument is required."""
         return self.default is _REQUIRED
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableQuery:
-    """An entry: what callers see of a table query.
+    """The entry of a table query: its method, command and export.
 
     Attributes:
-        name: The name of the method, and with - for _ of the command.
+        name: The name of the method. The command has - in place of _.
         query_class: The class, or ``"module:Class"`` to load it on first use.
         help: The first line of the command's help, a sentence.
         doc: The docstring of the method. Default: ``help``.
-        notes: What the help says further, if anything.
+        notes: Further sentences of the command's help.
         examples: Arguments of the command, for its help.
-        arguments: What the query has of its own, positional arguments first.
-        fixed: Fields of the class that are no arguments, with their values.
-        on_more: The problem and the fix if there are too many arguments. None: click's own error.
-        groups_itself: Whether its answers are by group without ``by``, as a histogram's are.
+        arguments: The arguments of this query only, positional ones first.
+        fixed: Fields of the class that are not arguments, with their values.
+        on_more: The problem and the fix of the error for too many arguments. Default: the error of
+            click.
+        groups_itself: Whether answers are by group even without ``by``, as for a histogram.
     """
 
     name: str
@@ -112,7 +119,7 @@ class TableQuery:
     groups_itself: bool = False
 
     def __post_init__(self) -> None:
-        """Raise a TypeError that names every part that is missing."""
+        """Raise a TypeError that names all missing parts."""
         missing = [part for part in _PARTS if not getattr(self, part)]
         if missing:
             raise TypeError(f"the table query {self.name!r} lacks its {' and '.join(missing)}")
@@ -134,31 +141,31 @@ class TableQuery:
             return query_class.rpartition(":")[2]
         return query_class.__name__
 
-    def load(self) -> Any:
-        """Return the class; raise a TypeError that names what it lacks."""
+    def load(self) -> type:
+        """Return the class of the query; raise a TypeError that names its missing parts."""
         if not isinstance(self.query_class, str):
             return self.query_class
         module, _, name = self.query_class.partition(":")
-        query_class = getattr(import_module(module), name)
+        query_class: type = getattr(import_module(module), name)
         self._check(query_class)
         return query_class
 
     def _check(self, query_class: type) -> None:
-        """Check that the class is whole, and that it and the arguments fit one another."""
+        """Check that the class is complete, and that its fields match the arguments."""
         missing = sorted(getattr(query_class, "__abstractmethods__", ()))
-        known = {one.name: one for one in fields(query_class)}
+        known = {each.name: each for each in fields(query_class)}
         given = {argument.name for argument in self.arguments} | self.fixed.keys()
         expected = given | _FIELDS.keys()
         missing += [f"a field {name}" for name in sorted(expected - known.keys())]
         missing += [
             f"an argument {name}"
-            for name, one in known.items()
-            if name not in expected and one.default is MISSING and one.default_factory is MISSING
+            for name, each in known.items()
+            if name not in expected and each.default is MISSING and each.default_factory is MISSING
         ]
-        # Two queries with the same words would have the same answer in a ledger. What is no
-        # argument of the class is found from the table.
-        asked = {name for name, one in known.items() if one.init}
-        if asked & vars(query_class).get("__annotations__", {}).keys() and (
+        # Two queries with the same words would have the same answer in a ledger. Fields without
+        # init follow from the table.
+        parameters = {name for name, each in known.items() if each.init}
+        if parameters & vars(query_class).get("__annotations__", {}).keys() and (
             "to_dict" not in vars(query_class)
         ):
             missing.append("to_dict of its own, with its fields")
@@ -169,19 +176,20 @@ class TableQuery:
 
     @property
     def signature(self) -> Signature:
-        """The signature of the method: first what must be given, last what all queries share."""
+        """The signature of the method: required arguments first, those of all queries last."""
         own = [
-            _parameter(one.name, one.type, one.default, positional=one.positional)
-            for one in self.arguments
+            _make_parameter(each.name, each.type, each.default, positional=each.positional)
+            for each in self.arguments
         ]
-        required = [one for one in own if one.default is _REQUIRED]
-        optional = [one for one in own if one.default is not _REQUIRED]
+        required = [each for each in own if each.default is _REQUIRED]
+        optional = [each for each in own if each.default is not _REQUIRED]
         types = Shared.__annotations__
         defaults = (_FIELDS | _TERMS).items()
-        shared = [_parameter(one, types[one], default) for one, default in defaults]
-        parameters = [*required, _parameter("privacy", Privacy), *optional, *shared]
-        own_self = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
-        return Signature([own_self, *parameters], return_annotation=Any)
+        shared = [_make_parameter(name, types[name], default) for name, default in defaults]
+        amounts = [_make_parameter(name, types[name], None) for name in _AMOUNTS]
+        parameters = [*required, *amounts, *optional, *shared]
+        itself = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+        return Signature([itself, *parameters], return_annotation=Any)
 
 
 class QueryMethods:
@@ -192,16 +200,16 @@ QUERIES: dict[str, TableQuery] = {}
 
 
 def register(query: TableQuery) -> None:
-    """Give a query its method, its command and its export; reject a name that is taken."""
+    """Add a query with its method, command and export; raise a TypeError if the name is taken."""
     owners = QueryMethods, *QueryMethods.__subclasses__()
     if query.name in QUERIES or any(hasattr(owner, query.name) for owner in owners):
         raise TypeError(f"the table query {query.name!r} lacks a name of its own: it is taken")
-    setattr(QueryMethods, query.name, _method(query))
+    setattr(QueryMethods, query.name, _make_method(query))
     QUERIES[query.name] = query
 
 
-def _method(query: TableQuery) -> Callable[..., Any]:
-    """Return the method: it reads its arguments by the signature of the query."""
+def _make_method(query: TableQuery) -> Callable[..., Any]:
+    """Return the method of a query, which parses arguments by the query's signature."""
     signature = query.signature
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -212,7 +220,7 @@ def _method(query: TableQuery) -> Callable[..., Any]:
         bound.apply_defaults()
         given = dict(bound.arguments)
         del given["self"]
-        terms = {name: given.pop(name) for name in ("privacy", *_TERMS)}
+        terms = {name: given.pop(name) for name in (*_AMOUNTS, *_TERMS)}
         return self.ask([query.load()(**query.fixed, **given)], **terms)[0]
 
     method.__name__, method.__qualname__ = query.name, f"ProtectedTable.{query.name}"
@@ -221,8 +229,8 @@ def _method(query: TableQuery) -> Callable[..., Any]:
     return method
 
 
-def _parameter(
-    name: str, type_: Any, default: Any = _REQUIRED, *, positional: bool = False
+def _make_parameter(
+    name: str, type_: object, default: object = _REQUIRED, *, positional: bool = False
 ) -> Parameter:
     kind = Parameter.POSITIONAL_OR_KEYWORD if positional else Parameter.KEYWORD_ONLY
     return Parameter(name, kind, default=default, annotation=type_)

@@ -1,8 +1,8 @@
-"""A release: queries are built, charged, asked, answered with noise and stored.
+"""A release: plan queries, charge the ledger, run them, add noise and store the noisy numbers.
 
-The order is the guarantee. Nothing is read of the data until the ledger has charged; from then on
-the charge stands, whatever happens. The engine returns integers, noise is added, the ledger stores
-the noisy numbers, and only those are returned.
+The guarantee depends on this order. No data is read before the ledger has charged, and the charge
+stands even if a later step fails. The engine returns true integers, which only the function that
+adds noise sees. The ledger stores the noisy numbers, and only those are returned.
 """
 
 import hashlib
@@ -13,9 +13,12 @@ from fractions import Fraction
 from typing import Any
 
 from leastnoise.core.exact import format_ratio
+from leastnoise.core.gaussian_cost import GaussianCost, total_cost
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
+from leastnoise.json_types import Json
 from leastnoise.ledger import (
+    AllocatedPrivacy,
     Codec,
     Ledger,
     Receipt,
@@ -29,11 +32,12 @@ from leastnoise.ledger import (
 from leastnoise.mechanism import AnyMechanism, check_allow_exact
 from leastnoise.tables.add_noise import NoisyResult, Numbers, add_all_noise, show_above
 from leastnoise.tables.answers import GroupedAnswers, Statement, TableAnswer
-from leastnoise.tables.budget import allocate, find_distinct
+from leastnoise.tables.budget import allocate, divide_by_weights, find_distinct
 from leastnoise.tables.execute import Batch, compile_batches, run
 from leastnoise.tables.keys import keys_from_json, keys_to_json
+from leastnoise.tables.queries.plan import plan_query
 from leastnoise.tables.queries.planned_query import PlannedQuery, Unit
-from leastnoise.tables.queries.query import Query, plan_query
+from leastnoise.tables.queries.query import Query
 from leastnoise.tables.sources import Source
 
 TableResult = TableAnswer | GroupedAnswers[TableAnswer]
@@ -41,16 +45,18 @@ TableResult = TableAnswer | GroupedAnswers[TableAnswer]
 
 @dataclass(frozen=True, repr=False)
 class PreparedRelease:
-    """Queries with their plans, noise and total guarantee: all but the data.
+    """Queries with their plans, noise and total guarantee, before any data is read.
 
     Attributes:
         source: The table.
         unit: The privacy unit.
         queries: The planned queries, each with its numbers and their mechanisms.
-        places: For each query the places of its numbers among the distinct ones, which are released
-            once each: equal places are one number.
+        places: For each query, the places of its numbers in the list of distinct numbers. Each
+            distinct number is released once, so equal places are one number.
         together: The total guarantee.
-        batches: What the engine is asked.
+        batches: The queries that the engine runs.
+        with_earlier: The total guarantee together with a release that was made for this one, as the
+            count of rows before a mean; None if there is none.
     """
 
     source: Source
@@ -59,6 +65,7 @@ class PreparedRelease:
     places: tuple[tuple[int, ...], ...]
     together: Privacy
     batches: tuple[Batch, ...]
+    with_earlier: Privacy | None = None
 
     def __repr__(self) -> str:
         return f"PreparedRelease({self._titles})"
@@ -74,10 +81,10 @@ class PreparedRelease:
         return [mechanism for _, numbers in self.queries for _, mechanism in numbers]
 
     @property
-    def words(self) -> dict[str, Any]:
-        """What is asked, as JSON, all of it public. Stored in ledgers: it must never change."""
+    def words(self) -> Json:
+        """The queries as JSON, all of it public. Ledgers store it: it must never change."""
         every = [place for places in self.places for place in places]
-        shared = {"numbers": [list(one) for one in self.places]}
+        shared = {"numbers": [list(places) for places in self.places]}
         return {
             "answer": "tables",
             **self.source.words,
@@ -100,37 +107,65 @@ class PreparedRelease:
         return f"{self._titles[:80]} #{hashlib.sha256(words.encode()).hexdigest()[:24]}"
 
     def spending(self) -> Spending:
-        """Return what a ledger is to charge."""
+        """Return the spending that a ledger charges."""
         mechanisms = {
-            digest: found
-            for one in self.mechanisms
-            for digest, found in one.spending().mechanisms.items()
+            digest: description
+            for mechanism in self.mechanisms
+            for digest, description in mechanism.spending().mechanisms.items()
         }
         words, former = self.words, self.source.former_words
         unversioned = {name: word for name, word in words.items() if name != "version"}
         formerly = None if former is None else unversioned | former
-        return Spending(self.together, mechanisms, words, formerly)
+        return Spending(self.together, mechanisms, words, formerly, lambda: (self.cost,))
+
+    @property
+    def cost(self) -> GaussianCost:
+        """The cost in an allocation: the part that was asked for, or else that of the noise."""
+        if isinstance(self.together, AllocatedPrivacy):
+            return self.together.cost
+        return self.gaussian_cost
+
+    @property
+    def gaussian_cost(self) -> GaussianCost:
+        """The sum of the costs of all distinct numbers over the releases that one unit changes."""
+        distinct = {
+            place: mechanism.gaussian_cost * number.touched
+            for (_, numbers), places in zip(self.queries, self.places, strict=True)
+            for (number, mechanism), place in zip(numbers, places, strict=True)
+        }
+        return total_cost(distinct.values())
 
 
 def prepare(
-    queries: Sequence[Query], source: Source, unit: Unit, privacy: Privacy
+    queries: Sequence[Query],
+    source: Source,
+    unit: Unit,
+    privacy: Privacy,
+    weights: Sequence[Fraction] | None = None,
 ) -> PreparedRelease:
-    """Check queries, plan them and find their noise; read no data."""
-    planned = [plan_query(query, source, unit) for query in queries]
-    if not planned:
+    """Check queries, plan them and find their noise, without reading data.
+
+    ``privacy`` is divided evenly among all distinct numbers, or among the queries by ``weights``.
+    """
+    plans = [plan_query(query, source, unit) for query in queries]
+    if not plans:
         raise InvalidParameter(
             "queries must not be empty", got="no query", fix="Write for instance [Count()]."
         )
-    distinct, places = find_distinct([(one.numbers, one.identities) for one in planned])
-    mechanisms, together = allocate(privacy, distinct)
+    distinct, places = find_distinct([(plan.numbers, plan.identities) for plan in plans])
+    parts = None if weights is None else divide_by_weights(weights, places)
+    mechanisms, together = allocate(privacy, distinct, parts)
     noisy = tuple(
-        (one, tuple((number, mechanisms[at]) for number, at in zip(one.numbers, own, strict=True)))
-        for one, own in zip(planned, places, strict=True)
+        (
+            plan,
+            tuple((number, mechanisms[at]) for number, at in zip(plan.numbers, own, strict=True)),
+        )
+        for plan, own in zip(plans, places, strict=True)
     )
-    batches = compile_batches(source, planned)
-    for one, numbers in noisy:
-        if one.query.discovered:
-            show_above(one, numbers)  # rejects unbounded noise before anything is charged
+    batches = compile_batches(source, plans)
+    for plan, numbers in noisy:
+        if plan.query.discovered:
+            show_above(plan, numbers)  # rejects unbounded noise before anything is charged
     return PreparedRelease(source, unit, noisy, tuple(places), together, batches)
 
 
@@ -142,7 +177,7 @@ def release(
     fresh: bool = False,
     allow_exact: bool = False,
 ) -> list[TableResult]:
-    """Charge, ask, add noise and store; return the answers in order."""
+    """Charge the ledger, run the queries, add noise and store; return the answers in order."""
     check_allow_exact(
         allow_exact,
         needed=any(mechanism.needs_allow_exact for mechanism in prepared.mechanisms),
@@ -162,50 +197,50 @@ def release(
 
     results, receipt = Recording(ledger, key, fresh).release(prepared.spending, draw, _STORED)
     if receipt is None or not receipt.reused:
-        return _answers(prepared, results, receipt)
-    with reading_content(receipt.head.seq):  # it comes from a ledger, where it can be malformed
-        return _answers(prepared, results, receipt)
+        return _make_all_answers(prepared, results, receipt)
+    with reading_content(receipt.head.seq):  # content of a ledger can be malformed
+        return _make_all_answers(prepared, results, receipt)
 
 
-def _answers(
+def _make_all_answers(
     prepared: PreparedRelease, results: list[NoisyResult], receipt: Receipt | None
 ) -> list[TableResult]:
     return [
-        _answer(prepared, planned, numbers, noisy, receipt)
+        _make_answers(prepared, planned, numbers, noisy, receipt)
         for (planned, numbers), noisy in zip(prepared.queries, results, strict=True)
     ]
 
 
-def _statement(
+def _make_statement(
     prepared: PreparedRelease, planned: PlannedQuery, numbers: Numbers, receipt: Receipt | None
 ) -> Statement:
-    """Return what the answers of a query state: subject, own share, total guarantee, receipt."""
+    """Return the statement that the answers of a query share."""
     query, rows = planned.query, planned.rows
     groups = query.contribution(rows.unit).touched
     return Statement(
         subject=query.subject(rows, show_above(planned, numbers) if query.discovered else None),
-        privacy=_share(prepared, numbers, groups),
-        total_privacy=prepared.together,
+        privacy=_compute_share(prepared, numbers, groups),
+        total_privacy=prepared.with_earlier or prepared.together,
         receipt=receipt,
     )
 
 
-def _share(prepared: PreparedRelease, numbers: Numbers, groups: int = 1) -> Privacy:
-    """Return a guarantee of the numbers of one query, for one unit: its share of the total.
+def _compute_share(prepared: PreparedRelease, numbers: Numbers, groups: int = 1) -> Privacy:
+    """Return the guarantee of the numbers of one query, for one unit.
 
-    With ``groups``, in how many groups a unit counts, it is that of the numbers of one group.
-    By basic composition; the total guarantee where that is smaller, or there is nothing else.
+    If a unit can change the numbers of ``groups`` groups, it is the guarantee of one group's
+    numbers. It is computed by basic composition, and is never larger than the total guarantee.
     """
     total = prepared.together
     if groups == 1 and len(prepared.queries) == 1:
         return total
-    parts = [(made.privacy, number.touched // groups) for number, made in numbers]
+    parts = [(mechanism.privacy, number.touched // groups) for number, mechanism in numbers]
     epsilon = sum((times * part.epsilon for part, times in parts), Fraction(0))
     delta = sum((times * part.delta for part, times in parts), Fraction(0))
     return total if epsilon > total.epsilon or delta > total.delta else Privacy(epsilon, delta)
 
 
-def _answer(
+def _make_answers(
     prepared: PreparedRelease,
     planned: PlannedQuery,
     numbers: Numbers,
@@ -213,8 +248,8 @@ def _answer(
     receipt: Receipt | None,
 ) -> TableResult:
     query = planned.query
-    statement = _statement(prepared, planned, numbers, receipt)
-    answers = query.answers(noisy.numbers, [made for _, made in numbers], statement)
+    statement = _make_statement(prepared, planned, numbers, receipt)
+    answers = query.answers(noisy.numbers, [mechanism for _, mechanism in numbers], statement)
     if not query.key_columns:
         return answers[0]
     return GroupedAnswers(
@@ -222,11 +257,11 @@ def _answer(
         keys=query.name_keys(noisy.keys),
         answers=tuple(answers),
         title=query.title,
-        privacy=_share(prepared, numbers),
+        privacy=_compute_share(prepared, numbers),
         receipt=receipt,
         in_order=query.keys_in_order,
         discovered=query.discovered,
-        together=prepared.together,
+        together=statement.total_privacy,
         about=statement.subject,
     )
 
@@ -234,10 +269,10 @@ def _answer(
 def _to_json(results: list[NoisyResult]) -> tuple[dict[str, Any], bytes]:
     data = [
         {
-            "keys": keys_to_json(one.keys),
-            "numbers": [[f"{number:x}" for number in numbers] for numbers in one.numbers],
+            "keys": keys_to_json(result.keys),
+            "numbers": [[f"{number:x}" for number in numbers] for numbers in result.numbers],
         }
-        for one in results
+        for result in results
     ]
     return {"tables": len(results)}, json.dumps(data, ensure_ascii=False).encode()
 
@@ -245,10 +280,10 @@ def _to_json(results: list[NoisyResult]) -> tuple[dict[str, Any], bytes]:
 def _from_json(_: dict[str, Any], payload: bytes) -> list[NoisyResult]:
     return [
         NoisyResult(
-            keys_from_json(one["keys"]),
-            tuple(tuple(read_index(number) for number in numbers) for numbers in one["numbers"]),
+            keys_from_json(result["keys"]),
+            tuple(tuple(read_index(number) for number in numbers) for numbers in result["numbers"]),
         )
-        for one in json.loads(payload)
+        for result in json.loads(payload)
     ]
 
 

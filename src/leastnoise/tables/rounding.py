@@ -1,4 +1,4 @@
-"""How figures are rounded: values to the nearest, ends outward, in print and as floats."""
+"""Rounding of figures, in print and as floats: values to the nearest, interval ends outward."""
 
 import math
 from decimal import ROUND_CEILING
@@ -7,31 +7,30 @@ from fractions import Fraction
 from leastnoise.core.exact import format_rounded, format_to_place, magnitude
 from leastnoise.errors import Unsupported, Words
 
-# What to do where a number does not fit what it is exported to.
+# The fix for a number that an export format cannot hold.
 USE_ROWS = "Use " + Words("rows(), which are", "--json, which is") + " exact."
 
 
 def place_for(width: Fraction, otherwise: Fraction) -> Fraction:
-    """Return the decimal place of a thousandth of a width: digits below it mean nothing.
+    """Return the decimal place of a thousandth of an interval's width; further digits are noise.
 
-    If the width is 0, return that of a millionth of ``otherwise``.
+    If the width is 0, return the decimal place of a millionth of ``otherwise``.
     """
     return Fraction(10) ** magnitude(width / 1000 if width else otherwise / 1_000_000)
 
 
-def format_cell(low: Fraction, high: Fraction) -> tuple[str, str]:
-    """Print the middle of a cell, and the cell rounded outward.
+def format_bin(low: Fraction, high: Fraction) -> str:
+    """Print the edges of a bin, rounded outward.
 
-    The decimal place is that of a hundredth of its width, but at most that of ones: then integer
-    edges print in full.
+    The decimal place is that of a hundredth of the width, or that of ones if the bin is wide, so
+    integer edges print in full.
     """
     unit = min(Fraction(10) ** magnitude((high - low) / 100), Fraction(1))
-    cell = f"{format_down(low, unit)} to {format_up(high, unit)}"
-    return format_nearest((low + high) / 2, unit), cell
+    return f"{format_down(low, unit)} to {format_up(high, unit)}"
 
 
 def format_rows(error: Fraction) -> str:
-    """Print an error of a rank in rows, rounded up."""
+    """Print a rank error in rows, rounded up."""
     return f"{format_up(error, Fraction(1))} rows"
 
 
@@ -53,9 +52,9 @@ def format_nearest(number: Fraction, unit: Fraction) -> str:
 def format_error(
     error: Fraction, value: Fraction, unit: Fraction, range_: tuple[Fraction, Fraction] | None
 ) -> str:
-    """Print an error rounded up, including the error of printing the value to a decimal place.
+    """Print an error rounded up, plus the error of printing the value to a decimal place.
 
-    If ``range_`` holds the true value and the printed one, the error is at most its length.
+    If ``range_`` contains the true value and the printed one, the error is at most its length.
     """
     printed = round(value / unit) * unit
     total = error + abs(printed - value)
@@ -70,8 +69,8 @@ def float_near(upper: int, lower: int) -> float:
         return upper / lower
     except OverflowError:
         raise Unsupported(
-            "exported real numbers must lie within the range of floats",
-            got="one beyond it",
+            "Exported real numbers must lie within the range of floats",
+            got="a number beyond it",
             fix=USE_ROWS,
         ) from None
 

@@ -1,7 +1,7 @@
-"""The same indices for whole arrays: floats propose, exact numbers settle."""
+"""Noise and selection for arrays: floats propose indices, exact numbers decide in doubt."""
 
-from leastnoise.core.arrays.draw import draw_integers
+from leastnoise.core.arrays.draw import draw_floats, draw_integers
 from leastnoise.core.arrays.release import prepare_array, saturating_add
 from leastnoise.core.arrays.selection import choose
 
-__all__ = ["choose", "draw_integers", "prepare_array", "saturating_add"]
+__all__ = ["choose", "draw_floats", "draw_integers", "prepare_array", "saturating_add"]

@@ -1,11 +1,12 @@
-"""Many exact indices at once, with numpy: of the same schemes that core.sampling has.
+"""Sample many exact indices at once with numpy, from the schemes of core.sampling.
 
-Each scheme has an array sampler. Floats propose the indices; what they leave in doubt is settled
-one by one in exact numbers, reading further words of the same tape after the block. A scheme that
-has no array sampler is sampled one by one.
+Each scheme has an array sampler. Floats propose the indices. Exact numbers decide the doubtful ones
+one by one, with further words of the same tape after the block. A scheme without an array sampler
+is sampled one by one.
 """
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -40,16 +41,18 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Far = dict[int, int]
 
-# Elements in a block: small enough for the caches, large enough to hide the calls.
+# Elements in a block: small enough for the caches, large enough to amortize the calls.
 BLOCK = 1 << 17
-# Floats hold every integer up to this.
+# Floats represent every integer up to this.
 _LARGEST = 1 << 52
+# With a smaller step, or one larger than its inverse, products could leave the range of floats.
+_SMALLEST_SCALE = 2.0**-900
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
 
 def fits(scheme: Scheme) -> bool:
-    """Tell whether a scheme can be sampled here: floats hold its indices, but for single ones."""
+    """Return whether a scheme has an array sampler, and floats represent almost all its indices."""
     known = _SAMPLERS.get(type(scheme))
     return known is not None and scheme.reach < known[1]
 
@@ -57,11 +60,11 @@ def fits(scheme: Scheme) -> bool:
 def blocks(scheme: Scheme, size: int, tape: Tape) -> "Iterator[tuple[Floats, Far, Floats]]":
     """Yield ``size`` indices, in blocks of integers held as floats.
 
-    Beside each block stand the few indices of it that lie beyond the scheme's reach, where floats
-    may not hold them, as integers by their place; and an array of as many floats that is free until
-    the next block: fresh ones would be fresh pages of the system each time. A block is overwritten
-    by the next. A word that is rejected is passed over, as one by one, so blocks may be shorter
-    than :data:`BLOCK`.
+    Each block comes with two things. One is a dictionary, by place, of the few indices beyond the
+    scheme's reach, as integers because floats may not represent them. The other is an array of as
+    many floats that the caller may use until the next block; a new array each time would need new
+    memory pages. The next block overwrites this one. Rejected words are skipped, so a block can be
+    shorter than :data:`BLOCK`.
     """
     sampler = _SAMPLERS[type(scheme)][0](scheme, size)
     indices, room = np.empty(min(BLOCK, size)), np.empty(min(BLOCK, size))
@@ -85,14 +88,32 @@ def draw_integers(scheme: Scheme, size: int, tape: Tape) -> list[int]:
     return integers
 
 
+def draw_floats(
+    scheme: Scheme, step: Fraction, offset: Fraction, *, size: int, tape: Tape
+) -> "Floats":
+    """Return ``size`` samples of index·step + offset, in floats."""
+    scale, start = as_float(step), 0
+    if not fits(scheme) or not _SMALLEST_SCALE < scale < 1 / _SMALLEST_SCALE:
+        exact = (scheme.draw(tape) * step + offset for _ in range(size))
+        return np.fromiter(map(as_float, exact), np.float64, size)
+    floats = np.empty(size)
+    for indices, far, _ in blocks(scheme, size, tape):
+        part = floats[start : start + len(indices)]
+        np.multiply(indices, scale, out=part)
+        np.add(part, as_float(offset), out=part)
+        for place, index in far.items():
+            part[place] = as_float(index * step + offset)
+        start += len(indices)
+    return floats
+
+
 class Sampler(Protocol):
     """Samples one scheme, block by block."""
 
     def block(self, tape: Tape, indices: "Floats", room: "Floats") -> "tuple[Floats, Far]":
-        """Write indices; return those that were accepted, and the far ones by their place.
+        """Write indices; return the accepted ones, and those beyond the scheme's reach by place.
 
-        Far is what lies beyond the scheme's reach. ``room`` is an array of as many floats, to be
-        overwritten.
+        ``room`` is an array of as many floats, which is overwritten.
         """
         ...
 
@@ -109,7 +130,7 @@ class InversionSampler:
         self._lookup, self._index_if_certain, self._reader = lookup, index_if_certain, reader
 
     def write(self, tape: Tape, indices: "Floats", room: "Floats") -> dict[int, int]:
-        """Write the indices; return by their place those that were settled exactly."""
+        """Write the indices; return those that were decided exactly, by place."""
         words = self._reader.read(tape, len(indices))
         if self._lookup is None:
             doubtful = np.arange(len(indices))
@@ -139,11 +160,11 @@ class RunSampler(InversionSampler):
 
 
 class QuantileSampler(InversionSampler):
-    """Samples a smooth noise, rounded: by polynomials if they are built or pay for ``size``."""
+    """Samples rounded smooth noise, by polynomials if they are built or ``size`` is large."""
 
     def __init__(self, scheme: QuantileScheme, size: int) -> None:
         self._reach = scheme.reach
-        polynomials = scheme.polynomials.after(size)
+        polynomials = scheme.polynomials.for_samples(size)
         lookup = None if polynomials is None else quantile_lookup(polynomials)
         super().__init__(lookup, scheme.index_if_certain, WordReader())
 
@@ -178,10 +199,10 @@ class StaircaseSampler:
         periods.fill(0)
         far: Far = {}
         for sampler, digit in self._digits:
-            exact = sampler.write(tape, room, room)  # a digit's table needs no more room
+            exact = sampler.write(tape, room, room)  # the lookup of a digit needs no room
             unit = digit.exponent
             if digit.last:
-                # Where the last digit is that large, the others are added in integers.
+                # Where the last digit is that large, digits are added as integers.
                 large = {at: n for at, n in exact.items() if (n + 1) * unit > self._reach}
                 far = {at: int(periods[at]) + n * unit for at, n in large.items()}
                 room[list(far)] = 0
@@ -192,24 +213,24 @@ class StaircaseSampler:
     def _put_together(
         self, places: "Floats", periods: "Floats", far: "Far"
     ) -> "tuple[Floats, Far]":
-        """Return the indices: the periods go to the side that the place lies on."""
+        """Return the indices: add the periods on the side of the place."""
         integers = {
             at: int(places[at]) + (n if places[at] >= 0 else -n) * self._steps
             for at, n in far.items()
         }
         np.multiply(periods, float(self._steps), out=periods)
         np.copysign(periods, places, out=periods)
-        np.add(places, periods, out=places)  # 0 is never −0, for then both are 0
+        np.add(places, periods, out=places)  # never −0.0: a sum of 0 means that both are 0
         return places, integers
 
 
 class TicketSampler:
     """Samples by one uniform integer, where its words are of 64 bits.
 
-    Where all points weigh 1 the index is ⌊y + 1/2⌋ with y = s·total/2⁶⁴ + atom/2, s the word,
-    centered. Floats propose it; where y lies so near an edge between two indices that rounding
-    could matter, or that the word could have to be rejected, 64-bit integers settle it; other
-    weights go through the integers altogether.
+    If all points weigh 1, the index is ⌊y + 1/2⌋ with y = s·total/2⁶⁴ + atom/2, where s is the
+    centered word. Floats propose it. Where y is so near an edge between two indices that rounding
+    could matter, or that the word could be rejected, 64-bit integers decide. Other weights use
+    integers only.
     """
 
     def __init__(self, scheme: TicketScheme) -> None:
@@ -217,10 +238,10 @@ class TicketSampler:
         self._reader = WordReader()
         total = scheme.total
         self._scale = total * 2.0**-64
-        # Converting the word, the product, the sum and the shift itself put y off by less than
-        # this. Adding it makes the error one-sided: only where the part behind the point is below
-        # twice as much can the floor be wrong. Rejected words lie there too, for they are those
-        # with a part behind the point below total/2⁶⁴.
+        # The error of y from converting the word, the product, the sum and the shift is below
+        # this. Adding it makes the error one-sided: the floor can be wrong only if the fractional
+        # part is below twice as much. So are the rejected words, because their fractional part is
+        # below total/2⁶⁴.
         self._doubt = total * 2.0**-51
         self._by_floats = scheme.level == 1 and scheme.rim == 0 and self._doubt < 0.25
         self._shift = 0.5 + scheme.atom / 2 + self._doubt
@@ -235,7 +256,7 @@ class TicketSampler:
         return indices[: len(accepted)], {}
 
     def _propose(self, words: "Words", indices: "Floats", places: "Floats") -> "Floats":
-        places[:] = words  # a pass of its own is quicker than converting within the product
+        places[:] = words  # faster than converting within the product
         np.multiply(places, self._scale, out=places)
         np.add(places, self._shift, out=places)
         np.floor(places, out=indices)
@@ -247,7 +268,7 @@ class TicketSampler:
         return indices
 
     def _settle(self, words: "Words", places: "Floats", indices: "Floats") -> "Floats":
-        """Settle by integers what floats could not decide; leave out the words to be rejected."""
+        """Decide the doubtful words by integers; omit the rejected ones."""
         near = np.flatnonzero(places < 2 * self._doubt)
         tickets, accepted = _tickets(words[near], self._scheme.total)
         indices[near] = tickets - self._scheme.reach
@@ -265,25 +286,25 @@ class TicketSampler:
 
 
 def ticket_sampler(scheme: TicketScheme, _: int = 0) -> Sampler:
-    """Return the sampler by 64-bit words; for more tickets than those hold, by runs."""
+    """Return the sampler by 64-bit words, or by runs if there are too many tickets for those."""
     if word_bits(scheme.total) > WORD:
         return RunSampler(run_scheme(scheme.runs))
     return TicketSampler(scheme)
 
 
 def _tickets(words: "Words", total: int) -> "tuple[Words, NDArray[np.bool_]]":
-    """Return the ticket of each word and whether it is accepted (sampling.accepted)."""
+    """Return the ticket of each word and whether it is accepted (ticket_if_accepted)."""
     factor, unsigned = np.uint64(total), to_unsigned(words)
     upper, lower = factor >> _HALF, factor & _LOW
     high, low = unsigned >> _HALF, unsigned & _LOW
-    # The 128-bit product by halves; no partial sum reaches 2⁶⁴ because total < 2⁶².
+    # The 128-bit product in halves; no partial sum reaches 2⁶⁴, because total < 2⁶².
     inner = high * lower + ((low * lower) >> _HALF)
     outer = low * upper + (inner & _LOW)
     tickets = high * upper + (inner >> _HALF) + (outer >> _HALF)
     return tickets.astype(np.int64), unsigned * factor >= np.uint64((1 << 64) % total)
 
 
-# Each scheme's array sampler, and the reach from which on floats are of no use to it.
+# The array sampler of each scheme, and the reach from which on it is not used.
 _SAMPLERS: dict[type, tuple[Callable[..., Sampler], int]] = {
     TicketScheme: (ticket_sampler, _LARGEST),
     RunScheme: (RunSampler, _LARGEST),

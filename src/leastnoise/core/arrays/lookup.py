@@ -1,17 +1,17 @@
-"""Tables by which many words are turned into indices at once.
+"""Tables that convert many words to indices at once.
 
-Each has ``propose``: it writes an index for every word, as a float, and returns the places of those
-that are in doubt and must be settled one by one, in exact numbers (draw.py).
+Each table has ``propose``. It writes an index for every word, as a float, and returns the places of
+the doubtful ones, which exact numbers decide one by one (draw.py).
 
-The tables of runs and of digits split [0, 1) into buckets by the top bits of a word. A bucket that
-lies whole within one run of points (or one digit) answers for all its words, with a bound of how
-far floats can be off; words in other buckets are looked up among the thresholds. The table of
-quantiles evaluates the polynomials of :mod:`leastnoise.core.sampling.quantile`, in the same floats
-for all words of a block (docs/theory/drawing.md).
+The tables of runs and of digits split [0, 1) into buckets by the top bits of a word. A bucket
+within one run of points (or one digit) gives the index of all its words, with a bound of the error
+of floats. Words in other buckets are searched among the thresholds. The table of quantiles
+evaluates the polynomials of :mod:`leastnoise.core.sampling.quantile`, in the same floats, for all
+words of a block (docs/theory/drawing.md).
 
 A tape stores a word w as the 64-bit integer w − 2⁶³ (:class:`leastnoise.core.sampling.Tape`). Read
-as an int64 it is centered at no cost, which is how samplers take it: a uniform integer in
-[−2⁶³, 2⁶³). Only this file knows how numpy holds words.
+as an int64 it is centered at no cost, and samplers use it like that: a uniform integer in
+[−2⁶³, 2⁶³). Only this module depends on that representation.
 """
 
 from fractions import Fraction
@@ -59,16 +59,16 @@ class Buckets:
         self._low = np.int64((1 << (WORD - bits)) - 1)
 
     def of(self, words: "Words") -> "NDArray[np.int64]":
-        """Return the row of each word in a table that :meth:`arrange` has arranged."""
+        """Return the row of each word in a table from :meth:`arrange`."""
         return (words.view(np.uint64) >> self._shift).view(np.int64)
 
     def low_bits(self, words: "Words", out: "NDArray[np.int64]") -> "NDArray[np.int64]":
-        """Write how far behind the start of its bucket each word lies."""
+        """Write the distance of each word from the start of its bucket."""
         return np.bitwise_and(words, self._low, out=out)
 
     @staticmethod
     def arrange(table: "Floats") -> "Floats":
-        """Arrange a table by bucket, the lowest first, for centered words: negative ones last."""
+        """Rotate a table by bucket, lowest first, for centered words: negative ones come last."""
         return np.roll(table, len(table) // 2)
 
 
@@ -76,9 +76,9 @@ class Lookup(Protocol):
     """Proposes indices for words."""
 
     def propose(self, words: "Words", indices: "Floats", room: "Floats") -> "Places":
-        """Write the index of each word; return the places of those that are in doubt.
+        """Write the index of each word; return the places of the doubtful ones.
 
-        ``room`` is an array of as many floats, to be overwritten.
+        ``room`` is an array of as many floats, which is overwritten.
         """
         ...
 
@@ -103,7 +103,7 @@ class RunLookup:
                 scale[first:end] = scheme.scales[k]
                 base[first:end] = as_float(run.first + gone) + np.arange(end - first) * stride
                 owners.append((first, end, scheme.doubts[k]))
-        # One doubt for all buckets; the empty ones have a part behind the point of 0, below it.
+        # One doubt for all buckets. Empty buckets have fractional part 0, which is below it.
         self._doubt = max((doubt for _, _, doubt in owners), default=1.0)
         for first, end, _ in owners:
             base[first:end] += self._doubt
@@ -126,7 +126,7 @@ class RunLookup:
         return near
 
     def _look_up(self, words: "NDArray[np.uint64]") -> "tuple[Floats, Places]":
-        """Return the indices of single words by their runs, and the places of those in doubt."""
+        """Return the indices of single words by their runs, and the places of the doubtful ones."""
         run = np.searchsorted(self._thresholds, words, side="right") - 1
         gone = words - self._thresholds[run]
         place = gone.astype(np.float64) * self._scales[run] + self._bases[run]
@@ -172,12 +172,12 @@ class QuantileLookup:
     def __init__(self, polynomials: Polynomials) -> None:
         """Lay out the polynomials, the highest power first.
 
-        The first and the last column are of the tails before and after; there every place is 0,
-        which is in doubt.
+        The first and the last entry are for tails before and after the table. There every place is
+        0, which is in doubt.
         """
         plan = polynomials.plan
         self._doubt = plan.doubt
-        # What the first bits of a float are just before the first octave.
+        # The first bits of a float just before the first octave.
         self._first = ((_BIAS + WORD - 1 - plan.octaves) << BUCKET_BITS) - 1
         coefficients = np.array([row for _, row in polynomials.rows])
         self._rows = [np.pad(column, 1) for column in coefficients.T]
@@ -196,9 +196,9 @@ class QuantileLookup:
     def _chunk(
         self, words: "Words", out: "Floats", tails: "Floats", room: "Floats", buckets: "Words"
     ) -> "Places":
-        """Write the indices into ``out``; return the places where they are in doubt.
+        """Write the indices into ``out``; return the places of the doubtful ones.
 
-        The other arrays are room for as many numbers.
+        The other arrays are overwritten.
         """
         # The tail, in units of 2⁻⁶⁴: word + 2⁶³ if negative, else 2⁶³ − 1 − word.
         np.right_shift(words, 63, out=buckets)
@@ -220,7 +220,7 @@ class QuantileLookup:
             np.add(out, room, out=out)
         np.floor(out, out=room)
         np.subtract(out, room, out=tails)
-        # The word's own sign; adding 0 makes −0 to 0.
+        # The sign of the word; adding 0 turns −0.0 into 0.0.
         np.copysign(room, words.view(np.float64), out=out)
         np.add(out, 0.0, out=out)
         return np.flatnonzero(tails < 2 * self._doubt)
@@ -230,12 +230,12 @@ run_lookup = lru_cache(maxsize=32)(RunLookup)
 digit_lookup = lru_cache(maxsize=64)(DigitLookup)
 quantile_lookup = lru_cache(maxsize=32)(QuantileLookup)
 
-# Words at a time, so that all arrays of a pass over polynomials stay in the cache.
+# The number of words evaluated at a time, so that all arrays stay in the cache.
 _CHUNK = 1 << 14
 _LARGEST = np.int64((1 << 63) - 1)
 _MANTISSA, _BIAS = 52, 1023
-# Buckets for each threshold, so that few words fall into a bucket with one in it; and the most and
-# the fewest bits of a word that choose a bucket.
+# Buckets for each threshold, as a power of two, so that few words fall into a bucket with a
+# threshold; and the most and the fewest bits of a word that choose a bucket.
 _SPARSE_BITS = 5
 _MOST_BITS, _FEWEST_BITS = 15, 8
 

@@ -1,12 +1,12 @@
-"""Whole arrays: rounded to the lattice, moved by noise, scaled. Only core.release asks for it.
+"""Add noise to arrays: round to the lattice, add noise, scale. Only core.release uses this module.
 
-The route is chosen before any bit is read. Time grows linearly with the array; memory above the
-result is constant. The fast routes take a few nanoseconds an element, the exact ones a few
-microseconds, for smooth noise some fifty; they are needed only where indices exceed what floats
-hold (δ below about 1e-9, an element beyond 2⁵⁰ steps, about 10⁹·Δ), and for short arrays of smooth
-noise whose polynomials are not built yet. The route shows in the time it takes and in nothing else:
-the type of the result depends on the type of the array and on the noise. Unbounded noise can leave
-the fast routes at single elements, which are then released exactly.
+The route is chosen before any bit is read. Time grows linearly with the array, and memory beyond
+the result is constant. The fast routes take a few nanoseconds per element. The exact routes take a
+few microseconds, or about fifty for smooth noise. They are needed only where floats cannot
+represent the indices (δ below about 1e-9, or an element beyond 2⁵⁰ steps, about 10⁹·Δ), and for
+short arrays of smooth noise whose polynomials are not built yet. The route affects the time only:
+the type of the result depends on the type of the array and on the noise. Single elements of
+unbounded noise can be out of range for the fast routes; these are released exactly.
 """
 
 import math
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 T = TypeVar("T")
 
-# A part of an array that is worth a thread of its own.
+# The number of elements from which on a part of an array gets its own thread.
 _PART = 1 << 19
 _LARGEST_FLOAT = sys.float_info.max
-# Floats carry 53 bits. Below 2**50 a float still has 3 bits behind the point, enough to tell on
-# which side of a cell's edge a point lies for all but the few that are sent the exact way.
+# Floats have 53 bits. Below 2**50 a float still has 3 bits after the point, enough to decide on
+# which side of a cell's edge a point lies for all but a few points, which are decided exactly.
 _LARGEST_FLOAT_INDEX = 2.0**50
 
 
@@ -48,18 +48,18 @@ def prepare_array(
     new_tape: Callable[[], Tape],
     *,
     integer: bool,
-    what: str = "an array",
+    what: str = "An array",
 ) -> Callable[[], Array]:
-    """Check an array and choose the fastest route that is exact; return what draws.
+    """Check an array and choose the fastest exact route; return the function that adds noise.
 
-    The released values have its shape. ``what`` is what messages call it.
+    The released values have the shape of the array. ``what`` is its name in messages.
     """
     flat = _flat(values, what, integer=integer)
     largest = _largest(flat, what)
 
     def draw() -> Array:
         if integer:
-            # By the types of array and noise alone: the result's type must not reveal any value.
+            # Chosen by the types of array and noise, so that the result's type reveals no value.
             wide = flat.dtype.kind == "u" and flat.dtype.itemsize == 8
             fast = fits(scheme) and not wide
             results = (_in_integers if fast else _integers_exactly)(flat, scheme, new_tape())
@@ -73,8 +73,8 @@ def prepare_array(
 def _real(
     flat: Array, largest: float, grid: Grid, scheme: Scheme, new_tape: Callable[[], Tape]
 ) -> Array:
-    """Release real numbers, or integers as such."""
-    # Integers are read as floats, which must hold them.
+    """Release real numbers, or integers as real numbers."""
+    # Integers are converted to floats, which must represent them exactly.
     readable = flat.dtype.kind == "f" or largest <= 1 << 53
     fast = readable and fits(scheme)
     rounding = float_rounding(grid, largest, scheme.reach) if fast else None
@@ -89,10 +89,10 @@ def _real(
 
 
 def _in_parts(work: Callable[[slice], T], size: int) -> list[T]:
-    """Work on an array part by part: a short one at once, a long one in a thread for each core.
+    """Work on an array part by part: a short array at once, a long one in a thread per core.
 
-    numpy lets other threads run meanwhile; the cipher does not. This thread works on a part, too,
-    for starting another takes its time.
+    numpy releases the lock of the interpreter, the cipher does not. This thread works on a part
+    too, because starting another one takes time.
     """
     workers = min(os.cpu_count() or 1, max(1, size // _PART))
     edges = [size * i // workers for i in range(workers + 1)]
@@ -109,7 +109,7 @@ def _in_parts(work: Callable[[slice], T], size: int) -> list[T]:
 def _in_floats(
     flat: Array, results: Array, rounding: "FloatRounding", scheme: Scheme, tape: Tape
 ) -> None:
-    """Round, add and scale in floats; what floats cannot decide is decided in exact numbers."""
+    """Round, add and scale in floats; exact numbers decide the doubtful elements."""
     start = 0
     for noise, far, scratch in blocks(scheme, flat.size, tape):
         end = start + len(noise)
@@ -125,7 +125,7 @@ def _in_floats(
 
 
 def _in_integers(flat: Array, scheme: Scheme, tape: Tape) -> Array:
-    """Add noise to integers of 64 bits, stopping at the ends of their range."""
+    """Add noise to 64-bit integers, and saturate at the ends of their range."""
     results = flat.astype(np.int64)
     start = 0
     ends = np.iinfo(np.int64)
@@ -142,8 +142,9 @@ def _in_integers(flat: Array, scheme: Scheme, tape: Tape) -> Array:
 def _exactly(flat: Array, grid: Grid, scheme: Scheme, tape: Tape) -> Array:
     """Release element by element in exact numbers; return the nearest floats.
 
-    Beyond the largest float, return that: it is nearer to the true value, which is a float. Where
-    the noise itself reaches so far, return fractions instead; that depends on the noise alone.
+    Beyond the largest float, return the largest float, which is nearer to the true value, itself a
+    float. If the noise itself can exceed the largest float, return Fractions instead; that depends
+    on the noise alone.
     """
     indices = (grid.index(*x.as_integer_ratio()) + scheme.draw(tape) for x in flat.tolist())
     if scheme.reach * grid.step < Fraction(_LARGEST_FLOAT):
@@ -154,7 +155,7 @@ def _exactly(flat: Array, grid: Grid, scheme: Scheme, tape: Tape) -> Array:
 
 
 def _nearest(grid: Grid, index: int) -> float:
-    """Return the float nearest to a lattice point; beyond the largest float, that."""
+    """Return the float nearest to a lattice point, at most the largest float."""
     return max(-_LARGEST_FLOAT, min(_LARGEST_FLOAT, grid.nearest_float(index)))
 
 
@@ -196,16 +197,16 @@ def _largest(flat: Array, what: str) -> Any:
     if not (-math.inf < lowest and highest < math.inf):
         raise InvalidParameter(
             f"{what} to release must hold finite numbers only",
-            got=f"one of type {flat.dtype.type.__name__} that does not",
+            got=f"one of type {flat.dtype.type.__name__} with others",
             fix="Replace NaN and infinities, by a rule that does not depend on the data.",
         )
     return max(-lowest, highest)
 
 
 def saturating_add(integers: Array, shift: int | Array) -> Array:
-    """Add to 64-bit integers and stop at the ends of their range instead of wrapping.
+    """Add to 64-bit integers, and saturate at the ends of their range instead of wrapping.
 
-    Stopping never makes an error larger: what was there before lies within the range.
+    Saturation never makes an error larger, because the integers themselves are within the range.
     """
     ends = np.iinfo(np.int64)
     total: Array = integers + shift
@@ -215,10 +216,10 @@ def saturating_add(integers: Array, shift: int | Array) -> Array:
 
 
 def float_rounding(grid: Grid, largest: float, farthest: int) -> "FloatRounding | None":
-    """Return the fast rounding for floats up to ``largest`` to be moved, if there is one.
+    """Return the fast rounding of floats up to ``largest`` in size, or None if there is none.
 
-    ``farthest`` is by how many steps noise may move them. None means that some index could be
-    one that floats do not hold exactly; then every element must go through Grid.index.
+    ``farthest`` is the largest noise in steps. None means that floats might not represent some
+    index exactly; then every element must use Grid.index.
     """
     upper, lower = grid.step.as_integer_ratio()
     scale = as_float(1 / grid.step)
@@ -228,7 +229,7 @@ def float_rounding(grid: Grid, largest: float, farthest: int) -> "FloatRounding 
     last = int(reach) + farthest + 2
     if math.isinf(as_float(last * grid.step)):
         return None  # a value could lie beyond the largest float
-    # Powers of two scale floats exactly; only what is odd in the step takes up digits.
+    # Powers of two scale floats exactly; only the odd parts of the step need digits.
     if _odd_part(lower) >= 1 << 53 or _odd_part(upper) * last >= 1 << 53:
         return None
     return FloatRounding(grid, scale, doubt=2.0**-51 * (reach + 1))
@@ -240,11 +241,11 @@ def _odd_part(number: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class FloatRounding:
-    """R for blocks of floats: floats propose, exact integers settle what lies near an edge.
+    """R for blocks of floats: floats propose, exact integers decide near an edge.
 
-    With s = fl(1/g), rounding puts x·s + 1/2 at most 3·2⁻⁵³·(|x/g| + 1) off; ``doubt`` is more than
-    that. Adding it makes the error one-sided: the floor of x·s + 1/2 + doubt is R(x) unless the
-    part behind the point is below 2·doubt. Those, and only those, are rounded again exactly.
+    With s = fl(1/g), the rounding error of x·s + 1/2 is at most 3·2⁻⁵³·(|x/g| + 1), and ``doubt``
+    is larger. Adding it makes the error one-sided: the floor of x·s + 1/2 + doubt is R(x) unless
+    the fractional part is below 2·doubt. Exactly those elements are rounded again in integers.
     """
 
     grid: Grid
@@ -268,9 +269,9 @@ class FloatRounding:
     def values(self, indices: "Floats") -> None:
         """Turn indices, in place, into the floats nearest to ``index · step``.
 
-        index · numerator is exact, for it stays below 2⁵³; dividing it by the denominator rounds
-        once. So these are the floats of :meth:`Grid.nearest_float`; multiplying by a rounded step
-        would not give them.
+        index · numerator is exact, because it is below 2⁵³, and the division by the denominator
+        rounds once. So the results equal those of :meth:`Grid.nearest_float`. Multiplying by a
+        rounded step would not give them.
         """
         upper, lower = self.grid.step.as_integer_ratio()
         if lower & (lower - 1) == 0:  # a power of two: one exact product

@@ -1,4 +1,4 @@
-"""Permute-and-flip: one of many candidates, chosen by coins that are flipped all at once."""
+"""Permute-and-flip with numpy: all coins are flipped at once."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -19,9 +19,9 @@ def choose(errors: "NDArray[Any]", coins: Coins, tape: Tape) -> int:
     """Return the place of a candidate: uniformly one of those whose coin lands.
 
     An error is an integer ≥ 0 of any size, and at least one is 0: that coin always lands.
-    A word is read for each coin and one for the choice; a further one only where a coin is in doubt
-    or a word is rejected, with a probability below 2⁻⁴⁵ each. All else is the same work for all
-    errors.
+    One word is read for each coin and one for the choice. A further word is read only if a coin is
+    in doubt or a word is rejected, each with a probability below 2⁻⁴⁵. Otherwise the work does not
+    depend on the errors.
     """
     landed = np.flatnonzero(flip(errors, coins, tape))
     return int(landed[uniform_below(len(landed), tape)])
@@ -30,8 +30,9 @@ def choose(errors: "NDArray[Any]", coins: Coins, tape: Tape) -> int:
 def flip(errors: "NDArray[Any]", coins: Coins, tape: Tape) -> "NDArray[np.bool_]":
     """Flip a coin for each error n ≥ 0, which lands with probability e^(−rate·n) exactly.
 
-    Floats take errors beyond ``coins.last`` for that one: no float tells their probabilities from
-    it. A word so small that one of these coins could land is in doubt, and settled by n itself.
+    Floats replace errors beyond ``coins.last`` by ``coins.last``, because they cannot distinguish
+    the probabilities. A word so small that one of these coins could land is in doubt, and is
+    decided by n itself.
     """
     words = WordReader().read(tape, len(errors))
     near = np.minimum(errors, coins.last).astype(np.int64, copy=False)
@@ -45,14 +46,14 @@ def flip(errors: "NDArray[Any]", coins: Coins, tape: Tape) -> "NDArray[np.bool_]
 
 
 def probabilities(errors: "Integers", coins: Coins) -> "Floats":
-    """Return the probability of each coin of an error up to ``coins.last``, less than 2⁻⁴⁷ off."""
+    """Return the probability of the coin of each error ≤ ``coins.last``, to within 2⁻⁴⁷."""
     first, *others = _tables(coins)
     digit = (1 << DIGIT_BITS) - 1
-    found: Floats = first[errors & digit]
+    products: Floats = first[errors & digit]
     for table in others:
         errors = errors >> DIGIT_BITS
-        found *= table[errors & digit]
-    return found
+        products *= table[errors & digit]
+    return products
 
 
 @lru_cache(maxsize=64)

@@ -1,7 +1,7 @@
-"""Exact numbers: how they are read, enclosed and printed.
+"""Exact numbers: parsing, enclosing and printing them.
 
-Every number a guarantee rests on is a :class:`fractions.Fraction` or an integer. This package is
-where numbers become exact, and the only place where irrational ones are enclosed.
+Every number that a guarantee depends on is a :class:`fractions.Fraction` or an integer. This
+package parses numbers exactly, and it is the only one that encloses irrational numbers.
 """
 
 from leastnoise.core.exact.format import (
@@ -18,7 +18,7 @@ from leastnoise.core.exact.functions import (
     cut_decay,
     cut_decay_area,
     decay,
-    decayed,
+    decay_complement,
     error_function,
     exponential,
     exponential_quantile_series,
@@ -26,15 +26,24 @@ from leastnoise.core.exact.functions import (
     inverse_error_function,
     logarithm,
     lower_gamma,
-    normal_density,
-    normal_excess,
-    normal_quantile_series,
-    normal_tail,
     pi,
     power,
     round_up,
 )
 from leastnoise.core.exact.interval import Interval
+from leastnoise.core.exact.normal import (
+    epsilon_of_square,
+    gaussian_delta,
+    normal_density,
+    normal_excess,
+    normal_quantile_series,
+    normal_tail,
+    square_of_epsilon,
+    truncated_normal_density,
+    truncated_normal_quantile_series,
+    truncated_normal_tail,
+    truncated_normal_tail_area,
+)
 from leastnoise.core.exact.parse import (
     Number,
     as_float,
@@ -47,12 +56,12 @@ from leastnoise.core.exact.parse import (
 )
 from leastnoise.core.exact.series import (
     exact_power,
-    falls_to,
     first_index,
     fixed_power,
     power_bounds,
     power_sums,
     product,
+    smallest_exponent,
     sum_of_powers,
 )
 
@@ -64,13 +73,13 @@ __all__ = [
     "cut_decay",
     "cut_decay_area",
     "decay",
-    "decayed",
+    "decay_complement",
+    "epsilon_of_square",
     "error_function",
     "exact_power",
     "exact_ratio",
     "exponential",
     "exponential_quantile_series",
-    "falls_to",
     "first_index",
     "fixed_power",
     "format_exact",
@@ -80,6 +89,7 @@ __all__ = [
     "format_to_place",
     "format_up",
     "gamma",
+    "gaussian_delta",
     "inverse_error_function",
     "logarithm",
     "lower_gamma",
@@ -99,5 +109,11 @@ __all__ = [
     "product",
     "quote",
     "round_up",
+    "smallest_exponent",
+    "square_of_epsilon",
     "sum_of_powers",
+    "truncated_normal_density",
+    "truncated_normal_quantile_series",
+    "truncated_normal_tail",
+    "truncated_normal_tail_area",
 ]

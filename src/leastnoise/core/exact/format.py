@@ -38,7 +38,7 @@ def format_short(number: Fraction | int) -> str:
 
 
 def format_rounded(number: Fraction | int, digits: int = 6, rounding: str = ROUND_HALF_EVEN) -> str:
-    """Print a rational with so many significant digits.
+    """Print a rational with a number of significant digits.
 
     Args:
         number: The number.
@@ -49,14 +49,14 @@ def format_rounded(number: Fraction | int, digits: int = 6, rounding: str = ROUN
     '0.667'
     """
     number = Fraction(number)
-    # Decimals of enough digits hold numerator and denominator as they are, so that the one
-    # rounding is the division's and ROUND_CEILING really is a ceiling.
+    # Decimals represent numerator and denominator exactly, so only the division rounds, and
+    # ROUND_CEILING is a true ceiling.
     context = Context(prec=digits, rounding=rounding, Emin=-999_999, Emax=999_999)
     return _plain(context.divide(Decimal(number.numerator), Decimal(number.denominator)))
 
 
 def format_up(number: Fraction | int, digits: int = 6) -> str:
-    """Print a rational rounded up to so many digits, below 1/1000 with an exponent.
+    """Print a rational rounded up to a number of digits, below 1/1000 with an exponent.
 
     >>> format_up(Fraction(2, 3), 3), format_up(Fraction(1, 3 * 10**6), 3)
     ('0.667', '3.34e-7')
@@ -92,7 +92,7 @@ def quote(value: object) -> str:
     if value is None or isinstance(value, bool | int | float | str | Decimal | Fraction | complex):
         try:
             quoted = str(value) if isinstance(value, Decimal | Fraction) else repr(value)
-        except ValueError:  # an integer longer than Python will print
+        except ValueError:  # an integer longer than Python prints
             return "an integer of very many digits"
         return quoted if len(quoted) <= _LONGEST_QUOTE else f"{quoted[:_LONGEST_QUOTE]}…"
     return f"an object of type {type(value).__name__}"
@@ -107,7 +107,7 @@ def _with_exponent(text: str, number: Fraction | int) -> str:
 
 
 def _plain(decimal: Decimal) -> str:
-    """Write a decimal the way people do: no trailing zeros, an exponent only far from 1."""
+    """Print a decimal without trailing zeros, with an exponent only far from 1."""
     digits = len(decimal.as_tuple().digits)
     decimal = decimal.normalize(Context(prec=digits, Emin=-999_999, Emax=999_999))
     if not decimal:

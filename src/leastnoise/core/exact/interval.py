@@ -13,7 +13,7 @@ class Interval:
 
     @classmethod
     def exact(cls, number: Fraction | int) -> "Interval":
-        """Return the interval that holds one rational and nothing else."""
+        """Return the interval that contains only this number."""
         number = Fraction(number)
         return cls(number, number)
 
@@ -24,7 +24,7 @@ class Interval:
 
     @property
     def middle(self) -> Fraction:
-        """The midpoint: the best guess where a guess is enough."""
+        """The midpoint, for uses that need no bound."""
         return (self.lower + self.upper) / 2
 
     def __add__(self, other: "Interval") -> "Interval":
@@ -44,22 +44,22 @@ class Interval:
         ends = [a * b for a in (self.lower, self.upper) for b in (other.lower, other.upper)]
         return Interval(min(ends), max(ends))
 
-    def inverted(self) -> "Interval":
+    def reciprocal(self) -> "Interval":
         """Return an enclosure of 1 / the number, for intervals above 0."""
         return Interval(1 / self.upper, 1 / self.lower)
 
     def shortened(self, bits: int) -> "Interval":
-        """Return a slightly wider interval whose ends have about so many binary digits each."""
+        """Return a slightly wider interval whose ends have about ``bits`` binary digits each."""
         return Interval(_short_below(self.lower, bits), -_short_below(-self.upper, bits))
 
     def is_narrow(self, bits: int) -> bool:
-        """Whether it is narrower than 2^−bits of its ends: known to so many binary digits."""
+        """Whether the interval is narrower than 2^−bits of its ends."""
         smaller = min(abs(self.lower), abs(self.upper))
         return self.lower * self.upper >= 0 and (self.upper - self.lower) * (1 << bits) <= smaller
 
 
 def _short_below(end: Fraction, bits: int) -> Fraction:
-    """Return the end itself if it is short, else the next number below with so many digits."""
+    """Return the end itself if it is short, else round it down to ``bits`` binary digits."""
     numerator, denominator = end.numerator, end.denominator
     if max(numerator.bit_length(), denominator.bit_length()) <= bits:
         return end

@@ -1,4 +1,4 @@
-"""Read what callers write as an exact rational, once, or reject it."""
+"""Parse the numbers that callers pass as exact rationals, or reject them."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -10,7 +10,7 @@ from leastnoise.errors import InvalidParameter
 
 Number = int | float | Fraction | Decimal | str
 
-# Enough for 1e-4900 … 1e4900; keeps a text such as "1e999999999" from eating the machine.
+# Enough for 1e-4900 … 1e4900; a string such as "1e999999999" would use up all memory.
 _LARGEST_BITS = 1 << 14
 _LARGEST_EXPONENT = 4_900
 _LARGEST_VALUE_BITS = 1 << 17
@@ -20,11 +20,11 @@ _LONGEST_TEXT = 4_300  # the longest integer that Python reads
 def parse_rational(value: object, name: str) -> Fraction:
     """Return ``value``, a parameter called ``name``, as an exact rational.
 
-    Integers, fractions and decimals are taken as they are; a text is a decimal (``"1e-6"``) or a
-    ratio (``"1/3"``); a float means the shortest decimal that prints as it, so 0.1 is 1/10.
+    Integers, fractions and decimals keep their value. A string is a decimal (``"1e-6"``) or a ratio
+    (``"1/3"``). A float stands for the shortest decimal that prints as it, so 0.1 is 1/10.
 
     Raises:
-        InvalidParameter: For anything else, naming the rule and what was got.
+        InvalidParameter: If the value is none of these, or is not finite.
 
     >>> parse_rational(0.1, "delta"), parse_rational("1e-6", "delta")
     (Fraction(1, 10), Fraction(1, 1000000))
@@ -77,7 +77,7 @@ def parse_count(value: object, name: str, *, least: int) -> int:
 def parse_confidence(value: object, *, below_one: str | None = None) -> Fraction:
     """Return a confidence as an exact rational above 0 and at most 1, or reject it.
 
-    ``below_one`` is how the message says that 1 is not allowed. Default: 1 is allowed.
+    ``below_one`` rejects 1 too, and is the part of the message that says so. Default: 1 is allowed.
     """
     level = parse_rational(value, "confidence")
     if 0 < level < 1 or (level == 1 and below_one is None):
@@ -92,8 +92,8 @@ def parse_confidence(value: object, *, below_one: str | None = None) -> Fraction
 def exact_ratio(value: object) -> tuple[int, int]:
     """Return a value to be released as (numerator, denominator), exactly as it is stored.
 
-    Unlike a parameter, a float stands here for its binary value: a value is data, and data is
-    taken as it is. The refusal names the type and never the content.
+    Unlike in a parameter, a float stands for its binary value here, because a value is data. The
+    error names the type of the value and never its content.
     """
     if type(value) is float and isfinite(value):
         return value.as_integer_ratio()
@@ -101,22 +101,38 @@ def exact_ratio(value: object) -> tuple[int, int]:
         return value, 1
     try:
         ratio = _value_ratio(value)
-    except Exception:  # noqa: BLE001 -- a foreign number's own error could tell its content
+    except Exception:  # noqa: BLE001 -- another package's error could quote the value
         ratio = None
     if ratio is not None and max(abs(ratio[0]), ratio[1]).bit_length() <= _LARGEST_VALUE_BITS:
         return ratio
     name = type(value).__name__
+    kind = f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+    if _is_number(value):
+        raise InvalidParameter(
+            f"The value to release must be finite, with at most {_LARGEST_VALUE_BITS} bits",
+            got=f"{kind} that is infinite, NaN or longer",
+            fix="Replace such values, by a rule that does not depend on the data.",
+        )
     raise InvalidParameter(
-        f"the value to release must be a finite number of at most {_LARGEST_VALUE_BITS} bits",
-        got=f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name} that is not one",
+        "The value to release must be a number",
+        got=kind,
         fix="Pass an int, float, Fraction or Decimal, or a numpy array of floats or integers.",
     )
 
 
+def _is_number(value: object) -> bool:
+    """Whether the type of a value is one of numbers; False if asking for it raises an error."""
+    try:
+        number = isinstance(value, Real | Decimal) and not isinstance(value, bool)
+        return number and not _is_duration(value)
+    except Exception:  # noqa: BLE001 -- another package's error could quote the value
+        return False
+
+
 def _value_ratio(value: object) -> tuple[int, int] | None:
-    """Read a value of a rarer type, or return None if it is no finite number."""
+    """Parse a value of another type, or return None if it is not a finite number."""
     if isinstance(value, bool) or _is_duration(value):
-        return None  # True is no number of anything
+        return None  # a boolean is not a number here
     if isinstance(value, Integral):
         return int(value), 1
     if isinstance(value, Rational):
@@ -146,7 +162,7 @@ def as_log(number: Fraction) -> float:
 
 
 def _read(value: object) -> Fraction | None:
-    """Read a parameter, or return None if it is no finite number."""
+    """Parse a parameter, or return None if it is not a finite number."""
     if isinstance(value, bool) or _is_duration(value):
         return None
     if isinstance(value, Integral):
@@ -160,7 +176,7 @@ def _read(value: object) -> Fraction | None:
     if isinstance(value, str):
         return _read_text(value)
     if isinstance(value, Real) and isfinite(value):
-        return _read_text(str(value))  # numpy's float32 and its kin print their shortest decimal
+        return _read_text(str(value))  # numpy's other floats print their shortest decimal
     return None
 
 
@@ -185,9 +201,9 @@ def _read_text(text: str) -> Fraction | None:
 
 
 def _is_duration(value: object) -> bool:
-    """Whether this is numpy's timedelta64, which calls itself an integer."""
+    """Whether this is numpy's timedelta64, which is registered as an integer."""
     return getattr(getattr(value, "dtype", None), "kind", "") == "m"
 
 
 class _TooLongError(Exception):
-    """A number that would take more room than any guarantee needs."""
+    """A number has more digits than any guarantee needs."""

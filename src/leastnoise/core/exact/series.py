@@ -6,13 +6,13 @@ from math import comb
 
 from leastnoise.errors import Unsupported
 
-# The most binary digits that a power may have and still be written out.
+# The most binary digits of an exact power.
 _LONGEST_POWER = 1 << 25
 _BITS = 256
 
 
 def exact_power(ratio: Fraction, exponent: int) -> Fraction:
-    """Return ratio^exponent, or reject it where it has very many digits."""
+    """Return ratio^exponent, or reject it if it has very many digits."""
     if exponent * ratio.denominator.bit_length() > _LONGEST_POWER:
         raise Unsupported(
             f"This probability has more than {_LONGEST_POWER} binary digits",
@@ -22,10 +22,10 @@ def exact_power(ratio: Fraction, exponent: int) -> Fraction:
 
 
 def fixed_power(ratio: Fraction, exponent: int, bits: int) -> tuple[int, int]:
-    """Return whole numbers low ≤ ratio^exponent · 2^bits ≤ high, for 0 < ratio ≤ 1.
+    """Return integers low ≤ ratio^exponent · 2^bits ≤ high, for 0 < ratio ≤ 1.
 
-    By squaring, rounded outward each time; each squaring doubles the distance, so high − low is at
-    most about the square of the exponent.
+    The power is computed by squaring, rounded outward each time. Each squaring doubles the
+    distance, so high − low is at most about the square of the exponent.
     """
     scaled = ratio.numerator << bits
     return power_bounds(
@@ -34,7 +34,7 @@ def fixed_power(ratio: Fraction, exponent: int, bits: int) -> tuple[int, int]:
 
 
 def power_bounds(base: tuple[int, int], exponent: int, bits: int) -> tuple[int, int]:
-    """Return whole numbers low ≤ base^exponent · 2^bits ≤ high, for a base so enclosed itself."""
+    """Return integers low ≤ b^exponent · 2^bits ≤ high; ``base`` encloses b · 2^bits likewise."""
     low = high = 1 << bits
     base_low, base_high = base
     while exponent:
@@ -45,8 +45,8 @@ def power_bounds(base: tuple[int, int], exponent: int, bits: int) -> tuple[int, 
     return low, high
 
 
-def falls_to(ratio: Fraction, level: Fraction, *, below: bool = False) -> int:
-    """Return the smallest n ≥ 0 with ratioⁿ ≤ level, or < level if it must lie ``below``."""
+def smallest_exponent(ratio: Fraction, level: Fraction, *, below: bool = False) -> int:
+    """Return the smallest n ≥ 0 with ratioⁿ ≤ level, or ratioⁿ < level if ``below`` is True."""
     last = 1
     while not _has_fallen(ratio, last, level, below=below):
         last *= 2
@@ -54,7 +54,10 @@ def falls_to(ratio: Fraction, level: Fraction, *, below: bool = False) -> int:
 
 
 def first_index(before: int, last: int, holds: Callable[[int], bool]) -> int:
-    """Return the smallest n > ``before`` that holds, by halving; ``last`` does, and all after n."""
+    """Return the smallest n > ``before`` with ``holds(n)``, by bisection.
+
+    ``holds`` must be true at ``last`` and from the smallest such n on.
+    """
     while last - before > 1:
         middle = (before + last) // 2
         if holds(middle):
@@ -65,7 +68,7 @@ def first_index(before: int, last: int, holds: Callable[[int], bool]) -> int:
 
 
 def _has_fallen(ratio: Fraction, exponent: int, level: Fraction, *, below: bool) -> bool:
-    """Whether ratio^exponent ≤ level (or <): by an enclosure, exactly where that cannot tell."""
+    """Whether ratio^exponent ≤ level (or <): by an enclosure, or exactly if that is undecided."""
     bits = _BITS + 2 * exponent.bit_length() + level.denominator.bit_length()
     low, high = fixed_power(ratio, exponent, bits)
     scaled = level * (1 << bits)
@@ -102,8 +105,8 @@ def sum_of_powers(p: int, terms: int) -> int:
 def product(first: Sequence[int], second: Sequence[int]) -> list[int]:
     """Return the sums over i + j = n of first[i]·second[j], for every n, exactly.
 
-    The coefficients of the product of two polynomials, by python-flint, which is loaded on first
-    use: whole numbers of any length, in time that grows hardly faster than their digits.
+    These are the coefficients of the product of two polynomials. They are computed by python-flint,
+    which is loaded on first use, for integers of any length, in almost linear time.
 
     >>> product([1, 2], [3, 0, 5])
     [3, 6, 5, 10]
@@ -114,6 +117,6 @@ def product(first: Sequence[int], second: Sequence[int]) -> list[int]:
         return []
     left = flint.fmpz_poly(list(first))
     right = left if second is first else flint.fmpz_poly(list(second))
-    found = [int(each) for each in (left * right).coeffs()]
-    # Flint leaves out zeros at the end.
-    return found + [0] * (len(first) + len(second) - 1 - len(found))
+    coefficients = [int(coefficient) for coefficient in (left * right).coeffs()]
+    # Flint omits zeros at the end.
+    return coefficients + [0] * (len(first) + len(second) - 1 - len(coefficients))

@@ -1,19 +1,27 @@
-"""The families of noise: on the line, and on the lattice where they are sampled.
+"""The families of noise, on the line and on the lattice where they are sampled.
 
-A family states its distributions here, one file each, as classes of a few kinds:
+Each family defines its distributions in one file, as classes of a few kinds:
 :class:`PiecewiseNoise`, :class:`Smooth` and :class:`StaircaseNoise` on the line,
 :class:`FiniteLatticeNoise`, :class:`Rounded` and :class:`StaircaseNoise` on a lattice. Expected
 costs, privacy losses and plots are computed by kind.
 """
 
 from leastnoise.core.lattice import Run
-from leastnoise.core.noise.base import ExpectedCost, LatticeNoise, LineNoise, Noise, not_a_cost
-from leastnoise.core.noise.gaussian import Gaussian
+from leastnoise.core.noise.base import (
+    ExpectedCost,
+    LatticeNoise,
+    LineNoise,
+    Noise,
+    not_a_cost,
+    outside,
+)
+from leastnoise.core.noise.gaussian import Gaussian, TruncatedGaussian
 from leastnoise.core.noise.kinds import (
     FiniteLatticeNoise,
     PiecewiseNoise,
     Smooth,
     StaircaseNoise,
+    widen,
 )
 from leastnoise.core.noise.laplace import Laplace, TruncatedLaplace
 from leastnoise.core.noise.rounded import BITS, Rounded, Terms, power_series_bound
@@ -21,7 +29,7 @@ from leastnoise.core.noise.staircase import DiscreteStaircase, Staircase, Stairs
 from leastnoise.core.noise.steps import DiscreteSteps, Steps
 from leastnoise.core.noise.uniform import DiscreteUniform, Uniform
 
-# Every class whose noise a certificate may hold.
+# Every noise class that a certificate can store.
 STORED_NOISES: tuple[type[Noise], ...] = (
     DiscreteStaircase,
     DiscreteSteps,
@@ -31,6 +39,7 @@ STORED_NOISES: tuple[type[Noise], ...] = (
     Rounded,
     Staircase,
     Steps,
+    TruncatedGaussian,
     TruncatedLaplace,
     Uniform,
 )
@@ -57,8 +66,11 @@ __all__ = [
     "Stairs",
     "Steps",
     "Terms",
+    "TruncatedGaussian",
     "TruncatedLaplace",
     "Uniform",
     "not_a_cost",
+    "outside",
     "power_series_bound",
+    "widen",
 ]

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, overload
 
 from leastnoise.core.exact import Interval, Number, format_exact, quote
 from leastnoise.core.noise.scipy_api import ScipyMethods, evaluate
 from leastnoise.core.sampling import Scheme
+from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from leastnoise.core.noise.scipy_api import Floats, Numbers
+    from leastnoise.core.privacy import Privacy
     from leastnoise.core.profile import Curve
 
 
@@ -22,8 +25,8 @@ class Noise(ScipyMethods):
     """A noise distribution.
 
     It has the methods of scipy's distributions: ``cdf sf ppf mean var std support interval``.
-    They take a number or a numpy array and return floats. Guarantees rest on exact methods:
-    :meth:`mass`, :meth:`curve`, :meth:`enclose`.
+    They take a number or a numpy array and return floats, and :meth:`sample` returns samples.
+    Guarantees use exact methods only: :meth:`probability_up_to`, :meth:`curve`, :meth:`enclose`.
 
     >>> from leastnoise.noise import Laplace, Noise
     >>> isinstance(Laplace(2), Noise), Laplace(2).cdf(0)
@@ -31,12 +34,13 @@ class Noise(ScipyMethods):
     """
 
     # The fields that a certificate stores, each with its kind of value (certificate/document.py).
-    # They are a file format: neither a class nor a field of it is ever renamed.
+    # They are a file format, so the class and these fields are never renamed.
     stored: ClassVar[Mapping[str, str]]
+    mass = RenamedAttribute[Callable[[Fraction], Fraction]]("probability_up_to")
 
     @classmethod
     def restore(cls, **fields: object) -> Self:
-        """Return the noise that was stored as these fields."""
+        """Construct the noise from its stored fields."""
         return cls(**cast("dict[str, Any]", fields))
 
     @abstractmethod
@@ -57,14 +61,15 @@ class Noise(ScipyMethods):
         """
 
     def total_variation(self, sensitivity: Fraction) -> Fraction:
-        """Return the largest distance in total variation over all shifts |d| ≤ Δ, exactly.
+        """Return the largest total variation distance over all shifts |d| ≤ Δ, exactly.
 
-        Unimodal noise shifted by d > 0 is at distance P([−d/2, d/2)) from itself, which grows with
-        d, so the worst shift is the longest (GDGK19, Theorem 1). On a lattice shifted by j steps it
-        is the mass of the j points in the middle.
+        The distance between unimodal noise and the same noise shifted by d > 0 is P([−d/2, d/2)).
+        It grows with d, so the longest shift is the worst (GDGK19, Theorem 1). On a lattice, for a
+        shift of j steps, it is the mass of the j central points.
 
         Raises:
-            InvalidParameter: If the theorem does not apply, or is not used for this noise.
+            InvalidParameter: If the theorem does not apply to this noise or is not implemented for
+                it.
         """
         raise InvalidParameter(
             "total_variation() applies to unimodal noise with a formula of its own",
@@ -114,7 +119,7 @@ class LineNoise(Noise):
     @property
     @abstractmethod
     def atoms(self) -> dict[Fraction, Fraction]:
-        """The places with a probability of their own."""
+        """The atoms: places of positive probability, with their probabilities."""
 
     @abstractmethod
     def scaled(self, factor: Number) -> Self:
@@ -131,7 +136,7 @@ class LineNoise(Noise):
     def pdf(self, x: Numbers) -> Floats: ...
 
     def pdf(self, x: Number | Numbers) -> float | Floats:
-        """Return the density; where it jumps, that of one side. Atoms are in :attr:`atoms`.
+        """Return the density, without the atoms; at a jump, the density of one side.
 
         Args:
             x: A number, or a numpy array of numbers.
@@ -157,32 +162,38 @@ class LatticeNoise(Noise):
     @property
     @abstractmethod
     def farthest(self) -> int | float:
-        """The largest size of an index the noise can have: ``math.inf`` if it is unbounded."""
+        """The largest |index| of the noise, or ``math.inf`` if it is unbounded."""
 
     @abstractmethod
     def weight(self, index: int) -> Fraction | int:
         """Return the weight of the point index·step."""
 
+    def sampler(self) -> tuple[Scheme, Fraction, Fraction]:
+        """Return the scheme of this noise, its step and an offset of 0."""
+        return self.scheme, self.step, Fraction(0)
+
     @abstractmethod
-    def within(self, confidence: Fraction) -> int:
+    def half_width_in_steps(self, confidence: Fraction) -> int:
         """Return the smallest j ≥ 0 with P(|X| ≤ j·step) ≥ confidence."""
 
     @property
     def isolated_weight(self) -> Fraction | int:
-        """The weight of single points that weigh more than both their neighbors: here of 0."""
+        """The total weight of points that weigh more than both neighbors: here only 0 can."""
         return self.weight(0) if self.weight(0) > max(self.weight(1), self.weight(-1)) else 0
 
     def discretize(self, sensitivity: Fraction) -> LatticeNoise:  # noqa: ARG002 -- it is on one
         """Return the noise itself."""
         return self
 
-    def central(self, points: int) -> Fraction:
-        """Return the mass of that many points in the middle (docs/theory/theorem-1.md)."""
-        right, left = (points + 1) // 2, points // 2  # how many at 0 or more, and below 0
-        return self.mass((right - 1) * self.step) - self.mass((-left - 1) * self.step)
+    def central_mass(self, points: int) -> Fraction:
+        """Return the mass of the central ``points`` points (docs/theory/theorem-1.md)."""
+        right, left = (points + 1) // 2, points // 2  # the numbers of points ≥ 0 and below 0
+        return self.probability_up_to((right - 1) * self.step) - self.probability_up_to(
+            (-left - 1) * self.step
+        )
 
     def __getstate__(self) -> dict[str, object]:
-        """Omit the scheme, which holds tables and locks and is built again."""
+        """Omit the scheme: it has tables and locks, and is built again on first use."""
         return {name: part for name, part in vars(self).items() if name != "scheme"}
 
     @overload
@@ -203,20 +214,29 @@ class LatticeNoise(Noise):
         if isinstance(place, float):  # only infinities arrive as floats
             return Fraction(0)
         index = place / self.step
-        whole = index.denominator == 1
-        return Fraction(self.weight(index.numerator), self.total) if whole else Fraction(0)
+        on_lattice = index.denominator == 1
+        return Fraction(self.weight(index.numerator), self.total) if on_lattice else Fraction(0)
 
 
-def no_ends(probability: Fraction) -> InvalidParameter:
+def outside(noise: str, condition: str, privacy: Privacy) -> InvalidParameter:
+    """Return the error for a guarantee that a theorem does not cover, with its condition."""
+    return InvalidParameter(
+        f"{noise} requires {condition}",
+        got=str(privacy),
+        fix="Change the guarantee, or choose another family.",
+    )
+
+
+def no_quantile_at_ends(probability: Fraction) -> InvalidParameter:
     """Return the error for a quantile of unbounded noise at 0 or 1."""
     return InvalidParameter(
-        "the probability of a quantile of unbounded noise must be between 0 and 1, both excluded",
+        "The probability of a quantile of unbounded noise must be between 0 and 1, both excluded",
         got=format_exact(probability),
         fix="Use for example 0.999.",
     )
 
 
-def no_bound(confidence: Fraction) -> InvalidParameter:
+def no_maximum_error(confidence: Fraction) -> InvalidParameter:
     """Return the error for a maximum error of unbounded noise."""
     return InvalidParameter(
         "confidence must be below 1 for unbounded noise, which has no maximum error",

@@ -2,16 +2,26 @@
 
 from abc import abstractmethod
 from bisect import bisect_right
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
-from math import ceil, floor
+from itertools import accumulate, pairwise
+from math import ceil, floor, lcm
+from typing import TypeVar
 
 from leastnoise.core.exact import Interval, first_index, format_exact, sum_of_powers
-from leastnoise.core.lattice import Run, lattice_for
-from leastnoise.core.noise.base import LatticeNoise, LineNoise, Noise, no_ends
+from leastnoise.core.lattice import Run, choose_lattice, fine_step
+from leastnoise.core.noise.base import LatticeNoise, LineNoise, Noise, no_quantile_at_ends
 from leastnoise.core.noise.rounded import Rounded
+from leastnoise.core.privacy import Privacy
 from leastnoise.core.profile import LogConcaveCurve, PiecewiseCurve, Shape, StaircaseCurve
+from leastnoise.core.sampling import Scheme, run_scheme
+from leastnoise.errors import NotPrivate
+
+# Binary digits of irrational parameters, and the relative amount by which they are rounded up at
+# least.
+PARAMETER_BITS = 96
+_ROUNDING = Fraction(1, 1 << 56)
 
 
 class PiecewiseNoise(LineNoise):
@@ -20,10 +30,42 @@ class PiecewiseNoise(LineNoise):
     @property
     @abstractmethod
     def pieces(self) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:
-        """The pieces of positive density as (start, end, height), rising, without overlap."""
+        """The pieces of positive density as (start, end, height), from left to right."""
+
+    def between(self, low: Fraction, high: Fraction) -> Fraction:
+        """Return P(low ≤ X < high), exactly."""
+        atoms = self.atoms
+        upto = self.probability_up_to(high) - atoms.get(high, Fraction(0))
+        return upto - self.probability_up_to(low) + atoms.get(low, Fraction(0))
+
+    def cell_runs(self, step: Fraction) -> tuple[Run, ...]:
+        """Return the masses of ⌊X/step + 1/2⌋ in integer weights, exactly.
+
+        All cells within one piece weigh the same. Only cells that contain a break or an atom are
+        computed one by one.
+        """
+        half = step / 2
+        places = {x for a, b, _ in self.pieces for x in (a, b)}
+        odd = sorted({floor(x / step + Fraction(1, 2)) for x in (*places, *self.atoms)})
+        masses = []
+        for index, following in pairwise([*odd, odd[-1] + 1]):
+            masses.append((index, 1, self.between(index * step - half, index * step + half)))
+            if following > index + 1:
+                masses.append(
+                    (index + 1, following - index - 1, self._pdf((index + 1) * step) * step)
+                )
+        total = lcm(*(mass.denominator for _, _, mass in masses))
+        return tuple(
+            Run(first, points, int(mass * total)) for first, points, mass in masses if mass
+        )
+
+    def sampler(self) -> tuple[Scheme, Fraction, Fraction]:
+        """Return the scheme of the noise rounded to a fine lattice."""
+        step = fine_step(Fraction(self.radius) ** 2)
+        return run_scheme(self.cell_runs(step)), step, Fraction(0)
 
     def curve(self, sensitivity: Fraction) -> PiecewiseCurve:
-        """Return how private the noise is against shifts up to ``sensitivity``: exactly."""
+        """Return the exact privacy curve for shifts up to ``sensitivity``."""
         atoms = sum(self.atoms.values(), Fraction(0))
         return PiecewiseCurve(Shape.of_pieces(self.pieces, atoms, sensitivity))
 
@@ -55,7 +97,7 @@ class FiniteLatticeNoise(LatticeNoise):
 
     @property
     def farthest(self) -> int:
-        """The largest size of an index the noise can have."""
+        """The largest |index| of the noise."""
         first, last = self.equal_runs[0], self.equal_runs[-1]
         return max(-first.first, last.first + last.points - 1)
 
@@ -66,7 +108,7 @@ class FiniteLatticeNoise(LatticeNoise):
 
     @property
     def isolated_weight(self) -> int:
-        """The weight of single points that weigh more than both their neighbors."""
+        """The total weight of points that weigh more than both neighbors."""
         return sum(
             run.weight
             for run in self.equal_runs
@@ -77,8 +119,8 @@ class FiniteLatticeNoise(LatticeNoise):
     @property
     def is_unimodal(self) -> bool:
         """Whether the noise is symmetric about 0 and never rises away from it."""
-        shape = self.curve(self.step).shape  # in which 0 is spread from 0 to 1
-        return shape.falls and shape.pieces[0][0] + shape.pieces[-1][1] == 1
+        shape = self.curve(self.step).shape  # its cell for index 0 is [0, 1)
+        return shape.is_unimodal and shape.pieces[0][0] + shape.pieces[-1][1] == 1
 
     def __repr__(self) -> str:
         excess = max(0, self.weight(0) - max(self.weight(1), self.weight(-1)))
@@ -97,19 +139,19 @@ class FiniteLatticeNoise(LatticeNoise):
         return self.equal_runs[place].weight
 
     def curve(self, sensitivity: Fraction) -> PiecewiseCurve:
-        """Return how private the noise is against shifts by whole steps: exactly."""
+        """Return the exact privacy curve for shifts by multiples of the step."""
         return PiecewiseCurve(Shape.of_runs(self.equal_runs, self.total, self.step, sensitivity))
 
     def total_variation(self, sensitivity: Fraction) -> Fraction:
-        """Return the distance of unimodal noise from itself shifted by up to Δ (Theorem 1).
+        """Return the mass of the central points of unimodal noise (Theorem 1).
 
-        The noise lives on the lattice and so do the true answers: shifts are whole steps.
+        Noise and true answers lie on the lattice, so shifts are multiples of the step.
         """
         if not self.is_unimodal:
             return super().total_variation(sensitivity)  # which rejects it
-        return self.central(sensitivity // self.step)
+        return self.central_mass(sensitivity // self.step)
 
-    def mass(self, upto: Fraction) -> Fraction:
+    def probability_up_to(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), exactly."""
         return Fraction(self._upto(floor(upto / self.step)), self.total)
 
@@ -120,11 +162,11 @@ class FiniteLatticeNoise(LatticeNoise):
         run = self.equal_runs[place]
         return (run.first + (rank - self._weights_before[place]) // run.weight) * self.step
 
-    def within(self, confidence: Fraction) -> int:
+    def half_width_in_steps(self, confidence: Fraction) -> int:
         """Return the smallest j ≥ 0 with P(|X| ≤ j·step) ≥ confidence."""
-        wanted = confidence * self.total
+        needed = confidence * self.total
         return first_index(
-            -1, self.farthest, lambda size: self._upto(size) - self._upto(-size - 1) >= wanted
+            -1, self.farthest, lambda size: self._upto(size) - self._upto(-size - 1) >= needed
         )
 
     def moment(self, p: int) -> Fraction:
@@ -158,14 +200,14 @@ def _power_sum(run: Run, p: int) -> int:
     """Return the sum of jᵖ over a run."""
 
     def upto(n: int) -> int:
-        # Below 0 the polynomial of the sum continues it downwards: it is 0 at −1 and at 0.
+        # Below 0 the polynomial of the sum extends it: it is 0 at −1 and at 0.
         return sum_of_powers(p, n) if n >= 0 else -((-1) ** p) * sum_of_powers(p, -n - 1)
 
     return upto(run.first + run.points - 1) - upto(run.first - 1)
 
 
 class StaircaseNoise(Noise):
-    """Unimodal noise, p(x + period) = ratio·p(x) for x ≥ 0: on the line or on a lattice."""
+    """Unimodal noise with p(x + period) = ratio·p(x) for x ≥ 0, on the line or on a lattice."""
 
     period: Fraction
     ratio: Fraction
@@ -173,7 +215,7 @@ class StaircaseNoise(Noise):
 
     @abstractmethod
     def curve(self, sensitivity: Fraction) -> StaircaseCurve:
-        """Return how private the noise is: exactly, by its likelihood ratios."""
+        """Return the exact privacy curve, from the likelihood ratios."""
 
     @abstractmethod
     def moment(self, p: int) -> Fraction:
@@ -185,15 +227,16 @@ class StaircaseNoise(Noise):
 
 
 class Smooth(LineNoise):
-    """Noise symmetric about 0 with a log-concave density: it falls ever faster away from 0.
+    """Noise symmetric about 0 with a log-concave density.
 
-    Each family states the functions below. All of them are enclosures in rationals, narrower than
-    2^−bits of their value, so that profiles and samples can be computed to any accuracy. Numbers
-    that are exact for other kinds (:meth:`mass`, :meth:`quantile`) are within about 2⁻¹²⁰ here.
+    Each family defines the functions below. They return enclosures in rationals, narrower than
+    2^−bits of their value, so that profiles and samples can be computed to any accuracy. The
+    numbers that are exact for other kinds (:meth:`probability_up_to`, :meth:`quantile`) are within
+    about 2⁻¹²⁰ here.
 
-    Log-concave means that p(x)/p(x − d) never rises with x: so of all sets the half-lines x < t
-    distinguish two neighbors best (Neyman and Pearson), and since p falls away from 0 the longest
-    shift is the worst (docs/theory/profile.md).
+    For a log-concave density p, the ratio p(x)/p(x − d) never rises with x. So among all sets the
+    half-lines x < t distinguish two neighbors best (Neyman and Pearson). Because p falls away from
+    0, the longest shift is the worst (docs/theory/profile.md).
     """
 
     is_unimodal = True
@@ -206,7 +249,7 @@ class Smooth(LineNoise):
     def tail(self, size: Fraction, bits: int = 128) -> Interval:
         """Enclose P(X > size), size ≥ 0.
 
-        Where it is below 2^−250000 it is only enclosed between 0 and that.
+        A tail below 2^−250000 is only enclosed between 0 and that.
         """
 
     @abstractmethod
@@ -221,9 +264,9 @@ class Smooth(LineNoise):
     def series(self, tail: Fraction, terms: int, bits: int = 128) -> tuple[Interval, ...]:
         """Enclose the first Taylor coefficients, at ``tail``, of the size Q with P(X > Q) = tail.
 
-        For 0 < tail ≤ 1/2. Q falls and bends up; its derivatives alternate in sign, and each is the
-        smaller the larger ``tail`` is: a Taylor polynomial is off by no more than its next term,
-        taken with the coefficient at the smallest tail of its range.
+        For 0 < tail ≤ 1/2. Q falls and is convex. Its derivatives alternate in sign, and the size
+        of each falls as ``tail`` grows. So the error of a Taylor polynomial is at most its next
+        term, with the coefficient at the smallest tail of its range.
         """
 
     @abstractmethod
@@ -235,20 +278,24 @@ class Smooth(LineNoise):
 
     @property
     def atoms(self) -> dict[Fraction, Fraction]:
-        """The places with a probability of their own: none."""
+        """There are no atoms."""
         return {}
 
     def curve(self, sensitivity: Fraction) -> LogConcaveCurve:
-        """Return how private the noise is against shifts up to ``sensitivity``: enclosed."""
+        """Return the privacy curve for shifts up to ``sensitivity``; its values are enclosed."""
         return LogConcaveCurve(self, sensitivity)
 
     def discretize(self, sensitivity: Fraction) -> Rounded:
-        """Return the noise stretched to whole steps, and one more than Δ, and rounded.
+        """Return the noise, scaled from Δ to :func:`effective_steps` steps, and rounded.
 
-        Rounding an output is post-processing, so it stays private.
+        Rounding an output is post-processing, so the guarantee still holds.
         """
-        step, protected = lattice_for(sensitivity)
-        return Rounded(step, self.scaled(protected * step / sensitivity))
+        step, steps = choose_lattice(sensitivity)
+        return Rounded(step, self.scaled(steps * step / sensitivity))
+
+    def sampler(self) -> tuple[Scheme, Fraction, Fraction]:
+        """Return the scheme of the noise rounded to a fine lattice."""
+        return Rounded(fine_step(self.variance()), self).sampler()
 
     def below(self, place: Fraction, bits: int = 128) -> Interval:
         """Enclose P(X < place) = P(X ≤ place)."""
@@ -256,7 +303,7 @@ class Smooth(LineNoise):
             return self.tail(-place, bits)
         return Interval.exact(1) - self.tail(place, bits)
 
-    def mass(self, upto: Fraction) -> Fraction:
+    def probability_up_to(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), within 2⁻¹²⁰."""
         return self.below(upto).middle
 
@@ -264,7 +311,7 @@ class Smooth(LineNoise):
         """Return the x with P(X ≤ x) = probability, within 2⁻¹²⁰ of its size."""
         if probability in (0, 1):
             if isinstance(self.radius, float):
-                raise no_ends(probability)
+                raise no_quantile_at_ends(probability)
             return self.radius if probability else -self.radius
         size = self.series(min(probability, 1 - probability), 1)[0].middle
         return -size if 2 * probability < 1 else size
@@ -277,3 +324,27 @@ class Smooth(LineNoise):
         if isinstance(place, float):  # only infinities arrive as floats
             return Fraction(0)
         return self.density(abs(place), 64).middle
+
+
+Found = TypeVar("Found", bound=Smooth)
+
+
+def widen(
+    noise_of: Callable[[Fraction], Found], width: Fraction, privacy: Privacy, sensitivity: Fraction
+) -> Found:
+    """Return the noise of this width, rounded up until it is proved to satisfy the guarantee.
+
+    Wider noise is more private, so a width that is rounded up by a little more than its enclosure
+    is enough.
+    """
+    more = _ROUNDING
+    for _ in range(8):
+        noise = noise_of(Interval.exact(width * (1 + more)).shortened(PARAMETER_BITS).upper)
+        if noise.curve(sensitivity).delta_above(privacy.epsilon)[0] <= privacy.delta:
+            return noise
+        more *= 16
+    raise NotPrivate(
+        f"{noise!r} from a theorem does not satisfy {privacy} at sensitivity "
+        f"{format_exact(sensitivity)}",
+        fix="Report this as a bug; use another family meanwhile.",
+    )

@@ -12,21 +12,25 @@ from leastnoise.core.exact import (
     cut_decay,
     cut_decay_area,
     decay,
-    decayed,
+    decay_complement,
+    exponential,
     exponential_quantile_series,
     format_exact,
     gamma,
+    logarithm,
     lower_gamma,
     parse_positive,
     power,
 )
-from leastnoise.core.noise.kinds import Smooth
+from leastnoise.core.noise.base import outside
+from leastnoise.core.noise.kinds import Smooth, widen
+from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.errors import InvalidParameter
 
 _HALF = Fraction(1, 2)
 # Beyond this many scales the tail is below 2^-250000, and only this bound is used.
 _FARTHEST = 1 << 18
-# A radius of more scales would only cut off what is never sampled.
+# A larger radius would only cut off values that are never sampled.
 _WIDEST = 1 << 17
 
 
@@ -34,7 +38,8 @@ _WIDEST = 1 << 17
 class Laplace(Smooth):
     """The density e^(−|x|/b) / 2b, unbounded (Dwork, McSherry, Nissim and Smith 2006).
 
-    At sensitivity Δ it is (ε, δ)-private exactly for b ≥ Δ / (ε − 2·ln(1−δ)).
+    At sensitivity Δ it satisfies (ε, δ) exactly if b ≥ Δ / (ε − 2·ln(1−δ)); see
+    :meth:`for_privacy`.
 
     ============ ===========================
     P(X > x)     e^(−x/b) / 2, for x ≥ 0
@@ -56,6 +61,33 @@ class Laplace(Smooth):
     def __init__(self, scale: Number) -> None:
         object.__setattr__(self, "scale", parse_positive(scale, "scale"))
 
+    @classmethod
+    def for_privacy(cls, privacy: Privacy, *, sensitivity: Number) -> "Laplace":
+        """Return Laplace noise of the smallest scale for (ε, δ): Δ / (ε − 2·ln(1−δ)).
+
+        At a shift of Δ it needs δ(ε) = 1 − e^((ε − Δ/b)/2) for ε < Δ/b. At δ = 0 the scale is Δ/ε
+        exactly: Dwork, McSherry, Nissim and Smith 2006, Theorem 1. Otherwise it is rounded up
+        slightly.
+
+        Args:
+            privacy: The guarantee, with ε > 0 or δ > 0.
+            sensitivity: Δ, how much one person can change the true answer.
+
+        Raises:
+            InvalidParameter: If an argument is invalid.
+
+        >>> Laplace.for_privacy(Privacy("0.5"), sensitivity=1)
+        Laplace(scale=2)
+        """
+        epsilon, delta = as_privacy(privacy, "Privacy(1)").epsilon, privacy.delta
+        exact = parse_positive(sensitivity, "sensitivity")
+        if not epsilon and not delta:
+            raise outside("Laplace noise", "ε > 0 or δ > 0", privacy)
+        if not delta:
+            return Laplace(exact / epsilon)
+        gained = epsilon - 2 * logarithm(1 - delta).upper
+        return widen(Laplace, exact / gained, privacy, exact)
+
     def scaled(self, factor: Number) -> "Laplace":
         """Return the distribution of ``factor`` times this noise, factor > 0."""
         return Laplace(parse_positive(factor, "factor") * self.scale)
@@ -75,7 +107,7 @@ class Laplace(Smooth):
         return self.tail(size, bits).scaled(self.scale)
 
     def moment(self, p: Fraction) -> Interval:
-        """Enclose Γ(p+1)·bᵖ: exact for whole p."""
+        """Enclose Γ(p+1)·bᵖ: exact for integers p."""
         return gamma(p + 1) * power(self.scale, p)
 
     def series(self, tail: Fraction, terms: int, bits: int = 128) -> tuple[Interval, ...]:
@@ -93,8 +125,8 @@ class Laplace(Smooth):
 class TruncatedLaplace(Smooth):
     """The density B·e^(−|x|/b) up to |x| = A and 0 beyond (Geng, Ding, Guo and Kumar 2020).
 
-    With b = Δ/ε and A = b·ln(1 + (e^ε−1)/2δ) it is (ε, δ)-private at sensitivity Δ, for
-    0 < δ < 1/2 and ε > 0 (their Theorem 1).
+    With b = Δ/ε and A = b·ln(1 + (e^ε−1)/2δ) it satisfies (ε, δ) at sensitivity Δ, for
+    0 < δ < 1/2 and ε > 0 (their Theorem 1); see :meth:`for_privacy`.
 
     ============ =====================================================
     κ            e^(−A/b)
@@ -131,6 +163,32 @@ class TruncatedLaplace(Smooth):
         """The maximum size of this noise, A."""
         return self.width
 
+    @classmethod
+    def for_privacy(cls, privacy: Privacy, *, sensitivity: Number) -> "TruncatedLaplace":
+        """Return b = Δ/ε and A = b·ln(1 + (e^ε−1)/2δ), rounded up slightly.
+
+        Geng, Ding, Guo and Kumar 2020, Theorem 1.
+
+        Args:
+            privacy: The guarantee, with ε > 0 and 0 < δ < 1/2.
+            sensitivity: Δ, how much one person can change the true answer.
+
+        Raises:
+            InvalidParameter: If an argument is invalid.
+
+        >>> noise = TruncatedLaplace.for_privacy(Privacy(1, "0.001"), sensitivity=1)
+        >>> noise.scale, round(float(noise.radius), 6)
+        (Fraction(1, 1), 6.757096)
+        """
+        epsilon, delta = as_privacy(privacy, "Privacy(1, '1e-6')").epsilon, privacy.delta
+        exact = parse_positive(sensitivity, "sensitivity")
+        if not epsilon or not 0 < delta < _HALF:
+            raise outside("truncated Laplace noise", "ε > 0 and 0 < δ < 1/2", privacy)
+        scale = exact / epsilon
+        grown = exponential(epsilon, 256).upper
+        widest = logarithm(1 + (grown - 1) / (2 * delta)).upper * scale
+        return widen(lambda radius: TruncatedLaplace(scale, radius), widest, privacy, exact)
+
     def scaled(self, factor: Number) -> "TruncatedLaplace":
         """Return the distribution of ``factor`` times this noise, factor > 0."""
         by = parse_positive(factor, "factor")
@@ -141,7 +199,7 @@ class TruncatedLaplace(Smooth):
         if size > self.width:
             return Interval.exact(0)
         here = decay(size / self.scale, bits + 8)
-        return here * self._kept(bits + 8).scaled(2 * self.scale).inverted()
+        return here * self._kept(bits + 8).scaled(2 * self.scale).reciprocal()
 
     def tail(self, size: Fraction, bits: int = 128) -> Interval:
         """Enclose (e^(−size/b) − κ) / 2(1−κ)."""
@@ -157,15 +215,15 @@ class TruncatedLaplace(Smooth):
 
     def moment(self, p: Fraction) -> Interval:
         """Enclose bᵖ·γ(p+1, A/b) / (1−κ)."""
-        within = lower_gamma(p + 1, self._cut)
-        return within * power(self.scale, p) * self._kept(144).inverted()
+        integral = lower_gamma(p + 1, self._cut)
+        return integral * power(self.scale, p) * self._kept(144).reciprocal()
 
     def series(self, tail: Fraction, terms: int, bits: int = 128) -> tuple[Interval, ...]:
         """Enclose the coefficients of Q = −b·ln(κ + 2(1−κ)q): b·(−c)ⁿ/n, c = 2(1−κ)/(κ + …)."""
         return exponential_quantile_series(tail, terms, self.scale, self._cut, bits)
 
     def crossing(self, shift: Fraction, epsilon: Interval) -> Interval | None:
-        """Enclose the larger of d − A, before which x − d is impossible, and (d − εb)/2."""
+        """Enclose the larger of d − A, below which x − d is impossible, and (d − εb)/2."""
         edge = min(shift - self.width, self.width)
         if epsilon.lower * self.scale >= shift:
             return Interval.exact(edge)
@@ -177,4 +235,4 @@ class TruncatedLaplace(Smooth):
         return self.width / self.scale
 
     def _kept(self, bits: int) -> Interval:
-        return decayed(self._cut, bits)
+        return decay_complement(self._cut, bits)

@@ -1,20 +1,20 @@
 """Smooth noise rounded to a lattice, as it is sampled, and its expected cost.
 
-The expectation of a growing function of it is a sum over its tails. Let R be the index of the
-rounded noise, g its step and T(k) = P(X > (k + ½)g). R is k + 1 or more exactly where X is (k + ½)g
-or more. So for a function L of the size that never falls
+The expectation of a non-decreasing function L of its size is a sum over its tails. Let R be the
+index of the rounded noise, g its step and T(k) = P(X > (k + ½)g). R ≥ k + 1 exactly if
+X ≥ (k + ½)g. So
 
     E L(|R|g) = L(0) + 2·Σ w(k)·T(k) over k ≥ 0,  w(k) = L((k+1)g) − L(kg) ≥ 0.
 
-Few points are added one by one, many in blocks first ≤ k < stop. T is convex. So over a block it
-lies *below* its chord from first to stop, and *above* the chord of the next block prolonged
-backwards. Along a line T(k) = t − f·(k − first) a block adds up to t·W − f·M, where
+A few points are added one by one, many points in blocks first ≤ k < stop. T is convex. So over a
+block it lies *below* its chord from first to stop, and *above* the extension of the next block's
+chord. If T(k) = t − f·(k − first) on a block, the block adds t·W − f·M, where
 
     W = Σ w(k) = L(stop) − L(first)                                     (the rise of the block)
     M = Σ (k − first)·w(k) = Σ (L(stop) − L(j)) over first < j < stop   (its first moment)
 
-What lies beyond the last block is bounded from above by a geometric series, because T is
-log-concave: over equal lengths it falls by ever larger factors.
+The sum beyond the last block is bounded from above by a geometric series, because T is log-concave:
+over equal lengths it falls by larger and larger factors.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, ClassVar
 
 from leastnoise.core.exact import Interval, as_log, first_index, format_exact, power
-from leastnoise.core.noise.base import LatticeNoise, no_bound, no_ends
+from leastnoise.core.noise.base import LatticeNoise, no_maximum_error, no_quantile_at_ends
 from leastnoise.core.profile import RoundedLogConcaveCurve
 from leastnoise.core.sampling import QuantileScheme, quantile_scheme
 from leastnoise.errors import InvalidParameter, Unsupported
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from leastnoise.core.noise.kinds import Smooth
 
 _HALF = Fraction(1, 2)
-# An expectation is known well enough when its enclosure is this narrow, relative to it.
+# The relative width at which the enclosure of an expectation is narrow enough.
 NARROW = Fraction(1, 1 << 15)
-# Unbounded noise adds hardly anything where one step is less likely than this.
+# Unbounded noise is almost always 0 if one step is less likely than this.
 _UNLIKELY = Fraction(1, 1 << 100000)
 # Binary digits of the terms of a sum.
 BITS = 80
@@ -61,18 +61,18 @@ _LENGTHS = 8
 class Rounded(LatticeNoise):
     """The distribution of ⌊X/step + 1/2⌋ steps, for X of the distribution ``noise``.
 
-    As private as X against shifts by whole steps, because rounding an output is post-processing
-    (docs/theory/rounding.md). Its weights are probabilities and irrational: those returned as
-    rationals are within 2⁻¹²⁰ of them, from above.
+    It satisfies the guarantees of X for shifts by multiples of the step, because rounding an output
+    is post-processing (docs/theory/rounding.md). Its weights are irrational probabilities; the
+    rationals returned for them are upper bounds within 2⁻¹²⁰.
     """
 
     step: Fraction
     noise: Smooth
 
     stored: ClassVar = {"step": "rational", "noise": "smooth noise"}
-    is_unimodal = True  # because the density is
+    is_unimodal = True  # because the density of the smooth noise is
     total = 1  # weights are probabilities
-    isolated_weight = 0  # in smooth noise no point stands out, though 0 is the likeliest
+    isolated_weight = 0  # no point of smooth noise is a point mass, though 0 is the likeliest
 
     def __post_init__(self) -> None:
         if self.step <= 0:
@@ -87,14 +87,14 @@ class Rounded(LatticeNoise):
 
     @cached_property
     def scheme(self) -> QuantileScheme:
-        """The quantiles of the smooth noise, rounded."""
+        """Sampling by the rounded quantiles of the smooth noise."""
         farthest = self.farthest
         ends = None if isinstance(farthest, float) else farthest
         return quantile_scheme(self.noise, self.step, ends)
 
     @property
     def farthest(self) -> int | float:
-        """The largest size of an index the noise can have: ``math.inf`` if it is unbounded."""
+        """The largest |index| of the noise, or ``math.inf`` if it is unbounded."""
         radius = self.noise.radius
         return radius if isinstance(radius, float) else ceil(radius / self.step - _HALF)
 
@@ -105,7 +105,7 @@ class Rounded(LatticeNoise):
         return farthest if isinstance(farthest, float) else farthest * self.step
 
     def curve(self, sensitivity: Fraction) -> RoundedLogConcaveCurve:
-        """Return how private the noise is against shifts by whole steps: enclosed."""
+        """Return the privacy curve for shifts by multiples of the step; its values are enclosed."""
         return RoundedLogConcaveCurve(self.noise, sensitivity // self.step * self.step, self.step)
 
     def beyond(self, index: int, bits: int = 128) -> Interval:
@@ -113,14 +113,14 @@ class Rounded(LatticeNoise):
         return self.noise.tail((index + _HALF) * self.step, bits)
 
     def first_below(self, tail: Fraction) -> int:
-        """Return an index ≥ 1 beyond which at most the probability ``tail`` lies, on one side."""
+        """Return an index ≥ 1 beyond which the probability on one side is at most ``tail``."""
         return max(1, ceil(self.noise.series(tail, 1, BITS)[0].upper / self.step))
 
     def weight(self, index: int) -> Fraction:
-        """Return the probability of the point index·step, from above.
+        """Return an upper bound of the probability of the point index·step.
 
-        Neighbors of very wide noise differ by little, even relative to their small weights: they
-        must stay different.
+        The weights of neighbors in very wide noise are almost equal. The precision grows with the
+        width, so that the bounds still differ.
         """
         size = abs(index)
         wide = self.noise.density(Fraction(0), 16).upper * self.step
@@ -129,29 +129,29 @@ class Rounded(LatticeNoise):
             return 1 - 2 * self.beyond(0, bits).lower
         return max(Fraction(0), self.beyond(size - 1, bits).upper - self.beyond(size, bits).lower)
 
-    def mass(self, upto: Fraction) -> Fraction:
+    def probability_up_to(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), within 2⁻¹²⁰."""
-        return self.noise.mass((floor(upto / self.step) + _HALF) * self.step)
+        return self.noise.probability_up_to((floor(upto / self.step) + _HALF) * self.step)
 
     def quantile(self, probability: Fraction) -> Fraction:
         """Return the lattice point that the quantile of the noise itself is rounded to."""
         if probability in (0, 1):
             if isinstance(self.radius, float):
-                raise no_ends(probability)
+                raise no_quantile_at_ends(probability)
             return self.radius if probability else -self.radius
         return ceil(self.noise.quantile(probability) / self.step - _HALF) * self.step
 
-    def within(self, confidence: Fraction) -> int:
+    def half_width_in_steps(self, confidence: Fraction) -> int:
         """Return the smallest j ≥ 0 that is proved to have P(|X| ≤ j·step) ≥ confidence."""
         if confidence >= 1:
             if isinstance(self.farthest, float):
-                raise no_bound(confidence)
+                raise no_maximum_error(confidence)
             return int(self.farthest)
         outside = (1 - confidence) / 2
         size = self.noise.series(min(outside, _HALF), 1)[0].lower
         index = max(0, floor(size / self.step - _HALF) - 1)
         low, high = index - 1, index
-        while self.beyond(high).upper > outside:  # where steps are many, not one after the other
+        while self.beyond(high).upper > outside:  # the steps can be many, so they double
             low, high = high, high + 2 * (high - low)
         return first_index(low, high, lambda size: self.beyond(size).upper <= outside)
 
@@ -160,12 +160,12 @@ class Rounded(LatticeNoise):
         return self.moment(Fraction(2)).upper
 
     def moment(self, p: Fraction) -> Interval:
-        """Enclose E |Rg|ᵖ for p > 0, R the index and g the step.
+        """Enclose E |Rg|ᵖ for p > 0, where R is the index and g the step.
 
-        On a fine lattice by E |X|ᵖ, from which it differs little; else by the sum over the tails.
+        On a fine lattice the enclosure follows from E |X|ᵖ, otherwise from the sum over the tails.
         """
         near, off = self.noise.moment(p), _rounding_difference(self, p)
-        # For p = 1 rounding can only lower it.
+        # For p = 1 rounding can only lower the expectation.
         upper = near.upper + (off if p != 1 else 0)
         near = Interval(max(Fraction(0), near.lower - off), upper)
         return self.refine_by_tails(near, PowerTerms(p, self.step))
@@ -177,12 +177,12 @@ class Rounded(LatticeNoise):
         wider = self._wider()
         if wider is self:
             summed = enclose_tail_sum(self, terms, near.lower)
-        else:  # wider noise costs no less: larger |R| are likelier then
+        else:  # wider noise costs at least as much, because larger |R| are likelier
             summed = Interval(terms.value(0).lower, enclose_tail_sum(wider, terms).upper)
         return Interval(max(summed.lower, near.lower), min(summed.upper, near.upper))
 
     def _wider(self) -> Rounded:
-        """Return this noise, or a wider one if its first steps are too unlikely to be computed."""
+        """Return this noise, or wider noise if its first steps are too unlikely to be computed."""
         if not isinstance(self.radius, float):
             return self
         size = self.noise.series(_UNLIKELY, 1, BITS)[0].upper
@@ -191,14 +191,17 @@ class Rounded(LatticeNoise):
 
 
 def _rounding_difference(rounded: Rounded, p: Fraction) -> Fraction:
-    """Return by how much E |Rg|ᵖ differs from E |X|ᵖ at most; for p = 1 it is below.
+    """Return an upper bound of the difference between E |Rg|ᵖ and E |X|ᵖ.
 
-    For p < 1 by (g/2)ᵖ, because |x + y|ᵖ ≤ |x|ᵖ + |y|ᵖ. For p ≥ 1 by g²B/4 with f the density and
-    B = f(0)·L′(g) + Σ f(kg)·(L′(kg + g) − L′(kg)) over k ≥ 1. Proof: the difference is twice
-    the sum over all cells from kg to kg + g, with s the middle, of ∫ L′(x)·(T(s) − T(x)) dx.
-    T(s) − T(x) is f(s)·(x − s) less what the convex T lies above its tangent. The first part
-    gives at most f(s)·g²/8 times the rise of L′, and nothing if L′ is level; the second
-    L′(kg + g)·g²/8 times the rise of T′ = −f at most (Peano), added up by parts.
+    For p = 1, E |Rg| ≤ E |X|. For p < 1 the bound is (g/2)ᵖ, because |x + y|ᵖ ≤ |x|ᵖ + |y|ᵖ. For
+    p ≥ 1 it is g²B/4, where f is the density and
+    B = f(0)·L′(g) + Σ f(kg)·(L′(kg + g) − L′(kg)) over k ≥ 1.
+
+    Proof. The difference is twice the sum, over all cells from kg to kg + g with middle s, of
+    ∫ L′(x)·(T(s) − T(x)) dx. T(s) − T(x) is f(s)·(x − s) minus the height of the convex T above its
+    tangent. The first part gives at most f(s)·g²/8 times the rise of L′ over the cell, and 0 if L′
+    is constant. The second part gives at most L′(kg + g)·g²/8 times the rise of T′ = −f (Peano).
+    Sum by parts.
     """
     density, g = rounded.noise.density(Fraction(0), BITS).upper, rounded.step
     if p < 1:
@@ -207,7 +210,7 @@ def _rounding_difference(rounded: Rounded, p: Fraction) -> Fraction:
         # L″ never falls, and g·f(kg) is at most ∫ f over the cell before kg.
         start, rest = g, _shifted_moment(rounded, p - 2, 2 * g)
     else:
-        # Up to ``start`` f is at most f(0); from there on L″ is at most what it is there.
+        # Up to ``start``, f is at most f(0); from there on, L″ is at most L″(start).
         start = ceil(rounded.noise.moment(Fraction(1)).upper / g) * g
         rest = power(1 / start, 2 - p).upper
     slope = power(start, p - 1).upper if p > 1 else 1
@@ -215,7 +218,7 @@ def _rounding_difference(rounded: Rounded, p: Fraction) -> Fraction:
 
 
 def _shifted_moment(rounded: Rounded, q: Fraction, shift: Fraction) -> Fraction:
-    """Return an upper bound of E (|X| + shift)^q, q ≥ 0: by Minkowski from q = 1 on."""
+    """Return an upper bound of E (|X| + shift)^q for q ≥ 0, by Minkowski's inequality if q ≥ 1."""
     if not q:
         return Fraction(1)
     moment = rounded.noise.moment(q).upper
@@ -225,7 +228,7 @@ def _shifted_moment(rounded: Rounded, q: Fraction, shift: Fraction) -> Fraction:
 
 
 class Terms(ABC):
-    """What the sum needs of L: its values at the lattice points kg, k ≥ 0."""
+    """The values of L that the sum over the tails needs, at the lattice points kg, k ≥ 0."""
 
     @abstractmethod
     def value(self, index: int) -> Interval:
@@ -234,7 +237,7 @@ class Terms(ABC):
     @property
     @abstractmethod
     def constant_from(self) -> int | float:
-        """The index from which on L stays as it is: ``math.inf`` if none is known."""
+        """The index from which on L is constant, or ``math.inf`` if none is known."""
 
     @abstractmethod
     def sum_between(self, first: int, stop: int, start: Interval, end: Interval) -> Interval:
@@ -242,7 +245,7 @@ class Terms(ABC):
 
     @abstractmethod
     def rest(self, rounded: Rounded, end: int) -> Fraction | None:
-        """Bound Σ w(k)·T(k) over k ≥ end ≥ 1 from above; None if no bound is found."""
+        """Return an upper bound of Σ w(k)·T(k) over k ≥ end ≥ 1, or None if none is found."""
 
 
 @dataclass(frozen=True)
@@ -251,7 +254,7 @@ class PowerTerms(Terms):
 
     p: Fraction
     step: Fraction
-    constant_from = math.inf  # a power goes on rising
+    constant_from = math.inf  # a power rises without end
 
     def value(self, index: int) -> Interval:
         """Enclose (index·g)ᵖ."""
@@ -260,8 +263,8 @@ class PowerTerms(Terms):
     def sum_between(self, first: int, stop: int, start: Interval, end: Interval) -> Interval:
         """Enclose the sum by the value in the middle and by the chord.
 
-        The points lie evenly about their middle: by Jensen their average is beyond L there, to the
-        side to which L bends, and not as far as the chord.
+        The points are symmetric about their middle. By Jensen's inequality, the average of L over
+        them lies between L at the middle and the average of the two ends.
         """
         chord = (start + end).scaled(Fraction(1, 2))
         middle = power((first + stop) * self.step / 2, self.p).shortened(BITS)
@@ -269,7 +272,7 @@ class PowerTerms(Terms):
         return Interval(low.lower, high.upper).scaled(stop - first - 1)
 
     def rest(self, rounded: Rounded, end: int) -> Fraction | None:
-        """Bound the rest by lengths of ``length`` points, over which T falls by ever more."""
+        """Bound the rest by stretches of ``length`` points, over which T falls ever faster."""
         length = max(1, end // _LENGTHS)
         beyond, before = rounded.beyond(end, BITS).upper, rounded.beyond(end - length, BITS).lower
         if not before:
@@ -281,8 +284,8 @@ class PowerTerms(Terms):
 def power_series_bound(ratio: Fraction, start: Fraction, exponent: Fraction) -> Fraction | None:
     """Return an upper bound of Σ ratioⁿ·((start + n)/start)^exponent over n ≥ 0, start > 0.
 
-    (start + n + 1)/(start + n) falls with n, so all terms fall at least as fast as the second does:
-    a geometric series. None where that does not fall.
+    (start + n + 1)/(start + n) falls with n, so every term falls at least by the factor of the
+    first two. That bounds the sum by a geometric series. None if the factor is not below 1.
     """
     if start <= 0:
         return None
@@ -291,7 +294,7 @@ def power_series_bound(ratio: Fraction, start: Fraction, exponent: Fraction) -> 
 
 
 def enclose_tail_sum(rounded: Rounded, terms: Terms, least: Fraction = Fraction(0)) -> Interval:
-    """Enclose L(0) + 2·Σ w(k)·T(k); ``least`` is a lower bound of it that is known already."""
+    """Enclose L(0) + 2·Σ w(k)·T(k); ``least`` is a known lower bound of it."""
     first_rise = terms.value(1).lower - terms.value(0).upper
     least = max(least, 2 * first_rise * rounded.beyond(0, BITS).lower)
     end, rest = _stop(rounded, terms, least)
@@ -306,33 +309,33 @@ def _blocks(rounded: Rounded, terms: Terms, edges: list[int]) -> list[Interval]:
     """Enclose Σ w(k)·T(k) over each block between two edges."""
     heights = [rounded.beyond(k, BITS) for k in edges]
     values = [terms.value(k) for k in edges]
-    # By how much T falls per step over each block, at least; after the last nothing is known.
+    # A lower bound of the fall of T per step over each block; 0 after the last block.
     falls = [
         max(Fraction(0), near.lower - far.upper) / (b - a)
         for (a, near), (b, far) in pairwise(zip(edges, heights, strict=True))
     ]
     falls.append(Fraction(0))
-    found = []
+    blocks = []
     for i, (first, stop) in enumerate(pairwise(edges)):
         rise = values[i + 1] - values[i]
         rise = Interval(max(Fraction(0), rise.lower), rise.upper)
         if stop - first == 1:
-            found.append(heights[i] * rise)
+            blocks.append(heights[i] * rise)
             continue
         inner = terms.sum_between(first, stop, values[i], values[i + 1])
         moment = values[i + 1].scaled(stop - first - 1) - inner
-        # From above: t = T(first), and T falls by at least falls[i] a step.
+        # Upper bound: t = T(first), and T falls by at least falls[i] per step.
         upper = heights[i].upper * rise.upper - falls[i] * moment.lower
-        # From below: the next chord, prolonged backwards from T(stop) to first.
-        prolonged = heights[i + 1].lower + falls[i + 1] * (stop - first)
-        lower = prolonged * rise.lower - falls[i + 1] * moment.upper
-        found.append(Interval(max(Fraction(0), lower), upper))
-    return found
+        # Lower bound: the next chord, extended backwards from T(stop) to first.
+        extended = heights[i + 1].lower + falls[i + 1] * (stop - first)
+        lower = extended * rise.lower - falls[i + 1] * moment.upper
+        blocks.append(Interval(max(Fraction(0), lower), upper))
+    return blocks
 
 
 def _stop(rounded: Rounded, terms: Terms, least: Fraction) -> tuple[int, Fraction]:
-    """Return where to stop, and an upper bound of the sum from there on: next to nothing."""
-    last = min(rounded.farthest, terms.constant_from)  # from there on nothing is added
+    """Return the index at which to stop, and a tiny upper bound of the sum from there on."""
+    last = min(rounded.farthest, terms.constant_from)  # all later terms are 0
     if not last:
         return 0, Fraction(0)
     first = min(rounded.beyond(0, BITS).upper, Fraction(1, 2))
@@ -354,10 +357,11 @@ def _stop(rounded: Rounded, terms: Terms, least: Fraction) -> tuple[int, Fractio
 
 
 def _edges(rounded: Rounded, terms: Terms, end: int) -> list[int]:
-    """Return where the blocks begin, and the end: more of them where more of the sum lies.
+    """Return the starts of the blocks and the end, with more blocks where the terms are larger.
 
-    The error of a block is about its share of the sum times its length squared, so the least error
-    altogether has lengths as the third root of that share. Floats may propose this.
+    The error of a block is about its share of the sum times its length squared. So the total error
+    is smallest if the number of blocks in a cell is in proportion to the third root of that
+    product. Floats suffice, because any edges give a proved enclosure.
     """
     cells = sorted({end * i**3 // _CELLS**3 for i in range(_CELLS + 1)})
     shares = []
@@ -366,7 +370,7 @@ def _edges(rounded: Rounded, terms: Terms, end: int) -> list[int]:
         weight = rise * rounded.beyond(first, BITS).upper * (stop - first) ** 2
         shares.append(as_log(weight) / 3)
     highest = max(shares)
-    if math.isinf(highest):  # L is level
+    if math.isinf(highest):  # L is constant
         return [0, end]
     parts = [math.exp(share - highest) for share in shares]
     scale, edges = _BLOCKS / math.fsum(parts), [0]

@@ -1,4 +1,4 @@
-"""Give noise the methods of scipy's distributions, in floats; guarantees never use them."""
+"""The methods of scipy's distributions and samples, in floats; guarantees never use them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from leastnoise.core.sampling import Scheme
+
     Numbers: TypeAlias = NDArray[np.generic]
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -27,15 +29,15 @@ class ScipyMethods(ABC):
     """
 
     @abstractmethod
-    def mass(self, upto: Fraction) -> Fraction:
-        """Return P(X ≤ upto): exactly, except for noise that is irrational."""
+    def probability_up_to(self, upto: Fraction) -> Fraction:
+        """Return P(X ≤ upto): exactly, except for smooth noise, rounded or not."""
 
     @abstractmethod
     def quantile(self, probability: Fraction) -> Fraction:
-        """Return the smallest x with P(X ≤ x) ≥ probability (0: the support's start).
+        """Return the smallest x with P(X ≤ x) ≥ probability; at 0, the start of the support.
 
-        Exactly, except for noise that is irrational. Unbounded noise has none at 0 and 1 and
-        rejects them.
+        The quantile is exact, except for smooth noise, rounded or not. Unbounded noise rejects 0
+        and 1.
         """
 
     @abstractmethod
@@ -117,6 +119,73 @@ class ScipyMethods(ABC):
             as_float(self._quantile((1 + level) / 2)),
         )
 
+    def sampler(self) -> tuple[Scheme, Fraction, Fraction]:
+        """Return a scheme, a step and an offset: index·step + offset is a sample for study.
+
+        Raises:
+            InvalidParameter: If the kind of noise has no sampler for study.
+        """
+        raise InvalidParameter(
+            "sample() needs noise of a kind that leastnoise samples",
+            got=type(self).__name__,
+            fix="Define sampler() in this class.",
+        )
+
+    def sample(self, n: int) -> Floats:
+        """Return independent samples for study, such as a histogram, from the system's generator.
+
+        Lattice noise is sampled exactly. Noise on the line is sampled by the index of a cell, also
+        exactly, and each sample is within half a cell of a sample of the noise itself. A cell is at
+        most 2⁻³² of the standard deviation, or of the radius for ``Uniform`` and ``Steps``. The
+        samples are then rounded to floats. A release does not use them: it adds exact indices.
+
+        Args:
+            n: The number of samples, an integer from 0 to 2³¹.
+
+        Returns:
+            A numpy array of ``n`` floats.
+
+        Raises:
+            InvalidParameter: If ``n`` is not an integer from 0 to 2³¹.
+            EntropyFailed: If the operating system's generator fails.
+
+        >>> from leastnoise.noise import Uniform
+        >>> bool(abs(Uniform(5).sample(1000)).max() <= 5)
+        True
+        """
+        from leastnoise.core.noise.study import sample  # numpy, on first use
+
+        return sample(n, self.sampler())
+
+    def sample_not_private(self, n: int, *, seed: int) -> Floats:
+        """Return the same samples for the same seed, for reproducible studies only.
+
+        Never publish data with this noise: whoever knows the seed can subtract it. Releases do not
+        accept a seed. The samples for a seed can differ between versions of leastnoise. Otherwise
+        the same as :meth:`sample`.
+
+        Different noise with the same seed uses the same random bits, so the samples are coupled:
+        they depend on each other. Use different seeds for independent samples.
+
+        Args:
+            n: The number of samples, an integer from 0 to 2³¹.
+            seed: An integer of at least 0.
+
+        Returns:
+            A numpy array of ``n`` floats.
+
+        Raises:
+            InvalidParameter: If ``n`` is not an integer from 0 to 2³¹, or ``seed`` is not one of
+                at least 0.
+
+        >>> from leastnoise.noise import DiscreteUniform
+        >>> DiscreteUniform(reach=4).sample_not_private(5, seed=1).tolist()
+        [-2.0, 2.0, -4.0, -2.0, -4.0]
+        """
+        from leastnoise.core.noise.study import sample_not_private  # numpy, on first use
+
+        return sample_not_private(n, seed, self.sampler())
+
     def _repr_html_(self) -> str:
         """Show the noise in a notebook: its parameters, maximum size and spread."""
         rows = {
@@ -129,7 +198,7 @@ class ScipyMethods(ABC):
     def _cdf(self, place: Fraction | float) -> Fraction:
         if isinstance(place, float):  # only infinities arrive as floats
             return Fraction(int(place > 0))
-        return self.mass(place)
+        return self.probability_up_to(place)
 
     def _quantile(self, level: Fraction) -> Fraction | float:
         """Return a quantile; unbounded noise has infinite ones at 0 and 1."""
@@ -154,7 +223,7 @@ def evaluate(
 ) -> float | Floats:
     """Apply a function to a number, or ``of_array`` to an array.
 
-    Default for ``of_array``: the function of each element.
+    Default for ``of_array``: apply the function to each element.
     """
     if getattr(x, "ndim", 0):
         import numpy as np
@@ -183,7 +252,7 @@ def evaluate(
             fix="Convert it with numpy.asarray().",
         )
     if isinstance(x, float) and not math.isnan(x):
-        return as_float(function(Fraction(x)))  # a place on the line is the binary number itself
+        return as_float(function(Fraction(x)))  # a place is the exact binary value, not a decimal
     return as_float(function(parse_rational(x, "x")))
 
 
@@ -201,7 +270,7 @@ def evaluate_each(
 def _probability(level: Fraction | float) -> Fraction:
     if isinstance(level, float) or not 0 <= level <= 1:
         raise InvalidParameter(
-            "a probability must be between 0 and 1",
+            "A probability must be between 0 and 1",
             got=quote(level),
             fix="Use for example 0.95.",
         )

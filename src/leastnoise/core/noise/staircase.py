@@ -11,30 +11,41 @@ from math import ceil, floor
 from typing import ClassVar
 
 from leastnoise.core.exact import (
+    Interval,
     Number,
     exact_power,
-    falls_to,
+    exponential,
     fixed_power,
     format_exact,
     parse_positive,
     parse_rational,
     power_sums,
     quote,
+    smallest_exponent,
     sum_of_powers,
 )
-from leastnoise.core.lattice import Run, lattice_for
-from leastnoise.core.noise.base import LatticeNoise, LineNoise, no_bound, no_ends
+from leastnoise.core.lattice import Run, choose_lattice, fine_step
+from leastnoise.core.noise.base import (
+    LatticeNoise,
+    LineNoise,
+    no_maximum_error,
+    no_quantile_at_ends,
+    outside,
+)
 from leastnoise.core.noise.kinds import StaircaseNoise
+from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.core.profile import StaircaseCurve, check_periods, check_staircase_work
-from leastnoise.core.sampling import StaircaseScheme, staircase_scheme
+from leastnoise.core.sampling import Scheme, StaircaseScheme, cell_scheme, staircase_scheme
 from leastnoise.errors import InvalidParameter
 
 _BITS = 256
+# Binary digits of γ where it is irrational.
+_GAMMA_BITS = 128
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Stairs:
-    """The parameters of a density that falls by one factor once in each period."""
+    """The parameters of a density that falls by the same factor once in each period."""
 
     period: Fraction
     gamma: Fraction
@@ -72,9 +83,9 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
     """The staircase noise of Geng and Viswanath (2016), which is unbounded.
 
     For |x| between nΔ and (n+γ)Δ the density is a·bⁿ, from there to (n+1)Δ it is a·bⁿ⁺¹: it falls
-    once in each period, by the factor b. At sensitivity Δ it is (ε, 0)-private for e^ε ≥ 1/b, and
-    for b = e^−ε and the right γ it is optimal among all noise that is. b is rational here, a
-    little above e^−ε.
+    once in each period, by the factor b. At sensitivity Δ it satisfies (ε, 0) for e^ε ≥ 1/b. For b
+    = e^−ε and the right γ its expected cost is optimal among all noise that satisfies (ε, 0). Here
+    b is rational, slightly above e^−ε; see :meth:`for_privacy`.
 
     ============ =============================================
     a            (1−b) / 2Δ(γ + b(1−γ))
@@ -93,14 +104,45 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
 
     stored: ClassVar = {"period": "rational", "gamma": "rational", "ratio": "rational"}
 
+    @classmethod
+    def for_privacy(
+        cls, privacy: Privacy, *, sensitivity: Number, gamma: Number | None = None
+    ) -> "Staircase":
+        """Return the staircase of period Δ for ε; it satisfies (ε, 0), so δ does not matter.
+
+        Its ratio is e^−ε, rounded up. The default of γ is 1/(1 + e^(ε/2)), which is optimal for
+        E|X| (Geng and Viswanath 2016), to about 40 digits. ``calibrate`` finds γ for other costs.
+
+        Args:
+            privacy: The guarantee, with ε > 0.
+            sensitivity: Δ, how much one person can change the true answer.
+            gamma: γ from 0 to 1, the share of a period before the density falls. Default: the
+                optimum for E|X|.
+
+        Raises:
+            InvalidParameter: If an argument is invalid.
+
+        >>> from leastnoise.costs.power import l1
+        >>> float(Staircase.for_privacy(Privacy(1), sensitivity=1).expected(l1))
+        0.9595173756674719
+        """
+        epsilon = as_privacy(privacy, "Privacy(1)").epsilon
+        period = parse_positive(sensitivity, "sensitivity")
+        if not epsilon:
+            raise outside("the staircase", "ε > 0", privacy)
+        if gamma is None:
+            share = 1 / (1 + exponential(epsilon / 2).middle)
+            gamma = Interval.exact(share).shortened(_GAMMA_BITS).upper
+        return Staircase(period, gamma, 1 / exponential(epsilon).lower)
+
     @property
     def atoms(self) -> dict[Fraction, Fraction]:
-        """The places with a probability of their own: none."""
+        """There are no atoms."""
         return {}
 
     @property
     def height(self) -> Fraction:
-        """The density a at 0, or beside it where γ is 0."""
+        """The density a at 0, or next to 0 if γ is 0."""
         fall = self.ratio
         return (1 - fall) / (2 * self.period * (self.gamma + fall * (1 - self.gamma)))
 
@@ -111,29 +153,49 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
     def discretize(self, sensitivity: Fraction) -> "DiscreteStaircase":
         """Return the lattice noise for a staircase that is private at ``sensitivity``.
 
-        Stretched to whole steps, and one more than Δ, its periods end on lattice points. There the
-        density does not fall, and the falls are moved to the nearest end of a cell. Then every
-        cell is level, and rounding gives weight 1 to the first points of a period and b to the
-        others. The cell at 0 has its own height, so a fall nearer to 0 than half a step leaves a
-        single point of larger weight. γ = 0 and γ = 1 are the same noise.
+        The staircase is scaled from Δ to :func:`effective_steps` steps and its period rounded up to
+        an integer number of steps, so that periods end on lattice points. There the density does
+        not fall. The falls within periods are moved to the nearest end of a cell. Then the density
+        is constant on every cell, and rounding gives weight 1 to the first points of a period and b
+        to the others. The cell at 0 has its own height, so a fall nearer to 0 than half a step
+        leaves a single point of larger weight. γ = 0 and γ = 1 are the same noise.
         """
-        step, protected = lattice_for(sensitivity)
-        period = ceil(self.period / sensitivity * protected)
+        step, steps = choose_lattice(sensitivity)
+        period = ceil(self.period / sensitivity * steps)
         edge = min(max(1, floor((self.gamma or 1) * period + 1)), period)
         high, low = self.ratio.denominator, self.ratio.numerator
         runs = [Run(0, edge, high), Run(edge, period - edge, low)]
         return DiscreteStaircase(step, self.ratio, tuple(run for run in runs if run.points))
 
+    def sampler(self) -> tuple[Scheme, Fraction, Fraction]:
+        """Return the scheme of cells that divide each period, and half a cell as the offset.
+
+        The cell in which the density falls has the weight of its two parts. So the index of the
+        cell, ⌊X/step⌋, is sampled exactly.
+        """
+        cells = ceil(self.period / fine_step(self.variance()))
+        before, part = divmod(self.gamma * cells, 1)
+        high, low, unit = self.ratio.denominator, self.ratio.numerator, part.denominator
+        mixed = part.numerator * high + (unit - part.numerator) * low
+        runs = (
+            Run(0, before, unit * high),
+            Run(before, 1 if before < cells else 0, mixed),
+            Run(before + 1, cells - before - 1, unit * low),
+        )
+        step = self.period / cells
+        present = tuple(run for run in runs if run.points > 0)
+        return cell_scheme(present, self.ratio), step, step / 2
+
     def total_variation(self, sensitivity: Fraction) -> Fraction:
         """Return P([−Δ/2, Δ/2)) (Theorem 1)."""
         check_staircase_work(sensitivity / 2, self.period, 1, _digits(self.ratio, self.gamma))
-        return self.mass(sensitivity / 2) - self.mass(-sensitivity / 2)
+        return self.probability_up_to(sensitivity / 2) - self.probability_up_to(-sensitivity / 2)
 
     def curve(self, sensitivity: Fraction) -> StaircaseCurve:
         """Return the likelihood ratios at the longest shift.
 
-        The density is a·bⁿ after n falls, and these are at (n + γ)Δ: between two places where a
-        fall of p or of p shifted lies, the ratio is one power of 1/b.
+        The density is a·bⁿ after n falls, and the falls are at (n + γ)Δ. Between two neighboring
+        falls of p or of the shifted p, the ratio is a constant power of 1/b.
         """
         period, shift, first = self.period, sensitivity, self.gamma * self.period
         check_periods(shift, period)
@@ -150,27 +212,27 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
             for a, b in pairwise(cuts):
                 middle = (a + b) / 2
                 more = falls(other(middle)) - falls(middle)
-                yield self.ratio**-more, self.mass(b) - self.mass(a)
+                yield self.ratio**-more, self.probability_up_to(b) - self.probability_up_to(a)
 
-        # On the far side of 0, x = −y, the ratios repeat with the period; all further periods
-        # together hold b times as much in each.
+        # On the far side of 0, x = −y, the ratios repeat with the period, and each period has b
+        # times the mass of the one before it.
         beyond = ratios({first, (first - shift) % period}, period, lambda y: y + shift)
         places = [first + n * period for n in range(ceil(shift / period) + 1)]
         between = ratios({*places, *(shift - x for x in places)}, shift / 2, lambda x: shift - x)
         repeated = [(ratio, mass / (1 - self.ratio)) for ratio, mass in beyond]
         return StaircaseCurve.of(shift, [*repeated, *between])
 
-    def mass(self, upto: Fraction) -> Fraction:
+    def probability_up_to(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), exactly."""
         return 1 - self._tail(upto) if upto >= 0 else self._tail(-upto)
 
     def quantile(self, probability: Fraction) -> Fraction:
         """Return the x with P(X ≤ x) = probability, exactly."""
         if probability in (0, 1):
-            raise no_ends(probability)
+            raise no_quantile_at_ends(probability)
         if 2 * probability < 1:
-            return -self._place(probability)
-        return self._place(1 - probability)
+            return -self._tail_quantile(probability)
+        return self._tail_quantile(1 - probability)
 
     def moment(self, p: int) -> Fraction:
         """Return E |X|ᵖ = Δᵖ·(1−b)² / ((p+1)(γ + b(1−γ))) · Σ bⁿ(n+γ)ᵖ⁺¹."""
@@ -179,19 +241,19 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
         return scale * self.period ** (p + 1) / (p + 1) * sums
 
     def _tail(self, size: Fraction) -> Fraction:
-        """Return P(X > size) for size ≥ 0: of a period's parts beyond it, and of all after."""
+        """Return P(X > size) for size ≥ 0: the rest of its period, and all later periods."""
         periods, part = divmod(size / self.period, 1)
         fall, gamma = self.ratio, self.gamma
         left = gamma - part + fall * (1 - gamma) if part < gamma else fall * (1 - part)
         return (self.height * self.period * left + fall / 2) * exact_power(fall, int(periods))
 
-    def _place(self, tail: Fraction) -> Fraction:
-        """Return the size ≥ 0 that is exceeded with this probability, at most 1/2."""
+    def _tail_quantile(self, tail: Fraction) -> Fraction:
+        """Return the size ≥ 0 with P(X > size) = tail, for a tail of at most 1/2."""
         fall, gamma = self.ratio, self.gamma
-        periods = max(0, falls_to(fall, 2 * tail) - 1)
+        periods = max(0, smallest_exponent(fall, 2 * tail) - 1)
         left = tail / exact_power(fall, periods) - fall / 2
         left /= self.height * self.period
-        upper = fall * (1 - gamma)  # what is left where the density falls
+        upper = fall * (1 - gamma)  # the rest of the period at the fall
         part = gamma + upper - left if left >= upper else 1 - left / fall
         return (periods + part) * self.period
 
@@ -204,11 +266,12 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
 
 @dataclass(frozen=True, repr=False)
 class DiscreteStaircase(StaircaseNoise, LatticeNoise):
-    """Weight bⁿ·w_r for the two points at ±(nP + r) steps, 0 ≤ r < P; and w_0 for 0.
+    """Weight bⁿ·w_r for the two points at ±(nP + r) steps, 0 ≤ r < P, and w_0 for 0.
 
     The weights do not increase with |x|: those of a period fall, and the last is at least b times
-    the first. Then the weights of i and any i' within P steps of it are at most a factor 1/b apart,
-    because weight(i + P) is b·weight(i): the noise is (ε, 0)-private at P steps for e^ε ≥ 1/b.
+    the first. Then the weights of two points at most P steps apart differ by a factor of at most
+    1/b, because weight(i + P) = b·weight(i). So at P steps the noise satisfies (ε, 0) for e^ε ≥
+    1/b.
 
     Args:
         step: The step of the lattice, above 0.
@@ -232,7 +295,7 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
         joined = [run.first for run in self.runs] == [0, *ends[:-1]] and ends == sorted(set(ends))
         if not weights or not joined or ends[0] < 1:
             raise InvalidParameter(
-                "the runs of a period must follow one another, beginning at 0",
+                "The runs of a period must follow one another, beginning at 0",
                 got=f"{len(weights)} runs that do not",
                 fix="Begin each run where the one before it ends.",
             )
@@ -245,7 +308,7 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
         falling = all(before >= after for before, after in pairwise(weights))
         if not falling or weights[-1] < self.ratio * weights[0] or weights[-1] < 1:
             raise InvalidParameter(
-                "the weights of a period must not increase, and the last must be at least ratio "
+                "The weights of a period must not increase, and the last must be at least ratio "
                 "times the first",
                 got=f"{len(weights)} others",
                 fix="Use weights that fall.",
@@ -274,7 +337,7 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
 
     @property
     def total(self) -> Fraction:
-        """All weights together: 2Σw / (1−b) − w_0."""
+        """The sum of all weights: 2Σw / (1−b) − w_0."""
         return 2 * self._side - self.runs[0].weight
 
     def weight(self, index: int) -> Fraction:
@@ -283,18 +346,18 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
         run = self.runs[bisect_right(self._firsts, place) - 1]
         return run.weight * exact_power(self.ratio, periods)
 
-    def mass(self, upto: Fraction) -> Fraction:
+    def probability_up_to(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), exactly."""
         index = upto // self.step
         return 1 - self._tail(index) if index >= 0 else self._tail(-index - 1)
 
     def total_variation(self, sensitivity: Fraction) -> Fraction:
-        """Return the mass of the points in the middle; shifts are whole steps (Theorem 1)."""
+        """Return the mass of the central points; shifts are multiples of the step (Theorem 1)."""
         check_staircase_work(sensitivity / 2, self.period, 1, self._length)
-        return self.central(sensitivity // self.step)
+        return self.central_mass(sensitivity // self.step)
 
     def curve(self, sensitivity: Fraction) -> StaircaseCurve:
-        """Return the likelihood ratios at the longest shift by whole steps."""
+        """Return the likelihood ratios at the longest shift by a multiple of the step."""
         period, shift = self.steps, sensitivity // self.step
         check_periods(Fraction(shift), Fraction(period))
         places_counted = len(self.runs) * (1 + shift // period)
@@ -305,14 +368,18 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
         ) -> Iterable[tuple[Fraction, Fraction]]:
             for a, b in pairwise(sorted({first, end, *(i for i in breaks if first < i < end)})):
                 ratio = Fraction(self.weight(a)) / self.weight(other(a))
-                yield ratio, self.mass((b - 1) * self.step) - self.mass((a - 1) * self.step)
+                yield (
+                    ratio,
+                    self.probability_up_to((b - 1) * self.step)
+                    - self.probability_up_to((a - 1) * self.step),
+                )
 
         starts = [run.first for run in self.runs]
         repeats = {*starts, *((s - shift) % period for s in starts)}
         beyond = ratios(repeats, 0, period, lambda i: i + shift)
         places = [n * period + s for n in range(shift // period + 2) for s in starts]
         mirrored = {shift - s + 1 for s in places}
-        # Among the points strictly between 0 and d/2; that at d/2 has ratio 1.
+        # The points strictly between 0 and d/2; a point at d/2 has ratio 1.
         last = max(1, (shift + 1) // 2)
         between = ratios({*places, *mirrored}, 1, last, lambda i: shift - i)
         repeated = [(ratio, mass / (1 - self.ratio)) for ratio, mass in beyond]
@@ -321,16 +388,16 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
     def quantile(self, probability: Fraction) -> Fraction:
         """Return the smallest lattice point x with P(X ≤ x) ≥ probability, exactly."""
         if probability in (0, 1):
-            raise no_ends(probability)
+            raise no_quantile_at_ends(probability)
         if probability <= self._tail(0):
-            return -self._exceeded(probability, below=True) * self.step
-        return self._exceeded(1 - probability) * self.step
+            return -self._tail_index(probability, below=True) * self.step
+        return self._tail_index(1 - probability) * self.step
 
-    def within(self, confidence: Fraction) -> int:
+    def half_width_in_steps(self, confidence: Fraction) -> int:
         """Return the smallest j ≥ 0 with P(|X| ≤ j·step) ≥ confidence."""
         if confidence >= 1:
-            raise no_bound(confidence)
-        return self._exceeded((1 - confidence) / 2)
+            raise no_maximum_error(confidence)
+        return self._tail_index((1 - confidence) / 2)
 
     def moment(self, p: int) -> Fraction:
         """Return E |X|ᵖ, exactly: Σ bⁿ·w_r·(nP + r)ᵖ by the binomial theorem."""
@@ -342,7 +409,7 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
 
     @cached_property
     def drops(self) -> list[tuple[int, Fraction]]:
-        """The last point of each run of a period and by how much the weight falls after it."""
+        """The last point of each run of a period, with the fall of the weight after it."""
         weights = [*(Fraction(run.weight) for run in self.runs), self.ratio * self.runs[0].weight]
         falls = (before - after for before, after in pairwise(weights))
         return [
@@ -353,7 +420,7 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
 
     @cached_property
     def _weights(self) -> list[int]:
-        """The weight of the points of a period before each run, and of all of them."""
+        """The weight of a period before each run, and of the whole period."""
         return [0, *accumulate(run.points * run.weight for run in self.runs)]
 
     @cached_property
@@ -362,12 +429,12 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
 
     @property
     def _length(self) -> int:
-        """The binary digits of the longest of the ratio and the weights."""
+        """The number of binary digits of the longest number among the ratio and the weights."""
         return max(_digits(self.ratio), self._weights[-1].bit_length())
 
     @cached_property
     def _side(self) -> Fraction:
-        """The weight of all points from 0 on to one side."""
+        """The weight of all points ≥ 0."""
         return self._weights[-1] / (1 - self.ratio)
 
     def _place_sum(self, p: int) -> int:
@@ -387,40 +454,40 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
         return after * exact_power(self.ratio, periods) / self.total
 
     def _upto(self, points: int) -> int:
-        """Return the weight of the first points of a period."""
+        """Return the weight of the first ``points`` points of a period."""
         place = max(bisect_left(self._firsts, points) - 1, 0)
         run = self.runs[place]
         return self._weights[place] + (points - run.first) * run.weight
 
-    def _exceeded(self, tail: Fraction, *, below: bool = False) -> int:
+    def _tail_index(self, tail: Fraction, *, below: bool = False) -> int:
         """Return the smallest index ≥ 0 with P(X > index·step) ≤ tail, or < tail.
 
-        The weight of all points from period n on is bⁿ times that of one side; so n comes first,
-        then the least number of points of that period that leave little enough.
+        The weight of all points from period n on is bⁿ times that of one side. So the search finds
+        n first, then the smallest number of points of that period that leave at most ``tail``.
         """
         level = tail * self.total
-        periods = max(0, falls_to(self.ratio, level / self._side, below=below) - 1)
+        periods = max(0, smallest_exponent(self.ratio, level / self._side, below=below) - 1)
         bits = _BITS + 2 * level.denominator.bit_length() + 2 * periods.bit_length()
         low, high = fixed_power(self.ratio, periods, bits)
-        found = {
-            self._least(self._side - level * Fraction(1 << bits, end), below=below)
+        counts = {
+            self._count_points(self._side - level * Fraction(1 << bits, end), below=below)
             for end in (low, high)
             if end
         }
-        if len(found) > 1 or not low:  # the enclosure of bⁿ does not decide
+        if len(counts) > 1 or not low:  # the enclosure of bⁿ does not decide
             needed = self._side - level / exact_power(self.ratio, periods)
-            found = {self._least(needed, below=below)}
-        return periods * self.steps + found.pop() - 1
+            counts = {self._count_points(needed, below=below)}
+        return periods * self.steps + counts.pop() - 1
 
-    def _least(self, needed: Fraction, *, below: bool) -> int:
-        """Return the least number of points ≥ 1 of a period that weigh ``needed``, or more."""
-        wanted = math.floor(needed) + 1 if below else math.ceil(needed)
-        run = min(max(bisect_left(self._weights, wanted) - 1, 0), len(self.runs) - 1)
-        missing = wanted - self._weights[run]
+    def _count_points(self, needed: Fraction, *, below: bool) -> int:
+        """Return how many points of a period, at least 1, weigh ``needed`` or more."""
+        weight = math.floor(needed) + 1 if below else math.ceil(needed)
+        run = min(max(bisect_left(self._weights, weight) - 1, 0), len(self.runs) - 1)
+        missing = weight - self._weights[run]
         points = -(-missing // self.runs[run].weight)
         return max(1, self.runs[run].first + points)
 
 
 def _digits(*numbers: Fraction) -> int:
-    """Return the binary digits of the longest of these numbers."""
+    """Return the number of binary digits of the longest of these numbers."""
     return max(max(x.numerator.bit_length(), x.denominator.bit_length()) for x in numbers)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, islice, pairwise
-from math import ceil, floor, lcm
+from math import ceil, lcm
 from typing import Any, ClassVar, TypeVar, cast
 
 from leastnoise.core.exact import (
@@ -18,16 +18,16 @@ from leastnoise.core.exact import (
     parse_rational,
     quote,
 )
-from leastnoise.core.lattice import Run, lattice_for
+from leastnoise.core.lattice import Run, choose_lattice
 from leastnoise.core.noise.kinds import FiniteLatticeNoise, PiecewiseNoise
 from leastnoise.core.sampling import RunScheme, run_scheme
 from leastnoise.errors import InvalidParameter
 
 Place = TypeVar("Place", bound=Number)
 
-# Noise of more pieces is better given as cells of a lattice.
+# The most breaks and heights.
 _LONGEST = 100_000
-# Breaks at whole multiples of Δ over at most this count as a coarse lattice.
+# Breaks at multiples of Δ/n lie on a coarse lattice if n is at most this.
 _COARSE = 256
 
 
@@ -35,7 +35,7 @@ _COARSE = 256
 class Steps(PiecewiseNoise):
     """Density ``heights[i]`` between ``breaks[i]`` and ``breaks[i+1]``, and atoms.
 
-    Symmetric or not, unimodal or not. All its methods but those of scipy are exact.
+    It need not be symmetric or unimodal. All its methods but those of scipy are exact.
 
     Args:
         breaks: Places where the density may change, increasing.
@@ -69,7 +69,7 @@ class Steps(PiecewiseNoise):
 
     @classmethod
     def restore(cls, **fields: object) -> "Steps":
-        """Return the noise that was stored as these fields."""
+        """Construct the noise from its stored fields."""
         stored = cast("dict[str, Any]", fields)
         return cls(stored["breaks"], stored["heights"], dict(stored["points"]))
 
@@ -85,7 +85,7 @@ class Steps(PiecewiseNoise):
 
     @property
     def atoms(self) -> dict[Fraction, Fraction]:
-        """The places with a probability of their own."""
+        """The atoms: places of positive probability, with their probabilities."""
         return dict(self.points)
 
     @cached_property
@@ -117,7 +117,7 @@ class Steps(PiecewiseNoise):
 
     @property
     def is_decreasing(self) -> bool:
-        """Whether it is symmetric and does not increase with |x| (GDGK19, Property 2)."""
+        """Whether the noise is symmetric and does not increase with |x| (GDGK19, Property 2)."""
         return self.rise() is None
 
     @property
@@ -132,7 +132,7 @@ class Steps(PiecewiseNoise):
             if atoms.get(-x, 0) != mass:
                 where = f"at {format_exact(x)} has no equal twin at {format_exact(-x)}"
                 return f"an atom of {format_exact(mass)} {where}"
-        # Between neighboring places of this list both the density and its mirror image are level.
+        # Between neighbors in this list, the density and its mirror image are constant.
         for a, b in pairwise(sorted({*self.breaks, *(-x for x in self.breaks)})):
             middle = (a + b) / 2
             if self._pdf(middle) != self._pdf(-middle):
@@ -175,35 +175,21 @@ class Steps(PiecewiseNoise):
     def discretize(self, sensitivity: Fraction) -> "DiscreteSteps":
         """Return the lattice noise for noise that is private at ``sensitivity``.
 
-        Stretched to one step more than Δ it is private there, and stays so when it is rounded,
-        because rounding is post-processing. If the breaks lie on a coarse lattice of their own,
-        the noise is stretched a few parts in ten thousand further, so that they are ends of cells:
-        then there are few different weights and few shifts to check.
+        The noise is scaled from Δ to :func:`effective_steps` steps and rounded, which is
+        post-processing. If the breaks lie on a coarse lattice of their own, the noise is scaled by
+        a few parts in ten thousand more, so that the breaks are ends of cells. Then there are few
+        different weights and few shifts to check.
         """
-        step, protected = lattice_for(sensitivity)
+        step, steps = choose_lattice(sensitivity)
         parts = lcm(*((x / sensitivity).denominator for x in self.breaks))
         if parts <= _COARSE:
-            halves = ceil(Fraction(2 * protected, parts)) | 1  # to a part; odd: cell ends
+            halves = ceil(Fraction(2 * steps, parts)) | 1  # half steps per part; odd: cell ends
             return self.scaled(halves * parts * step / (2 * sensitivity)).rounded(step)
-        return self.scaled(protected * step / sensitivity).rounded(step)
+        return self.scaled(steps * step / sensitivity).rounded(step)
 
     def rounded(self, step: Fraction) -> "DiscreteSteps":
-        """Return the distribution of ⌊X/step + 1/2⌋ steps, exactly.
-
-        Cells that lie whole within a piece weigh the same; only those with an end of a piece or an
-        atom in them are computed one by one.
-        """
-        half = step / 2
-        odd = sorted({floor(x / step + Fraction(1, 2)) for x in (*self.breaks, *self._atoms)})
-        masses = []
-        for index, following in pairwise([*odd, odd[-1] + 1]):
-            masses.append((index, 1, self.between(index * step - half, index * step + half)))
-            if following > index + 1:
-                level = self.pdf_before((index + 1) * step) * step
-                masses.append((index + 1, following - index - 1, level))
-        whole = lcm(*(mass.denominator for _, _, mass in masses))
-        runs = (Run(first, points, int(mass * whole)) for first, points, mass in masses if mass)
-        return DiscreteSteps(step, tuple(runs))
+        """Return the distribution of ⌊X/step + 1/2⌋ steps, exactly."""
+        return DiscreteSteps(step, self.cell_runs(step))
 
     def scaled(self, factor: Number) -> "Steps":
         """Return the distribution of ``factor`` times this noise, factor > 0."""
@@ -238,7 +224,7 @@ class Steps(PiecewiseNoise):
         low, high = self.ends
         return as_float(low), as_float(high)
 
-    def mass(self, upto: Fraction) -> Fraction:
+    def probability_up_to(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), exactly."""
         piece = bisect_right(self.breaks, upto) - 1
         spread = Fraction(0)
@@ -250,23 +236,23 @@ class Steps(PiecewiseNoise):
 
     def between(self, low: Fraction, high: Fraction) -> Fraction:
         """Return P(low ≤ X < high), exactly."""
-        upto = self.mass(high) - self._atoms.get(high, Fraction(0))
-        return upto - self.mass(low) + self._atoms.get(low, Fraction(0))
+        upto = self.probability_up_to(high) - self._atoms.get(high, Fraction(0))
+        return upto - self.probability_up_to(low) + self._atoms.get(low, Fraction(0))
 
     def quantile(self, probability: Fraction) -> Fraction:
         """Return the smallest x with P(X ≤ x) ≥ probability, exactly."""
         if probability <= 0:
             return self.ends[0]
         places = sorted({*self.breaks, *(x for x, _ in self.points)})
-        place = places[bisect_left(places, probability, key=self.mass)]
+        place = places[bisect_left(places, probability, key=self.probability_up_to)]
         # The density before this place may reach the level already.
         height = self.pdf_before(place)
-        excess = self.mass(place) - self._atoms.get(place, Fraction(0)) - probability
+        excess = self.probability_up_to(place) - self._atoms.get(place, Fraction(0)) - probability
         return place - excess / height if height and excess >= 0 else place
 
     @cached_property
     def known_costs(self) -> dict[object, Interval]:
-        """Expected costs that were computed before, because solvers need them repeatedly."""
+        """A cache of expected costs, because solvers need them repeatedly."""
         return {}
 
     @cached_property
@@ -312,26 +298,26 @@ class DiscreteSteps(FiniteLatticeNoise):
 
     @property
     def equal_runs(self) -> tuple[Run, ...]:
-        """The runs as they are given."""
+        """The same as :attr:`runs`."""
         return self.runs
 
 
 def _parse_list(numbers: Iterable[Number], name: str, each: str) -> tuple[Fraction, ...]:
-    """Return a list of numbers, exactly; ``each`` is what messages call one of them."""
+    """Return a list of numbers, exactly; ``each`` is the name of one number in messages."""
     if isinstance(numbers, str | bytes) or not isinstance(numbers, Iterable):
         raise InvalidParameter(
             f"{name} must be a list of numbers",
             got=quote(numbers),
             fix="Use for example [-1, 1].",
         )
-    read = tuple(parse_rational(number, each) for number in islice(numbers, _LONGEST + 1))
-    if len(read) > _LONGEST:
+    exact = tuple(parse_rational(number, each) for number in islice(numbers, _LONGEST + 1))
+    if len(exact) > _LONGEST:
         raise InvalidParameter(
             f"{name} must be a list of at most {_LONGEST} numbers",
             got="a longer one",
             fix="Use a coarser distribution.",
         )
-    return read
+    return exact
 
 
 def _parse_atoms(atoms: Mapping[Place, Number] | None) -> tuple[tuple[Fraction, Fraction], ...]:
@@ -342,24 +328,24 @@ def _parse_atoms(atoms: Mapping[Place, Number] | None) -> tuple[tuple[Fraction, 
             got=quote(atoms),
             fix="Use for example {0: '0.25'}.",
         )
-    read: dict[Fraction, Fraction] = {}
+    exact: dict[Fraction, Fraction] = {}
     for place, mass in (atoms or {}).items():
         where = parse_rational(place, "the place of an atom")
         weight = parse_rational(mass, "an atom")
         if not 0 <= weight <= 1:
             raise InvalidParameter(
-                "an atom must be a probability",
+                "An atom must be a probability",
                 got=f"{quote(mass)} at {format_exact(where)}",
                 fix="Use a number from 0 to 1.",
             )
-        if where in read:
+        if where in exact:
             raise InvalidParameter(
                 "atoms must have different places",
                 got=f"two at {format_exact(where)}",
                 fix="Add their probabilities.",
             )
-        read[where] = weight
-    return tuple(sorted((x, m) for x, m in read.items() if m))
+        exact[where] = weight
+    return tuple(sorted((x, m) for x, m in exact.items() if m))
 
 
 def _check_distribution(
@@ -394,7 +380,7 @@ def _check_distribution(
     ) + sum(m for _, m in points)
     if total != 1:
         raise InvalidParameter(
-            "the probabilities of a distribution must sum to exactly 1",
+            "The probabilities of a distribution must sum to exactly 1",
             got=format_exact(total),
             fix="Write thirds as '1/3', because 0.333 is a different number.",
         )

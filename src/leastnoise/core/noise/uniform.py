@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from leastnoise.core.exact import (
     Number,
@@ -13,8 +13,9 @@ from leastnoise.core.exact import (
     parse_rational,
     quote,
 )
-from leastnoise.core.lattice import Run, lattice_for
+from leastnoise.core.lattice import Run, choose_lattice
 from leastnoise.core.noise.kinds import FiniteLatticeNoise, PiecewiseNoise
+from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.core.sampling import TicketScheme
 from leastnoise.errors import InvalidParameter
 
@@ -23,12 +24,13 @@ from leastnoise.errors import InvalidParameter
 class Uniform(PiecewiseNoise):
     """P_α of GDGK19: mass ``atom`` at 0, the rest spread evenly over [−radius, radius].
 
-    With radius w = (1−α)Δ / (2(δ−α)) and atom α it is (0, δ)-private at sensitivity Δ, and for the
-    right α it is optimal among symmetric unimodal noise (Theorem 2).
+    With radius w = (1−α)Δ / (2(δ−α)) and atom α it satisfies (0, δ) at sensitivity Δ; see
+    :meth:`for_privacy`. For the right α its expected cost is optimal among symmetric unimodal noise
+    that does (Theorem 2).
 
     ============ ==========================================
     support      [−w, w]
-    density      (1−α) / 2w, beside the mass α at 0
+    density      (1−α) / 2w, and mass α at 0
     E|X|, E X²   (1−α)·w/2, (1−α)·w²/3
     ============ ==========================================
 
@@ -64,12 +66,12 @@ class Uniform(PiecewiseNoise):
 
     @property
     def atoms(self) -> dict[Fraction, Fraction]:
-        """The places with a probability of their own."""
+        """The atoms: places of positive probability, with their probabilities."""
         return {Fraction(0): self.atom} if self.atom else {}
 
     @property
     def density(self) -> Fraction:
-        """The density beside the atom, (1−α)/2w."""
+        """The density (1−α)/2w on [−w, w], without the atom."""
         return (1 - self.atom) / (2 * self.width)
 
     @property
@@ -87,22 +89,56 @@ class Uniform(PiecewiseNoise):
         return Uniform(parse_positive(factor, "factor") * self.width, self.atom)
 
     def discretize(self, sensitivity: Fraction) -> "DiscreteUniform":
-        """Return P_α rounded to the lattice, as private there as this noise is at ``sensitivity``.
+        """Return P_α on the lattice, as private there as this noise is at ``sensitivity``.
 
-        Its radius is (M + 1/2)·g, so that all n = 2M + 1 cells are whole and it is sampled by one
-        uniform integer below A + n, A of them for the mass at 0. At k + 1 steps, where k = ⌈Δ/g⌉,
-        its distance in total variation is (A + k + 1)/(A + n): A is the largest number for which
-        that does not exceed the distance δ of this noise at Δ.
+        Its radius is (M + 1/2)·g, so it covers n = 2M + 1 complete cells. One uniform integer below
+        A + n samples it, and A of these integers stand for the mass at 0. At k + 1 steps, where
+        k = ⌈Δ/g⌉, its total variation distance is (A + k + 1)/(A + n). A is the largest integer for
+        which this is at most the distance δ of this noise at Δ. Some A ≥ 0 exists for every radius
+        and atom with δ < 1 (docs/theory/rounding.md). If δ = 1, this noise satisfies no guarantee,
+        and A gives 0 the mass α.
         """
-        step, protected = lattice_for(sensitivity)
-        reach = ceil(self.width / sensitivity * protected - Fraction(1, 2))
+        step, steps = choose_lattice(sensitivity)
+        reach = ceil(self.width / sensitivity * steps - Fraction(1, 2))
         if not self.atom:
             return DiscreteUniform(step=step, reach=reach)
-        delta = self.total_variation(sensitivity)
-        spare = (delta * (2 * reach + 1) - protected) / (1 - delta)
+        delta, points = self.total_variation(sensitivity), 2 * reach + 1
+        if delta == 1:
+            spare = points * self.atom / (1 - self.atom)
+        else:
+            spare = (delta * points - steps) / (1 - delta)
         return DiscreteUniform(step=step, reach=reach, atom=floor(spare))
 
-    def mass(self, upto: Fraction) -> Fraction:
+    @classmethod
+    def for_privacy(cls, privacy: Privacy, *, sensitivity: Number, atom: Number = 0) -> Self:
+        """Return P_α of radius (1−α)Δ / (2(δ−α)), the narrowest with this point mass for δ.
+
+        The noise satisfies (ε, δ) for no smaller δ at any ε, so the ε of ``privacy`` does not
+        matter.
+
+        Args:
+            privacy: The guarantee, with δ > 0.
+            sensitivity: Δ, how much one person can change the true answer.
+            atom: α, the probability of the point mass at 0, from 0 to less than δ. Default: 0.
+
+        Raises:
+            InvalidParameter: If an argument is invalid.
+
+        >>> Uniform.for_privacy(Privacy(delta="0.8"), sensitivity=1, atom="0.4")
+        Uniform(radius=0.75, atom=0.4)
+        """
+        delta = as_privacy(privacy, "Privacy(delta=0.1)").delta
+        mass = parse_rational(atom, "atom")
+        if not 0 <= mass < delta:
+            raise InvalidParameter(
+                "atom must be at least 0 and less than δ",
+                got=f"{quote(atom)} and {privacy}",
+                fix="Use a smaller point mass, or a larger δ.",
+            )
+        exact = parse_positive(sensitivity, "sensitivity")
+        return cls((1 - mass) * exact / (2 * (delta - mass)), mass)
+
+    def probability_up_to(self, upto: Fraction) -> Fraction:
         """Return P(X ≤ upto), exactly."""
         spread = min(max(upto + self.width, Fraction(0)), 2 * self.width)
         return spread * self.density + (self.atom if upto >= 0 else 0)
@@ -126,10 +162,11 @@ class Uniform(PiecewiseNoise):
 
 @dataclass(frozen=True, init=False, repr=False)
 class DiscreteUniform(FiniteLatticeNoise):
-    """The lattice's P_α, in integer weights: one uniform integer samples it.
+    """P_α on a lattice, in integer weights: one uniform integer samples it.
 
-    Optimal among symmetric unimodal noise on the integers that is (0, δ)-private, for the right
-    weights (docs/theory/supporting-line.md). A rounded :class:`Uniform` has this shape too.
+    For the right weights its expected cost is optimal among symmetric unimodal noise on the
+    integers that satisfies (0, δ) (docs/theory/supporting-line.md). A rounded :class:`Uniform` has
+    this shape too.
 
     Args:
         reach: The largest j ≥ 0 for which j·step has the weight ``level``.
@@ -171,7 +208,7 @@ class DiscreteUniform(FiniteLatticeNoise):
 
     @cached_property
     def scheme(self) -> TicketScheme:
-        """One uniform integer decides the index."""
+        """Sampling by one uniform integer."""
         return TicketScheme(side=self.reach, level=self.level, rim=self.rim, atom=self.atom)
 
     @property
@@ -184,14 +221,14 @@ class DiscreteUniform(FiniteLatticeNoise):
         """The rim, the level, 0 with its atom, the level and the rim."""
         return self.scheme.runs
 
-    def central(self, points: int) -> Fraction:
-        """Return the mass of that many points in the middle (docs/theory/theorem-1.md)."""
+    def central_mass(self, points: int) -> Fraction:
+        """Return the mass of the central ``points`` points (docs/theory/theorem-1.md)."""
         full = min(points, 2 * self.reach + 1)
         rims = min(points - full, 2)
         weight = full * self.level + rims * self.rim + (self.atom if points else 0)
         return Fraction(weight, self.total)
 
-    def within(self, confidence: Fraction) -> int:
+    def half_width_in_steps(self, confidence: Fraction) -> int:
         """Return the smallest j ≥ 0 with P(|X| ≤ j·step) ≥ confidence."""
         weight = confidence * self.total - self.atom
         index = ceil((weight / self.level - 1) / 2)

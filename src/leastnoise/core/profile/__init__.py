@@ -1,7 +1,7 @@
-"""How private noise is: δ as a function of ε, over every shift of the true answer up to Δ.
+"""Privacy curves: δ as a function of ε, over every shift of the true answer up to Δ.
 
-Each kind of noise has one curve here. The curves know noise by what it states (pieces, likelihood
-ratios, tails), not by its family: a family builds its curve in :meth:`Noise.curve`.
+Each kind of noise has one curve here. A curve depends on the pieces, likelihood ratios or tails of
+the noise, not on its family. A family builds its curve in :meth:`Noise.curve`.
 """
 
 from leastnoise.core.profile.curve import Curve, Level, refine

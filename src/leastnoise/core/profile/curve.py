@@ -1,4 +1,4 @@
-"""What a profile is read from: one curve for each kind of noise."""
+"""The interface of privacy curves, and their enclosure to a given accuracy."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -9,15 +9,15 @@ from leastnoise.core.exact import Interval, exponential, logarithm
 from leastnoise.errors import Unsupported
 
 _FEWEST_BITS, _MOST_BITS = 128, 1 << 14
-# Enclosures are to be narrower than 2^-70 of their value.
+# Enclosures are narrower than 2^-70 of their value.
 _NARROW = 70
-# A smaller probability is only known to be that small.
+# A smaller probability is only enclosed between 0 and this.
 _NEGLIGIBLE = Fraction(1, 1 << 200_000)
 
 
 @dataclass(frozen=True)
 class Level:
-    """A number e^ε, given by ε ≥ 0 or by itself: both enclosed to as many digits as asked for."""
+    """A factor e^ε, given by ε ≥ 0 or as a rational; both numbers are enclosed to any accuracy."""
 
     factor: Callable[[int], Interval]
     epsilon: Callable[[int], Interval]
@@ -34,14 +34,14 @@ class Level:
 
 
 class Curve(ABC):
-    """How well the best attacker distinguishes two true answers up to Δ from each other."""
+    """δ as a function of ε: how well the best attacker distinguishes true answers up to Δ apart."""
 
     @abstractmethod
     def worst(self, level: Level) -> tuple[Interval, Fraction]:
         """Enclose δ(ε) and return the shift that reaches it (nearly, where atoms meet)."""
 
     def at_factor(self, factor: Fraction) -> Fraction:
-        """Return δ at a rational e^ε, from above."""
+        """Return an upper bound of δ at a rational e^ε."""
         return self.worst(Level.of(factor))[0].upper
 
     def delta_above(self, epsilon: Fraction) -> tuple[Fraction, Fraction]:
@@ -54,24 +54,24 @@ class Curve(ABC):
 
 
 def refine(enclose: Callable[[int], Interval]) -> Interval:
-    """Enclose a number ≥ 0 with ever more binary digits until 70 of its own are known.
+    """Enclose a number ≥ 0 with more and more binary digits until 70 significant ones are known.
 
-    Near 1, until 70 digits of its distance from 1 are known, if the digits suffice. A number
-    proved to be below 2^−200000 is only enclosed between 0 and that.
+    Near 1 the refinement continues until 70 digits of the distance from 1 are known, up to the
+    largest precision. A number proved to be below 2^−200000 is only enclosed between 0 and that.
 
     Raises:
-        Unsupported: If the digits do not suffice to tell it from 0.
+        Unsupported: If the largest precision does not distinguish the number from 0.
     """
     bits = _FEWEST_BITS
     while bits <= _MOST_BITS:
-        found = enclose(bits)
-        found = Interval(max(Fraction(0), found.lower), max(Fraction(0), found.upper))
-        if found.upper <= _NEGLIGIBLE:
-            return found.shortened(_FEWEST_BITS)
-        left = Interval.exact(1) - found
-        if found.is_narrow(_NARROW) and (left.is_narrow(_NARROW) or bits == _MOST_BITS):
+        raw = enclose(bits)
+        number = Interval(max(Fraction(0), raw.lower), max(Fraction(0), raw.upper))
+        if number.upper <= _NEGLIGIBLE:
+            return number.shortened(_FEWEST_BITS)
+        left = Interval.exact(1) - number
+        if number.is_narrow(_NARROW) and (left.is_narrow(_NARROW) or bits == _MOST_BITS):
             near = int(1 / left.lower).bit_length() if left.lower > 0 else 0
-            return found.shortened(bits + near)
+            return number.shortened(bits + near)
         bits *= 2
     raise Unsupported(
         f"The profile of this noise needs more than {_MOST_BITS} binary digits to differ from "

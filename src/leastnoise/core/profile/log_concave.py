@@ -1,4 +1,4 @@
-"""How private log-concave noise is, on the line or rounded to a lattice: by half-lines."""
+"""The privacy curves of log-concave noise, on the line or rounded to a lattice."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,12 +9,12 @@ from leastnoise.core.exact import Interval
 from leastnoise.core.profile.curve import Curve, Level, refine
 
 _HALF = Fraction(1, 2)
-# So many neighboring thresholds are compared; where more are in doubt, more digits come first.
+# The most neighboring thresholds to compare. If more are in doubt, more digits are computed first.
 _MOST_THRESHOLDS = 4
 
 
 class LogConcave(Protocol):
-    """What a curve needs of noise that is symmetric about 0 with a log-concave density p."""
+    """The interface that a curve needs: noise symmetric about 0 with a log-concave density p."""
 
     @property
     def radius(self) -> Fraction | float:
@@ -30,7 +30,7 @@ class LogConcave(Protocol):
         ...
 
     def crossing(self, shift: Fraction, epsilon: Interval) -> Interval | None:
-        """Enclose the t with p(x) > e^ε·p(x − move) exactly for x < t; None if for no x."""
+        """Enclose the t with p(x) > e^ε·p(x − shift) exactly for x < t; None if for no x."""
         ...
 
 
@@ -38,10 +38,10 @@ class LogConcave(Protocol):
 class LogConcaveCurve(Curve):
     """δ(ε) = P(X < t) − e^ε·P(X < t − d) at the longest shift d, t where the densities cross.
 
-    The ratio p(x)/p(x − d) of log-concave noise never rises with x, so of all sets a half-line
-    x < t is the best; and because the noise is symmetric, the longest shift is the worst
-    (docs/theory/profile.md; Balle and Wang 2018, Theorem 8 for the Gaussian). All of it is
-    enclosed: narrower than 2⁻⁷⁰ of its value.
+    The ratio p(x)/p(x − d) of log-concave noise never rises with x, so among all sets a half-line
+    x < t distinguishes best. Because the noise is symmetric, the longest shift is the worst
+    (docs/theory/profile.md; Balle and Wang 2018, Theorem 8 for the Gaussian). The enclosure of δ is
+    narrower than 2⁻⁷⁰ of its value.
     """
 
     noise: LogConcave
@@ -66,7 +66,7 @@ class LogConcaveCurve(Curve):
         return refine(lambda bits: self._gain(level, bits)) if self.shift else Interval.exact(0)
 
     def _gain(self, level: Level, bits: int) -> Interval:
-        """Enclose the largest P(X < t) − e^ε·P(X < t − d) with so many binary digits."""
+        """Enclose the largest P(X < t) − e^ε·P(X < t − d), computed with ``bits`` binary digits."""
         place = self.noise.crossing(self.shift, level.epsilon(bits))
         return Interval.exact(0) if place is None else self._gain_at(place, level, bits)
 
@@ -84,10 +84,11 @@ class LogConcaveCurve(Curve):
 
 @dataclass(frozen=True)
 class RoundedLogConcaveCurve(LogConcaveCurve):
-    """The same on a lattice, where t lies half-way between two points and shifts are whole steps.
+    """The same on a lattice: t is halfway between two points, shifts are multiples of the step.
 
-    P(X < t) − e^ε·P(X < t − d) rises with t up to where the densities cross and falls from there,
-    so the best of these t is one of the two next to it. Never more than on the line.
+    P(X < t) − e^ε·P(X < t − d) rises with t up to the place where the densities cross and falls
+    from there on. So the best threshold t is one of the two next to that place. δ is at most that
+    of the noise on the line.
     """
 
     step: Fraction
@@ -97,11 +98,11 @@ class RoundedLogConcaveCurve(LogConcaveCurve):
         return floor(place / self.step - _HALF)
 
     def threshold(self, index: int) -> Fraction:
-        """Return the place half-way between two lattice points."""
+        """Return the place halfway between two lattice points."""
         return (index + _HALF) * self.step
 
     def _gain(self, level: Level, bits: int) -> Interval:
-        """Enclose the largest gain among the thresholds beside the place where densities cross."""
+        """Enclose the largest gain among the thresholds next to where the densities cross."""
         place = self.noise.crossing(self.shift, level.epsilon(bits))
         if place is None:
             return Interval.exact(0)

@@ -1,10 +1,10 @@
-"""δ of noise of piecewise constant density, exactly: with finitely many pieces, or a staircase.
+"""The privacy curves of noise with piecewise constant density, exactly.
 
-Of a staircase by its finitely many likelihood ratios. Else by density pieces with whole ends and
-whole heights over a common denominator, and the total mass of the atoms. Between two shifts at
-which ends of pieces meet, H is linear in the shift, so the worst shift is one of finitely many: the
-differences of ends up to Δ, and Δ itself. Atoms meet only at single shifts and stand alone at all
-others, so they count in full: for every ε they add their mass.
+A staircase has finitely many likelihood ratios. Other noise has finitely many pieces, whose ends
+and heights are integers over a common denominator, and atoms. Between two shifts at which ends of
+pieces meet, H is linear in the shift. So the worst shift is one of finitely many: the differences
+of ends up to Δ, and Δ itself. Atoms meet other atoms only at single shifts, so they count in full:
+at every ε they add their total mass to δ.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,23 +21,23 @@ from leastnoise.core.profile.curve import Curve, Level
 from leastnoise.errors import InvalidParameter, Unsupported
 
 _BITS = 128
-# How many comparisons of pieces one question may take: a few seconds' worth.
+# The most comparisons of pieces for one value of δ, which take a few seconds.
 LARGEST_WORK = 1 << 22
-# Over more periods of a staircase the exact powers of its ratio grow too long.
+# Over more periods of a staircase, the exact powers of its ratio have too many digits.
 _MOST_PERIODS = 128
-# Numbers of n binary digits take time like n², and each place where a staircase falls takes one,
-# short ones as much as 4096 digits: a few seconds' worth.
+# Each place where a staircase falls needs one number. A number of n binary digits takes time in
+# proportion to n², and at least as much as one of 4096 digits. The most work takes a few seconds.
 _MOST_STAIRCASE_WORK, _LEAST_WORK = 1 << 40, 1 << 24
-# Weights of so many binary digits count as one more piece.
+# Each further 1024 binary digits of the weights count as one more piece.
 _DIGITS = 1 << 10
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Pieces (start, end, height) in whole units, rising, without overlap.
+    """Pieces (start, end, height) in integer units, from left to right, without overlap.
 
-    ``unit`` is the length of one unit, ``total`` the mass 1 in units of height × length, ``atoms``
-    the mass that stands alone, as a probability, ``longest`` the longest shift Δ in units.
+    ``unit`` is the length of one unit, ``total`` the probability 1 in units of height × length,
+    ``atoms`` the total probability of the atoms, ``longest`` the longest shift Δ in units.
     """
 
     pieces: tuple[tuple[int, int, int], ...]
@@ -58,8 +58,8 @@ class Shape:
         ends = {x.denominator for a, b, _ in spans for x in (a, b)}
         unit = Fraction(1, lcm(sensitivity.denominator, *ends))
         tall = lcm(*(h.denominator for _, _, h in spans))
-        whole = tuple((int(a / unit), int(b / unit), int(h * tall)) for a, b, h in spans)
-        return cls(whole, unit, int(tall / unit), atoms, int(sensitivity / unit))
+        scaled = tuple((int(a / unit), int(b / unit), int(h * tall)) for a, b, h in spans)
+        return cls(scaled, unit, int(tall / unit), atoms, int(sensitivity / unit))
 
     @classmethod
     def of_runs(
@@ -67,22 +67,23 @@ class Shape:
     ) -> "Shape":
         """Return the shape of lattice noise in runs of positive weight, from left to right.
 
-        Each lattice point is spread over a cell of its own: at whole shifts, H is the same.
+        Each lattice point is spread over a cell of its own, which does not change H at integer
+        shifts.
         """
         pieces = tuple((run.first, run.first + run.points, run.weight) for run in runs)
         return cls(pieces, step, total, Fraction(0), int(sensitivity / step))
 
-    def mirrored(self) -> "Shape":
+    def mirror(self) -> "Shape":
         """Return the shape of the noise's mirror image."""
         pieces = tuple((-b, -a, h) for a, b, h in reversed(self.pieces))
         return Shape(pieces, self.unit, self.total, self.atoms, self.longest)
 
     @property
-    def falls(self) -> bool:
+    def is_unimodal(self) -> bool:
         """Whether the density is symmetric about some place and never rises away from it.
 
-        Then the longest shift is the worst, for every ε: (p(x) − e^ε·p(x−d))₊ grows with d where x
-        lies left of d/2, and is 0 elsewhere.
+        Then the longest shift is the worst for every ε, because (p(x) − e^ε·p(x−d))₊ grows with d
+        for x left of d/2, and is 0 elsewhere.
         """
         joined = all(a[1] == b[0] for a, b in pairwise(self.pieces))
         lengths = [(b - a, h) for a, b, h in self.pieces]
@@ -91,28 +92,28 @@ class Shape:
 
     @cached_property
     def shifts(self) -> list[int]:
-        """The shifts among which the worst is, rejected if they are too many."""
-        if self.falls:
+        """The shifts that include the worst one; rejected if they are too many."""
+        if self.is_unimodal:
             return [self.longest]
         ends = sorted({x for a, b, _ in self.pieces for x in (a, b)})
-        found = {self.longest}
+        shifts = {self.longest}
         length = max(h.bit_length() for _, _, h in self.pieces)
         compared = len(self.pieces) * (1 + length // _DIGITS)
         for i, x in enumerate(ends):
-            found.update(y - x for y in ends[i + 1 :] if y - x <= self.longest)
-            if len(found) * compared > LARGEST_WORK:
+            shifts.update(y - x for y in ends[i + 1 :] if y - x <= self.longest)
+            if len(shifts) * compared > LARGEST_WORK:
                 raise InvalidParameter(
-                    f"a profile must take at most {LARGEST_WORK} comparisons of pieces",
+                    f"A profile must take at most {LARGEST_WORK} comparisons of pieces",
                     got=f"{len(self.pieces)} pieces of up to {length} binary digits at "
-                    f"{len(found)} shifts or more",
+                    f"{len(shifts)} shifts or more",
                     fix="Use fewer or shorter pieces, or breaks on a common lattice.",
                 )
-        return sorted(found)
+        return sorted(shifts)
 
     def overlaps(self, shift: int) -> Iterator[tuple[int, int, int]]:
-        """Yield (p(x), p(x − move), length) over the density: one sweep over both.
+        """Yield (p(x), p(x − shift), length) over the pieces, in one sweep over both densities.
 
-        Where p(x − move) is 0, the lengths of a piece come as one.
+        The parts of a piece where p(x − shift) is 0 are yielded as one length.
         """
         others = [(a + shift, b + shift, h) for a, b, h in self.pieces]
         first = 0
@@ -130,7 +131,7 @@ class Shape:
                 yield h, 0, uncovered
 
     def excess(self, shift: int, factor: Fraction) -> Fraction:
-        """Return ∫(p(x) − factor·p(x − move))₊ over the density, exactly."""
+        """Return ∫(p(x) − factor·p(x − shift))₊ over the density, exactly."""
         scale, times = factor.denominator, factor.numerator
         total = 0
         for height, other, length in self.overlaps(shift):
@@ -148,14 +149,14 @@ class PiecewiseCurve(Curve):
 
     def worst(self, level: Level) -> tuple[Interval, Fraction]:
         """Return δ at e^ε, exactly where that is rational, and the shift that reaches it."""
-        factor = level.factor(_BITS)  # H falls as e^ε grows, so its lower end gives the upper one
+        factor = level.factor(_BITS)  # H falls as e^ε grows, so the lower end gives the upper bound
         excess, shift, sign = self.largest_excess(factor.lower)
         least = excess if factor.is_exact else self.largest_excess(factor.upper)[0]
         reached = Interval(self.shape.atoms + least, self.shape.atoms + excess)
         return reached, sign * shift * self.shape.unit
 
     def largest_excess(self, factor: Fraction) -> tuple[Fraction, int, int]:
-        """Return the largest excess over all shifts, that shift in units, and its direction."""
+        """Return the largest excess over all shifts, its shift in units, and its direction."""
         return max(
             (shape.excess(shift, factor), shift, sign)
             for sign, shape in self.shapes.items()
@@ -164,8 +165,8 @@ class PiecewiseCurve(Curve):
 
     @cached_property
     def shapes(self) -> dict[int, Shape]:
-        """The noise for shifts to the right; for shifts to the left too where they differ."""
-        mirrored = self.shape.mirrored()
+        """The shape for shifts to the right, and for shifts to the left if those differ."""
+        mirrored = self.shape.mirror()
         return {1: self.shape} if mirrored == self.shape else {1: self.shape, -1: mirrored}
 
 
@@ -211,7 +212,7 @@ def check_periods(shift: Fraction, period: Fraction) -> None:
     """Reject a shift over more periods than exact powers of the ratio are computed for."""
     if shift > _MOST_PERIODS * period:
         raise InvalidParameter(
-            f"the sensitivity must be at most {_MOST_PERIODS} periods of the staircase",
+            f"The sensitivity must be at most {_MOST_PERIODS} periods of the staircase",
             got=f"{format_exact(shift / period)} periods",
             fix="Use a staircase of a longer period, such as calibrate() returns.",
         )
@@ -220,8 +221,8 @@ def check_periods(shift: Fraction, period: Fraction) -> None:
 def check_staircase_work(shift: Fraction, period: Fraction, places: int, digits: int) -> None:
     """Reject exact powers of a ratio that would take minutes, before they are computed.
 
-    ``places`` is how many are needed for each period, ``digits`` how many binary ones the ratio
-    and the weights have.
+    ``places`` is the number of powers for each period, ``digits`` the number of binary digits of
+    the ratio and the weights.
     """
     periods = 1 + shift // period
     if places * max(_LEAST_WORK, (periods * digits) ** 2) > _MOST_STAIRCASE_WORK:

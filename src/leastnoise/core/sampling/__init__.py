@@ -1,4 +1,4 @@
-"""Sample: bits from one source, one exact integer from bits."""
+"""Exact samplers: random bits from one source, and exact integers from random bits."""
 
 from leastnoise.core.sampling.coins import DIGIT_BITS, DOUBT, Coins, coins_of
 from leastnoise.core.sampling.entropy import SYSTEM, WORD, CipherTape, Tape
@@ -21,6 +21,7 @@ from leastnoise.core.sampling.schemes import (
 from leastnoise.core.sampling.staircase import (
     DigitTable,
     StaircaseScheme,
+    cell_scheme,
     geometric,
     staircase_scheme,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "StaircaseScheme",
     "Tape",
     "TicketScheme",
+    "cell_scheme",
     "coins_of",
     "draw_exactly",
     "geometric",

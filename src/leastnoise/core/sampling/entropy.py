@@ -1,17 +1,17 @@
 """Read random bits: the only source of them in leastnoise.
 
-Two tapes: one reads the operating system's generator for every word; one reads it once, for the
-key of AES-256 in counter mode, and expands that for a single call. No bits that noise is made of
-outlive a call, so a forked or copied process never repeats noise.
+There are two tapes. One reads the operating system's generator for every word. The other reads it
+once, for a key of AES-256 in counter mode, and expands the key for a single call. Random bits do
+not outlive a call, so a forked or copied process never repeats noise.
 
-Every read is checked, and a generator that fails the check is never used (:class:`EntropyFailed`).
-A read begins with 16 bytes more than are used, two words b and c. It fails if it is short, if
-b = c, as with constant bytes, or if (b, c) is that of one of the last 64 reads of the process, as
-with a generator that repeats itself: the repetition count test of NIST SP 800-90B, section 4.4.1,
-with a cutoff of 2, also if reads of other sizes come in between. A generator that works fails with
-probability at most 2⁻⁶⁴ + 128·2⁻¹²⁸ a read: less than 10⁻⁹ in 10¹⁰ reads. Whether a read fails
-depends on b and c alone, which no noise is made of: so the check does not change the distribution
-of the noise.
+Every read is checked, and a read that fails is never used (:class:`EntropyFailed`). A read begins
+with 16 extra bytes, two words b and c. It fails if it is short, if b = c, as with constant bytes,
+or if (b, c) equals that of one of the last 64 reads of the process, as with a generator that
+repeats itself. This is the repetition count test of NIST SP 800-90B, section 4.4.1, with a cutoff
+of 2; it also works if reads of other sizes come in between. A working generator fails with
+probability at most 2⁻⁶⁴ + 128·2⁻¹²⁸ per read, which is less than 10⁻⁹ in 10¹⁰ reads. Whether a read
+fails depends on b and c alone, which are not used for noise. So the check does not change the
+distribution of noise.
 """
 
 import struct
@@ -29,10 +29,12 @@ _MANY = 2 * REMEMBERED  # reads, at most
 _KEY_BYTES = 32
 _COUNTER_BYTES = 16
 _FIRST_BIT = 1 << (WORD - 1)
-_from_bytes = int.from_bytes  # looked up once, not for every word
+_from_bytes = int.from_bytes  # looked up once, because it is called for every word
 _WORD_AND_CHECK = 8 + CHECK_BYTES
 _unpack_word = struct.Struct("<QQQ").unpack
-_SEEN: dict[int, int] = {}  # b by c, of the last reads: never part of noise, so a fork may copy it
+_SEEN: dict[
+    int, int
+] = {}  # b by c, for the last reads; never used for noise, so a fork may copy it
 
 
 class Tape(Protocol):
@@ -41,9 +43,9 @@ class Tape(Protocol):
     def word(self, bits: int) -> int:
         """Return a uniform integer in [0, 2^bits) from the next bits/8 bytes.
 
-        The bytes are a little-endian two's-complement integer, shifted by 2^(bits−1): so numpy can
-        read the same word as an int64 and center it at no cost. Read as an unsigned integer, it has
-        its first bit flipped.
+        The bytes are a little-endian two's-complement integer, shifted by 2^(bits−1). So numpy can
+        read the same word as a centered int64 at no cost. As an unsigned integer, the word has its
+        first bit flipped.
         """
         ...
 
@@ -52,15 +54,16 @@ class Tape(Protocol):
         ...
 
     def fill(self, buffer: bytearray) -> None:
-        """Overwrite ``buffer`` with fresh bytes: the next ones, if it holds zeros."""
+        """Overwrite ``buffer`` with fresh bytes; if it holds zeros, with the next ones."""
         ...
 
 
 def read(size: int) -> bytes:
-    """Return fresh bytes of the operating system's generator, checked.
+    """Return fresh bytes from the operating system's generator, after checking them.
 
     Raises:
-        EntropyFailed: If it raised an error, or its bytes are too few, constant or repeated.
+        EntropyFailed: If the generator raises an error, or its bytes are too few, constant or
+            repeated.
     """
     try:
         block: bytes
@@ -112,21 +115,21 @@ class SystemTape:
         buffer[:] = read(len(buffer))
 
 
-SYSTEM = SystemTape()  # it holds nothing, so that one is enough
+SYSTEM = SystemTape()  # it has no state, so one instance is enough
 
 
 class CipherTape:
     """The key stream of AES-256-CTR under a key fresh from the operating system.
 
-    As good as :class:`SystemTape` to anyone who cannot tell AES from a random permutation, and
-    twenty times as fast. The key lives as long as this object and is never stored elsewhere.
+    It is as good as :class:`SystemTape` against anyone who cannot distinguish AES from a random
+    permutation, and twenty times as fast. Only this object stores the key.
     """
 
     def __init__(self) -> None:
         """Take a fresh key and a fresh counter from the operating system."""
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        seed = read(_KEY_BYTES + _COUNTER_BYTES)  # in one read, so that a repetition is noticed
+        seed = read(_KEY_BYTES + _COUNTER_BYTES)  # one read, so that a repetition is detected
         key, counter = algorithms.AES(seed[:_KEY_BYTES]), modes.CTR(seed[_KEY_BYTES:])
         self._stream = Cipher(key, counter).encryptor()
 
@@ -139,10 +142,11 @@ class CipherTape:
         return int.from_bytes(self._stream.update(bytes(8 * count)), "little") ^ _shape(count)[2]
 
     def fill(self, buffer: bytearray) -> None:
-        """Encrypt ``buffer`` in place: what is in it is known before the key stream that hides it.
+        """Encrypt ``buffer`` in place.
 
-        So the result is uniform whatever that was. Zeros of its own to encrypt would take up as
-        much of the cache again, and a tenth more time.
+        The content of the buffer is fixed before the key stream is read, so the result is uniform
+        for every content. A separate buffer of zeros would use twice the cache, and take a tenth
+        more time.
         """
         if self._stream.update_into(buffer, buffer) != len(buffer):
             raise _failed()
@@ -150,16 +154,16 @@ class CipherTape:
 
 @lru_cache
 def _shape(count: int) -> tuple[int, Callable[[bytes], tuple[int, int, bytes]], int]:
-    """Return the size of a read of words with its check, what parses it, and the flipped bits.
+    """Return the size of a checked read of words, its parser, and the bits to flip.
 
-    These are the first bit of each word, which words as they are stored have flipped.
+    The bits to flip are the first bit of each word (:meth:`Tape.word`).
     """
     shape = struct.Struct(f"<QQ{8 * count}s")
     return shape.size, shape.unpack, sum(1 << (WORD * i - 1) for i in range(1, count + 1))
 
 
 def _forget() -> None:
-    """Forget the older half of the reads that are remembered; several threads may try at once."""
+    """Forget the older half of the remembered reads; several threads may call this at once."""
     for old in list(_SEEN)[:-REMEMBERED]:
         _SEEN.pop(old, None)
 

@@ -1,58 +1,57 @@
-"""Smooth noise, rounded to a lattice, by its quantiles.
+"""Sample smooth noise, rounded to a lattice, by its quantiles.
 
-U = 0.w₁w₂w₃… in words of 64 bits is uniform on [0, 1). Its first bit chooses the side: below 1/2
-the noise is negative and q = U is the probability of its lying farther out, from 1/2 on it is
-positive and q = 1 − U. Its size is Q(q), P(X > Q(q)) = q, and the index is ±⌊Q/step + 1/2⌋. The
-words read so far leave an interval of q. Q falls as q grows, so enclosures of Q at the two ends of
-it settle the index for all of it; where they do not, and only there, the next word is read
-(docs/theory/drawing.md).
+U = 0.w₁w₂w₃… in words of 64 bits is uniform on [0, 1). Its first bit chooses the side. If U < 1/2,
+the noise is negative and the tail is q = U; otherwise it is positive and q = 1 − U. The size of the
+noise is Q(q), where P(X > Q(q)) = q, and the index is ±⌊Q/step + 1/2⌋. The words read so far leave
+an interval of q. Q falls as q grows, so enclosures of Q at the two ends of the interval decide the
+index for all of it. If and only if they do not, the next word is read (docs/theory/drawing.md).
 
-Polynomials find the same index more quickly. The first word leaves the tail q an interval of length
-2⁻⁶⁴. Its lower end, as a float, is looked up by its exponent and first digits in a table of Taylor
-polynomials of Q. The place Q/step is then at most ``doubt`` off for all of the interval, proved
-beforehand; what that leaves in doubt, and the words of the farthest tails, are left to exact
-numbers. One by one here, many at once in core.arrays.lookup: the same floats of the same
-polynomials.
+Polynomials find the same index faster. The first word leaves an interval of length 2⁻⁶⁴ for q. The
+lower end, as a float, selects a Taylor polynomial of Q by its exponent and first digits. The error
+of Q/step is at most ``doubt`` over the whole interval, which is proved when the polynomials are
+built. Exact numbers decide the words that this leaves in doubt, and those of the farthest tails.
+Words are evaluated one by one here, and many at once in core.arrays.lookup, by the same floats of
+the same polynomials.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import frexp, inf, ldexp, nextafter
-from threading import Lock
+from threading import RLock
 from typing import Protocol
 
 from leastnoise.core.exact import Interval, as_float
 from leastnoise.core.sampling.entropy import WORD, Tape
 from leastnoise.core.sampling.schemes import draw_exactly
 
-# How much narrower than the interval of q the enclosures are, as a power of two.
+# Enclosures are narrower than the interval of q by this many binary digits.
 _GUARD = 32
-# Buckets to an octave of tails, as a power of two; how many octaves at most, for the tails beyond
-# are too rare to be worth a table; and the largest degree.
+# The number of buckets per octave of tails, as a power of two; the most octaves, because tails
+# beyond are too rare to need a table; and the largest degree.
 BUCKET_BITS = 5
 _BUCKETS = 1 << BUCKET_BITS
 _TWICE_BUCKETS = 2 * _BUCKETS
 _OCTAVES = 20
 _LARGEST_DEGREE = 8
-# A share of words that may be settled one by one without being felt.
+# A share of words so small that deciding them one by one costs hardly any time.
 _FEW = Fraction(1, 1 << 16)
-# So many samples are taken exactly before polynomials are built for them.
+# The number of samples from which on polynomials are built.
 _SOME = 1500
-# Of wider noise, floats leave too many words in doubt.
+# For wider noise, floats leave too many words in doubt.
 LARGEST_REACH = 1 << 42
 _LAST_WORD = (1 << WORD) - 1
 _SIGN_BIT = WORD - 1
-# The largest part of a number that rounding it to a float can put it off by.
+# The relative error of rounding to a float.
 _UNIT = Fraction(1, 1 << 53)
-# A tail rounded to a float can lie in the next bucket, by a hair.
+# A tail rounded to a float can lie slightly inside the next bucket.
 _BEFORE = 1 - Fraction(1, 1 << 10)
-# How accurate the coefficients are before they are rounded.
+# The binary digits of the coefficients before they are rounded to floats.
 _BITS = 64
 
 
-class Smooth(Protocol):
-    """What the scheme asks of a smooth noise: enclosures of its quantiles."""
+class SmoothQuantiles(Protocol):
+    """The interface that the scheme needs from smooth noise: enclosures of its quantiles."""
 
     def series(self, tail: Fraction, terms: int, bits: int = 128) -> tuple[Interval, ...]:
         """See :meth:`leastnoise.core.noise.Smooth.series`."""
@@ -60,22 +59,22 @@ class Smooth(Protocol):
 
 
 class QuantileScheme:
-    """Samples ⌊X/step + 1/2⌋ for X of a smooth noise; ``farthest`` is None if it is unbounded."""
+    """Samples ⌊X/step + 1/2⌋ for smooth noise X; ``farthest`` is None if it is unbounded."""
 
-    def __init__(self, noise: Smooth, step: Fraction, farthest: int | None) -> None:
+    def __init__(self, noise: SmoothQuantiles, step: Fraction, farthest: int | None) -> None:
         self.noise, self.step, self.farthest = noise, step, farthest
         self.polynomials = PolynomialCache(self)
 
     @cached_property
     def reach(self) -> int:
-        """How large an index is where q ≥ 2⁻⁶⁴: no sample but one in 2⁶³ has a larger one."""
+        """The largest |index| for q ≥ 2⁻⁶⁴; only one sample in 2⁶³ has a larger one."""
         index = _index(self.noise.series(Fraction(1, 1 << WORD), 1)[0].upper, self.step)
         return index if self.farthest is None else min(index, self.farthest)
 
     def draw(self, tape: Tape) -> int:
-        """See Scheme: by polynomials once they are built; exactly before, and where in doubt."""
+        """See Scheme. Uses polynomials once they are built; exact numbers before, and in doubt."""
         word = tape.word(WORD)
-        polynomials = self.polynomials.built or self.polynomials.after(1)
+        polynomials = self.polynomials.built or self.polynomials.for_samples(1)
         if polynomials is not None:
             index = polynomials.index(word)
             if index is not None:
@@ -83,24 +82,24 @@ class QuantileScheme:
         return draw_exactly(self.index_if_certain, word, tape)
 
     def index_if_certain(self, word: int, bits: int) -> int | None:
-        """Return the index for every U in [word, word + 1)/2^bits, or None if that is not sure."""
+        """Return the index for every U in [word, word + 1)/2^bits, or None if it is undecided."""
         positive = word >> (bits - 1)
         size = self._size((1 << bits) - 1 - word if positive else word, bits)
         return size if size is None or positive else -size
 
     def _size(self, count: int, bits: int) -> int | None:
-        """Return ⌊Q/step + 1/2⌋ for every q in [count, count + 1]/2^bits, or None if not sure."""
+        """Return ⌊Q/step + 1/2⌋ for every q in [count, count + 1]/2^bits, or None if undecided."""
         fine = count.bit_length() + _GUARD
         if count:
             place = self.noise.series(Fraction(count, 1 << bits), 1, fine)[0]
             most = _index(place.upper, self.step)
-            # At the other end Q is smaller by at most the part 1/(count·(1 − 2q)), q the tail
-            # there: that nearly always spares a second enclosure.
+            # At the other end, with tail q, Q is smaller by at most the part 1/(count·(1 − 2q)).
+            # That almost always makes a second enclosure unnecessary.
             parts = count * ((1 << bits) - 2 * (count + 1))
             if parts and most == _index(place.lower, self.step, parts - (1 << bits), parts):
                 return most
         elif self.farthest is None:
-            return None  # unbounded noise has no place where q is 0
+            return None  # unbounded noise has no quantile at q = 0
         else:
             most = self.farthest
         nearest = self.noise.series(Fraction(count + 1, 1 << bits), 1, fine)[0].lower
@@ -108,20 +107,20 @@ class QuantileScheme:
 
 
 @lru_cache(maxsize=64)
-def quantile_scheme(noise: Smooth, step: Fraction, farthest: int | None) -> QuantileScheme:
-    """Return the scheme of a rounded noise: one for all noise that is equal."""
+def quantile_scheme(noise: SmoothQuantiles, step: Fraction, farthest: int | None) -> QuantileScheme:
+    """Return the scheme of rounded noise; the same object for equal noise."""
     return QuantileScheme(noise, step, farthest)
 
 
 def _index(size: Fraction, step: Fraction, kept: int = 1, parts: int = 1) -> int:
-    """Return ⌊size·(kept/parts)/step + 1/2⌋: in integers, for fractions would be shortened."""
-    one = size.denominator * step.numerator * parts
-    return (2 * size.numerator * step.denominator * kept + one) // (2 * one)
+    """Return ⌊size·(kept/parts)/step + 1/2⌋, in integers because Fractions would be reduced."""
+    lower = size.denominator * step.numerator * parts
+    return (2 * size.numerator * step.denominator * kept + lower) // (2 * lower)
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How many octaves of tails get polynomials, of which degree, and how far off they can be."""
+class PolynomialPlan:
+    """The number of octaves with polynomials, their degree, and a bound of their error."""
 
     octaves: int
     degree: int
@@ -129,7 +128,7 @@ class Plan:
 
     @property
     def left(self) -> Fraction:
-        """A bound of the share of words that are settled one by one."""
+        """An upper bound of the share of words that are decided one by one."""
         return 2 * Fraction(self.doubt) + Fraction(1, 1 << self.octaves)
 
 
@@ -142,12 +141,12 @@ class Polynomials:
             highest power first; words count tails in units of 2⁻⁶⁴.
     """
 
-    def __init__(self, scheme: QuantileScheme, plan: Plan) -> None:
+    def __init__(self, scheme: QuantileScheme, plan: PolynomialPlan) -> None:
         self.plan = plan
         self.rows = [_row(scheme, plan, bucket) for bucket in range(plan.octaves * _BUCKETS)]
-        # All of one length, so that they are worked out without a loop.
-        none = (0.0,) * (_LARGEST_DEGREE - plan.degree)
-        self._padded = [(middle, *none, *coefficients) for middle, coefficients in self.rows]
+        # All rows have the same length, so that they are evaluated without a loop.
+        padding = (0.0,) * (_LARGEST_DEGREE - plan.degree)
+        self._padded = [(middle, *padding, *coefficients) for middle, coefficients in self.rows]
         # frexp's fraction is 1/2 at an octave's start.
         self._first = (WORD + 1 - plan.octaves) * _BUCKETS
         self._flag = 2 * plan.doubt
@@ -171,20 +170,21 @@ class Polynomials:
 
 
 class PolynomialCache:
-    """The polynomials of a scheme, once so many numbers are sampled from it that they pay.
+    """The polynomials of a scheme, built once enough samples are drawn that they save time.
 
-    All of them are built at once, at a sample that its number alone chooses: built one by one for
-    the tails that come up, they would reveal by their timing how rare a noise is.
+    All polynomials are built at once, at a sample that the number of samples alone determines. If
+    each were built when its tail first occurs, the timing would reveal how rare a sample is.
     """
 
     def __init__(self, scheme: QuantileScheme) -> None:
         self.built: Polynomials | None = None
         self._scheme = scheme
-        self._lock = Lock()  # the threads of one array want them at the same time
+        # The threads of one array need them at the same time. An interrupted one can enter again.
+        self._lock = RLock()
         self._samples = 0
 
-    def after(self, samples: int) -> Polynomials | None:
-        """Return the polynomials, to be used for so many more samples; None if they do not pay."""
+    def for_samples(self, samples: int) -> Polynomials | None:
+        """Return the polynomials for ``samples`` further samples, or None if they are not built."""
         if self.built is None and self._scheme.reach < LARGEST_REACH:
             self._count(samples)
         return self.built
@@ -196,15 +196,15 @@ class PolynomialCache:
                 self.built = Polynomials(self._scheme, plan_polynomials(self._scheme))
 
 
-def plan_polynomials(scheme: QuantileScheme) -> Plan:
-    """Return the plan of the lowest degree that leaves few words, or of the best that there is."""
+def plan_polynomials(scheme: QuantileScheme) -> PolynomialPlan:
+    """Return the plan of the lowest degree that leaves few words in doubt, or the best plan."""
     worst = [Fraction(0)] * (_LARGEST_DEGREE + 1)
-    best: dict[int, Plan] = {}
+    best: dict[int, PolynomialPlan] = {}
     for octave in range(1, _OCTAVES + 1):
         terms = _terms(scheme, octave)
         for degree in range(1, _LARGEST_DEGREE + 1):
             worst[degree] = max(worst[degree], _doubt(terms, degree, octave))
-            plan = Plan(octave, degree, nextafter(as_float(worst[degree]), inf))
+            plan = PolynomialPlan(octave, degree, nextafter(as_float(worst[degree]), inf))
             if degree not in best or plan.left < best[degree].left:
                 best[degree] = plan
     enough = (plan for plan in best.values() if plan.left <= _FEW)
@@ -214,13 +214,13 @@ def plan_polynomials(scheme: QuantileScheme) -> Plan:
 def _terms(scheme: QuantileScheme, octave: int) -> list[Fraction]:
     """Bound each term of the polynomials of an octave, in steps, and the one that follows them.
 
-    They are largest where the tail is least: so at the octave's start, or a little before. Their
-    signs alternate.
+    The terms are largest at the smallest tail, which is at the start of the octave or slightly
+    before it. Their signs alternate.
     """
     start = Fraction(1, 2 << octave)
     series = scheme.noise.series(start * _BEFORE, _LARGEST_DEGREE + 2, _BITS)
     reach = start / (2 * _BUCKETS)  # from the middle of a bucket to its ends
-    # Rounded up to few digits, for they are added up many times.
+    # Rounded up to few digits, because they are added many times.
     return [
         term.scaled((-reach) ** n / scheme.step).shortened(32).upper
         for n, term in enumerate(series)
@@ -228,7 +228,7 @@ def _terms(scheme: QuantileScheme, octave: int) -> list[Fraction]:
 
 
 def _doubt(terms: list[Fraction], degree: int, octave: int) -> Fraction:
-    """Bound how far off a place is, for any q of a word, in steps (docs/theory/drawing.md)."""
+    """Bound the error of Q/step for all q of a word (docs/theory/drawing.md)."""
     start = Fraction(1, 2 << octave)
     slope = terms[1] / (start / (2 * _BUCKETS))
     remainder = terms[degree + 1]
@@ -237,7 +237,9 @@ def _doubt(terms: list[Fraction], degree: int, octave: int) -> Fraction:
     return remainder + roundings + word + _UNIT
 
 
-def _row(scheme: QuantileScheme, plan: Plan, bucket: int) -> tuple[float, tuple[float, ...]]:
+def _row(
+    scheme: QuantileScheme, plan: PolynomialPlan, bucket: int
+) -> tuple[float, tuple[float, ...]]:
     """Return the middle of a bucket and the coefficients of its polynomial, the highest first."""
     octave, place = divmod(bucket, _BUCKETS)
     start = Fraction(1 << octave, 2 << plan.octaves)

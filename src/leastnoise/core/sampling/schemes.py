@@ -1,10 +1,10 @@
-"""What every sampling scheme offers, and the two for noise with finitely many points.
+"""The interface of sampling schemes, and the two schemes for noise with finitely many points.
 
-Those are by one uniform integer, and by exact inversion with as many words as it takes:
-U = 0.w₁w₂w₃… in words of 64 bits is uniform on [0, 1), and the point that holds ticket ⌊U·total⌋
-has exactly its probability. The first word nearly always settles the point. Where U could still lie
-on either side of an edge between two points, and only there, the next word is read. Floats propose
-the point with a bound of how far off they are; exact numbers settle what that leaves in doubt.
+One scheme uses one uniform integer, a ticket. The other is exact inversion, with as many words as
+needed: U = 0.w₁w₂w₃… in words of 64 bits is uniform on [0, 1), and each point holds the ticket
+⌊U·total⌋ with exactly its probability. The first word almost always decides the point. If and only
+if U could still lie on either side of an edge between two points, the next word is read. Floats
+propose the point, with a bound of their error. Exact numbers decide where the bound leaves a doubt.
 """
 
 from bisect import bisect_right
@@ -29,26 +29,26 @@ class Scheme(Protocol):
 
     @property
     def reach(self) -> int:
-        """How large an index can be; of unbounded noise, but for one in 2⁶² samples."""
+        """The largest |index|; for unbounded noise, one sample in 2⁶² can exceed it."""
         ...
 
     def draw(self, tape: Tape) -> int:
         """Return one index of the lattice.
 
         Contract: for any tape of independent fair bits the index is j with probability exactly
-        ``weight(j) / total``. How many bits are read does not depend on what comes out, except that
-        a word is rejected, or read on from, with a small probability.
+        ``weight(j) / total``. The number of bits read does not depend on the index, except that
+        with a small probability a word is rejected, or a further word is read.
         """
         ...
 
 
 class TicketScheme:
-    """Samples uniform noise on a lattice, with less at its two ends and more at 0.
+    """Samples uniform noise on a lattice, with less weight at its two ends and more at 0.
 
-    Of ``total`` tickets each point up to ``side`` steps from 0 holds ``level``, the next one on
-    either side holds ``rim``, and 0 holds ``atom`` more. One ticket decides both the mass at 0 and
-    the rest: a coin first, and the spread part only where it is needed, would reveal by its timing
-    that the exact value was released.
+    There are ``total`` tickets. Each point up to ``side`` steps from 0 holds ``level`` of them, the
+    next point on either side ``rim``, and 0 holds ``atom`` more. One ticket decides between the
+    mass at 0 and the rest. If a coin decided first, and the rest were sampled only if needed, the
+    timing would reveal that the exact value was released.
     """
 
     def __init__(self, *, side: int, level: int, rim: int, atom: int) -> None:
@@ -60,12 +60,12 @@ class TicketScheme:
     def draw(self, tape: Tape) -> int:
         """See Scheme."""
         bits, total = self._bits, self.total
-        while (ticket := accepted(tape.word(bits), bits, total)) is None:
+        while (ticket := ticket_if_accepted(tape.word(bits), bits, total)) is None:
             pass
         return self.index_of(ticket)
 
     def index_of(self, ticket: int) -> int:
-        """Return the index that holds a ticket: rim, level and rim from left to right, the atom."""
+        """Return the index of a ticket: rim, level and rim from left to right, then the atom."""
         if ticket >= self.total - self.atom:
             return 0
         return (ticket + self.level - self.rim) // self.level - self.side - 1
@@ -87,17 +87,17 @@ class TicketScheme:
 def uniform_below(total: int, tape: Tape) -> int:
     """Return a uniform integer in [0, total): read words until one is accepted."""
     bits = word_bits(total)
-    while (ticket := accepted(tape.word(bits), bits, total)) is None:
+    while (ticket := ticket_if_accepted(tape.word(bits), bits, total)) is None:
         pass
     return ticket
 
 
 def word_bits(total: int) -> int:
-    """Return how many bits a word has: whole 64s, at least two more than ``total`` needs."""
+    """Return the length of a word: a multiple of 64, at least two more bits than ``total`` has."""
     return 64 * ((total.bit_length() + 1) // 64 + 1)
 
 
-def accepted(word: int, bits: int, total: int) -> int | None:
+def ticket_if_accepted(word: int, bits: int, total: int) -> int | None:
     """Return the ticket of a uniform word of ``bits`` bits, or None if the word is rejected.
 
     ⌊word·total / 2^bits⌋ takes each ticket ⌊2^bits/total⌋ or ⌈2^bits/total⌉ times. Rejecting the
@@ -114,8 +114,8 @@ def accepted(word: int, bits: int, total: int) -> int | None:
 def draw_exactly(index_if_certain: Callable[[int, int], int | None], word: int, tape: Tape) -> int:
     """Return the index for the U that begins with a word of 64 bits; read on while undecided.
 
-    ``index_if_certain(word, bits)`` returns the index that every U in [word, word + 1)/2^bits has,
-    or None if that is not certain.
+    ``index_if_certain(word, bits)`` returns the index of every U in [word, word + 1)/2^bits, or
+    None if they can have different ones.
     """
     bits = WORD
     while (index := index_if_certain(word, bits)) is None:
@@ -126,17 +126,17 @@ def draw_exactly(index_if_certain: Callable[[int, int], int | None], word: int, 
 class RunScheme:
     """Samples noise in runs of equal weight, from left to right, by inversion.
 
-    In run k the place of U is first + (U·total − C)/weight, C the tickets before the run. A word
-    stands for the U from word/2⁶⁴ up to the next: the place of its lower end is computed in floats,
-    less than ``doubt`` off, and ``doubt`` is added. Then the floor is the index for every U of the
-    word unless the part behind the point is below 2·doubt.
+    In run k the place of U is first + (U·total − C)/weight, where C is the number of tickets before
+    the run. A word stands for all U from word/2⁶⁴ up to (word + 1)/2⁶⁴. The place of the lower end
+    is computed in floats, with an error below ``doubt``, and ``doubt`` is added. Then the floor is
+    the index for every U of the word unless the fractional part is below 2·doubt.
 
     Attributes:
         runs: The runs.
-        starts: For each run, the tickets before it; then the number of all tickets.
-        thresholds: For each run, ⌊2⁶⁴·C/total⌋: the word that it begins with.
-        scales: For each run, how many points a word spans.
-        doubts: For each run, how far off a place can be.
+        starts: For each run, the number of tickets before it; then the number of all tickets.
+        thresholds: For each run, its first word ⌊2⁶⁴·C/total⌋.
+        scales: For each run, the number of points that a word spans.
+        doubts: For each run, a bound of the error of a place.
     """
 
     def __init__(self, runs: tuple[Run, ...]) -> None:
@@ -146,11 +146,11 @@ class RunScheme:
         self.reach = max(-runs[0].first, runs[-1].first + runs[-1].points - 1)
         self.thresholds = [(start << WORD) // total for start in self.starts[:-1]]
         scales = [as_float(Fraction(total, run.weight << WORD)) for run in runs]
-        # A dozen roundings of numbers up to twice the farthest index; a threshold that is rounded
-        # down, and a word that stands for an interval: one point's share of a word each.
+        # The bound covers a dozen roundings of numbers up to twice the farthest index, and two
+        # words: one for rounding down the threshold, and one for the interval of a word.
         rounding = as_float(Fraction(self.reach + 1, 1 << 48))
         doubts = [rounding + 2 * scale for scale in scales]
-        # A run whose points are hardly wider than a word is never settled by floats.
+        # Floats never decide a run whose points are hardly wider than a word.
         fine = [doubt < 0.25 for doubt in doubts]
         self.scales = [s if ok else 0.0 for s, ok in zip(scales, fine, strict=True)]
         self.doubts = [d if ok else 1.0 for d, ok in zip(doubts, fine, strict=True)]
@@ -171,9 +171,9 @@ class RunScheme:
         return first + index
 
     def index_if_certain(self, word: int, bits: int) -> int | None:
-        """Return the index for every U in [word, word + 1)/2^bits, or None if there are two.
+        """Return the index for every U in [word, word + 1)/2^bits, or None if they differ.
 
-        The tickets lie in the order of the points; so it is enough to look at both ends.
+        The tickets are in the order of the points, so both ends decide.
         """
         first, last = word * self.total >> bits, ((word + 1) * self.total - 1) >> bits
         lowest = self.index_of(first)
@@ -181,7 +181,7 @@ class RunScheme:
         return lowest if lowest == highest else None
 
     def index_of(self, ticket: int) -> int:
-        """Return the index that holds a ticket: the tickets lie in the order of the points."""
+        """Return the index of a ticket; the tickets are in the order of the points."""
         place = bisect_right(self.starts, ticket) - 1
         run = self.runs[place]
         return run.first + (ticket - self.starts[place]) // run.weight
@@ -189,5 +189,5 @@ class RunScheme:
 
 @lru_cache(maxsize=64)
 def run_scheme(runs: tuple[Run, ...]) -> RunScheme:
-    """Return the scheme of these runs: one for all noise that is equal."""
+    """Return the scheme of these runs; the same object for equal runs."""
     return RunScheme(runs)

@@ -1,11 +1,12 @@
-"""A geometric number, exactly, and the staircase noise that it makes.
+"""Sample geometric numbers exactly, and staircase noise from them.
 
-The number is n ≥ 0 with probability (1−b)·bⁿ, for a rational 0 < b < 1. n = d₀ + d₁·M + d₂·M² + …
-with M = 2¹². The digits are independent: dᵢ is k with a probability proportional to βᵏ, β = b^(Mⁱ).
-The last digit that is sampled has no largest value and stands for all that follow; the others are
-below M. Each is found by inversion: it is at least k iff U·(1 − β^M) ≥ 1 − βᵏ (1 − β^M read as 1
-for the last). Enclosures of the powers settle it, with ever more bits of U while they do not. Where
-more than a few numbers are sampled, a table of 64-bit thresholds settles nearly every word at once.
+The number is n ≥ 0 with probability (1−b)·bⁿ, for a rational 0 < b < 1. Write n = d₀ + d₁·M + d₂·M²
++ … with M = 2¹². The digits are independent: dᵢ is k with a probability proportional to βᵏ, β =
+b^(Mⁱ). All digits but the last are below M. The last digit has no largest value and stands for all
+further ones. Each digit is found by inversion: it is at least k iff U·(1 − β^M) ≥ 1 − βᵏ, with 1
+instead of 1 − β^M for the last digit. Enclosures of the powers decide this, with more bits of U
+while they do not. After a few samples, a table of 64-bit thresholds decides almost every word at
+once.
 """
 
 from bisect import bisect_right
@@ -20,10 +21,10 @@ from leastnoise.core.sampling.entropy import WORD, Tape
 from leastnoise.core.sampling.schemes import draw_exactly, run_scheme
 
 BASE = 1 << 12
-# A table ends where less than e⁻¹⁰ of all samples lie beyond it, at the earliest.
+# A table covers all but at most a share e⁻¹⁰ of the samples.
 _ENOUGH = 10
 _GUARD = 128
-# So many numbers are sampled by enclosures before tables are built for them.
+# The number of samples that are drawn by enclosures before tables are built.
 _SOME = 20
 _LAST_WORD = (1 << WORD) - 1
 
@@ -41,20 +42,20 @@ class Digit:
         return draw_exactly(self.index_if_certain, word, tape)
 
     def index_if_certain(self, word: int, bits: int) -> int | None:
-        """Return the digit for every U in [word, word + 1)/2^bits, or None if that is not sure."""
+        """Return the digit for every U in [word, word + 1)/2^bits, or None if it is undecided."""
         is_at_least, is_below = self._proofs(word, bits)
         low, high = 0, BASE
         while self.last and is_at_least(high):
             low, high = high, 2 * high
         high = first_index(low, high, lambda k: not is_at_least(k))
-        # Both sides are proved, whatever the search relied on.
+        # Both sides are proved, however the search found the digit.
         return high - 1 if (high == BASE and not self.last) or is_below(high) else None
 
     def thresholds(self) -> list[int]:
         """Return ⌊2⁶⁴·P(digit < k)⌋ or one less, for k = 0, 1, 2, …: U < t/2⁶⁴ means digit < k.
 
-        From (t + 2)/2⁶⁴ on, the digit is at least k. The last digit's list ends where t is about
-        to reach 2⁶⁴.
+        If U ≥ (t + 2)/2⁶⁴, the digit is at least k. For the last digit, the list ends just before t
+        reaches 2⁶⁴.
         """
         bits = WORD + self._guard_bits
         one = 1 << bits
@@ -65,7 +66,9 @@ class Digit:
         for _ in range(BASE):
             least = ((one - high) << WORD) // wide
             most = -(-((one - low) << WORD) // narrow)
-            if most - least > 2:  # the distribution rests on it, so it holds under python -O too
+            if (
+                most - least > 2
+            ):  # not an assert: the distribution depends on it under python -O too
                 raise AssertionError("guard bits keep the enclosure narrow")
             if self.last and least >= (1 << WORD) - 2:
                 break
@@ -74,7 +77,7 @@ class Digit:
         return thresholds
 
     def _proofs(self, word: int, bits: int) -> tuple[Callable[[int], bool], Callable[[int], bool]]:
-        """Return two proofs: that every U has a digit of at least k, and that every U has less."""
+        """Return two predicates of k: every U has a digit ≥ k, and every U has a digit < k."""
         fine = bits + self._guard_bits
         base, one = fixed_power(self.ratio, self.exponent, fine), 1 << fine
         narrow, wide = self._whole(base, fine)
@@ -88,10 +91,7 @@ class Digit:
         return is_at_least, is_below
 
     def _whole(self, base: tuple[int, int], bits: int) -> tuple[int, int]:
-        """Enclose 2^bits times the probability that the digits' weights are parts of.
-
-        ``base`` encloses 2^bits·β.
-        """
+        """Enclose 2^bits·(1 − β^M), or 2^bits for the last digit; ``base`` encloses 2^bits·β."""
         if self.last:
             return 1 << bits, 1 << bits
         low, high = power_bounds(base, BASE, bits)
@@ -99,13 +99,13 @@ class Digit:
 
     @cached_property
     def _guard_bits(self) -> int:
-        """How many more bits it takes for powers so large of a ratio so near to 1."""
+        """The number of guard bits: more for larger powers, and for ratios nearer to 1."""
         near = (1 / (1 - self.ratio)).__ceil__().bit_length()
         return _GUARD + 2 * near + 4 * (self.exponent * BASE).bit_length()
 
 
 class DigitTable:
-    """The thresholds of one digit: they settle nearly every word before ``end``."""
+    """The thresholds of one digit, which decide almost every word before ``end``."""
 
     def __init__(self, digit: Digit) -> None:
         self.digit = digit
@@ -113,7 +113,7 @@ class DigitTable:
         self.end = self.thresholds[-1] if digit.last else 1 << WORD
 
     def draw(self, word: int, tape: Tape) -> int:
-        """Return what :meth:`Digit.exact_digit` returns."""
+        """Return the same digit as :meth:`Digit.exact_digit`, faster."""
         place = bisect_right(self.thresholds, word) - 1
         if self.thresholds[place] + 1 < word < self.end:
             return place
@@ -123,8 +123,8 @@ class DigitTable:
 class Geometric:
     """Samples n with probability (1−ratio)·ratioⁿ, digit by digit.
 
-    The tables are built at a number that its count alone chooses: the time it takes reveals nothing
-    about the number. ``digits`` begin with the lowest.
+    The number of samples alone determines when the tables are built, so the timing reveals nothing
+    about a sample. ``digits`` begin with the lowest.
     """
 
     def __init__(self, ratio: Fraction) -> None:
@@ -143,17 +143,17 @@ class Geometric:
 
     @cached_property
     def reach(self) -> int:
-        """A number that the tables never give; it is reached less than once in 2⁶² samples."""
+        """A number that no sample from the tables reaches; others do less than once in 2⁶²."""
         last = self.tables[-1]
         rows = len(last.thresholds)
         return (rows if rows < BASE else 8 * BASE) * last.digit.exponent
 
     def draw(self, tape: Tape) -> int:
-        """Sample the number: every digit, always."""
+        """Sample the number; every digit is always sampled."""
         return self.number(tape.words(len(self.digits)), tape)
 
     def number(self, words: int, tape: Tape) -> int:
-        """Return the number for a word for each digit, all in one integer."""
+        """Return the number, given one word for each digit, all in one integer."""
         if self._samples <= _SOME:
             self._count()
         if len(self._draws) == 1:
@@ -172,22 +172,22 @@ class Geometric:
 
 @lru_cache(maxsize=64)
 def geometric(ratio: Fraction) -> Geometric:
-    """Return the sampler of a geometric number: one for all uses of a ratio."""
+    """Return the sampler of a geometric number; the same object for the same ratio."""
     return Geometric(ratio)
 
 
 class StaircaseScheme:
     """Samples a staircase: a place in a period, with its sign, and the number of the period.
 
-    Both parts are sampled always, in the same way, whatever they turn out to be: the place by
-    ``period``, of ``steps`` points, and the number by ``periods``.
+    Both parts are always sampled in the same way: ``period``, of ``steps`` points, samples the
+    place, and ``periods`` the number.
     """
 
-    def __init__(self, runs: tuple[Run, ...], ratio: Fraction) -> None:
-        """Take the weights of one period, from 0 on, and by which factor they fall to the next."""
-        self.period = run_scheme(both_sides(runs, ratio))
+    def __init__(self, both: tuple[Run, ...], ratio: Fraction) -> None:
+        """Take the weights from −P to P − 1, and the factor from one period to the next."""
+        self.period = run_scheme(both)
         self.periods = geometric(ratio)
-        self.steps = runs[-1].first + runs[-1].points
+        self.steps = -both[0].first
         self._words = 1 + len(self.periods.digits)
 
     @property
@@ -205,15 +205,25 @@ class StaircaseScheme:
 
 @lru_cache(maxsize=64)
 def staircase_scheme(runs: tuple[Run, ...], ratio: Fraction) -> StaircaseScheme:
-    """Return the scheme of a staircase: one for all noise that is equal."""
-    return StaircaseScheme(runs, ratio)
+    """Return the scheme of a staircase; the same object for equal noise."""
+    return StaircaseScheme(both_sides(runs, ratio), ratio)
+
+
+@lru_cache(maxsize=64)
+def cell_scheme(runs: tuple[Run, ...], ratio: Fraction) -> StaircaseScheme:
+    """Return the scheme of ⌊X/step⌋, given the masses of the cells of one period, from 0 on.
+
+    The cell before 0 is −1 and weighs as much as the cell 0, which begins at 0.
+    """
+    left = (Run(-run.first - run.points, run.points, run.weight) for run in reversed(runs))
+    return StaircaseScheme((*left, *runs), ratio)
 
 
 def both_sides(runs: tuple[Run, ...], ratio: Fraction) -> tuple[Run, ...]:
     """Return one period of P points to either side: 0 … P − 1 to the right, −1 … −P to the left.
 
-    0 belongs to the right alone. So a period to the left ends with the point that begins the next
-    one, which weighs b times as much as 0.
+    0 belongs to the right side only. So a period to the left ends with the first point of the next
+    period, which weighs b times as much as 0.
     """
     fall, whole = ratio.as_integer_ratio()
     right = [Run(run.first, run.points, whole * run.weight) for run in runs]

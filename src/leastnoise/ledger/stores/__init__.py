@@ -1,4 +1,4 @@
-"""Where a ledger is kept: a file, or a team's database."""
+"""The stores of ledgers: a SQLite file, or a PostgreSQL database for a team."""
 
 import os
 import re
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
-from leastnoise.ledger.stores.base import POSTGRES, Page, Store, unavailable
+from leastnoise.ledger.stores.base import POSTGRES, Page, Store, unavailable_error
 
 __all__ = [
     "Page",
@@ -14,24 +14,24 @@ __all__ = [
     "check_address",
     "is_path",
     "open_store",
-    "unavailable",
+    "unavailable_error",
 ]
 
 
-# What is meant as a connection string and not as a path.
+# Marks of a connection string, as opposed to a path.
 _CONNECTION = re.compile(r"://|\b(password|user|host|dbname)\s*=", re.IGNORECASE)
 
 
 def check_address(where: object) -> str:
-    """Return a path or a connection string as a text; refuse what is neither."""
+    """Return a path or a connection string as a string; reject anything else."""
     text = os.fspath(where) if isinstance(where, str | os.PathLike) else ""
-    connects = isinstance(text, str) and bool(_CONNECTION.search(text))
-    known = isinstance(text, str) and (not connects or text.startswith(POSTGRES))
+    is_connection = isinstance(text, str) and bool(_CONNECTION.search(text))
+    known = isinstance(text, str) and (not is_connection or text.startswith(POSTGRES))
     usable = isinstance(text, str) and text and "\0" not in text and known
-    if usable and (connects or is_path(text)):
+    if usable and (is_connection or is_path(text)):
         return text
-    # A connection string can hold a password: only its kind is named.
-    got = "a connection string of another kind" if connects else quote(where)
+    # A connection string can contain a password, so the message does not quote it.
+    got = "a connection string of another kind" if is_connection else quote(where)
     raise InvalidParameter(
         "A ledger must be the path of a file, or postgresql://…",
         got=got,
@@ -40,7 +40,7 @@ def check_address(where: object) -> str:
 
 
 def is_path(text: str) -> bool:
-    """Return whether a text can be the name of a file: without NUL and lone surrogates."""
+    """Return whether a string can be a file name: without NUL and lone surrogates."""
     try:
         return b"\0" not in os.fsencode(text)
     except UnicodeEncodeError:

@@ -1,11 +1,11 @@
-"""A ledger in a PostgreSQL database, for a team: one in each database, in a schema of its own.
+"""A ledger in a PostgreSQL database, for a team: one per database, in its own schema.
 
-A writing transaction locks the one row of ``head`` before it reads anything, so that nobody can
-spend between a look and a charge; the head is moved by an UPDATE that names where it must have
-been. COMMIT returns when the rows are on the server's disk.
+A write transaction locks the single row of ``head`` before it reads anything, so that nobody can
+spend between its check and its charge. The UPDATE that advances the head names the expected old
+one. COMMIT returns when the rows are on the server's disk.
 
-A connection string can hold a password, and what PostgreSQL says can quote it or what was read:
-neither is ever in an error of ours, nor hangs on to one.
+A connection string can contain a password, and messages of PostgreSQL can quote it or stored data.
+No error of leastnoise contains either, or refers to an error that does.
 """
 
 import math
@@ -23,9 +23,13 @@ from leastnoise.ledger.stores.base import (
     CREATE_LEDGER,
     SCHEMA,
     TYPES,
-    unavailable,
+    unavailable_error,
 )
-from leastnoise.ledger.stores.postgres_errors import broken, translated, unreadable
+from leastnoise.ledger.stores.postgres_errors import (
+    connection_string_error,
+    damage_error,
+    translate_errors,
+)
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -33,8 +37,8 @@ if TYPE_CHECKING:
 
 _MARK = f"leastnoise ledger, version {SCHEMA}"
 _MARKED = _MARK.removesuffix(str(SCHEMA))
-# Texts are compared byte by byte, whatever the language of the database. The index is of hashes:
-# a key may be longer than a tree's entry.
+# Strings are compared byte by byte, whatever the locale of the database. The index is a hash index,
+# because a key can be longer than an entry of a B-tree.
 _TABLES = f"""
 CREATE SCHEMA IF NOT EXISTS leastnoise;
 CREATE TABLE leastnoise.rows (
@@ -53,16 +57,16 @@ ALTER TABLE leastnoise.rows ENABLE ALWAYS TRIGGER rows_stay;
 INSERT INTO leastnoise.head VALUES (1, {BEGINNING.seq}, '{BEGINNING.hash}');
 COMMENT ON TABLE leastnoise.head IS '{_MARK}';
 """  # noqa: S608 -- fixed texts, here and below
-# Looked up in the catalogue's tables: to_regclass answers from a cache that waiting for a lock does
-# not renew, and misses what was made meanwhile.
+# This reads the tables of the catalog. to_regclass reads a cache that is not renewed while waiting
+# for a lock, so it would miss tables that were created meanwhile.
 _FOUND = """
 SELECT current_setting('server_encoding'), current_setting('fsync'), relname,
     obj_description(pg_class.oid, 'pg_class')
 FROM (SELECT) AS always LEFT JOIN pg_catalog.pg_class ON relname = 'head' AND relnamespace = (
     SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'leastnoise')
 """
-# Of rows and head: their kind, row security and children, columns, indices, triggers and rules.
-# More of any could take charges away.
+# The kind, row security, children, columns, indexes, triggers and rules of both tables. Additional
+# ones could hide or delete charges.
 _WHOLE = """
 SELECT relname::text, relkind::text, relrowsecurity, relispartition,
     (SELECT count(*) FROM pg_catalog.pg_inherits WHERE c.oid IN (inhparent, inhrelid)),
@@ -84,9 +88,9 @@ _AS_CREATED = [
     ("head", "r", False, False, 0, "one integer, seq bigint, hash text", 3, 1, None, 0),
     ("rows", "r", False, False, 0, _ROWS_COLUMNS, 8, 2, "rows_stay A", 0),
 ]
-# Rows are fetched so many at a time, or a few more bytes than this: a long ledger, or one of large
-# answers, is never in memory as a whole. A few come first, of any size: mostly there are no more,
-# or no more are wanted.
+# Rows are fetched in batches of at most _ROWS rows and about _BYTES bytes, so a long ledger, or
+# one with large answers, is never in memory as a whole. The first batch is a few rows of any size,
+# because usually there are no more, or no more are needed.
 _FEW = 3
 _ROWS = 1000
 _BYTES = 1 << 24
@@ -109,34 +113,34 @@ WITH moved AS (
 INSERT INTO leastnoise.rows ({COLUMNS})
     SELECT %s::bigint, %s::integer, %s, %s, %s, %s, %s::bytea, %s FROM moved
 """  # noqa: S608 -- fixed texts
-# One state of the ledger, whatever is committed meanwhile.
+# This shows one state of the ledger, whatever others commit meanwhile.
 _READ = """
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {timeouts};
 SELECT seq, hash FROM leastnoise.head
 """
-# READ COMMITTED, whatever the server's default: each statement then sees all that was committed
-# before it began, so that those after the lock see what its last holder wrote. A stronger level
-# shows the state from before the wait, and would have to fail. Settings are for one transaction, as
-# a pool may hand the next to another session. What is stronger than "on" stays.
+# READ COMMITTED, whatever the server's default: each statement sees everything committed before it
+# started, so statements after the lock see the rows of its last holder. A stronger level would show
+# the state before the wait, and would have to fail. Settings are for one transaction, because a
+# pool may run the next one in another session. A setting stronger than "on" is not changed.
 _WRITE = """
 BEGIN ISOLATION LEVEL READ COMMITTED; {timeouts};
 SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')
     WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true);
 SELECT seq, hash FROM leastnoise.head FOR UPDATE
 """
-_LONGEST = (1 << 31) - 1  # of PostgreSQL's settings, in ms
-_PATIENCE = 10_000  # ms, at least, before a process that stopped while it held the lock loses it
+_LONGEST = (1 << 31) - 1  # ms, the largest timeout of PostgreSQL
+_PATIENCE = 10_000  # ms, the least time before a stopped process loses the lock that it holds
 
 
 class PostgresStore:
     """The rows of a ledger in a PostgreSQL database.
 
     A role needs USAGE of the schema ``leastnoise``, SELECT and INSERT on ``rows``, SELECT and
-    UPDATE on ``head``; whoever begins the ledger must be allowed to make them.
+    UPDATE on ``head``. To create the ledger, a role must be allowed to create all of these.
     """
 
     def __init__(self, where: str, *, timeout: float, create: bool) -> None:
-        """Connect, and make the tables if there are none; refuse what is something else."""
+        """Connect; create the tables if there are none; reject a schema that is not a ledger."""
         self._parameters = _parameters(where, timeout)
         wait = max(1, min(_LONGEST, math.ceil(timeout * 1000)))
         self._timeouts = (
@@ -148,8 +152,8 @@ class PostgresStore:
         self._inherited: list[Connection] = []
         self._closed = False
         self._process = os.getpid()
-        with translated():
-            self._connection = self._connected()
+        with translate_errors():
+            self._connection = self._connect()
 
     def reading(self) -> AbstractContextManager["_Page"]:
         """Open a page that shows one state of the ledger."""
@@ -168,63 +172,63 @@ class PostgresStore:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator["_Page"]:
-        with self._lock, translated():
-            connection, head = self._begun(begin.format(timeouts=self._timeouts))
+        with self._lock, translate_errors():
+            connection, head = self._begin_transaction(begin.format(timeouts=self._timeouts))
             try:
                 yield _Page(connection, head)
                 # A transaction that failed is rolled back by COMMIT, without an error.
                 if connection.execute("COMMIT").statusmessage != "COMMIT":
-                    raise broken()
+                    raise damage_error()
             except BaseException:
-                _dropped(connection)
+                _roll_back(connection)
                 raise
 
-    def _begun(self, begin: str) -> tuple["Connection", Head]:
-        """Begin a transaction; once more if the connection proves to have been lost meanwhile."""
+    def _begin_transaction(self, begin: str) -> tuple["Connection", Head]:
+        """Begin a transaction; retry once if the connection was lost since its last use."""
         import psycopg
 
-        connection = self._here()
+        connection = self._get_connection()
         try:
-            return connection, _first(connection, begin)
+            return connection, _begin_and_read_head(connection, begin)
         except BaseException as error:
-            # Not where somebody wants to end: an interruption can cost the connection, too.
+            # An interrupt can also close the connection; it must not be retried.
             lost = connection.closed and isinstance(error, psycopg.Error)
-            _dropped(connection)
+            _roll_back(connection)
             if not lost:
                 raise
-        connection = self._here()
+        connection = self._get_connection()
         try:
-            return connection, _first(connection, begin)
+            return connection, _begin_and_read_head(connection, begin)
         except BaseException:
-            _dropped(connection)
+            _roll_back(connection)
             raise
 
-    def _here(self) -> "Connection":
-        """Return this process's connection: one that was inherited by a fork must not be used."""
+    def _get_connection(self) -> "Connection":
+        """Return the connection of this process; one inherited by a fork must not be used."""
         if self._closed:
-            raise unavailable("it was closed", "Open it again.")
+            raise unavailable_error("it was closed", "Open it again.")
         if self._process != os.getpid():
-            self._inherited.append(self._connection)  # nor closed, which would end the other's
-            self._connection, self._process = self._connected(), os.getpid()
+            self._inherited.append(self._connection)  # closing it would end the parent's session
+            self._connection, self._process = self._connect(), os.getpid()
         elif self._connection.closed:
-            self._connection = self._connected()
+            self._connection = self._connect()
         return self._connection
 
-    def _connected(self) -> "Connection":
+    def _connect(self) -> "Connection":
         import psycopg
 
-        # Nothing is prepared: a pool may hand the next statement to another session.
+        # No prepared statements, because a pool may run the next one in another session.
         connection = psycopg.connect(**self._parameters, autocommit=True, prepare_threshold=None)
         try:
-            if not self._recognised(connection):
-                self._begin(connection)
+            if not self._has_ledger(connection):
+                self._create_tables(connection)
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _recognised(self, connection: "Connection") -> bool:
-        """Tell whether there is a ledger; refuse what is none, or cannot keep its promise."""
+    def _has_ledger(self, connection: "Connection") -> bool:
+        """Return whether there is a ledger; reject another schema, and a server without fsync."""
         encoding, synced, name, mark = connection.execute(_FOUND).fetchone() or (None,) * 4
         if synced != "on" or encoding != "UTF8":
             raise Unsupported(
@@ -240,7 +244,7 @@ class PostgresStore:
                 fix=CREATE_LEDGER,
             )
         if mark is None or not mark.startswith(_MARKED):
-            raise _something_else()
+            raise _foreign_error()
         if mark != _MARK:
             raise Unsupported(
                 f"This version of leastnoise reads ledgers of version {SCHEMA}",
@@ -249,23 +253,23 @@ class PostgresStore:
             )
         return True
 
-    def _begin(self, connection: "Connection") -> None:
-        """Make the tables, unless another process was quicker."""
+    def _create_tables(self, connection: "Connection") -> None:
+        """Create the tables, unless another process was faster."""
         import psycopg
 
         connection.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED; {self._timeouts}")
         try:
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (APPLICATION,))
-            if not self._recognised(connection):
+            if not self._has_ledger(connection):
                 connection.execute(_TABLES)
             connection.execute("COMMIT")
             return
         except (psycopg.errors.DuplicateTable, psycopg.errors.DuplicateFunction):
-            _dropped(connection)
+            _roll_back(connection)
         except BaseException:
-            _dropped(connection)
+            _roll_back(connection)
             raise
-        raise _something_else()
+        raise _foreign_error()
 
 
 class _Page:
@@ -277,43 +281,43 @@ class _Page:
         return self._head
 
     def rows(self, after: int) -> Iterator[Row]:
-        some = self._selected(_FIRST, after)
+        some = self._select(_FIRST, after)
         yield from some
         more = len(some) == _FEW
         while more:
-            some = self._selected(_SOME, some[-1].seq)
+            some = self._select(_SOME, some[-1].seq)
             yield from some
-            # A text has at least a quarter as many characters as bytes: these were not all.
+            # A string has at least a quarter as many characters as bytes.
             size = 4 * sum(len(row.body) + len(row.payload) for row in some)
             more = len(some) == _ROWS or size >= _BYTES
 
     def of(self, key: str) -> list[Row]:
-        return self._selected(_OF, key)
+        return self._select(_OF, key)
 
     def append(self, row: Row) -> None:
         moved = row.seq, row.hash, row.seq - 1
         if self._connection.execute(_APPEND, (*moved, *row)).rowcount != 1:
-            raise broken()
+            raise damage_error()
         self._head = row.head
 
     def check(self) -> None:
-        """Compare the tables with those that were created, and look for triggers and rules.
+        """Compare the tables with new ones, triggers and rules included.
 
-        PostgreSQL itself looks for damage in what it reads, if its checksums are on.
+        PostgreSQL itself detects damaged pages when it reads them, if its checksums are on.
         """
         if self._connection.execute(_WHOLE).fetchall() != _AS_CREATED:
-            raise broken()
+            raise damage_error()
 
-    def _selected(self, query: str, value: int | str) -> list[Row]:
-        # In binary, as a payload would be twice as long in text.
-        found = self._connection.execute(query, (value,), binary=True).fetchall()
-        if any([type(part) for part in fields] != TYPES for fields in found):
-            raise broken()
-        return [Row(*fields) for fields in found]
+    def _select(self, query: str, value: int | str) -> list[Row]:
+        # In binary, because a payload would be twice as long as text.
+        rows = self._connection.execute(query, (value,), binary=True).fetchall()
+        if any([type(field) for field in fields] != TYPES for fields in rows):
+            raise damage_error()
+        return [Row(*fields) for fields in rows]
 
 
 def _parameters(where: str, timeout: float) -> dict[str, Any]:
-    """Return what to connect with: what the string says, and else time-outs like ours."""
+    """Return the parameters of a connection string, with our timeouts as defaults."""
     try:
         from psycopg import ProgrammingError
         from psycopg.conninfo import conninfo_to_dict
@@ -323,15 +327,15 @@ def _parameters(where: str, timeout: float) -> dict[str, Any]:
             fix="pip install 'leastnoise[postgres]'",
         ) from None
     given = None
-    with suppress(ProgrammingError, ValueError):  # which quote the string
+    with suppress(ProgrammingError, ValueError):  # they quote the string
         given = conninfo_to_dict(where) if "\0" not in where else None
     if given is None:
-        raise unreadable()
+        raise connection_string_error()
     seconds = max(2, min(_LONGEST // 1000, math.ceil(timeout)))
     ours = {
         "application_name": "leastnoise",
         "connect_timeout": seconds,
-        # So that a server that vanished is noticed.
+        # These detect a server that vanished.
         "keepalives_idle": seconds,
         "keepalives_interval": seconds,
         "keepalives_count": 3,
@@ -340,18 +344,18 @@ def _parameters(where: str, timeout: float) -> dict[str, Any]:
     return ours | given | {"client_encoding": "utf8"}
 
 
-def _first(connection: "Connection", begin: str) -> Head:
-    """Begin, and return the head: the last result of several statements in one message."""
+def _begin_and_read_head(connection: "Connection", begin: str) -> Head:
+    """Begin a transaction; return the head, the result of the last statement in ``begin``."""
     cursor = connection.execute(begin)
     while cursor.nextset():
         pass
-    found = cursor.fetchall()
-    if len(found) != 1 or [type(part) for part in found[0]] != [int, str]:
-        raise broken()
-    return Head(*found[0])
+    heads = cursor.fetchall()
+    if len(heads) != 1 or [type(field) for field in heads[0]] != [int, str]:
+        raise damage_error()
+    return Head(*heads[0])
 
 
-def _something_else() -> InvalidParameter:
+def _foreign_error() -> InvalidParameter:
     return InvalidParameter(
         "A ledger must be a schema that leastnoise created",
         got="a database whose schema leastnoise is something else",
@@ -359,8 +363,8 @@ def _something_else() -> InvalidParameter:
     )
 
 
-def _dropped(connection: "Connection") -> None:
-    """Undo a transaction, if need be by ending its session."""
+def _roll_back(connection: "Connection") -> None:
+    """Roll back a transaction; if that fails, close its connection."""
     import psycopg
 
     with suppress(psycopg.Error):

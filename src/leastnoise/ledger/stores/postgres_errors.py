@@ -1,7 +1,7 @@
-"""What PostgreSQL says, in our words.
+"""Translate errors of PostgreSQL to those of leastnoise.
 
-Its own may quote what it read, or a connection string with its password: they are neither repeated
-nor kept behind an error of ours.
+Messages of PostgreSQL can quote stored data, or a connection string with its password. No error of
+leastnoise repeats them or refers to them.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from leastnoise.errors import InvalidParameter, LeastnoiseError, LedgerDamaged
-from leastnoise.ledger.stores.base import unavailable
+from leastnoise.ledger.stores.base import unavailable_error
 
 if TYPE_CHECKING:
     from psycopg import Error
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 _AGAIN = "Repeat the query with the same key."
 _LOST = "its server cannot be reached, or was lost", _AGAIN
 _WAITED = "its database was locked past the timeout", _AGAIN
-# By the beginning of the SQLSTATE (PostgreSQL's manual, appendix A). What is not here is damage.
+# Reasons by the start of the SQLSTATE (PostgreSQL's manual, appendix A). Others are damage.
 _REASONS = {
     "08": _LOST,
     "25006": ("its database is read-only", "Use one that can be written."),
-    "25P03": _LOST,  # stopped for so long within a transaction that it was ended
+    "25P03": _LOST,  # the transaction was idle for too long
     "25P04": _LOST,
     "28": ("its server rejects this user", "Check the name and the password."),
     "3D": ("its server has no such database", "Create it, or check its name."),
@@ -41,22 +41,22 @@ _REASONS = {
 
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """Say in our words what goes wrong in a block."""
+def translate_errors() -> Iterator[None]:
+    """Translate the errors of a block."""
     from psycopg import Error
 
     try:
         yield
     except Error as error:
-        ours = _said(error)
+        ours = _translate(error)
         try:
             raise ours from None
         finally:
-            ours.__context__ = None  # "from None" hides it from printing alone
+            ours.__context__ = None  # "from None" only hides it when printed
 
 
-def unreadable() -> InvalidParameter:
-    """Return the error for a connection string that is none."""
+def connection_string_error() -> InvalidParameter:
+    """Return the error for an invalid connection string."""
     return InvalidParameter(
         "A ledger in PostgreSQL needs a connection string, 'postgresql://user@host/database'",
         got="one that cannot be read",
@@ -64,8 +64,8 @@ def unreadable() -> InvalidParameter:
     )
 
 
-def broken() -> LedgerDamaged:
-    """Return the error for tables that are not as they were made."""
+def damage_error() -> LedgerDamaged:
+    """Return the error for tables that are not as they were created."""
     return LedgerDamaged(
         "The ledger is damaged: the tables of this database are not as they were created. Nothing "
         "was released",
@@ -73,28 +73,28 @@ def broken() -> LedgerDamaged:
     )
 
 
-def _said(error: "Error") -> LeastnoiseError:
+def _translate(error: "Error") -> LeastnoiseError:
     from psycopg import InterfaceError, OperationalError, ProgrammingError
 
     state = error.sqlstate or ""
-    if state == "XX000" and (reason := _unwritten(error)):
-        return unavailable(*reason)
+    if state == "XX000" and (reason := _write_failure(error)):
+        return unavailable_error(*reason)
     for beginning, reason in _REASONS.items():
         if state.startswith(beginning):
-            return unavailable(*reason)
+            return unavailable_error(*reason)
     if not state and isinstance(error, OperationalError | InterfaceError):
-        return unavailable(*_LOST)  # it never came to a server's answer
+        return unavailable_error(*_LOST)  # no server answered
     if not state and isinstance(error, ProgrammingError):
-        return unreadable()
-    return broken()
+        return connection_string_error()
+    return damage_error()
 
 
-def _unwritten(error: "Error") -> tuple[str, str] | None:
-    """Return the reason if an "internal error" is one of writing, or None.
+def _write_failure(error: "Error") -> tuple[str, str] | None:
+    """Return the reason if an "internal error" is a failed write, or None.
 
-    PostgreSQL has codes for a disk that is full and one that fails, and this for all else that a
-    system says to a write, such as a file that may not grow. Its words are in any language, the
-    names of its functions are not. Where it is its log that cannot be written, it starts again.
+    PostgreSQL has codes for a full and for a failing disk. Every other failed write, as to a file
+    at its size limit, is an "internal error". Its message can be in any language, but the names of
+    functions are not translated. If the server cannot write its log, it panics and restarts.
     """
     if error.diag.severity_nonlocalized == "PANIC":
         return _LOST

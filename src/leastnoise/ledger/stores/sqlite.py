@@ -1,8 +1,8 @@
 """A ledger in a SQLite file.
 
-WAL with synchronous=FULL: a transaction has ended when its rows are on disk. BEGIN IMMEDIATE takes
-the one write lock before anything is read, so that nobody can spend between a look and a charge;
-the head is moved by an UPDATE that names where it must have been.
+With WAL and synchronous=FULL, COMMIT returns when the rows are on disk. BEGIN IMMEDIATE takes the
+write lock before anything is read, so that nobody can spend between the check and the charge of
+another. The UPDATE that advances the head names the expected old one.
 """
 
 import os
@@ -30,14 +30,14 @@ from leastnoise.ledger.stores.base import (
     CREATE_LEDGER,
     SCHEMA,
     TYPES,
-    unavailable,
+    unavailable_error,
 )
-from leastnoise.ledger.stores.sqlite_errors import broken, translated
+from leastnoise.ledger.stores.sqlite_errors import damage_error, translate_errors
 from leastnoise.ledger.stores.sqlite_schema import check_schema, create_tables
 
 _SETTINGS = (
     "PRAGMA synchronous = FULL",
-    "PRAGMA fullfsync = ON",  # where the system's fsync is not one
+    "PRAGMA fullfsync = ON",  # on systems whose fsync does not reach the disk
     "PRAGMA checkpoint_fullfsync = ON",
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
@@ -46,22 +46,22 @@ _PAUSE = 0.005  # seconds between two attempts to switch a new file to WAL
 
 
 class SqliteStore:
-    """The rows of a ledger in one SQLite file, and the two beside it that SQLite keeps."""
+    """The rows of a ledger in a SQLite file, with its WAL and shared-memory file beside it."""
 
     def __init__(self, path: Path, *, timeout: float, create: bool) -> None:
-        """Open the file, or make it; refuse one that is something else."""
-        if not create and not _there(path):
-            raise _missing(path)
+        """Open the file, or create it; reject a file that is not a ledger."""
+        if not create and not _exists(path):
+            raise _missing_error(path)
         self._path, self._timeout, self._create = path, timeout, create
-        self._path_now = Path(os.path.realpath(path))  # wherever the process goes
+        self._path_now = Path(os.path.realpath(path))  # if the working directory changes
         self._address = self._path_now.as_uri()
         self._files: list[tuple[int, int]] = []
         self._lock = RLock()  # one connection, many threads
         self._closed = False
         if self._path_now in _LOST:
-            raise _lost()
-        with translated():
-            self._connection: sqlite3.Connection | None = self._connected()
+            raise _lost_error()
+        with translate_errors():
+            self._connection: sqlite3.Connection | None = self._connect()
         self._create = False
         _STORES.add(self)
 
@@ -73,23 +73,23 @@ class SqliteStore:
         """Open a page that nobody else can append to."""
         return self._transaction("BEGIN IMMEDIATE", written=True)
 
-    def _same_files(self) -> None:
-        """Refuse to go on if the file or its log is no longer what others see under its name.
+    def _check_same_files(self) -> None:
+        """Raise an error if the file or its WAL was replaced since it was opened.
 
-        Whoever opens and closes the file by other means, within this process, has the system drop
-        SQLite's locks. Then another process may take itself for the last, and delete the log: what
-        is written from then on nobody else reads.
+        If other code of this process opens and closes the file, the system drops the locks of
+        SQLite. Another process may then believe that it is the last user, and delete the WAL.
+        Nobody else would read anything written after that.
         """
         try:
-            found = [os.stat(f"{self._path_now}{end}") for end in ("", "-wal")]
+            stats = [os.stat(f"{self._path_now}{end}") for end in ("", "-wal")]
         except OSError:
-            found = []
-        files = [(each.st_dev, each.st_ino) for each in found]
+            stats = []
+        files = [(each.st_dev, each.st_ino) for each in stats]
         if not self._files:
             self._files = files
         if not files or files != self._files:
             _LOST.add(self._path_now)
-            raise _lost()
+            raise _lost_error()
 
     def close(self) -> None:
         """Close the file."""
@@ -99,38 +99,38 @@ class SqliteStore:
                 self._connection.close()
                 self._connection = None
 
-    def fork(self) -> None:
-        """Get ready for a fork: nothing of SQLite's may be open on both sides of it."""
+    def prepare_fork(self) -> None:
+        """Close the file before a fork, because parent and child must not share it."""
         self._lock.acquire()
         if self._connection is not None and not self._connection.in_transaction:
             self._connection.close()
             self._connection = None
 
-    def forked(self, *, child: bool) -> None:
-        """Go on after a fork."""
-        if child and self._connection is not None:  # in the midst of a transaction of the parent's
+    def resume_after_fork(self, *, child: bool) -> None:
+        """Release the lock after a fork; in a child, disable a store with an open transaction."""
+        if child and self._connection is not None:  # the transaction is the parent's
             self._closed = True
         self._lock.release()
 
     @contextmanager
     def _transaction(self, begin: str, *, written: bool) -> Iterator["_Page"]:
-        with self._lock, translated():
-            connection = self._here()
+        with self._lock, translate_errors():
+            connection = self._get_connection()
             page = _Page(connection)
             try:
                 connection.execute(begin)
                 if written:
-                    self._same_files()
+                    self._check_same_files()
                 yield page
                 connection.execute("COMMIT")
                 if written:
-                    self._same_files()
+                    self._check_same_files()
             except BaseException:
-                self._give_up(connection, page)
+                self._roll_back(connection, page)
                 raise
 
-    def _give_up(self, connection: sqlite3.Connection, page: "_Page") -> None:
-        """Undo what was begun; where that fails closing does it, and the next to ask opens anew."""
+    def _roll_back(self, connection: sqlite3.Connection, page: "_Page") -> None:
+        """Roll back; if that fails, close the connection, so that a new one is opened later."""
         try:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -141,17 +141,17 @@ class SqliteStore:
             if not isinstance(error, sqlite3.Error):
                 raise
 
-    def _here(self) -> sqlite3.Connection:
-        """Return the connection, a new one after a fork."""
+    def _get_connection(self) -> sqlite3.Connection:
+        """Return the connection; open one if there is none, as after a fork."""
         if self._closed:
-            raise unavailable("it was closed", "Open it again.")
+            raise unavailable_error("it was closed", "Open it again.")
         if self._path_now in _LOST:
-            raise _lost()
+            raise _lost_error()
         if self._connection is None:
-            self._connection, self._files = self._connected(), []
+            self._connection, self._files = self._connect(), []
         return self._connection
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         if self._create:
             _create_private(self._path_now)
         connection = sqlite3.connect(
@@ -165,21 +165,21 @@ class SqliteStore:
             for setting in _SETTINGS:
                 connection.execute(setting)
             if self._create:
-                self._begin(connection)
-            self._recognise(connection)
+                self._create_tables(connection)
+            self._check_is_ledger(connection)
         except sqlite3.DatabaseError as error:
             connection.close()
-            never = self not in _STORES  # what was a ledger before is damaged
-            if never and getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_NOTADB:
-                raise self._foreign(self._path) from None
+            new = self not in _STORES  # a file that was a ledger before is damaged
+            if new and getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_NOTADB:
+                raise self._foreign_error(self._path) from None
             raise
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _begin(self, connection: sqlite3.Connection) -> None:
-        """Make the tables in a file that holds nothing yet; two processes may try at once."""
+    def _create_tables(self, connection: sqlite3.Connection) -> None:
+        """Create the tables in an empty file; two processes may try at once."""
         if connection.execute("PRAGMA schema_version").fetchone() != (0,):
             return
         _switch_to_wal(connection, self._timeout)
@@ -193,12 +193,12 @@ class SqliteStore:
                 connection.execute("ROLLBACK")
             raise
 
-    def _recognise(self, connection: sqlite3.Connection) -> None:
-        """Refuse a file that is no ledger, or one of a later version."""
+    def _check_is_ledger(self, connection: sqlite3.Connection) -> None:
+        """Reject a file that is not a ledger, or is one of a later version."""
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (schema,) = connection.execute("PRAGMA user_version").fetchone()
         if application != APPLICATION:
-            raise self._foreign(self._path)
+            raise self._foreign_error(self._path)
         if schema != SCHEMA:
             raise Unsupported(
                 f"This version of leastnoise reads ledgers of version {SCHEMA}",
@@ -208,7 +208,7 @@ class SqliteStore:
         check_schema(connection)
 
     @staticmethod
-    def _foreign(path: Path) -> InvalidParameter:
+    def _foreign_error(path: Path) -> InvalidParameter:
         return InvalidParameter(
             "A ledger must be a file that leastnoise created",
             got=f"{str(path)!r}, which is something else",
@@ -216,13 +216,13 @@ class SqliteStore:
         )
 
 
-def _missing(path: Path) -> InvalidParameter:
+def _missing_error(path: Path) -> InvalidParameter:
     """Return the error for a path without a ledger, with the nearest name in its folder."""
     try:
-        names = [one.name for one in path.parent.iterdir() if one.suffix == ".ledger"]
+        names = [file.name for file in path.parent.iterdir() if file.suffix == ".ledger"]
     except OSError:
         names = []
-    near = get_close_matches(path.name, sorted(names), n=1)
+    near = get_close_matches(path.name, sorted(names), n=1, cutoff=0.65)
     fix: Text = CREATE_LEDGER
     if near:
         meant = f"Did you mean {str(path.with_name(near[0]))!r}?"
@@ -236,21 +236,23 @@ class _Page:
         self._cursors: WeakSet[sqlite3.Cursor] = WeakSet()
 
     def close(self) -> None:
-        """End what is being read: else SQLite keeps a closed connection, and its lock, for it."""
+        """Close all cursors; otherwise SQLite keeps a closed connection, and its lock, for them."""
         for cursor in list(self._cursors):
             cursor.close()
 
     def head(self) -> Head:
-        found = self._connection.execute("SELECT seq, hash FROM head").fetchall()
-        if len(found) != 1 or [type(part) for part in found[0]] != [int, str] or found[0][0] < 0:
-            raise broken()
-        return Head(*found[0])
+        heads = self._connection.execute("SELECT seq, hash FROM head").fetchall()
+        if len(heads) != 1 or [type(field) for field in heads[0]] != [int, str]:
+            raise damage_error()
+        if heads[0][0] < 0:
+            raise damage_error()
+        return Head(*heads[0])
 
     def rows(self, after: int) -> Iterator[Row]:
-        return self._selected("seq > ?", after)
+        return self._select("seq > ?", after)
 
     def of(self, key: str) -> list[Row]:
-        return list(self._selected("key = ? AND key <> ''", key))
+        return list(self._select("key = ? AND key <> ''", key))
 
     def append(self, row: Row) -> None:
         self._connection.execute(
@@ -262,14 +264,14 @@ class _Page:
             (row.seq, row.hash, row.seq - 1),
         )
         if moved.rowcount != 1:
-            raise broken()
+            raise damage_error()
 
     def check(self) -> None:
         if self._connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
-            raise broken()
+            raise damage_error()
         check_schema(self._connection)
 
-    def _selected(self, where: str, value: Any) -> Iterator[Row]:
+    def _select(self, where: str, value: Any) -> Iterator[Row]:
         cursor = self._connection.execute(
             f"SELECT {COLUMNS} FROM rows WHERE {where} ORDER BY seq",  # noqa: S608 -- fixed texts
             (value,),
@@ -277,62 +279,63 @@ class _Page:
         self._cursors.add(cursor)
         for fields in cursor:
             if list(map(type, fields)) != TYPES:
-                raise broken()
+                raise damage_error()
             yield Row(*fields)
 
 
-# Files that are no longer what others see. All connections of a process share what SQLite knows of
-# a file, so that none can be opened anew as long as there is another: only a new process can.
+# Files that were replaced while they were open. All connections of a process share SQLite's state
+# of a file, so a new connection would be wrong too while another exists. Only a new process can
+# open the file again.
 _LOST: set[Path] = set()
 
 
-def _lost() -> LedgerUnavailable:
-    return unavailable(
-        "its files were replaced, or opened in this process by something else than a Ledger",
+def _lost_error() -> LedgerUnavailable:
+    return unavailable_error(
+        "its files were replaced, or opened in this process by something other than a Ledger",
         "Restart the program, and repeat the query with the same key.",
     )
 
 
-# SQLite keeps locks for a whole process. A child that inherits an open file believes in locks that
-# only its parent holds; when the parent closes, the file's WAL is deleted under the child, and with
-# it what the child charges. So a file is closed before a fork, and opened again on both sides.
+# SQLite holds locks per process. A child that inherits an open file relies on locks that only its
+# parent holds. When the parent closes the file, SQLite deletes the WAL although the child uses it,
+# and with it the charges of the child. So a file is closed before a fork, and reopened by both.
 _STORES: WeakSet[SqliteStore] = WeakSet()
 _FORKING: list[SqliteStore] = []
-_ONE = RLock()  # one thread at a time forks, or creates a file
+_FORK_OR_CREATE = RLock()  # only one thread at a time forks or creates a file
 
 
-def _fork() -> None:
-    _ONE.acquire()
+def _before_fork() -> None:
+    _FORK_OR_CREATE.acquire()
     for store in list(_STORES):
-        store.fork()
+        store.prepare_fork()
         _FORKING.append(store)
 
 
-def _forked(*, child: bool) -> None:
+def _after_fork(*, child: bool) -> None:
     while _FORKING:
-        _FORKING.pop().forked(child=child)
-    _ONE.release()
+        _FORKING.pop().resume_after_fork(child=child)
+    _FORK_OR_CREATE.release()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_fork,
-        after_in_parent=lambda: _forked(child=False),
-        after_in_child=lambda: _forked(child=True),
+        before=_before_fork,
+        after_in_parent=lambda: _after_fork(child=False),
+        after_in_child=lambda: _after_fork(child=True),
     )
 
 
 def _create_private(path: Path) -> None:
-    """Create an empty file that only its owner may use, unless there is a file.
+    """Create an empty file that only its owner may use, unless the file exists.
 
-    SQLite gives the files that it puts beside it the same rights. A file that cannot be created is
-    reported by SQLite, which then finds none. Only one thread at a time: the system drops a
-    process's locks on a file, also those of another thread, when the file is closed.
+    SQLite gives the files beside it the same permissions. If the file cannot be created, SQLite
+    reports that it is missing. Only one thread may do this at a time: when a file is closed, the
+    system drops all locks of the process on it, those of other threads included.
     """
-    with _ONE, suppress(OSError):
+    with _FORK_OR_CREATE, suppress(OSError):
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            os.fchmod(file, 0o600)  # whatever the umask takes away
+            os.fchmod(file, 0o600)  # whatever the umask is
         finally:
             os.close(file)
 
@@ -340,8 +343,8 @@ def _create_private(path: Path) -> None:
 def _switch_to_wal(connection: sqlite3.Connection, timeout: float) -> None:
     """Switch a new file to WAL, and wait for other processes that do the same.
 
-    SQLite does not wait here: if another process holds the write lock, it reports "busy" at once,
-    whatever the time-out is.
+    SQLite itself does not wait here: if another process holds the write lock, it reports "busy" at
+    once, whatever the timeout is.
     """
     ends = time.monotonic() + timeout
     while True:
@@ -355,8 +358,8 @@ def _switch_to_wal(connection: sqlite3.Connection, timeout: float) -> None:
             return
 
 
-def _there(path: Path) -> bool:
+def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:  # a name that is too long, for instance
+    except OSError:  # for example, the name is too long
         return False

@@ -1,11 +1,11 @@
-"""Errors of SQLite, in our words: its own may quote what it read."""
+"""Translate errors of SQLite, whose messages can quote stored data, to those of leastnoise."""
 
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from leastnoise.errors import LeastnoiseError, LedgerDamaged
-from leastnoise.ledger.stores.base import unavailable
+from leastnoise.ledger.stores.base import unavailable_error
 
 _LOCKED = "another process locked it past the timeout", "Repeat the query with the same key."
 _REASONS = {
@@ -25,22 +25,22 @@ _REASONS = {
 
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """Say in our words what SQLite says in its own, which may quote what it read."""
+def translate_errors() -> Iterator[None]:
+    """Translate the errors of a block."""
     try:
         yield
     except LeastnoiseError:
         raise
     except sqlite3.Error as error:
         if isinstance(error, sqlite3.ProgrammingError):
-            raise unavailable("it was closed", "Open it again.") from None
+            raise unavailable_error("it was closed", "Open it again.") from None
         reason = _REASONS.get(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF)
-        raise (unavailable(*reason) if reason else broken()) from None
-    except UnicodeDecodeError:  # SQLite quoted what is no text, and Python cannot read the quote
-        raise broken() from None
+        raise (unavailable_error(*reason) if reason else damage_error()) from None
+    except UnicodeDecodeError:  # SQLite's message quotes data that is not UTF-8
+        raise damage_error() from None
 
 
-def broken() -> LedgerDamaged:
+def damage_error() -> LedgerDamaged:
     """Return the error for a file that is not as it was written."""
     return LedgerDamaged(
         "The ledger is damaged: this file is not as it was written. Nothing was released",

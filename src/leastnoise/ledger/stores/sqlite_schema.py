@@ -1,4 +1,4 @@
-"""The tables of a ledger in SQLite: created, and compared with what a file has."""
+"""The tables of a ledger in SQLite: create them, and compare those of a file with them."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from functools import cache
 
 from leastnoise.ledger.rows import BEGINNING
 from leastnoise.ledger.stores.base import APPLICATION, SCHEMA
-from leastnoise.ledger.stores.sqlite_errors import broken
+from leastnoise.ledger.stores.sqlite_errors import damage_error
 
 _TABLES = """
 CREATE TABLE rows (
@@ -27,7 +27,7 @@ CREATE TRIGGER rows_remain BEFORE DELETE ON rows BEGIN
 
 def create_tables(connection: sqlite3.Connection) -> None:
     """Create the tables in an empty file, within a transaction."""
-    for statement in _statements(_TABLES):
+    for statement in _split_statements(_TABLES):
         connection.execute(statement)
     connection.execute("INSERT INTO head VALUES (1, ?, ?)", astuple(BEGINNING))
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -37,26 +37,26 @@ def create_tables(connection: sqlite3.Connection) -> None:
 def check_schema(connection: sqlite3.Connection) -> None:
     """Reject a file whose schema is not exactly that of a new ledger.
 
-    A further trigger could delete or ignore charges, and a view could take the place of a table.
+    An additional trigger could delete or ignore charges, and a view could replace a table.
     """
-    if _schema(connection) != _expected():
-        raise broken()
+    if _read_schema(connection) != _expected_schema():
+        raise damage_error()
 
 
 @cache
-def _expected() -> list[tuple[object, ...]]:
+def _expected_schema() -> list[tuple[object, ...]]:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         create_tables(connection)
-        return _schema(connection)
+        return _read_schema(connection)
 
 
-def _schema(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
-    found = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")
-    return sorted(found.fetchall(), key=repr)
+def _read_schema(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
+    objects = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")
+    return sorted(objects.fetchall(), key=repr)
 
 
-def _statements(script: str) -> Iterator[str]:
-    """Split a script: executescript would end the transaction."""
+def _split_statements(script: str) -> Iterator[str]:
+    """Yield the statements of a script, because executescript would end the transaction."""
     statement = ""
     for part in script.split(";"):
         statement += part + ";"

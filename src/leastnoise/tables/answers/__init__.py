@@ -1,4 +1,4 @@
-"""The answers of tables: laid out, printed and exported."""
+"""Answers of table queries: their layout, printing and export."""
 
 from leastnoise.tables.answers.facts import Shown, as_html, as_screen, as_text, exact_words
 from leastnoise.tables.answers.grouped import GroupedAnswers
@@ -11,16 +11,17 @@ from leastnoise.tables.answers.layout import (
     Layout,
     TableAnswer,
     confidence_of_each,
-    interval_cells,
     layout_of,
     mechanisms_of,
+    print_interval,
 )
 from leastnoise.tables.answers.number import TableNumber
-from leastnoise.tables.answers.subject import Statement, Subject, at_most
+from leastnoise.tables.answers.subject import TEXT_NOTE, Statement, Subject, at_most
 
 __all__ = [
     "INTERVAL",
     "NONE",
+    "TEXT_NOTE",
     "USUAL",
     "Figure",
     "Figures",
@@ -37,7 +38,7 @@ __all__ = [
     "at_most",
     "confidence_of_each",
     "exact_words",
-    "interval_cells",
     "layout_of",
     "mechanisms_of",
+    "print_interval",
 ]

@@ -1,16 +1,15 @@
-"""Tables of answers for other programs: Arrow, pandas, polars, CSV, Parquet and JSON.
+"""Export of answers by group to Arrow, pandas, polars, CSV, Parquet and JSON.
 
-The columns are the group keys, then the figures of the answers (their layout): for counts and sums
-``value``, ``low`` and ``high`` (95%) and ``max_error`` (null if infinite). The last two
-columns are the same in every row, because a CSV file has no other place for them: ``quantity``
-states what the figures are about, and ``reused`` is the day of a stored answer that was returned,
-null for a new one. A key column whose name is also that of another column is renamed: ``value``
-becomes ``value_key``.
+The columns are the group keys, then the figures of the layout. For counts and sums these are
+``value``, ``low`` and ``high`` (95%) and ``max_error`` (null if infinite). The last two columns are
+the same in every row, because a CSV file has no other place for them. ``quantity`` states the
+subject of the figures. ``reused`` is the day of a stored answer, and null for a new answer. If a
+key column has the name of another column, it is renamed: ``value`` becomes ``value_key``.
 
-Integers stay exact: in 64 bits if all of a column fit, else as decimals of 38 digits (Arrow,
-Parquet), 128-bit integers (polars) or Python integers (pandas). Reals are the nearest floats. Ends
-of intervals are rounded outward, and bounds up by as much as the value was rounded, so that both
-hold for the numbers in the file. The libraries are loaded on first use.
+Integers are exact. They have 64 bits if the whole column fits. Otherwise they are decimals of 38
+digits (Arrow, Parquet), 128-bit integers (polars) or Python integers (pandas). Reals are the
+nearest floats. Interval ends are rounded outward. Maximum errors are rounded up, and include the
+rounding of the value, so they hold for the exported numbers. Libraries are loaded on first use.
 """
 
 import csv
@@ -31,8 +30,9 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported, Words
 from leastnoise.files import write_table
 from leastnoise.rendering import printable
-from leastnoise.tables.answers.layout import Figure, layout_of
+from leastnoise.tables.answers.layout import Figure, TableAnswer, layout_of
 from leastnoise.tables.rounding import USE_ROWS
+from leastnoise.tables.spending_limit import share_to_json
 
 if TYPE_CHECKING:
     import pandas
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 INTEGER, REAL, TEXT, BOOLEAN, DATE = _ORDER = "integer", "real", "text", "boolean", "date"
 _KINDS: dict[type, str] = {int: INTEGER, str: TEXT, bool: BOOLEAN, date: DATE}
 _SHORTEST, _LONGEST = 1 << 63, 10**38
-# A spreadsheet takes a text that begins with one of these for a formula.
+# Spreadsheets run a text that begins with one of these as a formula.
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _ROWS_AT_ONCE = 10_000
 # The columns that are the same in every row.
@@ -68,7 +68,7 @@ class Column:
     long: bool = False
 
 
-def export_columns(answers: "GroupedAnswers[Any]") -> list[Column]:
+def export_columns(answers: "GroupedAnswers[TableAnswer]") -> list[Column]:
     """Return the columns of a table.
 
     Raises:
@@ -76,24 +76,26 @@ def export_columns(answers: "GroupedAnswers[Any]") -> list[Column]:
     """
     layout = layout_of(answers.answers)
     names = key_names(answers.names, (*layout.names, *CONSTANTS))
-    columns = [_key(name, [key[i] for key in answers.keys]) for i, name in enumerate(names)]
+    columns = [_make_keys(name, [key[i] for key in answers.keys]) for i, name in enumerate(names)]
     whole = layout.whole(answers.answers)
-    numbers = [floordiv if one.name in whole else one.to_float for one in layout.columns]
+    convert = [floordiv if figure.name in whole else figure.to_float for figure in layout.columns]
     lists: list[list[Any]] = [[] for _ in layout.columns]
     rows = layout.figures(answers.answers)
-    while block := list(islice(rows, _ROWS_AT_ONCE)):  # all at once, their ratios would take a GB
-        for i, (values, number) in enumerate(zip(lists, numbers, strict=True)):
+    while block := list(islice(rows, _ROWS_AT_ONCE)):  # a million rows at once take a GB
+        for i, (values, to_number) in enumerate(zip(lists, convert, strict=True)):
             column = (row[i] for row in block)
-            values += [None if figure is None else number(*figure) for figure in column]
+            values += [None if figure is None else to_number(*figure) for figure in column]
     columns += [
-        _integers(one.name, values) if one.name in whole else _reals(one, values, lists[0])
-        for one, values in zip(layout.columns, lists, strict=True)
+        _make_integers(figure.name, values)
+        if figure.name in whole
+        else _make_reals(figure, values, lists[0])
+        for figure, values in zip(layout.columns, lists, strict=True)
     ]
-    kinds = zip(CONSTANTS, (TEXT, DATE), constants(answers), strict=True)
-    return columns + [Column(name, kind, [one] * len(answers)) for name, kind, one in kinds]
+    same = zip(CONSTANTS, (TEXT, DATE), find_constants(answers), strict=True)
+    return columns + [Column(name, kind, [value] * len(answers)) for name, kind, value in same]
 
 
-def constants(answers: "GroupedAnswers[Any]") -> tuple[str, date | None]:
+def find_constants(answers: "GroupedAnswers[TableAnswer]") -> tuple[str, date | None]:
     """Return the values of the columns :data:`CONSTANTS`."""
     receipt = answers.receipt
     reused = None if receipt is None or not receipt.reused else date.fromisoformat(receipt.at[:10])
@@ -107,83 +109,91 @@ def key_names(names: Sequence[str], figures: Sequence[str]) -> list[str]:
     """
     taken = {name.casefold() for name in (*figures, *names)}
     clashing = {name.casefold() for name in figures}
-    found = []
+    free_names = []
     for name in names:
         free = name
         while free.casefold() in clashing or (free != name and free.casefold() in taken):
             free = f"{free}_key"
         taken.add(free.casefold())
-        found.append(free)
-    return found
+        free_names.append(free)
+    return free_names
 
 
-def _key(name: str, values: Sequence[Any]) -> Column:
+def _make_keys(name: str, values: Sequence[Any]) -> Column:
     kind = _KINDS[type(values[0])] if values else TEXT
-    return _integers(name, list(values)) if kind == INTEGER else Column(name, kind, list(values))
+    return (
+        _make_integers(name, list(values)) if kind == INTEGER else Column(name, kind, list(values))
+    )
 
 
-def _integers(name: str, values: list[Any]) -> Column:
+def _make_integers(name: str, values: list[Any]) -> Column:
     numbers = [number for number in values if number is not None]
     least, most = min(numbers, default=0), max(numbers, default=0)
     if max(-least, most) >= _LONGEST:
         raise Unsupported(
-            "exported integers must have at most 38 digits",
-            got="one that has more",
+            "Exported integers must have at most 38 digits",
+            got="an integer with more",
             fix=USE_ROWS,
         )
     return Column(name, INTEGER, values, long=least < -_SHORTEST or most >= _SHORTEST)
 
 
-def _reals(figure: Figure, numbers: list[Any], values: list[float]) -> Column:
-    """Return a column of floats; an error of the values by half an ulp of the largest more."""
+def _make_reals(figure: Figure, numbers: list[Any], values: list[float]) -> Column:
+    """Return a column of floats; errors grow by half an ulp of the largest value."""
     if figure.widened:
-        off = math.ulp(max(map(abs, values), default=0.0)) / 2
-        numbers = [one if one is None else math.nextafter(one + off, math.inf) for one in numbers]
+        rounding = math.ulp(max(map(abs, values), default=0.0)) / 2
+        numbers = [
+            error if error is None else math.nextafter(error + rounding, math.inf)
+            for error in numbers
+        ]
     return Column(figure.name, REAL, numbers)
 
 
-def _typed(answers: "GroupedAnswers[Any]", *types: Any, long: Any) -> list[tuple[Column, Any]]:
-    own = dict(zip(_ORDER, types, strict=True))
-    return [(one, long if one.long else own[one.kind]) for one in export_columns(answers)]
+def _add_types(
+    answers: "GroupedAnswers[TableAnswer]", *types: Any, long: Any
+) -> list[tuple[Column, Any]]:
+    by_kind = dict(zip(_ORDER, types, strict=True))
+    columns = export_columns(answers)
+    return [(column, long if column.long else by_kind[column.kind]) for column in columns]
 
 
-def to_arrow(answers: "GroupedAnswers[Any]") -> "pyarrow.Table":
-    """Return an Arrow table; its metadata ``leastnoise`` has subject and guarantee as JSON."""
-    arrow = _library("pyarrow", "a table of Arrow")
+def to_arrow(answers: "GroupedAnswers[TableAnswer]") -> "pyarrow.Table":
+    """Return an Arrow table, with subject and guarantee as JSON in the metadata ``leastnoise``."""
+    arrow = _load_library("pyarrow", "a table of Arrow")
     types = arrow.int64(), arrow.float64(), arrow.string(), arrow.bool_(), arrow.date32()
-    columns = _typed(answers, *types, long=arrow.decimal128(38, 0))
-    about = json.dumps(_about(answers), ensure_ascii=False)
-    fields = [(one.name, kind) for one, kind in columns]
+    columns = _add_types(answers, *types, long=arrow.decimal128(38, 0))
+    about = json.dumps(_describe(answers), ensure_ascii=False)
+    fields = [(column.name, kind) for column, kind in columns]
     return arrow.table(
-        [arrow.array(one.values, type=kind) for one, kind in columns],
+        [arrow.array(column.values, type=kind) for column, kind in columns],
         schema=arrow.schema(fields, metadata={"leastnoise": about}),
     )
 
 
-def to_pandas(answers: "GroupedAnswers[Any]") -> "pandas.DataFrame":
-    """Return a pandas frame; dates become datetimes, because pandas has no type for them."""
-    library = _library("pandas", "a frame of pandas")
+def to_pandas(answers: "GroupedAnswers[TableAnswer]") -> "pandas.DataFrame":
+    """Return a pandas frame; dates become datetimes, because pandas has no date type."""
+    library = _load_library("pandas", "a frame of pandas")
     types = "int64", "float64", "str", "bool", "datetime64[s]"
     frame = {}
-    for one, kind in _typed(answers, *types, long="object"):
-        nullable = "Int64" if kind == "int64" and None in one.values else kind
-        frame[one.name] = library.Series(one.values, dtype=nullable)
+    for column, kind in _add_types(answers, *types, long="object"):
+        nullable = "Int64" if kind == "int64" and None in column.values else kind
+        frame[column.name] = library.Series(column.values, dtype=nullable)
     return library.DataFrame(frame)
 
 
-def to_polars(answers: "GroupedAnswers[Any]") -> "polars.DataFrame":
+def to_polars(answers: "GroupedAnswers[TableAnswer]") -> "polars.DataFrame":
     """Return a polars frame."""
-    library = _library("polars", "a frame of polars")
+    library = _load_library("polars", "a frame of polars")
     types = library.Int64, library.Float64, library.String, library.Boolean, library.Date
-    columns = _typed(answers, *types, long=library.Int128)
+    columns = _add_types(answers, *types, long=library.Int128)
     frame: polars.DataFrame = library.DataFrame(
-        [library.Series(one.name, one.values, dtype=kind) for one, kind in columns]
+        [library.Series(column.name, column.values, dtype=kind) for column, kind in columns]
     )
     return frame
 
 
 def to_csv(
-    answers: "GroupedAnswers[Any]",
+    answers: "GroupedAnswers[TableAnswer]",
     path: str | Path,
     *,
     overwrite: bool = False,
@@ -191,37 +201,42 @@ def to_csv(
 ) -> Path:
     """Write a CSV file in UTF-8: a header, a line for each group, dates as 2024-12-31.
 
-    A spreadsheet takes a text that begins with = + - @ for a formula and runs it. Keys can come
-    from the data, so such texts are rejected, and never changed; with ``formulas`` they are written
-    unchanged. An existing file is written over only with ``overwrite``.
+    Spreadsheets run a text that begins with = + - @ as a formula. Keys can come from the data, so
+    such texts are rejected.
+
+    Args:
+        answers: The answers.
+        path: The file.
+        overwrite: Replace an existing file. Default: raise an error.
+        formulas: Write texts that spreadsheets run as formulas, unchanged. Default: reject them.
     """
     columns = export_columns(answers)
-    texts = [one.name for one in columns]
+    names = [column.name for column in columns]
     if not formulas:
-        found = (value for one in columns if one.kind == TEXT for value in one.values)
-        if any(text.startswith(_FORMULAS) for source in (texts, found) for text in source):
+        texts = (value for column in columns if column.kind == TEXT for value in column.values)
+        if any(text.startswith(_FORMULAS) for source in (names, texts) for text in source):
             raise InvalidParameter(
-                "texts in a CSV file must not begin with = + - @ or a space that is not one, which "
-                "spreadsheets run as formulas",
-                got="one that does",
+                "Strings in a CSV file must not begin with = + - @, a tab or a line break, because "
+                "spreadsheets run them as formulas",
+                got="a string that does",
                 # No option of the command line writes formulas.
                 fix="Write Parquet or JSON"
-                + Words("; or give formulas=True, and tell who reads the file", "")
+                + Words(", or pass formulas=True and warn the readers of the file", "")
                 + ".",
             )
 
     def write(file: IO[bytes]) -> None:
         lines = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        writer = csv.writer(lines)  # ends lines with \r\n (RFC 4180): so it quotes both in texts
-        writer.writerow(texts)
-        writer.writerows(zip(*map(_plain, columns), strict=True))
+        writer = csv.writer(lines)  # lines end with \r\n (RFC 4180), so it quotes either
+        writer.writerow(names)
+        writer.writerows(zip(*map(_write_booleans, columns), strict=True))
         lines.detach()
 
     return write_table(path, write, overwrite=overwrite)
 
 
 def to_parquet(
-    answers: "GroupedAnswers[Any]", path: str | Path, *, overwrite: bool = False
+    answers: "GroupedAnswers[TableAnswer]", path: str | Path, *, overwrite: bool = False
 ) -> Path:
     """Write a Parquet file: the table of :func:`to_arrow` with its metadata."""
     table = to_arrow(answers)
@@ -229,20 +244,22 @@ def to_parquet(
     return write_table(path, lambda file: parquet.write_table(table, file), overwrite=overwrite)
 
 
-def to_json(answers: "GroupedAnswers[Any]", path: str | Path, *, overwrite: bool = False) -> Path:
+def to_json(
+    answers: "GroupedAnswers[TableAnswer]", path: str | Path, *, overwrite: bool = False
+) -> Path:
     """Write a JSON file: subject, guarantee, and under ``rows`` an object for each group.
 
-    Integers are written in full; programs that read all numbers as floats round them above 2⁵³.
-    Dates are strings. What is the same in every row stands once, before ``rows``.
+    Integers are written in full, but programs that read numbers as floats round them above 2⁵³.
+    Dates are strings. Values that are the same in every row are written once, before ``rows``.
     """
-    columns = [one for one in export_columns(answers) if one.name not in CONSTANTS]
-    names = [one.name for one in columns]
+    columns = [column for column in export_columns(answers) if column.name not in CONSTANTS]
+    names = [column.name for column in columns]
     encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=date.isoformat)
 
     def write(file: IO[bytes]) -> None:
-        head = json.dumps(_about(answers), ensure_ascii=False, indent=1)
+        head = json.dumps(_describe(answers), ensure_ascii=False, indent=1)
         file.write(f'{head[:-2]},\n "rows": ['.encode())
-        rows = zip(*(one.values for one in columns), strict=True)
+        rows = zip(*(column.values for column in columns), strict=True)
         gap, between = "\n  ", ",\n  "
         while block := list(islice(rows, _ROWS_AT_ONCE)):
             lines = (encoder.encode(dict(zip(names, row, strict=True))) for row in block)
@@ -253,33 +270,34 @@ def to_json(answers: "GroupedAnswers[Any]", path: str | Path, *, overwrite: bool
     return write_table(path, write, overwrite=overwrite)
 
 
-def _about(answers: "GroupedAnswers[Any]") -> dict[str, Any]:
-    """Return what belongs to all of a table: the query and its guarantee, in exact ratios."""
-    receipt = answers.receipt
+def _describe(answers: "GroupedAnswers[TableAnswer]") -> dict[str, Any]:
+    """Return the query and its guarantee as JSON, numbers as exact ratios."""
+    receipt, figures = answers.receipt, layout_of(answers.answers).columns
     return {
         "title": answers.title,
         "by": list(answers.names),
         "confidence": "0.95",
-        "confidence_of": [one.name for one in layout_of(answers.answers).columns if one.confident],
-        "privacy": _privacy(answers.privacy),
-        "total_privacy": _privacy(answers.total_privacy),
+        "confidence_of": [figure.name for figure in figures if figure.confident],
+        "privacy": _privacy_to_json(answers.privacy),
+        "total_privacy": _privacy_to_json(answers.total_privacy)
+        | share_to_json(answers.total_privacy),
         "subject": answers.subject.to_dict(),
         "recorded": None if receipt is None else {"key": receipt.key, "at": receipt.at},
         "reused": receipt.at if receipt is not None and receipt.reused else None,
     }
 
 
-def _privacy(privacy: Privacy) -> dict[str, str]:
+def _privacy_to_json(privacy: Privacy) -> dict[str, str]:
     return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
-def _plain(column: Column) -> list[Any]:
+def _write_booleans(column: Column) -> list[Any]:
     if column.kind == BOOLEAN:
-        return ["true" if one else "false" for one in column.values]
+        return ["true" if value else "false" for value in column.values]
     return column.values
 
 
-def _library(name: str, what: str) -> Any:
+def _load_library(name: str, what: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Answers by group: one for each key."""
+"""``GroupedAnswers``: the answers of a query by group."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,19 +30,20 @@ class GroupedAnswers(Generic[One_co]):
 
     Attributes:
         names: The columns to group by.
-        keys: The groups: for each, a tuple of a value for each column.
-        answers: The answer for each group, all of one kind.
-        title: What was asked, in a few words.
-        privacy: The guarantee of all of these answers together, for one unit.
+        keys: The groups, each a tuple with a value for each column.
+        answers: The answer for each group, all of one class.
+        title: The query in a few words.
+        privacy: The total guarantee of these answers, for one unit.
         receipt: The ledger's receipt; None if the answers are in no ledger.
-        in_order: Whether keys must rise, because the order of a table's rows could reveal
-            something. False for an order of the query, such as that of a histogram's ranges.
-        discovered: Whether groups are shown because their noisy counts are large. Some are shown
-            because their noise is: of counts and means, fewer than 95% of those shown lie in their
-            intervals. The noise of a sum or a quantile is another one, so their intervals hold.
-        together: The guarantee of everything that was released with them, for one unit; None if
+        in_order: Whether keys must be sorted, because the order of rows in a table could reveal
+            data. False if the query has an order, such as that of a histogram's ranges.
+        discovered: Whether the groups were discovered: only groups with large noisy counts are
+            shown. A small group can be shown because of large noise. So fewer than 95% of the shown
+            counts and means lie in their intervals. Sums and quantiles have independent noise, so
+            their intervals cover as stated.
+        together: The guarantee of everything that was released together, for one unit; None if
             there was nothing else.
-        about: What the answers are about. Default: the title, and nothing else is known.
+        about: The subject of the answers. Default: a subject with the title only.
     """
 
     names: tuple[str, ...]
@@ -57,36 +58,36 @@ class GroupedAnswers(Generic[One_co]):
     about: Subject | None = None
 
     def __post_init__(self) -> None:
-        """Reject keys that do not belong to the answers, are repeated or not in order."""
+        """Reject keys that do not fit the answers, are repeated or are not in order."""
         if not self.names or len(set(self.names)) != len(self.names):
             raise InvalidParameter(
-                "groups must be by columns of different names",
-                got="none, or one twice",
+                "names must be different columns",
+                got="no column, or a column twice",
                 fix="Name each column once.",
             )
         if len(self.keys) != len(self.answers) or set(map(len, self.keys)) - {len(self.names)}:
             raise InvalidParameter(
-                "every answer must have a key with a value for each column",
+                "Every answer must have a key with a value for each column",
                 got=f"{len(self.keys)} keys for {len(self.answers)} answers by {len(self.names)} "
                 "columns",
                 fix="Write a tuple for each answer.",
             )
         layout_of(self.answers)
-        _of_one_type(self.keys)
+        _check_types(self.keys)
         if self.in_order and not all(map(lt, self.keys, islice(self.keys, 1, None))):
             raise InvalidParameter(
-                "keys must rise, each of them once",
-                got="one that is not above the one before",
-                fix="Sort them with their answers.",
+                "keys must be sorted and different",
+                got="a key that is not above the key before it",
+                fix="Sort the keys with their answers.",
             )
         if not self.in_order and len(set(self.keys)) != len(self.keys):
             raise InvalidParameter(
-                "keys must be different", got="one twice", fix="Write each once."
+                "keys must be different", got="a key twice", fix="Write each key once."
             )
 
     @cached_property
     def subject(self) -> Subject:
-        """What the answers are about: bounds, contributions and omitted rows."""
+        """The quantity that the answers are about: bounds, contributions and omitted rows."""
         return Subject(title=self.title) if self.about is None else self.about
 
     @cached_property
@@ -96,7 +97,7 @@ class GroupedAnswers(Generic[One_co]):
 
     @property
     def total_privacy(self) -> Privacy:
-        """The guarantee of everything that was released together with these, for one unit."""
+        """The guarantee of everything that was released together, for one unit."""
         return self.privacy if self.together is None else self.together
 
     @cached_property
@@ -109,55 +110,55 @@ class GroupedAnswers(Generic[One_co]):
         Raises:
             InvalidParameter: If there is no such group.
         """
-        place = self._place(key)
+        place = self._find_place(key)
         if place is None:
-            asked = key if isinstance(key, tuple) else (key,)
+            parts = key if isinstance(key, tuple) else (key,)
             raise InvalidParameter(
-                f"a group must be one of the {len(self)} of this table, by {', '.join(self.names)}",
-                got=", ".join(map(quote, asked)),
-                fix="List them with .keys.",
+                f"A group must be one of the {len(self)} of this table, by {', '.join(self.names)}",
+                got=", ".join(map(quote, parts)),
+                fix="List the groups with .keys.",
             )
         return self.answers[place]
 
     def __contains__(self, key: object) -> bool:
-        return self._place(key) is not None
+        return self._find_place(key) is not None
 
-    def _place(self, key: object) -> int | None:
-        asked: Any = key if isinstance(key, tuple) else (key,)
+    def _find_place(self, key: object) -> int | None:
+        parts: Any = key if isinstance(key, tuple) else (key,)
         try:
-            place = self._places.get(asked)
-        except TypeError:  # not hashable, so no key
+            place = self._places.get(parts)
+        except TypeError:  # a value that is not hashable is no key
             return None
-        # True is 1 to Python, and another group.
-        same = place is not None and [*map(type, self.keys[place])] == [*map(type, asked)]
+        # In Python True equals 1, but they are different groups.
+        same = place is not None and [*map(type, self.keys[place])] == [*map(type, parts)]
         return place if same else None
 
     def __iter__(self) -> "Iterator[tuple[Part | Key, One_co]]":
-        """Iterate over (key, answer), the key as indexing takes it: by one column, its value."""
+        """Iterate over (key, answer); with one column to group by, the key is its value."""
         if len(self.names) == 1:
-            return ((key[0], one) for key, one in zip(self.keys, self.answers, strict=True))
+            return ((key[0], answer) for key, answer in zip(self.keys, self.answers, strict=True))
         return zip(self.keys, self.answers, strict=True)
 
     def __len__(self) -> int:
         return len(self.answers)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each group: the exported columns, exactly.
+    def rows(self) -> list[dict[str, Part | Fraction | None]]:
+        """Return a dictionary for each group: the exported columns, with exact numbers.
 
-        First the key, then the figures; reals are Fractions. None for an infinite bound. Last what
-        the figures are about (``quantity``), and the day of a stored answer (``reused``), if it is
-        one.
+        It has the key, then the figures. Reals are Fractions, and an infinite maximum error is
+        None. The last two entries are the subject (``quantity``) and the day of a stored answer
+        (``reused``; None for a new answer).
         """
         layout = layout_of(self.answers)
         whole = layout.whole(self.answers)
-        wholes = [name in whole for name in layout.names]
+        integers = [name in whole for name in layout.names]
         names = export.key_names(self.names, (*layout.names, *export.CONSTANTS))
-        same = dict(zip(export.CONSTANTS, export.constants(self), strict=True))
+        same = dict(zip(export.CONSTANTS, export.find_constants(self), strict=True))
         return [
             dict(zip(names, key, strict=True))
             | {
-                name: _exact(figure, whole=kept)
-                for name, figure, kept in zip(layout.names, figures, wholes, strict=True)
+                name: _to_exact(figure, whole=integer)
+                for name, figure, integer in zip(layout.names, figures, integers, strict=True)
             }
             | same
             for key, figures in zip(self.keys, layout.figures(self.answers), strict=True)
@@ -169,30 +170,30 @@ class GroupedAnswers(Generic[One_co]):
     _repr_html_, to_text, __str__ = as_html, as_text, as_text
 
     def __repr__(self) -> str:
-        many = f"{len(self)} group{'s' * (len(self) != 1)}"
-        return f"GroupedAnswers({self.title!r}, {many}, {self.privacy!r})"
+        groups = f"{len(self)} group{'s' * (len(self) != 1)}"
+        return f"GroupedAnswers({self.title!r}, {groups}, {self.privacy!r})"
 
 
-def _exact(figure: Ratio | None, *, whole: bool) -> Fraction | int | None:
+def _to_exact(figure: Ratio | None, *, whole: bool) -> Fraction | int | None:
     if figure is None:
         return None
     return figure[0] // figure[1] if whole else Fraction(*figure)
 
 
-def _of_one_type(keys: tuple[Key, ...]) -> None:
-    """Reject keys of a column that are not all of one type that groups can have."""
+def _check_types(keys: tuple[Key, ...]) -> None:
+    """Reject keys if the values of a column are not all of one type that groups can have."""
     for i in range(len(keys[0]) if keys else 0):
         column = [key[i] for key in keys]  # zip would make an iterator for each key
         kinds = {kind.__name__ for kind in set(map(type, column))}
         if len(kinds) > 1 or not kinds <= set(_PARTS):
             raise InvalidParameter(
-                "the groups of a column must all be integers, strings, booleans or dates",
+                "The groups of a column must all be integers, strings, booleans or dates",
                 got=" and ".join(sorted(kinds)),
                 fix="Convert them to one of these types.",
             )
         if kinds == {"str"} and not all(encodes(str(part)) for part in column):
             raise InvalidParameter(
                 "groups must be valid Unicode",
-                got="one with half of a surrogate pair",
+                got="a string with half of a surrogate pair",
                 fix="Read them with the right encoding.",
             )

@@ -1,15 +1,15 @@
-"""How answers of one kind become the columns of a table: printed, exported, and exact.
+"""``Layout``: the columns of answers of one class, for printing and export.
 
-Figures are ratios of integers that are not reduced, because reducing them takes longer than all
-else. What depends on the noise alone is computed once per mechanism, so a million answers take
-seconds.
+Figures are ratios of integers that are not reduced, because reducing them would take most of the
+time. Errors that depend only on the noise are computed once per mechanism, so a million answers
+take seconds.
 """
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from leastnoise.core.exact import Number, parse_confidence
 from leastnoise.core.privacy import Privacy
@@ -32,14 +32,14 @@ from leastnoise.tables.rounding import (
 
 USUAL = Fraction(19, 20)
 NONE = "none"
-# The figures of one answer, in the order of its columns; None for an error without a maximum.
+# The figures of one answer, in the order of its columns; None for an infinite maximum error.
 Figures = tuple[Ratio | None, ...]
 
 
 class TableAnswer(Protocol):
-    """What every answer from a table has.
+    """The interface of all answers from tables.
 
-    A class other than :class:`Answer` also has ``layout``, its :class:`Layout`.
+    A class that is not an :class:`Answer` also has a :class:`Layout`, ``layout``.
     """
 
     @property
@@ -52,19 +52,19 @@ class TableAnswer(Protocol):
 
     @property
     def subject(self) -> Subject:
-        """What the value is about: bounds, contributions and omitted rows."""
+        """The quantity that the value is about: bounds, contributions and omitted rows."""
 
     @property
     def privacy(self) -> Privacy:
-        """The guarantee of the numbers that make this answer: its own share."""
+        """The guarantee of this answer alone, for one unit."""
 
     @property
     def total_privacy(self) -> Privacy:
-        """The guarantee of everything that was released together with it."""
+        """The guarantee of everything that was released together, for one unit."""
 
     @property
     def receipt(self) -> Receipt | None:
-        """The ledger's receipt, if there is one."""
+        """The ledger's receipt; None if the answer is in no ledger."""
 
     def interval(self, confidence: Number = 0.95) -> tuple[Fraction, Fraction]:
         """Return a confidence interval."""
@@ -82,11 +82,11 @@ class Figure:
 
     Attributes:
         name: The name of the column.
-        to_float: How a ratio becomes a float: to the nearest, down or up.
-        json: The name in the JSON of a command, if another.
-        confident: Whether the column holds with 95 % only.
-        widened: Whether it is an error of the value, so that an export must add by how much the
-            value was rounded.
+        to_float: The function that rounds a ratio to a float: to the nearest, down or up.
+        json: The name in the JSON of commands. Default: ``name``.
+        confident: Whether the column holds with 95% confidence only.
+        widened: Whether it is an error of the value, to which an export adds the rounding of the
+            value.
     """
 
     name: str
@@ -98,16 +98,16 @@ class Figure:
 
 @dataclass(frozen=True)
 class Layout(Generic[One]):
-    """How answers of one kind are laid out.
+    """The layout of answers of one class.
 
     Attributes:
         columns: The columns; the first one is the value.
-        figures: Returns the figures of answers, one after another.
-        mechanisms: Returns what released an answer.
-        whole: Returns the names of the columns that hold integers, whatever was drawn.
-        header: What stands above the printed cells after the value, the maximum error last.
-        cells: Prints an answer: from its figures, itself and whether its value is an integer.
-        released: What the printed notes call a released number.
+        figures: Yields the figures of each answer.
+        mechanisms: Returns the mechanisms that released an answer.
+        whole: Returns the names of the columns that hold integers, whatever the noise is.
+        header: The headers of the printed columns after the value, the maximum error last.
+        cells: Prints a row, from the figures, the answer and whether the value is an integer.
+        released: The name of a released number in printed notes.
         same_max_error: Whether the maximum error depends on the noise alone.
         unbounded: Why there is no maximum error. Default: the noise is unbounded.
     """
@@ -128,19 +128,17 @@ class Layout(Generic[One]):
         return tuple(column.name for column in self.columns)
 
 
-def layout_of(answers: Sequence[TableAnswer]) -> Layout[Any]:
-    """Return the layout of answers, which must be of one kind; of no answers, that of numbers."""
+def layout_of(answers: Sequence[TableAnswer]) -> Layout[TableAnswer]:
+    """Return the layout of answers of one class; without answers, that of numbers."""
     kinds = set(map(type, answers))
-    if not kinds:
-        return NUMBERS
-    layouts = [
+    layouts: list[object] = [
         NUMBERS if issubclass(kind, Answer) else getattr(kind, "layout", None) for kind in kinds
-    ]
+    ] or [NUMBERS]
     if len(kinds) > 1 or not isinstance(layouts[0], Layout):
         raise InvalidParameter(
-            "the answers of a table must be numbers, or means, or quantiles",
+            "The answers of a table must be numbers, or means, or quantiles",
             got=" and ".join(sorted(kind.__name__ for kind in kinds)),
-            fix="Make a table for each kind.",
+            fix="Make a table for each class.",
         )
     return layouts[0]
 
@@ -148,7 +146,8 @@ def layout_of(answers: Sequence[TableAnswer]) -> Layout[Any]:
 def mechanisms_of(answers: Sequence[TableAnswer]) -> list[Mechanism]:
     """Return the mechanisms that released answers, each once."""
     mechanisms = layout_of(answers).mechanisms
-    return list({id(one): one for answer in answers for one in mechanisms(answer)}.values())
+    by_id = {id(each): each for answer in answers for each in mechanisms(answer)}
+    return list(by_id.values())
 
 
 def confidence_of_each(confidence: Number, parts: int) -> Fraction:
@@ -157,28 +156,33 @@ def confidence_of_each(confidence: Number, parts: int) -> Fraction:
     return 1 - (1 - level) / parts if parts else level
 
 
-def interval_cells(
+def print_interval(
     figures: Figures,
     *,
     whole: bool,
     within: tuple[Fraction, Fraction] | None = None,
     otherwise: Fraction | None = None,
 ) -> list[str]:
-    """Print a value, its 95 % interval and its maximum error, from the first four figures.
+    """Print a value, its 95% interval and its maximum error, from the first four figures.
 
-    Ends are rounded outward, and the error includes that of rounding the value, all to the decimal
-    place of a thousandth of the interval; of ``otherwise``, if that has no width. ``within`` is a
-    range that both the true value and the released one lie in.
+    All are rounded to the decimal place of a thousandth of the interval's width. Interval ends are
+    rounded outward, and the error includes the rounding of the value.
+
+    Args:
+        figures: The figures.
+        whole: Whether the value is an integer.
+        within: A range that contains the true value and the released one.
+        otherwise: The number that determines the decimal place if the interval has width 0.
     """
     value, low, high = (Fraction(*figure) for figure in figures[:3] if figure is not None)
     scale = otherwise or abs(value) or Fraction(1)
     unit = Fraction(1) if whole else place_for(high - low, scale)
-    bound = figures[3]
-    always = format_error(Fraction(*bound), value, unit, within) if bound else NONE
+    error = figures[3]
+    max_error = format_error(Fraction(*error), value, unit, within) if error else NONE
     return [
         format_nearest(value, unit),
         f"{format_down(low, unit)} to {format_up(high, unit)}",
-        always,
+        max_error,
     ]
 
 
@@ -189,28 +193,29 @@ def _figures(answers: Sequence[Answer]) -> Iterator[Figures]:
         errors = known.get(id(mechanism))
         if errors is None:
             errors = known[id(mechanism)] = _errors(mechanism)
-        step, scale, half, bound = errors
+        step, scale, half, max_error = errors
         value = answer.index * step
-        yield (value, scale), (value - half, scale), (value + half, scale), bound
+        yield (value, scale), (value - half, scale), (value + half, scale), max_error
 
 
 def _errors(mechanism: Mechanism) -> tuple[int, int, int, Ratio | None]:
-    """Return step, scale and half width (step and half width times the scale), and the bound."""
-    step, half, bound = (
+    """Return step·scale, scale, half width·scale and the maximum error."""
+    step, half, radius = (
         mechanism.discretized.step,
         half_width(mechanism, USUAL),
         farthest(mechanism),
     )
     scale = math.lcm(step.denominator, half.denominator)
-    always = None if isinstance(bound, float) else bound.as_integer_ratio()
-    return int(step * scale), scale, int(half * scale), always
+    max_error = None if isinstance(radius, float) else radius.as_integer_ratio()
+    return int(step * scale), scale, int(half * scale), max_error
 
 
-def _whole(answers: Sequence[TableNumber]) -> set[str]:
-    return set(NUMBERS.names) if all(one.integer for one in mechanisms_of(answers)) else set()
+def _find_integers(answers: Sequence[TableNumber]) -> set[str]:
+    integer = all(mechanism.integer for mechanism in mechanisms_of(answers))
+    return set(NUMBERS.names) if integer else set()
 
 
-# What counts and sums have, and means first of all.
+# The columns of counts and sums, and the first columns of means.
 INTERVAL = (
     Figure("value", float_near),
     Figure("low", float_below, json="interval_95", confident=True),
@@ -221,7 +226,7 @@ NUMBERS: Layout[TableNumber] = Layout(
     columns=INTERVAL,
     figures=_figures,
     mechanisms=lambda answer: (answer.mechanism,),
-    whole=_whole,
+    whole=_find_integers,
     header=("95% interval", "max error"),
-    cells=lambda figures, _, whole: interval_cells(figures, whole=whole),
+    cells=lambda figures, _, whole: print_interval(figures, whole=whole),
 )

@@ -12,7 +12,7 @@ class TableNumber(Answer):
     __slots__ = ("_statement",)
 
     def __init__(self, index: int, mechanism: Mechanism, statement: Statement) -> None:
-        # Without super(): there can be a million of them.
+        # Without super(), because a release can have a million of these.
         self._index = index
         self._mechanism = mechanism
         self._receipt = statement.receipt
@@ -20,12 +20,12 @@ class TableNumber(Answer):
 
     @property
     def subject(self) -> Subject:
-        """What the number is about: clipping bounds, contribution bounds, omitted rows."""
+        """The quantity that the number is about: bounds, contributions and omitted rows."""
         return self._statement.subject
 
     @property
     def privacy(self) -> Privacy:
-        """The guarantee of the numbers that make this answer, for one unit: its own share."""
+        """The guarantee of this answer alone, for one unit."""
         return self._statement.privacy
 
     @property

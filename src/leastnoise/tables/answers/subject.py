@@ -1,7 +1,7 @@
-"""What a released number is about, and what it states: all of it public, nothing read from data.
+"""``Subject``: the quantity that a released number is about, and ``Statement``, its guarantees.
 
-An interval or a maximum error is about the quantity that the subject describes, after clipping and
-contribution bounds, and not about the whole column.
+Both are public: nothing in them is read from the data. Intervals and maximum errors are about the
+quantity that the subject describes, after clipping and contribution bounds, not about the column.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,9 @@ from leastnoise.core.exact import format_exact
 from leastnoise.core.privacy import Privacy
 from leastnoise.ledger import Receipt
 
+# The note on the values of a CSV file.
+TEXT_NOTE = "CSV values are text; values that are not numbers are treated as missing (NULL)."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
@@ -19,20 +22,20 @@ class Subject:
     Attributes:
         title: The query in a few words, such as ``"sum of income by region"``.
         statistic: The name of the printed column, such as ``"sum"``.
-        unit: The column that names privacy units; None where every row is a unit.
+        unit: The column that names privacy units; None if every row is a unit.
         bounds: The clipping bounds of values; None if no value is clipped.
         table: The name of the table; None if it is not known.
-        version: The version of the data, as the caller says; None if there is none.
-        contributions: How much of one unit counts, a phrase of the query's own; empty if every row
-            is a unit.
-        max_rows: The contribution bound of rows per unit per group; ``contributions`` says what
-            becomes of a unit with more.
-        max_groups: In how many groups a unit counts; None if there are no groups.
-        omitted: Which rows do not count, a phrase for each rule: ``"rows without person_id"``.
+        version: The version of the data that the caller passed; None if there is none.
+        contributions: The contribution bounds as a phrase of the query; empty if every row is a
+            unit.
+        max_rows: Maximum rows per unit per group. ``contributions`` states how a unit with more
+            rows counts.
+        max_groups: Maximum groups per unit; None if there are no groups.
+        omitted: A phrase for each rule that omits rows, such as ``"rows without person_id"``.
         notes: Sentences about how values are read.
-        hidden_up_to: Groups with a noisy count of this or less are hidden; None if no group is.
+        hidden_up_to: The largest noisy count of a hidden group; None if no group is hidden.
         selected: Whether the noise that decides which discovered groups are shown is also in the
-            values: then 95% intervals of the groups shown cover less often.
+            values. Then the 95% intervals of the shown groups cover less often.
     """
 
     title: str
@@ -62,12 +65,12 @@ class Subject:
 
     @property
     def per_unit(self) -> str:
-        """Whom a guarantee is for: ``per person_id``."""
+        """The privacy unit in words: ``per person_id``."""
         return f"per {'row' if self.unit is None else self.unit}"
 
     @property
     def table_and_version(self) -> str:
-        """Which data it is: ``people.csv, version 2026-11``; empty if that is not known."""
+        """The table and its version: ``people.csv, version 2026-11``; empty if not known."""
         version = "" if self.version is None else f", version {self.version}"
         return "" if self.table is None else f"{self.table}{version}"
 
@@ -82,26 +85,26 @@ class Subject:
 
     @property
     def per_group(self) -> str:
-        """Where rows are bounded: `` per group``, or nothing if there are no groups."""
+        """The scope of ``max_rows``: `` per group``, or empty if there are no groups."""
         return "" if self.max_groups is None else " per group"
 
     @property
     def and_groups(self) -> str:
-        """The bound of groups as the end of a phrase: ``, at most 3 groups per person_id``."""
+        """The bound of groups, to end a phrase: ``, at most 3 groups per person_id``."""
         if self.max_groups is None:
             return ""
         return f", {at_most(self.max_groups, 'group')} {self.per_unit}"
 
     @property
     def rules(self) -> str:
-        """Which rows of which table count: table, contribution bounds and omitted rows."""
+        """The table, the contribution bounds and the omitted rows in words."""
         table = f"table: {self.table_and_version}" if self.table else ""
         omitted = f"omitted: {', '.join(self.omitted)}" if self.omitted else ""
         return "; ".join(filter(None, [table, self.contributions, omitted]))
 
     @property
     def statement(self) -> str:
-        """All of it in one line: quantity, table, contributions, what is omitted, and notes."""
+        """The subject in one line: quantity, table, contributions, omitted rows and notes."""
         limit = self.hidden_up_to
         hidden = (
             f"hidden: groups with a noisy count of {limit} or less" if limit is not None else ""
@@ -138,11 +141,11 @@ def at_most(number: int, what: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """What the answers of one query state besides their numbers. They share one object.
+    """The subject, guarantees and receipt of the answers of one query, which share one object.
 
     Attributes:
-        subject: What the numbers are about.
-        privacy: The guarantee of the numbers that make one answer, for one unit: its own share.
+        subject: The quantity that the answers are about.
+        privacy: The guarantee of one answer alone, for one unit.
         total_privacy: The guarantee of everything that was released together, for one unit.
         receipt: The ledger's receipt; None if the release is in no ledger.
     """

@@ -1,4 +1,4 @@
-"""A table of answers as plain text or as HTML: intervals are rounded outward, errors up."""
+"""Answers by group as plain text and as HTML. Intervals are rounded outward, errors up."""
 
 import unicodedata
 from decimal import ROUND_CEILING
@@ -7,51 +7,54 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import format_rounded
-from leastnoise.mechanism import reused_line
-from leastnoise.rendering import Fact, aligned, labelled, printable, sentences
-from leastnoise.tables.answers.facts import closing_facts, hold_key, max_error_fact, table_guarantee
-from leastnoise.tables.answers.layout import NONE, layout_of
+from leastnoise.rendering import Fact, align_columns, fact_lines, printable, sentences
+from leastnoise.tables.answers.facts import (
+    closing_facts,
+    keep_key_whole,
+    max_error_fact,
+    table_guarantee,
+)
+from leastnoise.tables.answers.layout import NONE, TableAnswer, layout_of
 
 if TYPE_CHECKING:
     from leastnoise.tables.answers.grouped import GroupedAnswers
 
 _SHOWN = 20
 _LONGEST = 40
-# Spaces are preserved, so that keys that differ only in spaces look different.
+# Keys that differ only in spaces must look different, so spaces are preserved.
 _LEFT, _RIGHT = "text-align:left;white-space:pre", "text-align:right"
 
 
-def as_text(answers: "GroupedAnswers[Any]", *, ledger: str = "") -> str:
-    """Return the first groups in aligned columns, then what is known of all of them."""
-    above = reused_line(answers.receipt)
-    lines = [*([above] if above else []), *sentences(printable(answers.subject.heading)), ""]
-    cells, errors = _cells(answers)
+def as_text(answers: "GroupedAnswers[TableAnswer]", *, ledger: str = "") -> str:
+    """Return the first groups in aligned columns, then the facts about all groups."""
+    lines = [*sentences(printable(answers.subject.heading)), ""]
+    cells, errors = _print_cells(answers)
     columns = len(answers.names)
     left = [*range(columns), columns + 1]  # keys and intervals
-    lines += aligned(cells, left, _width) if len(answers) else ["no group"]
-    known = labelled(hold_key(_facts(answers, errors, ledger=ledger)))
-    return "\n".join([*lines, *_more(answers), "", *known])
+    lines += align_columns(cells, left, _measure) if len(answers) else ["no group"]
+    known = fact_lines(keep_key_whole(_make_facts(answers, errors, ledger=ledger)))
+    return "\n".join([*lines, *_note_more(answers), "", *known])
 
 
-def as_html(answers: "GroupedAnswers[Any]") -> str:
-    """Return the same as HTML, with the same alignment; all text is escaped."""
-    above = reused_line(answers.receipt)
-    first = f"<div>{escape(above)}</div>" if above else ""
+def as_html(answers: "GroupedAnswers[TableAnswer]") -> str:
+    """Return the same as HTML; all text is escaped."""
     columns = len(answers.names)
-    (head, *body), errors = _cells(answers)
-    lines = _marked(head, "th", columns) + "".join(_marked(line, "td", columns) for line in body)
-    more = "".join(f"<div>{escape(line)}</div>" for line in _more(answers))
+    (head, *body), errors = _print_cells(answers)
+    lines = _format_line(head, "th", columns) + "".join(
+        _format_line(line, "td", columns) for line in body
+    )
+    more = "".join(f"<div>{escape(line)}</div>" for line in _note_more(answers))
     known = "".join(
         f"<tr><th style='{_LEFT}'>{escape(label)}</th>"
         f"<td style='text-align:left'>{escape(text)}</td></tr>"
-        for label, text in _facts(answers, errors)
+        for label, text in _make_facts(answers, errors)
     )
     title = escape(printable(answers.subject.heading))
-    return f"{first}<table><caption>{title}</caption>{lines}</table>{more}<table>{known}</table>"
+    return f"<table><caption>{title}</caption>{lines}</table>{more}<table>{known}</table>"
 
 
-def _marked(line: list[str], tag: str, keys: int) -> str:
-    """Return a line of HTML with keys and intervals to the left and figures to the right."""
+def _format_line(line: list[str], tag: str, keys: int) -> str:
+    """Return a table row of HTML, with keys and intervals to the left and figures to the right."""
     cells = (
         f"<{tag} style='{_LEFT if i < keys or i == keys + 1 else _RIGHT}'>{escape(cell)}</{tag}>"
         for i, cell in enumerate(line)
@@ -59,30 +62,31 @@ def _marked(line: list[str], tag: str, keys: int) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _cells(answers: "GroupedAnswers[Any]") -> tuple[list[list[str]], str | None]:
-    """Return the header and a line for each of the first groups, and the maximum error of all.
+def _print_cells(answers: "GroupedAnswers[TableAnswer]") -> tuple[list[list[str]], str | None]:
+    """Return the header and a row for each of the first groups, and their common maximum error.
 
-    Maximum errors that differ are a column; then that of all is None.
+    If the maximum errors differ, they are a column, and the common maximum error is None.
     """
     first = answers.answers[:_SHOWN]
     layout = layout_of(first)
     whole = bool(first) and "value" in layout.whole(first)
     rows = zip(first, layout.figures(first), strict=True)
-    figures = [layout.cells(figures, one, whole) for one, figures in rows]
+    figures = [layout.cells(figures, answer, whole) for answer, figures in rows]
     header = [answers.subject.statistic, *layout.header]
-    error = _common_error(answers, [line[-1] for line in figures])
+    error = _find_common_error(answers, [line[-1] for line in figures])
     if error is not None:
         header, figures = header[:-1], [line[:-1] for line in figures]
     lines = zip(answers.keys, figures, strict=False)
-    table = [[*map(_shown, key), *line] for key, line in lines]
+    table = [[*map(_print_part, key), *line] for key, line in lines]
     return [[*map(printable, answers.names), *header], *table], error
 
 
-def _common_error(answers: "GroupedAnswers[Any]", errors: list[str]) -> str | None:
-    """Return the maximum error of every printed answer, if there is one for all of them.
+def _find_common_error(answers: "GroupedAnswers[TableAnswer]", errors: list[str]) -> str | None:
+    """Return the maximum error that all printed answers share; None if they differ.
 
-    Where noise is unbounded there is none, for all of them. A maximum error depends on the noise
-    alone, except that of a mean; what is printed includes the rounding of each value.
+    Unbounded noise has no maximum error in any row. The maximum error depends on the noise only,
+    except for a mean. The printed errors include the rounding of each value, so the largest is
+    returned.
     """
     if not errors or NONE in errors:
         return NONE
@@ -91,13 +95,15 @@ def _common_error(answers: "GroupedAnswers[Any]", errors: list[str]) -> str | No
     return max(errors, key=lambda text: Fraction(text.split()[0])) if same else None
 
 
-def _more(answers: "GroupedAnswers[Any]") -> list[str]:
-    left = len(answers) - _SHOWN
-    return [f"… and {left} more"] if left > 0 else []
+def _note_more(answers: "GroupedAnswers[TableAnswer]") -> list[str]:
+    hidden = len(answers) - _SHOWN
+    return [f"… and {hidden} more"] if hidden > 0 else []
 
 
-def _facts(answers: "GroupedAnswers[Any]", error: str | None, *, ledger: str = "") -> list[Fact]:
-    """Return what is known of all answers: errors, guarantee, what counts, budget and notes."""
+def _make_facts(
+    answers: "GroupedAnswers[TableAnswer]", error: str | None, *, ledger: str = ""
+) -> list[Fact]:
+    """Return the facts about all answers: errors, guarantee, contributions, budget and notes."""
     facts: list[Fact] = []
     if answers and error == NONE:
         why = layout_of(answers.answers[:1]).unbounded
@@ -105,19 +111,20 @@ def _facts(answers: "GroupedAnswers[Any]", error: str | None, *, ledger: str = "
     elif error is not None and answers:
         facts.append(("Max error", f"{error} in every row"))
     facts.append(("Guarantee", table_guarantee(answers)))
-    exact = [one for one in answers.mechanisms if one.needs_allow_exact]
+    exact = [mechanism for mechanism in answers.mechanisms if mechanism.needs_allow_exact]
     if exact:
-        left = format_rounded(max(one.exact_probability for one in exact), 6, ROUND_CEILING)
+        chance = max(mechanism.exact_probability for mechanism in exact)
+        limit = format_rounded(chance, 6, ROUND_CEILING)
         what = layout_of(answers.answers[:1]).released
-        facts.append(("Exact", f"{what} is exact with probability {left} at most"))
-    return [*facts, *closing_facts(answers, ledger=ledger), *_discovered(answers, error)]
+        facts.append(("Exact", f"{what} is exact with probability {limit} at most"))
+    return [*facts, *closing_facts(answers, ledger=ledger), *_note_discovery(answers, error)]
 
 
-def _discovered(answers: "GroupedAnswers[Any]", error: str | None) -> list[Fact]:
-    """Return the note on discovered groups, with what it means for intervals.
+def _note_discovery(answers: "GroupedAnswers[TableAnswer]", error: str | None) -> list[Fact]:
+    """Return the note on discovered groups, and on their intervals if these are affected.
 
-    Where other noise than that of the values decides which groups are shown, as for a sum, it means
-    nothing for them.
+    Intervals are not affected if the noise that decides which groups are shown is independent of
+    the noise of the values, as for a sum.
     """
     if not answers.discovered:
         return []
@@ -136,19 +143,19 @@ def _discovered(answers: "GroupedAnswers[Any]", error: str | None) -> list[Fact]
     return [("Note", note)]
 
 
-def _shown(part: Any) -> str:
+def _print_part(part: Any) -> str:
     """Return a part of a key as printable text of limited length.
 
-    It is quoted if it is empty or has a space at an end, which would be invisible; and if it begins
-    with a quote, so that quotes of the text itself are recognizable.
+    The text is quoted if it is empty or has a space at an end, which would be invisible. It is also
+    quoted if it begins with a quote, so that quotes in the text can be recognized.
     """
     text = str(part)
     shown = printable(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
     return f'"{shown}"' if not shown or shown[0] in ' "' or shown[-1] == " " else shown
 
 
-def _width(text: str) -> int:
-    """Return how many terminal columns a text takes: two for wide East Asian characters."""
+def _measure(text: str) -> int:
+    """Return the number of terminal columns of a text; wide East Asian characters take two."""
     if text.isascii():
         return len(text)
     return sum(

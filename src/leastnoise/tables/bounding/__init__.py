@@ -1,14 +1,14 @@
-"""Integers from rows: values clipped and rounded, contributions bounded, and sensitivities."""
+"""Bounded integer sums of rows: clipping, rounding, contribution bounds and sensitivities."""
 
+from leastnoise.tables.bounding.bins import Bins, divide, is_read_as_double
 from leastnoise.tables.bounding.bounding import Selection, Summed, among
-from leastnoise.tables.bounding.cells import Cells, divide, is_read_as_double
 from leastnoise.tables.bounding.lattice import Lattice, parse_bounds
 from leastnoise.tables.bounding.sensitivity import ADD_REMOVE, REPLACE, Contribution
 
 __all__ = [
     "ADD_REMOVE",
     "REPLACE",
-    "Cells",
+    "Bins",
     "Contribution",
     "Lattice",
     "Selection",

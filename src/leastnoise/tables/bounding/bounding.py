@@ -1,13 +1,13 @@
-"""The bounded query: what a unit contributes is limited, on every engine in the same way.
+"""``Selection``: a query with contribution bounds, the same on every engine.
 
-Rows need not be chosen: the number of a unit's rows in a group is cut off at c and their sum is
-clipped, which needs no order of rows. Only the groups in which a unit counts must be chosen: those
-that come first by a hash of the query, the unit and the group. The hash is md5, which all
-engines have. It must be the same everywhere and prefer no group; it protects nothing.
+No rows are chosen. The number of a unit's rows in a group is clipped at c and their sum is clipped
+too, which does not depend on the order of rows. Only the groups of a unit are chosen: those that
+come first by a hash of the query, the unit and the group. The hash is md5, which all engines have.
+It must be the same everywhere and prefer no group. It is not a security measure.
 
-What a unit adds to each group depends on its own rows alone. So a unit that is added, removed or
-replaced changes no group but those in which it counts, before and after (sensitivity.py says by how
-much). This is the whole proof that the sensitivities are those declared.
+The contribution of a unit to each group depends on its own rows only. So a unit that is added,
+removed or replaced changes only the groups in which it counts before or after (sensitivity.py
+states by how much). This proves that the declared sensitivities hold.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -22,10 +22,10 @@ from leastnoise.tables.bounding.lattice import builtin
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-# The names of columns in a query: nothing that a table has.
+# The names of columns in a query. They must differ from those of tables.
 COUNT, SUM = "leastnoise_n", "leastnoise_s"
 _UNIT, _INDEX, _RANK = "leastnoise_u", "leastnoise_i", "leastnoise_r"
-# c·index stays below 2¹⁰⁶, and a sum over 2⁶⁴ rows below 2¹¹⁸: 38 digits hold both.
+# c·index is below 2¹⁰⁶, and a sum over 2⁶⁴ rows below 2¹¹⁸. 38 digits are enough for both.
 _WIDE = "decimal(38, 0)"
 _LARGEST = 1 << 53
 _LONG = 1_000  # characters
@@ -33,15 +33,15 @@ _LONG = 1_000  # characters
 
 @dataclass(frozen=True, repr=False)
 class Summed:
-    """What is added up.
+    """A sum of integers, the indices of rows.
 
     Attributes:
         index: An integer for each row, from ``low`` to ``high`` or 0, never NULL.
         low: The least index.
         high: The largest index.
-        averaged: What a unit with more than c rows in a group adds. False: the sum of its rows,
-            clipped to what c rows could have. True: c times their average, rounded down, so that
-            the sum fits a count of c rows; where that could exceed 2⁵³, as for False.
+        averaged: Whether a unit with more than c rows in a group adds c times their average,
+            rounded down, so that the sum fits a count of c rows. Otherwise it adds the sum of its
+            rows, clipped to the range of c rows. So does a sum that could exceed 2⁵³.
     """
 
     index: Any
@@ -51,32 +51,32 @@ class Summed:
 
     @property
     def identity(self) -> Hashable:
-        """What is equal for equal sums: Ibis compares the structure of expressions."""
+        """A value that is equal for equal sums; Ibis compares expressions by structure."""
         return self.index.op(), self.low, self.high, self.averaged
 
     def __post_init__(self) -> None:
         """Reject indices whose sums could overflow."""
         if max(abs(self.low), abs(self.high)) > 2 * _LARGEST:
             raise InvalidParameter(
-                "lattice indices must lie within ±2⁵⁴",
+                "Lattice indices must lie within ±2⁵⁴",
                 got="bounds beyond it",
                 fix="Use a coarser lattice.",
             )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)  # Ibis expressions might show records
+@dataclass(frozen=True, kw_only=True, repr=False)  # the repr of an Ibis expression may show rows
 class Selection:
-    """Which rows count, by which groups, and how much of a unit.
+    """The rows and groups that count, with contribution bounds.
 
     Attributes:
-        table: The rows that the query is about.
-        by: What makes a group, by the names of the result's columns. A row counts nowhere if one of
-            them is NULL or a date outside of the years 1 to 9999, or its unit is NULL.
+        table: The rows of the query.
+        by: The columns that define groups, by their names in the result. A row is omitted if its
+            unit or one of these is NULL, or a date outside the years 1 to 9999.
         keys: The groups that count, at most some thousand; None for all.
-        unit: The column that names units; None where a row is a unit, and counts as one row.
-        rows: c, how many rows of a unit count in each group.
-        groups: In how many groups a unit counts.
-        salt: What is hashed with names, so that queries choose groups independently.
+        unit: The column that names units; None if every row is a unit.
+        rows: Maximum rows per unit per group, c.
+        groups: Maximum groups per unit.
+        salt: A string that is hashed with names, so that queries choose groups independently.
         engine: "duckdb", "postgres" or "pyspark".
     """
 
@@ -99,94 +99,95 @@ class Selection:
 
     @property
     def identity(self) -> tuple[Hashable, ...]:
-        """What is equal for equal selections: Ibis compares the structure of expressions."""
+        """A value that is equal for equal selections; Ibis compares expressions by structure."""
         by = tuple((name, part.op()) for name, part in self.by.items())
         how = self.unit, self.rows, self.groups, self.salt, self.engine
         return self.table.op(), by, self.keys, how
 
     def query(self, *, count: bool = True, sums: Sequence[Summed] = ()) -> "ir.Table":
-        """Return, per group, the rows that count and the sums that count.
+        """Return the bounded count and sums of each group.
 
         Args:
             count: Whether to return COUNT.
-            sums: What to add up, returned as SUM followed by its number from 0.
+            sums: The sums, returned as SUM followed by a number from 0.
 
         Returns:
-            A row for each group that has a row that counts; without ``by``, one row. Counts and
-            sums are exact integers, however large.
+            A row for each group with a row that counts; without ``by``, one row. Counts and sums
+            are exact integers of any size.
         """
-        rows = self._rows(sums)
+        rows = self._select_rows(sums)
         if self.unit is None:
             figures = {COUNT: rows.count()} if count else {}
-            return self._added(rows, figures | self._totals(rows, len(sums)))
-        each = rows.group_by([_UNIT, *self.by]).aggregate(
-            **{COUNT: rows.count()} | self._totals(rows, len(sums))
+            return self._aggregate(rows, figures | self._add_up_all(rows, len(sums)))
+        units = rows.group_by([_UNIT, *self.by]).aggregate(
+            **{COUNT: rows.count()} | self._add_up_all(rows, len(sums))
         )
         if self.by and (self.keys is None or len(self.keys) > self.groups):
-            each = self._chosen(each)
-        figures = {COUNT: _clipped(each[COUNT], None, self.rows, "int64").sum()} if count else {}
-        for i, one in enumerate(sums):
-            figures[f"{SUM}{i}"] = self._total(self._share(each[COUNT], each[f"{SUM}{i}"], one))
-        return self._added(each, figures)
+            units = self._choose_groups(units)
+        figures = {COUNT: _clip(units[COUNT], None, self.rows, "int64").sum()} if count else {}
+        for i, summed in enumerate(sums):
+            share = self._bound_sum(units[COUNT], units[f"{SUM}{i}"], summed)
+            figures[f"{SUM}{i}"] = self._add_up(share)
+        return self._aggregate(units, figures)
 
-    def _added(self, table: "ir.Table", figures: dict[str, Any]) -> "ir.Table":
+    def _aggregate(self, table: "ir.Table", figures: dict[str, Any]) -> "ir.Table":
         if self.by:
             return table.group_by(list(self.by)).aggregate(**figures)
         return table.aggregate(**{name: figure.fill_null(0) for name, figure in figures.items()})
 
-    def _share(self, rows: Any, total: Any, one: Summed) -> Any:
-        """Return what a unit's rows add to a group's sum, clipped whatever came before."""
+    def _bound_sum(self, rows: Any, total: Any, summed: Summed) -> Any:
+        """Return a unit's contribution to the sum of a group, clipped in all cases."""
         import ibis
 
-        ends = self.rows * min(one.low, 0), self.rows * max(one.high, 0)
+        ends = self.rows * min(summed.low, 0), self.rows * max(summed.high, 0)
         largest = max(map(abs, ends))
-        if one.averaged and largest <= _LARGEST:
-            # In doubles, which all engines multiply and divide alike; clipping needs no accuracy.
+        if summed.averaged and largest <= _LARGEST:
+            # All engines multiply and divide doubles in the same way.
             average = (total.cast("float64") * float(self.rows) / rows.cast("float64")).floor()
             most = ibis.literal(float(_LARGEST), "float64")
             average = ibis.cases((average > most, most), (average < -most, -most), else_=average)
             total = ibis.cases((rows > self.rows, average.cast("int64").cast(_WIDE)), else_=total)
-        return _clipped(total, *ends, "int64" if largest < 1 << 63 else _WIDE)
+        return _clip(total, *ends, "int64" if largest < 1 << 63 else _WIDE)
 
-    def _rows(self, sums: Sequence[Summed]) -> "ir.Table":
-        """Return the rows that could count: their unit, their group and their indices."""
+    def _select_rows(self, sums: Sequence[Summed]) -> "ir.Table":
+        """Return unit, group and indices of the rows that may count."""
         if self.unit is None and not self.by and not sums:
             return self.table
-        kept = {name: self._key(value) for name, value in self.by.items()}
+        columns = {name: self._read_key(value) for name, value in self.by.items()}
         if self.unit is not None:
-            kept[_UNIT] = self._name(self.table[self.unit])
-        named = tuple(kept)
-        kept |= {f"{_INDEX}{i}": one.index for i, one in enumerate(sums)}
-        rows = self.table.select(**kept)
-        conditions = [rows[name].notnull() for name in named]
+            columns[_UNIT] = self._read_name(self.table[self.unit])
+        names = tuple(columns)
+        columns |= {f"{_INDEX}{i}": summed.index for i, summed in enumerate(sums)}
+        rows = self.table.select(**columns)
+        conditions = [rows[name].notnull() for name in names]
         if self.keys is not None and self.by:
             conditions.append(among([rows[name] for name in self.by], self.keys))
         return rows.filter(*conditions) if conditions else rows
 
-    def _chosen(self, each: "ir.Table") -> "ir.Table":
+    def _choose_groups(self, units: "ir.Table") -> "ir.Table":
         """Return the groups in which each unit counts."""
         import ibis
 
-        names = (_shorten(_to_text(each[name])) for name in (_UNIT, *self.by))
+        names = (_shorten(_to_text(units[name])) for name in (_UNIT, *self.by))
         parts = (ibis.literal(self.salt), *names)
-        # Half of the hash orders them as well, in less time. The names come last: the choice must
-        # not be random if two groups have one hash.
+        # The first part of the hash is enough, and faster to sort. The names come last, so that the
+        # choice is deterministic if two groups have the same hash.
         order = [
             builtin("md5", "string")(_join_texts(parts)).left(12),
-            *(each[name] for name in self.by),
+            *(units[name] for name in self.by),
         ]
         window = ibis.window(group_by=_UNIT, order_by=order)
-        each = each.mutate(**{_RANK: ibis.row_number().over(window)})
-        return each.filter(each[_RANK] < self.groups)
+        units = units.mutate(**{_RANK: ibis.row_number().over(window)})
+        return units.filter(units[_RANK] < self.groups)
 
-    def _name(self, value: "ir.Value") -> "ir.Value":
-        """Return what names a unit or a group: NULL if it does not identify one.
+    def _read_name(self, value: "ir.Value") -> "ir.Value":
+        """Return the value that names a unit or a group; NULL if it identifies none.
 
-        The blanks at the end of PostgreSQL's CHAR(n) are removed: they do not count when it
-        compares, but would be read as part of a key. It is done by a cast, which does not copy
-        other strings: two copies of 550 MB in one row would pass PostgreSQL's limit. Dates before
-        the year 1 and after 9999, and ±∞, become NULL: Python has no such dates, so two of them
-        could be read as one key.
+        The blanks at the end of PostgreSQL's CHAR(n) are removed, because PostgreSQL ignores them
+        in comparisons, but returns them in keys. A cast removes them without copying other
+        strings. Two copies of 550 MB in one row would exceed PostgreSQL's limit. Dates before the
+        year 1 or after 9999, and ±∞, become NULL. Python has no such dates, so it could read two of
+        them as the same key.
         """
         import ibis
 
@@ -197,11 +198,12 @@ class Selection:
             return ibis.cases((known, value), else_=ibis.null("date"))
         return value
 
-    def _key(self, value: "ir.Value") -> "ir.Value":
-        """Return what names a group, and is read by Python.
+    def _read_key(self, value: "ir.Value") -> "ir.Value":
+        """Return the value that names a group, in a form that Python reads.
 
-        Spark's strings need not be UTF-8. Python would read two of them as one key, so they become
-        NULL. A boolean is written as cases, because Spark cannot parse ``x IN (1) IS NOT NULL``.
+        Spark's strings need not be UTF-8. Python could read two invalid strings as the same key, so
+        they become NULL. A boolean becomes cases, because Spark cannot parse
+        ``x IN (1) IS NOT NULL``.
         """
         import ibis
 
@@ -209,22 +211,22 @@ class Selection:
             return builtin("try_validate_utf8", "string")(value)
         if self.engine == "pyspark" and value.type().is_boolean():
             return ibis.cases((value, True), (~value, False), else_=ibis.null("boolean"))
-        return self._name(value)
+        return self._read_name(value)
 
-    def _totals(self, rows: "ir.Table", sums: int) -> dict[str, Any]:
-        return {f"{SUM}{i}": self._total(rows[f"{_INDEX}{i}"]) for i in range(sums)}
+    def _add_up_all(self, rows: "ir.Table", sums: int) -> dict[str, Any]:
+        return {f"{SUM}{i}": self._add_up(rows[f"{_INDEX}{i}"]) for i in range(sums)}
 
-    def _total(self, column: Any) -> Any:
-        """Return the sum of integers in a type that holds it.
+    def _add_up(self, column: Any) -> Any:
+        """Return the sum of integers in a type that is wide enough.
 
-        DuckDB and PostgreSQL add integers in wider types; Spark does not, and fails or wraps.
+        DuckDB and PostgreSQL sum integers in wider types. Spark does not, so it fails or wraps.
         """
         wide = column.cast(_WIDE) if self.engine == "pyspark" else column
         return wide.sum().cast(_WIDE)
 
 
-def _clipped(figure: Any, low: int | None, high: int, kind: str) -> Any:
-    """Return a figure clipped at both ends, in a type that holds them."""
+def _clip(figure: Any, low: int | None, high: int, kind: str) -> Any:
+    """Return a number clipped at both ends, in a type that represents them."""
     import ibis
 
     def end(value: int) -> Any:
@@ -240,39 +242,39 @@ def _clipped(figure: Any, low: int | None, high: int, kind: str) -> Any:
 
 
 def among(columns: Sequence["ir.Value"], keys: Sequence[tuple[Any, ...]]) -> "ir.BooleanValue":
-    """Return whether the columns together hold one of the keys.
+    """Return whether the columns of a row are one of the keys.
 
-    Each column is looked up in a list of its values. If the keys are not all combinations of these,
-    the columns joined to a string are looked up in another list. A condition for each key would
-    take engines seconds.
+    Each column is compared with a list of its values. If the keys are not all combinations of these
+    values, the columns are joined to one string, which is compared with another list. A condition
+    for each key would take seconds.
     """
     import ibis
 
-    # By place: zip would make an iterator for each key.
+    # Not by zip, which would create an iterator for each key.
     parts = [sorted({key[place] for key in keys}) for place in range(len(columns))]
-    each = (_in(column, part) for column, part in zip(columns, parts, strict=True))
-    held: ir.BooleanValue = ibis.and_(*each)
+    listed = (_is_listed(column, part) for column, part in zip(columns, parts, strict=True))
+    condition: ir.BooleanValue = ibis.and_(*listed)
     if prod(map(len, parts)) == len(set(keys)):
-        return held
-    # Longer strings are none of the keys, and neither are they if one character more is left.
-    longest = max(len(_part(part)) for key in keys for part in key)
+        return condition
+    # Strings are cut one character after the longest key, so a longer string equals no key.
+    longest = max(len(_part_to_text(part)) for key in keys for part in key)
     texts = [_to_text(column).left(longest + 1) for column in columns]
-    return held & _join_texts(texts).isin(list(map(_written, keys)))
+    return condition & _join_texts(texts).isin(list(map(_join_key, keys)))
 
 
-def _in(column: Any, part: list[Any]) -> Any:
-    """Return whether a column holds one of some sorted values; a range is faster than a list."""
-    if column.type().is_integer() and part[-1] - part[0] == len(part) - 1:
-        return column.between(part[0], part[-1])
-    return column.isin(part)
+def _is_listed(column: Any, values: list[Any]) -> Any:
+    """Return whether a column has one of the sorted values; a range is faster than a list."""
+    if column.type().is_integer() and values[-1] - values[0] == len(values) - 1:
+        return column.between(values[0], values[-1])
+    return column.isin(values)
 
 
-def _written(key: tuple[Any, ...]) -> str:
-    *before, last = (_part(part) for part in key)
+def _join_key(key: tuple[Any, ...]) -> str:
+    *before, last = (_part_to_text(part) for part in key)
     return "".join(f"{len(part)}:{part}" for part in before) + last
 
 
-def _part(part: Any) -> str:
+def _part_to_text(part: Any) -> str:
     if isinstance(part, bool):
         return "true" if part else "false"
     if isinstance(part, date):
@@ -281,9 +283,9 @@ def _part(part: Any) -> str:
 
 
 def _shorten(text: Any) -> Any:
-    """Return a text to hash, a long one as its own hash.
+    """Return a text to hash; a long text is replaced by its own hash.
 
-    PostgreSQL fails at strings of 1 GB, which two strings of one row could make if joined.
+    Two strings of one row could otherwise be joined to 1 GB, at which PostgreSQL fails.
     """
     import ibis
 
@@ -291,7 +293,7 @@ def _shorten(text: Any) -> Any:
 
 
 def _join_texts(texts: Sequence[Any]) -> Any:
-    """Return one string that identifies several: each but the last after its length."""
+    """Return one string that identifies several; the length precedes each but the last."""
     import ibis
 
     *before, last = texts
@@ -303,8 +305,8 @@ def _join_texts(texts: Sequence[Any]) -> Any:
 def _to_text(value: Any) -> Any:
     """Return a name as a string that is the same on all engines.
 
-    A date is written as one number, because engines print dates by their settings; dates outside
-    of the years 1 to 9999 as the first or the last date within.
+    A date is written as one number, because engines print dates by their settings. Dates outside
+    the years 1 to 9999 are replaced by the first or the last date of that range.
     """
     import ibis
 

@@ -1,14 +1,14 @@
-"""Sensitivities: how much one unit can change an answer, from what is declared, never from data.
+"""Sensitivities of counts, sums and ranks, from declared bounds and never from data.
 
-At most c rows of a unit count in a group: the query bounds the rest (bounding.py). So what a unit
-adds to a count lies in [0, c], and what it adds to a sum of indices in [low, high] lies in
-[c·min(low, 0), c·max(high, 0)]. A unit that is added or removed changes an answer by at most the
-end of that range that is farther from 0; a unit that is replaced, by at most its length. Both can
-be reached.
+A unit counts with at most c rows in a group, because the query bounds contributions (bounding.py).
+So a unit adds a number in [0, c] to a count. To a sum of indices in [low, high] it adds a number in
+[c·min(low, 0), c·max(high, 0)]. If a unit is added or removed, an answer changes by at most the end
+of that range that is farther from 0. If a unit is replaced, it changes by at most the length of the
+range. Both changes can occur.
 
-A row without a value has index 0 in a sum, even if 0 is outside [low, high]. It lies in
-[min(low, 0), max(high, 0)], so the range above holds with such rows: where a row is a unit, of each
-row by itself; else because a unit's sum is clipped to the range.
+A row without a value has index 0 in a sum, even if 0 is outside [low, high]. Since 0 lies in
+[min(low, 0), max(high, 0)], the range above includes such rows. If a row is a unit, this holds for
+each row. Otherwise it holds because a unit's sum is clipped to the range.
 """
 
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ ADD_REMOVE, REPLACE = "add_remove", "replace"
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one unit can contribute.
+    """The contribution bounds of one unit.
 
     Attributes:
-        rows: c, how many of its rows count in each group.
-        neighbors: ``"add_remove"``: a unit is added or removed; ``"replace"``: it is replaced by
-            another one with any rows, or none.
-        groups: In how many groups a unit counts at most.
-        grouped: Whether the answer has groups at all.
+        rows: Maximum rows per unit per group, c.
+        neighbors: ``"add_remove"`` if neighboring datasets add or remove a unit; ``"replace"`` if
+            they replace a unit by another one with any rows, or none.
+        groups: Maximum groups per unit.
+        grouped: Whether the answer is by group.
     """
 
     rows: int
@@ -35,7 +35,7 @@ class Contribution:
 
     @property
     def touched(self) -> int:
-        """How many groups can change at once: a replaced unit leaves some and enters others."""
+        """How many groups one unit can change; a replaced unit leaves some and enters others."""
         if not self.grouped:
             return 1
         return 2 * self.groups if self.neighbors == REPLACE else self.groups
@@ -54,8 +54,8 @@ class Contribution:
     def rank(self, part: int, whole: int) -> int:
         """Return the sensitivity of whole·below − part·total, where 0 ≤ part ≤ whole.
 
-        Below counts some rows of total.
-        A row below adds whole − part, any other row −part: this is a sum of indices from −part to
-        whole − part. Its sign says on which side the quantile part/whole lies.
+        ``below`` counts some of the rows that ``total`` counts. Each of them adds whole − part,
+        and any other row adds −part. So this is a sum of indices from −part to whole − part. Its
+        sign shows on which side the quantile part/whole lies.
         """
         return self.sum(-part, whole - part)

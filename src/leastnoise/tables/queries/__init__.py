@@ -1,4 +1,4 @@
-"""Table queries: one file each, from the arguments to the answer.
+"""Table queries, one file each, from the arguments to the answer.
 
-It has no door: a new query is one more file.
+The package exports nothing, so that a new query is one more file.
 """

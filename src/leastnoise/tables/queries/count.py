@@ -1,4 +1,4 @@
-"""``Count``: how many rows there are."""
+"""``Count``: the number of rows."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,7 +14,7 @@ from leastnoise.tables.where import Node
 
 @dataclass(frozen=True)
 class Count(Query):
-    """How many rows there are.
+    """The number of rows.
 
     >>> Count(by="region", max_groups=1, groups=["north", "south"]).title
     'count by region'
@@ -35,7 +35,7 @@ class Count(Query):
 
     @property
     def title(self) -> str:
-        """What is asked, in a few words."""
+        """The query in a few words."""
         return make_title("count", self.by)
 
     @property
@@ -44,7 +44,7 @@ class Count(Query):
         return "count"
 
     def contributions(self, subject: Subject) -> str:
-        """Return what counts of a unit with more rows: as many of them as may count."""
+        """Return the contribution bounds as a phrase: rows per unit."""
         return subject.rows_per_unit
 
     def plan(self, rows: Rows) -> PlannedQuery:

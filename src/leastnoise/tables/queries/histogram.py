@@ -1,4 +1,4 @@
-"""``Histogram``: how many rows there are in each range of a column."""
+"""``Histogram``: the number of rows in each range of a column."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from leastnoise.core.exact import Number, format_exact, format_ratio, parse_rational, quote
 from leastnoise.deprecation import renamed_arguments
 from leastnoise.errors import InvalidParameter, Words
+from leastnoise.json_types import Json
 from leastnoise.tables.answers import Subject, at_most
 from leastnoise.tables.keys import Groups, Key
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit, check_numeric
@@ -25,12 +26,12 @@ _LONGEST_EDGE = 40
 
 @dataclass(frozen=True)
 class Histogram(Query):
-    """How many rows there are in each of several ranges of a column.
+    """The number of rows in each range of a column.
 
     Args:
         column: The column.
-        edges: Where the ranges begin and end, in rising order. Each range includes its lower edge,
-            the last one both. Rows outside of all ranges, or without a value, are left out.
+        edges: The ends of the ranges, in increasing order. Each range includes its lower edge, and
+            the last range includes both. Rows outside all ranges, or without a value, are omitted.
     """
 
     keys_in_order: ClassVar[bool] = False
@@ -60,20 +61,20 @@ class Histogram(Query):
         self._set("edges", _parse_edges(self.edges))
         if self.column in self.by:
             raise InvalidParameter(
-                "the column of a histogram must not be one to group by",
+                "The column of a histogram must not be one to group by",
                 got=f"{self.column!r} as both",
                 fix="Omit it from " + Words("by", "--by") + ".",
             )
         if self.by and self.groups is None:
             raise InvalidParameter(
-                "a histogram by group must have given groups",
+                "A histogram by group requires public groups",
                 got=Words("by without groups", "--by without --group"),
                 fix=Words("Add groups=.", "Add --group."),
             )
 
     @property
     def title(self) -> str:
-        """What is asked, in a few words."""
+        """The query in a few words."""
         return make_title(f"histogram of {self.column}", self.by)
 
     @property
@@ -82,7 +83,7 @@ class Histogram(Query):
         *ranges, last = pairwise(format_exact(Fraction(edge)) for edge in self.edges)
         return [*(f"[{low}, {high})" for low, high in ranges), f"[{last[0]}, {last[1]}]"]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the query as JSON."""
         edges = [format_ratio(Fraction(edge)) for edge in self.edges]
         return super().to_dict() | {"column": self.column, "edges": edges}
@@ -94,14 +95,15 @@ class Histogram(Query):
 
     @property
     def key_columns(self) -> tuple[str, ...]:
-        """The names of the columns of keys: ranges are keys, too."""
+        """The names of the key columns; the last part of a key is its range."""
         return (*self.by, self.column)
 
     @cached_property
     def answered_groups(self) -> tuple[Key, ...]:
-        """The groups to answer for: each range of each group."""
-        cells = range(len(self.edges) - 1)
-        return tuple((*key, cell) for key, cell in product(super().answered_groups or ((),), cells))
+        """The groups to answer for: every range of every group."""
+        ranges = range(len(self.edges) - 1)
+        keys = super().answered_groups or ((),)
+        return tuple((*key, place) for key, place in product(keys, ranges))
 
     @property
     def statistic(self) -> str:
@@ -109,19 +111,19 @@ class Histogram(Query):
         return "count"
 
     def omitted(self, unit: Unit) -> tuple[str, ...]:
-        """Return which rows do not count, a phrase for each rule."""
+        """Return a phrase for each rule that omits rows."""
         low, high = (format_exact(Fraction(edge)) for edge in (self.edges[0], self.edges[-1]))
         outside = f"rows whose {self.column} is missing or outside [{low}, {high}]"
         return *super().omitted(unit), outside
 
     def contributions(self, subject: Subject) -> str:
-        """Return what counts of a unit with more rows, or rows in more ranges: so many of them."""
+        """Return the contribution bounds as a phrase: rows and ranges per unit."""
         if subject.max_groups is None:
             return subject.rows_per_unit
-        unit, cell = subject.per_unit, "group and range" if self.by else "range"
+        unit, per = subject.per_unit, "group and range" if self.by else "range"
         rows, ranges = at_most(subject.max_rows, "row"), at_most(subject.max_groups, "range")
         together = " in all groups together" if self.by else ""
-        return f"{rows} {unit} per {cell}, {ranges} {unit}{together}"
+        return f"{rows} {unit} per {per}, {ranges} {unit}{together}"
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return sentences about how values are read."""
@@ -131,10 +133,10 @@ class Histogram(Query):
         """Count the rows of each group and range."""
         rows = rows.among(self.by, self.groups)
         numbers = (self.group_count(rows.unit),)
-        return PlannedQuery(query=self, rows=rows, numbers=numbers, cell=self._range(rows))
+        return PlannedQuery(query=self, rows=rows, numbers=numbers, bin=self._number_ranges(rows))
 
-    def _range(self, rows: Rows) -> Any:
-        """Return the number of a row's range, NULL if there is none; compared as ``where`` does."""
+    def _number_ranges(self, rows: Rows) -> Any:
+        """Return the number of a row's range, or NULL; values are compared as in ``where``."""
         import ibis
 
         def compare(sign: str, edge: Decimal) -> Any:
@@ -156,7 +158,7 @@ class Histogram(Query):
 
 
 def _parse_edges(edges: object) -> tuple[Decimal, ...]:
-    edges = edges.tolist() if hasattr(edges, "tolist") else edges  # of an array
+    edges = edges.tolist() if hasattr(edges, "tolist") else edges  # an array
     if not isinstance(edges, tuple | list | range) or not 2 <= len(edges) <= _MOST_EDGES:
         raise InvalidParameter(
             f"edges must be a list of 2 to {_MOST_EDGES} rising numbers",
@@ -165,24 +167,24 @@ def _parse_edges(edges: object) -> tuple[Decimal, ...]:
             + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120")
             + ".",
         )
-    read = tuple(_to_decimal(parse_rational(edge, "an edge")) for edge in edges)
-    if any(a >= b for a, b in pairwise(read)):
+    parsed = tuple(_to_decimal(parse_rational(edge, "an edge")) for edge in edges)
+    if any(a >= b for a, b in pairwise(parsed)):
         raise InvalidParameter(
-            "edges must rise",
-            got="one that is not above the one before",
-            fix="Sort them, and write each once.",
+            "edges must increase",
+            got="an edge that is not above the edge before it",
+            fix="Sort the edges, and write each edge once.",
         )
-    return read
+    return parsed
 
 
 def _to_decimal(edge: Fraction) -> Decimal:
-    """Return an edge as an exact decimal, with which conditions compare columns."""
+    """Return an edge as an exact decimal, the type of numbers in conditions."""
     with localcontext(Context(prec=_LONGEST_EDGE, traps=[Inexact])):
         try:
             return Decimal(edge.numerator) / Decimal(edge.denominator)
         except Inexact:
             raise InvalidParameter(
-                f"an edge must be a decimal of at most {_LONGEST_EDGE} digits",
+                f"An edge must be a decimal of at most {_LONGEST_EDGE} digits",
                 got=format_exact(edge),
                 fix="Round it.",
             ) from None

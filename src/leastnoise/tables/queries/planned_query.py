@@ -1,6 +1,6 @@
-"""A planned query: which rows it is about, and the numbers it releases.
+"""``PlannedQuery``: a query with its rows, groups and released numbers.
 
-Everything here is public: columns are looked up in the table's schema, and no row is read.
+Everything here is public. Columns are looked up in the schema of the table, and no row is read.
 """
 
 import hashlib
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 _GROUPABLE = ("integer", "text", "boolean", "date")
 _NUMBERS = ("integer", "real", "decimal")
-# More keys than this are not written into a query; other groups are left out of its result.
+# More keys than this are not written into a query. Other groups are then removed from its result.
 _MOST_WRITTEN = 1000
-# What the columns of a query are called: nothing that a table has.
-_GROUP, _CELL = "leastnoise_g", "leastnoise_c"
+# The names of columns in a query. They must differ from those of tables.
+_GROUP, _BIN = "leastnoise_g", "leastnoise_c"
 
 
 @dataclass(frozen=True)
 class Unit:
-    """The privacy unit, and how much of a unit counts.
+    """The privacy unit, with its contribution bound and neighboring datasets.
 
     Attributes:
-        column: The column that names units; None where a row is a unit.
-        max_rows: How many rows of a unit count in a group.
-        neighbors: Whether neighboring tables have one unit more or less, or another one.
+        column: The column that names units; None if every row is a unit.
+        max_rows: Maximum rows per unit per group.
+        neighbors: ``"add_remove"`` or ``"replace"``.
     """
 
     column: str | None
@@ -49,23 +49,22 @@ class Unit:
             raise InvalidParameter(
                 f"neighbors must be {ADD_REMOVE!r} or {REPLACE!r}",
                 got=quote(self.neighbors),
-                fix="Choose whether neighboring tables add or remove a unit, or replace one.",
+                fix="Choose whether neighboring datasets add or remove a unit, or replace one.",
             )
 
 
-@dataclass(frozen=True, repr=False)  # Ibis expressions might show records
+@dataclass(frozen=True, repr=False)  # the repr of an Ibis expression may show rows
 class Rows:
     """The rows of a source that a query is about.
 
-    Two queries about the same rows have equal tables: conditions that all must be true are
-    written in one order, whichever query they come from.
+    Queries about the same rows have equal tables, because conditions are sorted.
 
     Attributes:
         source: The source.
         unit: The privacy unit.
-        conditions: Conditions that must all be true of a row, none of them joined by "and".
+        conditions: Conditions that must all be true; none of them is joined by "and".
         numbers: Columns of strings that must be numbers.
-        filters: Further Ibis conditions that must be true.
+        filters: Further Ibis conditions that must all be true.
     """
 
     source: Source
@@ -76,7 +75,7 @@ class Rows:
 
     @classmethod
     def where(cls, source: Source, unit: Unit, condition: Node | None) -> "Rows":
-        """Return the rows for which a condition is true; all rows if there is none."""
+        """Return the rows for which a condition is true; all rows without a condition."""
         if condition is None:
             return cls(source, unit)
         if isinstance(condition, Joined) and condition.word == "and":
@@ -86,7 +85,7 @@ class Rows:
     @property
     def words(self) -> list[str]:
         """The conditions as strings, sorted, without those of ``filters``."""
-        # "number income" is no condition, so it is told apart from one.
+        # "number income" is not a valid condition, so the words are unambiguous.
         return sorted([*map(str, self.conditions), *(f"number {name}" for name in self.numbers)])
 
     @cached_property
@@ -103,20 +102,20 @@ class Rows:
         return table
 
     def known(self, column: str) -> "Rows":
-        """Leave out the rows without a value: NULL, NaN, and strings that are not numbers."""
+        """Omit the rows without a value: NULL, NaN, and strings that are not numbers."""
         if self.source.text:
             return replace(self, numbers=self.numbers | {column})
         return replace(self, conditions=self.conditions | {Comparison(column, "is not null")})
 
     def among(self, by: tuple[str, ...], keys: tuple[Key, ...] | None) -> "Rows":
-        """Leave out the rows of groups that were not asked for."""
-        written = _written(keys)
-        if written is None:
+        """Omit the rows of other groups."""
+        few = _limit_keys(keys)
+        if few is None:
             return self
-        return self.filter(among([self.table[name] for name in by], written))
+        return self.filter(among([self.table[name] for name in by], few))
 
     def filter(self, condition: Any) -> "Rows":
-        """Leave out the rows for which an Ibis condition is not true."""
+        """Omit the rows for which an Ibis condition is not true."""
         return replace(self, filters=(*self.filters, condition))
 
 
@@ -126,12 +125,12 @@ class PlannedQuery:
 
     Attributes:
         query: The query.
-        rows: The rows that it is about.
-        numbers: The numbers that are released. If groups are discovered, the first one is the count
-            that decides which are shown.
-        counted: Whether the engine counts rows: the first integer of a group.
-        sums: What the engine adds up: the next integers of a group.
-        cell: A part of a group that no column names, if there is one: an Ibis expression.
+        rows: The rows of the query.
+        numbers: The released numbers. If groups are discovered, the first number is the count that
+            decides which are shown.
+        counted: Whether the engine counts rows, as the first integer of a group.
+        sums: The sums that the engine computes, the next integers of a group.
+        bin: An Ibis expression that divides groups further into bins; None if they are not divided.
     """
 
     query: "Query"
@@ -139,18 +138,18 @@ class PlannedQuery:
     numbers: tuple[ReleasedNumber, ...]
     counted: bool = True
     sums: tuple[Summed, ...] = ()
-    cell: Any = None
+    bin: Any = None
 
     def __repr__(self) -> str:
-        """Print what is asked, and no data: Ibis might show records."""
+        """Print the title only, because the repr of an Ibis expression may show rows."""
         return f"PlannedQuery({self.query.title})"
 
     @property
     def identities(self) -> tuple[Hashable, ...]:
-        """For each number, what is equal only for numbers that are always equal before noise.
+        """An identity for each number, equal only for numbers that are always equal before noise.
 
-        They are about the same rows, groups and limits of a unit, and the same count or sum of
-        them. Numbers that a query makes itself belong to that query.
+        Such numbers have the same rows, groups and contribution bounds, and are the same count or
+        sum. Numbers that a query computes itself are identical only within equal queries.
         """
         query = self.query
         which = self.selection.identity, query.answered_groups
@@ -163,20 +162,20 @@ class PlannedQuery:
 
     @cached_property
     def selection(self) -> Selection:
-        """Which rows count, and by which groups.
+        """The rows and groups that count, with contribution bounds.
 
-        Which groups of a unit count is chosen by a hash with a salt. It is made of what the
-        query selects, so that a sum and a count of the same rows count the same groups.
+        A hash with a salt chooses the groups of a unit. The salt depends on the selected rows and
+        groups only, so a sum and a count of the same rows choose the same groups.
         """
         query, rows = self.query, self.rows
         words = json.dumps(query.selection_words() | {"where": rows.words}, sort_keys=True)
         by = {f"{_GROUP}{i}": rows.table[name] for i, name in enumerate(query.by)}
-        if self.cell is not None:
-            by[_CELL] = self.cell
+        if self.bin is not None:
+            by[_BIN] = self.bin
         return Selection(
             table=rows.table,
             by=by,
-            keys=_written(query.groups) if self.cell is None else None,
+            keys=_limit_keys(query.groups) if self.bin is None else None,
             unit=rows.unit.column,
             rows=rows.unit.max_rows,
             groups=query.groups_per_unit,
@@ -186,7 +185,7 @@ class PlannedQuery:
 
 
 def check_groupable(name: str, kind: str, what: str) -> None:
-    """Reject a column whose values do not name a unit or a group the same way on all engines."""
+    """Reject a column whose values do not identify units or groups equally on all engines."""
     if kind not in _GROUPABLE:
         raise InvalidParameter(
             f"{what} must hold integers, strings, booleans or dates",
@@ -197,15 +196,15 @@ def check_groupable(name: str, kind: str, what: str) -> None:
 
 
 def check_numeric(source: Source, column: str, *, booleans: bool) -> None:
-    """Reject a column that is missing, or holds something else than numbers (or booleans)."""
-    kind = source.kind(column, "a column of numbers")
+    """Reject a column that does not exist, or is not of numbers (or booleans)."""
+    kind = source.kind(column)
     if kind not in _NUMBERS and not (booleans and kind == "boolean") and not source.text:
         raise InvalidParameter(
-            "a column of numbers must hold integers, floats or decimals (or booleans, for sums)",
+            "A column of numbers must hold integers, floats or decimals (or booleans, for sums)",
             got=f"{column!r}, of kind {kind}",
             fix='Choose another column, or convert it: pandas objects by astype("Float64").',
         )
 
 
-def _written(keys: tuple[Key, ...] | None) -> tuple[Key, ...] | None:
+def _limit_keys(keys: tuple[Key, ...] | None) -> tuple[Key, ...] | None:
     return keys if keys is not None and len(keys) <= _MOST_WRITTEN else None

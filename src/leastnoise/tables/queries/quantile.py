@@ -17,9 +17,10 @@ from leastnoise.core.exact import (
 )
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments
 from leastnoise.errors import InvalidParameter, Words
+from leastnoise.json_types import Json
 from leastnoise.mechanism import AnyMechanism, PermuteAndFlip
 from leastnoise.tables.answers import USUAL, Statement, Subject, at_most
-from leastnoise.tables.bounding import Cells, divide, is_read_as_double
+from leastnoise.tables.bounding import Bins, divide, is_read_as_double
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Groups, Key
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit
@@ -40,7 +41,7 @@ _LARGEST = 1 << 62
 
 @dataclass(frozen=True)
 class Quantile(BoundedQuery):
-    """Query the bin of a public grid that contains the q-quantile of a column.
+    """A quantile of a column, as a bin of a public grid.
 
     A unit with rows in several bins counts in one of them, chosen by a hash, with at most
     ``max_rows`` rows.
@@ -48,16 +49,15 @@ class Quantile(BoundedQuery):
     Args:
         column: The column.
         q: The share of rows below the value, above 0 and below 1; 0.5 for the median.
-        bounds: Where the grid begins and ends; values beyond count as the nearest bound. Missing
-            values are omitted.
+        bounds: The ends of the grid. Values outside them are clipped. Missing values are omitted.
         bins: The number of bins of equal width between the bounds. The answer is a bin. An integer
             column with integer bounds has ranges of integers as bins; with fewer integers than
             ``bins``, one bin for each integer. Default: 1024.
         interval: The confidence of an interval for the quantile in the unit of the data, such as
-            0.95. It costs two thirds of ε. Default: no interval; the rank error is known always.
+            0.95. It costs two thirds of ε. Default: no interval, only the rank error.
     """
 
-    # Other noise than that of the count that decides selects the cell.
+    # The selection of a bin is independent of the count that decides which groups are shown.
     selects_by_its_count: ClassVar[bool] = False
 
     q: Fraction
@@ -66,7 +66,7 @@ class Quantile(BoundedQuery):
     share = RenamedAttribute[Fraction]("q")
     cells = RenamedAttribute[int]("bins")
     # The bins depend on the type of the column: plan() sets them.
-    _grid: Cells | None = field(init=False, repr=False, compare=False, default=None)
+    _grid: Bins | None = field(init=False, repr=False, compare=False, default=None)
 
     @renamed_arguments(keys="groups", share="q", cells="bins")
     def __init__(
@@ -129,11 +129,11 @@ class Quantile(BoundedQuery):
 
     @property
     def title(self) -> str:
-        """What is asked, in a few words."""
+        """The query in a few words."""
         what = "median" if self.q == Fraction(1, 2) else f"{format_exact(self.q)}-quantile"
         return make_title(f"{what} of {self.column}", self.by)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the query as JSON."""
         words = super().to_dict() | {"share": format_ratio(self.q), "cells": self.bins}
         return words if self.interval is None else words | {"interval": format_ratio(self.interval)}
@@ -144,10 +144,12 @@ class Quantile(BoundedQuery):
         return "median" if self.q == Fraction(1, 2) else "quantile"
 
     def contributions(self, subject: Subject) -> str:
-        """Return what counts of a unit with rows in several bins: those in one of them."""
-        cell = "one bin of one group" if self.by else "one bin"
+        """Return the contribution bounds as a phrase: a unit counts in one bin."""
+        group = ", in one group" if self.by else ""
+        if subject.max_rows == 1:
+            return f"one row {subject.per_unit}{group}, chosen by a hash"
         rows = at_most(subject.max_rows, "row")
-        return f"{rows} {subject.per_unit}, all in {cell}, chosen by a hash"
+        return f"{rows} {subject.per_unit}{group}, with values in one bin, chosen by a hash"
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return sentences about how values are read."""
@@ -156,7 +158,7 @@ class Quantile(BoundedQuery):
         return *super().notes(rows), *([rounded] if doubles else [])
 
     def omitted(self, unit: Unit) -> tuple[str, ...]:
-        """Return which rows do not count, a phrase for each rule."""
+        """Return a phrase for each rule that omits rows."""
         return *super().omitted(unit), f"rows without {self.column}"
 
     def plan_notes(self) -> tuple[str, ...]:
@@ -165,60 +167,67 @@ class Quantile(BoundedQuery):
         return () if self.interval is None else (three,)
 
     def expected_error(self, number: ReleasedNumber, mechanism: AnyMechanism) -> tuple[str, str]:
-        """Return sensitivity and 95% error of a number as a dry run prints them: in rows."""
+        """Return the sensitivity and the 95% error of a number, in rows, for a dry run."""
         if not isinstance(mechanism, PermuteAndFlip):
             return super().expected_error(number, mechanism)
-        whole = self.q.denominator
-        error = Fraction(mechanism.error_bound(USUAL), whole)
-        return f"{format_exact(number.sensitivity / whole)} rows", f"± {format_rows(error)}"
+        error = self.answer_error([mechanism])
+        sensitivity = number.sensitivity / self.q.denominator
+        return f"{format_exact(sensitivity)} rows", f"± {format_rows(error)}"
+
+    def answer_error(self, mechanisms: Sequence[AnyMechanism]) -> Fraction:
+        """Return the 95% error of the rank of the selected bin, in rows."""
+        select = mechanisms[-1]
+        if not isinstance(select, PermuteAndFlip):
+            raise TypeError("a quantile needs the mechanism PermuteAndFlip, which selects a bin")
+        return Fraction(select.error_bound(USUAL), self.q.denominator)
 
     @property
-    def grid(self) -> Cells:
-        """The bins, of a query that :meth:`plan` has bound to the types of a table."""
+    def grid(self) -> Bins:
+        """The bins. Only the query that :meth:`plan` returns for a table has them."""
         if self._grid is None:
-            raise TypeError("the bins of a quantile depend on the table that it is asked of")
+            raise TypeError("the bins of a quantile depend on the types of its table")
         return self._grid
 
     def plan(self, rows: Rows) -> PlannedQuery:
-        """Count the rows of each group and cell; released is a cell, or three of them."""
+        """Count the rows of each group and bin; one bin is released, or three with an interval."""
         rows = rows.known(self.column).among(self.by, self.groups)
         source = rows.source
-        grid, of_row = divide(source.number(self.column), self.bounds, self.bins, source.engine)
-        unit_can = self.contribution(rows.unit)
-        bound = copy(self)
-        bound._set("_grid", grid)
-        cell = ReleasedNumber(
+        grid, bin_of_row = divide(source.number(self.column), self.bounds, self.bins, source.engine)
+        contribution = self.contribution(rows.unit)
+        planned = copy(self)
+        planned._set("_grid", grid)
+        selected = ReleasedNumber(
             name="bin",
-            shift=unit_can.rank(*self.q.as_integer_ratio()),
+            shift=contribution.rank(*self.q.as_integer_ratio()),
             step=Fraction(1),
-            touched=(1 if self.interval is None else 3) * unit_can.touched,
+            touched=(1 if self.interval is None else 3) * contribution.touched,
             integer=True,
             candidates=grid.count,
         )
         return PlannedQuery(
-            query=bound,
+            query=planned,
             rows=rows,
-            numbers=(*self.deciding_count(rows.unit), cell),
-            cell=of_row,
+            numbers=(*self.deciding_count(rows.unit), selected),
+            bin=bin_of_row,
         )
 
     def add_noise(
         self, result: Result, keys: Sequence[Key], noise: Sequence[AddNoise], threshold: int | None
     ) -> list[tuple[int, ...]]:
-        """Return the cell of each group; with an interval, also those of its two ends."""
+        """Return the bin of each group; with an interval, also the bins of its two ends."""
         columns = len(keys[0]) if keys else 0
-        groups: dict[Key, list[tuple[int, ...]]] = {}
+        groups: dict[Key, list[tuple[Any, ...]]] = {}
         for row in result:
             groups.setdefault(row[:columns], []).append(row[columns:])
         return [self._select(groups.get(key, []), noise, threshold) for key in keys]
 
     def _select(
-        self, rows: Result, noise: Sequence[AddNoise], threshold: int | None
+        self, rows: Sequence[tuple[Any, ...]], noise: Sequence[AddNoise], threshold: int | None
     ) -> tuple[int, ...]:
-        """Select by rank errors; for the ends of an interval, by those of shifted ranks."""
+        """Select a bin by rank errors; for the ends of an interval, by those of shifted ranks."""
         select = noise[-1]
         if not isinstance(select, PermuteAndFlip):
-            raise TypeError("a quantile is selected; no noise is added to it")
+            raise TypeError("a quantile needs the mechanism PermuteAndFlip, which selects a bin")
         total = sum(number for _, number in rows)
         if threshold is not None and noise[0]([total])[0] <= threshold:
             return ()
@@ -227,14 +236,14 @@ class Quantile(BoundedQuery):
         shifts = [0] if self.interval is None else [0, shift, -shift]
         return tuple(select(rank_errors(ranks + each))[0] for each in shifts)
 
-    def _ranks(self, rows: Result, total: int, shift: int) -> "NDArray[Any]":
-        """Return D = whole·below − part·total at each edge between two cells."""
+    def _ranks(self, rows: Sequence[tuple[Any, ...]], total: int, shift: int) -> "NDArray[Any]":
+        """Return D = whole·below − part·total at each edge between two bins."""
         import numpy as np
 
         part, whole = self.q.as_integer_ratio()
         kind = np.int64 if whole * total + shift < _LARGEST else object
         counts = np.zeros(self.grid.count, dtype=kind)
-        counts[[cell for cell, _ in rows]] = [number for _, number in rows]
+        counts[[place for place, _ in rows]] = [number for _, number in rows]
         ranks: NDArray[Any] = whole * np.cumsum(counts[:-1], dtype=kind) - part * total
         return ranks
 
@@ -244,10 +253,10 @@ class Quantile(BoundedQuery):
         mechanisms: Sequence[AnyMechanism],
         statement: Statement,
     ) -> list[QuantileAnswer]:
-        """Return the cell of each group."""
+        """Return an answer for the bin of each group."""
         select = mechanisms[-1]
         if not isinstance(select, PermuteAndFlip):
-            raise TypeError("a quantile is selected; no noise is added to it")
+            raise TypeError("a quantile needs the mechanism PermuteAndFlip, which selects a bin")
         facts: dict[str, Any] = {
             "grid": self.grid,
             "q": self.q,
@@ -258,21 +267,21 @@ class Quantile(BoundedQuery):
             "subject": statement.subject,
         }
         if self.interval is None:
-            return [QuantileAnswer(cell=cell, **facts) for (cell,) in numbers]
+            return [QuantileAnswer(bin=selected, **facts) for (selected,) in numbers]
         facts["confidence"] = self.interval
         return [
-            IntervalQuantileAnswer(cell=cells[0], ends=(min(cells), max(cells)), **facts)
-            for cells in numbers
+            IntervalQuantileAnswer(bin=bins[0], ends=(min(bins), max(bins)), **facts)
+            for bins in numbers
         ]
 
 
 def rank_errors(ranks: "NDArray[Any]") -> "NDArray[Any]":
-    """Return the rank error of each cell from D at the edges between them.
+    """Return the rank error of each bin from D at the edges between bins.
 
-    It is max(0, D at its lower edge, −D at its upper edge); the first cell has no lower edge and
-    the last no upper one. D never falls from edge to edge, so the error of some cell is 0. Each of
-    the three numbers changes by at most as much as D does when one unit changes, so their maximum
-    does too, and a shift of all D by a constant changes nothing about that.
+    The rank error is max(0, D at the lower edge, −D at the upper edge). The first bin has no lower
+    edge, and the last bin has no upper edge. D does not decrease from edge to edge, so some bin has
+    error 0. If one unit changes, each of the three numbers changes by at most as much as D does, so
+    their maximum does too. A shift of all D by a constant does not change that.
     """
     import numpy as np
 
@@ -283,9 +292,9 @@ def rank_errors(ranks: "NDArray[Any]") -> "NDArray[Any]":
 
 
 def end_shift(select: PermuteAndFlip, confidence: Fraction) -> int:
-    """Return by how much D is shifted for the ends of an interval.
+    """Return the shift of D for the ends of an interval.
 
-    Each end fails with probability at most (1 − confidence)/2. With t the error that a selection
-    stays within otherwise, D is shifted by t + 1. See :meth:`IntervalQuantileAnswer.interval`.
+    Each end may fail with probability (1 − confidence)/2. If t is the bound of a selection's error
+    at that probability, the shift is t + 1. See :meth:`IntervalQuantileAnswer.interval`.
     """
     return select.error_bound(1 - (1 - confidence) / 2) + 1

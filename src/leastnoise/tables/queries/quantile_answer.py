@@ -1,4 +1,4 @@
-"""``QuantileAnswer``: the cell that was selected with its rank error, and an interval if asked."""
+"""``QuantileAnswer``: the selected bin with its rank error, and an interval on request."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -23,9 +23,9 @@ from leastnoise.tables.answers import (
     as_html,
     as_text,
 )
-from leastnoise.tables.bounding import Cells
+from leastnoise.tables.bounding import Bins
 from leastnoise.tables.ratio import Ratio
-from leastnoise.tables.rounding import float_below, float_near, format_cell, format_rows
+from leastnoise.tables.rounding import float_below, float_near, format_bin, format_rows
 
 _UNBOUNDED = "any bin can be selected"
 _SUBJECT = Subject(title="quantile", statistic="quantile")
@@ -33,33 +33,33 @@ _SUBJECT = Subject(title="quantile", statistic="quantile")
 
 @dataclass(frozen=True, slots=True)
 class QuantileAnswer:
-    """The cell that was selected for the q-quantile.
+    """The bin that was selected for the q-quantile.
 
-    Let n be the number of rows that count, below(e) how many of them lie below e, q = part/whole in
-    lowest terms and D(e) = whole·below(e) − part·n. The rank error of a cell from edge a to edge b,
-    in units of 1/whole rows, is max(0, D(a), −D(b)): 0 for a cell that holds a q-quantile. A cell
-    is selected by these errors. If a unit has more rows than may count, or rows in several cells,
-    its part of D is bounded: below and n are about the rows that count.
+    Let n be the number of rows that count and below(e) the number of them below e. Let
+    q = part/whole in lowest terms and D(e) = whole·below(e) − part·n. The rank error of a bin from
+    edge a to edge b, in units of 1/whole rows, is max(0, D(a), −D(b)). It is 0 for a bin that
+    contains a q-quantile. The mechanism selects a bin by these errors. Contribution bounds apply to
+    below and n: both refer to the rows that count.
 
-    The rank of the answer is known, and not its distance from the true quantile: where no rows lie,
-    edges far apart have the same rank.
+    The rank error has a known bound. The distance to the true quantile has none, because edges far
+    apart have the same rank if no row lies between them.
 
     Attributes:
-        cell: The cell, from 0.
-        grid: All cells.
-        q: The share of rows that should lie below, above 0 and below 1.
-        mechanism: What selected it.
-        privacy: The guarantee of everything the answer consists of, for one unit.
+        bin: The number of the selected bin, from 0.
+        grid: All bins.
+        q: The share of rows below the quantile, above 0 and below 1.
+        mechanism: The mechanism that selected the bin.
+        privacy: The guarantee of this answer alone, for one unit.
         receipt: The ledger's receipt; None if the answer is in no ledger.
-        together: The guarantee of everything that was released with it; None if there was nothing
-            else.
-        subject: What the quantile is about.
+        together: The guarantee of all answers that were released together; None if this is the only
+            one.
+        subject: The quantity that the answer is about.
     """
 
     layout: "ClassVar[Layout[QuantileAnswer]]"
 
-    cell: int
-    grid: Cells
+    bin: int
+    grid: Bins
     q: Fraction
     mechanism: PermuteAndFlip
     privacy: Privacy
@@ -67,41 +67,44 @@ class QuantileAnswer:
     together: Privacy | None = None
     subject: Subject = _SUBJECT
     bound = RenamedAttribute[float]("max_error")
+    cell = RenamedAttribute[int]("bin")
+    cells = RenamedAttribute[int]("bins")
+    cell_bounds = RenamedAttribute[tuple[Fraction, Fraction]]("bin_bounds")
 
     def __post_init__(self) -> None:
         if not self.grid.low < self.grid.high or not 0 < self.q < 1:
             raise InvalidParameter(
-                "the lower bound must be below the upper one, and q between 0 and 1",
+                "The lower bound must be below the upper one, and q between 0 and 1",
                 got=f"{format_exact(self.grid.low)}, {format_exact(self.grid.high)} and "
                 f"{format_exact(self.q)}",
                 fix="Correct the bounds or q.",
             )
-        if not 0 <= self.cell < self.cells:
+        if not 0 <= self.bin < self.bins:
             raise InvalidParameter(
-                f"a cell must be one of {quote(self.cells)}, counted from 0",
-                got=quote(self.cell),
-                fix="Use one of these.",
+                f"bin must be an integer from 0 to {quote(self.bins - 1)}",
+                got=quote(self.bin),
+                fix="Use the number of a bin of the grid.",
             )
-        if self.mechanism.candidates != self.cells:
+        if self.mechanism.candidates != self.bins:
             raise InvalidParameter(
-                "a quantile must be selected from all of its cells",
-                got=f"{self.cells} cells and {self.mechanism.candidates} candidates",
-                fix="Use the mechanism that selected it.",
+                "The mechanism of a quantile must have one candidate for each bin",
+                got=f"{self.bins} bins and {self.mechanism.candidates} candidates",
+                fix="Use the mechanism that selected the bin.",
             )
 
     @property
     def low(self) -> Fraction:
-        """The lower end of the first cell."""
+        """The lower edge of the first bin."""
         return self.grid.low
 
     @property
     def high(self) -> Fraction:
-        """The upper end of the last cell."""
+        """The upper edge of the last bin."""
         return self.grid.high
 
     @property
-    def cells(self) -> int:
-        """How many cells there are."""
+    def bins(self) -> int:
+        """The number of bins."""
         return self.grid.count
 
     @property
@@ -110,34 +113,37 @@ class QuantileAnswer:
         return self.privacy if self.together is None else self.together
 
     @property
-    def cell_bounds(self) -> tuple[Fraction, Fraction]:
-        """The lower and the upper end of the cell, exactly; of integers, the first and the last."""
-        return self.grid.ends(self.cell)
+    def bin_bounds(self) -> tuple[Fraction, Fraction]:
+        """The exact edges of the bin; for a bin of integers, its first and last integer."""
+        return self.grid.ends(self.bin)
 
     @property
     def value(self) -> Fraction:
-        """The middle of the cell, exactly; of integers, the lower of two in the middle."""
-        middle = sum(self.cell_bounds, Fraction(0)) / 2
+        """The exact middle of the bin; for a bin of integers, rounded down to an integer."""
+        middle = sum(self.bin_bounds, Fraction(0)) / 2
         return Fraction(middle // 1) if self.grid.integer else middle
 
     @property
     def max_error(self) -> float:
-        """The maximum of :meth:`rank_error`: ``math.inf``, because any cell can be selected."""
+        """The maximum of :meth:`rank_error`: ``math.inf``, because any bin can be selected."""
         return math.inf
 
     def rank_error(self, confidence: Number = 0.95) -> Fraction:
-        """Return k: with at least this probability the cell holds a quantile within k rows of q·n.
+        """Return the error k of the rank, in rows, at this confidence.
 
-        The selection's own law says so (:meth:`PermuteAndFlip.error_bound`): whatever the data is,
-        the rank error of the cell is at most k rows with this probability. Then
+        With at least this probability, the bin contains an (r/n)-quantile with |r − q·n| ≤ k. This
+        holds for any data.
+
+        *Proof.* The rank error of the selected bin is at most k rows with at least this probability
+        (:meth:`PermuteAndFlip.error_bound`). Then
 
         * at most q·n + k rows lie below the lower edge, and
-        * at least q·n − k rows lie below the upper edge (in the last cell: at or below it).
+        * at least q·n − k rows lie below the upper edge (in the last bin: at or below it).
 
-        So there is a number of rows r with |r − q·n| ≤ k that is not less than the number below
-        the lower edge and not more than the number below the upper edge. Let x be the last point of
-        the cell, edges included, with at most r rows below it. At least r rows lie at or below x,
-        so x is an (r/n)-quantile. Which point of the cell it is remains unknown.
+        So there is a number r with |r − q·n| ≤ k that is at least the number of rows below the
+        lower edge and at most the number of rows below the upper edge. Let x be the last point of
+        the bin, edges included, with at most r rows below it. At least r rows lie at or below x,
+        so x is an (r/n)-quantile. The position of x in the bin is unknown. ∎
         """
         return Fraction(self.mechanism.error_bound(confidence), self.q.denominator)
 
@@ -145,30 +151,31 @@ class QuantileAnswer:
         self,
         confidence: Number | None = None,  # noqa: ARG002 -- of quantiles that have one
     ) -> tuple[Fraction, Fraction]:
-        """Raise an error: an interval must be asked for (:class:`IntervalQuantileAnswer`).
+        """Raise an error, because this quantile was queried without ``interval=``.
 
-        The distance to the true quantile, in the unit of the data, depends on where the rows lie,
-        and cannot be computed from the cell alone. The error of the rank can: :meth:`rank_error`.
+        The distance to the true quantile, in the unit of the data, depends on where the rows lie.
+        It cannot be computed from the bin alone. :meth:`rank_error` can.
+
+        Raises:
+            InvalidParameter: Always. :class:`IntervalQuantileAnswer` has an interval.
         """
         raise InvalidParameter(
-            "an interval for a quantile, in the unit of the data, costs a part of ε and must be "
-            "asked for",
-            got="a quantile that was asked without",
-            fix="Ask with " + Words("interval=0.95, or use rank_error().", "--interval 0.95."),
+            "This quantile has no interval. An interval in the unit of the data costs a part of ε",
+            fix="Query it with " + Words("interval=0.95, or use rank_error().", "--interval 0.95."),
         )
 
     def result(self) -> Shown:
         """Return the figures as they print."""
         error = f"at most {format_rows(self.rank_error(USUAL))} (95% confidence)"
         return Shown(
-            value=_format(self.cell_bounds),
+            value=_format(self.bin_bounds),
             details=(*self._details(), ("Rank error", error, f"rank error {error}")),
             max_error=None,
             unbounded=_UNBOUNDED,
         )
 
     def _details(self) -> tuple[tuple[str, str, str], ...]:
-        """Return what is known besides the rank error: a label, a text, and both as a phrase."""
+        """Return the figures besides the rank error: label, text, and both as a phrase."""
         return ()
 
     def _repr_html_(self) -> str:
@@ -182,7 +189,7 @@ class QuantileAnswer:
         return as_text(self, self.result())
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({_format(self.cell_bounds)}, {self.privacy!r})"
+        return f"{type(self).__name__}({_format(self.bin_bounds)}, {self.privacy!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +197,7 @@ class IntervalQuantileAnswer(QuantileAnswer):
     """A quantile with an interval in the unit of the data.
 
     Attributes:
-        ends: The first and the last cell of the interval.
+        ends: The numbers of the first and the last bin of the interval.
         confidence: The confidence of the interval.
     """
 
@@ -198,42 +205,42 @@ class IntervalQuantileAnswer(QuantileAnswer):
     confidence: Fraction = USUAL
 
     def __post_init__(self) -> None:
-        # Of a class with slots, super() without arguments is another class.
+        # slots=True creates a new class, which super() without arguments does not refer to.
         super(IntervalQuantileAnswer, self).__post_init__()
         first, last = self.ends
-        if not 0 <= first <= self.cell <= last < self.cells:
+        if not 0 <= first <= self.bin <= last < self.bins:
             raise InvalidParameter(
-                f"the ends of an interval must be cells around {quote(self.cell)}",
+                f"The ends of an interval must be bins around {quote(self.bin)}",
                 got=quote(self.ends),
-                fix="Use the first and the last cell.",
+                fix="Use the numbers of the first and the last bin.",
             )
 
     def interval(self, confidence: Number | None = None) -> tuple[Fraction, Fraction]:
-        """Return the interval that was asked for: it holds every q-quantile of the values.
+        """Return an interval that contains every q-quantile of the clipped values.
 
-        The values are those that count, clipped to the bounds; none is rounded before it is
-        compared with an edge, except for decimals of more than 18 digits after the point on DuckDB
-        and Spark, which the answer notes. With at least the confidence that was asked for, all x
-        with below(x) ≤ q·n ≤ (rows at or below x) lie in it, for any data.
+        With at least the confidence of the query, the interval contains all x with
+        below(x) ≤ q·n ≤ (rows at or below x), for any data. Values are compared with edges
+        exactly. The only exceptions are decimals with more than 18 digits after the point on
+        DuckDB and Spark, which are rounded to doubles first. The answer notes this.
 
-        *Proof.* Two further cells were selected, by D + s and D − s in place of D, where s = t + 1
-        and a selection has an error of at most t with probability 1 − (1 − confidence)/2. Suppose
-        that both have; then all holds with at least this confidence (union bound). The first one
-        is the first of all cells, or has a lower edge a with D(a) + s ≤ t, so D(a) < 0: fewer than
-        q·n rows lie below a, and every q-quantile is at a or above. The second one is the last of
-        all cells, or has an upper edge b with −(D(b) − s) ≤ t, so D(b) > 0: more than q·n rows lie
-        below b, and every q-quantile is below b. The interval reaches from the first of the three
-        cells that were selected to the last of them; a wider one covers no less. ∎
+        *Proof.* The mechanism selected two further bins, by D + s and by D − s in place of D. Here
+        s = t + 1, and the error of a selection is at most t with probability
+        1 − (1 − confidence)/2. With at least this confidence, both errors are at most t (union
+        bound). Then the first further bin is the first of all bins, or its lower edge a has
+        D(a) + s ≤ t, so D(a) < 0: fewer than q·n rows lie below a, and every q-quantile is at least
+        a. The second further bin is the last of all bins, or its upper edge b has
+        −(D(b) − s) ≤ t, so D(b) > 0: more than q·n rows lie below b, and every q-quantile is below
+        b. The interval reaches from the first to the last of the three selected bins. It contains
+        the interval between the two further bins, so it covers at least as often. ∎
 
         Raises:
-            InvalidParameter: If the interval was asked for with a lower confidence.
+            InvalidParameter: If ``confidence`` is above the confidence of the query.
         """
         if confidence is not None and parse_confidence(confidence) > self.confidence:
             raise InvalidParameter(
-                "the interval of this quantile was asked for with a confidence of "
-                f"{format_exact(self.confidence)}",
+                f"confidence must be at most that of the query, {format_exact(self.confidence)}",
                 got=quote(confidence),
-                fix="Give at most that.",
+                fix="Omit it.",
             )
         first, last = self.ends
         return self.grid.ends(first)[0], self.grid.ends(last)[1]
@@ -244,45 +251,46 @@ class IntervalQuantileAnswer(QuantileAnswer):
 
 
 def _format(ends: tuple[Fraction, Fraction]) -> str:
-    """Print a range, rounded outward; of one integer, that integer."""
+    """Print a range, rounded outward; a range of one integer as that integer."""
     low, high = ends
-    return format_exact(low) if low == high else format_cell(low, high)[1]
+    return format_exact(low) if low == high else format_bin(low, high)
 
 
 def _figures(answers: Sequence[QuantileAnswer]) -> Iterator[Figures]:
     known: dict[object, Ratio] = {}
-    for one in answers:
-        kind = id(one.mechanism), one.q.denominator
+    for answer in answers:
+        kind = id(answer.mechanism), answer.q.denominator
         error = known.get(kind)
         if error is None:
-            error = known[kind] = one.rank_error(USUAL).as_integer_ratio()
-        ends = [end.as_integer_ratio() for end in one.cell_bounds]
-        yield one.value.as_integer_ratio(), *ends, error, None
+            error = known[kind] = answer.rank_error(USUAL).as_integer_ratio()
+        ends = [end.as_integer_ratio() for end in answer.bin_bounds]
+        yield answer.value.as_integer_ratio(), *ends, error, None
 
 
 def _interval_figures(answers: Sequence[QuantileAnswer]) -> Iterator[Figures]:
-    for one, figures in zip(answers, _figures(answers), strict=True):
-        yield *figures, *(end.as_integer_ratio() for end in one.interval())
+    for answer, figures in zip(answers, _figures(answers), strict=True):
+        yield *figures, *(end.as_integer_ratio() for end in answer.interval())
 
 
-def _cells(_: Figures, answer: QuantileAnswer, __: bool) -> list[str]:
-    return [_format(answer.cell_bounds), format_rows(answer.rank_error(USUAL)), NONE]
+def _print_row(_: Figures, answer: QuantileAnswer, __: bool) -> list[str]:
+    return [_format(answer.bin_bounds), format_rows(answer.rank_error(USUAL)), NONE]
 
 
-def _interval_cells(_: Figures, answer: QuantileAnswer, __: bool) -> list[str]:
-    cell, *errors = _cells(_, answer, __)
-    return [cell, _format(answer.interval()), *errors]
+def _print_interval_row(_: Figures, answer: QuantileAnswer, __: bool) -> list[str]:
+    selected, *errors = _print_row(_, answer, __)
+    return [selected, _format(answer.interval()), *errors]
 
 
-def _whole(*names: str) -> Callable[[Sequence[QuantileAnswer]], set[str]]:
-    return lambda answers: set(names) if all(one.grid.integer for one in answers) else set()
+def _find_integers(*names: str) -> Callable[[Sequence[QuantileAnswer]], set[str]]:
+    return lambda answers: set(names) if all(answer.grid.integer for answer in answers) else set()
 
 
-# A cell is no interval of 95 %, so it is not called low and high. Errors are in rows.
+# The edges of a bin are not called low and high, because a bin is not a 95% interval. Errors are in
+# rows. The names in JSON are those of 0.5.0.
 _COLUMNS = (
     Figure("value", float_near),
-    Figure("cell_low", float_below, json="cell"),
-    Figure("cell_high", json="cell"),
+    Figure("bin_low", float_below, json="cell"),
+    Figure("bin_high", json="cell"),
     Figure("rank_error", json="rank_error_95", confident=True),
     Figure("max_error", json="bound"),
 )
@@ -290,12 +298,12 @@ QuantileAnswer.layout = Layout(
     columns=_COLUMNS,
     figures=_figures,
     mechanisms=lambda _: (),
-    whole=_whole("value", "cell_low", "cell_high"),
+    whole=_find_integers("value", "bin_low", "bin_high"),
     header=("rank error (95%)", "max rank error"),
-    cells=_cells,
+    cells=_print_row,
     unbounded=_UNBOUNDED,
 )
-# The interval has the confidence that was asked for, which need not be 95 %.
+# The interval has the confidence of the query, which need not be 95%.
 IntervalQuantileAnswer.layout = Layout(
     columns=(
         *_COLUMNS,
@@ -304,8 +312,8 @@ IntervalQuantileAnswer.layout = Layout(
     ),
     figures=_interval_figures,
     mechanisms=lambda _: (),
-    whole=_whole("value", "cell_low", "cell_high", "low", "high"),
+    whole=_find_integers("value", "bin_low", "bin_high", "low", "high"),
     header=("interval", "rank error (95%)", "max rank error"),
-    cells=_interval_cells,
+    cells=_print_interval_row,
     unbounded=_UNBOUNDED,
 )

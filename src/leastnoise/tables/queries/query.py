@@ -1,7 +1,7 @@
-"""``Query``: what all table queries have, and the parts that each one must define.
+"""``Query``, the base of all table queries, and ``BoundedQuery``, the base of those about values.
 
-A query is public, all of it: bounds, edges, keys and limits are the caller's knowledge of the
-world, never taken from the data. It is checked completely when it is made.
+A query is public: bounds, edges, groups and limits come from the caller, never from the data. Its
+constructor checks everything that does not depend on a table.
 """
 
 from abc import ABC, abstractmethod
@@ -20,11 +20,12 @@ from leastnoise.core.exact import (
 )
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, QueryFailed, Words
+from leastnoise.json_types import Json
 from leastnoise.mechanism import AnyMechanism, as_noise, half_width
-from leastnoise.tables.answers import USUAL, Statement, Subject, TableAnswer, TableNumber
+from leastnoise.tables.answers import TEXT_NOTE, USUAL, Statement, Subject, TableAnswer, TableNumber
 from leastnoise.tables.bounding import Contribution, parse_bounds
 from leastnoise.tables.budget import ReleasedNumber
-from leastnoise.tables.keys import Key, check_keys, keys_to_json, parse_keys
+from leastnoise.tables.keys import Key, Part, check_keys, keys_to_json, parse_keys
 from leastnoise.tables.queries.planned_query import (
     PlannedQuery,
     Rows,
@@ -36,9 +37,9 @@ from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Node, parse_condition
 from leastnoise.tables.where import check as check_condition
 
-# A result of the engine: for each group its key, then integers.
-Result = Sequence[tuple[Any, ...]]
-# Adds noise to true numbers of one kind; of a selection, selects by the errors of all candidates.
+# The result of an engine: for each group its key, then integers.
+Result = Sequence[tuple[Part, ...]]
+# Adds noise to true numbers of one kind; for a selection, selects a candidate by the errors of all.
 AddNoise = Callable[[Sequence[int]], list[int]]
 
 
@@ -47,21 +48,22 @@ class Query(ABC):
     """Base of all table queries.
 
     Args:
-        by: The columns to group by: a name, or several.
-        groups: The groups to answer for, whether the table has them or not; with several columns
-            tuples. Default: groups are discovered, and only those that many units share are shown.
-        where: Which rows count, in the grammar of docs/tables.md: ``"age >= 18 and region = 'n'"``.
-        max_groups: In how many groups a unit counts; a hash chooses which. It must be given if a
-            unit can be in several groups: with a column of units, and more than one group.
+        by: The columns to group by, one name or several.
+        groups: The groups to answer for, whether the table has them or not; tuples if there are
+            several columns. Default: discover the groups, and show those that many units share.
+        where: A condition on rows in the grammar of docs/where.md, such as
+            ``"age >= 18 and region = 'n'"``. Default: all rows count.
+        max_groups: Maximum groups per unit; for units in more groups, a hash picks which. It is
+            required if a unit can be in several groups. Default: 1.
     """
 
-    # The order of keys is that of the groups, which could reveal something in no other order.
+    # Whether keys are sorted, because the order of rows in a table could reveal data.
     keys_in_order: ClassVar[bool] = True
-    # The words of a count and of sums that do not tell which rows and groups they are about.
+    # The fields of to_dict() that do not select rows or groups.
     selects_nothing: ClassVar[tuple[str, ...]] = ()
-    # Whether the query makes groups of its own, without ``by``.
+    # Whether the answers are by group even without ``by``.
     groups_itself: ClassVar[bool] = False
-    # Whether the count that decides which discovered groups are shown is a part of the answer.
+    # Whether the count that decides which discovered groups are shown is part of the answer.
     selects_by_its_count: ClassVar[bool] = True
 
     by: tuple[str, ...] = ()
@@ -79,16 +81,20 @@ class Query(ABC):
             self._set("max_groups", parse_count(self.max_groups, "max_groups", least=1))
         if self.groups_per_unit != 1 and not self.by and not self.groups_itself:
             raise InvalidParameter(
-                Words("max_groups", "--max-groups") + " is for answers by group",
-                got="it without " + Words("by", "--by"),
-                fix="Add " + Words("by=", "--by") + ", or omit it.",
+                Words("max_groups", "--max-groups") + " requires " + Words("by", "--by"),
+                got="no column to group by",
+                fix="Add "
+                + Words("by=", "--by")
+                + ", or omit "
+                + Words("max_groups=", "--max-groups")
+                + ".",
             )
 
     def _start(self, **fields: object) -> None:
-        """Set the fields to what the caller gave, and parse them: for an ``__init__`` of its own.
+        """Set the fields to the caller's values, and parse them.
 
-        A built-in query has one, to state the types that callers give. Those of the fields are the
-        parsed ones.
+        The ``__init__`` of a built-in query calls it. That ``__init__`` has the types that callers
+        pass, while the fields have the types after parsing.
         """
         for name, value in fields.items():
             self._set(name, value)
@@ -100,30 +106,30 @@ class Query(ABC):
     @property
     @abstractmethod
     def title(self) -> str:
-        """What is asked, in a few words. Stored in ledgers: it must never change."""
+        """The query in a few words. Ledgers store it: it must never change."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the query as JSON. Stored in ledgers: it must never change."""
-        written: dict[str, Any] = {"ask": type(self).__name__.lower()}
+    def to_dict(self) -> Json:
+        """Return the query as JSON. Ledgers store it: it must never change."""
+        words: Json = {"ask": type(self).__name__.lower()}
         if self.by:
-            written |= {"by": list(self.by), "keys": keys_to_json(self.groups)}
+            words |= {"by": list(self.by), "keys": keys_to_json(self.groups)}
         if self.where is not None:
-            written["where"] = str(self.where)
+            words["where"] = str(self.where)
         if self.groups_per_unit != 1:
-            written["max_groups"] = self.groups_per_unit
-        return written
+            words["max_groups"] = self.groups_per_unit
+        return words
 
-    def selection_words(self) -> dict[str, Any]:
-        """Return which groups of which rows it is about, beside the conditions on rows.
+    def selection_words(self) -> Json:
+        """Return the fields of :meth:`to_dict` that select groups.
 
-        Two queries that agree in these and in their rows share one query.
+        Queries with equal words and equal rows read the table together.
         """
         words = self.to_dict().items()
         return {name: word for name, word in words if name not in ("where", *self.selects_nothing)}
 
     def check(self, source: Source) -> None:
-        """Reject columns that the table does not have, or of another kind."""
-        kinds = tuple(source.kind(name, "a group") for name in self.by)
+        """Reject columns that the table does not have, or whose kind does not fit."""
+        kinds = tuple(source.kind(name) for name in self.by)
         for name, kind in zip(self.by, kinds, strict=True):
             check_groupable(name, kind, "a column to group by")
         if self.groups is not None:
@@ -133,28 +139,28 @@ class Query(ABC):
 
     @abstractmethod
     def plan(self, rows: Rows) -> PlannedQuery:
-        """Return the query: which rows count, the sums, and the numbers that are released."""
+        """Return the plan: the rows that count, the sums and the released numbers."""
 
     def add_noise(
         self, result: Result, keys: Sequence[Key], noise: Sequence[AddNoise], threshold: int | None
     ) -> list[tuple[int, ...]]:
-        """Return the noisy numbers of each group; none for a group that must not be shown.
+        """Return the noisy numbers of each group, an empty tuple for a hidden group.
 
-        True numbers must be released through ``noise`` alone, each through its own. A query
-        overrides this if it releases other numbers than those that the engine returns.
+        True numbers must be released through ``noise`` alone, each through its own function. A
+        query overrides this method if it does not release the numbers that the engine returns.
 
         Args:
-            result: The rows of the groups: the key, then an integer for each number.
+            result: For each group its key, then an integer for each number.
             keys: The groups.
-            noise: For each number of the query, what adds its noise.
-            threshold: A group is shown if its noisy count is above; None if all are shown.
+            noise: For each number of the query, the function that adds its noise.
+            threshold: The count that a shown group exceeds; None if all groups are shown.
         """
         columns = len(keys[0]) if keys else 0
-        groups = {row[:columns]: row[columns:] for row in result}
+        groups: dict[Key, tuple[Any, ...]] = {row[:columns]: row[columns:] for row in result}
         if len(groups) != len(result):
             raise QueryFailed(
-                "A group has several rows in the result of the engine. The charge stands",
-                fix="Check the names of its columns.",
+                "The engine returned a group twice. The charge stands",
+                fix="Check the column names of the table.",
             )
         missing = (0,) * len(noise)
         figures = zip(*[groups.get(key, missing) for key in keys], strict=True)
@@ -170,20 +176,20 @@ class Query(ABC):
         mechanisms: Sequence[AnyMechanism],
         statement: Statement,
     ) -> Sequence[TableAnswer]:
-        """Return an answer for each group: its one number, the last if a count decides.
+        """Return an answer for each group: its last noisy number.
 
-        A query overrides this if its answer consists of several numbers, or is another kind.
+        A query overrides this method if its answer has several numbers or another class.
 
         Args:
-            numbers: What :meth:`add_noise` returned for each group.
-            mechanisms: What released each number.
-            statement: What all of them state: subject, guarantees and receipt.
+            numbers: The noisy numbers of each group, from :meth:`add_noise`.
+            mechanisms: The mechanism of each number.
+            statement: The subject, guarantees and receipt that all answers share.
         """
         last = as_noise(mechanisms[-1])
         return [TableNumber(own[-1], last, statement) for own in numbers]
 
     def subject(self, rows: Rows, hidden_up_to: int | None = None) -> Subject:
-        """Return what the numbers are about; ``hidden_up_to`` as in :class:`Subject`."""
+        """Return the subject of the answers; ``hidden_up_to`` as in :class:`Subject`."""
         unit, source = rows.unit, rows.source
         subject = Subject(
             title=self.title,
@@ -205,9 +211,9 @@ class Query(ABC):
 
     @abstractmethod
     def contributions(self, subject: Subject) -> str:
-        """Return what counts of a unit with more rows or groups than may count, as a phrase.
+        """Return the contribution bounds as a phrase, with how a unit beyond them counts.
 
-        It is asked only where a column names units. ``subject`` has the bounds and their phrases.
+        It is called only if a column names units. ``subject`` has the bounds and their phrases.
         """
 
     @property
@@ -217,11 +223,11 @@ class Query(ABC):
 
     @property
     def clipping_bounds(self) -> tuple[Fraction, Fraction] | None:
-        """The bounds that values are clipped to; None if no value is clipped."""
+        """The clipping bounds of values; None if no value is clipped."""
         return None
 
     def omitted(self, unit: Unit) -> tuple[str, ...]:
-        """Return which rows do not count, a phrase for each rule."""
+        """Return a phrase for each rule that omits rows."""
         without = [*([] if unit.column is None else [unit.column]), *self.by]
         phrases = [f"rows without {' or '.join(dict.fromkeys(without))}"] if without else []
         if self.by and self.groups is not None:
@@ -230,7 +236,7 @@ class Query(ABC):
             phrases.append(f"rows for which {self.where} is not true")
         return tuple(phrases)
 
-    def notes(self, rows: Rows) -> tuple[str, ...]:  # noqa: ARG002 -- of queries about values
+    def notes(self, rows: Rows) -> tuple[str, ...]:  # noqa: ARG002 -- for queries about values
         """Return sentences about how values are read."""
         return ()
 
@@ -238,50 +244,64 @@ class Query(ABC):
         """Return phrases about the released numbers, for a dry run."""
         return ()
 
+    def result_errors(
+        self,
+        mechanisms: Sequence[AnyMechanism],  # noqa: ARG002 -- for queries with a computed result
+    ) -> tuple[str, ...]:
+        """Return phrases about the error of a result that is computed from the numbers."""
+        return ()
+
     def expected_error(self, number: ReleasedNumber, mechanism: AnyMechanism) -> tuple[str, str]:
-        """Return sensitivity and 95% error of a number as a dry run prints them."""
+        """Return the sensitivity and the 95% error of a number, for a dry run."""
         error = half_width(as_noise(mechanism), USUAL)
         return format_exact(number.sensitivity), f"± {format_rounded(error, 4, ROUND_CEILING)}"
+
+    def answer_error(self, mechanisms: Sequence[AnyMechanism]) -> Fraction:
+        """Return the 95% error of each answer, given the mechanism of each number.
+
+        A query overrides this method if its answer is not its last number.
+        """
+        return half_width(as_noise(mechanisms[-1]), USUAL)
 
     def name_keys(self, keys: tuple[Key, ...]) -> tuple[Key, ...]:
         """Return the keys as they are printed."""
         return keys
 
-    # ------------------------------------------------------------------- for plan()
+    # ------------------------------------------------- properties and methods that plan() uses
 
     @property
     def makes_numbers(self) -> bool:
-        """Whether it releases other numbers than those that the engine returns."""
+        """Whether the query computes its released numbers itself, by its own ``add_noise``."""
         return type(self).add_noise is not Query.add_noise
 
     @property
     def discovered(self) -> bool:
-        """Whether groups are discovered: then a count decides which are shown."""
+        """Whether groups are discovered from the data, by a noisy count."""
         return bool(self.by) and self.groups is None
 
     @property
     def groups_per_unit(self) -> int:
-        """In how many groups a unit counts."""
+        """Maximum groups per unit."""
         return 1 if self.max_groups is None else self.max_groups
 
     def several_groups(self, unit: Unit) -> bool:
-        """Return whether a unit can be in several groups, by what is declared."""
+        """Return whether a unit can be in several groups, by the declared unit and groups."""
         grouped = bool(self.by) or self.groups_itself
         groups = self.answered_groups
         return unit.column is not None and grouped and (groups is None or len(groups) > 1)
 
     @property
     def key_columns(self) -> tuple[str, ...]:
-        """The names of the columns of keys in the answer."""
+        """The names of the key columns of the answer."""
         return self.by
 
     @property
     def answered_groups(self) -> tuple[Key, ...] | None:
-        """The groups to answer for: one without ``by``, the given ones, or None."""
+        """The groups to answer for; without ``by`` the empty key; None if groups are discovered."""
         return self.groups if self.by else ((),)
 
     def contribution(self, unit: Unit) -> Contribution:
-        """Return what one unit can change."""
+        """Return the contribution of one unit, which determines sensitivities."""
         return Contribution(
             rows=unit.max_rows,
             neighbors=unit.neighbors,
@@ -290,25 +310,25 @@ class Query(ABC):
         )
 
     def group_count(self, unit: Unit) -> ReleasedNumber:
-        """Return the count of a group; its noise is bounded if it decides what is shown."""
-        unit_can = self.contribution(unit)
+        """Return the count of a group, with bounded noise if it decides which groups are shown."""
+        contribution = self.contribution(unit)
         return ReleasedNumber(
             name="count",
-            shift=unit_can.count,
+            shift=contribution.count,
             step=Fraction(1),
-            touched=unit_can.touched,
+            touched=contribution.touched,
             integer=True,
             family="canonical" if self.discovered else None,
         )
 
     def deciding_count(self, unit: Unit) -> tuple[ReleasedNumber, ...]:
-        """Return the count that decides which groups are shown; nothing if they were given."""
+        """Return the count that decides which groups are shown; empty for public groups."""
         return (self.group_count(unit),) if self.discovered else ()
 
 
 @dataclass(frozen=True)
 class BoundedQuery(Query):
-    """A query about the values of a column between bounds.
+    """The base of queries about the values of a column, clipped to bounds.
 
     Args:
         column: The column.
@@ -320,10 +340,10 @@ class BoundedQuery(Query):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set("column", parse_column(self.column, "the column to add up"))
+        self._set("column", parse_column(self.column, "column"))
         self._set("bounds", parse_bounds(self.bounds))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the query as JSON."""
         low, high = self.bounds
         return super().to_dict() | {
@@ -332,13 +352,13 @@ class BoundedQuery(Query):
         }
 
     def check(self, source: Source) -> None:
-        """Reject columns that the table does not have, or of another kind."""
+        """Reject columns that the table does not have, or whose kind does not fit."""
         super().check(source)
         check_numeric(source, self.column, booleans=True)
 
     @property
     def clipping_bounds(self) -> tuple[Fraction, Fraction]:
-        """The bounds that values are clipped to."""
+        """The clipping bounds of values."""
         return self.bounds
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
@@ -346,87 +366,20 @@ class BoundedQuery(Query):
         return note_text(rows.source)
 
 
-def plan_query(query: Query, source: Source, unit: Unit) -> PlannedQuery:
-    """Plan a query: which rows count, and what one unit can change in its numbers."""
-    if not isinstance(query, Query):
-        raise InvalidParameter(
-            "a query must be a Count, Sum, Mean, Histogram or Quantile",
-            got=f"an object of type {type(query).__name__}",
-            fix="Write for instance [Count()].",
-        )
-    query.check(source)
-    _check_max_groups(query, unit)
-    planned = query.plan(Rows.where(source, unit, query.where))
-    if replace(planned.rows.unit, max_rows=unit.max_rows) != unit:  # fewer rows of it may count
-        raise TypeError(f"{type(query).__name__} is about another privacy unit than its table")
-    _check_parts(planned)
-    _check_shifts(planned)
-    _ = planned.selection  # rejects here what it cannot bound
-    return planned
-
-
-def _check_max_groups(query: Query, unit: Unit) -> None:
-    """Reject a query that leaves open in how many groups a unit counts."""
-    if query.max_groups is None and query.several_groups(unit):
-        raise InvalidParameter(
-            Words("max_groups", "--max-groups")
-            + " must be given with "
-            + (Words("by", "--by") if query.by else "the ranges of a histogram")
-            + f": it is the number of groups in which one {unit.column} counts",
-            fix="Write "
-            + Words("max_groups=1", "--max-groups 1")
-            + " if each is in one group, or a larger number for more noise. A "
-            + f"{unit.column} in more groups counts in that many of them, chosen by a hash.",
-        )
-
-
-def _check_parts(planned: PlannedQuery) -> None:
-    """Raise a TypeError for a plan that the parts its query inherits do not fit.
-
-    They would release a wrong number, or show groups by one; and not before it is charged.
-    """
-    kind, numbers, discovered = type(planned.query), planned.numbers, planned.query.discovered
-    returned = planned.counted + len(planned.sums)
-    if not planned.query.makes_numbers and returned != len(numbers):
-        raise TypeError(f"{kind.__name__} lacks add_noise: its numbers are not those of a result")
-    if kind.answers is Query.answers and len(numbers) > 1 + discovered:
-        raise TypeError(f"{kind.__name__} lacks answers: it releases several numbers")
-    if discovered and (numbers[0].step != 1 or numbers[0].shift != planned.rows.unit.max_rows):
-        raise TypeError(f"{kind.__name__} lacks deciding_count, the first number of its query")
-
-
-def _check_shifts(planned: PlannedQuery) -> None:
-    """Raise a TypeError for a number that one unit can change by more than its query states.
-
-    Numbers that a query makes itself, as a quantile does, are its own to prove.
-    """
-    kind = type(planned.query)
-    if planned.query.makes_numbers:
-        return
-    if planned.cell is not None and not planned.query.groups_itself:
-        raise TypeError(f"{kind.__name__} lacks groups_itself: its cells are groups")
-    unit_can = planned.query.contribution(planned.rows.unit)
-    shifts = [unit_can.count] * planned.counted
-    shifts += [unit_can.sum(summed.low, summed.high) for summed in planned.sums]
-    for number, shift in zip(planned.numbers, shifts, strict=True):
-        if number.shift < shift or number.touched < unit_can.touched:
-            raise TypeError(f"{kind.__name__} understates what one unit changes in {number.name}")
-
-
 def make_title(what: str, by: tuple[str, ...]) -> str:
-    """Return a title with its groups."""
+    """Return a title with the columns to group by."""
     return f"{what} by {', '.join(by)}" if by else what
 
 
 def note_text(source: Source) -> tuple[str, ...]:
-    """Return a note if the source holds text, in which a value may not be a number."""
+    """Return a note if every column of the source is text, so a value may not be a number."""
     if not source.text:
         return ()
-    return ("CSV values are text; values that are not numbers are treated as missing (NULL).",)
+    return (TEXT_NOTE,)
 
 
 def parse_column(name: object, what: str) -> str:
-    """Return the name of a column; ``what`` says in an error what it is for."""
+    """Return the name of a column; ``what`` describes the column in an error."""
     if isinstance(name, str) and name:
         return name
     raise InvalidParameter(
@@ -446,9 +399,9 @@ def _parse_columns(by: object) -> tuple[str, ...]:
             got=quote(by),
             fix='Write for instance by="region".',
         )
-    read = tuple(parse_column(name, "a column to group by") for name in names)
-    if len(set(read)) != len(read):
+    columns = tuple(parse_column(name, "a column to group by") for name in names)
+    if len(set(columns)) != len(columns):
         raise InvalidParameter(
-            "by must name different columns", got="one twice", fix="Name each column once."
+            "by must name different columns", got="a column twice", fix="Name each column once."
         )
-    return read
+    return columns

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from leastnoise.core.exact import format_exact
 from leastnoise.deprecation import renamed_arguments
+from leastnoise.json_types import Json
 from leastnoise.tables.answers import Subject
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
@@ -15,7 +16,7 @@ from leastnoise.tables.queries.query import BoundedQuery, make_title
 from leastnoise.tables.registration import Bounds, Columns
 from leastnoise.tables.where import Node
 
-# So fine that the roundings of 10¹² rows add up to far less than the noise.
+# So fine that the rounding errors of 10¹² rows add up to far less than the noise.
 _STEPS = 1 << 40
 # Integer sums up to this sensitivity get noise on the integers; beyond it, continuous noise costs
 # no more.
@@ -26,17 +27,17 @@ _LARGEST_INTEGER = 64
 class Sum(BoundedQuery):
     """The sum of a column.
 
-    All rows of a unit are added up, and its total in each group is clipped to what ``max_rows``
-    rows can add.
+    All rows of a unit are summed, and its total in each group is clipped to the range of
+    ``max_rows`` rows.
 
     Args:
         column: The column.
-        bounds: The clipping bounds, the lower one first: values beyond count as the nearest bound.
-            Missing values add 0, as in SQL, also if the bounds exclude 0.
+        bounds: The clipping bounds of values, the lower one first. Missing values add 0, as in SQL,
+            even if the bounds exclude 0.
     """
 
     selects_nothing: ClassVar[tuple[str, ...]] = ("ask", "column", "bounds", "missing")
-    # Another number than the count that decides: its noise is independent.
+    # The noise of a sum is independent of the count that decides which groups are shown.
     selects_by_its_count: ClassVar[bool] = False
 
     @renamed_arguments(keys="groups")
@@ -56,7 +57,7 @@ class Sum(BoundedQuery):
 
     @property
     def title(self) -> str:
-        """What is asked, in a few words."""
+        """The query in a few words."""
         return make_title(f"sum of {self.column}", self.by)
 
     @property
@@ -64,11 +65,11 @@ class Sum(BoundedQuery):
         """The name of the printed column of values."""
         return "sum"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the query as JSON.
 
-        0.5.0 counted missing values as the bound nearest to 0. Where that is not 0, the query is
-        another one, and its words differ.
+        Version 0.5.0 counted missing values as the bound nearest to 0. If that is not 0, this is a
+        different query, and its words differ.
         """
         low, high = self.bounds
         return super().to_dict() | ({} if low <= 0 <= high else {"missing": 0})
@@ -78,9 +79,9 @@ class Sum(BoundedQuery):
         return *super().notes(rows), f"Rows without {self.column} add 0 to the sum."
 
     def contributions(self, subject: Subject) -> str:
-        """Return what counts of a unit with more rows: all of them, but their total is clipped.
+        """Return the contribution bounds as a phrase: the range of a unit's total.
 
-        A row without a value adds 0, so the ends are those of rows between 0 and the bounds.
+        A row without a value adds 0, so the range includes 0.
         """
         rows = subject.max_rows
         low, high = (
@@ -94,18 +95,18 @@ class Sum(BoundedQuery):
         )
 
     def plan(self, rows: Rows) -> PlannedQuery:
-        """Add up indices on a lattice; an integer column between integer bounds has step 1."""
+        """Sum indices on a lattice; an integer column with integer bounds has step 1."""
         source = rows.source
-        whole = source.kind(self.column, "a column of numbers") in ("integer", "boolean")
+        whole = source.kind(self.column) in ("integer", "boolean")
         lattice = Lattice.between(self.bounds, whole=whole, steps=_STEPS)
         index = lattice.index(source.number(self.column), source.engine, missing=0)
-        unit_can = self.contribution(rows.unit)
-        shift = unit_can.sum(lattice.low, lattice.high)
+        contribution = self.contribution(rows.unit)
+        shift = contribution.sum(lattice.low, lattice.high)
         total = ReleasedNumber(
             name="sum",
             shift=shift,
             step=lattice.step,
-            touched=unit_can.touched,
+            touched=contribution.touched,
             integer=lattice.step == 1 and shift <= _LARGEST_INTEGER,
         )
         return PlannedQuery(

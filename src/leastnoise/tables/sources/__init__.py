@@ -1,4 +1,4 @@
-"""Where tables are: files, frames and databases, and the engines that are asked."""
+"""The sources of tables: files, frames and databases, and the engines that run queries."""
 
 from leastnoise.tables.sources.engine import fetch, without_details
 from leastnoise.tables.sources.local import census

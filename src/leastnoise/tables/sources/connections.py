@@ -1,7 +1,7 @@
-"""Engines: a DuckDB in memory, a PostgreSQL by its address, and the one behind an Ibis table.
+"""Connections to engines: a DuckDB in memory, a PostgreSQL server, and that of an Ibis table.
 
-A connection string can hold a password, and an engine's error can quote it or the data. Neither is
-ever in an error of ours, nor attached to one.
+A connection string can contain a password, and an engine's error can quote it or the data. Errors
+of this package never contain either, nor have an engine's error as context.
 """
 
 import shutil
@@ -52,7 +52,7 @@ def back_end(engine: str, extra: str) -> Any:
 
 
 def in_memory() -> Any:
-    """Connect to a DuckDB of our own, which fetches nothing from a network.
+    """Connect to a new DuckDB in memory, which fetches nothing from a network.
 
     Data that does not fit into memory goes to a folder that only this user can read. It is deleted
     with the connection.
@@ -75,7 +75,7 @@ def connect(address: str, table: str | None) -> tuple["ir.Table", str]:
     """Connect to a PostgreSQL database; return one of its tables, and the table's name."""
     if not isinstance(table, str) or not table:
         raise InvalidParameter(
-            "a connection string leads to a database; which of its tables is meant must be said by "
+            "A connection string leads to a database; which of its tables is meant must be said by "
             + Words("table=", "--table"),
             got=Words("None", "none") if table is None else quote(table),
             fix="Give for instance " + Words("table='people'", "--table people") + ".",
@@ -148,7 +148,7 @@ def engine_of(source: object) -> str:
     if engine not in ENGINES:
         got = "a table of no engine, or of several" if engine is None else f"a table of {engine}"
         raise Unsupported(
-            f"an Ibis table must be of one engine out of {', '.join(ENGINES.values())}",
+            f"An Ibis table must be of one engine out of {', '.join(ENGINES.values())}",
             got=got,
             fix="Copy it to one of these engines, or to a Parquet file.",
         )
@@ -185,7 +185,7 @@ def check_collation(table: Any, backend: Any, engine: str) -> None:
     """
     if engine == "postgres" and without_details(lambda: _encoding(backend)) not in _ENCODINGS:
         raise Unsupported(
-            "a PostgreSQL database must be encoded in UTF8 or LATIN1, so that every string can be "
+            "A PostgreSQL database must be encoded in UTF8 or LATIN1, so that every string can be "
             "read",
             got="another encoding",
             fix="Copy the table to a database in UTF8.",

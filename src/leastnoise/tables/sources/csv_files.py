@@ -1,4 +1,4 @@
-"""CSV files, read so that a line can change no record but its own.
+"""CSV files, read so that a line can change no row but its own.
 
 Every physical line is one record. A reader in which a quoted field may contain a line break has a
 state at the end of a line, so one line can decide how all lines after it are read: one person's
@@ -16,7 +16,7 @@ not doubled, and any other at the next comma. A line without a reading is omitte
 
 A file with line breaks inside of quotes is read wrongly, but not rejected. Its lines cannot be told
 from others without a state, and whether a file is rejected must not depend on what one person
-wrote. What follows such a break is a record if it has enough fields: docs/tables.md says to convert
+wrote. What follows such a break is a record if it has enough fields: docs/csv.md says to convert
 such files.
 """
 
@@ -25,7 +25,7 @@ import re
 
 from leastnoise.errors import InvalidParameter
 
-# What answers say of such files. Rules alone: how many lines are omitted would reveal something.
+# The texts in answers. They state rules only, because the number of omitted lines reveals data.
 OMITTED = "malformed CSV lines"
 NOTE = (
     "Every line of a CSV file is read as one row. If a quoted field can contain a line break, "
@@ -115,11 +115,21 @@ def read_names(file: str) -> list[str]:
 
 def check_names(names: list[str]) -> list[str]:
     """Return names that identify columns; reject others."""
-    if not names or not all(names) or len({name.lower() for name in names}) < len(names):
+    if not names:
         raise InvalidParameter(
-            "the first line of a CSV file must name its columns, with names that differ in more "
+            "The CSV file is empty, or its first line is empty or too long",
+            fix="Write the names of the columns into the first line.",
+        )
+    if any(ord(character) < 32 and character != "\t" for name in names for character in name):
+        raise InvalidParameter(
+            "The first line of the CSV file has control characters, so it is not a CSV file",
+            fix="Check its contents.",
+        )
+    if not all(names) or len({name.lower() for name in names}) < len(names):
+        raise InvalidParameter(
+            "The first line of a CSV file must name its columns, with names that differ in more "
             "than case",
-            got="a line that does not",
+            got="a column without a name, or equal names",
             fix="Add a first line, or rename columns.",
         )
     return names

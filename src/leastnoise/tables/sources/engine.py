@@ -1,4 +1,4 @@
-"""An engine is asked, and nothing that it says about records is passed on."""
+"""Running a query on an engine. Errors of engines may quote rows, so none is passed on."""
 
 import logging
 import warnings
@@ -22,13 +22,13 @@ _CONTEXTS = ["DataFrameQueryContextLogger", "SQLQueryContextLogger"]
 
 
 def fetch(source: "Source", query: "ir.Table") -> list[tuple[Any, ...]]:
-    """Return the rows of a result: integers as int, keys as Python has them.
+    """Return the rows of a result: integers as int, keys as Python values.
 
-    An engine's errors quote records, so none is passed on: the error that is raised instead is
-    always the same, and is raised where no other is being handled. Spark writes errors to the error
-    stream as well; its log is switched off, and stays off.
+    An engine's errors may quote rows, so none is passed on. The error raised instead is always the
+    same, and has no context. Spark also writes errors to the error stream, so its log is switched
+    off, and stays off.
     """
-    rows = without_details(lambda: _ask(source, query))
+    rows = without_details(lambda: _run_query(source, query))
     if rows is None:
         raise QueryFailed(
             "The engine failed to run the query. Any charge for it stands",
@@ -38,48 +38,50 @@ def fetch(source: "Source", query: "ir.Table") -> list[tuple[Any, ...]]:
 
 
 def without_details(work: Callable[[], _Result]) -> _Result | None:
-    """Return what ``work`` returns, or None if it fails, for whatever reason.
+    """Return the result of ``work``, or None if it raises any error.
 
-    Errors and warnings of engines quote the records that they stumble over and the connection
-    strings that they were given. They end here: the caller raises an error of ours on None, which
-    has then no other error behind it.
+    Errors and warnings of engines may quote rows and connection strings. They are dropped here. On
+    None, the caller raises an error of this package, which then has no context.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return work()
-    except Exception:  # noqa: BLE001 -- whatever it is, it may quote records
+    except Exception:  # noqa: BLE001 -- any error may quote rows
         return None
 
 
-def _ask(source: "Source", query: "ir.Table") -> list[tuple[Any, ...]]:
-    """Return the rows as the engine's own library has them.
+def _run_query(source: "Source", query: "ir.Table") -> list[tuple[Any, ...]]:
+    """Return the rows that the engine's own library returns.
 
     Ibis would pass Spark's rows through pandas, where integers beside a NULL are floats.
     """
     backend = source.table.get_backend()
-    # Not a plain lock: an interruption between its block and its release would leave it locked, and
-    # the next query of this thread would wait for ever.
-    with vars(backend).setdefault("_leastnoise_lock", RLock()):  # threads wait for a connection
+    # Not a plain lock: an interrupt between its block and its release would leave it locked, and
+    # the next query of this thread would wait forever.
+    with vars(backend).setdefault("_leastnoise_lock", RLock()):  # threads share a connection
         rows = _ROWS[source.engine](backend, source.compile(query))
-    return [tuple([_plain(one) if type(one) is Decimal else one for one in row]) for row in rows]
+    return [
+        tuple([_to_int(value) if type(value) is Decimal else value for value in row])
+        for row in rows
+    ]
 
 
-def _of_duckdb(backend: Any, sql: str) -> list[Any]:
-    # By a relation: another thread could fetch what is executed on the connection itself, and a
-    # cursor would not see tables in memory and temporary ones.
+def _query_duckdb(backend: Any, sql: str) -> list[Any]:
+    # As a relation: another thread could fetch a result of the connection itself, and a cursor does
+    # not see temporary tables and those in memory.
     rows: list[Any] = backend.con.sql(sql).fetchall()
     return rows
 
 
-def _of_postgres(backend: Any, sql: str) -> list[Any]:
+def _query_postgres(backend: Any, sql: str) -> list[Any]:
     with backend.con.transaction(), backend.con.cursor() as cursor:
         cursor.execute(PLAIN)
         rows: list[Any] = cursor.execute(sql).fetchall()
     return rows
 
 
-def _of_spark(backend: Any, sql: str) -> list[Any]:
+def _query_spark(backend: Any, sql: str) -> list[Any]:
     session = backend._session
     with suppress(Exception):  # a remote session has its log elsewhere
         session.sparkContext.setLogLevel("OFF")
@@ -95,7 +97,7 @@ def _silence_spark() -> Iterator[None]:
     with suppress(ImportError):  # before version 4 it has no logger of its own
         from pyspark.logger import PySparkLogger
 
-        # Made by Spark's own function: others would fail when Spark uses them.
+        # Created by Spark's own function, because Spark fails with other loggers.
         loggers += [PySparkLogger.getLogger(name) for name in _CONTEXTS]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
@@ -108,15 +110,15 @@ def _silence_spark() -> Iterator[None]:
 
 
 _ROWS: dict[str, Callable[[Any, str], list[Any]]] = {
-    "duckdb": _of_duckdb,
-    "postgres": _of_postgres,
-    "pyspark": _of_spark,
+    "duckdb": _query_duckdb,
+    "postgres": _query_postgres,
+    "pyspark": _query_spark,
 }
 
 
-def _plain(value: Decimal) -> int:
-    """Return a figure as int: engines return sums as decimals."""
+def _to_int(value: Decimal) -> int:
+    """Return a decimal as int, because engines return sums as decimals."""
     whole = int(value)
     if whole != value:
-        raise ValueError("a figure must be whole")
+        raise ValueError("a result must be an integer")
     return whole

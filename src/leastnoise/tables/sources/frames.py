@@ -1,7 +1,7 @@
 """Frames of pandas, polars and Arrow, as tables of a DuckDB in memory.
 
-Whether a column can be read is decided by its type alone, never by a cell of it: else ``protect``
-would succeed or fail because of one person. Columns of integers, floats, decimals, strings,
+The type of a column decides whether it can be read, never a cell. Otherwise one person's data could
+decide whether ``protect`` succeeds. Columns of integers, floats, decimals, strings,
 booleans and dates are converted by a rule for every cell. A cell that the converted type cannot
 represent is NULL: a string that is not Unicode, a decimal with more digits than its type has, and a
 ``date64`` that is not midnight or does not fit into ``date32``. No two different cells become the
@@ -47,20 +47,22 @@ def frame_table(frame: Any, name: str) -> "ir.Table":
     names = list(frame.column_names if name == "an Arrow table" else frame.columns)
     _check_names(names)
     backend = in_memory()
-    convert = {"a pandas frame": _of_pandas, "a polars frame": _of_polars}.get(name, lambda x: x)
+    convert = {"a pandas frame": _from_pandas, "a polars frame": _from_polars}.get(
+        name, lambda x: x
+    )
 
-    def registered() -> "ir.Table":
+    def register() -> "ir.Table":
         import pyarrow as pa
 
-        columns = {one: _held(convert(frame[one]), len(frame)) for one in names}
+        columns = {column: _read_column(convert(frame[column]), len(frame)) for column in names}
         backend.con.register(_NAME, pa.table(columns))
         return backend.table(_NAME)
 
-    table = without_details(registered)
+    table = without_details(register)
     if table is None:
         raise Unsupported(
             f"{name} must be valid in memory",
-            got="one that cannot be read",
+            got="a frame that cannot be read",
             fix="Write it to a Parquet file, and protect that file.",
         )
     return table
@@ -71,7 +73,7 @@ def _check_names(names: list[object]) -> None:
     texts = [name for name in names if isinstance(name, str) and name]
     if not names or len({text.lower() for text in texts}) < len(names):
         raise InvalidParameter(
-            "the columns of a frame must have names that are strings and differ in more than case",
+            "The columns of a frame must have names that are strings and differ in more than case",
             got="other names",
             fix="Rename the columns.",
         )
@@ -80,7 +82,7 @@ def _check_names(names: list[object]) -> None:
 # ---------------------------------------------------------------- pandas and polars
 
 
-def _of_pandas(column: Any) -> Any:
+def _from_pandas(column: Any) -> Any:
     """Return a pandas column as Arrow has it; None if its type is not read.
 
     A column of Python objects can contain anything, also in the categories of a category.
@@ -96,18 +98,18 @@ def _of_pandas(column: Any) -> Any:
         native = np.asarray(column, dtype=dtype.newbyteorder("="))
         return pa.array(native, from_pandas=True)
     if isinstance(dtype, pd.SparseDtype):
-        return _of_pandas(column.sparse.to_dense())
+        return _from_pandas(column.sparse.to_dense())
     if isinstance(dtype, pd.StringDtype):
-        return _of_strings(column)
+        return _from_strings(column)
     if isinstance(dtype, pd.CategoricalDtype):
-        return _of_categories(column, _of_pandas(pd.Series(dtype.categories)))
+        return _from_categories(column, _from_pandas(pd.Series(dtype.categories)))
     whole = [f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)]
     nullable = [f"{kind}Dtype" for kind in ("Boolean", "Float32", "Float64", "Arrow", *whole)]
     accepted = tuple(getattr(pd, name) for name in nullable)
     return pa.Array.from_pandas(column) if isinstance(dtype, accepted) else None
 
 
-def _of_categories(column: Any, categories: Any) -> Any:
+def _from_categories(column: Any, categories: Any) -> Any:
     import pyarrow as pa
 
     if categories is None:
@@ -118,7 +120,7 @@ def _of_categories(column: Any, categories: Any) -> Any:
     return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), categories)
 
 
-def _of_strings(column: Any) -> Any:
+def _from_strings(column: Any) -> Any:
     """Return a column of strings; those that are not Unicode, with half a surrogate pair, NULL."""
     import pyarrow as pa
 
@@ -130,7 +132,7 @@ def _of_strings(column: Any) -> Any:
     return pa.Array.from_pandas(column.where(unicode))
 
 
-def _of_polars(column: Any) -> Any:
+def _from_polars(column: Any) -> Any:
     """Return a polars column as Arrow has it; None if its type is not read."""
     import polars as pl
 
@@ -144,12 +146,12 @@ def _of_polars(column: Any) -> Any:
 # ---------------------------------------------------------------- Arrow
 
 
-def _held(column: Any, rows: int) -> Any:
+def _read_column(column: Any, rows: int) -> Any:
     """Return a column that DuckDB reads cell by cell, or one of kind "other"."""
     import pyarrow as pa
 
-    found = None if column is None else _read_arrow(column)
-    return pa.nulls(rows, pa.binary()) if found is None else found
+    readable = None if column is None else _read_arrow(column)
+    return pa.nulls(rows, pa.binary()) if readable is None else readable
 
 
 def _read_arrow(column: Any) -> Any:
@@ -220,15 +222,15 @@ def _read_strings(column: Any) -> Any:
     """Return strings, those that are not UTF-8 as NULL, which DuckDB would fail to read."""
     import pyarrow as pa
 
-    def validated() -> bool:
+    def validate() -> bool:
         column.validate(full=True)
         return True
 
-    if without_details(validated):
+    if without_details(validate):
         return column
-    cells = (_decoded(cell.as_py()) for cell in column.cast(pa.large_binary()))
+    cells = (_decode(cell.as_py()) for cell in column.cast(pa.large_binary()))
     return pa.array(cells, pa.large_string())
 
 
-def _decoded(cell: bytes | None) -> str | None:
+def _decode(cell: bytes | None) -> str | None:
     return None if cell is None else without_details(cell.decode)

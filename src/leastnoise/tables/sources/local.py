@@ -1,9 +1,9 @@
-"""CSV and Parquet files, asked by a DuckDB in memory."""
+"""CSV and Parquet files, which a DuckDB in memory reads."""
 
 import re
 from collections.abc import Callable
 from glob import glob, has_magic
-from os.path import isdir, isfile
+from os.path import exists, isdir, isfile
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -24,20 +24,22 @@ def read(place: str | bytes) -> tuple["ir.Table", bool]:
     """Return the table in one file or several, and whether all its columns are strings."""
     if isinstance(place, bytes) or "\0" in place:
         raise InvalidParameter(
-            "a path must be a string without NUL",
+            "A path must be a string without NUL",
             got="bytes" if isinstance(place, bytes) else "a string with NUL",
             fix="Give it as str, for instance 'people.csv'.",
         )
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", place):
         raise Unsupported(
-            "a file must be on this machine",
+            "A file must be on this machine",
             got="a URL",
             fix="Download the file, and give its path.",
         )
     ending = place.lower().rpartition(".")[2]
+    if not (has_magic(place) or exists(place)):
+        raise _missing(place)
     if ending not in ("csv", "parquet", "pq"):
         raise Unsupported(
-            "a file must be CSV or Parquet, and end in .csv, .parquet or .pq",
+            "A file must be CSV or Parquet, and end in .csv, .parquet or .pq",
             got=repr(place),
             fix="Convert or rename the file.",
         )
@@ -51,17 +53,18 @@ def _files(place: str) -> list[str]:
         return [locate(place)]
     if isdir(place):
         raise InvalidParameter(
-            "a path must lead to a file",
-            got=f"the folder {place!r}",
-            fix="Give a pattern for the files in it, such as 'people/*.csv'.",
+            f"{place!r} is a folder",
+            fix="Pass a pattern for the files in it, such as 'people/*.csv'.",
         )
     files = sorted(locate(file) for file in glob(place, recursive=True) if isfile(file))
     if files:
         return files
-    got = "which no file matches" if has_magic(place) else "which does not exist"
-    raise InvalidParameter(
-        "a path must lead to a file", got=f"{place!r}, {got}", fix="Check the spelling."
-    )
+    raise _missing(place)
+
+
+def _missing(place: str) -> InvalidParameter:
+    problem = "No file matches" if has_magic(place) else "No file at"
+    return InvalidParameter(f"{problem} {place!r}", fix="Check the spelling.")
 
 
 def _csv(files: list[str]) -> "ir.Table":
@@ -71,11 +74,11 @@ def _csv(files: list[str]) -> "ir.Table":
         raise _unlike()
     backend = in_memory()
 
-    def viewed() -> "ir.Table":
-        backend.con.execute(view_of_lines(list(map(_literally, files)), names, _NAME))
+    def create_view() -> "ir.Table":
+        backend.con.execute(view_of_lines(list(map(_escape_pattern, files)), names, _NAME))
         return backend.table(_NAME)
 
-    return _readable(viewed)
+    return _read_quietly(create_view)
 
 
 def _parquet(files: list[str]) -> "ir.Table":
@@ -84,45 +87,45 @@ def _parquet(files: list[str]) -> "ir.Table":
     Otherwise a type would be cast to that of the first file, which could fail for a row.
     """
     backend = in_memory()
-    paths = [_literally(file) for file in files]
+    paths = [_escape_pattern(file) for file in files]
     options = {"hive_partitioning": False, "union_by_name": False}
-    schemas = _readable(
+    schemas = _read_quietly(
         lambda: {backend.read_parquet([path], **options).schema() for path in paths}
     )
     if len(schemas) > 1:
         raise _unlike()
-    return _readable(lambda: backend.read_parquet(paths, table_name=_NAME, **options))
+    return _read_quietly(lambda: backend.read_parquet(paths, table_name=_NAME, **options))
 
 
 def _header(file: str) -> list[str]:
     """Return the names in the first line of a CSV file; no error quotes the file."""
-    return check_names(_readable(lambda: read_names(file)))
+    return check_names(_read_quietly(lambda: read_names(file)))
 
 
-def _literally(file: str) -> str:
+def _escape_pattern(file: str) -> str:
     """Escape a path so that DuckDB does not take it for a pattern."""
-    return re.sub(r"[*?[]", lambda sign: f"[{sign[0]}]", file)
+    return re.sub(r"[*?[]", lambda match: f"[{match[0]}]", file)
 
 
 def _unlike() -> InvalidParameter:
     return InvalidParameter(
-        "files that are read together must have the same columns, of the same types and in the "
+        "Files that are read together must have the same columns, of the same types and in the "
         "same order",
         got="files that differ",
         fix="Give a pattern for fewer files.",
     )
 
 
-def _readable(read_file: Callable[[], _Read]) -> _Read:
-    """Return what is read of a file; the error quotes nothing of it."""
-    found = without_details(read_file)
-    if found is None:
+def _read_quietly(read_file: Callable[[], _Read]) -> _Read:
+    """Return the result of reading a file; the error quotes nothing of it."""
+    content = without_details(read_file)
+    if content is None:
         raise InvalidParameter(
             "The file cannot be read: it is not of the format that its name ends in, it is "
             "damaged, or you have no permission to read it",
             fix="Check its contents and its permissions.",
         )
-    return found
+    return content
 
 
 # ---------------------------------------------------------------- a sample

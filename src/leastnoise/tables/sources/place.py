@@ -1,7 +1,7 @@
-"""Where a table is: what tells its data apart from other data, without reading a row.
+"""``Place``: the identity of a table's data, without reading a row.
 
-A stored answer is returned for the same place only. The data itself never takes part: whether an
-answer changes would then reveal whether the data did.
+A stored answer is returned for the same place only. The data itself is not part of the identity,
+because a changed answer would then reveal that the data has changed.
 """
 
 import hashlib
@@ -20,9 +20,9 @@ class Place:
     """A place that can be found again, also by another process.
 
     Attributes:
-        parts: What is unique to the place, beginning with its kind. Hashed into ledgers: it must
-            never change.
-        text: The place as people read it. Stored in ledgers; it holds no password.
+        parts: The parts that identify the place, its kind first. Ledgers store their hash: they
+            must never change.
+        text: The place as people read it. Ledgers store it. It contains no password.
     """
 
     parts: tuple[str, ...]
@@ -30,7 +30,7 @@ class Place:
 
 
 def named(name: str) -> Place:
-    """Return the place that a caller's own name stands for, wherever the data is."""
+    """Return the place of data that the caller has named."""
     return Place(("name", name), name)
 
 

@@ -1,6 +1,6 @@
-"""Which Ibis tables are accepted: those whose rows depend on one row each, and never fail.
+"""Checks of Ibis tables: each row must depend on one row of a table, and no row may fail.
 
-A query that fails for one value reveals that somebody has it. Engines fail mostly where they cast
+A query that fails for one value reveals that a person has it. Engines fail mostly where they cast
 one operand to the type of another: a string that is no number beside an integer, a HUGEINT beside a
 decimal, a date of the year 5,000,000 beside a timestamp. So the operations in ``_OPERANDS`` are
 accepted for operands of one type, and for literals that this type represents exactly. Then an
@@ -22,7 +22,7 @@ from leastnoise.tables.sources.engine import without_details
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-# What answers say of an Ibis table with a filter.
+# The text in answers for an Ibis table with a filter.
 FILTERED = "rows that the filter of the Ibis table removes"
 _EXACT = 1 << 53  # up to this every integer is a double
 _LONG = 1 << 63
@@ -46,7 +46,7 @@ def check_rowwise(source: Any) -> tuple["ir.Table", str]:
     if any(isinstance(table, ops.InMemoryTable) for table in tables):
         # Ibis prints its records wherever it prints a query.
         raise Unsupported(
-            "an Ibis table must be of a database",
+            "An Ibis table must be of a database",
             got="one in memory",
             fix="Protect the object it was made from, or store it as a table.",
         )
@@ -57,7 +57,7 @@ def check_rowwise(source: Any) -> tuple["ir.Table", str]:
         or not all(type(value).__name__ in _ACCEPTED for value in values)
     ):
         raise Unsupported(
-            "an Ibis table must compute each row from one row of a database table",
+            "An Ibis table must compute each row from one row of a database table",
             got="operations where one person's rows could change those of others, or make the "
             "query fail",
             fix="If each row is still of one person, store it as a table.",
@@ -71,8 +71,8 @@ def check_rowwise(source: Any) -> tuple["ir.Table", str]:
     return source, tables[0].name
 
 
-def no_numbers(table: "ir.Table", engine: str) -> frozenset[str]:
-    """Return the columns that Ibis takes for numbers and that are none: PostgreSQL's oid, money."""
+def find_non_numbers(table: "ir.Table", engine: str) -> frozenset[str]:
+    """Return the columns that Ibis wrongly reports as numbers: PostgreSQL's oid and money."""
     import ibis.expr.operations as ops
 
     if engine != "postgres":
@@ -99,7 +99,7 @@ def _check_types(value: Any, engine: str, odd: frozenset[str]) -> None:
     if not fits:
         types = " and ".join(dict.fromkeys(str(part.dtype) for part in operands)) or "this type"
         raise Unsupported(
-            "operations of an Ibis table must be on columns of one type and values exact in that "
+            "Operations of an Ibis table must be on columns of one type and values exact in that "
             "type",
             got=f"{name} on {types}, which can fail for some rows",
             fix="Store the computed column in a table, and protect that table.",

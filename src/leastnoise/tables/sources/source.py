@@ -1,6 +1,6 @@
 """The source of a table: a file, a frame in memory, or a table of a database.
 
-Opening reads names and types alone, so explaining a question reads no row.
+Opening reads names and types only, so a dry run reads no row.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from leastnoise.tables.sources.frames import frame_name, frame_table
 from leastnoise.tables.sources.literals import compile_query
 from leastnoise.tables.sources.local import read
 from leastnoise.tables.sources.place import Place, derivation, file_place, named, table_place
-from leastnoise.tables.sources.rowwise import FILTERED, check_rowwise, no_numbers
+from leastnoise.tables.sources.rowwise import FILTERED, check_rowwise, find_non_numbers
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
@@ -37,7 +37,7 @@ _WILDCARDS = frozenset("*?[")
 
 @dataclass(frozen=True)
 class Source:
-    """A table, and what is publicly known about it.
+    """A table with its public properties.
 
     Attributes:
         table: The table, as an Ibis expression.
@@ -48,9 +48,9 @@ class Source:
         kinds: The kind of each column: "integer", "real", "decimal", "text", "boolean", "date" or
             "other".
         place: Where it is, or the name that the caller gave it; None for data in memory.
-        version: The version of the data, as the caller says; None if there is none.
-        owned: Whether the connection was opened here, and is to be closed here.
-        process: The number of the process that opened it.
+        version: The version of the data that the caller passed; None if there is none.
+        owned: Whether this package opened the connection, and must close it.
+        process: The id of the process that opened it.
     """
 
     table: "ir.Table"
@@ -64,35 +64,35 @@ class Source:
     process: int = field(default_factory=os.getpid, compare=False)
 
     def __repr__(self) -> str:
-        """Print name and engine, and no data: Ibis might show records."""
+        """Print name and engine only, because the repr of an Ibis table may show rows."""
         return f"Source({self.name!r}, engine={self.engine!r})"
 
-    def kind(self, column: object, what: str) -> str:
-        """Return the kind of a column; reject one that does not exist.
-
-        Args:
-            column: The column's name.
-            what: What the column is for, such as "a unit", for the error.
-        """
-        if isinstance(column, str) and column in self.kinds:
+    def kind(self, column: object) -> str:
+        """Return the kind of a column; reject one that does not exist."""
+        if not isinstance(column, str):
+            raise InvalidParameter(
+                "A column must be named by a string", got=quote(column), fix="Pass its name."
+            )
+        if column in self.kinds:
             return self.kinds[column]
-        near = get_close_matches(column, self.kinds, n=1) if isinstance(column, str) else []
+        near = get_close_matches(column, self.kinds, n=1, cutoff=0.65)
         raise InvalidParameter(
-            f"{what} must be a column of {self.name}",
-            got=quote(column),
+            f"No column {quote(column)} in {self.name}",
             fix=f"Did you mean {near[0]!r}?" if near else "Check the names of its columns.",
         )
 
     def check_process(self) -> None:
-        """Reject a connection inherited by a fork, because two processes would share one socket.
+        """Reject a table inherited by a fork.
 
-        Each could receive the result of the other's query, to which its noise does not fit.
+        Two processes would share the socket of a database: each could receive the result of the
+        other's query, to which its noise does not fit. The threads of an embedded DuckDB do not
+        exist in the new process, so a query there can wait for them forever.
         """
-        if self.engine != "duckdb" and os.getpid() != self.process:
+        if os.getpid() != self.process:
             raise InvalidParameter(
-                "a database table must be queried by the process that opened it",
+                "A protected table must be queried by the process that opened it",
                 got="a query from another process, after a fork",
-                fix="Protect the table again in the new process.",
+                fix="Call protect() again in the new process.",
             )
 
     def number(self, column: str) -> "ir.NumericValue":
@@ -115,7 +115,7 @@ class Source:
 
     @property
     def omitted(self) -> tuple[str, ...]:
-        """Which rows of the data are not in the table, a phrase for each rule."""
+        """A phrase for each rule that omits rows."""
         import ibis.expr.operations as ops
 
         filtered = bool(self.table.op().find(ops.Filter))
@@ -128,10 +128,10 @@ class Source:
 
     @property
     def words(self) -> dict[str, str | None]:
-        """What is known of the table without reading it, as JSON.
+        """The public properties of the table, as JSON.
 
-        Stored in ledgers: it must never change. "table" is a digest of place, version, columns and,
-        of an Ibis table, filters.
+        Ledgers store them: they must never change. "table" is a digest of place, version, columns
+        and, for an Ibis table, filters.
         """
         of = self.name if self.place is None else self.place.text
         return {"of": of, "table": self._identity, "version": self.version}
@@ -144,9 +144,9 @@ class Source:
 
     @cached_property
     def former_words(self) -> dict[str, str | None] | None:
-        """The words of 0.5.0; None for what 0.5.0 could not tell apart from other data.
+        """The words of version 0.5.0; None if they would not identify the data.
 
-        It knew no names and no versions, and called all data in memory the same.
+        Version 0.5.0 had no names and versions of data, and one name for all data in memory.
         """
         if self.place is None or self.place.parts[0] == "name" or self.version is not None:
             return None
@@ -207,10 +207,10 @@ def open_source(
         InvalidParameter: If there is no such file or table, or it cannot be read.
         Unsupported: If this version cannot read such a source, or a library is missing.
     """
-    found = _open(source, table)
+    opened = _open(source, table)
     if name is not None:
-        found = replace(found, name=name, place=named(name))
-    return replace(found, version=version)
+        opened = replace(opened, name=name, place=named(name))
+    return replace(opened, version=version)
 
 
 def _open(source: object, table: str | None) -> Source:
@@ -255,7 +255,7 @@ def _source(
     owned: bool = False,
 ) -> Source:
     kinds = {column: _kind(type_) for column, type_ in table.schema().items()}
-    kinds |= dict.fromkeys(no_numbers(table, engine), "other")
+    kinds |= dict.fromkeys(find_non_numbers(table, engine), "other")
     return Source(table, engine, name, text, MappingProxyType(kinds), place, owned=owned)
 
 

@@ -1,4 +1,4 @@
-"""Conditions: the closed grammar of ``where=``, and the frozen data that a text becomes.
+"""Conditions: the closed grammar of ``where=``, and the nodes that a text is parsed to.
 
 ::
 
@@ -14,14 +14,15 @@
 
 Keywords have no case, names do. Numbers are exact decimals. A quote inside quotes is written twice.
 Strings and booleans have no order. Nothing outside this grammar is accepted, and nothing is
-evaluated: a condition becomes frozen data, and this an expression of typed columns and values.
+evaluated. A condition is parsed to frozen nodes, and these become an expression of typed columns
+and values.
 
 ``str`` of a node is its canonical text. Two conditions that differ only in spaces, in the case of
 keywords, in redundant brackets or in the spelling of a number have the same text, and the text
 parses as the same nodes again.
 
 NULL is as in SQL: a comparison with it is neither true nor false, and only rows for which the whole
-condition is true count. NaN is no number, so it counts as NULL, on every engine.
+condition is true count. NaN counts as NULL on every engine.
 """
 
 import re
@@ -43,13 +44,13 @@ from leastnoise.tables.where.tokens import (
     SIGN,
     TEXT,
     Token,
-    refusal,
+    make_error,
     tokens,
 )
 
-# Of two operators here exactly one is true for a number.
+# For every number, exactly one of an operator and its opposite is true.
 SIGNS = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-# Of these, one is true for each value, and those of NULL for NULL, too.
+# For every value, exactly one of these and its opposite is true; "is null" also for NULL.
 _WORDS = {"in": "not in", "between": "not between", "is null": "is not null"}
 OPPOSITES = SIGNS | _WORDS | {opposite: words for words, opposite in _WORDS.items()}
 RESERVED = frozenset(("and", "between", "date", "false", "in", "is", "not", "null", "or", "true"))
@@ -66,7 +67,7 @@ class Literal:
     """A literal value.
 
     Attributes:
-        kind: "number", "text", "boolean" or "date"; in Python alone True would equal 1.
+        kind: "number", "text", "boolean" or "date", because True equals 1 in Python.
         value: A Decimal (without trailing zeros), str, bool or date.
     """
 
@@ -124,10 +125,10 @@ class Joined:
     terms: tuple["Node", ...]
 
     def __str__(self) -> str:
-        # "and" binds closer, so only an "or" within it needs brackets.
+        # "and" binds more tightly, so only an "or" within it needs brackets.
         any_of = (isinstance(term, Joined) and term.word == "or" for term in self.terms)
         parts = zip(self.terms, any_of, strict=True)
-        return f" {self.word} ".join(f"({term})" if one else str(term) for term, one in parts)
+        return f" {self.word} ".join(f"({term})" if inner else str(term) for term, inner in parts)
 
 
 Node = Comparison | Not | Joined
@@ -187,7 +188,7 @@ class _Parser:
 
     def _refused(self, expected: str, advice: str) -> InvalidParameter:
         here = self._here
-        return refusal(self._condition, here.start, here.shown, expected, advice)
+        return make_error(self._condition, here.start, here.shown, expected, advice)
 
     def _joined(self, word: str, depth: int) -> Node:
         """Parse what "or" joins, each part of which is what "and" joins."""

@@ -1,12 +1,12 @@
 """A condition as an expression that means the same on every engine.
 
-Negations are pushed down to the comparisons first (De Morgan's laws and OPPOSITES hold in
-three-valued logic too), so that only ``and`` and ``or`` join them. Both are monotone, so a
-comparison that is NULL may count as false from there on: the row is left out either way.
+Negations are first moved to the comparisons, so that only ``and`` and ``or`` join them. De Morgan's
+laws and OPPOSITES hold in three-valued logic too. Both words are monotone, so a comparison that is
+NULL may then count as false: the row is omitted in both cases.
 
-Each comparison is rewritten to a value of the column's own type, such that it is true for exactly
-the same values of the column. Then no engine converts a column or rounds a value by rules of its
-own, and no value is out of range.
+Each comparison is rewritten with a value of the column's own type, such that it is true for exactly
+the same values of the column. Then no engine converts a column or rounds a value by its own rules,
+and no value is out of range.
 """
 
 from datetime import date
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from leastnoise.tables.sources import Source
 
-# For each kind of column, the kind of values that it is compared with, and what they are called.
+# For each kind of column, the kind of its literals, and their description in errors.
 _VALUES = {
     **dict.fromkeys(("integer", "real", "decimal"), ("number", "numbers")),
     "text": ("text", "strings, as in 'north'"),
@@ -38,22 +38,22 @@ _OPERATIONS = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 def check(root: Node, source: "Source") -> None:
     """Reject columns that do not exist or cannot be compared with the given values."""
-    for one in comparisons(root):
-        kind = source.kind(one.column, "a column in a condition")
+    for comparison in comparisons(root):
+        kind = source.kind(comparison.column)
         if kind not in _VALUES:
             raise InvalidParameter(
-                "a condition must be about columns of numbers, strings, booleans or dates",
-                got=f"the column {quote(one.column)} of another type",
+                "A condition must be about columns of numbers, strings, booleans or dates",
+                got=f"the column {quote(comparison.column)} of another type",
                 fix="Use another column, or convert it: times to dates, pandas objects to strings.",
             )
         comparable, called = _VALUES[kind]
-        for value in one.values:
+        for value in comparison.values:
             # A column of strings is parsed as the kind that it is compared with.
             if not source.text and value.kind != comparable:
                 shown = str(value)
                 raise InvalidParameter(
-                    f"a condition must compare {quote(one.column)}, a column of kind {kind}, with "
-                    f"{called}",
+                    f"A condition must compare {quote(comparison.column)}, a column of kind "
+                    f"{kind}, with {called}",
                     got=f"the {value.kind} {shown[:40]}{'…' * (len(shown) > 40)}",
                     fix="Give a value of the column's kind.",
                 )
@@ -202,16 +202,16 @@ class _Columns:
         return ibis.literal(_decimal(number)).cast("decimal" if self._boundless else kind)
 
     def _hugeint(self, kind: Any) -> bool:
-        """Return whether it may be DuckDB's HUGEINT, which has numbers that no decimal has.
+        """Return whether a type may be DuckDB's HUGEINT, which Ibis reports as decimal(38, 0).
 
-        It has others than decimal(38, 0), for which Ibis takes both. If it is compared with a
-        decimal, DuckDB casts it, which fails for some of its numbers.
+        HUGEINT has larger numbers. If it is compared with a decimal, DuckDB casts it, which fails
+        for these numbers.
         """
         wide = kind.is_decimal() and (kind.precision, kind.scale) == (38, 0)
         return bool(wide and self._engine == "duckdb")
 
     def _large(self, kind: Any, number: Fraction) -> bool:
-        """Return whether a number has no literal that both of these types are compared with."""
+        """Return whether a number is too large for a literal that a HUGEINT is compared with."""
         return self._hugeint(kind) and abs(number) >= 1 << 63
 
     @property
@@ -229,9 +229,9 @@ class _Columns:
         if below == above:
             return operator, below
         # The number lies strictly between two neighbors of the type, or beyond its last value. No
-        # value equals it. Less than it are the values up to the neighbor below, greater those from
-        # the neighbor above. If there is none below, less than it are the values less than the
-        # neighbor above: none for integers and decimals, −∞ alone for floats.
+        # value equals it. Smaller values are those up to the neighbor below, and larger values are
+        # those from the neighbor above. If there is no neighbor below, no integer or decimal is
+        # smaller, and only −∞ is a smaller float.
         if operator in ("=", "!="):
             return ("false" if operator == "=" else "true"), None
         if operator in ("<", "<="):
@@ -247,7 +247,7 @@ class _Columns:
         return ">=", above
 
     def _all(self, column: Any) -> Any:
-        """Return what is true for every number, and NULL or false for NULL and NaN."""
+        """Return a condition that is true for every number, and NULL or false for NULL and NaN."""
         return self._but_nan(column, column.notnull())
 
     def _but_nan(self, column: Any, held: Any) -> Any:
@@ -266,7 +266,7 @@ class _Columns:
 
 
 def _true(node: Node, columns: _Columns, *, negated: bool) -> Any:
-    """Return when a node is true; when it is false, if negated."""
+    """Return the condition that a node is true, or false if negated."""
     match node:
         case Not(term):
             return _true(term, columns, negated=not negated)
@@ -290,7 +290,7 @@ def _neighbors(
 ) -> tuple[Fraction | None, Fraction | None]:
     """Return the greatest value of a type not above a number, and the least not below it.
 
-    ``beyond`` says that a type of decimals may have integers with one digit more.
+    ``beyond`` means that a decimal type may have integers with one more digit.
     """
     if kind.is_floating():
         bits, lowest = (24, -149) if kind.nbytes == 4 else (53, -1074)
@@ -316,8 +316,9 @@ def _decimal(number: Fraction) -> str:
 def _compare_digits(column: Any, operator: str, number: int) -> Any:
     """Compare a column of integers with an integer, not 0, by the digits of both.
 
-    Of two numbers of one sign, that with more digits is further from 0; if they have as many, that
-    whose digits come later as strings. No value is cast to a type that does not have it.
+    Of two numbers with the same sign, the number with more digits is farther from 0. If they have
+    equally many digits, it is the one whose digits come later as strings. No value is cast to a
+    type that cannot represent it.
     """
     digits, bound = column.cast("string"), str(number)
     if operator in ("=", "!="):

@@ -1,7 +1,7 @@
 """The tokens of a condition.
 
-Everything else (comments, semicolons, arithmetic, typographic quotes, letters that merely look like
-others) is rejected with its place, before anything is built.
+Everything else (comments, semicolons, arithmetic, typographic quotes, letters that look like
+others) is rejected, with its place, before a query is built.
 """
 
 import re
@@ -13,12 +13,12 @@ from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Words
 
 EXAMPLE = "age >= 18 and region in ('north', 'south')"
-# Far more than a person writes, far less than would keep a parser or an engine busy.
+# Much longer than people write, and short enough for parsers and engines.
 LONGEST = 10_000
 _MOST_DIGITS = 800  # a float has at most 767 when written in full
 _LARGEST_EXPONENT = 1_000
 
-# ASCII throughout: `\d` and `\s` would let in the digits and spaces of every script.
+# ASCII only: `\d` and `\s` would accept the digits and spaces of every script.
 _SPACES = re.compile(r"[ \t\r\n]*")
 _CONTINUED = re.compile(r"[A-Za-z0-9_.]")
 _EXACT = Context(prec=LONGEST, Emin=-999_999, Emax=999_999)
@@ -38,9 +38,9 @@ class Token:
 
     Attributes:
         kind: NAME, QUOTED, NUMBER, TEXT, SIGN or END.
-        text: The token as written; for QUOTED and TEXT what is between the quotes, unescaped.
+        text: The token as written; for QUOTED and TEXT, the unescaped content of the quotes.
         start: The index of its first character.
-        shown: How an error message quotes it.
+        shown: The token as an error message quotes it.
     """
 
     kind: str
@@ -69,7 +69,9 @@ def tokens(condition: str) -> tuple[Token, ...]:
     return (*found, Token(END, "", len(condition), "the end"))
 
 
-def refusal(condition: str, start: int, found: str, expected: str, advice: str) -> InvalidParameter:
+def make_error(
+    condition: str, start: int, found: str, expected: str, advice: str
+) -> InvalidParameter:
     """Return the error for a place in a condition."""
     return InvalidParameter(
         Words("where", "--where") + f" must be a condition such as {EXAMPLE}",
@@ -99,32 +101,32 @@ def _next(condition: str, start: int) -> tuple[Token, int]:
 
 
 def _unquoted(condition: str, match: re.Match[str], kind: str) -> str:
-    """Return what is between quotes, with doubled quotes unescaped."""
+    """Return the content of quotes, with doubled quotes unescaped."""
     inner = match.group(1)
     for place, character in enumerate(inner, start=match.start(1)):
-        # Engines treat NUL differently; half a surrogate pair is no text at all.
+        # Engines treat NUL differently, and half a surrogate pair is not text.
         if unicodedata.category(character) in ("Cc", "Cs"):
             found = f"the control character U+{ord(character):04X}"
-            raise refusal(condition, place, found, "a character that prints", "Remove it.")
+            raise make_error(condition, place, found, "a character that prints", "Remove it.")
     if kind == QUOTED and not inner:
         advice = "Write it between the double quotes."
-        raise refusal(condition, match.start(), "an empty name", "the name of a column", advice)
+        raise make_error(condition, match.start(), "an empty name", "the name of a column", advice)
     quote = '"' if kind == QUOTED else "'"
     return inner.replace(quote * 2, quote)
 
 
 def _check_number(condition: str, match: re.Match[str]) -> None:
-    """Reject a number that continues as something else, or is longer than any column's."""
+    """Reject a number with further characters after it, or with too many digits."""
     text, start = match.group(), match.start()
     if _CONTINUED.match(condition, match.end()):
         advice = "Write it as 1000, -2.5 or 1e6, with a space after it."
-        raise refusal(
+        raise make_error(
             condition, start, quote(condition[start : match.end() + 1]), "a number", advice
         )
     if _is_too_long(text):
         most = f"{_MOST_DIGITS} digits and an exponent of at most {_LARGEST_EXPONENT}"
         found, advice = "a number that is too long", "Give a shorter number."
-        raise refusal(condition, start, found, f"one of at most {most}", advice)
+        raise make_error(condition, start, found, f"one of at most {most}", advice)
 
 
 def _is_too_long(text: str) -> bool:
@@ -149,7 +151,7 @@ def _stray(condition: str, start: int) -> InvalidParameter:
     if character in "\"'":
         found = f"a quote {character} that is not closed"
         expected = "a string in single quotes or a column in double quotes"
-        return refusal(
+        return make_error(
             condition, start, found, expected, "Close it; write a quote inside it twice."
         )
     name = unicodedata.name(character, "a character that does not print")
@@ -163,4 +165,6 @@ def _stray(condition: str, start: int) -> InvalidParameter:
             "A condition compares columns with values; arithmetic, comments and several statements "
             "are not part of it."
         )
-    return refusal(condition, start, shown, "a column, a value, a comparison or a bracket", advice)
+    return make_error(
+        condition, start, shown, "a column, a value, a comparison or a bracket", advice
+    )

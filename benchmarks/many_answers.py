@@ -1,0 +1,206 @@
+"""The errors of many answers, and the groups found for units that are in many groups.
+
+Counts are asked one after another under one guarantee: E|error| of each, if ε and δ are split, if
+costs add up in squares, and with OpenDP's Gaussian noise in zCDP.
+
+Groups are discovered in a generated table of the shape of nycflights13: 336,776 flights of 4,043
+planes, which are the units, by destination and month. Plane u has a number of flights in proportion
+to 1/(u + 200), so that the number of groups per unit falls as in the law of Zipf. A flight goes to
+destination d of 105 with a probability in proportion to e^(−d/11.3), in any of 12 months. OpenDP
+gets the counts of the same table with as many groups per unit, chosen at random. Half of its δ is
+for its threshold, the best of six parts that were tried.
+
+Public groups are all destinations and months of the same table: E|error| of each count.
+"""
+
+import math
+import os
+import random
+import time
+from bisect import bisect
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import accumulate, product
+from statistics import mean, median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+
+import leastnoise as ln
+from benchmarks import laws, machine
+from benchmarks.peers.process import Cannot, PeerProcess
+from benchmarks.plan import Plan
+from benchmarks.progress import say
+from benchmarks.timing import Row, short
+from leastnoise.planning import errors_of_counts
+from leastnoise.tables import ProtectedTable
+
+PROMISE = ("1", "1e-6")
+COUNTS = (1, 10, 100, 1000)
+DISCOVERED, PUBLIC = (10, 30, 50, 100), (64, 65)
+OPENDP = "opendp"
+_ROWS, _UNITS, _PLACES, _MONTHS = 336_776, 4_043, 105, 12
+_FLAT, _FALL, _SEED = 200, 11.3, 2013
+_MOST_ROUNDS = 5
+_RELEASES = 1000
+
+Flight = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Other:
+    """OpenDP's process, if there is one, and the reasons why it did not answer."""
+
+    process: PeerProcess | None
+    left_out: dict[str, str]
+
+    def ask(self, do: str, **details: object) -> Row | None:
+        """Return its answer, or None."""
+        if self.process is None:
+            return None
+        epsilon, delta = map(float, PROMISE)
+        try:
+            return self.process.ask(do, epsilon=epsilon, delta=delta, **details)
+        except Cannot as reason:
+            self.left_out[f"{OPENDP}, {do}"] = str(reason)
+            return None
+
+    def error(self, counts: int) -> float | None:
+        """Return E|error| of each of so many counts that share the guarantee."""
+        law = self.ask("share", counts=counts)
+        return None if law is None else short(laws.moments(law)[0])
+
+
+def measure(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, str]) -> Row:
+    """Return the errors of counts, the groups found, and the errors of public groups."""
+    there = OPENDP in peers
+    other = Other(peers.get(OPENDP), {} if there else {OPENDP: missing[OPENDP]})
+    rounds = min(plan.rounds, _MOST_ROUNDS)
+    say("many answers: counts one after another")
+    counts = [_counts(number, other) for number in COUNTS]
+    flights = make_flights()
+    table = _protect(flights)
+    found = []
+    for most in DISCOVERED:
+        say(f"many answers: groups discovered, max_groups = {most}")
+        found.append(_discovered(table, bounded_counts(flights, most), most, rounds, other))
+    where = machine.describe()
+    return {
+        "date": where["date"],
+        "load": short(os.getloadavg()[0]),
+        "version": where["versions"]["leastnoise"],
+        "run": plan.name,
+        "promise": list(PROMISE),
+        "counts": counts,
+        "rows": len(flights),
+        "units": len({flight[0] for flight in flights}),
+        "groups": len({flight[1:] for flight in flights}),
+        "repeated": rounds,
+        "discovered": found,
+        "public": [_public(table, most, rounds, other) for most in PUBLIC],
+        "allocated": _allocated(),
+        "left_out": other.left_out,
+    }
+
+
+def make_flights() -> list[Flight]:
+    """Return the rows of the table, which are always the same: plane, destination and month."""
+    weights = list(accumulate(1 / (unit + _FLAT) for unit in range(_UNITS)))
+    ends = [round(_ROWS * weight / weights[-1]) for weight in weights]
+    places = list(accumulate(math.exp(-place / _FALL) for place in range(_PLACES)))
+    chance = random.Random(_SEED).random  # noqa: S311 -- it makes a table, and no noise
+    return [
+        (unit, bisect(places, chance() * places[-1]), int(_MONTHS * chance()))
+        for unit, (first, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True))
+        for _ in range(first, end)
+    ]
+
+
+def bounded_counts(flights: list[Flight], most: int) -> list[int]:
+    """Return how many units are in each group, each in at most ``most``, chosen at random."""
+    by_unit: dict[int, list[tuple[int, int]]] = {}
+    for unit, place, month in sorted(set(flights)):
+        by_unit.setdefault(unit, []).append((place, month))
+    choose = random.Random(_SEED).sample  # noqa: S311 -- it bounds contributions, and is no noise
+    chosen: Counter[tuple[int, int]] = Counter()
+    for groups in by_unit.values():
+        chosen.update(choose(groups, min(most, len(groups))))
+    return list(chosen.values())
+
+
+def _counts(number: int, other: Other) -> Row:
+    """Return E|error| of each of so many counts."""
+    ours = errors_of_counts(ln.Privacy(*PROMISE), number)
+    return {
+        "counts": number,
+        "basic": short(float(ours.basic)),
+        "gaussian": short(float(ours.gaussian)),
+        OPENDP: other.error(number),
+    }
+
+
+def _discovered(
+    table: ProtectedTable, counts: list[int], most: int, rounds: int, other: Other
+) -> Row:
+    """Return how many groups are shown, on average, and the times of the queries."""
+    answers, times = _ask(table, rounds, max_groups=most)
+    theirs = other.ask("discover", counts=counts, max_groups=most, times=rounds)
+    return {
+        "max_groups": most,
+        "leastnoise": short(mean(len(each) for each in answers)),
+        **times,
+        OPENDP: None if theirs is None else short(mean(theirs["shown"])),
+    }
+
+
+def _public(table: ProtectedTable, most: int, rounds: int, other: Other) -> Row:
+    """Return E|error| of each group, where the groups are public, and the times of the queries."""
+    say(f"many answers: public groups, max_groups = {most}")
+    groups = list(product(range(_PLACES), range(_MONTHS)))
+    answers, times = _ask(table, rounds, max_groups=most, groups=groups)
+    return {
+        "max_groups": most,
+        "leastnoise": short(float(answers[0].answers[0].mechanism.discretized.cost)),
+        **times,
+        OPENDP: other.error(most),
+    }
+
+
+def _allocated() -> Row:
+    """Return the time of a release from an allocation, and of a plain recorded one, in turns."""
+    say("many answers: releases from an allocation")
+    mechanism = ln.calibrate(
+        ln.Privacy("0.05", "1e-9"), sensitivity=1, integer=True, family="gaussian"
+    )
+    limit = ln.Privacy(10**4, "0.4")
+    with TemporaryDirectory() as folder:
+        plain = ln.Ledger(f"{folder}/plain.ledger", limit=limit)
+        squared = ln.Ledger(f"{folder}/squared.ledger", limit=limit, accounting="gaussian")
+        seconds: dict[str, list[float]] = {"plain": [], "allocation": []}
+        with plain, squared:
+            for _ in range(_RELEASES):
+                for name, ledger in (("plain", plain), ("allocation", squared)):
+                    start = time.perf_counter()
+                    mechanism.release(1, ledger=ledger)
+                    seconds[name].append(time.perf_counter() - start)
+    middles = {name: median(each[_RELEASES // 10 :]) for name, each in seconds.items()}
+    ratio = short(middles["allocation"] / middles["plain"])
+    return {"times_plain": ratio} | {name: short(middle) for name, middle in middles.items()}
+
+
+def _protect(flights: list[Flight]) -> ProtectedTable:
+    columns = zip(("plane", "place", "month"), zip(*flights, strict=True), strict=True)
+    arrow = pa.table({name: list(column) for name, column in columns})
+    return ln.protect(arrow, unit="plane", max_rows=1, ledger=ln.UNRECORDED)
+
+
+def _ask(table: ProtectedTable, rounds: int, **details: Any) -> tuple[list[Any], Row]:
+    """Return answers; the time of the first, which also finds the noise; and the median."""
+    answers, times = [], []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        answers.append(table.count(by=["place", "month"], privacy=ln.Privacy(*PROMISE), **details))
+        times.append(time.perf_counter() - start)
+    return answers, {"first": short(times[0]), "seconds": short(median(times))}

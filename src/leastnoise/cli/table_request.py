@@ -1,0 +1,156 @@
+"""The request of a table command: its options, checked, and the table and query they stand for."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from leastnoise.cli import options
+from leastnoise.cli.groups import parse_groups, read_lines
+from leastnoise.cli.output import check_out
+from leastnoise.core.exact import quote
+from leastnoise.core.privacy import Privacy
+from leastnoise.errors import InvalidParameter
+from leastnoise.tables import TableQuery
+
+if TYPE_CHECKING:
+    from leastnoise.ledger import Ledger, Unrecorded
+    from leastnoise.tables import ProtectedTable, Query
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableRequest:
+    """The arguments of a command: its ``own``, and the options that all commands share."""
+
+    query: TableQuery
+    source: str
+    own: Mapping[str, object]
+    unit: str | None
+    row_is_unit: bool
+    max_rows: str | None
+    neighbors: str
+    table: str | None
+    name: str | None
+    version: str | None
+    by: tuple[str, ...]
+    groups: tuple[str, ...]
+    groups_file: str | None
+    where: str | None
+    max_groups: str | None
+    epsilon: str | None
+    delta: str | None
+    share: str | None
+    error: str | None
+    at_most: str | None
+    ledger: str | None
+    unrecorded: bool
+    key: str | None
+    fresh: bool
+    dataset: str | None
+    analyst: str | None
+    allocation: str | None
+    witness: str | None
+    allow_exact: bool
+    dry_run: bool
+    sql: bool
+    out: str | None
+    overwrite: bool
+    as_json: bool
+
+    def __post_init__(self) -> None:
+        """Reject options that exclude each other, before anything is opened."""
+        given = [getattr(self, field.name) for field in fields(self)]
+        _check_encoding((*given, *self.own.values(), *self.by, *self.groups))
+        if self.unit is not None and self.row_is_unit:
+            raise InvalidParameter(
+                "--unit and --row-is-unit exclude each other",
+                got="both",
+                fix="Keep --unit if a person can have several rows, and --row-is-unit if every row "
+                "is a different person.",
+            )
+        options.check_recording(self.ledger, unrecorded=self.unrecorded)
+        if self.overwrite and self.out is None:
+            raise InvalidParameter(
+                "--overwrite is for --out", got="it without", fix="Add --out FILE."
+            )
+        if self.sql and not self.dry_run:
+            raise InvalidParameter(
+                "--sql is for --dry-run", got="--sql alone", fix="Add --dry-run, or omit --sql."
+            )
+        if self.out is not None and not self.dry_run:
+            check_out(
+                self.out,
+                overwrite=self.overwrite,
+                ledger=self.ledger,
+                witness=self.witness,
+                read=[self.source, self.groups_file],
+            )
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """How much the query may cost: a guarantee, a share or an error; ε and δ are 0 by default.
+
+        The table rejects more than one of them.
+        """
+        given = {"epsilon": self.epsilon, "delta": self.delta}
+        stated = {name: text for name, text in given.items() if text is not None}
+        return {
+            "privacy": Privacy(**stated) if stated else None,
+            "share": self.share,
+            "error": self.error,
+            "at_most": self.at_most,
+        }
+
+    @property
+    def recording(self) -> AbstractContextManager["Ledger | Unrecorded"]:
+        """The ledger to open; for a dry run only if its limit matters, and it is given."""
+        which = {
+            "dataset": self.dataset,
+            "analyst": self.analyst,
+            "allocation": self.allocation,
+            "witness": self.witness,
+        }
+        limited = self.share is not None or self.error is not None
+        opens = not self.dry_run or (limited and self.ledger is not None)
+        return options.recording(self.ledger, **which) if opens else options.recording(None)
+
+    def open_table(self, ledger: "Ledger | Unrecorded") -> "ProtectedTable":
+        """Open the table."""
+        from leastnoise.tables import protect  # and Ibis with it: only where a table is asked
+
+        how: dict[str, Any] = {"max_rows": self.max_rows, "neighbors": self.neighbors}
+        how |= {"name": self.name, "version": self.version}
+        return protect(self.source, unit=self.unit, ledger=ledger, table=self.table, **how)
+
+    def make_query(self, table: "ProtectedTable") -> "Query":
+        """Return the query; the given groups are parsed by the kinds of their columns."""
+        for name in self.by:
+            if "," in name and name not in table.source.kinds:
+                raise InvalidParameter(
+                    "Each --by must name one column",
+                    got=f"{quote(name)}, which is none",
+                    fix="Repeat --by for each column: --by region --by sex.",
+                )
+        shared: dict[str, object] = {"by": self.by, "where": self.where}
+        if self.groups or self.groups_file is not None:  # else they are discovered
+            lines = [] if self.groups_file is None else read_lines(self.groups_file)
+            kinds = [table.source.kind(name) for name in self.by]
+            shared["groups"] = parse_groups([*self.groups, *lines], kinds)
+        if self.max_groups is not None:
+            shared["max_groups"] = self.max_groups
+        query: Query = self.query.load()(**self.query.fixed, **self.own, **shared)
+        return query
+
+
+def _check_encoding(texts: Sequence[object]) -> None:
+    """Reject bytes that are not text, because ledgers, queries and JSON cannot hold them."""
+    for text in texts:
+        try:
+            if isinstance(text, str):
+                text.encode()
+        except UnicodeEncodeError:
+            raise InvalidParameter(
+                "arguments must be text in the encoding of the system",
+                got="bytes that are not",
+                fix="Rename the file, or set the encoding (LC_ALL).",
+            ) from None
