@@ -470,14 +470,16 @@ def test_the_interval_of_a_mean_is_at_most_the_bound_for_any_released_sum(
         aimed = target(people, ledger, 3)
         first = aimed.prepare_count()
         counting = noise_of_count(first)
-        second = aimed.prepare_mean(ROWS, counting, first.together, SpendingLimit.of(ledger))
+        rows = 500  # so few that the noise of the first count matters
+        second = aimed.prepare_mean(rows, counting, first.together, SpendingLimit.of(ledger))
         ((planned, numbers),) = second.queries
         mechanisms = [mechanism for _, mechanism in numbers]
         own, adding = mechanisms
         assert isinstance(own, Mechanism)
         assert isinstance(adding, Mechanism)
         sure = Fraction(99, 100)
-        fewest = ROWS - half_width(own, sure) - half_width(counting, sure)
+        assert half_width(counting, sure) > Fraction(rows, 20)
+        fewest = rows - half_width(own, sure) - half_width(counting, sure)
         statement = Statement(
             subject=planned.query.subject(planned.rows),
             privacy=second.together,
