@@ -127,7 +127,7 @@ class Histogram(Query):
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return sentences about how values are read."""
-        return note_text(rows.source)
+        return note_text(rows.source, self.column)
 
     def plan(self, rows: Rows) -> PlannedQuery:
         """Count the rows of each group and range."""

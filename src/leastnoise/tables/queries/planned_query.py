@@ -103,7 +103,7 @@ class Rows:
 
     def known(self, column: str) -> "Rows":
         """Omit the rows without a value: NULL, NaN, and strings that are not numbers."""
-        if self.source.text:
+        if self.source.is_text(column):
             return replace(self, numbers=self.numbers | {column})
         return replace(self, conditions=self.conditions | {Comparison(column, "is not null")})
 
@@ -112,7 +112,7 @@ class Rows:
         few = _limit_keys(keys)
         if few is None:
             return self
-        return self.filter(among([self.table[name] for name in by], few))
+        return self.filter(among([self.source.value(name, self.table) for name in by], few))
 
     def filter(self, condition: Any) -> "Rows":
         """Omit the rows for which an Ibis condition is not true."""
@@ -169,7 +169,9 @@ class PlannedQuery:
         """
         query, rows = self.query, self.rows
         words = json.dumps(query.selection_words() | {"where": rows.words}, sort_keys=True)
-        by = {f"{_GROUP}{i}": rows.table[name] for i, name in enumerate(query.by)}
+        by = {
+            f"{_GROUP}{i}": rows.source.value(name, rows.table) for i, name in enumerate(query.by)
+        }
         if self.bin is not None:
             by[_BIN] = self.bin
         return Selection(
@@ -198,7 +200,7 @@ def check_groupable(name: str, kind: str, what: str) -> None:
 def check_numeric(source: Source, column: str, *, booleans: bool) -> None:
     """Reject a column that does not exist, or is not of numbers (or booleans)."""
     kind = source.kind(column)
-    if kind not in _NUMBERS and not (booleans and kind == "boolean") and not source.text:
+    if kind not in _NUMBERS and not (booleans and kind == "boolean") and not source.is_text(column):
         raise InvalidParameter(
             "A column of numbers must hold integers, floats or decimals (or booleans, for sums)",
             got=f"{column!r}, of kind {kind}",

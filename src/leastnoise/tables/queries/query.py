@@ -363,7 +363,7 @@ class BoundedQuery(Query):
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return sentences about how values are read."""
-        return note_text(rows.source)
+        return note_text(rows.source, self.column)
 
 
 def make_title(what: str, by: tuple[str, ...]) -> str:
@@ -371,9 +371,9 @@ def make_title(what: str, by: tuple[str, ...]) -> str:
     return f"{what} by {', '.join(by)}" if by else what
 
 
-def note_text(source: Source) -> tuple[str, ...]:
-    """Return a note if every column of the source is text, so a value may not be a number."""
-    if not source.text:
+def note_text(source: Source, column: str) -> tuple[str, ...]:
+    """Return a note if a column is text, so a value may not be a number."""
+    if not source.is_text(column):
         return ()
     return (TEXT_NOTE,)
 

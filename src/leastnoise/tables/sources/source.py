@@ -95,10 +95,18 @@ class Source:
                 fix="Call protect() again in the new process.",
             )
 
+    def is_text(self, column: str) -> bool:  # noqa: ARG002 -- all columns of a source are alike
+        """Return whether a column holds strings that are parsed as the kind that a query needs."""
+        return self.text
+
+    def value(self, column: str, table: "ir.Table | None" = None) -> "ir.Value":
+        """Return a column as an Ibis value, of this table or of some of its rows."""
+        return (self.table if table is None else table)[column]
+
     def number(self, column: str) -> "ir.NumericValue":
         """Return a column as numbers; strings are parsed, and NULL where they are no number."""
-        value = self.table[column]
-        return value.try_cast("float64") if self.text else value
+        value: ir.NumericValue = self.value(column)
+        return value.try_cast("float64") if self.is_text(column) else value
 
     @property
     def short_name(self) -> str:

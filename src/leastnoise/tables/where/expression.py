@@ -49,7 +49,7 @@ def check(root: Node, source: "Source") -> None:
         comparable, called = _VALUES[kind]
         for value in comparison.values:
             # A column of strings is parsed as the kind that it is compared with.
-            if not source.text and value.kind != comparable:
+            if not source.is_text(comparison.column) and value.kind != comparable:
                 shown = str(value)
                 raise InvalidParameter(
                     f"A condition must compare {quote(comparison.column)}, a column of kind "
@@ -88,17 +88,17 @@ class _Columns:
     """The columns of a table, and comparisons of them."""
 
     def __init__(self, source: "Source", table: "ir.Table") -> None:
-        self._text, self._engine, self._table = source.text, source.engine, table
+        self._source, self._engine, self._table = source, source.engine, table
 
     def held(self, name: str, operator: str, values: tuple[Literal, ...]) -> Any:
         """Return whether a column compares with values in this way."""
         match operator:
             case "is null":
-                column = self._table[name]
+                column = self._value(name)
                 no_number = self._is_nan(column)
                 return column.isnull() if no_number is None else column.isnull() | no_number
             case "is not null":
-                return self._all(self._table[name])
+                return self._all(self._value(name))
             case "in" | "not in":
                 return self._among(name, values, negated=operator == "not in")
             case "between":
@@ -157,10 +157,13 @@ class _Columns:
             parts.append(column.notin(listed) if negated else column.isin(listed))
         return self._but_nan(column, reduce(and_, parts)) if negated else reduce(or_, parts)
 
+    def _value(self, name: str) -> Any:
+        return self._source.value(name, self._table)
+
     def _read(self, name: str, value: Literal) -> Any:
         """Return a column; strings are parsed as the kind of ``value``, else NULL."""
-        column = self._table[name]
-        if not self._text or value.kind == "text":
+        column = self._value(name)
+        if not self._source.is_text(name) or value.kind == "text":
             return column
         kinds = {"number": "float64", "boolean": "boolean", "date": "date"}
         return column.try_cast(kinds[value.kind])
