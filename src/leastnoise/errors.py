@@ -47,6 +47,27 @@ class Words:
 
 Text = str | Words
 
+# Parameters of the library that are options of the command line.
+_OPTIONS = {
+    name: "--" + name.replace("_", "-")
+    for name in (
+        "accounting allocation analyst at_most bins bounds by confidence cost dataset delta "
+        "discovery edges epsilon error family fresh gap head integer interval key ledger "
+        "max_groups max_rows name neighbors people q releases seconds sensitivity shape share "
+        "table unit version where witness"
+    ).split()
+} | {"groups": "--group", "path": "--out", "allow_exact": "--allow-exact"}
+
+
+def parameter(name: str) -> Words:
+    """Return the name of a parameter: as an argument, and as the option of the command line.
+
+    >>> parameter("max_rows") + " must be 1"
+    Words(python='max_rows must be 1', command='--max-rows must be 1')
+    """
+    return Words(name, _OPTIONS.get(name, name))
+
+
 ALLOW_EXACT = Words("allow_exact=True", "--allow-exact")
 INTEGER = Words("integer=True", "--integer")
 

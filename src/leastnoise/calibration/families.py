@@ -36,7 +36,13 @@ from leastnoise.core.noise import (
     Uniform,
 )
 from leastnoise.costs import has_expectation
-from leastnoise.errors import InvalidParameter, LeastnoiseError, NotPrivate, Unsupported
+from leastnoise.errors import (
+    InvalidParameter,
+    LeastnoiseError,
+    NotPrivate,
+    Unsupported,
+    parameter,
+)
 
 # If ε is smaller than δ by this factor, the noise for ε = 0 is within 0.1% of optimal.
 _MUCH_LESS = 10_000
@@ -146,11 +152,11 @@ def check_family(name: object, otherwise: str) -> str:
     if isinstance(name, str) and name in FAMILIES:
         return name
     near = get_close_matches(str(name).lower(), FAMILIES, n=1, cutoff=0.65)
-    meant = f"Did you mean {near[0]}? " if near else ""
+    meant = f"Did you mean {near[0]}?" if near else ""
     raise InvalidParameter(
-        f"family must be one of {', '.join(FAMILIES)}",
+        parameter("family") + f" must be one of {', '.join(FAMILIES)}",
         got=quote(name),
-        fix=f"{meant}Omit it for {otherwise}.",
+        fix=meant or f"Omit it for {otherwise}.",
     )
 
 

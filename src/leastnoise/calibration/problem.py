@@ -10,7 +10,7 @@ from leastnoise.core.noise import Noise
 from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.costs import Cost, as_cost
 from leastnoise.deprecation import warn_deprecated
-from leastnoise.errors import INTEGER, InvalidParameter
+from leastnoise.errors import INTEGER, InvalidParameter, parameter
 
 Found = TypeVar("Found", bound=Noise)
 
@@ -69,7 +69,7 @@ def whole_sensitivity(sensitivity: Number, *, integer: bool) -> Fraction:
     exact = parse_positive(sensitivity, "sensitivity")
     if integer and exact.denominator != 1:
         raise InvalidParameter(
-            "sensitivity must be an integer for integer answers",
+            parameter("sensitivity") + " must be an integer for integer answers",
             got=format_exact(exact),
             fix="Round it up, or omit " + INTEGER + ".",
         )
@@ -108,4 +108,10 @@ def parse_effort(solve: object, gap: Number, seconds: Number) -> Effort:
             fix="Use False to skip the linear program where no closed form is known.",
         )
     wanted = parse_positive(gap, "gap")
+    if wanted >= 1:
+        raise InvalidParameter(
+            parameter("gap") + " must be above 0 and below 1",
+            got=quote(gap),
+            fix="Use for example 0.01, for noise within 1% of optimal.",
+        )
     return Effort(solve, wanted, as_float(parse_positive(seconds, "seconds")))

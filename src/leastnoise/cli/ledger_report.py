@@ -137,7 +137,7 @@ def describe_guarantee(account: "Account") -> list[Fact]:
         ("Guarantee", f"{format_rounded_guarantee(total)} for all releases from {name} together")
     ]
     if total != account.limit:
-        facts.append(("Warning", "More was spent than the limit is now."))
+        facts.append(("Warning", "Spending exceeds the current limit."))
     return [*facts, ("Unit", account.describe_units())]
 
 

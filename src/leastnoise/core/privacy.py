@@ -16,7 +16,7 @@ from leastnoise.core.exact import (
     parse_rational,
     quote,
 )
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, parameter
 
 _OMITTED: Final = Fraction(-1)
 
@@ -51,17 +51,17 @@ class Privacy:
                 "Privacy needs an ε, a δ or both",
                 fix="Use for example Privacy(epsilon=1, delta='1e-6') or Privacy(delta=0.1).",
             )
-        exact_epsilon = Fraction(0) if epsilon is _OMITTED else parse_rational(epsilon, "ε")
+        exact_epsilon = Fraction(0) if epsilon is _OMITTED else parse_rational(epsilon, "epsilon")
         if exact_epsilon < 0:
             raise InvalidParameter(
-                "ε must be 0 or more",
+                parameter("epsilon") + " must be 0 or more",
                 got=quote(epsilon),
                 fix="Use for example 0.5.",
             )
-        exact_delta = Fraction(0) if delta is _OMITTED else parse_rational(delta, "δ")
+        exact_delta = Fraction(0) if delta is _OMITTED else parse_rational(delta, "delta")
         if not 0 <= exact_delta < 1:
             raise InvalidParameter(
-                "δ must be at least 0 and less than 1",
+                parameter("delta") + " must be at least 0 and less than 1",
                 got=quote(delta),
                 fix="Use a probability such as '1e-6'.",
             )

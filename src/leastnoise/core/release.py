@@ -17,7 +17,7 @@ from leastnoise.core.lattice import Grid, effective_sensitivity, effective_squar
 from leastnoise.core.noise import Gaussian, LatticeNoise, Rounded
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.sampling import SYSTEM, CipherTape, Tape
-from leastnoise.errors import INTEGER, InvalidParameter, NotPrivate
+from leastnoise.errors import INTEGER, InvalidParameter, NotPrivate, Words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,7 +124,7 @@ class Releaser(Rebuilt):
         if self.integer and denominator != 1:
             raise InvalidParameter(
                 "The value to release must be an integer with " + INTEGER,
-                got=f"a non-integer of type {type(value).__name__}",
+                got=Words(f"a non-integer of type {type(value).__name__}", "another number"),
                 fix="Omit " + INTEGER + ".",
             )
         return self.grid.index(numerator, denominator)

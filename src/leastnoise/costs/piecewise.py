@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from leastnoise.core.exact import Interval, Number, format_exact, parse_rational, quote
 from leastnoise.costs.cost import Cost
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 
 
 class Points(Cost):
@@ -139,13 +139,19 @@ def _read(pairs: Iterable[tuple[Number, Number]]) -> tuple[list[Fraction], list[
         split = [(x, y) for x, y in pairs]
     except (TypeError, ValueError) as error:
         raise InvalidParameter(
-            "points must be pairs (size, cost)",
-            got=quote(pairs),
-            fix="Use for example [(0, 0), (1, 2), (5, 3)].",
+            Words("points must be pairs (size, cost)", "--cost points:… must have pairs X,Y"),
+            got=Words(quote(pairs), "others"),
+            fix="Use for example " + Words("[(0, 0), (1, 2), (5, 3)]", "points:0,0;1,2;5,3") + ".",
         ) from error
     return (
-        [parse_rational(x, "the size of a cost's point") for x, _ in split],
-        [parse_rational(y, "the cost of a cost's point") for _, y in split],
+        [
+            parse_rational(x, Words("the size of a cost's point", "X of --cost points:X,Y"))
+            for x, _ in split
+        ],
+        [
+            parse_rational(y, Words("the cost of a cost's point", "Y of --cost points:X,Y"))
+            for _, y in split
+        ],
     )
 
 
@@ -199,6 +205,9 @@ class Threshold(Cost):
         """Accept: it never falls."""
 
 
+_THRESHOLD = Words("The threshold", "T of --cost threshold:T")
+
+
 def threshold(limit: Number) -> Threshold:
     """Return the cost that is 1 for errors larger than a limit, and 0 for all others.
 
@@ -208,10 +217,10 @@ def threshold(limit: Number) -> Threshold:
     >>> threshold(10)
     threshold(10)
     """
-    exact = parse_rational(limit, "a threshold")
+    exact = parse_rational(limit, _THRESHOLD)
     if exact < 0:
         raise InvalidParameter(
-            "A threshold must be 0 or more",
+            _THRESHOLD + " must be 0 or more",
             got=quote(limit),
             fix="Use the largest harmless error.",
         )

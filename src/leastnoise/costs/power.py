@@ -13,6 +13,7 @@ from leastnoise.core.exact import (
     sum_of_powers,
 )
 from leastnoise.costs.cost import Cost, sum_intervals
+from leastnoise.errors import Words
 
 # Up to this exponent, sums of powers over the lattice are exact by their polynomial.
 _LARGEST_EXACT_SUM = 32
@@ -112,7 +113,7 @@ def lp(p: Number) -> Power:
     >>> lp(3), lp("1/2")
     (lp(3), lp('0.5'))
     """
-    return Power(parse_positive(p, "p"))
+    return Power(parse_positive(p, Words("p", "P of --cost lp:P")))
 
 
 l1: Final = Power(Fraction(1))

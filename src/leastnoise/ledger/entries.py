@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, final
 from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import RenamedAttribute
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Text, Words, parameter
 from leastnoise.json_types import Json
 from leastnoise.ledger.accounts import Account
 from leastnoise.ledger.allocations import AllocationAccount
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from leastnoise.core.gaussian_cost import GaussianCost
 
 
-def check_name(text: object, what: str) -> str:
-    """Return a name or a key, or reject it; ``what`` names it in the message."""
+def check_name(text: object, what: Text) -> str:
+    """Return a name or a key, or reject it; ``what`` names the parameter in the message."""
     if isinstance(text, str) and 0 < len(text) <= LONGEST_TEXT and text.isprintable():
         return text
     raise InvalidParameter(
-        f"{what} must be a string of 1 to {LONGEST_TEXT} printable characters",
+        (what if isinstance(what, Words) else parameter(what))
+        + f" must be a string of 1 to {LONGEST_TEXT} printable characters",
         got=quote(text),
         fix="Choose one that others will recognize.",
     )
@@ -61,6 +62,16 @@ class Spending:
     find_costs: "Callable[[], Sequence[GaussianCost]]" = field(
         default=tuple, compare=False, repr=False
     )
+
+
+def check_spending(spending: object) -> None:
+    """Reject what is no charge of a release, such as a guarantee."""
+    if not isinstance(spending, Spending):
+        raise InvalidParameter(
+            "A charge must be a Spending, with the mechanisms of the release. Nothing was charged",
+            got=f"an object of type {type(spending).__name__}",
+            fix="Pass ledger= to a release, which charges it.",
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from leastnoise.core.exact import Number, parse_positive
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.sampling import SYSTEM
 from leastnoise.deprecation import RenamedAttribute
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 from leastnoise.json_types import Json
 from leastnoise.ledger.accounts import Account
 from leastnoise.ledger.allocations import (
@@ -26,7 +26,15 @@ from leastnoise.ledger.charging import (
     missing_allocation_error,
 )
 from leastnoise.ledger.declaration import declare
-from leastnoise.ledger.entries import Receipt, Release, Spending, Stored, check_name, list_releases
+from leastnoise.ledger.entries import (
+    Receipt,
+    Release,
+    Spending,
+    Stored,
+    check_name,
+    check_spending,
+    list_releases,
+)
 from leastnoise.ledger.limits import check_accounting, check_limit, limit_body
 from leastnoise.ledger.opening import Opening, make_allocation
 from leastnoise.ledger.rows import (
@@ -107,12 +115,12 @@ class Ledger:
     ) -> None:
         """Open a ledger, or create it."""
         self.where = check_address(where)
-        self.analyst = None if analyst is None else check_name(analyst, "An analyst")
+        self.analyst = None if analyst is None else check_name(analyst, "analyst")
         if analyst_limit is not None and analyst is None:
             raise InvalidParameter(
                 "analyst_limit needs an analyst", fix="Pass analyst='ann', for example."
             )
-        chosen = None if dataset is None else check_name(dataset, "A dataset")
+        chosen = None if dataset is None else check_name(dataset, "dataset")
         for each in (limit, analyst_limit):
             if each is not None:
                 check_limit(each)
@@ -218,7 +226,7 @@ class Ledger:
                 Default: none.
         """
         if unit is not None:
-            check_name(unit, "A privacy unit")
+            check_name(unit, "unit")
         return declare(self.rows(), self.dataset, unit)
 
     def set_limit(self, limit: Privacy, *, analyst: str | None = None) -> None:
@@ -228,7 +236,7 @@ class Ledger:
         :meth:`allocate`, which makes a further allocation.
         """
         check_limit(limit)
-        name = self.dataset, None if analyst is None else check_name(analyst, "An analyst")
+        name = self.dataset, None if analyst is None else check_name(analyst, "analyst")
         with self._chain.writing() as page:
             page.write(LIMIT, limit_key(*name), limit_body(name, limit))
 
@@ -251,7 +259,7 @@ class Ledger:
             InvalidParameter: If an argument is invalid, or an allocation of this name has another
                 guarantee. Nothing was charged.
         """
-        check_name(name, "An allocation")
+        check_name(name, Words("name", "NAME"))
         make_allocation(self._chain, (self.dataset, self.analyst), name, privacy, discovery)
         return Allocation(self, name)
 
@@ -261,7 +269,7 @@ class Ledger:
         Raises:
             InvalidParameter: If there is no allocation of this name.
         """
-        check_name(name, "An allocation")
+        check_name(name, Words("name", "--allocation"))
         allocations = self.allocations
         if all(name != one.name for one in allocations):
             raise missing_allocation_error(name, allocations)
@@ -285,8 +293,9 @@ class Ledger:
         self, spending: Spending, key: str | None = None, *, fresh: bool = False
     ) -> tuple[Receipt, Stored | None]:
         """Charge as :meth:`charge` does; also return the answer, if the charge has one already."""
+        check_spending(spending)
         # Two releases with the same key would share an answer, so SYSTEM also checks these bits.
-        key = f"{SYSTEM.word(128):032x}" if key is None else check_name(key, "A key")
+        key = f"{SYSTEM.word(128):032x}" if key is None else check_name(key, "key")
         payer = Payer(self.dataset, self.analyst, self._allocation)
         prepared = PreparedCharge(payer, spending, key, fresh=fresh)
         with self._chain.writing() as page:

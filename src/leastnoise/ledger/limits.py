@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from leastnoise.core.exact import Number, format_short, parse_rational, quote
 from leastnoise.core.privacy import Privacy, as_privacy, format_guarantee
-from leastnoise.errors import InvalidParameter, Words
+from leastnoise.errors import InvalidParameter, Words, parameter
 from leastnoise.json_types import Json
 from leastnoise.ledger.accounts import Name
 from leastnoise.ledger.allocations import (
@@ -80,7 +80,7 @@ def check_accounting(accounting: object, limit: Privacy | None) -> None:
     """Reject an unknown kind of accounting, and Gaussian accounting that the limit rules out."""
     if accounting not in (None, *_ACCOUNTING):
         raise InvalidParameter(
-            "accounting must be 'basic' or 'gaussian'",
+            parameter("accounting") + " must be 'basic' or 'gaussian'",
             got=quote(accounting),
             fix="Use 'gaussian' for many releases, 'basic' for a few.",
         )
@@ -94,7 +94,7 @@ def check_same_accounting(dataset: str, accounting: str | None, *, gaussian: boo
     if accounting in (None, recorded):
         return
     if gaussian:
-        why = "Its whole limit is in one allocation, and an allocation never returns."
+        why = "Its whole limit is in one allocation, and an allocation cannot be undone."
         fix = Words("Omit accounting=.", "Omit --accounting.")
     else:
         why = "Its releases are charged with ε and δ."
@@ -123,7 +123,7 @@ def check_allocated(name: str, privacy: Privacy, discovery: Number | None) -> Fr
     chosen = None if discovery is None else parse_rational(discovery, "discovery")
     if chosen is not None and not 0 <= chosen < 1:
         raise InvalidParameter(
-            "discovery must be at least 0 and less than 1",
+            parameter("discovery") + " must be at least 0 and less than 1",
             got=quote(discovery),
             fix=f"Use for example {format_short(DISCOVERY)}.",
         )

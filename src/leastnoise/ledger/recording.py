@@ -57,7 +57,7 @@ class Recording:
         check_ledger(self.ledger, "Open one with Ledger('people.ledger', limit=…).")
         if isinstance(self.ledger, Ledger):
             if self.key is not None:
-                check_name(self.key, "A key")
+                check_name(self.key, "key")
         elif self.key is not None or self.fresh:
             raise InvalidParameter(
                 Words("key= and fresh= need a ledger", "--key and --fresh need a ledger"),

@@ -29,7 +29,7 @@ def read_head(text: object) -> Head:
         raise InvalidParameter(
             "A head must be the number of a row and its hash, such as 12-9f86d081…",
             got=quote(text),
-            fix="Pass it as an answer or the ledger printed it.",
+            fix="Copy the head exactly as printed.",
         )
     return Head(int(match[1]), match[2])
 

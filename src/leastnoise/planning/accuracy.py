@@ -20,7 +20,7 @@ from leastnoise.core.exact import (
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.costs import Cost, l1
 from leastnoise.deprecation import renamed_arguments
-from leastnoise.errors import INTEGER, InvalidParameter, Words
+from leastnoise.errors import INTEGER, InvalidParameter, Words, parameter
 from leastnoise.mechanism import calibrate_problem, half_width
 from leastnoise.rendering import Progress
 
@@ -186,7 +186,7 @@ def _parse_error(error: Number, *, integer: bool) -> Fraction:
     size = parse_positive(error, "error")
     if integer and size.denominator != 1:
         raise InvalidParameter(
-            "error must be an integer for integer answers",
+            parameter("error") + " must be an integer for integer answers",
             got=quote(error),
             fix=f"Use {max(1, math.floor(size))}, or omit " + INTEGER + ".",
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.errors import InvalidParameter, Unsupported, parameter
 from leastnoise.files import write_bytes
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def save(chart: "ChartType", path: str | Path) -> Path:
     target = Path(path)
     if target.suffix not in _FORMATS:
         raise InvalidParameter(
-            f"path must end in {', '.join(_FORMATS)}",
+            parameter("path") + f" must end in {', '.join(_FORMATS)}",
             got=repr(target.suffix),
             fix="Use one of these suffixes.",
         )

@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leastnoise.core.exact import as_float, format_exact, quote
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, parameter
 from leastnoise.ledger import ALLOCATION, CHARGES, LIMIT, SPEND, Accounts, format_share
 from leastnoise.ledger import Row as LedgerRow
 from leastnoise.plots.canvas import COLORS, Row, apply_style, load_altair, make_title
@@ -78,7 +78,7 @@ def budget(ledger: "Ledger", *, dataset: str | None = None) -> "ChartType":
     names = sorted(histories) if dataset is None else [dataset]
     if not set(names) <= set(histories):
         raise InvalidParameter(
-            f"dataset must be one of {', '.join(map(repr, sorted(histories)))}",
+            parameter("dataset") + f" must be one of {', '.join(map(repr, sorted(histories)))}",
             got=quote(dataset),
             fix="Use a dataset of this ledger.",
         )

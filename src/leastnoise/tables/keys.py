@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter, Words
+from leastnoise.errors import InvalidParameter, Words, parameter
 
 Part = int | str | bool | date
 Key = tuple[Part, ...]
@@ -26,14 +26,16 @@ def parse_keys(keys: object, columns: int) -> tuple[Key, ...]:
         )
     if isinstance(keys, str | bytes) or not hasattr(keys, "__iter__"):
         raise InvalidParameter(
-            "groups must be a list",
+            parameter("groups") + " must be a list",
             got=quote(keys),
-            fix='Write for instance groups=["north", "south"].',
+            fix="Write for instance "
+            + Words('groups=["north", "south"]', "--group north --group south")
+            + ".",
         )
     parsed = tuple(_parse_key(key, columns) for key in keys)
     if not parsed:
         raise InvalidParameter(
-            "groups must not be empty",
+            parameter("groups") + " must not be empty",
             got="an empty list",
             fix="Name a group, or omit "
             + Words("groups=", "--group and --groups-file")
@@ -42,7 +44,9 @@ def parse_keys(keys: object, columns: int) -> tuple[Key, ...]:
     # True equals 1 in Python, but a column cannot have both, because its keys have one type.
     if len(set(parsed)) != len(parsed):
         raise InvalidParameter(
-            "groups must be different", got="a group twice", fix="Write each group once."
+            parameter("groups") + " must not repeat",
+            got="a group twice",
+            fix="Write each group once.",
         )
     types = [{type(part) for part in column} for column in zip(*parsed, strict=True)]
     if any(len(column) > 1 for column in types):
@@ -59,7 +63,7 @@ def check_keys(keys: tuple[Key, ...], by: tuple[str, ...], kinds: tuple[str, ...
     for name, kind, part in zip(by, kinds, keys[0], strict=True):
         if type(part) is not _KINDS[kind]:
             raise InvalidParameter(
-                f"groups for {name!r} must be of kind {kind}",
+                parameter("groups") + f" for {name!r} must be of kind {kind}",
                 got=f"a group of type {type(part).__name__}",
                 fix="Write groups as the column has them. CSV columns are read as text.",
             )
@@ -92,9 +96,12 @@ def _parse_key(key: object, columns: int) -> Key:
     parts = key if isinstance(key, tuple | list) else (key,)
     if len(parts) != columns:
         raise InvalidParameter(
-            f"A group must have a value for each of the {columns} columns of by",
+            f"A group must have a value for each of the {columns} columns of " + parameter("by"),
             got=f"{len(parts)}",
-            fix="Write tuples if by has several columns.",
+            fix=Words(
+                "Write tuples if by has several columns.",
+                "Separate the values by commas, as in --group north,f.",
+            ),
         )
     return tuple(_parse_part(part) for part in parts)
 

@@ -24,7 +24,7 @@ from functools import cached_property
 from leastnoise.core.exact import as_float, format_exact
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import BudgetExceeded, InvalidParameter, Text, Words
+from leastnoise.errors import BudgetExceeded, InvalidParameter, Text, Words, parameter
 from leastnoise.ledger import Ledger, Unrecorded
 from leastnoise.mechanism import Mechanism, as_noise, half_width
 from leastnoise.tables.answers import USUAL, GroupedAnswers, TableNumber
@@ -83,7 +83,7 @@ class MeanTarget:
             )
         if self.error <= 2 * self._rounding:
             raise InvalidParameter(
-                "error is smaller than the step to which values are rounded",
+                parameter("error") + " is smaller than the step to which values are rounded",
                 fix="Use a larger error, or narrower bounds.",
             )
 

@@ -88,10 +88,8 @@ def protect(
             check_groupable(unit, opened.kind(unit), "the column of units")
         if opened.place is None and isinstance(ledger, Ledger):
             raise InvalidParameter(
-                "name must be given for data in memory and temporary tables if there is a ledger, "
-                "which returns stored answers by it",
-                got="none",
-                fix="Write for instance name='people', and another name for other data.",
+                "In-memory data needs name= when a ledger is used",
+                fix="Stored answers are found by it. Write for instance name='people'.",
             )
     except BaseException:
         opened.close()
@@ -316,7 +314,7 @@ def _find_only(queries: Sequence[Query]) -> Query:
     raise InvalidParameter(
         "error= is for one query, because each query has an error of its own",
         got=f"{len(queries)} queries",
-        fix="Ask them one by one, or give share= and weights=.",
+        fix="Send separate queries, or pass share= and weights=.",
     )
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from leastnoise.core.exact import as_float, format_rounded
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import BudgetExceeded, InvalidParameter, Text, Words
+from leastnoise.errors import BudgetExceeded, InvalidParameter, Text, Words, parameter
 from leastnoise.ledger import AllocatedPrivacy
 from leastnoise.tables.budget import allocate
 from leastnoise.tables.queries.planned_query import PlannedQuery
@@ -234,7 +234,7 @@ def _check_query(planned: PlannedQuery, error: Fraction, scale: Scale) -> None:
     number = numbers[-1]
     if number.integer and number.candidates is None and error < 1:
         raise InvalidParameter(
-            "error must be at least 1 for integers",
+            parameter("error") + " must be at least 1 for integers",
             got=_print(error),
             fix="Use 1 or more.",
         )

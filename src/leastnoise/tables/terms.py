@@ -127,7 +127,7 @@ def parse_weights(weights: object, queries: int) -> tuple[Fraction, ...] | None:
 def _parse_share(share: object, name: Words) -> Fraction | None:
     if share is None:
         return None
-    exact = parse_positive(share, "share")
+    exact = parse_positive(share, name)
     if exact > 1:
         raise InvalidParameter(
             name + " must be above 0 and at most 1",

@@ -6,7 +6,7 @@ from math import inf, isfinite, log
 from numbers import Integral, Rational, Real
 
 from leastnoise.core.exact.format import quote
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Text, Words, parameter
 
 Number = int | float | Fraction | Decimal | str
 
@@ -17,8 +17,10 @@ _LARGEST_VALUE_BITS = 1 << 17
 _LONGEST_TEXT = 4_300  # the longest integer that Python reads
 
 
-def parse_rational(value: object, name: str) -> Fraction:
+def parse_rational(value: object, name: Text) -> Fraction:
     """Return ``value``, a parameter called ``name``, as an exact rational.
+
+    An error names the option of the command line, if the parameter has one.
 
     Integers, fractions and decimals keep their value. A string is a decimal (``"1e-6"``) or a ratio
     (``"1/3"``). A float stands for the shortest decimal that prints as it, so 0.1 is 1/10.
@@ -35,14 +37,18 @@ def parse_rational(value: object, name: str) -> Fraction:
         exact = Fraction(1 << _LARGEST_BITS)
     if exact is None:
         raise InvalidParameter(
-            f"{name} must be a finite number",
+            _name(name) + " must be a finite number",
             got=quote(value),
-            fix="Use an int, float, Fraction or Decimal, or a string such as '0.1', '1e-6' or "
-            "'1/3'.",
+            fix=Words(
+                "Use an int, float, Fraction or Decimal, or a string such as '0.1', '1e-6' or "
+                "'1/3'.",
+                "Write it as 0.1, 1e-6 or 1/3.",
+            ),
         )
     if max(abs(exact.numerator).bit_length(), exact.denominator.bit_length()) > _LARGEST_BITS:
         raise InvalidParameter(
-            f"{name} must be between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT} in size, "
+            _name(name)
+            + f" must be between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT} in size, "
             f"with at most {_LARGEST_BITS} binary digits",
             got="another number",
             fix="Use a shorter number.",
@@ -50,43 +56,50 @@ def parse_rational(value: object, name: str) -> Fraction:
     return exact
 
 
-def parse_positive(value: object, name: str) -> Fraction:
+def parse_positive(value: object, name: Text) -> Fraction:
     """Return ``value`` as an exact rational greater than zero, or reject it."""
     exact = parse_rational(value, name)
     if exact <= 0:
         raise InvalidParameter(
-            f"{name} must be greater than 0",
+            _name(name) + " must be greater than 0",
             got=quote(value),
             fix="Use a positive number.",
         )
     return exact
 
 
-def parse_count(value: object, name: str, *, least: int) -> int:
+def parse_count(value: object, name: Text, *, least: int) -> int:
     """Return ``value`` as an integer of at least ``least``, or reject it."""
     exact = parse_rational(value, name)
     if exact.denominator != 1 or exact < least:
         raise InvalidParameter(
-            f"{name} must be an integer of at least {least}",
+            _name(name) + f" must be an integer of at least {least}",
             got=quote(value),
             fix=f"Use for example {max(least, 1)}.",
         )
     return exact.numerator
 
 
-def parse_confidence(value: object, *, below_one: str | None = None) -> Fraction:
+def parse_confidence(
+    value: object, *, name: str = "confidence", below_one: str | None = None
+) -> Fraction:
     """Return a confidence as an exact rational above 0 and at most 1, or reject it.
 
     ``below_one`` rejects 1 too, and is the part of the message that says so. Default: 1 is allowed.
     """
-    level = parse_rational(value, "confidence")
+    level = parse_rational(value, name)
     if 0 < level < 1 or (level == 1 and below_one is None):
         return level
     raise InvalidParameter(
-        f"confidence must be above 0 {below_one or 'and at most 1'}",
+        _name(name) + f" must be above 0 {below_one or 'and at most 1'}",
         got=quote(value),
         fix="Use for example 0.95.",
     )
+
+
+def _name(name: Text) -> Words:
+    """Return a name in the words of Python and of the command line."""
+    return name if isinstance(name, Words) else parameter(name)
 
 
 def exact_ratio(value: object) -> tuple[int, int]:
@@ -105,17 +118,16 @@ def exact_ratio(value: object) -> tuple[int, int]:
         ratio = None
     if ratio is not None and max(abs(ratio[0]), ratio[1]).bit_length() <= _LARGEST_VALUE_BITS:
         return ratio
-    name = type(value).__name__
-    kind = f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
     if _is_number(value):
         raise InvalidParameter(
-            f"The value to release must be finite, with at most {_LARGEST_VALUE_BITS} bits",
-            got=f"{kind} that is infinite, NaN or longer",
-            fix="Replace such values, by a rule that does not depend on the data.",
+            "The value to release must be finite",
+            got=f"NaN, infinity or a number over {_LARGEST_VALUE_BITS:,} bits",
+            fix="Replace such values by a rule that does not depend on the data.",
         )
+    name = type(value).__name__
     raise InvalidParameter(
         "The value to release must be a number",
-        got=kind,
+        got=f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}",
         fix="Pass an int, float, Fraction or Decimal, or a numpy array of floats or integers.",
     )
 

@@ -210,9 +210,7 @@ class SqliteStore:
     @staticmethod
     def _foreign_error(path: Path) -> InvalidParameter:
         return InvalidParameter(
-            "A ledger must be a file that leastnoise created",
-            got=f"{str(path)!r}, which is something else",
-            fix="Choose another path.",
+            f"{path.name!r} is not a leastnoise ledger", fix="Choose another path."
         )
 
 

@@ -25,7 +25,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leastnoise.core.exact import format_exact, parse_rational, quote
-from leastnoise.errors import InvalidParameter, Words
+from leastnoise.errors import InvalidParameter, Words, parameter
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 _STEPS = 1 << 20
 # Doubles represent all integers up to this, and all bounds on a lattice.
 _LARGEST = 1 << 53
-_BOUNDS = Words("bounds", "--bounds")
+_BOUNDS = parameter("bounds")
+_BOUND = Words("Each end of bounds", "Each end of --bounds")
 # The digits of decimals that every engine supports; PostgreSQL's numerics may have more.
 _DIGITS = 38
 # The digits of a number clipped to ±2⁵³, and one more for a carry.
@@ -137,12 +138,12 @@ def parse_bounds(bounds: object) -> tuple[Fraction, Fraction]:
             + Words("bounds=(0, 200_000)", "--bounds 0 200000")
             + ", chosen without looking at the data.",
         )
-    lower, upper = (parse_rational(end, "a bound") for end in bounds)
+    lower, upper = (parse_rational(end, _BOUND) for end in bounds)
     if lower >= upper:
         raise InvalidParameter(
             "The lower bound must be below the upper bound",
             got=f"{format_exact(lower)} and {format_exact(upper)}",
-            fix="Swap them, or give a range that values can lie in.",
+            fix="Swap them.",
         )
     if max(abs(lower), abs(upper)) > _LARGEST or upper - lower < Fraction(1, _LARGEST):
         raise InvalidParameter(

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from leastnoise.core.exact import Number, format_exact, format_ratio, parse_rational, quote
 from leastnoise.deprecation import renamed_arguments
-from leastnoise.errors import InvalidParameter, Words
+from leastnoise.errors import InvalidParameter, Words, parameter
 from leastnoise.json_types import Json
 from leastnoise.tables.answers import Subject, at_most
 from leastnoise.tables.keys import Groups, Key
@@ -157,21 +157,24 @@ class Histogram(Query):
         return tuple((*key[:-1], ranges[int(str(key[-1]))]) for key in keys)
 
 
+_EDGE = Words("Each edge", "Each edge of --edges")
+
+
 def _parse_edges(edges: object) -> tuple[Decimal, ...]:
     edges = edges.tolist() if hasattr(edges, "tolist") else edges  # an array
     if not isinstance(edges, tuple | list | range) or not 2 <= len(edges) <= _MOST_EDGES:
         raise InvalidParameter(
-            f"edges must be a list of 2 to {_MOST_EDGES} rising numbers",
+            parameter("edges") + f" must be a list of 2 to {_MOST_EDGES} increasing numbers",
             got=quote(edges),
             fix="Write for instance "
             + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120")
             + ".",
         )
-    parsed = tuple(_to_decimal(parse_rational(edge, "an edge")) for edge in edges)
+    parsed = tuple(_to_decimal(parse_rational(edge, _EDGE)) for edge in edges)
     if any(a >= b for a, b in pairwise(parsed)):
         raise InvalidParameter(
-            "edges must increase",
-            got="an edge that is not above the edge before it",
+            parameter("edges") + " must increase",
+            got="two neighboring edges that do not",
             fix="Sort the edges, and write each edge once.",
         )
     return parsed
@@ -184,7 +187,7 @@ def _to_decimal(edge: Fraction) -> Decimal:
             return Decimal(edge.numerator) / Decimal(edge.denominator)
         except Inexact:
             raise InvalidParameter(
-                f"An edge must be a decimal of at most {_LONGEST_EDGE} digits",
+                _EDGE + f" must be a decimal of at most {_LONGEST_EDGE} digits",
                 got=format_exact(edge),
                 fix="Round it.",
             ) from None

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from leastnoise.errors import InvalidParameter, Words
+from leastnoise.errors import InvalidParameter, parameter
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.sources import Source
@@ -36,14 +36,8 @@ def _check_max_groups(query: Query, unit: Unit) -> None:
     """Reject a query without ``max_groups`` if a unit can be in several groups."""
     if query.max_groups is None and query.several_groups(unit):
         raise InvalidParameter(
-            Words("max_groups", "--max-groups")
-            + " must be given with "
-            + (Words("by", "--by") if query.by else "the ranges of a histogram")
-            + f": it is the number of groups in which one {unit.column} counts",
-            fix="Write "
-            + Words("max_groups=1", "--max-groups 1")
-            + " if each is in one group, or a larger number for more noise. A "
-            + f"{unit.column} in more groups counts in that many of them, chosen by a hash.",
+            "Set " + parameter("max_groups") + f", the maximum groups per {unit.column}",
+            fix="Use 1 if everybody is in one group; larger values add noise.",
         )
 
 

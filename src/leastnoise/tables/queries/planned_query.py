@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import parse_count, quote
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, parameter
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE, Selection, Summed, among
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
@@ -47,9 +47,9 @@ class Unit:
         parse_count(self.max_rows, "max_rows", least=1)
         if self.neighbors not in (ADD_REMOVE, REPLACE):
             raise InvalidParameter(
-                f"neighbors must be {ADD_REMOVE!r} or {REPLACE!r}",
+                parameter("neighbors") + f" must be {ADD_REMOVE!r} or {REPLACE!r}",
                 got=quote(self.neighbors),
-                fix="Choose whether neighboring datasets add or remove a unit, or replace one.",
+                fix=f"Use {ADD_REMOVE!r} (add or remove one unit) or {REPLACE!r}.",
             )
 
 

@@ -16,7 +16,7 @@ from leastnoise.core.exact import (
     quote,
 )
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments
-from leastnoise.errors import InvalidParameter, Words
+from leastnoise.errors import InvalidParameter, Words, parameter
 from leastnoise.json_types import Json
 from leastnoise.mechanism import AnyMechanism, PermuteAndFlip
 from leastnoise.tables.answers import USUAL, Statement, Subject, at_most
@@ -99,20 +99,22 @@ class Quantile(BoundedQuery):
         q = parse_rational(self.q, "q")
         if not 0 < q < 1:
             raise InvalidParameter(
-                "q must be above 0 and below 1",
+                parameter("q") + " must be above 0 and below 1",
                 got=quote(self.q),
                 fix="Use 0.5 for the median.",
             )
         if q.denominator > _LARGEST_DENOMINATOR:
             raise InvalidParameter(
-                f"q must be a ratio of integers up to {_LARGEST_DENOMINATOR}",
+                parameter("q") + f" must be a ratio of integers up to {_LARGEST_DENOMINATOR}",
                 got=format_exact(q),
                 fix="Round it.",
             )
         bins = parse_count(self.bins, "bins", least=2)
         if bins > _MOST_BINS:
             raise InvalidParameter(
-                f"bins must be at most {_MOST_BINS}", got=quote(self.bins), fix="Use fewer bins."
+                parameter("bins") + f" must be at most {_MOST_BINS}",
+                got=quote(self.bins),
+                fix="Use fewer bins.",
             )
         if self.groups_per_unit != 1:
             raise InvalidParameter(
@@ -123,7 +125,9 @@ class Quantile(BoundedQuery):
             )
         if self.interval is not None:
             below_one = "and below 1 for the interval of a quantile"
-            self._set("interval", parse_confidence(self.interval, below_one=below_one))
+            self._set(
+                "interval", parse_confidence(self.interval, name="interval", below_one=below_one)
+            )
         self._set("q", q)
         self._set("bins", bins)
 

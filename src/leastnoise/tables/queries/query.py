@@ -19,7 +19,7 @@ from leastnoise.core.exact import (
     quote,
 )
 from leastnoise.deprecation import RenamedAttribute
-from leastnoise.errors import InvalidParameter, QueryFailed, Words
+from leastnoise.errors import InvalidParameter, QueryFailed, Words, parameter
 from leastnoise.json_types import Json
 from leastnoise.mechanism import AnyMechanism, as_noise, half_width
 from leastnoise.tables.answers import TEXT_NOTE, USUAL, Statement, Subject, TableAnswer, TableNumber
@@ -395,13 +395,15 @@ def _parse_columns(by: object) -> tuple[str, ...]:
     names = (by,) if isinstance(by, str) else by
     if not isinstance(names, tuple | list):
         raise InvalidParameter(
-            "by must be the name of a column, or a list of names",
+            parameter("by") + " must be the name of a column, or a list of names",
             got=quote(by),
             fix='Write for instance by="region".',
         )
     columns = tuple(parse_column(name, "a column to group by") for name in names)
     if len(set(columns)) != len(columns):
         raise InvalidParameter(
-            "by must name different columns", got="a column twice", fix="Name each column once."
+            parameter("by") + " must name different columns",
+            got="a column twice",
+            fix="Name each column once.",
         )
     return columns

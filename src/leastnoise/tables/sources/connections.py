@@ -121,7 +121,7 @@ def _postgres(address: str) -> Any:
     backend = connection and without_details(lambda: _prepared(postgres, connection))
     if backend is None:
         raise InvalidParameter(
-            "The connection to the PostgreSQL server failed",
+            "The connection to the PostgreSQL server failed. Nothing was charged",
             fix="Try the connection string with psql. Write @ and % in a password as %40 and %25.",
         )
     weakref.finalize(backend, connection.close)

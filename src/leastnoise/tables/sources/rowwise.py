@@ -58,9 +58,8 @@ def check_rowwise(source: Any) -> tuple["ir.Table", str]:
     ):
         raise Unsupported(
             "An Ibis table must compute each row from one row of a database table",
-            got="operations where one person's rows could change those of others, or make the "
-            "query fail",
-            fix="If each row is still of one person, store it as a table.",
+            got="operations in which rows could affect each other, or fail",
+            fix="If each row still belongs to one person, save the result as a table.",
         )
     backend, engine = source.get_backend(), engine_of(source)
     check_collation(tables[0], backend, engine)
