@@ -50,13 +50,49 @@ Text = str | Words
 # Parameters of the library that are options of the command line.
 _OPTIONS = {
     name: "--" + name.replace("_", "-")
-    for name in (
-        "accounting allocation analyst at_most bins bounds by confidence cost dataset delta "
-        "discovery edges epsilon error family fresh gap head integer interval key ledger "
-        "max_groups max_rows name neighbors people q releases seconds sensitivity shape share "
-        "table unit version where witness"
-    ).split()
-} | {"groups": "--group", "path": "--out", "allow_exact": "--allow-exact"}
+    for name in [
+        "accounting",
+        "allocation",
+        "allow_exact",
+        "analyst",
+        "at_most",
+        "bins",
+        "bounds",
+        "by",
+        "confidence",
+        "cost",
+        "dataset",
+        "delta",
+        "discovery",
+        "edges",
+        "epsilon",
+        "error",
+        "family",
+        "fresh",
+        "gap",
+        "head",
+        "integer",
+        "interval",
+        "key",
+        "ledger",
+        "max_groups",
+        "max_rows",
+        "name",
+        "neighbors",
+        "people",
+        "q",
+        "releases",
+        "seconds",
+        "sensitivity",
+        "shape",
+        "share",
+        "table",
+        "unit",
+        "version",
+        "where",
+        "witness",
+    ]
+} | {"groups": "--group", "path": "--out"}
 
 
 def parameter(name: str) -> Words:
@@ -85,12 +121,14 @@ class LeastnoiseError(Exception):
     Args:
         problem: The rule that was broken, or what happened and whether anything was charged;
             without a final period if ``got`` or ``fix`` follows.
+        subject: What the problem is about; it is printed before it. Default: nothing.
         got: What was given instead. Default: nothing.
         fix: What to do, in whole sentences. Default: nothing.
         details: Labelled facts for the command line. Python's words of ``problem`` include them.
 
     Attributes:
         problem: The rule or the event, in Python's words.
+        rule: The problem without its subject, in Python's words.
         got: What was given, in Python's words.
         fix: What to do, in Python's words.
         headline: The problem and what was given, in the command line's words.
@@ -102,10 +140,14 @@ class LeastnoiseError(Exception):
         self,
         problem: Text = "",
         *,
+        subject: str = "",
         got: Text = "",
         fix: Text = "",
         details: Sequence[tuple[str, str]] = (),
     ) -> None:
+        self.rule = _python(problem)
+        if subject:
+            problem = subject + " " + problem
         headline = problem
         if got:
             headline = headline + ", got " + got

@@ -14,6 +14,7 @@ from leastnoise.calibration.problem import (
     parse_shape,
     whole_sensitivity,
 )
+from leastnoise.calibration.sources import format_source
 
 __all__ = [
     "FAMILIES",
@@ -23,6 +24,7 @@ __all__ = [
     "Problem",
     "check_family",
     "find_noise",
+    "format_source",
     "parse_effort",
     "parse_sensitivity",
     "parse_shape",

@@ -12,6 +12,7 @@ is exactly (0, δ)-private: an error in β costs accuracy, never privacy.
 from fractions import Fraction
 
 from leastnoise.calibration.problem import Problem, certify
+from leastnoise.calibration.sources import COMB
 from leastnoise.certificate import Certificate, CombBound
 from leastnoise.core.noise import Noise, Steps, outside
 from leastnoise.core.privacy import Privacy
@@ -39,7 +40,7 @@ def least_comb(
     problem = Problem(privacy, sensitivity, cost, integer=False, shape="any")
     bound = (1 - delta) * (1 + root**2) / 2 * sensitivity**2
     noise = _comb(root, delta, sensitivity)
-    return certify(problem, noise, "The comb (docs/theory/comb.md)", CombBound(root), bound)
+    return certify(problem, noise, COMB, CombBound(root), bound)
 
 
 def find_comb(problem: Problem) -> Noise:

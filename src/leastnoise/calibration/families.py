@@ -18,6 +18,7 @@ from leastnoise.calibration.smooth import (
     laplace,
     truncated_laplace,
 )
+from leastnoise.calibration.sources import COMB_PAGE, FAMILIES_PAGE
 from leastnoise.calibration.staircase import cheapest_staircase, find_cut_staircase, geometric
 from leastnoise.calibration.uniform import find_uniform, prove_uniform
 from leastnoise.certificate import Certificate, store_noise
@@ -193,7 +194,7 @@ _BUILT_IN = {
     ),
     "comb": Family(
         about="three levels, not unimodal",
-        source="docs/theory/comb.md",
+        source=COMB_PAGE,
         find=find_comb,
         noise=(Steps, DiscreteSteps),
         approximation=Approximation.UNIFORM,
@@ -218,7 +219,7 @@ _BUILT_IN = {
     ),
     "cut_staircase": Family(
         about="a staircase, truncated where δ allows it",
-        source="docs/theory/families.md",
+        source=FAMILIES_PAGE,
         find=find_cut_staircase,
         noise=(Steps, DiscreteSteps),
         approximation=Approximation.TRUNCATED,

@@ -15,6 +15,7 @@ from leastnoise.calibration.deadline import Clock, Deadline
 from leastnoise.calibration.families import FAMILIES, cheapest_known, check_family
 from leastnoise.calibration.problem import Effort, Problem, certify
 from leastnoise.calibration.solve import Bracket, narrow
+from leastnoise.calibration.sources import SOLVED
 from leastnoise.calibration.staircase import cheapest_staircase
 from leastnoise.calibration.uniform import least_unimodal
 from leastnoise.certificate import CanonicalBound, Certificate, LatticeBound
@@ -25,7 +26,6 @@ from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.rendering import Progress
 
 # Stored in certificates, and part of their digests: these words must never change.
-_SOLVED = "a linear programme, proved on a lattice (docs/theory/lattice-bound.md)"
 _CHEAPEST = "cheapest of the known families, {}; not proved least"
 _STAIRCASE = "Geng and Viswanath 2016 (the staircase)"
 _LARGEST_EPSILON = 5_000
@@ -139,9 +139,9 @@ def _prove_or_solve(
     stored = load(problem)
     if stored is not None and stored.gap <= effort.gap:
         # The source has the words of this version, not those of the file.
-        return stored.noise, replace(stored, source=source if stored.noise == noise else _SOLVED)
+        return stored.noise, replace(stored, source=source if stored.noise == noise else SOLVED)
     bracket = narrow(bracket, gap=effort.gap, deadline=attempt.deadline, progress=attempt.progress)
-    noise, certificate = _certify_bracket(bracket, source if bracket.noise is noise else _SOLVED)
+    noise, certificate = _certify_bracket(bracket, source if bracket.noise is noise else SOLVED)
     save(problem, certificate)
     return noise, certificate
 

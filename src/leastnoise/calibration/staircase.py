@@ -51,7 +51,8 @@ def geometric(problem: Problem) -> DiscreteStaircase:
     if not problem.integer or not problem.privacy.epsilon:
         kind = "integer" if problem.integer else "real"
         raise InvalidParameter(
-            "geometric noise requires integer answers and ε > 0",
+            "requires integer answers and ε > 0",
+            subject="geometric noise",
             got=f"{kind} answers and {problem.privacy}",
             fix="Pass " + INTEGER + ", or choose another family.",
         )

@@ -21,6 +21,7 @@ from fractions import Fraction
 from math import lcm
 
 from leastnoise.calibration.problem import Problem, certify
+from leastnoise.calibration.sources import CRITICAL_WIDTH, INTEGERS
 from leastnoise.certificate import Certificate, SupportingLine
 from leastnoise.core.exact import Interval, format_rounded
 from leastnoise.core.noise import DiscreteUniform, Noise, Uniform, outside
@@ -28,9 +29,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, Power
 from leastnoise.errors import InvalidParameter
 
-_ON_INTEGERS = "the integers (docs/theory/integers.md)"
 _THEOREM_3 = "GDGK19, Theorem 3"
-_CRITICAL_WIDTH = "GDGK19, Theorem 2, at the critical width (docs/theory/critical-width.md)"
 
 # The relative width of a bracket: for costs that are known exactly, and for functions, whose
 # integral is only known to one part in ten thousand.
@@ -70,7 +69,7 @@ def _least_on_line(problem: Problem) -> tuple[Noise, Certificate]:
     width = _best_width(cost, half, delta)
     noise = Uniform(width.chosen, (width.chosen * delta - half) / (width.chosen - half))
     evidence = _best_line(cost, problem.sensitivity, width, delta, atom=bool(noise.atom))
-    source = _THEOREM_3 if isinstance(cost, Power) else _CRITICAL_WIDTH
+    source = _THEOREM_3 if isinstance(cost, Power) else CRITICAL_WIDTH
     return certify(problem, noise, source, evidence, evidence.intercept - evidence.slope * delta)
 
 
@@ -96,7 +95,7 @@ def _least_on_integers(problem: Problem) -> tuple[Noise, Certificate]:
         height = zero + 2 * _sum(cost, reach).lower / (points - shift)
     evidence = _line_through_integer(cost, shift, reach=reach, height=height)
     bound = evidence.intercept - evidence.slope * delta
-    return certify(problem, noise, _ON_INTEGERS, evidence, bound)
+    return certify(problem, noise, INTEGERS, evidence, bound)
 
 
 @dataclass(frozen=True, slots=True)

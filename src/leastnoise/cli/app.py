@@ -242,7 +242,7 @@ def wrap_message(text: str) -> str:
     """Return a message for the terminal, without the word that click prints before it."""
     before = "Error: "
     lines = wrap(text, first=before, further="  ", width=terminal_width())
-    return "\n".join(lines).removeprefix(before)
+    return "\n".join(lines)[len(before) :]
 
 
 class _LazyCommands(MutableMapping[str, click.Command]):

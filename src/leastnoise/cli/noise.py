@@ -21,7 +21,6 @@ from leastnoise.cli.output import (
     format_lower_bound,
     format_noise,
     format_rounded_guarantee,
-    format_source,
     print_facts,
     print_json,
     print_words,
@@ -68,6 +67,7 @@ def calibrate(*, as_json: bool, explain: bool, save: str | None, **setting: Any)
 
     In Python: leastnoise.calibrate
     """  # noqa: D301 -- click reads the control character
+    from leastnoise.calibration import format_source
     from leastnoise.mechanism import calibrate as find_mechanism
     from leastnoise.mechanism import farthest, half_width
 

@@ -45,14 +45,6 @@ if TYPE_CHECKING:
     from leastnoise.tables import GroupedAnswers
 
 _ENDINGS = (".csv", ".parquet", ".json")
-# The titles of the pages that certificates cite by their paths, which a user may not have.
-_PAGES = {
-    "comb": "The comb",
-    "critical-width": "Critical width",
-    "families": "Families of noise",
-    "integers": "The optimal noise on the integers",
-    "lattice-bound": "Lattice bound",
-}
 
 
 def print_json(data: object) -> None:
@@ -127,24 +119,13 @@ def format_expected_cost(certificate: "Certificate") -> str:
     """Return the expected cost for print, rounded up; an upper bound is called one."""
     shown = format_exact(certificate.cost, ROUND_CEILING)
     if certificate.cost_is_upper_bound:
-        shown = f"at most {shown.removeprefix('≈')}"
+        shown = f"at most {format_exact(certificate.cost, ROUND_CEILING, mark='')}"
     return f"{shown} ({format_objective(certificate.objective)})"
 
 
 def format_objective(cost: Cost) -> str:
     """Return an expected cost in symbols: ``E|error|`` for l1."""
     return {"l1": "E|error|", "l2": "E error²"}.get(repr(cost), repr(cost))
-
-
-def format_source(source: str) -> str:
-    """Return the source of noise for print, with titles of pages in place of their paths.
-
-    >>> format_source("The comb (docs/theory/comb.md)")
-    'The comb (see "The comb" in the documentation)'
-    """
-    for page, title in _PAGES.items():
-        source = source.replace(f"docs/theory/{page}.md", f'see "{title}" in the documentation')
-    return source
 
 
 def format_noise(noise: "Noise") -> str:

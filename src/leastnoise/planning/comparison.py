@@ -64,6 +64,7 @@ _COLUMNS = {
     "is in the data (at most δ)",
     "P(exact)": "probability that the release equals the exact answer",
 }
+_NOT_UNIMODAL = "its density is not unimodal"
 _COSTS = {"l1": "E|error|", "l2": "E error²"}
 # Wider than the enclosures of irrational costs: a ratio that exceeds 1 by less is printed as 1.
 _ROUNDING = Fraction(1, 1 << 60)
@@ -125,7 +126,7 @@ def compare(
         except (InvalidParameter, Unsupported) as error:
             if not found:
                 raise
-            excluded[CERTIFIED] = error.problem
+            excluded[CERTIFIED] = Exclusion(error.problem, error.rule)
     if many > 1 and integer and shift == 1:
         bounds.append((bound_of_counts(cost, privacy, many), "any"))
     bound, bound_shape = max(bounds, key=lambda one: (one[0], one[1] == "any"))
@@ -139,6 +140,19 @@ def compare(
     return Comparison(problem, many, tuple(rows), excluded, bound, bound_shape)
 
 
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """Why a family cannot be used for a guarantee.
+
+    Attributes:
+        reason: The reason.
+        rule: The reason without the noise that it is about.
+    """
+
+    reason: str
+    rule: str
+
+
 @dataclass(frozen=True, repr=False)
 class Comparison:
     """Noise that satisfies one guarantee, cheapest first; built by :func:`compare`.
@@ -149,7 +163,7 @@ class Comparison:
         problem: The problem, with the guarantee for all releases together.
         releases: The number of releases that share the guarantee.
         rows: The noise of each family, cheapest first.
-        excluded: The reasons why other families cannot be used, by name.
+        exclusions: Why other families cannot be used, by name.
         lower_bound: A proved lower bound of the cost of one release. For several counts of
             sensitivity 1 it is for equal independent noise that satisfies the total guarantee, for
             answers that one person can change in either direction
@@ -161,7 +175,7 @@ class Comparison:
     problem: Problem
     releases: int
     rows: tuple["Contender", ...]
-    excluded: Mapping[str, str]
+    exclusions: Mapping[str, "Exclusion"]
     lower_bound: Fraction
     bound_shape: str = "unimodal"
     asked = RenamedAttribute[Problem]("problem")
@@ -173,6 +187,11 @@ class Comparison:
     def privacy(self) -> Privacy:
         """The guarantee for all releases together."""
         return self.problem.privacy
+
+    @property
+    def excluded(self) -> dict[str, str]:
+        """The reasons why other families cannot be used, by name."""
+        return {name: why.reason for name, why in self.exclusions.items()}
 
     @property
     def per_release(self) -> Privacy:
@@ -373,14 +392,8 @@ def _facts(comparison: Comparison) -> list[Fact]:
     facts = [(name, _COLUMNS[name]) for name in ("P(reveal)", "P(exact)")]
     if comparison.releases > 1:
         facts += _split(comparison)
-    reasons = [f"{name}: {_shorten(why)}" for name, why in comparison.excluded.items()]
+    reasons = [f"{name}: {why.rule}" for name, why in comparison.exclusions.items()]
     return facts + list(zip(["Excluded", *[""] * len(reasons)], reasons, strict=False))
-
-
-def _shorten(reason: str) -> str:
-    """Return a reason without the noise that it is about, which stands before it."""
-    _, requires, condition = reason.partition(" requires ")
-    return f"requires {condition}" if requires else reason
 
 
 def _split(comparison: Comparison) -> list[Fact]:
@@ -402,10 +415,10 @@ def _split(comparison: Comparison) -> list[Fact]:
 
 def _by_family(
     problem: Problem, releases: int
-) -> tuple[dict[str, Mechanism | Smooth], dict[str, str]]:
+) -> tuple[dict[str, Mechanism | Smooth], dict[str, "Exclusion"]]:
     """Return the noise of each family, and the reasons why other families have none."""
     found: dict[str, Mechanism | Smooth] = {}
-    excluded: dict[str, str] = {}
+    excluded: dict[str, Exclusion] = {}
     for name in FAMILIES:
         part = problem_per_release(problem, releases, name)
         try:
@@ -414,10 +427,10 @@ def _by_family(
                 continue
             mechanism = calibrate_problem(part, Effort(), name)
         except (InvalidParameter, Unsupported) as error:
-            excluded[name] = error.problem
+            excluded[name] = Exclusion(error.problem, error.rule)
             continue
         if problem.shape == "unimodal" and not mechanism.noise.is_unimodal:
-            excluded[name] = "its density is not unimodal"
+            excluded[name] = Exclusion(_NOT_UNIMODAL, _NOT_UNIMODAL)
         else:
             found[name] = mechanism
     return found, excluded

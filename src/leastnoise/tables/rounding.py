@@ -49,10 +49,13 @@ def format_nearest(number: Fraction, unit: Fraction) -> str:
     return format_to_place(round(number / unit) * unit, unit)
 
 
-def format_error(
-    error: Fraction, value: Fraction, unit: Fraction, range_: tuple[Fraction, Fraction] | None
-) -> str:
-    """Print an error rounded up, plus the error of printing the value to a decimal place.
+def printed_error(
+    error: Fraction,
+    value: Fraction,
+    unit: Fraction,
+    range_: tuple[Fraction, Fraction] | None = None,
+) -> Fraction:
+    """Return an error plus the error of printing the value to a decimal place.
 
     If ``range_`` contains the true value and the printed one, the error is at most its length.
     """
@@ -60,7 +63,12 @@ def format_error(
     total = error + abs(printed - value)
     if range_ is not None and range_[0] <= printed <= range_[1]:
         total = min(total, range_[1] - range_[0])
-    return format_rounded(total, 4, ROUND_CEILING)
+    return total
+
+
+def format_error(error: Fraction) -> str:
+    """Print an error rounded up."""
+    return format_rounded(error, 4, ROUND_CEILING)
 
 
 def float_near(upper: int, lower: int) -> float:

@@ -7,12 +7,15 @@ _LONGEST_EXACT = 12
 _LONGEST_QUOTE = 40
 
 
-def format_exact(number: Fraction | int, rounding: str = ROUND_HALF_EVEN) -> str:
-    """Print a rational exactly where that is short, else rounded with a leading ``≈``.
+def format_exact(
+    number: Fraction | int, rounding: str = ROUND_HALF_EVEN, *, mark: str = "≈"
+) -> str:
+    """Print a rational exactly where that is short, else rounded with a leading mark.
 
     Args:
         number: The number.
         rounding: The side to round to, as :mod:`decimal` names it. Default: the nearest.
+        mark: What stands before a rounded number. Default: ``≈``.
 
     >>> tuple(map(format_exact, [Fraction(1, 10), Fraction(1, 3), Fraction(1, 10**6)]))
     ('0.1', '1/3', '0.000001')
@@ -25,7 +28,11 @@ def format_exact(number: Fraction | int, rounding: str = ROUND_HALF_EVEN) -> str
     if Fraction(decimal) == number:
         return _plain(decimal)
     ratio = f"{number.numerator}/{number.denominator}" if _bits(number) <= 40 else ""
-    return ratio if 0 < len(ratio) <= _LONGEST_EXACT else f"≈{format_rounded(number, 9, rounding)}"
+    return (
+        ratio
+        if 0 < len(ratio) <= _LONGEST_EXACT
+        else f"{mark}{format_rounded(number, 9, rounding)}"
+    )
 
 
 def format_short(number: Fraction | int) -> str:

@@ -221,7 +221,8 @@ class LatticeNoise(Noise):
 def outside(noise: str, condition: str, privacy: Privacy) -> InvalidParameter:
     """Return the error for a guarantee that a theorem does not cover, with its condition."""
     return InvalidParameter(
-        f"{noise} requires {condition}",
+        f"requires {condition}",
+        subject=noise,
         got=str(privacy),
         fix="Change the guarantee, or choose another family.",
     )

@@ -28,6 +28,7 @@ from leastnoise.tables.rounding import (
     format_nearest,
     format_up,
     place_for,
+    printed_error,
 )
 
 USUAL = Fraction(19, 20)
@@ -108,7 +109,8 @@ class Layout(Generic[One]):
         header: The headers of the printed columns after the value, the maximum error last.
         cells: Prints a row, from the figures, the answer and whether the value is an integer.
         released: The name of a released number in printed notes.
-        same_max_error: Whether the maximum error depends on the noise alone.
+        common_error: Returns the printed maximum error of a row, from its figures and whether the
+            value is an integer. Default: the maximum error depends on more than the noise.
         unbounded: Why there is no maximum error. Default: the noise is unbounded.
     """
 
@@ -119,7 +121,7 @@ class Layout(Generic[One]):
     header: tuple[str, ...]
     cells: Callable[[Figures, One, bool], list[str]]
     released: str = "each number"
-    same_max_error: bool = True
+    common_error: Callable[[Figures, bool], Fraction] | None = None
     unbounded: str = ""
 
     @property
@@ -175,15 +177,29 @@ def print_interval(
         otherwise: The number that determines the decimal place if the interval has width 0.
     """
     value, low, high = (Fraction(*figure) for figure in figures[:3] if figure is not None)
-    scale = otherwise or abs(value) or Fraction(1)
-    unit = Fraction(1) if whole else place_for(high - low, scale)
+    unit = _printed_place(value, high - low, whole=whole, otherwise=otherwise)
     error = figures[3]
-    max_error = format_error(Fraction(*error), value, unit, within) if error else NONE
+    max_error = NONE
+    if error is not None:
+        max_error = format_error(printed_error(Fraction(*error), value, unit, within))
     return [
         format_nearest(value, unit),
         f"{format_down(low, unit)} to {format_up(high, unit)}",
         max_error,
     ]
+
+
+def _printed_place(
+    value: Fraction, width: Fraction, *, whole: bool, otherwise: Fraction | None = None
+) -> Fraction:
+    """Return the decimal place to which a value is printed, from the width of its interval."""
+    return Fraction(1) if whole else place_for(width, otherwise or abs(value) or Fraction(1))
+
+
+def _common_error(figures: Figures, whole: bool) -> Fraction:
+    """Return the maximum error of a number, with the rounding of its print."""
+    value, low, high, error = (Fraction(*figure) for figure in figures if figure is not None)
+    return printed_error(error, value, _printed_place(value, high - low, whole=whole))
 
 
 def _figures(answers: Sequence[Answer]) -> Iterator[Figures]:
@@ -229,4 +245,5 @@ NUMBERS: Layout[TableNumber] = Layout(
     whole=_find_integers,
     header=("95% interval", "max error"),
     cells=lambda figures, _, whole: print_interval(figures, whole=whole),
+    common_error=_common_error,
 )

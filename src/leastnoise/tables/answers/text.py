@@ -2,7 +2,6 @@
 
 import unicodedata
 from decimal import ROUND_CEILING
-from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,8 @@ from leastnoise.tables.answers.facts import (
     max_error_fact,
     table_guarantee,
 )
-from leastnoise.tables.answers.layout import NONE, TableAnswer, layout_of
+from leastnoise.tables.answers.layout import NONE, Figures, TableAnswer, layout_of
+from leastnoise.tables.rounding import format_error
 
 if TYPE_CHECKING:
     from leastnoise.tables.answers.grouped import GroupedAnswers
@@ -70,10 +70,10 @@ def _print_cells(answers: "GroupedAnswers[TableAnswer]") -> tuple[list[list[str]
     first = answers.answers[:_SHOWN]
     layout = layout_of(first)
     whole = bool(first) and "value" in layout.whole(first)
-    rows = zip(first, layout.figures(first), strict=True)
-    figures = [layout.cells(figures, answer, whole) for answer, figures in rows]
+    rows = list(layout.figures(first))
+    figures = [layout.cells(row, answer, whole) for answer, row in zip(first, rows, strict=True)]
     header = [answers.subject.statistic, *layout.header]
-    error = _find_common_error(answers, [line[-1] for line in figures])
+    error = _find_common_error(answers, rows, [line[-1] for line in figures], whole=whole)
     if error is not None:
         header, figures = header[:-1], [line[:-1] for line in figures]
     lines = zip(answers.keys, figures, strict=False)
@@ -81,7 +81,9 @@ def _print_cells(answers: "GroupedAnswers[TableAnswer]") -> tuple[list[list[str]
     return [[*map(printable, answers.names), *header], *table], error
 
 
-def _find_common_error(answers: "GroupedAnswers[TableAnswer]", errors: list[str]) -> str | None:
+def _find_common_error(
+    answers: "GroupedAnswers[TableAnswer]", rows: list[Figures], errors: list[str], *, whole: bool
+) -> str | None:
     """Return the maximum error that all printed answers share; None if they differ.
 
     Unbounded noise has no maximum error in any row. The maximum error depends on the noise only,
@@ -90,9 +92,10 @@ def _find_common_error(answers: "GroupedAnswers[TableAnswer]", errors: list[str]
     """
     if not errors or NONE in errors:
         return NONE
-    layout = layout_of(answers.answers[:1])
-    same = layout.same_max_error and len(answers.mechanisms) == 1
-    return max(errors, key=lambda text: Fraction(text.split()[0])) if same else None
+    common_error = layout_of(answers.answers[:1]).common_error
+    if common_error is None or len(answers.mechanisms) != 1:
+        return None
+    return format_error(max(common_error(row, whole) for row in rows))
 
 
 def _note_more(answers: "GroupedAnswers[TableAnswer]") -> list[str]:

@@ -312,5 +312,4 @@ MeanAnswer.layout = Layout(
     header=("95% interval", "rows", "max error"),
     cells=_print_row,
     released="each count or sum",
-    same_max_error=False,
 )

@@ -307,7 +307,7 @@ class _Parser:
                 "queries; a text stands in single quotes."
             )
         else:
-            advice = "Write one value here."
+            advice = ""
         raise self._refused(_VALUES, advice)
 
     def _day(self) -> date:
