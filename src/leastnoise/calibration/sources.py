@@ -1,0 +1,30 @@
+"""Sources of noise that are pages of the documentation, as certificates store them and in print.
+
+A certificate cites a page by its path, which its reader may not have. In print it has a title.
+"""
+
+COMB = "The comb (docs/theory/comb.md)"
+COMB_PAGE = "docs/theory/comb.md"
+CRITICAL_WIDTH = "GDGK19, Theorem 2, at the critical width (docs/theory/critical-width.md)"
+FAMILIES_PAGE = "docs/theory/families.md"
+INTEGERS = "the integers (docs/theory/integers.md)"
+SOLVED = "a linear programme, proved on a lattice (docs/theory/lattice-bound.md)"
+
+_PRINTED = {
+    COMB: 'The comb (see "The comb" in the documentation)',
+    COMB_PAGE: 'see "The comb" in the documentation',
+    CRITICAL_WIDTH: "GDGK19, Theorem 2, at the critical width "
+    '(see "Critical width" in the documentation)',
+    FAMILIES_PAGE: 'see "Families of noise" in the documentation',
+    INTEGERS: 'the integers (see "The optimal noise on the integers" in the documentation)',
+    SOLVED: 'a linear program, proved on a lattice (see "Lattice bound" in the documentation)',
+}
+
+
+def format_source(source: str) -> str:
+    """Return the source of noise for print.
+
+    >>> format_source("The comb (docs/theory/comb.md)")
+    'The comb (see "The comb" in the documentation)'
+    """
+    return _PRINTED.get(source, source)
