@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import Enum
 from fractions import Fraction
 from types import MappingProxyType
@@ -44,6 +43,7 @@ from leastnoise.errors import (
     Unsupported,
     parameter,
 )
+from leastnoise.suggestions import find_nearest
 
 # If ε is smaller than δ by this factor, the noise for ε = 0 is within 0.1% of optimal.
 _MUCH_LESS = 10_000
@@ -152,8 +152,8 @@ def check_family(name: object, otherwise: str) -> str:
     """Return the name of a family, or reject it; ``otherwise`` is the choice without a family."""
     if isinstance(name, str) and name in FAMILIES:
         return name
-    near = get_close_matches(str(name).lower(), FAMILIES, n=1, cutoff=0.65)
-    meant = f"Did you mean {near[0]}?" if near else ""
+    near = find_nearest(str(name).lower(), FAMILIES)
+    meant = f"Did you mean {near}?" if near else ""
     raise InvalidParameter(
         parameter("family") + f" must be one of {', '.join(FAMILIES)}",
         got=quote(name),

@@ -13,6 +13,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1, l2, lp, piecewise_linear, threshold
 from leastnoise.deprecation import deprecation_message
 from leastnoise.errors import InvalidParameter
+from leastnoise.rendering import terminal_width, wrap
 
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger, Unrecorded
@@ -206,7 +207,7 @@ def check_witness(witness: str | None) -> None:
     """Reject a witness without heads: a misspelled name would vouch for any ledger."""
     if witness is not None and not count_heads(witness):
         raise InvalidParameter(
-            "A witness must be a head, or a file that holds heads of the ledger",
+            "--witness must be a head, or a file that holds heads of the ledger",
             got=f"{quote(witness)}, which holds none",
             fix="Check the path, or create a witness: "
             "leastnoise ledger create FILE --witness WITNESS",
@@ -259,7 +260,10 @@ def setting_arguments(
 
 def warn_renamed(old: str, new: str) -> None:
     """Warn on the error stream of a command or an option that has another name now."""
-    click.echo(f"Warning: {deprecation_message(old, new)}", err=True)
+    lines = wrap(
+        deprecation_message(old, new), first="Warning: ", further="  ", width=terminal_width()
+    )
+    click.echo("\n".join(lines), err=True)
 
 
 def cost(text: str) -> Cost:

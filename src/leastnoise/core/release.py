@@ -124,7 +124,7 @@ class Releaser(Rebuilt):
         if self.integer and denominator != 1:
             raise InvalidParameter(
                 "The value to release must be an integer with " + INTEGER,
-                got=Words(f"a non-integer of type {type(value).__name__}", "another number"),
+                got=Words(f"a non-integer of type {type(value).__name__}", "a non-integer"),
                 fix="Omit " + INTEGER + ".",
             )
         return self.grid.index(numerator, denominator)

@@ -28,6 +28,7 @@ from leastnoise.ledger.rows import (
     privacy_to_json,
 )
 from leastnoise.ledger.units import read_unit
+from leastnoise.suggestions import find_nearest
 
 if TYPE_CHECKING:
     from leastnoise.core.gaussian_cost import GaussianCost
@@ -153,12 +154,10 @@ def missing_allocation_error(
     name: str, allocations: Sequence[AllocationAccount]
 ) -> InvalidParameter:
     """Return the error for an unknown allocation, with the nearest name."""
-    from difflib import get_close_matches
-
     names = [one.name for one in allocations]
-    near = get_close_matches(name, names, n=1)
-    if near:
-        fix: Text = f"Did you mean {near[0]!r}?"
+    near = find_nearest(name, names)
+    if near is not None:
+        fix: Text = f"Did you mean {near!r}?"
     elif names:
         fix = f"Use one of {', '.join(map(repr, names))}."
     else:

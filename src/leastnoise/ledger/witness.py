@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter, LedgerDamaged
+from leastnoise.errors import InvalidParameter, LedgerDamaged, Words
 from leastnoise.ledger.rows import Head
 from leastnoise.ledger.stores import is_path, unavailable_error
 
@@ -27,7 +27,8 @@ def read_head(text: object) -> Head:
     match = _HEAD.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
         raise InvalidParameter(
-            "A head must be the number of a row and its hash, such as 12-9f86d081…",
+            Words("A head", "--head")
+            + " must be the number of a row and its hash, such as 12-9f86d081…",
             got=quote(text),
             fix="Copy the head exactly as printed.",
         )
@@ -129,7 +130,8 @@ def read_witness(witness: object) -> Witness | None:
     if isinstance(witness, str | os.PathLike) and str(witness) and is_path(str(witness)):
         return HeadLog(Path(witness))
     raise InvalidParameter(
-        "A witness must be a head such as 12-9f86d081…, or the path of a file",
+        Words("A witness", "--witness")
+        + " must be a head such as 12-9f86d081…, or the path of a file",
         got=quote(witness),
         fix="Choose a path on another disk than the ledger's.",
     )

@@ -10,7 +10,6 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from difflib import get_close_matches
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -34,6 +33,7 @@ from leastnoise.ledger.stores.base import (
 )
 from leastnoise.ledger.stores.sqlite_errors import damage_error, translate_errors
 from leastnoise.ledger.stores.sqlite_schema import check_schema, create_tables
+from leastnoise.suggestions import find_nearest_file
 
 _SETTINGS = (
     "PRAGMA synchronous = FULL",
@@ -50,6 +50,10 @@ class SqliteStore:
 
     def __init__(self, path: Path, *, timeout: float, create: bool) -> None:
         """Open the file, or create it; reject a file that is not a ledger."""
+        if path.is_dir():
+            raise InvalidParameter(
+                f"{str(path)!r} is a folder", fix="Pass the path of a file in it, for the ledger."
+            )
         if not create and not _exists(path):
             raise _missing_error(path)
         self._path, self._timeout, self._create = path, timeout, create
@@ -216,14 +220,10 @@ class SqliteStore:
 
 def _missing_error(path: Path) -> InvalidParameter:
     """Return the error for a path without a ledger, with the nearest name in its folder."""
-    try:
-        names = [file.name for file in path.parent.iterdir() if file.suffix == ".ledger"]
-    except OSError:
-        names = []
-    near = get_close_matches(path.name, sorted(names), n=1, cutoff=0.65)
+    near = find_nearest_file(path, [".ledger"])
     fix: Text = CREATE_LEDGER
-    if near:
-        meant = f"Did you mean {str(path.with_name(near[0]))!r}?"
+    if near is not None:
+        meant = f"Did you mean {near!r}?"
         fix = Words(f"{meant} ", f"{meant}\n") + CREATE_LEDGER
     return InvalidParameter(f"No ledger at {str(path)!r}", fix=fix)
 

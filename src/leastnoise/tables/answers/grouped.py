@@ -13,6 +13,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import Mechanism
+from leastnoise.suggestions import find_nearest
 from leastnoise.tables.answers import export
 from leastnoise.tables.answers.layout import TableAnswer, layout_of, mechanisms_of
 from leastnoise.tables.answers.subject import Subject
@@ -112,13 +113,20 @@ class GroupedAnswers(Generic[One_co]):
         """
         place = self._find_place(key)
         if place is None:
-            parts = key if isinstance(key, tuple) else (key,)
-            raise InvalidParameter(
-                f"A group must be one of the {len(self)} of this table, by {', '.join(self.names)}",
-                got=", ".join(map(quote, parts)),
-                fix="List the groups with .keys.",
-            )
+            raise self._missing_error(key if isinstance(key, tuple) else (key,))
         return self.answers[place]
+
+    def _missing_error(self, parts: tuple[object, ...]) -> InvalidParameter:
+        """Return the error for a group that is not shown, with the nearest one that is."""
+        shown = {", ".join(map(str, key)): key for key in self.keys}
+        near = find_nearest(", ".join(map(str, parts)), shown)
+        fix = "The groups are in .keys."
+        if near is not None:
+            fix = f"Did you mean {', '.join(map(quote, shown[near]))}? {fix}"
+        return InvalidParameter(
+            f"This table has no group {', '.join(map(quote, parts))} by {', '.join(self.names)}",
+            fix=fix,
+        )
 
     def __contains__(self, key: object) -> bool:
         return self._find_place(key) is not None

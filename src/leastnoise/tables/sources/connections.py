@@ -27,8 +27,8 @@ _OURS: dict[str, Any] = {
 # If it were on, Ibis would not recognize the quoted names of types.
 _SETTINGS = ("SET standard_conforming_strings = on", "SET quote_all_identifiers = off")
 _SOURCES = (
-    "a table must be the path of a CSV or Parquet file, a pandas or polars frame, an Arrow table, "
-    "an Ibis table or a connection string 'postgresql://…'"
+    "The table must be a CSV or Parquet path, a pandas, polars, Arrow or Ibis table, or "
+    "'postgresql://…'"
 )
 
 
@@ -142,7 +142,7 @@ def engine_of(source: object) -> str:
         raise InvalidParameter(
             _SOURCES,
             got=f"an object of type {type(source).__name__}",
-            fix="Convert it to one of these, for instance to an Arrow table.",
+            fix="Convert it, for instance to an Arrow table.",
         )
     engine = without_details(lambda: source.get_backend().name)  # several engines, or none, fail
     if engine not in ENGINES:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.suggestions import find_nearest_file
 from leastnoise.tables.sources.connections import in_memory
 from leastnoise.tables.sources.csv_files import check_names, read_names, view_of_lines
 from leastnoise.tables.sources.engine import without_details
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 _Read = TypeVar("_Read")
+_SUFFIXES = (".csv", ".parquet", ".pq")
 _NAME = "records"  # of the table, in a query
 
 
@@ -63,8 +65,11 @@ def _files(place: str) -> list[str]:
 
 
 def _missing(place: str) -> InvalidParameter:
-    problem = "No file matches" if has_magic(place) else "No file at"
-    return InvalidParameter(f"{problem} {place!r}", fix="Check the spelling.")
+    if has_magic(place):
+        return InvalidParameter(f"No file matches {place!r}", fix="Check the spelling.")
+    near = find_nearest_file(Path(place), _SUFFIXES)
+    fix = f"Did you mean {near!r}?" if near else "Check the spelling."
+    return InvalidParameter(f"No file at {place!r}", fix=fix)
 
 
 def _csv(files: list[str]) -> "ir.Table":

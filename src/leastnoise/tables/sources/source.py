@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from os import PathLike, fspath
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Words
+from leastnoise.suggestions import find_nearest
 from leastnoise.tables.sources import csv_files
 from leastnoise.tables.sources.connections import ADDRESS, connect, engine_of
 from leastnoise.tables.sources.engine import without_details
@@ -75,10 +75,10 @@ class Source:
             )
         if column in self.kinds:
             return self.kinds[column]
-        near = get_close_matches(column, self.kinds, n=1, cutoff=0.65)
+        near = find_nearest(column, self.kinds)
         raise InvalidParameter(
             f"No column {quote(column)} in {self.name}",
-            fix=f"Did you mean {near[0]!r}?" if near else "Check the names of its columns.",
+            fix=f"Did you mean {near!r}?" if near else "Check the names of its columns.",
         )
 
     def check_process(self) -> None:

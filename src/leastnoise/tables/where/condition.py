@@ -302,10 +302,7 @@ class _Parser:
         elif here.word == "null":
             advice = "Nothing equals NULL: write is null or is not null."
         elif here.kind in (NAME, QUOTED):
-            advice = (
-                "Columns are compared with values alone, not with other columns, functions or "
-                "queries; a text stands in single quotes."
-            )
+            advice = "Compare columns with values only, and write text in single quotes."
         else:
             advice = ""
         raise self._refused(_VALUES, advice)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter, Words
+from leastnoise.errors import InvalidParameter, parameter
 
 EXAMPLE = "age >= 18 and region in ('north', 'south')"
 # Much longer than people write, and short enough for parsers and engines.
@@ -74,9 +74,9 @@ def make_error(
 ) -> InvalidParameter:
     """Return the error for a place in a condition."""
     return InvalidParameter(
-        Words("where", "--where") + f" must be a condition such as {EXAMPLE}",
+        parameter("where") + " must be a condition",
         got=f"{found} at character {start + 1} of {quote(condition)}, where {expected} is expected",
-        fix=advice,
+        fix=advice or f"Write for example {EXAMPLE}.",
     )
 
 
