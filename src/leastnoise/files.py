@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter, Words
+from leastnoise.errors import InvalidParameter, Words, parameter
 
 # The first bytes of a SQLite file; of its two kinds of write-ahead log and of its journal; and the
 # endings of the files that SQLite creates next to it.
@@ -31,7 +31,7 @@ def write_table(path: object, write: Callable[[IO[bytes]], object], *, overwrite
     """
     if not isinstance(path, str | os.PathLike):
         raise InvalidParameter(
-            "path must be a string or a Path",
+            parameter("path") + " must be a string or a Path",
             got=quote(path),
             fix="Pass the name of a file.",
         )

@@ -57,7 +57,7 @@ def parse_sensitivity(
     as_cost(cost)
     if not isinstance(integer, bool):
         raise InvalidParameter(
-            "integer must be True or False",
+            parameter("integer") + " must be True or False",
             got=quote(integer),
             fix="Use True if true answers are integers.",
         )
@@ -84,7 +84,7 @@ def parse_shape(shape: object) -> str:
         warn_deprecated('"decreasing"', '"unimodal"')
         return "unimodal"
     raise InvalidParameter(
-        'shape must be "unimodal" or "any"',
+        parameter("shape") + ' must be "unimodal" or "any"',
         got=quote(shape),
         fix='"unimodal" means symmetric noise whose density does not increase with |x|.',
     )

@@ -17,7 +17,7 @@ from leastnoise.core.lattice import Grid, effective_sensitivity, effective_squar
 from leastnoise.core.noise import Gaussian, LatticeNoise, Rounded
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.sampling import SYSTEM, CipherTape, Tape
-from leastnoise.errors import INTEGER, InvalidParameter, NotPrivate, Words
+from leastnoise.errors import INTEGER, InvalidParameter, NotPrivate, Words, parameter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,7 +68,7 @@ class Releaser(Rebuilt):
             )
         if self.sensitivity <= 0 or (self.integer and self.sensitivity.denominator != 1):
             raise InvalidParameter(
-                "sensitivity must be greater than 0, and an integer for integers",
+                parameter("sensitivity") + " must be greater than 0, and an integer for integers",
                 got=format_exact(self.sensitivity),
                 fix="Calibrate again.",
             )
@@ -170,7 +170,7 @@ class VectorReleaser(Rebuilt):
             )
         if self.sensitivity <= 0 or self.dimension < 1:
             raise InvalidParameter(
-                "sensitivity must be greater than 0, and dimension at least 1",
+                parameter("sensitivity") + " must be greater than 0, and dimension at least 1",
                 got=f"{format_exact(self.sensitivity)} and {self.dimension}",
                 fix="Calibrate again.",
             )

@@ -33,7 +33,7 @@ from leastnoise.core.exact import format_exact
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import Rebuilt
 from leastnoise.core.sampling import SYSTEM, Coins, coins_of
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, parameter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +58,7 @@ class Selector(Rebuilt):
         """Reject a sensitivity that is not a positive integer, and an ε that is 0 or almost 0."""
         if type(self.sensitivity) is not int or self.sensitivity < 1:
             raise InvalidParameter(
-                "sensitivity must be an integer above 0",
+                parameter("sensitivity") + " must be an integer above 0",
                 got=format_exact(Fraction(self.sensitivity)),
                 fix="Use the most by which one unit can change an error.",
             )

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 from leastnoise.core.exact import Interval, Number, as_float, format_rounded, parse_rational, quote
 from leastnoise.core.noise import ExpectedCost, Noise, not_a_cost
-from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.errors import InvalidParameter, Unsupported, parameter
 
 _WIDTH_BITS = 36
 # Below this size, floats have too few digits for cells.
@@ -58,7 +58,7 @@ class Cost(ExpectedCost):
             )
         if not isinstance(name, str | None):
             raise InvalidParameter(
-                "name must be a string",
+                parameter("name") + " must be a string",
                 got=quote(name),
                 fix="Omit it, or use a string.",
             )

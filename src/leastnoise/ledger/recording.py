@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from leastnoise.core.exact import quote
 from leastnoise.core.withholding import without_values
-from leastnoise.errors import InvalidParameter, LedgerUnavailable, Words
+from leastnoise.errors import InvalidParameter, LedgerUnavailable, Words, parameter
 from leastnoise.json_types import Json
 from leastnoise.ledger.entries import Receipt, Spending, Unrecorded, check_name
 from leastnoise.ledger.ledger import Ledger
@@ -50,7 +50,7 @@ class Recording:
         """Reject anything but a ledger or UNRECORDED, and a key without a ledger."""
         if not isinstance(self.fresh, bool):
             raise InvalidParameter(
-                "fresh must be True or False",
+                parameter("fresh") + " must be True or False",
                 got=quote(self.fresh),
                 fix="Pass fresh=True to charge again and draw new noise.",
             )
@@ -107,12 +107,12 @@ def check_ledger(ledger: object, advice: str) -> None:
     if isinstance(ledger, str):
         place = "…" if "://" in ledger else quote(ledger)  # an address can contain a password
         raise InvalidParameter(
-            "ledger must be an open Ledger, or UNRECORDED",
+            parameter("ledger") + " must be an open Ledger, or UNRECORDED",
             got="a string",
             fix=f"Open it with Ledger({place}). Only the owner of the budget creates a ledger, "
             "with limit=.",
         )
     if not isinstance(ledger, Ledger | Unrecorded):
         raise InvalidParameter(
-            "ledger must be a Ledger, or UNRECORDED", got=quote(ledger), fix=advice
+            parameter("ledger") + " must be a Ledger, or UNRECORDED", got=quote(ledger), fix=advice
         )

@@ -45,7 +45,7 @@ from leastnoise.core.lattice import choose_lattice, effective_steps
 from leastnoise.core.noise import Stairs
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.sampling import Tape, geometric, uniform_below
-from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.errors import InvalidParameter, Unsupported, parameter
 
 # The number of binary digits of γ after the point; more if γ is small.
 _FINE = 24
@@ -189,7 +189,7 @@ class DiscretePlanarStaircase:
         """
         if confidence >= 1:
             raise InvalidParameter(
-                "confidence must be below 1 for unbounded noise",
+                parameter("confidence") + " must be below 1 for unbounded noise",
                 got=format_exact(confidence),
                 fix="Use for example 0.999.",
             )
@@ -230,19 +230,20 @@ def optimal_planar(privacy: Privacy, sensitivity: Fraction) -> PlanarStaircase:
     """Return the planar staircase of minimal E‖X‖ for ε > 0 and δ = 0; reject other guarantees."""
     if privacy.delta:
         raise Unsupported(
-            "delta must be 0 for a pair, because the optimal noise is only known there",
+            parameter("delta")
+            + " must be 0 for a pair, because the optimal noise is only known there",
             got=format_short(privacy.delta),
             fix="Use δ = 0, or calibrate each answer by itself.",
         )
     if not privacy.epsilon:
         raise InvalidParameter(
-            "epsilon must be positive for a pair",
+            parameter("epsilon") + " must be positive for a pair",
             got="0",
             fix="Use for example Privacy(epsilon=1).",
         )
     if privacy.epsilon < _SMALLEST:
         raise Unsupported(
-            "epsilon must be at least 2⁻¹⁰⁰ for a pair",
+            parameter("epsilon") + " must be at least 2⁻¹⁰⁰ for a pair",
             got=format_short(privacy.epsilon),
             fix="Use a larger ε.",
         )
@@ -283,7 +284,8 @@ def discretize_planar(noise: PlanarStaircase, sensitivity: Fraction) -> Discrete
     edge = min(math.floor((noise.gamma or 1) * period) + 1, period)
     if edge == 1 < period:
         raise Unsupported(
-            "epsilon must be below about 42 for a pair, or exact answers would be released",
+            parameter("epsilon")
+            + " must be below about 42 for a pair, or exact answers would be released",
             fix="Use a smaller ε.",
         )
     return DiscretePlanarStaircase(step, noise.ratio, period, edge)

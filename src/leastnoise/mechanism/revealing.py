@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from leastnoise.accounting import Profile
 from leastnoise.core.exact import format_rounded, quote
-from leastnoise.errors import ALLOW_EXACT, InvalidParameter
+from leastnoise.errors import ALLOW_EXACT, InvalidParameter, parameter
 
 if TYPE_CHECKING:
     from leastnoise.mechanism.mechanism import Mechanism
@@ -84,7 +84,7 @@ def check_allow_exact(
     """
     if not isinstance(allow_exact, bool):
         raise InvalidParameter(
-            "allow_exact must be True or False",
+            parameter("allow_exact") + " must be True or False",
             got=got or quote(allow_exact),
             fix=f"Use True to accept that {what} can be released.",
         )

@@ -26,7 +26,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import Rebuilt, VectorReleaser
 from leastnoise.core.withholding import without_values
 from leastnoise.costs import Cost, l1
-from leastnoise.errors import INTEGER, InvalidParameter
+from leastnoise.errors import INTEGER, InvalidParameter, parameter
 from leastnoise.json_types import Json
 from leastnoise.ledger import UNRECORDED, Ledger, Recording, Spending, Unrecorded, privacy_to_json
 from leastnoise.mechanism.answer import Answer, Answers, ColumnT_co
@@ -87,7 +87,7 @@ def calibrate_vector(
     most = parse_count(dimension, "dimension", least=1)
     if integer and delta < 1:
         raise InvalidParameter(
-            "sensitivity must be at least 1 for integers",
+            parameter("sensitivity") + " must be at least 1 for integers",
             got=format_exact(delta),
             fix="Omit " + INTEGER + ".",
         )

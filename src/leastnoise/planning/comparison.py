@@ -32,7 +32,7 @@ from leastnoise.core.noise import Noise, Smooth
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.costs import Cost, l1
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments, warn_deprecated
-from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.errors import InvalidParameter, Unsupported, parameter
 from leastnoise.ledger import privacy_to_json
 from leastnoise.mechanism import (
     Mechanism,
@@ -229,7 +229,9 @@ class Comparison:
             )
         names = ", ".join(row.family for row in self.rows)
         raise InvalidParameter(
-            f"family must be one of {names}", got=quote(family), fix="Use one of these names."
+            parameter("family") + f" must be one of {names}",
+            got=quote(family),
+            fix="Use one of these names.",
         )
 
     def explain(self, *, people: int | None = None) -> str:

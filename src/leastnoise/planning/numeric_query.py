@@ -13,7 +13,7 @@ from leastnoise.core.exact import (
     quote,
 )
 from leastnoise.costs import Cost, as_cost, l1
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, parameter
 
 DEFAULT_CONFIDENCE = Fraction(19, 20)
 
@@ -127,7 +127,7 @@ def _reject_unused(cost: object, weight: object, error: object, confidence: obje
     """Reject arguments that would have no effect."""
     if confidence is not None and error is None:
         raise InvalidParameter(
-            "confidence must come with a target error",
+            parameter("confidence") + " must come with a target error",
             got="confidence without error",
             fix="Add error=, or omit confidence=.",
         )
@@ -143,7 +143,7 @@ def _parse_name(name: object) -> str:
     if isinstance(name, str) and name.strip() and name.isprintable():
         return name
     raise InvalidParameter(
-        "name must be a non-empty string of printable characters",
+        parameter("name") + " must be a non-empty string of printable characters",
         got=quote(name),
         fix='Use for example "visits".',
     )
@@ -153,7 +153,7 @@ def _parse_integer(integer: object) -> bool:
     if isinstance(integer, bool):
         return integer
     raise InvalidParameter(
-        "integer must be True or False",
+        parameter("integer") + " must be True or False",
         got=quote(integer),
         fix="Use True if the true answer is an integer.",
     )

@@ -17,7 +17,7 @@ from leastnoise.core.gaussian_cost import cost_of_guarantee, find_caps, total_co
 from leastnoise.core.privacy import Privacy, as_privacy, format_guarantee
 from leastnoise.core.withholding import without_values
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments
-from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
+from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported, parameter
 from leastnoise.ledger import UNRECORDED, Ledger, Recording, Spending, Unrecorded, privacy_to_json
 from leastnoise.mechanism import Answer, Mechanism, check_allow_exact, numbers
 from leastnoise.planning import plan_text
@@ -159,7 +159,7 @@ class Plan:
             return self.mechanisms[name]
         except KeyError:
             raise InvalidParameter(
-                f"name must be one of {_list_names(self.queries)}",
+                parameter("name") + f" must be one of {_list_names(self.queries)}",
                 got=quote(name),
                 fix="Use the name of an answer of this plan.",
             ) from None
@@ -381,7 +381,7 @@ def _parse_problem(privacy: Privacy, queries: object) -> PlanProblem:
         )
     if privacy.epsilon > _LARGEST_EPSILON:
         raise Unsupported(
-            f"epsilon must be at most {_LARGEST_EPSILON}",
+            parameter("epsilon") + f" must be at most {_LARGEST_EPSILON}",
             got=format_exact(privacy.epsilon),
             fix="Use a smaller ε. Values above 10 hardly protect anybody.",
         )

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from leastnoise.core.exact import Number, parse_count, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import take_renamed
-from leastnoise.errors import BudgetExceeded, InvalidParameter, Words
+from leastnoise.errors import BudgetExceeded, InvalidParameter, Words, parameter
 from leastnoise.ledger import Ledger, Unrecorded, check_ledger, check_name
 from leastnoise.tables.answering import Asked, One
 from leastnoise.tables.answers import GroupedAnswers
@@ -329,7 +329,8 @@ def _parse_max_rows(unit: object, max_rows: int | None) -> int:
         return 1
     if not isinstance(unit, str):
         raise InvalidParameter(
-            "unit must be the name of a column, or None if every row is a different person",
+            parameter("unit")
+            + " must be the name of a column, or None if every row is a different person",
             got=quote(unit),
             fix="Name the column that identifies a person.",
         )

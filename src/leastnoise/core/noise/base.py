@@ -11,7 +11,7 @@ from leastnoise.core.exact import Interval, Number, format_exact, quote
 from leastnoise.core.noise.scipy_api import ScipyMethods, evaluate
 from leastnoise.core.sampling import Scheme
 from leastnoise.deprecation import RenamedAttribute
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, parameter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,7 +103,7 @@ class ExpectedCost(ABC):
 def not_a_cost(cost: object) -> InvalidParameter:
     """Return the error for an argument that is not a cost."""
     return InvalidParameter(
-        "cost must be a Cost",
+        parameter("cost") + " must be a Cost",
         got=quote(cost),
         fix="Use l1, l2, lp(p), threshold(t), piecewise_linear([…]) or Cost(function).",
     )
@@ -240,7 +240,8 @@ def no_quantile_at_ends(probability: Fraction) -> InvalidParameter:
 def no_maximum_error(confidence: Fraction) -> InvalidParameter:
     """Return the error for a maximum error of unbounded noise."""
     return InvalidParameter(
-        "confidence must be below 1 for unbounded noise, which has no maximum error",
+        parameter("confidence")
+        + " must be below 1 for unbounded noise, which has no maximum error",
         got=format_exact(confidence),
         fix="Use for example 0.999.",
     )

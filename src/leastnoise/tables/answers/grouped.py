@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, parameter
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import Mechanism
 from leastnoise.suggestions import find_nearest
@@ -201,7 +201,7 @@ def _check_types(keys: tuple[Key, ...]) -> None:
             )
         if kinds == {"str"} and not all(encodes(str(part)) for part in column):
             raise InvalidParameter(
-                "groups must be valid Unicode",
+                parameter("groups") + " must be valid Unicode",
                 got="a string with half of a surrogate pair",
                 fix="Read them with the right encoding.",
             )

@@ -9,7 +9,7 @@ from typing import ClassVar
 from leastnoise.core.exact import Number, as_float, format_exact, parse_confidence, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import RenamedAttribute
-from leastnoise.errors import InvalidParameter, Words
+from leastnoise.errors import InvalidParameter, Words, parameter
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import PermuteAndFlip
 from leastnoise.tables.answers import (
@@ -238,7 +238,8 @@ class IntervalQuantileAnswer(QuantileAnswer):
         """
         if confidence is not None and parse_confidence(confidence) > self.confidence:
             raise InvalidParameter(
-                f"confidence must be at most that of the query, {format_exact(self.confidence)}",
+                parameter("confidence")
+                + f" must be at most that of the query, {format_exact(self.confidence)}",
                 got=quote(confidence),
                 fix="Omit it.",
             )
