@@ -58,7 +58,7 @@ def _pieces(part: ast.expr) -> Iterator[str]:
     elif isinstance(part, ast.BinOp):
         yield from _pieces(part.left)
         yield from _pieces(part.right)
-    elif isinstance(part, ast.Call) and getattr(part.func, "id", "") == "Words":
+    elif isinstance(part, ast.Call) and getattr(part.func, "id", "") in ("Words", "parameter"):
         yield from _pieces(part.args[0])
     else:
         yield "…"
@@ -97,6 +97,81 @@ def test_errors_have_parts(file: Path) -> None:
         if ", got " in one.parts.get("problem", "") or not one.parts.get("fix")
     ]
     assert not whole
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_errors_begin_with_the_name_of_a_parameter_on_each_surface(file: Path) -> None:
+    """Not ``"sensitivity must be …"``: that is ``--sensitivity`` on the command line."""
+    if "paper" in file.parts:
+        return  # no option reaches it
+    plain = [
+        one.where
+        for one in raised(file)
+        if one.call.args and (found := _NAME.match(_plain_start(one.call.args[0])))
+        if found[1] in errors._OPTIONS
+    ]
+    assert not plain
+
+
+_NAME = re.compile(r"([a-z_]+)=? (?:must|is|needs|requires)\b")
+
+
+def _plain_start(part: ast.expr) -> str:
+    """Return the first words of a part that are equal in Python and on the command line."""
+    while isinstance(part, ast.BinOp):
+        part = part.left
+    if isinstance(part, ast.JoinedStr):
+        part = part.values[0]
+    return str(part.value) if isinstance(part, ast.Constant) else ""
+
+
+# Methods and functions that take a printed text apart.
+CUTS = {"removeprefix", "removesuffix", "partition", "rpartition", "split", "rsplit", "replace"}
+# Texts for people: attributes of errors, sentences and printed numbers.
+PROSE = re.compile(
+    r"\b(error|problem|headline|advice|reason|rule|message|source)\b|str\(error|explain\(|format_\w+\("
+)
+
+
+def cuts_prose(call: ast.Call) -> bool:
+    """Return whether a call cuts or rewrites a text for people, or reads a number from one."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr in CUTS:
+        first = call.args[0] if call.args else None
+        sign = first.value if isinstance(first, ast.Constant) else ""
+        words = isinstance(sign, str) and re.search(r"[A-Za-z] | [A-Za-z]|≈", sign)
+        return bool(words) or bool(PROSE.search(ast.unparse(call.func.value)))
+    reads = getattr(call.func, "id", "") in ("Fraction", "Decimal", "int", "float")
+    return reads and any(
+        isinstance(part, ast.Call) and getattr(part.func, "attr", "") in CUTS
+        for each in call.args
+        for part in ast.walk(each)
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'reason.partition(" requires ")',
+        "Fraction(text.split()[0])",
+        'shown.removeprefix("≈")',
+        'source.replace(path, "see")',
+        "mechanism.explain().removeprefix(meaning)",
+        'str(error).split("; ")',
+    ],
+)
+def test_surgery_on_messages_is_found(text: str) -> None:
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    assert any(map(cuts_prose, calls))
+
+
+def test_no_code_cuts_or_rewrites_prose() -> None:
+    found = [
+        f"{file.relative_to(SOURCE)}:{node.lineno}: {ast.unparse(node)}"
+        for file in sorted(SOURCE.rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and cuts_prose(node)
+    ]
+    assert not found
 
 
 @pytest.mark.parametrize("file", FILES)

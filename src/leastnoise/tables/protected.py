@@ -312,7 +312,7 @@ def _find_only(queries: Sequence[Query]) -> Query:
     if len(queries) == 1:
         return queries[0]
     raise InvalidParameter(
-        "error= is for one query, because each query has an error of its own",
+        parameter("error") + " is for one query, because each query has an error of its own",
         got=f"{len(queries)} queries",
         fix="Send separate queries, or pass share= and weights=.",
     )
