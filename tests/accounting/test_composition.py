@@ -420,10 +420,10 @@ def test_what_cannot_be_composed_is_refused(parts: list[object], match: str) -> 
 
 def test_questions_without_an_answer_are_refused() -> None:
     certain = ln.compose([(ln.Privacy(1, "0.5"), 2)])
-    with pytest.raises(InvalidParameter, match=r"ε must be 0 or more, got -1\. Use"):
+    with pytest.raises(InvalidParameter, match=r"epsilon must be 0 or more, got -1\. Use"):
         certain.delta(-1)
     with pytest.raises(
-        InvalidParameter, match=r"δ must be at least 0 and less than 1, got 1\. Use"
+        InvalidParameter, match=r"delta must be at least 0 and less than 1, got 1\. Use"
     ):
         certain.epsilon(1)
     with pytest.raises(

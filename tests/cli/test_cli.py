@@ -325,28 +325,40 @@ def test_help_has_an_example_that_runs(
 # ------------------------------------------------------------------- what it refuses
 
 REFUSED = [
-    (["calibrate", "--delta", "x", "--sensitivity", "1"], "δ must be a finite number, got 'x'."),
-    (["calibrate", "--delta", "1", "--sensitivity", "1"], "δ must be at least 0 and less than 1,"),
+    (
+        ["calibrate", "--delta", "x", "--sensitivity", "1"],
+        "--delta must be a finite number, got 'x'.",
+    ),
+    (
+        ["calibrate", "--delta", "1", "--sensitivity", "1"],
+        "--delta must be at least 0 and less than 1,",
+    ),
     (["calibrate", "--epsilon", "0", "--sensitivity", "1"], "No noise satisfies ε = 0, δ = 0"),
-    (["calibrate", "--epsilon", "-1", *QUESTION], "ε must be 0 or more, got '-1'."),
-    (["calibrate", *QUESTION, "--gap", "0"], "gap must be greater than 0, got '0'."),
-    (["calibrate", *QUESTION, "--seconds", "x"], "seconds must be a finite number, got 'x'."),
-    (["calibrate", "--delta", "0.1", "--sensitivity", "-1"], "sensitivity must be greater than 0,"),
+    (["calibrate", "--epsilon", "-1", *QUESTION], "--epsilon must be 0 or more, got '-1'."),
+    (["calibrate", *QUESTION, "--gap", "0"], "--gap must be greater than 0, got '0'."),
+    (["calibrate", *QUESTION, "--seconds", "x"], "--seconds must be a finite number, got 'x'."),
+    (
+        ["calibrate", "--delta", "0.1", "--sensitivity", "-1"],
+        "--sensitivity must be greater than 0,",
+    ),
     (["calibrate", *QUESTION, "--cost", "l3"], "--cost must be l1, l2, lp:P, threshold:T"),
     (["calibrate", *QUESTION, "--cost", "lp:"], "--cost must be l1, l2, lp:P, threshold:T"),
-    (["calibrate", *QUESTION, "--cost", "lp:0"], "p must be greater than 0, got '0'."),
+    (
+        ["calibrate", *QUESTION, "--cost", "lp:0"],
+        "P of --cost lp:P must be greater than 0, got '0'.",
+    ),
     (
         ["calibrate", *QUESTION, "--cost", "threshold:-1"],
-        "A threshold must be 0 or more, got '-1'.",
+        "T of --cost threshold:T must be 0 or more, got '-1'.",
     ),
-    (["calibrate", *QUESTION, "--family", "beta"], "family must be one of uniform, comb,"),
+    (["calibrate", *QUESTION, "--family", "beta"], "--family must be one of uniform, comb,"),
     (["calibrate", *QUESTION, "--family", "staircase"], "the staircase requires ε > 0, got"),
-    (["compare", *QUESTION, "--releases", "0"], "releases must be an integer of at least 1,"),
+    (["compare", *QUESTION, "--releases", "0"], "--releases must be an integer of at least 1,"),
     (
         ["privacy-for", "--error", "2", "--confidence", "1", *QUESTION],
-        "confidence must be above 0 and below 1, got '1'.",
+        "--confidence must be above 0 and below 1, got '1'.",
     ),
-    (["calibrate", *QUESTION, "--cost", "points:0"], "points must be pairs"),
+    (["calibrate", *QUESTION, "--cost", "points:0"], "--cost points:… must have pairs X,Y"),
     (["calibrate", *QUESTION, "--cost", "a\n\x1b[31m" * 99], "--cost must be l1, l2, lp:P"),
     (
         ["release", f"{CANARY}x", *QUESTION],
@@ -369,7 +381,10 @@ REFUSED = [
         ["release", CANARY, "--delta", "0.75", "--sensitivity", "1"],
         "this noise adds nothing",
     ),
-    (["release", CANARY, "--delta", CANARY[:3], "--sensitivity", "1"], "δ must be at least 0"),
+    (
+        ["release", CANARY, "--delta", CANARY[:3], "--sensitivity", "1"],
+        "--delta must be at least 0",
+    ),
 ]
 
 

@@ -95,7 +95,7 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
         lambda: ln.calibrate(BOTH, sensitivity="1.5", integer=True),
         "sensitivity must be an integer for integer answers, got 1.5. Round it "
         "up, or omit integer=True.",
-        "sensitivity must be an integer for integer answers, got 1.5. Round it "
+        "--sensitivity must be an integer for integer answers, got 1.5. Round it "
         "up, or omit --integer.",
     ),
     "integer geometric": (
@@ -109,19 +109,19 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
         lambda: ln.calibrate(BOTH, sensitivity=1, integer=True).release(1.5),
         "The value to release must be an integer with integer=True, got a non-integer of type "
         "float. Omit integer=True.",
-        "The value to release must be an integer with --integer, got a non-integer of type float. "
+        "The value to release must be an integer with --integer, got a non-integer. "
         "Omit --integer.",
     ),
     "integer error": (
         lambda: ln.privacy_for(error="1.5", confidence="0.9", sensitivity=1, delta=0, integer=True),
         "error must be an integer for integer answers, got '1.5'. Use 1, or omit integer=True.",
-        "error must be an integer for integer answers, got '1.5'. Use 1, or omit --integer.",
+        "--error must be an integer for integer answers, got '1.5'. Use 1, or omit --integer.",
     ),
     "integer wanted": (
         lambda: ln.NumericQuery("x", sensitivity="1.5", integer=True),
         "sensitivity must be an integer for integer answers, got 1.5. Round it "
         "up, or omit integer=True.",
-        "sensitivity must be an integer for integer answers, got 1.5. Round it "
+        "--sensitivity must be an integer for integer answers, got 1.5. Round it "
         "up, or omit --integer.",
     ),
     "fresh, ledger": (
@@ -208,7 +208,7 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
         lambda: ln.Count(by="region", groups=[]),
         "groups must not be empty, got an empty list. Name a group, or omit groups= to discover "
         "groups.",
-        "groups must not be empty, got an empty list. Name a group, or omit --group and "
+        "--group must not be empty, got an empty list. Name a group, or omit --group and "
         "--groups-file to discover groups.",
     ),
     "keys without by": (
@@ -241,9 +241,9 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "edges": (
         lambda: HISTOGRAM("age", edges=5),
-        "edges must be a list of 2 to 1001 rising numbers, got 5. Write for instance edges=[0,"
+        "edges must be a list of 2 to 1001 increasing numbers, got 5. Write for instance edges=[0,"
         " 18, 65, 120].",
-        "edges must be a list of 2 to 1001 rising numbers, got 5. Write for instance --edges "
+        "--edges must be a list of 2 to 1001 increasing numbers, got 5. Write for instance --edges "
         "0,18,65,120.",
     ),
     "which table": (

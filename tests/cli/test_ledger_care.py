@@ -218,7 +218,7 @@ def test_a_witness_that_has_nothing_to_tell_is_none(
     more = {"plot": ["--out", f"{file}.json"], "set-limit": LIMIT}.get(action, [])
     done = call("ledger", action, file, "--witness", str(log), *more)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "A witness must be a head, or a file that holds heads" in unwrapped(done.stderr)
+    assert "--witness must be a head, or a file that holds heads" in unwrapped(done.stderr)
     assert log.exists() == empty
 
 

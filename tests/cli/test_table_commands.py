@@ -305,7 +305,7 @@ def test_of_several_data_sets_the_one_that_is_meant_is_charged_and_named() -> No
     more = ["--analyst", "ann", "--witness", "elsewhere.heads"]
     late = call("histogram", *question[:1], *edges, *question[1:], *more)
     assert late.exit_code == 2
-    assert "A witness must be a head, or a file that holds heads" in late.stderr
+    assert "--witness must be a head, or a file that holds heads" in late.stderr
     done = call("histogram", *question[:1], *edges, *question[1:], *more[:2])
     assert named in done.stdout
     assert spent() == 0
@@ -397,8 +397,9 @@ def test_an_old_option_is_the_new_one_and_warns(old: str, new: str, words: list[
     rest = [*bounds, *UNIT, "--epsilon", "1", "--json"]
     done = call(*words, *rest)
     assert done.exit_code == 0
-    warning = f"Warning: `{old}` is deprecated; use `{new}`. It will be removed in 0.7.\n"
-    assert done.stderr == warning
+    warning = f"Warning: `{old}` is deprecated; use `{new}`. It will be removed in 0.7."
+    assert max(map(len, done.stderr.splitlines())) <= 80
+    assert unwrapped(done.stderr) == warning
     assert data(call(*[word.replace(old, new) for word in words], *rest)) == json.loads(done.stdout)
     # --share is an option again: a share of the limit.
     assert (old in call(words[0], "--help").stdout) is (old == "--share")
@@ -524,7 +525,10 @@ MISTAKES = [
         ["count", "people.csv", *UNIT, *RECORDED, "--epsilon", "0"],
         "No noise satisfies ε = 0, δ = 0",
     ),
-    (["count", "people.csv", *UNIT, *RECORDED, "--epsilon", ""], "ε must be a finite number"),
+    (
+        ["count", "people.csv", *UNIT, *RECORDED, "--epsilon", ""],
+        "--epsilon must be a finite number",
+    ),
     (
         ["count", "people.csv", *HALF, *UNIT, *RECORDED, *ONE, *TINY, "--by", "region,level"],
         "got 'region,level', which is none. Repeat --by for each column",
@@ -556,7 +560,7 @@ MISTAKES = [
             *UNIT,
             *RECORDED,
         ],
-        "groups must be different, got a group twice.",
+        "--group must not repeat, got a group twice.",
     ),
     (
         [
@@ -618,7 +622,7 @@ MISTAKES = [
             *UNIT,
             *RECORDED,
         ],
-        "q must be above 0 and below 1, got '1'.",
+        "--q must be above 0 and below 1, got '1'.",
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0", *HALF, *UNIT, *RECORDED],
@@ -642,7 +646,7 @@ MISTAKES = [
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0,,1", *ONE, *HALF, *UNIT, *RECORDED],
-        "an edge must be a finite number, got ''.",
+        "Each edge of --edges must be a finite number, got ''.",
     ),
 ]
 

@@ -187,7 +187,7 @@ def test_a_profile_too_large_to_compute_is_refused() -> None:
 
 
 def test_a_negative_epsilon_has_no_profile() -> None:
-    with pytest.raises(InvalidParameter, match=r"ε must be 0 or more, got -1"):
+    with pytest.raises(InvalidParameter, match=r"epsilon must be 0 or more, got -1"):
         Profile(Uniform(1), sensitivity=1).delta(-1)
 
 

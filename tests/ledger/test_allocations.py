@@ -112,9 +112,9 @@ def test_another_guarantee_under_the_same_name_is_rejected(ledger: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "privacy", "discovery", "match"),
     [
-        ("", PART, None, "An allocation must be a string"),
-        ("x\x1fy", PART, None, "An allocation must be a string"),
-        (7, PART, None, "An allocation must be a string"),
+        ("", PART, None, "name must be a string"),
+        ("x\x1fy", PART, None, "name must be a string"),
+        (7, PART, None, "name must be a string"),
         ("default", PART, None, "'default' is reserved"),
         ("survey", P("0.1"), None, "An allocation needs δ > 0"),
         ("survey", 0.8, None, "privacy must be a Privacy"),
@@ -155,7 +155,7 @@ def test_an_unknown_name_is_rejected_with_the_nearest(ledger: Any) -> None:
     ledger.allocate("survey 2026", P("0.1", "1e-8"))
     reject(lambda: ledger.allocation("survy 2026"), r"Did you mean 'survey 2026'\?", ledger)
     reject(lambda: ledger.allocation("zzz"), r"Use one of 'survey 2026'", ledger)
-    reject(lambda: ledger.allocation(None), r"An allocation must be a string", ledger)
+    reject(lambda: ledger.allocation(None), r"name must be a string", ledger)
 
 
 def test_datasets_have_their_own_allocations(place: str) -> None:

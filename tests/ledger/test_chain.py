@@ -658,10 +658,10 @@ def test_what_is_no_ledger_is_refused(path: Path, folder: Path) -> None:
         connection.execute("CREATE TABLE rows (seq)")
     for options in ({}, {"limit": limit}):
         for foreign in (text, other):
-            said = "A ledger must be a file that leastnoise created"
+            said = "is not a leastnoise ledger"
             with pytest.raises(InvalidParameter, match=said):
                 ln.Ledger(foreign, **options)
-        with pytest.raises(LedgerUnavailable, match="its file cannot be opened"):
+        with pytest.raises(InvalidParameter, match=r"is a folder\. Pass the path of a file in it"):
             ln.Ledger(folder, **options)
     assert text.read_text() == "hello " * 100
     with pytest.raises(LedgerUnavailable, match="its file cannot be opened"):

@@ -241,7 +241,7 @@ def test_rows_that_form_no_chain_are_not_declared(ledger: ln.Ledger) -> None:
 
 def test_a_unit_is_a_line_of_text(ledger: ln.Ledger) -> None:
     for unit in ("", "a\nb", 5):
-        with pytest.raises(InvalidParameter, match="A privacy unit must be a string of 1 to"):
+        with pytest.raises(InvalidParameter, match="unit must be a string of 1 to"):
             ledger.export(unit=unit)  # type: ignore[arg-type]
 
 

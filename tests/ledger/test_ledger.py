@@ -439,7 +439,7 @@ def test_a_limit_that_is_given_again_must_be_the_same(path: Path) -> None:
 @pytest.mark.parametrize("key", ["", " \n", "a\x00b", "a\x1fb", "x" * 1001, "\ud800", 7, b"k", ()])
 def test_keys_are_what_people_can_keep(path: Path, key: Any) -> None:
     ledger = ln.Ledger(path, limit=Privacy(1))
-    with pytest.raises(InvalidParameter, match="A key must be a string of 1 to 1000 printable"):
+    with pytest.raises(InvalidParameter, match="key must be a string of 1 to 1000 printable"):
         mechanism().release(1, ledger=ledger, key=key)
     for name in ("dataset", "analyst"):
         if key != ():

@@ -47,14 +47,14 @@ def test_what_shows_that_nothing_is_drawn_can_fail(no_bits: None) -> None:
 
 # Every place where a parameter is read as a number; before the @ stands what messages call it.
 NUMBERS: dict[str, Callable[[Any], object]] = {
-    "ε": lambda bad: ln.Privacy(bad, "0.1"),
-    "ε @ alone": lambda bad: ln.Privacy(epsilon=bad),
-    "δ": lambda bad: ln.Privacy(1, bad),
-    "δ @ alone": lambda bad: ln.Privacy(delta=bad),
+    "epsilon": lambda bad: ln.Privacy(bad, "0.1"),
+    "epsilon @ alone": lambda bad: ln.Privacy(epsilon=bad),
+    "delta": lambda bad: ln.Privacy(1, bad),
+    "delta @ alone": lambda bad: ln.Privacy(delta=bad),
     "sensitivity": lambda bad: ln.calibrate(PROMISE, sensitivity=bad),
     "sensitivity @ whole": lambda bad: ln.calibrate(PROMISE, sensitivity=bad, integer=True),
     "p": ln.lp,
-    "a threshold": ln.threshold,
+    "The threshold": ln.threshold,
     "the size of a cost's point": lambda bad: ln.piecewise_linear([(0, 0), (bad, 1)]),
     "the cost of a cost's point": lambda bad: ln.piecewise_linear([(0, 0), (1, bad)]),
     "radius": ln.noise.Uniform,
@@ -111,6 +111,8 @@ VALUES: list[Any] = [NAN, -INF, str(CANARY), complex(CANARY), None, True, False,
 VALUES += [{"a": CANARY}, b"31337.4242", Decimal("NaN313374242"), Decimal("sNaN31337"), object()]
 VALUES += [Decimal("31337.4242e999999"), np.bool_(True), np.float32("nan"), np.complex64(CANARY)]
 VALUES += [np.timedelta64(31337, "s"), np.timedelta64(31337), np.str_(CANARY), np.array(CANARY)]
+NO_FINITE = [bad for bad in VALUES if isinstance(bad, float | Decimal | np.floating)]
+NO_NUMBER = [bad for bad in VALUES if not isinstance(bad, float | Decimal | np.floating)]
 KINDS = [np.array([CANARY, bad]) for bad in (None, 1j)] + [np.array([str(CANARY)]), ONE == 1]
 KINDS += [np.array([31337], "m8[s]"), np.array([(CANARY,)], [("a", "f8")]), np.array([CANARY], "g")]
 NOT_FINITE = [np.array([CANARY, bad], f"f{n}") for bad in (NAN, INF, -INF) for n in (8, 4, 2)]
@@ -126,13 +128,17 @@ CASES: list[tuple[str, str, list[Any]]] = [
     (ANYWHERE, NUMBER, NO_NUMBERS),
     ("|".join(NUMBERS), NUMBER, NO_SCALARS),
     (ANYWHERE, "NAME must be between 1e-4900 and 1e4900…, got…Use a shorter number.", BEYOND),
-    ("ε|ε @ alone", "NAME must be 0 or more, got {}. Use for example 0.5.", BELOW),
+    ("epsilon|epsilon @ alone", "NAME must be 0 or more, got {}. Use for example 0.5.", BELOW),
     (
-        "a threshold",
-        "A threshold must be 0 or more, got {}. Use the largest harmless error.",
+        "The threshold",
+        "The threshold must be 0 or more, got {}. Use the largest harmless error.",
         BELOW,
     ),
-    ("δ|δ @ alone", "NAME must be at least 0 and less than 1, got {}. Use a prob", [1, *OUTSIDE]),
+    (
+        "delta|delta @ alone",
+        "NAME must be at least 0 and less than 1, got {}. Use a prob",
+        [1, *OUTSIDE],
+    ),
     ("sensitivity|p|radius|step", "NAME must be greater than 0, got {}. Use", [0, -0.0, *BELOW]),
     ("reach|rim|atom @ lattice", f"{COUNT} 0, got {{}}. Use for example 1.", OUTSIDE),
     (
@@ -191,7 +197,8 @@ CASES: list[tuple[str, str, list[Any]]] = [
     ("contributions", "…such releases have no guarantee together…Release fewer", [10**6, HUGE]),
     ("allow_exact", "With prob…adds nothing…accept it with allow_exact=True", [False]),
     ("allow_exact", "allow_exact must be True or False, got {}. Use True to", [1, "yes", None]),
-    (BOTH, "The value to release must be…, got a…TYPE", VALUES),
+    (BOTH, "The value to release must be…, got a…TYPE", NO_NUMBER),
+    (BOTH, "The value to release must be finite, got NaN, infinity or a number ov", NO_FINITE),
     ("release", "An array to release must hold floats or…got one of type TYPE. Convert", KINDS),
     ("release", "An array to release must hold finite…got one of type TYPE…Replace", NOT_FINITE),
     ("release @ whole", "An array to release must hold integers…TYPE. Convert", KINDS + NOT_FINITE),

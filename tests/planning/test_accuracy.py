@@ -125,7 +125,7 @@ WRONG = [
     ({"confidence": 1}, "confidence must be above 0 and below 1, got 1."),
     ({"delta": None}, "Exactly one of epsilon and delta is needed, got neither."),
     ({"epsilon": 1}, "Exactly one of epsilon and delta is needed, got both."),
-    ({"delta": 1}, "δ must be at least 0 and less than 1, got 1."),
+    ({"delta": 1}, "delta must be at least 0 and less than 1, got 1."),
     ({"sensitivity": 0}, "sensitivity must be greater than 0, got 0."),
     ({"cost": ln.Cost(lambda x: -x)}, "never fall"),
     ({"error": "1e-9"}, "No ε up to 50 keeps errors within 1e-9 with probability 0.95. Accept"),

@@ -71,7 +71,9 @@ def charges(ledger: ln.Ledger) -> int:
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_data_in_memory_must_be_named_where_a_ledger_records(kind: Any, ledger: ln.Ledger) -> None:
     data = kind({"x": [1, 2]})
-    with pytest.raises(InvalidParameter, match=r"^name must be given .* got none\. .*name='"):
+    with pytest.raises(
+        InvalidParameter, match=r"^In-memory data needs name= when a ledger is used\. .*name='"
+    ):
         protected(data, ledger)
     protected(data, ln.UNRECORDED).count(privacy=SOME)
     protected(data, ledger, name="people").count(privacy=SOME)
@@ -308,7 +310,7 @@ def test_a_search_path_of_several_schemas_is_no_place(tmp_path: Path, ledger: ln
     duck.raw_sql("CREATE TABLE s2.people (x int)")
     assert not counted(duck.table("people"), ledger).receipt.reused
     duck.raw_sql("SET search_path = 's1,s2'")
-    with pytest.raises(InvalidParameter, match="name must be given"):
+    with pytest.raises(InvalidParameter, match="In-memory data needs name="):
         counted(duck.table("people"), ledger)
     assert not counted(duck.table("people", database="s2"), ledger).receipt.reused
     duck.raw_sql("SET search_path = 's2'")
@@ -323,13 +325,13 @@ def test_what_duckdb_holds_in_memory_must_be_named(tmp_path: Path, ledger: ln.Le
     file.con.register("given", pa.table({"x": [1]}))
     file.raw_sql("CREATE TEMP VIEW seen AS SELECT 1 AS x")
     for table in (memory.table("people"), *map(file.table, ("passing", "given", "seen"))):
-        with pytest.raises(InvalidParameter, match="name must be given"):
+        with pytest.raises(InvalidParameter, match="In-memory data needs name="):
             protected(table, ledger)
         protected(table, ledger, name="people")
     protected(file.table("people"), ledger)
     # A temporary table hides the other one.
     file.raw_sql("CREATE TEMP TABLE people (x int)")
-    with pytest.raises(InvalidParameter, match="name must be given"):
+    with pytest.raises(InvalidParameter, match="In-memory data needs name="):
         protected(file.table("people"), ledger)
     memory.disconnect()
     file.disconnect()
@@ -374,7 +376,7 @@ def test_tables_of_postgres_are_told_apart_by_database_and_schema(
             assert counted(backend.table("people", database="s"), ledger).receipt.reused
             connection.execute("SET search_path = s")
             assert counted(backend.table("people"), ledger).receipt.reused
-            with pytest.raises(InvalidParameter, match="name must be given"):
+            with pytest.raises(InvalidParameter, match="In-memory data needs name="):
                 protected(backend.table("passing"), ledger)
             connection.execute("DROP SCHEMA s CASCADE")
     assert charges(ledger) == 4
@@ -417,7 +419,7 @@ def test_tables_of_spark_are_told_apart_and_views_of_a_session_named(
 ) -> None:
     session = spark._session
     session.range(3).createOrReplaceTempView("passing")
-    with pytest.raises(InvalidParameter, match="name must be given"):
+    with pytest.raises(InvalidParameter, match="In-memory data needs name="):
         protected(spark.table("passing"), ledger)
     protected(spark.table("passing"), ledger, name="people")
     session.sql("CREATE DATABASE other")
