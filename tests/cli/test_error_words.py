@@ -314,3 +314,53 @@ def test_errors_survive_being_sent_to_another_process() -> None:
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error)
     assert vars(again) == vars(error)
+
+
+@pytest.mark.parametrize(
+    ("raises", "said"),
+    [
+        (
+            lambda: ln.Ledger("b.ledger", limit=BOTH).charge(ln.Privacy("0.1")),  # type: ignore[arg-type]
+            "A charge must be a Spending, with the mechanisms of the release. Nothing was charged, "
+            "got an object of type Privacy. Pass ledger= to a release, which charges it.",
+        ),
+        (
+            lambda: ln.Ledger(".", limit=BOTH),
+            "'.' is a folder. Pass the path of a file in it, for the ledger.",
+        ),
+        (
+            lambda: ln.protect("peple.csv", unit=None, ledger=ln.UNRECORDED),
+            "No file at 'peple.csv'. Did you mean 'people.csv'?",
+        ),
+        (
+            lambda: people().count(groups=["north"], **ONE_GROUP)["nort"],
+            "This table has no group 'nort' by region. Did you mean 'north'? The groups are in "
+            ".keys.",
+        ),
+        (
+            lambda: people().count(groups=["north"], **ONE_GROUP)[7],
+            "This table has no group 7 by region. The groups are in .keys.",
+        ),
+        (
+            lambda: ln.protect(7, unit=None, ledger=ln.UNRECORDED),
+            "The table must be a CSV or Parquet path, a pandas, polars, Arrow or Ibis table, or "
+            "'postgresql://…', got an object of type int. Convert it, for instance to an Arrow "
+            "table.",
+        ),
+        (
+            lambda: ln.calibrate(BOTH, sensitivity=1, family="gausian"),
+            "family must be one of uniform, comb, canonical, staircase, cut_staircase, geometric, "
+            "laplace, truncated_laplace, gaussian, classic_gaussian, got 'gausian'. Did you mean "
+            "gaussian?",
+        ),
+    ],
+)
+def test_errors_say_what_to_do_in_200_characters(
+    raises: Callable[[], object], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("id\n1\n")
+    with pytest.raises(LeastnoiseError, match=re.escape(said)) as caught:
+        raises()
+    assert str(caught.value) == said
+    assert len(said) <= 200

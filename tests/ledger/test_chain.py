@@ -647,7 +647,7 @@ def test_what_is_no_ledger_is_refused(path: Path, folder: Path) -> None:
         ln.Ledger(path)
     assert not path.exists()
     path.write_bytes(b"")
-    with pytest.raises(InvalidParameter, match="A ledger must be a file that leastnoise created"):
+    with pytest.raises(InvalidParameter, match="is not a leastnoise ledger"):
         ln.Ledger(path)
     with ln.Ledger(path, limit=limit) as ledger:  # an empty file holds nothing to lose
         assert ledger.remaining == limit

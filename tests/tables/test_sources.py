@@ -572,7 +572,7 @@ def test_a_password_is_in_no_message(
     caplog.set_level(logging.DEBUG)
     with pytest.raises(
         InvalidParameter,
-        match="The connection to the PostgreSQL server failed. Nothing was charged",
+        match=r"The connection to the PostgreSQL server failed\. Nothing was charged",
     ) as caught:
         open_source(address, "people")
     assert caught.value.__context__ is None

@@ -108,10 +108,4 @@ def parse_effort(solve: object, gap: Number, seconds: Number) -> Effort:
             fix="Use False to skip the linear program where no closed form is known.",
         )
     wanted = parse_positive(gap, "gap")
-    if wanted >= 1:
-        raise InvalidParameter(
-            parameter("gap") + " must be above 0 and below 1",
-            got=quote(gap),
-            fix="Use for example 0.01, for noise within 1% of optimal.",
-        )
     return Effort(solve, wanted, as_float(parse_positive(seconds, "seconds")))
