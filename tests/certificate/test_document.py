@@ -271,6 +271,13 @@ def test_a_forgery_is_refused_at_once(name: str, tmp_path: Path) -> None:
     assert_readable(done.stderr)
 
 
+def test_an_error_in_a_certificate_is_about_the_file_and_no_option() -> None:
+    text = forged(lambda content: content["privacy"].update(delta="2"))
+    with pytest.raises(InvalidParameter, match=r"not valid: delta must be at least 0") as caught:
+        Certificate.from_json(text)
+    assert "--delta" not in caught.value.headline
+
+
 def test_a_number_too_long_to_write_is_refused() -> None:
     mechanism = ln.calibrate(ln.Privacy(delta="0.01"), sensitivity="1e300", cost=ln.lp(32))
     with pytest.raises(InvalidParameter, match="more than 4000 digits"):

@@ -182,7 +182,15 @@ def _object(plain: Any, wanted: Any) -> Any:
     values = {name: row.fields[name](part) for name, part in stored.items()}
     if len(values) != len(row.fields):
         raise certificate_error("a part is missing")
-    return row.build(**values)
+    return _build(row.build, **values)
+
+
+def _build(make: Callable[..., Any], **values: Any) -> Any:
+    """Return an object of the certificate; an error is about its file, not about an argument."""
+    try:
+        return make(**values)
+    except InvalidParameter as error:
+        raise certificate_error(error.problem) from None
 
 
 def _tabled(stored: dict[str, Any]) -> Cost:
@@ -194,7 +202,7 @@ def _tabled(stored: dict[str, Any]) -> Cost:
         raise _other_kind()
     power = _POWER.fullmatch(stored["name"])
     if power is not None:
-        return lp(_rational(power[1]) if "/" in power[1] else power[1])
+        return _build(lp, p=_rational(power[1]) if "/" in power[1] else power[1])
     rows = [
         (_text(kind), tuple(_rational(number) for number in arguments), bounds)
         for kind, *arguments, lower, upper in stored["readings"]
