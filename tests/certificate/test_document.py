@@ -272,7 +272,7 @@ def test_a_forgery_is_refused_at_once(name: str, tmp_path: Path) -> None:
 
 
 def test_an_error_in_a_certificate_is_about_the_file_and_no_option() -> None:
-    text = forged(lambda content: content["privacy"].update(delta="2"))
+    text = forged("threshold", lambda content: content["privacy"].update(delta="2"))
     with pytest.raises(InvalidParameter, match=r"not valid: delta must be at least 0") as caught:
         Certificate.from_json(text)
     assert "--delta" not in caught.value.headline
