@@ -62,6 +62,7 @@ _POWER = re.compile(r"lp\('([0-9]{1,9}(?:[./][0-9]{1,9})?)'\)")
 _NUMBER = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
 
 Decoder = Callable[[Any], Any]
+Built = TypeVar("Built")
 
 
 def certificate_to_json(certificate: Certificate) -> str:
@@ -185,7 +186,7 @@ def _object(plain: Any, wanted: Any) -> Any:
     return _build(row.build, **values)
 
 
-def _build(make: Callable[..., Any], **values: Any) -> Any:
+def _build(make: Callable[..., Built], **values: Any) -> Built:
     """Return an object of the certificate; an error is about its file, not about an argument."""
     try:
         return make(**values)
