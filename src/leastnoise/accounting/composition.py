@@ -25,7 +25,7 @@ from leastnoise.core.exact import (
 )
 from leastnoise.core.gaussian_cost import GaussianCost, total_cost
 from leastnoise.core.privacy import Privacy, format_guess
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, parameter
 
 # The largest ε that :meth:`Composition.epsilon` tries.
 _LARGEST = Fraction(1 << 16)
@@ -133,10 +133,10 @@ class Composition:
             InvalidParameter: If no ε suffices: with a probability above δ some output reveals a
                 person for certain.
         """
-        allowed = parse_rational(delta, "δ")
+        allowed = parse_rational(delta, "delta")
         if not 0 <= allowed < 1:
             raise InvalidParameter(
-                "δ must be at least 0 and less than 1",
+                parameter("delta") + " must be at least 0 and less than 1",
                 got=quote(delta),
                 fix="Use a probability such as '1e-6'.",
             )

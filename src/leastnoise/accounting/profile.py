@@ -14,7 +14,7 @@ from leastnoise.core.noise import Noise
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.profile import Curve, Level
 from leastnoise.deprecation import RenamedAttribute
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, parameter
 
 
 @dataclass(frozen=True, init=False)
@@ -152,10 +152,10 @@ class Profile:
 
 def parse_epsilon(epsilon: Number) -> Fraction:
     """Return an ε ≥ 0 as an exact rational, or reject it."""
-    exact = parse_rational(epsilon, "ε")
+    exact = parse_rational(epsilon, "epsilon")
     if exact < 0:
         raise InvalidParameter(
-            "ε must be 0 or more",
+            parameter("epsilon") + " must be 0 or more",
             got=quote(epsilon),
             fix="Use for example 0.5.",
         )

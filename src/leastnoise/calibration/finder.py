@@ -22,7 +22,7 @@ from leastnoise.certificate import CanonicalBound, Certificate, LatticeBound
 from leastnoise.core.exact import format_exact, power
 from leastnoise.core.noise import LineNoise, Noise
 from leastnoise.costs import Power
-from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.errors import InvalidParameter, Unsupported, parameter
 from leastnoise.rendering import Progress
 
 # Stored in certificates, and part of their digests: these words must never change.
@@ -72,7 +72,8 @@ def find_noise(
         )
     if problem.privacy.epsilon > _LARGEST_EPSILON:
         raise Unsupported(
-            f"ε must be at most {_LARGEST_EPSILON}, because a larger one protects nobody",
+            parameter("epsilon")
+            + f" must be at most {_LARGEST_EPSILON}, because a larger one protects nobody",
             got=format_exact(problem.privacy.epsilon),
             fix="Use a smaller ε.",
         )

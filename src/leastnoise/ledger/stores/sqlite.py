@@ -50,7 +50,7 @@ class SqliteStore:
 
     def __init__(self, path: Path, *, timeout: float, create: bool) -> None:
         """Open the file, or create it; reject a file that is not a ledger."""
-        if path.is_dir():
+        if os.path.isdir(path):  # False for a name that is too long
             raise InvalidParameter(
                 f"{str(path)!r} is a folder", fix="Pass the path of a file in it, for the ledger."
             )
