@@ -88,7 +88,7 @@ def as_text(answer: Printed, result: Shown) -> str:
         *first,
         f"{_format_guarantee(answer)}{exact}; {recorded_as(answer.receipt)}",
         *filter(None, [printable(subject.rules)]),
-        *map(printable, subject.notes),
+        *map(printable, subject.query_notes),
     )
     return "\n".join([*lines, *reused_lines(answer.receipt, _NEW_DATA.python)])
 
@@ -140,7 +140,7 @@ def closing_facts(answer: Printed, *, ledger: str = "") -> list[Fact]:
         ("Budget", _format_budget(receipt, ledger)),
         ("Key", "" if receipt is None else receipt.key),
         *reused_facts(receipt, advice),
-        *(("Note", note) for note in subject.notes),
+        *(("Note", note) for note in subject.query_notes),
     ]
     return [(label, printable(text)) for label, text in about if text]
 
