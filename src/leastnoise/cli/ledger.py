@@ -333,7 +333,8 @@ def _set_limit(found: "Ledger", request: _Request) -> Printing:
 
     def print_report() -> None:
         print_words(
-            "The caps of allocations do not change. leastnoise ledger allocate reserves a further part."
+            "The caps of allocations do not change. leastnoise ledger allocate reserves another "
+            "part."
         )
         click.echo()
         shown()

@@ -131,10 +131,10 @@ def format_source(source: str) -> str:
     """Return the source of noise for print, with titles of pages in place of their paths.
 
     >>> format_source("The comb (docs/theory/comb.md)")
-    'The comb (see "The comb" in the documentation)'
+    'The comb ("The comb" page)'
     """
     for page, title in _PAGES.items():
-        source = source.replace(f"docs/theory/{page}.md", f'see "{title}" in the documentation')
+        source = source.replace(f"docs/theory/{page}.md", f'"{title}" page')
     return source
 
 

@@ -198,8 +198,9 @@ class Mechanism(Rebuilt):
     def __str__(self) -> str:
         error = format_rounded(half_width(self, Fraction(19, 20)), 4, ROUND_CEILING)
         farthest_error = farthest(self)
-        unbounded = isinstance(farthest_error, float)
-        largest = "none" if unbounded else format_rounded(farthest_error, 6, ROUND_CEILING)
+        largest = "none"
+        if not isinstance(farthest_error, float):
+            largest = format_rounded(farthest_error, 6, ROUND_CEILING)
         at = f"sensitivity {format_exact(self.sensitivity)}"
         facts = [
             ("Max error", largest),

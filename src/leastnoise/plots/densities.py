@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import singledispatch
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from leastnoise.accounting import Profile
 from leastnoise.core.exact import as_float, format_exact, format_rounded
 from leastnoise.core.noise import (
     LatticeNoise,
