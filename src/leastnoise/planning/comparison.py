@@ -390,9 +390,9 @@ def _split(comparison: Comparison) -> list[Fact]:
     if problem.privacy.delta:
         each += f". Gaussian noise is calibrated once, at sensitivity √{many}·Δ"
     first = comparison.gaussian_wins_from
-    wins = f"Gaussian is the cheapest closed form for {first} or more releases"
+    wins = f"the cheapest closed form for {first} or more releases"
     if first is None:
-        wins = f"Gaussian is not the cheapest closed form for up to {MOST_RELEASES} releases"
+        wins = f"not the cheapest closed form for up to {MOST_RELEASES} releases"
     facts = [("Split", f"{each}. Errors, P(reveal) and P(exact) are those of one answer.")]
     if problem.integer and problem.sensitivity == 1:
         bound = f"for {many} answers with equal independent noise, each of which one person can "

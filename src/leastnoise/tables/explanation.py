@@ -95,10 +95,10 @@ class Explanation:
                 lines += [line for fact in facts for line in _indent(fact)]
         notes = [note for planned, _ in self.prepared.queries for note in _reading_notes(planned)]
         notes += self.prepared.source.notes
-        if notes:
-            lines += ["", *fact_lines([("Note", note) for note in dict.fromkeys(notes)])]
         if self.target is not None:
             lines += ["", *map(printable, _explain_mean(self.target))]
+        if notes:
+            lines += ["", *fact_lines([("Note", note) for note in dict.fromkeys(notes)])]
         queries = self.queries
         if sql:
             for text in queries:

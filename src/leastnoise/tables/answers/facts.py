@@ -134,9 +134,8 @@ def closing_facts(answer: Printed, *, ledger: str = "") -> list[Fact]:
     subject, receipt = answer.subject, answer.receipt
     advice = _NEW_DATA.command if ledger else _NEW_DATA.python
     about = [
-        ("Table", subject.table_and_version),
         ("Counted", subject.contributions),
-        ("Omitted", "; ".join(subject.omitted)),
+        ("Table" if subject.table else "Omitted", _format_table(subject)),
         ("Budget", _format_budget(receipt, ledger)),
         ("Key", "" if receipt is None else receipt.key),
         *reused_facts(receipt, advice),
@@ -187,6 +186,14 @@ def _format_total(answer: Printed) -> str:
     if answer.total_privacy == answer.privacy:
         return ""
     return f"; {format_guarantee(answer.total_privacy)} for everything released together"
+
+
+def _format_table(subject: Subject) -> str:
+    """Print the table and the rules that omit rows."""
+    omitted = "; ".join(subject.omitted)
+    if not (subject.table and omitted):
+        return subject.table_and_version or omitted
+    return f"{subject.table_and_version}; omitted: {omitted}"
 
 
 def _format_budget(receipt: Receipt | None, ledger: str) -> str:

@@ -133,7 +133,7 @@ class MeanAnswer:
         """Return the figures as they print."""
         value, interval, max_error = self._shown()
         rows = f"about {format_nearest(self.count.value, Fraction(1))}"
-        what = "number" if TEXT_NOTE in self.subject.notes else "value"
+        only = " with a number" if TEXT_NOTE in self.subject.notes else ""
         parts = (("count", self.count.mechanism), ("sum", self.sum.mechanism))
         return Shown(
             value=value,
@@ -141,8 +141,8 @@ class MeanAnswer:
                 ("95% interval", interval, f"95% interval {interval}"),
                 (
                     "Rows",
-                    f"{rows} with a {what}",
-                    f"{rows} row{'s' * (self.count.index != 1)} with a {what}",
+                    f"{rows}{only or ' with a value'}",
+                    f"{rows} row{'s' * (self.count.index != 1)}{only}",
                 ),
             ),
             max_error=None if max_error == NONE else max_error,
