@@ -210,8 +210,11 @@ def test_a_mean_prints_what_is_known_of_it() -> None:
     assert guarantee == "ε = 1, δ = 1e-6 per row; not recorded"
     assert ", about 1 row, " in str(mean(1, 0))
     assert ", about -2 rows, " in str(mean(-2, 0))
-    assert "about 30<" in answer._repr_html_()
-    assert repr(answer) == f"MeanAnswer({value}, {PROMISE!r})"
+    assert "about 30 with a value<" in answer._repr_html_()
+    assert (
+        repr(answer)
+        == f"<mean: {value} ({interval.removeprefix('95% interval ')}, 95%), ε = 1, δ = 1e-6>"
+    )
     assert value in answer._repr_html_()
 
 

@@ -570,7 +570,7 @@ def test_a_dry_run_shows_the_amount_and_charges_nothing(
     assert [*then["price_by_rows"]] == ["1000", "10000", "100000"]
     assert "then" not in people.explain(Count(), error=40).to_dict()
     mean = " ".join(str(dry).split())
-    assert "mean of x: the rows are counted first." in mean
+    assert "mean of x The rows are counted first." in mean
     assert "1,000 rows: " in mean
     assert "100,000 rows: " in mean
     assert spent(ledger) == before
