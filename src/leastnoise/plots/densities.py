@@ -130,7 +130,9 @@ def density(mechanism: "Mechanism") -> "ChartType":
     if isinstance(noise, Uniform):  # some outputs are possible for one of the densities only
         revealing = Profile(noise, sensitivity=delta).infinity_mass
         share = format_rounded(revealing, 6, ROUND_CEILING)
-        subtitle += f"; with probability {share}, the output reveals which true value applies"
+        subtitle += (
+            f"; with probability {share}, the output reveals which of the two values is true"
+        )
     certificate = mechanism.certificate
     optimal = "Optimal noise" if certificate.shape == "any" else "Optimal unimodal noise"
     kind = optimal if certificate.exact and certificate.verified else "Noise"
