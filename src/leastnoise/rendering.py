@@ -53,6 +53,16 @@ def sentences(*texts: str) -> list[str]:
     return [line for text in texts for line in wrap(text, further="    ")]
 
 
+def paragraph(*texts: str) -> str:
+    """Return sentences as one paragraph, wrapped at 80 columns."""
+    return "\n".join(wrap(" ".join(texts)))
+
+
+def one_line(paragraph_: str) -> str:
+    """Return the text of :func:`paragraph` without line breaks, as JSON has it."""
+    return paragraph_.replace("\n", " ")
+
+
 def terminal_width() -> int:
     """Return the width of lines: that of the terminal, at most 88; 80 without a terminal."""
     return max(_NARROWEST, min(_WIDTH, shutil.get_terminal_size((_SCREEN, 24)).columns))

@@ -568,7 +568,7 @@ def test_allocations_on_the_command_line(tmp_path: Path) -> None:
     at = str(tmp_path / "a.ledger")
     run("ledger", "create", at, "--epsilon", "1", "--delta", "1e-6")
     part = ("--epsilon", "0.8", "--delta", "9e-7")
-    assert "Allocation 'survey' is made." in run("ledger", "allocate", at, "survey", *part)
+    assert "Allocation 'survey' is reserved." in run("ledger", "allocate", at, "survey", *part)
     assert "Nothing was charged" in run("ledger", "allocate", at, "survey", *part)
     said = run("ledger", "allocate", at, "survey", "--epsilon", "0.5", "--delta", "9e-7", code=2)
     assert "exists with ε = 0.8, δ = 9e-7" in " ".join(said.split())
@@ -584,7 +584,7 @@ def test_allocations_on_the_command_line(tmp_path: Path) -> None:
     assert "survey" in run("ledger", "releases", at)
     data = json.loads(run("ledger", "show", at, "--json"))
     assert data["allocations"][0]["name"] == data["last"][0]["allocation"] == "survey"
-    assert "Verified: all 6 rows" in run("ledger", "verify", at)
+    assert "Verified: the 6 rows" in run("ledger", "verify", at)
     said = run("ledger", "set-limit", at, "--epsilon", "2")
     assert "The caps of allocations do not change." in said
     assert "μ = 0.1904, γ = 9e-8  56.67%" in said

@@ -280,7 +280,10 @@ def test_every_report_states_the_one_unit_of_all_charges(place: str) -> None:
     with Ledger(place, limit=P(1)) as ledger:
         ledger.charge(spending(REPLACE))
     for name, text in reports(place).items():
-        assert "The total is a guarantee for one privacy unit: a value of 'person'." in text, name
+        brief = "Covers one privacy unit: one value of 'person'."
+        full = "The total is a guarantee for one privacy unit: a value of 'person'."
+        assert (brief in text) == (name in ("show", "explain")), name
+        assert (full in text) == (name not in ("show", "explain")), name
         assert "differ by replacing one unit by another, or by none (replace-one)." in text
         assert "declare no unit" not in text
 
@@ -325,7 +328,8 @@ def test_no_report_speaks_of_a_person_without_the_unit(place: str) -> None:
             for name in ("explain", "json", "parameters"):
                 assert "one person" in said[name]
                 assert stands in said[name]
-                assert ledger.account.describe_units() in said[name]
+                units = ledger.account.describe_units(brief=name == "explain")
+                assert units in said[name]
             assert all("one person" not in said[name] for name in ("show", "unit"))
 
 
@@ -335,14 +339,14 @@ def test_show_states_the_units_of_every_dataset(place: str) -> None:
     with Ledger(place, dataset="visits", limit=P(1), analyst="ann") as ledger:
         ledger.charge(spending(REPLACE, "visitor"))
     said = words("show", place)
-    assert "guarantee for one privacy unit: a value of 'person'. Neighboring" in said
-    assert said.count("'visits': The total is a guarantee for one privacy unit: a value of") == 1
+    assert "Covers one privacy unit: one value of 'person'. Neighboring" in said
+    assert said.count("'visits': Covers one privacy unit: one value of") == 1
 
 
 def test_a_name_of_a_column_cannot_steer_the_terminal(place: str) -> None:
     with Ledger(place, limit=P(1)) as ledger:
         ledger.charge(spending(ADD_REMOVE, "a\x1b[2J\nb"))
-    assert "a value of 'a\\x1b[2J\\nb'." in words("show", place)
+    assert "one value of 'a\\x1b[2J\\nb'." in words("show", place)
 
 
 # ------------------------------------------------------------------------------ stored ledgers

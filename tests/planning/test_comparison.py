@@ -211,7 +211,7 @@ def test_a_gaussian_overtakes_laplace_noise_of_epsilon_1(cost: ln.Cost, crossing
         ahead.append(rows["gaussian"].cost < laplace)
     assert ahead == [False, True]
     assert rows.gaussian_wins_from == crossing
-    assert f"\nGaussian   the cheapest closed form from {crossing} releases on\n" in str(rows)
+    assert f"\nGaussian   the cheapest closed form for {crossing} or more releases\n" in str(rows)
 
 
 @pytest.mark.parametrize("integer", [False, True])
@@ -272,8 +272,8 @@ def test_the_table_is_aligned_and_on_the_safe_side(comparison: Comparison) -> No
 def test_the_split_is_told() -> None:
     told = " ".join(str(THIRDS).split())
     each = format_guarantee(split_evenly(THIRDS.privacy, 2))
-    assert f"each answer satisfies {each};" in told
-    assert "as one noise at sensitivity √2·Δ" in told
+    assert f"each answer satisfies {each}. " in told
+    assert "Gaussian noise is calibrated once, at sensitivity √2·Δ" in told
     assert "each answer" not in str(BOTH)
 
 

@@ -210,8 +210,11 @@ def test_a_mean_prints_what_is_known_of_it() -> None:
     assert guarantee == "ε = 1, δ = 1e-6 per row; not recorded"
     assert ", about 1 row, " in str(mean(1, 0))
     assert ", about -2 rows, " in str(mean(-2, 0))
-    assert "about 30<" in answer._repr_html_()
-    assert repr(answer) == f"MeanAnswer({value}, {PROMISE!r})"
+    assert "about 30 with a value<" in answer._repr_html_()
+    assert (
+        repr(answer)
+        == f"<mean: {value} ({interval.removeprefix('95% interval ')}, 95%), ε = 1, δ = 1e-6>"
+    )
     assert value in answer._repr_html_()
 
 
@@ -247,7 +250,7 @@ def test_a_quantile_prints_what_is_known_of_it() -> None:
     ]
     assert "3.75 to 5" in answer._repr_html_()
     assert "4.38" not in answer._repr_html_()  # the middle of a bin is no estimate
-    assert repr(answer) == "QuantileAnswer(3.75 to 5, Privacy(epsilon=1, delta=0))"
+    assert repr(answer) == "<quantile: 3.75 to 5, ± 4 rows (95%), ε = 1>"
 
 
 def test_a_quantile_with_an_interval_prints_it() -> None:
@@ -380,7 +383,7 @@ def test_a_table_prints_its_first_rows_aligned() -> None:
         "Guarantee  ε = 1, δ = 1e-6 per row, for the whole table",
         "Budget     not recorded",
     ]
-    assert repr(table) == f"GroupedAnswers('count by region', 3 groups, {PROMISE!r})"
+    assert repr(table) == "<count by region: 3 groups, ε = 1, δ = 1e-6>"
 
 
 def test_of_many_groups_twenty_are_printed() -> None:

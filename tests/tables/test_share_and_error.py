@@ -562,7 +562,7 @@ def test_a_dry_run_shows_the_amount_and_charges_nothing(
     limit = "allocation" if ledger.accounting == "gaussian" else "limit"
     assert f"Share         0.02 of the {limit}" in shared
     wanted = str(people.explain(Count(), error=40, at_most="1/2"))
-    assert f"Wanted error  ± 40 (95% confidence), for at most 0.5 of the {limit}" in wanted
+    assert f"Target error  ± 40 (95% confidence), for at most 0.5 of the {limit}" in wanted
     assert "± 40\n" in wanted
     dry = people.explain(Mean("x", bounds=BOUNDS), error=3)
     then: Any = dry.to_dict()["then"]
@@ -570,7 +570,7 @@ def test_a_dry_run_shows_the_amount_and_charges_nothing(
     assert [*then["price_by_rows"]] == ["1000", "10000", "100000"]
     assert "then" not in people.explain(Count(), error=40).to_dict()
     mean = " ".join(str(dry).split())
-    assert "mean of x: the rows are counted first." in mean
+    assert "mean of x The rows are counted first." in mean
     assert "1,000 rows: " in mean
     assert "100,000 rows: " in mean
     assert spent(ledger) == before
@@ -600,7 +600,7 @@ def test_the_commands_take_shares_and_errors(folder: str) -> None:
     assert done.exit_code == 0
     assert "± 40 (95% confidence)" in done.output
     done = call(*COUNT, "--error", "40", "--dry-run")
-    assert "Wanted error  ± 40" in done.output
+    assert "Target error  ± 40" in done.output
     done = call(*COUNT, "--error", "2", "--at-most", "1/50")
     assert done.exit_code == 3
     assert "write --error " in " ".join(done.output.split())

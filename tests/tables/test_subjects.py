@@ -169,7 +169,7 @@ def by_group(**more: Any) -> dict[str, Any]:
         ),
         (
             ln.Mean("x", bounds=(0, 10)),
-            "each id counts as at most 2 rows, with the average of its values",
+            "at most 2 rows per id (average of its values)",
             Fraction(2 * Fraction(27, 5) + 4 + 11) / 5,
         ),
     ],
@@ -198,16 +198,15 @@ def test_the_sentence_is_what_becomes_of_a_unit_with_more_rows(
         ),
         (
             ln.Mean("x", bounds=(0, 10), **by_group()),
-            "each id counts as at most 2 rows per group, with the average of its values there, "
-            "at most 2 groups per id",
+            "at most 2 rows per id per group (average of its values), at most 2 groups per id",
         ),
         (
             ln.Quantile("x", "0.5", bounds=(0, 10)),
-            "at most 2 rows per id, with values in one bin, chosen by a hash",
+            "at most 2 rows per id, with values in one bin, picked by hash",
         ),
         (
             ln.Quantile("x", "0.5", bounds=(0, 10), **by_group(max_groups=1)),
-            "at most 2 rows per id, in one group, with values in one bin, chosen by a hash",
+            "at most 2 rows per id, in one group, with values in one bin, picked by hash",
         ),
         (
             ln.Histogram("x", edges=[0, 5, 10], max_groups=1),
@@ -246,10 +245,8 @@ def test_one_row_is_written_in_the_singular() -> None:
     with of_rows(1) as table:
         total = table.sum("x", bounds=(0, 10), privacy=NEARLY_EXACT, allow_exact=True)
         mean = table.mean("x", bounds=(0, 10), privacy=NEARLY_EXACT, allow_exact=True)
-    assert total.subject.contributions == "each id's total is clipped to 1 row's worth, [0, 10]"
-    assert mean.subject.contributions == (
-        "each id counts as at most 1 row, with the average of its values"
-    )
+    assert total.subject.contributions == "each id's total is clipped to [0, 10]"
+    assert mean.subject.contributions == ("at most 1 row per id (average of its values)")
     assert mean.count.subject.contributions == "at most 1 row per id"
     assert mean.sum.subject.contributions == mean.subject.contributions
 
@@ -278,7 +275,7 @@ def test_answers_name_their_table_and_its_version(tmp_path: Path) -> None:
             grouped = people.count(privacy=PRIVACY, **by_region())
         for answer in (one, grouped):
             assert answer.subject.table_and_version == expected
-            assert f">{expected}</td>" in answer._repr_html_()
+            assert f">{expected}; omitted: " in answer._repr_html_()
             assert f"table: {expected}; " in answer.subject.statement
             assert str(tmp_path) not in answer.subject.statement
             data = answer.subject.to_dict()
@@ -287,7 +284,7 @@ def test_answers_name_their_table_and_its_version(tmp_path: Path) -> None:
                 more.get("version"),
             )
         assert f"table: {expected}; each id's" in " ".join(str(one).split())
-        assert f"Table      {expected}\n" in str(grouped)
+        assert f"Table      {expected}; omitted: " in str(grouped)
         assert f"table: {expected}; " in grouped.rows()[0]["quantity"]
         written = json.loads(grouped.to_json(tmp_path / "a.json", overwrite=True).read_text())
         assert written["subject"]["version"] == more.get("version")
@@ -344,7 +341,10 @@ def test_a_csv_answer_says_that_a_line_is_a_row(people: Any, question: Any) -> N
         "break, convert the file to Parquet first."
     )
     assert note in answer.subject.notes
-    assert note in " ".join(str(answer).split())
+    assert note not in " ".join(str(answer).split())  # it is the same for every answer
+    assert note in " ".join(answer.explain().split())
+    explained = people.explain(question, privacy=PRIVACY)
+    assert note in " ".join(str(explained).split())
     with of_rows() as table:
         assert table.count(privacy=PRIVACY).subject.notes == ()
 
@@ -480,8 +480,8 @@ def test_every_printed_answer_states_what_it_is_about(people: Any) -> None:
         assert max(map(len, text.splitlines())) <= 80
         named = f"table: {subject.table}" if "table: " in text else f"Table {subject.table}"
         assert named in said
-        assert f">{subject.table}</td>" in answer._repr_html_()
-        for phrase in (subject.contributions, *subject.omitted, *subject.notes):
+        assert f">{subject.table}; omitted: " in answer._repr_html_()
+        for phrase in (subject.contributions, *subject.omitted, *subject.query_notes):
             assert phrase
             assert phrase in said
             assert html.escape(phrase) in answer._repr_html_()

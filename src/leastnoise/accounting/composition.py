@@ -26,6 +26,7 @@ from leastnoise.core.exact import (
 from leastnoise.core.gaussian_cost import GaussianCost, total_cost
 from leastnoise.core.privacy import Privacy, format_guess
 from leastnoise.errors import InvalidParameter, parameter
+from leastnoise.rendering import paragraph
 
 # The largest ε that :meth:`Composition.epsilon` tries.
 _LARGEST = Fraction(1 << 16)
@@ -216,7 +217,7 @@ class Composition:
         ]
         if self.parts and self.gaussian_cost is not None:
             words.append(f"All releases have Gaussian noise: {self.gaussian_cost.describe()}.")
-        return " ".join(words)
+        return paragraph(*words)
 
     def __str__(self) -> str:
         """Return the total guarantee in one line, rounded up, with the added-up one.

@@ -11,13 +11,12 @@ INTEGERS = "the integers (docs/theory/integers.md)"
 SOLVED = "a linear programme, proved on a lattice (docs/theory/lattice-bound.md)"
 
 _PRINTED = {
-    COMB: 'The comb (see "The comb" in the documentation)',
-    COMB_PAGE: 'see "The comb" in the documentation',
-    CRITICAL_WIDTH: "GDGK19, Theorem 2, at the critical width "
-    '(see "Critical width" in the documentation)',
-    FAMILIES_PAGE: 'see "Families of noise" in the documentation',
-    INTEGERS: 'the integers (see "The optimal noise on the integers" in the documentation)',
-    SOLVED: 'a linear program, proved on a lattice (see "Lattice bound" in the documentation)',
+    COMB: 'The comb ("The comb" page)',
+    COMB_PAGE: '"The comb" page',
+    CRITICAL_WIDTH: 'GDGK19, Theorem 2, at the critical width ("Critical width" page)',
+    FAMILIES_PAGE: '"Families of noise" page',
+    INTEGERS: 'the integers ("The optimal noise on the integers" page)',
+    SOLVED: 'a linear program, proved on a lattice ("Lattice bound" page)',
 }
 
 
@@ -25,6 +24,6 @@ def format_source(source: str) -> str:
     """Return the source of noise for print.
 
     >>> format_source("The comb (docs/theory/comb.md)")
-    'The comb (see "The comb" in the documentation)'
+    'The comb ("The comb" page)'
     """
     return _PRINTED.get(source, source)

@@ -6,7 +6,7 @@ from decimal import ROUND_CEILING
 from fractions import Fraction
 
 from leastnoise.certificate.evidence import SHAPE_WORDS, Evidence, certificate_error, relative_gap
-from leastnoise.core.exact import Interval, format_rounded
+from leastnoise.core.exact import Interval, format_exact, format_rounded
 from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.noise import LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
@@ -195,6 +195,13 @@ class Certificate:
     def __str__(self) -> str:
         return self._statement() if self.verified else f"not verified: {self._statement()}"
 
+    def describe_cost(self) -> str:
+        """Return the expected cost in words, rounded up; an upper bound is called one."""
+        shown = format_exact(self.cost, ROUND_CEILING)
+        if self.cost_is_upper_bound:
+            shown = f"at most {format_exact(self.cost, ROUND_CEILING, mark='')}"
+        return f"{shown} ({_OBJECTIVES.get(repr(self.objective), repr(self.objective))})"
+
     def _statement(self) -> str:
         """Return how close to optimal the noise is, and the kind of proof."""
         if self.evidence is None:
@@ -216,5 +223,7 @@ class Certificate:
         return f"{statement} ({self.evidence.method})"
 
 
+# Expected costs in symbols.
+_OBJECTIVES = {"l1": "E|error|", "l2": "E error²"}
 # The classes of noise, by their shape.
 CLASSES = {"unimodal": "symmetric unimodal noise", "any": "all noise"}

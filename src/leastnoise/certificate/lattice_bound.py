@@ -114,7 +114,7 @@ class LatticeBound:
     tests: tuple[tuple[int, int, tuple[int, ...]], ...]
     falls: tuple[int, ...]
     floors: tuple[Fraction, ...]
-    method = "proved by multipliers on a lattice"
+    method = "proved by linear-programming duality on a lattice"
 
     @property
     def shape(self) -> str:

@@ -52,7 +52,7 @@ _SECTIONS = {
     "Track and verify": {
         "ledger": "Create, inspect and verify a privacy budget",
         "verify": "Verify a certificate file",
-        "explain": "Say in plain words what an (ε, δ) guarantee means",
+        "explain": "Explain an (ε, δ) guarantee in plain words",
         "paper": "Recompute the results of Geng et al. (2019)",
     },
 }

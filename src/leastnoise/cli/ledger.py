@@ -35,7 +35,7 @@ from leastnoise.cli.output import (
 from leastnoise.core.privacy import Privacy, explain_guarantee
 from leastnoise.errors import InvalidParameter
 from leastnoise.files import reject_overwriting
-from leastnoise.rendering import Progress
+from leastnoise.rendering import Fact, Progress
 
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger
@@ -62,9 +62,9 @@ _SUMMARIES = {
     "create": "Create a ledger, a dataset in it, or a witness",
     "show": "Show limits, spending and the last releases",
     "set-limit": "Set the limit of a dataset or of an analyst",
-    "allocate": "Set a part of the budget aside for many releases",
+    "allocate": "Reserve part of the budget for many releases",
     "releases": "List all releases",
-    "verify": "Verify that no row was changed or removed",
+    "verify": "Verify that the rows are consistent and the chain intact",
     "export": "Write a deployment declaration as JSON",
     "plot": "Draw the spending over time",
 }
@@ -217,7 +217,8 @@ def _create(request: _Request) -> Printing:
     there = _exists(request.file, request.dataset)
     with request.open(limit) as found:
         watched = witness is not None and options.start_witness(witness, found)
-        shown = _show(found, request, created=True)
+        advice = [] if there or limit is None else _advise(limit, request.accounting)
+        shown = _show(found, request, *advice, created=True)
         name = format_ledger_name(request.file, "")
         what = f"Dataset {make_printable(found.dataset)!r} of {name}"
     if request.as_json:
@@ -225,23 +226,21 @@ def _create(request: _Request) -> Printing:
     said = [f"{what} already exists{' with this limit' if limit else ''}."] if there else []
     said += [] if there else [f"Created: {what[0].lower()}{what[1:]}."]
     said += ["The witness starts with the current head."] * watched
-    advice = [] if there or limit is None else _advise(limit, request.accounting)
 
     def print_report() -> None:
         print_words(" ".join(said))
         click.echo()
         shown()
-        print_facts(*(("Advice", text) for text in advice))
 
     return print_report
 
 
-def _advise(limit: Privacy, accounting: str | None) -> list[str]:
+def _advise(limit: Privacy, accounting: str | None) -> list[Fact]:
     """Say from how many counts on Gaussian accounting gives smaller errors."""
     from leastnoise.planning import describe_accounting  # it loads the noise families
 
     advice = None if accounting == "gaussian" else describe_accounting(limit, _GAUSSIAN)
-    return [] if advice is None else [advice]
+    return [] if advice is None else [("Advice", advice)]
 
 
 def _parse_first_limit(request: _Request) -> Privacy | None:
@@ -268,8 +267,8 @@ def _exists(file: str, dataset: str | None) -> bool:
         return False
 
 
-def _show(found: "Ledger", request: _Request, *, created: bool = False) -> Printing:
-    """Read the state of a ledger; the dataset that it was created with comes first."""
+def _show(found: "Ledger", request: _Request, *more: Fact, created: bool = False) -> Printing:
+    """Read the state of a ledger, the dataset that it was created with first; print ``more``."""
     from leastnoise.ledger import (
         LIMIT,
         PERSON,
@@ -302,6 +301,7 @@ def _show(found: "Ledger", request: _Request, *, created: bool = False) -> Print
         words = f"{explain_guarantee(total_guarantee(found.account))} {PERSON}"
     else:
         facts.append(("Meaning", format_explain_command(total_guarantee(found.account))))
+    facts += more
 
     def print_report() -> None:
         print_accounts(accounts)
@@ -333,7 +333,8 @@ def _set_limit(found: "Ledger", request: _Request) -> Printing:
 
     def print_report() -> None:
         print_words(
-            "The caps of allocations do not change. leastnoise ledger allocate makes a further one."
+            "The caps of allocations do not change. leastnoise ledger allocate reserves another "
+            "part."
         )
         click.echo()
         shown()
@@ -348,7 +349,9 @@ def _allocate(found: "Ledger", request: _Request) -> Printing:
     known = any(one.name == name for one in found.allocations)
     found.allocate(name, privacy, discovery=request.discovery)
     shown = _show(found, request)
-    said = "exists already. Nothing was charged" if known else "is made. It never returns"
+    said = "exists already. Nothing was charged"
+    if not known:
+        said = "is reserved. It was charged and cannot be refunded"
 
     def print_report() -> None:
         if not request.as_json:
@@ -385,7 +388,9 @@ def _verify(found: "Ledger", request: _Request) -> Printing:
     facts += [("Note", f"{make_printable(one.dataset)!r}: {one.describe_units()}") for one in mixed]
 
     def print_report() -> None:
-        click.echo(f"Verified: all {head.seq} rows are as they were written.\n")
+        rows = f"the {head.seq} rows are" if head.seq != 1 else "the row is"
+        print_words(f"Verified: {rows} consistent and the chain is intact.")
+        click.echo()
         print_facts(*facts)
 
     return print_report
@@ -426,7 +431,7 @@ _add_command(
 
     FILE is a file, or postgresql://user@host/database. Only the owner of the budget creates
     ledgers and datasets: a second one about the same people is a second budget. With --witness,
-    the heads of the ledger are noted in a file that is kept elsewhere.
+    leastnoise records the ledger's head in WITNESS; store it elsewhere.
 
     In Python: leastnoise.Ledger
     """,
@@ -440,9 +445,8 @@ _add_command(
         "--accounting",
         type=click.Choice(["basic", "gaussian"]),
         group="Limit",
-        help="How releases add up: basic for a few, gaussian for many. At ε = 1, δ = 1e-6, "
-        "gaussian has smaller errors from 12 counts on: ± 34 instead of ± 100 for each of 100.  "
-        "[default: basic]",
+        help="Composition: basic (few releases) or gaussian (12 or more counts). At ε = 1, δ = "
+        "1e-6, each of 100 counts has expected error 34 instead of 100.  [default: basic]",
     ),
     options.explain_option,
     options.as_json,
@@ -471,7 +475,7 @@ _command(
     leastnoise ledger set-limit people.ledger --epsilon 2
     leastnoise ledger set-limit people.ledger --epsilon 0.5 --analyst ann
 
-    The earlier limit stays on record.
+    The ledger keeps the previous limit on record.
 
     In Python: leastnoise.Ledger.set_limit
     """,
@@ -489,13 +493,13 @@ _command(
 _command(
     "allocate",
     _allocate,
-    """Set a part of the budget aside, in which costs add up in squares.
+    """Reserve part of the budget for many releases (Gaussian accounting).
 
     \b
     leastnoise ledger allocate people.ledger survey --epsilon 0.8 --delta 9e-7
 
-    The guarantee is charged at once and never returns. All releases from the allocation satisfy it
-    together. From about a dozen releases on, they have less noise than with basic accounting.
+    The guarantee is charged immediately and cannot be refunded. All releases from the allocation
+    satisfy it together. From about 12 releases on, they have less noise than with basic accounting.
 
     In Python: leastnoise.Ledger.allocate
     """,
@@ -525,13 +529,14 @@ _command(
 _command(
     "verify",
     _verify,
-    """Verify that no row was changed or removed.
+    """Verify that the rows are consistent and the chain intact.
 
     \b
     leastnoise ledger verify people.ledger
     leastnoise ledger verify people.ledger --witness people.heads
 
-    Without a head or a witness, an older copy of the ledger also passes this check.
+    An older copy or a carefully rewritten ledger also passes. To detect both, store the head
+    elsewhere and pass it with --head, or use --witness.
 
     In Python: leastnoise.Ledger.verify
     """,

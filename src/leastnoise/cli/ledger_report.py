@@ -138,13 +138,13 @@ def describe_guarantee(account: "Account") -> list[Fact]:
     ]
     if total != account.limit:
         facts.append(("Warning", "Spending exceeds the current limit."))
-    return [*facts, ("Unit", account.describe_units())]
+    return [*facts, ("Unit", account.describe_units(brief=True))]
 
 
 def describe_other_units(accounts: "list[Account]", dataset: str) -> list[Fact]:
     """Return the privacy units of the other datasets."""
     return [
-        ("Unit", f"{make_printable(account.dataset)!r}: {account.describe_units()}")
+        ("Unit", f"{make_printable(account.dataset)!r}: {account.describe_units(brief=True)}")
         for account in accounts
         if account.analyst is None and account.dataset != dataset
     ]
@@ -167,8 +167,8 @@ def describe_witness(heads: int) -> Fact:
         return "Witness", f"the ledger contains the witnessed head{'s' * (heads > 1)}"
     return (
         "Note",
-        "An older copy of a ledger also passes this check. To detect one, keep the head elsewhere "
-        "and pass it with --head next time.",
+        "An older copy or a carefully rewritten ledger also passes. Store the head elsewhere, and "
+        "pass it with --head next time.",
     )
 
 

@@ -15,7 +15,6 @@ from leastnoise.cli.output import (
     finite_or_none,
     format_at_sensitivity,
     format_budget,
-    format_expected_cost,
     format_explain_command,
     format_ledger_name,
     format_lower_bound,
@@ -40,7 +39,7 @@ from leastnoise.core.exact import (
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.files import reject_overwriting
-from leastnoise.rendering import Fact, Progress, keep_together
+from leastnoise.rendering import Fact, Progress, keep_together, one_line
 
 if TYPE_CHECKING:
     from leastnoise.mechanism import Answer, Mechanism
@@ -102,7 +101,7 @@ def calibrate(*, as_json: bool, explain: bool, save: str | None, **setting: Any)
         facts.append(("Exact release", f"with probability {exact}, the answer is the true value"))
     if save is not None:
         facts.append(("Certificate", save))
-    print_words(f"95% error ± {usual}, expected error {format_expected_cost(certificate)}")
+    print_words(f"95% error ± {usual}, expected error {certificate.describe_cost()}")
     click.echo()
     _print_meaning(facts, mechanism.privacy, mechanism.explain() if explain else "")
 
@@ -129,7 +128,7 @@ def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
         "cost": format_ratio(mechanism.cost),
         "cost_float": finite_or_none(as_float(mechanism.cost)),
         "certificate": certificate_data(mechanism.certificate),
-        "means": mechanism.explain(),
+        "means": one_line(mechanism.explain()),
         "drawn": {
             "step": format_ratio(drawn.step),
             "radius": ratio_or_none(drawn.radius),
@@ -152,7 +151,7 @@ def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
     "--allow-exact",
     is_flag=True,
     group=options.PRIVACY,
-    help="Accept noise that may add nothing, so that the exact value is released.",
+    help="Allow noise that is sometimes 0, which releases the exact value.",
 )
 @options.option(
     "--ledger", metavar="FILE", group=options.LEDGER, help="The ledger to charge. Default: none."
@@ -161,7 +160,7 @@ def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
     "--unrecorded",
     is_flag=True,
     group=options.LEDGER,
-    help="Track the budget yourself, as without --ledger.",
+    help="Do not record the release (default without --ledger).",
 )
 @options.option(
     "--key",
@@ -170,7 +169,7 @@ def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
     help="The name of the query: if it is repeated, its stored answer is returned.",
 )
 @options.option(
-    "--fresh", is_flag=True, group=options.LEDGER, help="Charge again and draw new noise."
+    "--fresh", is_flag=True, group=options.LEDGER, help="Charge again and sample new noise."
 )
 @options.which_ledger
 def release(
@@ -360,7 +359,7 @@ def privacy_for(*, as_json: bool, explain: bool, **setting: Any) -> None:
 
     privacy = find_privacy(**options.setting_arguments(**setting))
     if as_json:
-        print_json({"privacy": privacy_data(privacy), "means": privacy.explain()})
+        print_json({"privacy": privacy_data(privacy), "means": one_line(privacy.explain())})
         return
     error, confidence = setting["error"], setting["confidence"]
     accuracy = f"error at most {error} with probability {confidence} or more"
@@ -374,7 +373,7 @@ def privacy_for(*, as_json: bool, explain: bool, **setting: Any) -> None:
 @options.option("--delta", metavar="D", help="δ of the guarantee.  [default: 0]")
 @options.option("--people", metavar="N", help="The number of people in the data, if it is public.")
 def explain(*, epsilon: str | None, delta: str | None, people: str | None) -> None:
-    """Say in plain words what an (ε, δ) guarantee means.
+    """Explain an (ε, δ) guarantee in plain words.
 
     \b
     leastnoise explain --epsilon 1 --delta 1e-6

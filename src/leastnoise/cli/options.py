@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 _COSTS = "l1, l2, lp:P, threshold:T, or points:X,Y;X,Y;…"
 
 DATASET = "The dataset. Default: the first of the ledger."
-WITNESS = (
-    "Detect an older copy of the ledger. WITNESS is a file that records the heads of the ledger, "
-    "stored elsewhere; or one head, as ledger show prints it."
-)
+WITNESS = "A file of ledger heads stored elsewhere, or one head; detects an older ledger."
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 Command = Callable[..., None]
@@ -41,7 +38,7 @@ def option(*names: str, **how: Any) -> Decorator:
 
 as_json = option("--json", "as_json", is_flag=True, group=OUTPUT, help="Print JSON.")
 explain_option = option(
-    "--explain", is_flag=True, group=OUTPUT, help="Say in plain words what the guarantee means."
+    "--explain", is_flag=True, group=OUTPUT, help="Explain the guarantee in plain words."
 )
 
 

@@ -1,6 +1,6 @@
 """Print and write the results of commands.
 
-People get tables and sentences, programs one line of strict JSON.
+People get tables and sentences, programs strict JSON.
 """
 
 import json
@@ -26,7 +26,7 @@ from leastnoise.core.exact import (
     quote,
 )
 from leastnoise.core.privacy import Privacy
-from leastnoise.costs import Cost, Tabled
+from leastnoise.costs import Tabled
 from leastnoise.errors import InvalidParameter
 from leastnoise.files import reject_overwriting, reject_overwriting_input, write_text
 from leastnoise.rendering import (
@@ -48,12 +48,16 @@ _ENDINGS = (".csv", ".parquet", ".json")
 
 
 def print_json(data: object) -> None:
-    """Print data as one line of JSON, with escapes for what the terminal cannot show."""
-    text = json.dumps(data, ensure_ascii=False)
+    """Print data as JSON: one line for programs, indented on a terminal.
+
+    What the terminal cannot show is escaped.
+    """
+    indent = 1 if sys.stdout.isatty() else None
+    text = json.dumps(data, ensure_ascii=False, indent=indent)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
-        text = json.dumps(data)
+        text = json.dumps(data, indent=indent)
     click.echo(text)
 
 
@@ -113,19 +117,6 @@ def certificate_data(certificate: "Certificate") -> dict[str, Any]:
         "exact": certificate.exact,
         "source": certificate.source,
     }
-
-
-def format_expected_cost(certificate: "Certificate") -> str:
-    """Return the expected cost for print, rounded up; an upper bound is called one."""
-    shown = format_exact(certificate.cost, ROUND_CEILING)
-    if certificate.cost_is_upper_bound:
-        shown = f"at most {format_exact(certificate.cost, ROUND_CEILING, mark='')}"
-    return f"{shown} ({format_objective(certificate.objective)})"
-
-
-def format_objective(cost: Cost) -> str:
-    """Return an expected cost in symbols: ``E|error|`` for l1."""
-    return {"l1": "E|error|", "l2": "E error²"}.get(repr(cost), repr(cost))
 
 
 def format_noise(noise: "Noise") -> str:

@@ -12,7 +12,6 @@ from leastnoise.cli.app import CommandError, StrictCommand
 from leastnoise.cli.output import (
     claims,
     format_at_sensitivity,
-    format_expected_cost,
     format_lower_bound,
     print_facts,
     print_json,
@@ -26,7 +25,7 @@ from leastnoise.errors import InvalidParameter, LeastnoiseError
 @click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
 @options.as_json
 def verify(*, file: str, as_json: bool) -> None:
-    """Verify a certificate file, trusting nothing in it.
+    """Verify a certificate file from scratch.
 
     \b
     leastnoise verify certificate.json
@@ -48,7 +47,7 @@ def verify(*, file: str, as_json: bool) -> None:
     facts = [
         ("  Noise", f"{certificate.noise}"),
         ("  Guarantee", format_at_sensitivity(certificate.privacy, certificate.sensitivity)),
-        ("  Expected cost", format_expected_cost(certificate)),
+        ("  Expected cost", certificate.describe_cost()),
         ("  Lower bound", format_lower_bound(certificate)),
         ("  Optimality", f"{certificate}"),
     ]

@@ -60,7 +60,7 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option(
             "--error",
             metavar="A",
-            help="Spend as little as this 95% error costs; the answer states how much.",
+            help="Spend as little as reaches this 95% error.",
         ),
         click.option(
             "--at-most",
@@ -70,7 +70,7 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option(
             "--allow-exact",
             is_flag=True,
-            help="Accept noise that releases the exact value with some probability.",
+            help="Allow noise that is sometimes 0, which releases the exact value.",
         ),
     ),
     "Groups and rows": (
@@ -82,7 +82,7 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
             "groups",
             multiple=True,
             metavar="VALUE",
-            help="Group to answer for. Repeatable. With several --by, values separated by commas. "
+            help="Group to include. Repeatable. With several --by, values separated by commas. "
             "Default: groups are discovered, which requires δ > 0.",
         ),
         click.option("--groups-file", metavar="FILE", help="The groups, one per line."),
@@ -103,14 +103,14 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option(
             "--ledger", metavar="FILE", help="Ledger to charge.  [required, or --unrecorded]"
         ),
-        click.option("--unrecorded", is_flag=True, help="Track the budget yourself."),
+        click.option("--unrecorded", is_flag=True, help="Do not record the release."),
         click.option(
             "--key",
             metavar="NAME",
             help="Name of the query in the ledger; a repeated key returns the stored answer. "
             "Default: derived from the query.",
         ),
-        click.option("--fresh", is_flag=True, help="Charge again and draw new noise."),
+        click.option("--fresh", is_flag=True, help="Charge again and sample new noise."),
         options.which_ledger,
         click.option(
             "--name",

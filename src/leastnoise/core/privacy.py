@@ -17,6 +17,7 @@ from leastnoise.core.exact import (
     quote,
 )
 from leastnoise.errors import InvalidParameter, parameter
+from leastnoise.rendering import paragraph
 
 _OMITTED: Final = Fraction(-1)
 
@@ -100,15 +101,18 @@ class Privacy:
         Args:
             people: The number of people in the data, if it is public. The text then says what δ
                 means for all of them.
+
+        Returns:
+            One paragraph, wrapped at 80 columns.
         """
-        return (
-            f"{explain_guarantee(self, people=people)} The guarantees of several answers about the "
-            "same people add up."
+        return paragraph(
+            explain_guarantee(self, people=people),
+            "Answers about the same people add up: sum their ε and δ.",
         )
 
 
 def explain_guarantee(privacy: Privacy, *, people: int | None = None) -> str:
-    """Return the text of :meth:`Privacy.explain` without its last sentence."""
+    """Return the text of :meth:`Privacy.explain` without its last sentence, on one line."""
     words = [
         f"{format_guarantee(privacy)} means: an attacker who knows all the data except whether one "
         "person is in it, and sees this answer, guesses correctly at most "

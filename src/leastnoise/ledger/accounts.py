@@ -52,6 +52,7 @@ from leastnoise.ledger.units import (
     read_unit,
     sort_units,
 )
+from leastnoise.rendering import fact_lines, printable
 
 # The most distinct charges that are counted before they are added up.
 _MANY = 1000
@@ -100,9 +101,30 @@ class Account:
         """Whether charges declare both neighbor relations, as ledgers accepted up to 0.5.0."""
         return is_mixed(self.units)
 
-    def describe_units(self) -> str:
-        """Return sentences about the privacy unit that the total of the charges protects."""
-        return describe_units(self.units, undeclared=self.undeclared)
+    def describe_units(self, *, brief: bool = False) -> str:
+        """Return sentences about the privacy unit that the total of the charges protects.
+
+        Args:
+            brief: Whether the text follows a label. Default: False.
+        """
+        return describe_units(self.units, undeclared=self.undeclared, brief=brief)
+
+    def __str__(self) -> str:
+        facts = [
+            ("Dataset", printable(self.dataset)),
+            ("Analyst", printable(self.analyst or "")),
+            ("Limit", "none" if self.limit is None else format_guarantee(self.limit)),
+            ("Spent", format_guarantee(self.spent)),
+            ("Remaining", format_guarantee(self.remaining)),
+            ("Unit", self.describe_units(brief=True)),
+            *(("Allocation", str(one)) for one in self.allocations),
+        ]
+        return "\n".join(fact_lines([fact for fact in facts if fact[1]]))
+
+    def __repr__(self) -> str:
+        whose = self.dataset if self.analyst is None else f"{self.dataset}, {self.analyst}"
+        limit = "" if self.limit is None else f" of {format_guarantee(self.limit)}"
+        return f"<{printable(whose)}: {format_guarantee(self.remaining)} remain{limit}>"
 
 
 Name = tuple[str, str | None]

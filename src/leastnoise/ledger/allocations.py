@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from leastnoise.core.exact import format_ratio, format_rounded
-from leastnoise.core.privacy import Privacy
+from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.json_types import Json
 from leastnoise.ledger.rows import (
     ALLOCATION,
@@ -26,6 +26,7 @@ from leastnoise.ledger.rows import (
     read_cost,
 )
 from leastnoise.ledger.sums import LONGEST_SUM, NOTHING, Sum, add, subtract
+from leastnoise.rendering import printable
 
 if TYPE_CHECKING:
     from leastnoise.core.gaussian_cost import GaussianCost
@@ -158,6 +159,14 @@ class AllocationAccount:
         failure = format_share(rest.failure, self.caps.failure)
         gamma = f" and {failure} of γ" if self.caps.failure else ""
         return f"{format_share(rest.square, self.caps.square)} of μ²{gamma} remain"
+
+    def __str__(self) -> str:
+        return (
+            f"{printable(self.name)!r}: {self.describe_rest()} of {format_guarantee(self.privacy)}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<allocation {self}>"
 
     def find_share(self, cost: "GaussianCost") -> Fraction | None:
         """Return the part of the caps that a cost takes; None if γ > 0 where its cap is 0."""

@@ -32,6 +32,7 @@ from leastnoise.ledger.rows import (
     read_privacy,
     reading_content,
 )
+from leastnoise.rendering import one_line
 
 # A note on the words of a guarantee, for reports of a ledger.
 PERSON = '"One person" stands for one privacy unit.'
@@ -142,7 +143,7 @@ def _build_deployment(
             },
             "privacy_parameters_description": (
                 f"Everything released together keeps {guarantee}. The limit is {account.limit}, of "
-                f"which {account.spent} was spent. {guarantee.explain()} "
+                f"which {account.spent} was spent. {one_line(guarantee.explain())} "
                 f"{PERSON} {account.describe_units()}"
             ),
         },

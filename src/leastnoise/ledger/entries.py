@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, final
 
 from leastnoise.core.exact import quote
-from leastnoise.core.privacy import Privacy
+from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, Text, Words, parameter
 from leastnoise.json_types import Json
@@ -22,6 +22,7 @@ from leastnoise.ledger.rows import (
     read_cost,
     read_privacy,
 )
+from leastnoise.rendering import fact_lines, keep_together, printable
 
 if TYPE_CHECKING:
     from leastnoise.core.gaussian_cost import GaussianCost
@@ -98,6 +99,22 @@ class Receipt:
     allocation: AllocationAccount | None = None
     again = RenamedAttribute[bool]("reused")
 
+    def __str__(self) -> str:
+        charged = f"row {self.charge}, {_minute(self.at)} UTC"
+        rest = f"{format_guarantee(self.account.remaining)} remain"
+        facts = [
+            ("Key", keep_together(printable(self.key))),
+            ("Recorded", charged + (" (stored answer: nothing was charged)" * self.reused)),
+            ("Dataset", printable(self.account.dataset)),
+            ("Analyst", printable(self.account.analyst or "")),
+            ("Budget", rest if self.allocation is None else str(self.allocation)),
+            ("Head", str(self.head)),
+        ]
+        return "\n".join(fact_lines([fact for fact in facts if fact[1]]))
+
+    def __repr__(self) -> str:
+        return f"<receipt {printable(self.key)!r}: row {self.charge}, {self.at[:10]}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Stored:
@@ -160,6 +177,30 @@ class Release:
     answered: str | None
     allocation: str | None = None
     cost: "GaussianCost | None" = None
+
+    def __str__(self) -> str:
+        answered = "no" if self.answered is None else f"{_minute(self.answered)} UTC"
+        cost = "" if self.cost is None else f", {self.cost.describe()}"
+        facts = [
+            ("Key", keep_together(printable(self.key))),
+            ("Charged", f"row {self.row}, {_minute(self.at)} UTC"),
+            ("Answered", answered),
+            ("Dataset", printable(self.dataset)),
+            ("Analyst", printable(self.analyst or "")),
+            ("Guarantee", format_guarantee(self.privacy)),
+            ("Allocation", f"{printable(self.allocation)!r}{cost}" if self.allocation else ""),
+        ]
+        return "\n".join(fact_lines([fact for fact in facts if fact[1]]))
+
+    def __repr__(self) -> str:
+        return (
+            f"<release {printable(self.key)!r}: {format_guarantee(self.privacy)}, row {self.row}>"
+        )
+
+
+def _minute(time: str) -> str:
+    """Return a time to the minute."""
+    return time[:16].replace("T", " ")
 
 
 def list_releases(rows: Iterable[Row]) -> list[Release]:

@@ -39,6 +39,10 @@ class DeclaredUnit(NamedTuple):
     def __str__(self) -> str:
         return "a row" if self.column is None else f"a value of {self.column!r}"
 
+    def name_one(self) -> str:
+        """Return the words for one unit."""
+        return "one row" if self.column is None else f"one value of {self.column!r}"
+
 
 def read_unit(query: dict[str, Any]) -> DeclaredUnit | None:
     """Return the unit that a charge declares, None for a release without a table.
@@ -91,17 +95,24 @@ def check_relation(
     )
 
 
-def describe_units(units: tuple[DeclaredUnit, ...], *, undeclared: bool) -> str:
+def describe_units(
+    units: tuple[DeclaredUnit, ...], *, undeclared: bool, brief: bool = False
+) -> str:
     """Return sentences about the privacy unit that the total of charges protects.
 
     Args:
         units: The units that charges declare.
         undeclared: Whether there are charges that declare none.
+        brief: Whether the text follows a label. Default: False.
     """
     names = list(dict.fromkeys(map(str, units)))
+    if not names and not undeclared:
+        return "Not yet declared." if brief else "No charge has declared a privacy unit yet."
     if not names:
-        return _UNDECLARED if undeclared else "No charge has declared a privacy unit yet."
-    if len(names) == 1:
+        return _UNDECLARED
+    if len(names) == 1 and brief:
+        sentences = [f"Covers one privacy unit: {units[0].name_one()}."]
+    elif len(names) == 1:
         sentences = [f"The total is a guarantee for one privacy unit: {names[0]}."]
     else:
         sentences = [

@@ -13,6 +13,7 @@ from leastnoise.core.exact import (
     Number,
     as_float,
     format_rounded,
+    format_short,
     format_to_place,
     magnitude,
     parse_confidence,
@@ -22,7 +23,7 @@ from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import Words
 from leastnoise.ledger import Receipt
-from leastnoise.rendering import Fact, keep_together, sentences, table
+from leastnoise.rendering import Fact, keep_together, printable, sentences, table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -153,7 +154,9 @@ class Answer:
         return _lines(self, f"release: {format_value(self)}")
 
     def __repr__(self) -> str:
-        return f"Answer({format_value(self)}, {self.privacy!r})"
+        return format_brief(
+            "release", f"{format_value(self)} ± {format_errors(self)[0]} (95%)", self.privacy
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Answer):
@@ -332,6 +335,17 @@ def format_errors(answer: Answer | Answers) -> tuple[str, str | None]:
         format_rounded(width, 4, ROUND_CEILING),
         None if isinstance(error, float) else format_rounded(error + rounding, 4, ROUND_CEILING),
     )
+
+
+def format_brief(title: str, figures: str, privacy: Privacy) -> str:
+    """Return an answer in one short line, for its repr.
+
+    >>> format_brief("count", "8017 ± 15 (95%)", Privacy("0.2"))
+    '<count: 8017 ± 15 (95%), ε = 0.2>'
+    """
+    parts = {"ε": privacy.epsilon, "δ": privacy.delta}
+    guarantee = [f"{name} = {format_short(part)}" for name, part in parts.items() if part]
+    return f"<{printable(title)}: {', '.join([figures, *(guarantee or ['ε = 0'])])}>"
 
 
 def exact_release(mechanism: Mechanism) -> str | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, overload
@@ -17,7 +18,14 @@ from leastnoise.calibration import (
 )
 from leastnoise.certificate import Certificate
 from leastnoise.core.basic_composition import compose_equal
-from leastnoise.core.exact import Number, exponential, format_exact, parse_count, quote
+from leastnoise.core.exact import (
+    Number,
+    exponential,
+    format_exact,
+    format_rounded,
+    parse_count,
+    quote,
+)
 from leastnoise.core.gaussian_cost import GaussianCost, cost_of_noise
 from leastnoise.core.lattice import Grid
 from leastnoise.core.noise import LineNoise, Noise, Rounded
@@ -28,7 +36,7 @@ from leastnoise.costs import Cost, l1
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments, take_renamed
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import UNRECORDED, Json, Ledger, Recording, Spending, Unrecorded
-from leastnoise.mechanism.answer import Answer, Answers
+from leastnoise.mechanism.answer import Answer, Answers, farthest, half_width
 from leastnoise.mechanism.columns import Column, SeriesKind, is_array, series_kind, to_array
 from leastnoise.mechanism.discretized import Discretized
 from leastnoise.mechanism.revealing import (
@@ -37,6 +45,7 @@ from leastnoise.mechanism.revealing import (
     explain_outputs,
 )
 from leastnoise.mechanism.storage import ARRAY, NUMBER, describe
+from leastnoise.rendering import fact_lines, paragraph, sentences
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -185,6 +194,21 @@ class Mechanism(Rebuilt):
     def __repr__(self) -> str:
         delta = format_exact(self.sensitivity)
         return f"Mechanism({self.noise!r}, {self.privacy!r}, sensitivity={delta})"
+
+    def __str__(self) -> str:
+        error = format_rounded(half_width(self, Fraction(19, 20)), 4, ROUND_CEILING)
+        farthest_error = farthest(self)
+        largest = "none"
+        if not isinstance(farthest_error, float):
+            largest = format_rounded(farthest_error, 6, ROUND_CEILING)
+        at = f"sensitivity {format_exact(self.sensitivity)}"
+        facts = [
+            ("Max error", largest),
+            ("Expected cost", self.certificate.describe_cost()),
+            ("Optimality", f"{self.certificate}"),
+            ("Guarantee", f"{self.privacy} at {at}"),
+        ]
+        return "\n".join([*sentences(f"{self.noise}: 95% error ± {error}"), *fact_lines(facts)])
 
     @property
     def cost(self) -> Fraction:
@@ -413,7 +437,7 @@ class Mechanism(Rebuilt):
                 (:meth:`Privacy.explain`). Default: unknown.
 
         Returns:
-            One paragraph.
+            One paragraph, wrapped at 80 columns.
         """
         words = [self.privacy.explain(people=people), *explain_outputs(self)]
         if self.profile.gaussian_cost is not None:
@@ -423,7 +447,7 @@ class Mechanism(Rebuilt):
                     "Among integer noise with this μ, this noise is optimal for every cost that "
                     "does not decrease with |error|."
                 )
-        return " ".join(words)
+        return paragraph(*words)
 
 
 def _reject_contributions(contributions: object) -> None:

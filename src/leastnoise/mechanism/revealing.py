@@ -33,13 +33,13 @@ def explain_outputs(mechanism: "Mechanism") -> list[str]:
     revealing = revealing_probability(mechanism)
     if revealing:
         sentences.append(
-            "With this noise, an output reveals for certain whether a person is in the data with "
-            f"probability at most {_percent(revealing)}."
+            "With this noise, an output reveals with certainty whether a person is in the data, "
+            f"with probability at most {_percent(revealing)}."
         )
     elif mechanism.privacy.delta:
         sentences.append(
-            "This noise is unbounded, so no output reveals for certain whether a person is in the "
-            "data."
+            "This noise is unbounded, so no output reveals with certainty whether a person is in "
+            "the data."
         )
     if mechanism.needs_allow_exact:
         exact = _percent(mechanism.exact_probability)

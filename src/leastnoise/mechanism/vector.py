@@ -35,6 +35,7 @@ from leastnoise.mechanism.discretized import Discretized
 from leastnoise.mechanism.mechanism import Mechanism
 from leastnoise.mechanism.revealing import check_allow_exact, exact_release_problem
 from leastnoise.mechanism.storage import ARRAY, digest
+from leastnoise.rendering import paragraph
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -334,9 +335,10 @@ class VectorMechanism(Rebuilt):
             people: The number of people that the data is about, if it is public
                 (:meth:`Privacy.explain`). Default: unknown.
         """
-        return (
-            f"{self.each.explain(people=people)} This covers the whole vector, for a person who "
-            f"changes it by at most {format_exact(self.sensitivity)} in ℓ2."
+        return paragraph(
+            self.each.explain(people=people),
+            "This covers the whole vector, for a person who changes it by at most "
+            f"{format_exact(self.sensitivity)} in ℓ2.",
         )
 
     def __repr__(self) -> str:

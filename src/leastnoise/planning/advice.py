@@ -94,7 +94,7 @@ def describe_accounting(limit: Privacy, option: str = "accounting='gaussian'") -
 
     >>> describe_accounting(Privacy(1, "1e-6"))  # doctest: +NORMALIZE_WHITESPACE
     "From 12 counts on, accounting='gaussian' gives smaller expected errors than basic
-    accounting, for example ± 37 instead of ± 120 for each of 120 counts."
+    accounting: for example, 37 instead of 120 for each of 120 counts."
     """
     first = gaussian_pays_off_from(limit)
     if first is None:
@@ -103,8 +103,8 @@ def describe_accounting(limit: Privacy, option: str = "accounting='gaussian'") -
     count = f"count{'s' * (first.answers > 1)}"
     return (
         f"From {first.answers} {count} on, {option} gives smaller expected errors than basic "
-        f"accounting, for example ± {_up(more.gaussian)} instead of ± {_up(more.basic)} for each "
-        f"of {more.answers} counts."
+        f"accounting: for example, {_up(more.gaussian)} instead of {_up(more.basic)} for each of "
+        f"{more.answers} counts."
     )
 
 

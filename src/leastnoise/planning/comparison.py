@@ -51,7 +51,7 @@ from leastnoise.planning.closed_forms import (
 )
 from leastnoise.planning.numeric_query import DEFAULT_CONFIDENCE
 from leastnoise.planning.repeated_bound import bound_of_counts
-from leastnoise.rendering import Fact, html_report, report
+from leastnoise.rendering import Fact, html_report, one_line, report
 
 CERTIFIED = "certified"
 _STORED = {CERTIFIED: "least"}  # what files call it, as up to 0.5.0
@@ -258,7 +258,7 @@ class Comparison:
             **many,
             "rows": [row.to_dict() for row in self.rows],
             "refused": {_STORED.get(name, name): why for name, why in self.excluded.items()},
-            "means": self.explain(),
+            "means": one_line(self.explain()),
         }
 
     def _repr_html_(self) -> str:
@@ -403,9 +403,9 @@ def _split(comparison: Comparison) -> list[Fact]:
     problem, many = comparison.problem, comparison.releases
     each = f"each answer satisfies {format_guarantee(comparison.per_release)}"
     if problem.privacy.delta:
-        each += f"; Gaussian noise shares the guarantee, as one noise at sensitivity √{many}·Δ"
+        each += f". Gaussian noise is calibrated once, at sensitivity √{many}·Δ"
     first = comparison.gaussian_wins_from
-    wins = f"the cheapest closed form from {first} releases on"
+    wins = f"the cheapest closed form for {first} or more releases"
     if first is None:
         wins = f"not the cheapest closed form for up to {MOST_RELEASES} releases"
     facts = [("Split", f"{each}. Errors, P(reveal) and P(exact) are those of one answer.")]

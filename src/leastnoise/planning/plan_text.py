@@ -23,7 +23,7 @@ def explain_total(how: str, answers: int) -> str:
         )
     if answers == 1:
         return "There is one answer."
-    return "Each answer has a part of the guarantee: the ε add up, and the 1 − δ multiply."
+    return "Each answer has a part of the guarantee: ε values add; 1 − δ values multiply."
 
 
 def title(privacy: Privacy, answers: int, chosen: Option) -> str:
@@ -83,7 +83,7 @@ def notes(total: Privacy, queries: Sequence[NumericQuery], rows: Sequence[Option
     other = " Another confidence follows in parentheses." if levels else ""
     return [
         f"Total guarantee: {format_guarantee(total)}. {explain_total(rows[0].how, len(queries))}",
-        f"95% error: the error stays within it with probability 95%.{targets}{other}",
+        f"95% error: the error is within this bound with probability 95%.{targets}{other}",
         *(f"Not {row.name}: {row.excluded}." for row in rows if row.excluded is not None),
     ]
 

@@ -27,7 +27,7 @@ from leastnoise.planning.options import SHARED, Candidate, Option, PlanProblem, 
 from leastnoise.planning.shared import share
 from leastnoise.planning.split import solve as solve_split
 from leastnoise.planning.split import split
-from leastnoise.rendering import as_text, html_notes, html_table
+from leastnoise.rendering import as_text, html_notes, html_table, one_line, paragraph
 
 _LARGEST_EPSILON = 5_000
 # The number of digits of the stated total δ.
@@ -309,7 +309,7 @@ class Plan:
                 (:meth:`Privacy.explain`). Default: unknown.
         """
         how = plan_text.explain_total(self.rows[0].how, len(self))
-        return f"{self.total.explain(people=people)} {how}"
+        return paragraph(self.total.explain(people=people), how)
 
     def to_dict(self) -> dict[str, object]:
         """Return the plan for JSON, with exact numbers as strings."""
@@ -325,7 +325,7 @@ class Plan:
                 for name, own in self.mechanisms.items()
             },
             "rows": [row.to_dict() for row in self.rows],
-            "means": self.explain(),
+            "means": one_line(self.explain()),
         }
 
     def _repr_html_(self) -> str:

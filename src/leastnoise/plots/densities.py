@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import singledispatch
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from leastnoise.accounting import Profile
 from leastnoise.core.exact import as_float, format_exact, format_rounded
 from leastnoise.core.noise import (
     LatticeNoise,
@@ -125,9 +127,12 @@ def density(mechanism: "Mechanism") -> "ChartType":
     shifts = {"0": 0.0, format_exact(delta): as_float(delta)}
     shifted = [(name, noise, shift) for name, shift in shifts.items()]
     subtitle = f"expected cost {format_rounded(mechanism.cost)} ({mechanism.certificate.objective})"
-    if isinstance(noise, Uniform):  # its profile is flat: δ is all infinity mass
-        share = format_exact(mechanism.privacy.delta)
-        subtitle += f"; with probability {share} the output reveals the true value"
+    if isinstance(noise, Uniform):  # some outputs are possible for one of the densities only
+        revealing = Profile(noise, sensitivity=delta).infinity_mass
+        share = format_rounded(revealing, 6, ROUND_CEILING)
+        subtitle += (
+            f"; with probability {share}, the output reveals which of the two values is true"
+        )
     certificate = mechanism.certificate
     optimal = "Optimal noise" if certificate.shape == "any" else "Optimal unimodal noise"
     kind = optimal if certificate.exact and certificate.verified else "Noise"

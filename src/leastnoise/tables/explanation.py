@@ -1,6 +1,7 @@
 """The dry run of queries: sensitivities, noise and errors, computed without reading a row."""
 
 import re
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR
@@ -85,16 +86,19 @@ class Explanation:
             "",
             *fact_lines(self._facts()),
         ]
-        cells = _shorten([list(_HEADER), *self._cells()])
-        lines += ["", *align_columns(cells, [0, 1, 5]), ""]
+        cells = _wrap_titles([list(_HEADER), *self._cells()])
+        lines += ["", *align_columns(cells, [0, 1, 5])]
         for planned, numbers in self.prepared.queries:
-            note = "; ".join(_notes(planned, numbers))
-            lines += wrap(printable(f"{planned.query.title}: {note}"), further="    ")
+            facts = [printable(fact) for fact in _list_facts(planned, numbers)]
+            if facts:
+                lines += ["", *wrap(printable(planned.query.title))]
+                lines += [line for fact in facts for line in _indent(fact)]
         notes = [note for planned, _ in self.prepared.queries for note in _reading_notes(planned)]
+        notes += self.prepared.source.notes
+        if self.target is not None:
+            lines += ["", *map(printable, _explain_mean(self.target))]
         if notes:
             lines += ["", *fact_lines([("Note", note) for note in dict.fromkeys(notes)])]
-        if self.target is not None:
-            lines += ["", *wrap(printable(_explain_mean(self.target)), further="    ")]
         queries = self.queries
         if sql:
             for text in queries:
@@ -160,19 +164,27 @@ def _describe_terms(terms: Terms) -> Iterator[Fact]:
     if terms.error is not None:
         most = "" if terms.at_most is None else f", for at most {format_exact(terms.at_most)}"
         limit = f" of {terms.limit.name}" if most and terms.limit is not None else ""
-        yield "Wanted error", f"± {format_exact(terms.error)} (95% confidence){most}{limit}"
+        yield "Target error", f"± {format_exact(terms.error)} (95% confidence){most}{limit}"
 
 
-def _explain_mean(target: MeanTarget) -> str:
-    """Return what a mean with a wanted error costs after its count, for a few numbers of rows."""
+def _explain_mean(target: MeanTarget) -> list[str]:
+    """Return what a mean with a target error costs after its count, for a few numbers of rows."""
     costs = [
         f"{rows:,} rows: {'not possible' if cost is None else describe_amount(cost)}"
         for rows, cost in _find_costs(target)
     ]
-    return (
-        f"{target.query.title}: the rows are counted first. The noise of the mean follows from the "
-        f"noisy count. About what the mean then costs: {'; '.join(costs)}"
-    )
+    facts = [
+        "The rows are counted first.",
+        "The noise of the mean follows from the noisy count.",
+        "About what the mean then costs:",
+        *(f"  {cost}" for cost in costs),
+    ]
+    return [*wrap(target.query.title), *(line for fact in facts for line in _indent(fact))]
+
+
+def _indent(fact: str) -> list[str]:
+    """Return the lines of a fact below the title of its query."""
+    return wrap(fact.lstrip(), first="    " if fact[:1] != " " else "      ", further="      ")
 
 
 def _mean_to_json(target: MeanTarget) -> Json:
@@ -194,7 +206,7 @@ def _find_costs(target: MeanTarget) -> Iterator[tuple[int, Privacy | None]]:
         yield rows, None if size is None else target.scale.amount(size)
 
 
-def _notes(planned: PlannedQuery, numbers: Numbers) -> Iterator[str]:
+def _list_facts(planned: PlannedQuery, numbers: Numbers) -> Iterator[str]:
     """Return what else is known of a query before it is run: bounds, contributions, groups."""
     query, rows = planned.query, planned.rows
     limit = show_above(planned, numbers) if query.discovered else None
@@ -218,14 +230,20 @@ def _reading_notes(planned: PlannedQuery) -> tuple[str, ...]:
     return planned.query.notes(planned.rows)
 
 
-def _shorten(cells: list[list[str]]) -> list[list[str]]:
-    """Cut titles so that the lines of a table fit the screen; the notes below have all of them."""
+def _wrap_titles(cells: list[list[str]]) -> list[list[str]]:
+    """Wrap titles so that the lines of a table fit the screen: over the lines of their numbers."""
     others = sum(max(len(line[i]) for line in cells) + 2 for i in range(1, len(_HEADER)))
     width = max(_SHORTEST_TITLE, _SCREEN - others)
-    return [
-        [title if len(title) <= width else f"{title[: width - 1]}…", *rest]
-        for title, *rest in cells
-    ]
+    lines: list[list[str]] = []
+    further: list[str] = []
+    for title, *rest in cells:
+        if title:
+            lines += [[part, *[""] * len(rest)] for part in further]
+            first, *further = textwrap.wrap(title, width, subsequent_indent="  ")
+            lines.append([first, *rest])
+        else:
+            lines.append([further.pop(0) if further else "", *rest])
+    return [*lines, *([part, *[""] * (len(_HEADER) - 1)] for part in further)]
 
 
 def _short(number: Fraction) -> str:

@@ -260,7 +260,7 @@ _INTERVAL = Argument(
     Number | None,
     default=None,
     metavar="CONFIDENCE",
-    help="Also find an interval with this confidence, such as 0.95. It costs two thirds of ε.",
+    help="Also find an interval with this confidence, such as 0.95. It uses two thirds of ε.",
 )
 _Q = Argument(
     "q",
@@ -280,14 +280,12 @@ _EDGES = Argument(
     Sequence[Number],
     metavar="A,B,…",
     unless_listed=_NO_COMMAS,
-    help="Ends of the ranges. Each range includes its lower edge, the last one both.",
+    help="Edges of the ranges. Ranges are [low, high), the last is [low, high].",
     example="0,20000,50000,150000",
 )
 _PERSON = "--unit person_id --max-rows 1"
 _LEDGER = "--ledger people.ledger"
-_RANK = (
-    "Rows without a value are omitted. The answer is a bin; how far its rank can be off is known."
-)
+_RANK = "Rows without a value are omitted. The answer is a bin, with a bound on its rank error."
 
 for _query in (
     TableQuery(
@@ -304,8 +302,8 @@ for _query in (
         name="sum",
         query_class="leastnoise.tables.queries.sum:Sum",
         help="Sum a column.",
-        notes="Missing values add 0. All rows of a unit are added up, and its total is clipped to "
-        "what --max-rows rows can add.",
+        notes="Missing values add 0. The total of a unit's rows is clipped to --max-rows times "
+        "the bounds, extended to include 0.",
         examples=(
             "people.csv income --bounds 0 150000 --unit person_id --max-rows 2 --epsilon 0.5 "
             + _LEDGER,
@@ -317,8 +315,8 @@ for _query in (
         query_class="leastnoise.tables.queries.mean:Mean",
         help="Average a column.",
         notes="A count and a sum are released; --json has both. Rows without a value are omitted. "
-        "A unit with more than --max-rows rows counts as that many rows, each with the average of "
-        "its values.",
+        "A unit with more than --max-rows rows counts as that many rows, each holding its average "
+        "value.",
         examples=(
             f"people.csv income --bounds 0 150000 {_PERSON} --by sex --group f --group m "
             f"--max-groups 1 --epsilon 0.5 {_LEDGER}",
@@ -356,7 +354,8 @@ for _query in (
         name="histogram",
         query_class="leastnoise.tables.queries.histogram:Histogram",
         help="Count rows per range of a column.",
-        notes="Rows outside of all ranges, or without a value, are omitted.",
+        notes="Rows outside all ranges, or without a value, are omitted. Ranges are [low, high), "
+        "the last is [low, high].",
         examples=(
             f"people.csv age --edges 0,18,65,120 {_PERSON} --max-groups 1 --epsilon 0.5 {_LEDGER}",
         ),

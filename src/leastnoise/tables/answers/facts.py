@@ -88,7 +88,7 @@ def as_text(answer: Printed, result: Shown) -> str:
         *first,
         f"{_format_guarantee(answer)}{exact}; {recorded_as(answer.receipt)}",
         *filter(None, [printable(subject.rules)]),
-        *map(printable, subject.notes),
+        *map(printable, subject.query_notes),
     )
     return "\n".join([*lines, *reused_lines(answer.receipt, _NEW_DATA.python)])
 
@@ -134,13 +134,12 @@ def closing_facts(answer: Printed, *, ledger: str = "") -> list[Fact]:
     subject, receipt = answer.subject, answer.receipt
     advice = _NEW_DATA.command if ledger else _NEW_DATA.python
     about = [
-        ("Table", subject.table_and_version),
         ("Counted", subject.contributions),
-        ("Omitted", "; ".join(subject.omitted)),
+        ("Table" if subject.table else "Omitted", _format_table(subject)),
         ("Budget", _format_budget(receipt, ledger)),
         ("Key", "" if receipt is None else receipt.key),
         *reused_facts(receipt, advice),
-        *(("Note", note) for note in subject.notes),
+        *(("Note", note) for note in subject.query_notes),
     ]
     return [(label, printable(text)) for label, text in about if text]
 
@@ -187,6 +186,14 @@ def _format_total(answer: Printed) -> str:
     if answer.total_privacy == answer.privacy:
         return ""
     return f"; {format_guarantee(answer.total_privacy)} for everything released together"
+
+
+def _format_table(subject: Subject) -> str:
+    """Print the table and the rules that omit rows."""
+    omitted = "; ".join(subject.omitted)
+    if not (subject.table and omitted):
+        return subject.table_and_version or omitted
+    return f"{subject.table_and_version}; omitted: {omitted}"
 
 
 def _format_budget(receipt: Receipt | None, ledger: str) -> str:

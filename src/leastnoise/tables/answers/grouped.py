@@ -12,7 +12,7 @@ from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, parameter
 from leastnoise.ledger import Receipt
-from leastnoise.mechanism import Mechanism
+from leastnoise.mechanism import Mechanism, format_brief
 from leastnoise.suggestions import find_nearest
 from leastnoise.tables.answers import export
 from leastnoise.tables.answers.layout import TableAnswer, layout_of, mechanisms_of
@@ -179,7 +179,7 @@ class GroupedAnswers(Generic[One_co]):
 
     def __repr__(self) -> str:
         groups = f"{len(self)} group{'s' * (len(self) != 1)}"
-        return f"GroupedAnswers({self.title!r}, {groups}, {self.privacy!r})"
+        return format_brief(self.title, groups, self.privacy)
 
 
 def _to_exact(figure: Ratio | None, *, whole: bool) -> Fraction | int | None:

@@ -1,7 +1,8 @@
 """A released count or sum of a table."""
 
 from leastnoise.core.privacy import Privacy
-from leastnoise.mechanism import Answer, Mechanism, format_errors, format_value
+from leastnoise.mechanism import Answer, Mechanism, format_brief, format_errors, format_value
+from leastnoise.rendering import printable, sentences
 from leastnoise.tables.answers import facts
 from leastnoise.tables.answers.subject import Statement, Subject
 
@@ -33,6 +34,11 @@ class TableNumber(Answer):
         """The guarantee of everything that was released together, for one unit."""
         return self._statement.total_privacy
 
+    def explain(self) -> str:
+        """Return the printed answer, how its table is read, and the meaning of its guarantee."""
+        notes = sentences(*map(printable, self.subject.table_notes))
+        return "\n".join([f"{self}", *notes, self.mechanism.explain()])
+
     def result(self) -> facts.Shown:
         """Return the figures as they print."""
         usual, max_error = format_errors(self)
@@ -41,6 +47,12 @@ class TableNumber(Answer):
 
     def _repr_html_(self) -> str:
         return facts.as_html(self, self.result())
+
+    def __repr__(self) -> str:
+        result = self.result()
+        return format_brief(
+            self.subject.title, f"{result.value} ± {result.error} (95%)", self.privacy
+        )
 
     def __str__(self) -> str:
         return facts.as_text(self, self.result())

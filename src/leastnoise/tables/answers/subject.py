@@ -32,7 +32,9 @@ class Subject:
             rows counts.
         max_groups: Maximum groups per unit; None if there are no groups.
         omitted: A phrase for each rule that omits rows, such as ``"rows without person_id"``.
-        notes: Sentences about how values are read.
+        notes: Sentences about how the table and its values are read.
+        table_notes: Those of ``notes`` that are the same for every query of the table. Printed
+            answers omit them; a dry run and ``explain`` have them.
         hidden_up_to: The largest noisy count of a hidden group; None if no group is hidden.
         selected: Whether the noise that decides which discovered groups are shown is also in the
             values. Then the 95% intervals of the shown groups cover less often.
@@ -49,6 +51,7 @@ class Subject:
     max_groups: int | None = None
     omitted: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    table_notes: tuple[str, ...] = ()
     hidden_up_to: int | None = None
     selected: bool = True
 
@@ -94,6 +97,11 @@ class Subject:
         if self.max_groups is None:
             return ""
         return f", {at_most(self.max_groups, 'group')} {self.per_unit}"
+
+    @property
+    def query_notes(self) -> tuple[str, ...]:
+        """The notes that printed answers have."""
+        return tuple(note for note in self.notes if note not in self.table_notes)
 
     @property
     def rules(self) -> str:

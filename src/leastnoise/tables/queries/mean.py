@@ -114,11 +114,8 @@ class Mean(BoundedQuery):
 
     def contributions(self, subject: Subject) -> str:
         """Return the contribution bounds as a phrase: more rows count by their average."""
-        there = " there" if subject.per_group else ""
-        return (
-            f"each {subject.unit} counts as {at_most(subject.max_rows, 'row')}{subject.per_group}, "
-            f"with the average of its values{there}{subject.and_groups}"
-        )
+        rows = f"{at_most(subject.max_rows, 'row')} {subject.per_unit}{subject.per_group}"
+        return f"{rows} (average of its values){subject.and_groups}"
 
     def plan_notes(self) -> tuple[str, ...]:
         """Return phrases about the released numbers, for a dry run."""

@@ -13,7 +13,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
-from leastnoise.mechanism import Answer, Mechanism, farthest, half_width
+from leastnoise.mechanism import Answer, Mechanism, farthest, format_brief, half_width
 from leastnoise.tables.answers import (
     INTERVAL,
     NONE,
@@ -139,7 +139,11 @@ class MeanAnswer:
             value=value,
             details=(
                 ("95% interval", interval, f"95% interval {interval}"),
-                ("Rows", f"{rows}{only}", f"{rows} row{'s' * (self.count.index != 1)}{only}"),
+                (
+                    "Rows",
+                    f"{rows}{only or ' with a value'}",
+                    f"{rows} row{'s' * (self.count.index != 1)}{only}",
+                ),
             ),
             max_error=None if max_error == NONE else max_error,
             exact=exact_words(parts),
@@ -162,7 +166,8 @@ class MeanAnswer:
         return as_text(self, self.result())
 
     def __repr__(self) -> str:
-        return f"MeanAnswer({self._shown()[0]}, {self.privacy!r})"
+        value, interval, _ = self._shown()
+        return format_brief(self.subject.title, f"{value} ({interval}, 95%)", self.privacy)
 
 
 class _Errors:

@@ -151,9 +151,9 @@ class Quantile(BoundedQuery):
         """Return the contribution bounds as a phrase: a unit counts in one bin."""
         group = ", in one group" if self.by else ""
         if subject.max_rows == 1:
-            return f"one row {subject.per_unit}{group}, chosen by a hash"
+            return f"one row {subject.per_unit}{group}, picked by hash"
         rows = at_most(subject.max_rows, "row")
-        return f"{rows} {subject.per_unit}{group}, with values in one bin, chosen by a hash"
+        return f"{rows} {subject.per_unit}{group}, with values in one bin, picked by hash"
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return sentences about how values are read."""

@@ -11,7 +11,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, Words, parameter
 from leastnoise.ledger import Receipt
-from leastnoise.mechanism import PermuteAndFlip
+from leastnoise.mechanism import PermuteAndFlip, format_brief
 from leastnoise.tables.answers import (
     NONE,
     USUAL,
@@ -189,7 +189,10 @@ class QuantileAnswer:
         return as_text(self, self.result())
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({_format(self.bin_bounds)}, {self.privacy!r})"
+        error = f"± {format_rows(self.rank_error(USUAL))} (95%)"
+        return format_brief(
+            self.subject.title, f"{_format(self.bin_bounds)}, {error}", self.privacy
+        )
 
 
 @dataclass(frozen=True, slots=True)

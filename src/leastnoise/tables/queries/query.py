@@ -202,6 +202,7 @@ class Query(ABC):
             max_groups=self.groups_per_unit if self.several_groups(unit) else None,
             omitted=(*source.omitted, *self.omitted(unit)),
             notes=(*self.notes(rows), *source.notes),
+            table_notes=source.notes,
             hidden_up_to=hidden_up_to,
             selected=self.selects_by_its_count,
         )

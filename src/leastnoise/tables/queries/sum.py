@@ -88,9 +88,9 @@ class Sum(BoundedQuery):
             rows * end
             for end in (min(self.bounds[0], Fraction(0)), max(self.bounds[1], Fraction(0)))
         )
-        worth = "1 row's worth" if rows == 1 else f"{rows} rows' worth"
+        worth = "" if rows == 1 else f"{rows} rows' worth, "
         return (
-            f"each {subject.unit}'s total{subject.per_group} is clipped to {worth}, "
+            f"each {subject.unit}'s total{subject.per_group} is clipped to {worth}"
             f"[{format_exact(low)}, {format_exact(high)}]{subject.and_groups}"
         )
 
