@@ -82,7 +82,7 @@ def compose_losses(
 
 
 def _reach(curve: LossCurve, depth: int) -> float:
-    """Return a loss beyond which there is hardly any mass."""
+    """Return a loss beyond which the mass is negligible."""
     if math.isinf(curve.farthest):
         return min(_LARGEST_LOSS, curve.variance / 2 + math.sqrt(1.4 * depth * curve.variance))
     return min(_LARGEST_LOSS, curve.farthest)
@@ -191,7 +191,7 @@ def _chords_below(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
 
 
 def _chords_below_rest(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
-    """Return such values for a curve whose kinks are unknown."""
+    """Return chord values below a curve with unknown kinks."""
     heights = curve.heights(grid, top)
     gaps = curve.gaps(grid, chord_masses(grid, heights))
     last = grid.scaled(curve.infinity_mass)[0]

@@ -1,4 +1,4 @@
-"""Find the noise for a problem, and prove how near to optimal it is.
+"""Find the noise for a problem, and prove its optimality gap.
 
 For the cost |x|ᵖ, problems on the line that differ only in Δ are solved at Δ = 1 and scaled.
 """
@@ -47,7 +47,7 @@ def find_noise(
     *,
     clock: Clock = time.monotonic,
 ) -> tuple[Noise, Certificate]:
-    """Return the optimal noise of a class, or noise proved to be near it, and the proof.
+    """Return optimal or near-optimal noise of a class, with a proof of its gap.
 
     ============================  =================================================================
     ε = 0, unimodal               GDGK19's P_α; on the integers a mixture of two uniform ones

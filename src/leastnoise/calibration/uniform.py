@@ -125,7 +125,7 @@ def _best_width(cost: Cost, half: Fraction, delta: Fraction) -> _Width:
 
 
 def _around(cost: Power, width: Fraction) -> _Width:
-    """Return an exact width; where wᵖ is irrational, with room for its rounding."""
+    """Return an exact width; if wᵖ is irrational, with a margin for rounding."""
     if cost.value(width).is_exact:
         return _Width(width, width, width)
     room = width / (1 << 80)

@@ -186,7 +186,7 @@ def _object(plain: Any, wanted: Any) -> Any:
 
 
 def _tabled(stored: dict[str, Any]) -> Cost:
-    """Return a tabulated cost; verifying its certificate requires that some cost fits it.
+    """Return a tabulated cost; its certificate requires a cost function that matches it.
 
     Version 0.5.0 also wrote tables of irrational powers, by name; these are read as the powers.
     """

@@ -79,7 +79,7 @@ _EXIT_CODES = {
 
 
 class Group(click.Group):
-    """A group whose library errors, in whichever command, become one line and an exit code."""
+    """A command group that turns library errors into a message and an exit code."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run on a terminal of any encoding: characters it cannot show become question marks."""
@@ -89,7 +89,7 @@ class Group(click.Group):
         return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command that was asked for."""
+        """Run the requested command."""
         try:
             return super().invoke(ctx)
         except LeastnoiseError as error:

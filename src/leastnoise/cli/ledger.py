@@ -260,7 +260,7 @@ def _parse_first_limit(request: _Request) -> Privacy | None:
 
 
 def _exists(file: str, dataset: str | None) -> bool:
-    """Return whether a ledger has the dataset; opening it reports anything that is wrong."""
+    """Return whether a ledger has the dataset; raises if the ledger is damaged."""
     try:
         with options.open_ledger(file, dataset=dataset):
             return True

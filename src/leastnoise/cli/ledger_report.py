@@ -131,7 +131,7 @@ def total_guarantee(account: "Account") -> Privacy:
 
 
 def describe_guarantee(account: "Account") -> list[Fact]:
-    """Return the guarantee of everything released from a dataset, and for whom it holds."""
+    """Return the guarantee of everything released from a dataset, and the units it covers."""
     total, name = total_guarantee(account), repr(make_printable(account.dataset))
     facts = [
         ("Guarantee", f"{format_rounded_guarantee(total)} for all releases from {name} together")

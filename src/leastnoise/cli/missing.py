@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from leastnoise.tables import Argument, TableQuery
 
 _WIDTH = 80
-# What follows could hold a password.
+# The text after "://" may contain a password.
 _ADDRESS = re.compile(r"(?<=://).*")
 
 
@@ -70,11 +70,11 @@ _PROBLEM = {
 
 
 def check_missing(query: "TableQuery", values: Mapping[str, Any], typed: Sequence[str]) -> None:
-    """Raise one error for all that is missing; ``values`` are those that click has read.
+    """Raise one error that lists the missing arguments of a table command.
 
     Args:
         query: The query of the command.
-        values: What was given, by the names of parameters.
+        values: The values that click has read, by the names of parameters.
         typed: The words of the command line after the name of the command.
     """
     given = _given(values)
@@ -86,7 +86,7 @@ def check_missing(query: "TableQuery", values: Mapping[str, Any], typed: Sequenc
 
 
 def check_missing_problem(command: str, values: Mapping[str, Any], typed: Sequence[str]) -> None:
-    """Raise one error for all that a command without a table lacks.
+    """Raise one error that lists the missing arguments of a command without a table.
 
     The example does not repeat the words of ``release``: one of them is the true value.
     """

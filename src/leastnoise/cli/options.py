@@ -152,7 +152,7 @@ def open_ledger(file: str, *, allocation: str | None = None, **which: Any) -> "L
 
     scheme = _ADDRESS.match(file)
     if scheme and scheme[1] not in ("postgresql", "postgres"):
-        # What follows could hold a password.
+        # The text after "://" may contain a password.
         raise InvalidParameter(
             "A ledger must be the path of a file, or postgresql://user@host/database",
             got=f"an address that starts with {scheme[0]}",
@@ -203,7 +203,7 @@ def count_heads(witness: str | None) -> int:
 
 
 def check_witness(witness: str | None) -> None:
-    """Reject a witness without heads: a misspelled name would vouch for any ledger."""
+    """Reject a witness without heads: a misspelled name would accept any ledger."""
     if witness is not None and not count_heads(witness):
         raise InvalidParameter(
             "A witness must be a head, or a file that holds heads of the ledger",

@@ -198,7 +198,7 @@ def format_budget(receipt: "Receipt | None", ledger: str) -> str:
 
 
 def verification_data(certificate: "Certificate") -> dict[str, Any]:
-    """Return a certificate that was verified for JSON, apart from what only its file says."""
+    """Return a verified certificate for JSON, separating verified from claimed fields."""
     verified = certificate_data(certificate)
     verified.pop("source")
     stated = {
@@ -219,12 +219,12 @@ def claims(certificate: "Certificate") -> dict[str, str]:
 
 
 def ratio_or_none(size: Fraction | float) -> str | None:
-    """Return a size as a ratio, or None where it is infinite."""
+    """Return a size as a ratio, or None if it is infinite."""
     return format_ratio(size) if isinstance(size, Fraction) else None
 
 
 def finite_or_none(number: float) -> float | None:
-    """Return a number that JSON can hold: None for infinity, which stands beside an exact one."""
+    """Return a number for JSON: None for infinity (the exact value is stored next to it)."""
     return number if math.isfinite(number) else None
 
 
@@ -350,7 +350,7 @@ def reused_data(receipt: "Receipt | None") -> str | None:
 
 
 def receipt_data(receipt: "Receipt | None") -> dict[str, Any] | bool:
-    """Return where a release is recorded, for JSON; False if it is nowhere."""
+    """Return the receipt as JSON, or False if not recorded."""
     if receipt is None:
         return False
     return {

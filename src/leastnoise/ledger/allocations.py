@@ -41,7 +41,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class AllocatedPrivacy(Privacy):
-    """A part of an allocation, such as its rest: a cost, and the guarantee that it implies.
+    """A cost inside an allocation, such as its rest, with the guarantee it implies.
 
     ``epsilon`` and ``delta`` are the guarantee of all releases that cost this part together, with
     the δ of the allocation. A single release with this guarantee need not fit: ``cost`` decides. So
@@ -207,7 +207,7 @@ class Allocations:
         return None if made is None else self._account(made)
 
     def all(self, dataset: str) -> list[AllocationAccount]:
-        """Return the accounts of all allocations of a dataset, in the order in which they arose."""
+        """Return the accounts of all allocations of a dataset, in creation order."""
         return [self._account(made) for made in self._made.values() if made.dataset == dataset]
 
     def copy(self) -> "Allocations":

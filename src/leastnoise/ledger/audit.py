@@ -71,7 +71,7 @@ class Audit:
     def follow(self, rows: Iterator[Row]) -> Iterator[Row]:
         """Yield rows for the caller to check their hashes, then check each one here."""
         for row in rows:
-            yield row  # the hash is checked first, because its error says more
+            yield row  # the hash is checked first, because its error is more specific
             self.check(row)
         if self._seq and not self._limits:
             with reading_content(self._seq):

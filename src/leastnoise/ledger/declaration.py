@@ -70,7 +70,8 @@ def declare(rows: Iterable[Row], dataset: str, unit: str | None = None) -> Json:
     Args:
         rows: All rows of the ledger, as :meth:`Ledger.rows` yields them. They are checked again.
         dataset: The name of the dataset.
-        unit: The privacy unit in words, such as ``"person"``. The ledger knows columns only.
+        unit: The privacy unit in words, such as ``"person"``. The ledger stores only
+            column names.
     """
     accounts, facts = Accounts(), list[Row]()
     followed = _follow_rows(rows, accounts, facts)

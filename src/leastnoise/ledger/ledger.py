@@ -1,4 +1,4 @@
-"""``Ledger``: a durable privacy budget that processes share and cannot overspend."""
+"""``Ledger``: a shared budget that crashes, retries or parallel jobs cannot overspend."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -168,7 +168,7 @@ class Ledger:
 
     @property
     def allocations(self) -> list[AllocationAccount]:
-        """The allocations of the dataset, in the order in which they were made."""
+        """The allocations of the dataset, in creation order."""
         with self._chain.reading() as page:
             return page.accounts.allocations.all(self.dataset)
 
@@ -214,7 +214,8 @@ class Ledger:
         """Return a deployment declaration of the dataset, for JSON: its guarantees and evidence.
 
         Args:
-            unit: The privacy unit in words, such as ``"person"``. The ledger knows columns only.
+            unit: The privacy unit in words, such as ``"person"``. The ledger stores only
+                column names.
                 Default: none.
         """
         if unit is not None:

@@ -356,7 +356,7 @@ def _cost_name(problem: Problem) -> str:
 
 
 def _title(comparison: Comparison) -> list[str]:
-    """Return what is compared, and the lower bound."""
+    """Return the title lines."""
     problem, many = comparison.problem, comparison.releases
     bound = format_rounded(comparison.lower_bound, 6, ROUND_FLOOR)
     cost = "" if repr(problem.cost) in _COSTS else f", cost {problem.cost!r}"

@@ -18,7 +18,7 @@ _INK = "#1f4e79"
 _NEIGHBOUR = "#d1853a"
 COLORS = [_INK, _NEIGHBOUR, "#5b8c5a", "#8e5ea2", "#7f7f7f", "#b03a48", "#2a9d8f"]
 _FORMATS = (".png", ".svg", ".pdf", ".html", ".json")
-# The name of a clip path in an SVG picture, where it is defined and where it is used.
+# The name of a clip path in an SVG figure, where it is defined and where it is used.
 _CLIP = re.compile(r"""(id="|url\(['"]?#)clip(\d+)(['")])""")
 
 # A row of data, as Altair takes it.
@@ -76,9 +76,9 @@ def _render(chart: "ChartType", kind: str) -> bytes:
 
 
 def _renumber_clips(picture: str) -> str:
-    """Number the clip paths of an SVG picture from 0, so that equal charts are equal files.
+    """Number the clip paths of an SVG figure from 0, so that equal charts are equal files.
 
-    Vega numbers them through all pictures of a process.
+    Vega numbers them through all figures of a process.
     """
     numbers: dict[str, int] = {}
     return _CLIP.sub(

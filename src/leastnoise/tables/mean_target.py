@@ -206,7 +206,10 @@ class MeanTarget:
         return (quantile + rounding) / fewest + self._rounding
 
     def find_size(self, rows: int) -> Fraction | None:
-        """Return the size of the amount for a number of rows, for a dry run; None if none is."""
+        """Return the size of the amount for a number of rows, or None if unreachable.
+
+        A dry run shows it.
+        """
         return find_size(self.aim(rows), self._guess(rows))
 
     def _guess(self, rows: int) -> Fraction:

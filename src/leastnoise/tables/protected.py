@@ -51,7 +51,7 @@ def protect(
         source: A path or glob of CSV or Parquet files; a pandas or polars frame or an Arrow table;
             an Ibis table on DuckDB, PostgreSQL or Spark; or ``"postgresql://…"`` with ``table``.
         unit: The column that names the privacy unit, for instance a person. None declares that
-            every row is a unit: then nobody may have two rows.
+            every row is a unit: then each person must have exactly one row.
         ledger: Where releases are charged and stored; ``UNRECORDED`` to go without.
         max_rows: The maximum rows per unit per group. If a unit has more, a count uses ``max_rows``
             of them. A sum adds up all of them and clips the total to what ``max_rows`` rows can

@@ -116,7 +116,7 @@ class Wanted:
         return f"The {self.title} with an error of ± {_print(self.error)} {needs}"
 
     def add_advice(self, failure: BudgetExceeded) -> BudgetExceeded:
-        """Return the error of a ledger without enough budget, with the error its rest allows."""
+        """Add to an error of the ledger the answer's error that the remaining budget allows."""
         problem = Words(failure.problem, failure.headline.rstrip("."))
         return BudgetExceeded(problem, fix=self.advise(self.scale.rest), details=failure.details)
 

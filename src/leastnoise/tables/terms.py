@@ -1,4 +1,4 @@
-"""How much a query may cost: a guarantee, a share of the limit, or whatever an error costs."""
+"""How much a query may cost: a guarantee, a share of the limit, or a target error."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -34,7 +34,7 @@ from leastnoise.errors import InvalidParameter
 _HALF = Fraction(1, 2)
 # Up to this exponent, even moments are exact products.
 _LARGEST_EXACT = 1 << 10
-# A radius of more standard deviations would only cut off what is never sampled.
+# A radius of more standard deviations would only truncate unreachable values.
 _WIDEST = 600
 # Newton's method ends if δ(σ) is this close to δ, relative to δ or 1 − δ, or after _STEPS steps.
 _CLOSE = Fraction(1, 1 << 60)

@@ -78,9 +78,9 @@ def table_place(table: Any, backend: Any, engine: str) -> Place | None:
 
 
 def derivation(node: Any) -> str | None:
-    """Return a digest of how an Ibis table is computed from its database table; None if it is it.
+    """Return a digest of an Ibis table's computation; None if it is the table itself.
 
-    Two tables with the same digest have the same filters and columns. Where the database table is,
+    The computation starts from a database table. Two tables with the same digest have the same filters and columns. Where the database table is,
     and what it is called, does not matter here.
     """
     import ibis.expr.operations as ops
@@ -147,7 +147,7 @@ def _in_postgres(table: Any, backend: Any) -> Place | None:
     host = locate(server.host) if server.host.startswith("/") else server.host
     place = (host, str(server.port), server.dbname)
     text = f"{schema}.{name} in {server.dbname} at {host}:{server.port}"
-    # Only if an address was given does it say more than the host: else it may change.
+    # Include the address only if the user gave one: otherwise it may change.
     given = any(one.keyword == b"hostaddr" and one.val for one in backend.con.pgconn.info)
     address = (server.hostaddr,) if given and server.hostaddr != host else ()
     return Place(("postgres", *place, schema, name, *address), text)

@@ -107,7 +107,7 @@ def _check_types(value: Any, engine: str, odd: frozenset[str]) -> None:
 
 
 def _column(value: Any) -> str | None:
-    """Return the name of the database column that a value is, under whatever name; or None."""
+    """Return the column's original name, or None if a value is no database column."""
     import ibis.expr.operations as ops
 
     while isinstance(value, ops.Field):
@@ -277,7 +277,7 @@ _OPERANDS: dict[str, Callable[[Any], list[Sequence[Any]]]] = {
     "StartsWith": lambda value: [(value.arg, value.start)],
     "EndsWith": lambda value: [(value.arg, value.end)],
 }  # fmt: skip
-# Those that say by themselves which types they accept.
+# Operations that declare their types.
 _UNARY: dict[str, Callable[[Any, str], bool]] = {
     "Cast": _has_text,
     "Literal": _is_scalar,
@@ -301,7 +301,7 @@ WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND NOT (
 
 
 def _odd_columns(table: Any, backend: Any, engine: str) -> frozenset[str]:
-    """Return the columns of a database table whose type is another than Ibis says."""
+    """Return the columns of a database table whose type Ibis reports wrongly."""
     if engine != "postgres":
         return frozenset()
     places = [part for part in (table.namespace.database, table.name) if part]

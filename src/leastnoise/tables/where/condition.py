@@ -191,7 +191,7 @@ class _Parser:
         return make_error(self._condition, here.start, here.shown, expected, advice)
 
     def _joined(self, word: str, depth: int) -> Node:
-        """Parse what "or" joins, each part of which is what "and" joins."""
+        """Parse an or-expression of and-expressions."""
         part = partial(self._joined, "and") if word == "or" else self._term
         terms = [part(depth)]
         while self._took(word):

@@ -91,7 +91,7 @@ class _Columns:
         self._source, self._engine, self._table = source, source.engine, table
 
     def held(self, name: str, operator: str, values: tuple[Literal, ...]) -> Any:
-        """Return whether a column compares with values in this way."""
+        """Return whether a column satisfies the operator with the values."""
         match operator:
             case "is null":
                 column = self._value(name)
@@ -111,7 +111,7 @@ class _Columns:
                 return self._compared(name, operator, values[0])
 
     def _compared(self, name: str, operator: str, value: Literal) -> Any:
-        """Return whether a column compares with a value in this way."""
+        """Return whether a column satisfies the operator with the value."""
         column = self._read(name, value)
         number = self._number(value, column.type())
         if number is None:
@@ -319,8 +319,8 @@ def _decimal(number: Fraction) -> str:
 def _compare_digits(column: Any, operator: str, number: int) -> Any:
     """Compare a column of integers with an integer, not 0, by the digits of both.
 
-    Of two numbers with the same sign, the number with more digits is farther from 0. If they have
-    equally many digits, it is the one whose digits come later as strings. No value is cast to a
+    For two numbers of equal sign, the number with more digits is farther from 0. With equally
+    many digits, it is the number whose digits come later as strings. No value is cast to a
     type that cannot represent it.
     """
     digits, bound = column.cast("string"), str(number)
