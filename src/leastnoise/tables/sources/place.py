@@ -80,8 +80,8 @@ def table_place(table: Any, backend: Any, engine: str) -> Place | None:
 def derivation(node: Any) -> str | None:
     """Return a digest of an Ibis table's computation; None if it is the table itself.
 
-    The computation starts from a database table. Two tables with the same digest have the same filters and columns. Where the database table is,
-    and what it is called, does not matter here.
+    The computation starts from a database table. Two tables with the same digest have the same
+    filters and columns. The location and the name of the database table do not matter here.
     """
     import ibis.expr.operations as ops
 
