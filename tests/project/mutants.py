@@ -202,7 +202,7 @@ SAMPLING = [
     ),
     Mutant(
         "no word refused in bulk",
-        "leastnoise.core.arrays.draw:_tickets",
+        "leastnoise.core.arrays.draw:_take_tickets",
         replace("(1 << 64) % total", "0"),
         BULK,
     ),

@@ -16,7 +16,7 @@ from leastnoise.calibration.families import FAMILIES, cheapest_known, check_fami
 from leastnoise.calibration.problem import Effort, Problem, certify
 from leastnoise.calibration.solve import Bracket, narrow
 from leastnoise.calibration.staircase import cheapest_staircase
-from leastnoise.calibration.uniform import least_unimodal
+from leastnoise.calibration.uniform import find_optimal
 from leastnoise.certificate import CanonicalBound, Certificate, LatticeBound
 from leastnoise.core.exact import format_exact, power
 from leastnoise.core.noise import LineNoise, Noise
@@ -92,7 +92,7 @@ def _find_least(problem: Problem, attempt: _Attempt) -> tuple[Noise, Certificate
     """Return the noise by the table of :func:`find_noise`."""
     privacy, effort = problem.privacy, attempt.effort
     if not privacy.epsilon:
-        closed = least_unimodal(problem)
+        closed = find_optimal(problem)
         if problem.shape == "unimodal":
             return closed
         comb = prove_comb(problem)

@@ -86,7 +86,7 @@ def format_explain_command(privacy: Privacy) -> str:
     return " ".join(["leastnoise explain", *words]) if words else "no release reveals anything"
 
 
-def _typed(number: Fraction) -> str:
+def _format_typed(number: Fraction) -> str:
     """Return a number as it can be typed: exact, or rounded up."""
     text = format_short(number)
     return format_rounded(number, 9, ROUND_CEILING) if text.startswith("≈") else text

@@ -79,7 +79,7 @@ def _real(
     fast = readable and fits(scheme)
     rounding = float_rounding(grid, largest, scheme.reach) if fast else None
     if rounding is None:
-        return _exactly(flat, grid, scheme, new_tape())
+        return _release_exactly(flat, grid, scheme, new_tape())
     results = np.empty(flat.size)
     # Each part has a tape of its own.
     _in_parts(
@@ -139,7 +139,7 @@ def _in_integers(flat: Array, scheme: Scheme, tape: Tape) -> Array:
     return results
 
 
-def _exactly(flat: Array, grid: Grid, scheme: Scheme, tape: Tape) -> Array:
+def _release_exactly(flat: Array, grid: Grid, scheme: Scheme, tape: Tape) -> Array:
     """Release element by element in exact numbers; return the nearest floats.
 
     Beyond the largest float, return the largest float, which is nearer to the true value, itself a

@@ -118,7 +118,7 @@ def _postgres(address: str) -> Any:
     import psycopg
 
     connection: Any = without_details(lambda: psycopg.connect(address, **_OURS))
-    backend = connection and without_details(lambda: _prepared(postgres, connection))
+    backend = connection and without_details(lambda: _prepare(postgres, connection))
     if backend is None:
         raise InvalidParameter(
             "The connection to the PostgreSQL server failed",
@@ -128,7 +128,7 @@ def _postgres(address: str) -> Any:
     return backend
 
 
-def _prepared(postgres: Any, connection: Any) -> Any:
+def _prepare(postgres: Any, connection: Any) -> Any:
     """Return the Ibis back end of a connection, which reads strings and types as by default."""
     for setting in _SETTINGS:
         connection.execute(setting)

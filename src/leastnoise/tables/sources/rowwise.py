@@ -307,11 +307,11 @@ def _odd_columns(table: Any, backend: Any, engine: str) -> frozenset[str]:
     places = [part for part in (table.namespace.database, table.name) if part]
     name = ".".join('"' + part.replace('"', '""') + '"' for part in places)
 
-    def found() -> frozenset[str]:
+    def find_odd() -> frozenset[str]:
         with backend.con.transaction(), backend.con.cursor() as cursor:
             return frozenset(column for (column,) in cursor.execute(_ODD, (name,)).fetchall())
 
-    columns = without_details(found)
+    columns = without_details(find_odd)
     if columns is None:
         raise Unsupported(
             "The catalog lookup of the column types of this Ibis table failed",

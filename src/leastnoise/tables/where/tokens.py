@@ -56,7 +56,7 @@ class Token:
     @property
     def number(self) -> Decimal:
         """The exact number, the same for all its spellings."""
-        return _normalized(self.text)
+        return _normalize(self.text)
 
 
 def tokens(condition: str) -> tuple[Token, ...]:
@@ -93,14 +93,14 @@ def _next(condition: str, start: int) -> tuple[Token, int]:
             continue
         text = match.group()
         if kind in (QUOTED, TEXT):
-            text = _unquoted(condition, match, kind)
+            text = _unquote(condition, match, kind)
         elif kind == NUMBER:
             _check_number(condition, match)
         return Token(kind, text, start, quote(match.group())), match.end()
     raise _stray(condition, start)
 
 
-def _unquoted(condition: str, match: re.Match[str], kind: str) -> str:
+def _unquote(condition: str, match: re.Match[str], kind: str) -> str:
     """Return the content of quotes, with doubled quotes unescaped."""
     inner = match.group(1)
     for place, character in enumerate(inner, start=match.start(1)):
@@ -134,13 +134,13 @@ def _is_too_long(text: str) -> bool:
     exponent = text.lower().partition("e")[2].lstrip("+-0")
     if len(exponent) > 5:  # first, because Decimal cannot normalize every exponent
         return True
-    number = _normalized(text)
+    number = _normalize(text)
     return (
         len(number.as_tuple().digits) > _MOST_DIGITS or abs(number.adjusted()) > _LARGEST_EXPONENT
     )
 
 
-def _normalized(text: str) -> Decimal:
+def _normalize(text: str) -> Decimal:
     number = Decimal(text)
     return _EXACT.normalize(number) if number else Decimal(0)  # -0 is 0
 
