@@ -496,7 +496,10 @@ LEDGERS = [
     Mutant(
         "an allocation that is not charged",
         "leastnoise.ledger.accounts:Accounts.follow",
-        delete("self._add_guarantee(charged_names(made.dataset, made.analyst), made.privacy)"),
+        delete(
+            "self._add_guarantee(charged_names(allocation.dataset, allocation.analyst), "
+            "allocation.privacy)"
+        ),
         f"{ALLOCATIONS}::test_an_allocation_is_one_charge_of_its_guarantee",
     ),
     Mutant(
@@ -562,7 +565,7 @@ LEDGERS = [
     Mutant(
         "the witness not asked",
         "leastnoise.ledger.chain:Chain.verify",
-        delete("wanted = [*wanted, *self._witness.heads()]"),
+        delete("expected = [*expected, *self._witness.heads()]"),
         OLDER,
     ),
     Mutant(
@@ -683,7 +686,7 @@ TABLES = [
     Mutant(
         "a wanted error is compared with a larger one",
         "leastnoise.tables.target_error:find_size.suffices",
-        replace("error <= wanted.error", "error <= 2 * wanted.error"),
+        replace("error <= target.error", "error <= 2 * target.error"),
         WIDTH_OF_MEAN,
     ),
 ]

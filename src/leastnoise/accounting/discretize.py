@@ -88,7 +88,7 @@ def _reach(curve: LossCurve, depth: int) -> float:
     return min(_LARGEST_LOSS, curve.farthest)
 
 
-def _step(curves: Mapping[LossCurve, int], wanted: float, width: float) -> Fraction:
+def _step(curves: Mapping[LossCurve, int], target: float, width: float) -> Fraction:
     """Return a step near ``wanted`` such that the landmarks of the curves lie on the grid.
 
     If all losses of all releases are multiples of one number, return that number, unless it is so
@@ -103,9 +103,9 @@ def _step(curves: Mapping[LossCurve, int], wanted: float, width: float) -> Fract
         key=lambda mark: (-mark[0], mark[1]),
     )
     common = _common([mark for _, mark in marks if mark]) or (marks[0][1] if marks else None)
-    if common is None or float(common) < wanted:
-        return Fraction(wanted).limit_denominator(1 << 60) or Fraction(wanted)
-    return common / max(1, round(float(common) / wanted))
+    if common is None or float(common) < target:
+        return Fraction(target).limit_denominator(1 << 60) or Fraction(target)
+    return common / max(1, round(float(common) / target))
 
 
 def _common(marks: list[Fraction]) -> Fraction | None:

@@ -339,8 +339,8 @@ def _first_cells(problem: Problem) -> int:
     if problem.integer and problem.sensitivity <= _LARGEST_POINTWISE:
         return int(problem.sensitivity)
     epsilon = as_float(problem.privacy.epsilon)
-    wanted = min(32, max(1 + 2 * (problem.shape == "unimodal"), round(8 * epsilon)))
-    return _aligned(problem, max(wanted, 8) if not epsilon else wanted)
+    cells = min(32, max(1 + 2 * (problem.shape == "unimodal"), round(8 * epsilon)))
+    return _aligned(problem, max(cells, 8) if not epsilon else cells)
 
 
 def _finer(problem: Problem, cells: int, excess: float, finest: float) -> int:

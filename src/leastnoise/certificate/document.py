@@ -166,18 +166,18 @@ def _plain(value: object) -> Any:
     return {"kind": name, **{field: _plain(getattr(value, field)) for field in row.fields}}
 
 
-def _object(plain: Any, wanted: Any) -> Any:
+def _object(plain: Any, expected: Any) -> Any:
     """Return the object of a wanted class from JSON."""
     if not isinstance(plain, dict):
         raise _other_kind()
     stored = dict(plain)
     kind = stored.pop("kind")
     if kind == "Tabled":
-        if wanted is not Cost:
+        if expected is not Cost:
             raise _other_kind()
         return _read_tabulated(stored)
     row = _ROWS[kind]
-    if not issubclass(row.built, wanted):
+    if not issubclass(row.built, expected):
         raise _other_kind()
     values = {name: row.fields[name](part) for name, part in stored.items()}
     if len(values) != len(row.fields):
@@ -217,11 +217,11 @@ def _read_rational(plain: Any) -> Fraction:
     return Fraction(plain)
 
 
-def _of_type(wanted: type) -> Decoder:
+def _of_type(expected: type) -> Decoder:
     """Return the decoder of one JSON type; True is not a number."""
 
     def decode(plain: Any) -> Any:
-        if type(plain) is not wanted:
+        if type(plain) is not expected:
             raise _other_kind()
         return plain
 
@@ -250,8 +250,8 @@ def _row(*decoders: Decoder) -> Decoder:
     return decode_row
 
 
-def _instance_of(wanted: type) -> Decoder:
-    return lambda plain: _object(plain, wanted)
+def _instance_of(expected: type) -> Decoder:
+    return lambda plain: _object(plain, expected)
 
 
 def _other_kind() -> InvalidParameter:
@@ -305,7 +305,8 @@ _ROWS = {
         _Row(
             SupportingLine,
             SupportingLine,
-            dict.fromkeys(("slope", "intercept", "low", "high"), _read_rational) | {"integer": _boolean},
+            dict.fromkeys(("slope", "intercept", "low", "high"), _read_rational)
+            | {"integer": _boolean},
         ),
         _Row(CombBound, CombBound, {"root": _read_rational}),
         _Row(CanonicalBound, CanonicalBound, {"integer": _boolean}),

@@ -106,7 +106,7 @@ class Main(Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by purpose, then the exit codes."""
         known = {name for section in _SECTIONS.values() for name in section}
-        added = {one.command: one.help for one in _table_queries().values()}
+        added = {query.command: query.help for query in _table_queries().values()}
         more = {
             name: added[name] for name in self.list_commands(ctx) if name in added.keys() - known
         }

@@ -106,7 +106,7 @@ class _VerbFirst(click.Group):
         """List the commands in the order in which they are needed."""
         with formatter.section("Commands"):
             known = self.list_commands(ctx)
-            formatter.write_dl([one for one in _SUMMARIES.items() if one[0] in known])
+            formatter.write_dl([row for row in _SUMMARIES.items() if row[0] in known])
         write_exit_codes(formatter, _EXIT_CODES)
 
 
@@ -153,8 +153,8 @@ class _Request:
 
     def limit_parts(self, *, needed: bool = True) -> dict[str, str]:
         """Return the parts of a limit that are given."""
-        given = {"epsilon": self.epsilon, "delta": self.delta}
-        parts = {name: text for name, text in given.items() if text is not None}
+        typed = {"epsilon": self.epsilon, "delta": self.delta}
+        parts = {name: text for name, text in typed.items() if text is not None}
         if needed and not parts:
             raise InvalidParameter(
                 "A limit needs --epsilon, --delta or both", fix="Pass --epsilon 1 --delta 1e-6."
@@ -172,8 +172,8 @@ def _command(
 
     def run_opened(request: _Request) -> Printing:
         options.check_witness(request.witness)
-        with request.open() as found:
-            return run(found, request)
+        with request.open() as ledger:
+            return run(ledger, request)
 
     _add_command(name, run_opened, help_text, *parameters)
 
@@ -183,11 +183,13 @@ def _add_command(
 ) -> None:
     """Add a command: FILE, its own options, then those that name the dataset and the witness."""
 
-    def call(**given: Any) -> None:
-        if given.get("out") is not None:
-            reject_overwriting(given["out"], ledger=given["file"], witness=given["witness"])
+    def call(**arguments: Any) -> None:
+        if arguments.get("out") is not None:
+            reject_overwriting(
+                arguments["out"], ledger=arguments["file"], witness=arguments["witness"]
+            )
         with Progress("checking the ledger") as now:
-            print_report = run(_Request(now=now, **given))
+            print_report = run(_Request(now=now, **arguments))
         print_report()
 
     every: list[options.Decorator] = [
@@ -215,11 +217,11 @@ def _create(request: _Request) -> Printing:
     """Create the ledger, dataset or witness that does not exist; the same limit may be repeated."""
     limit, witness = _parse_first_limit(request), request.witness
     there = _exists(request.file, request.dataset)
-    with request.open(limit) as found:
-        watched = witness is not None and options.start_witness(witness, found)
-        shown = _show(found, request, created=True)
+    with request.open(limit) as ledger:
+        watched = witness is not None and options.start_witness(witness, ledger)
+        shown = _show(ledger, request, created=True)
         name = format_ledger_name(request.file, "")
-        what = f"Dataset {make_printable(found.dataset)!r} of {name}"
+        what = f"Dataset {make_printable(ledger.dataset)!r} of {name}"
     if request.as_json:
         return shown
     said = [f"{what} already exists{' with this limit' if limit else ''}."] if there else []
@@ -268,7 +270,7 @@ def _exists(file: str, dataset: str | None) -> bool:
         return False
 
 
-def _show(found: "Ledger", request: _Request, *, created: bool = False) -> Printing:
+def _show(ledger: "Ledger", request: _Request, *, created: bool = False) -> Printing:
     """Read the state of a ledger; the dataset that it was created with comes first."""
     from leastnoise.ledger import (
         LIMIT,
@@ -278,10 +280,10 @@ def _show(found: "Ledger", request: _Request, *, created: bool = False) -> Print
         release_to_json,
     )
 
-    accounts, head = found.accounts, found.head
-    first = next(row.content["dataset"] for row in found.rows() if row.kind == LIMIT)
+    accounts, head = ledger.accounts, ledger.head
+    first = next(row.content["dataset"] for row in ledger.rows() if row.kind == LIMIT)
     accounts.sort(key=lambda account: account.dataset != first)
-    releases = found.releases
+    releases = ledger.releases
     allocations = [
         one for account in accounts if account.analyst is None for one in account.allocations
     ]
@@ -292,16 +294,16 @@ def _show(found: "Ledger", request: _Request, *, created: bool = False) -> Print
             "releases": len(releases),
             "last": [{"dataset": one.dataset, **release_to_json(one)} for one in releases[-LAST:]],
             "head": str(head),
-            "means": explain_total(found.account),
+            "means": explain_total(ledger.account),
         }
         return partial(print_json, data)
-    facts = [*describe_guarantee(found.account), *describe_other_units(accounts, found.dataset)]
+    facts = [*describe_guarantee(ledger.account), *describe_other_units(accounts, ledger.dataset)]
     facts.append(("Head", str(head)))
     words = ""
     if request.explain:
-        words = f"{explain_guarantee(total_guarantee(found.account))} {PERSON}"
+        words = f"{explain_guarantee(total_guarantee(ledger.account))} {PERSON}"
     else:
-        facts.append(("Meaning", format_explain_command(total_guarantee(found.account))))
+        facts.append(("Meaning", format_explain_command(total_guarantee(ledger.account))))
 
     def print_report() -> None:
         print_accounts(accounts)
@@ -320,15 +322,17 @@ def _show(found: "Ledger", request: _Request, *, created: bool = False) -> Print
     return print_report
 
 
-def _set_limit(found: "Ledger", request: _Request) -> Printing:
+def _set_limit(ledger: "Ledger", request: _Request) -> Printing:
     """Set a limit; a part that is omitted stays unchanged."""
-    parts, name = request.limit_parts(), (found.dataset, request.analyst)
-    own = (one.limit for one in found.accounts if (one.dataset, one.analyst) == name)
-    present = next(own, None) or found.limit
+    parts, name = request.limit_parts(), (ledger.dataset, request.analyst)
+    own = (
+        account.limit for account in ledger.accounts if (account.dataset, account.analyst) == name
+    )
+    present = next(own, None) or ledger.limit
     limit = Privacy(parts.get("epsilon", present.epsilon), parts.get("delta", present.delta))
-    found.set_limit(limit, analyst=request.analyst)
-    shown = _show(found, request)
-    if request.as_json or not found.allocations:
+    ledger.set_limit(limit, analyst=request.analyst)
+    shown = _show(ledger, request)
+    if request.as_json or not ledger.allocations:
         return shown
 
     def print_report() -> None:
@@ -341,13 +345,13 @@ def _set_limit(found: "Ledger", request: _Request) -> Printing:
     return print_report
 
 
-def _allocate(found: "Ledger", request: _Request) -> Printing:
+def _allocate(ledger: "Ledger", request: _Request) -> Printing:
     """Make an allocation; the same one may be repeated."""
     privacy = Privacy(**request.limit_parts())
     name = str(request.name)
-    known = any(one.name == name for one in found.allocations)
-    found.allocate(name, privacy, discovery=request.discovery)
-    shown = _show(found, request)
+    known = any(allocation.name == name for allocation in ledger.allocations)
+    ledger.allocate(name, privacy, discovery=request.discovery)
+    shown = _show(ledger, request)
     said = "exists already. Nothing was charged" if known else "is made. It never returns"
 
     def print_report() -> None:
@@ -359,30 +363,34 @@ def _allocate(found: "Ledger", request: _Request) -> Printing:
     return print_report
 
 
-def _releases(found: "Ledger", request: _Request) -> Printing:
+def _releases(ledger: "Ledger", request: _Request) -> Printing:
     """List the releases of all datasets, or of the one that was named."""
     from leastnoise.ledger import release_to_json
 
     named = request.dataset
-    releases = [one for one in found.releases if named is None or one.dataset == named]
+    releases = [release for release in ledger.releases if named is None or release.dataset == named]
     if request.as_json:
         return partial(
-            print_json, [{"dataset": one.dataset, **release_to_json(one)} for one in releases]
+            print_json,
+            [{"dataset": release.dataset, **release_to_json(release)} for release in releases],
         )
     return partial(print_releases, releases, len(releases), whole=True)
 
 
-def _verify(found: "Ledger", request: _Request) -> Printing:
-    head = found.verify(request.head)
+def _verify(ledger: "Ledger", request: _Request) -> Printing:
+    head = ledger.verify(request.head)
     checked = {"head": request.head is not None, "witness": request.witness is not None}
-    mixed = [one for one in found.accounts if one.mixed and one.analyst is None]
+    mixed = [account for account in ledger.accounts if account.mixed and account.analyst is None]
     if request.as_json:
         data = {"whole": True, "rows": head.seq, "head": str(head), "checked": checked}
-        data["mixed_neighbours"] = [one.dataset for one in mixed]
+        data["mixed_neighbours"] = [account.dataset for account in mixed]
         return partial(print_json, data)
     heads = checked["head"] + options.count_heads(request.witness)
     facts = [("Head", str(head)), describe_witness(heads)]
-    facts += [("Note", f"{make_printable(one.dataset)!r}: {one.describe_units()}") for one in mixed]
+    facts += [
+        ("Note", f"{make_printable(account.dataset)!r}: {account.describe_units()}")
+        for account in mixed
+    ]
 
     def print_report() -> None:
         click.echo(f"Verified: all {head.seq} rows are as they were written.\n")
@@ -391,8 +399,8 @@ def _verify(found: "Ledger", request: _Request) -> Printing:
     return print_report
 
 
-def _export(found: "Ledger", request: _Request) -> Printing:
-    declaration = found.export(unit=request.unit)
+def _export(ledger: "Ledger", request: _Request) -> Printing:
+    declaration = ledger.export(unit=request.unit)
     if request.out is None:
         return partial(print_json, declaration)
     text = json.dumps(declaration, ensure_ascii=False, indent=1) + "\n"
@@ -400,19 +408,19 @@ def _export(found: "Ledger", request: _Request) -> Printing:
     empty = ", ".join(list_empty_fields(declaration["deployment"]))
 
     def print_report() -> None:
-        click.echo(f"Wrote the declaration of {found.dataset!r} to {request.out}\n")
+        click.echo(f"Wrote the declaration of {ledger.dataset!r} to {request.out}\n")
         print_facts(("To fill in", empty))
 
     return print_report
 
 
-def _plot(found: "Ledger", request: _Request) -> Printing:
+def _plot(ledger: "Ledger", request: _Request) -> Printing:
     from leastnoise.plots import budget, save  # they load Altair
 
-    chart = budget(found, dataset=request.dataset)
+    chart = budget(ledger, dataset=request.dataset)
     request.now("drawing the picture")
     path = save(chart, str(request.out))  # this command requires --out
-    whose = "every dataset" if request.dataset is None else f"dataset {found.dataset!r}"
+    whose = "every dataset" if request.dataset is None else f"dataset {ledger.dataset!r}"
     return partial(click.echo, f"Drew the spending of {whose} to {path}")
 
 

@@ -118,7 +118,7 @@ def _print_meaning(facts: list[Fact], privacy: Privacy, meaning: str) -> None:
 
 
 def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
-    drawn = mechanism.discretized
+    discretized = mechanism.discretized
     return {
         "privacy": privacy_data(mechanism.privacy),
         "sensitivity": format_ratio(mechanism.sensitivity),
@@ -131,9 +131,9 @@ def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
         "certificate": certificate_data(mechanism.certificate),
         "means": mechanism.explain(),
         "drawn": {
-            "step": format_ratio(drawn.step),
-            "radius": ratio_or_none(drawn.radius),
-            "cost": format_ratio(drawn.cost),
+            "step": format_ratio(discretized.step),
+            "radius": ratio_or_none(discretized.radius),
+            "cost": format_ratio(discretized.cost),
             "protected": format_ratio(mechanism.effective_sensitivity),
         },
     }
@@ -204,13 +204,13 @@ def release(
     value = _parse_value(values)
     options.check_recording(ledger, unrecorded=unrecorded)
     which = {"dataset": dataset, "analyst": analyst, "allocation": allocation, "witness": witness}
-    with options.recording(ledger, **which) as found:
+    with options.recording(ledger, **which) as opened:
         mechanism = find_mechanism(**options.problem_arguments(**setting))
         with Progress("checking the ledger"):
             # Before the release: nothing may come between it and its printing.
-            of = options.check_ledger(found, witness)
+            of = options.check_ledger(opened, witness)
             answer = mechanism.release(
-                value, ledger=found, key=key, fresh=fresh, allow_exact=allow_exact
+                value, ledger=opened, key=key, fresh=fresh, allow_exact=allow_exact
             )
     if as_json:
         print_json(_answer_data(answer))
@@ -382,8 +382,8 @@ def explain(*, epsilon: str | None, delta: str | None, people: str | None) -> No
 
     In Python: leastnoise.Privacy.explain
     """  # noqa: D301 -- click reads the control character
-    given = {"epsilon": epsilon, "delta": delta}
-    parts = {name: part for name, part in given.items() if part is not None}
+    typed = {"epsilon": epsilon, "delta": delta}
+    parts = {name: part for name, part in typed.items() if part is not None}
     if not parts:
         raise InvalidParameter(
             "A guarantee needs --epsilon, --delta or both", fix="Pass --epsilon 1 --delta 1e-6."

@@ -158,13 +158,13 @@ def open_ledger(file: str, *, allocation: str | None = None, **which: Any) -> "L
             got=f"an address that starts with {scheme[0]}",
             fix="Choose one of the two.",
         )
-    found = Ledger(file, **which)
+    ledger = Ledger(file, **which)
     if allocation is None:
-        return found
+        return ledger
     try:
-        return found.allocation(allocation)
+        return ledger.allocation(allocation)
     except BaseException:
-        found.close()
+        ledger.close()
         raise
 
 
@@ -198,8 +198,8 @@ def count_heads(witness: str | None) -> int:
     """Return the number of heads in a witness."""
     from leastnoise.ledger import read_witness  # only where a ledger is used
 
-    found = read_witness(witness)
-    return 0 if found is None else len(found.heads())
+    watcher = read_witness(witness)
+    return 0 if watcher is None else len(watcher.heads())
 
 
 def check_witness(witness: str | None) -> None:
@@ -224,9 +224,9 @@ def check_ledger(ledger: "Ledger | Unrecorded", witness: str | None) -> str:
     if isinstance(ledger, Unrecorded):
         return ""
     accounts = ledger.accounts
-    if witness is not None and any(one.has_releases for one in accounts):
+    if witness is not None and any(account.has_releases for account in accounts):
         check_witness(witness)
-    several = len({one.dataset for one in accounts}) > 1
+    several = len({account.dataset for account in accounts}) > 1
     return f"dataset {ledger.dataset!r}" if several else ""
 
 
@@ -234,11 +234,11 @@ def start_witness(witness: str, ledger: "Ledger") -> bool:
     """Verify the ledger and note its head in a new witness; return False if it has heads."""
     from leastnoise.ledger import read_witness
 
-    found = read_witness(witness)
-    new = found is not None and not found.heads()  # before verifying, which might note one
+    watcher = read_witness(witness)
+    new = watcher is not None and not watcher.heads()  # before verifying, which might note one
     head = ledger.verify()
-    if found is not None and new:
-        found.note(head)
+    if watcher is not None and new:
+        watcher.note(head)
     return new
 
 

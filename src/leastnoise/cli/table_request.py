@@ -59,8 +59,8 @@ class TableRequest:
 
     def __post_init__(self) -> None:
         """Reject options that exclude each other, before anything is opened."""
-        given = [getattr(self, field.name) for field in fields(self)]
-        _check_encoding((*given, *self.own.values(), *self.by, *self.groups))
+        values = [getattr(self, field.name) for field in fields(self)]
+        _check_encoding((*values, *self.own.values(), *self.by, *self.groups))
         if self.unit is not None and self.row_is_unit:
             raise InvalidParameter(
                 "--unit and --row-is-unit exclude each other",
@@ -92,8 +92,8 @@ class TableRequest:
 
         The table rejects more than one of them.
         """
-        given = {"epsilon": self.epsilon, "delta": self.delta}
-        stated = {name: text for name, text in given.items() if text is not None}
+        typed = {"epsilon": self.epsilon, "delta": self.delta}
+        stated = {name: text for name, text in typed.items() if text is not None}
         return {
             "privacy": Privacy(**stated) if stated else None,
             "share": self.share,

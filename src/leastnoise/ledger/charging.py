@@ -155,7 +155,7 @@ def missing_allocation_error(
     """Return the error for an unknown allocation, with the nearest name."""
     from difflib import get_close_matches
 
-    names = [one.name for one in allocations]
+    names = [allocation.name for allocation in allocations]
     near = get_close_matches(name, names, n=1)
     if near:
         fix: Text = f"Did you mean {near[0]!r}?"

@@ -172,7 +172,9 @@ def _build_evidence(
 ) -> Json:
     version = import_module("leastnoise").__version__  # by name, as ledgers import no upper layer
     own_accounts = [account for account in accounts.all() if account.dataset == dataset]
-    allocations = [allocation_to_json(one) for one in accounts.allocations.all(dataset)]
+    allocations = [
+        allocation_to_json(allocation) for allocation in accounts.allocations.all(dataset)
+    ]
     return {
         "head": str(accounts.head),
         "versions": {"leastnoise": version, "ledger": NEWEST if allocations else VERSION},

@@ -264,7 +264,7 @@ class Ledger:
         """
         check_name(name, "An allocation")
         allocations = self.allocations
-        if all(name != one.name for one in allocations):
+        if all(name != account.name for account in allocations):
             raise missing_allocation_error(name, allocations)
         return Allocation(self, name)
 
@@ -332,12 +332,12 @@ class Ledger:
     def _allocation_account(self) -> AllocationAccount:
         """The account of the allocation that releases are charged to."""
         with self._chain.reading() as page:
-            found = page.accounts.allocations.find(self.dataset, self._allocation or DEFAULT)
-            if found is None:
+            account = page.accounts.allocations.find(self.dataset, self._allocation or DEFAULT)
+            if account is None:
                 raise missing_allocation_error(
                     self._allocation or DEFAULT, page.accounts.allocations.all(self.dataset)
                 )
-            return found
+            return account
 
 
 class Allocation(Ledger):

@@ -115,25 +115,26 @@ def compare(
     effort = parse_effort(solve, gap, seconds)
     problem = Problem(privacy, shift, cost, integer, parse_shape(shape))
     many = parse_count(releases, "releases", least=1)
-    found, excluded = _by_family(problem, many)
+    by_family, excluded = _by_family(problem, many)
     bounds = _bounds(problem)
-    if solve or not found:
+    if solve or not by_family:
         try:
-            found[CERTIFIED] = least = calibrate_problem(problem_per_release(problem, many), effort)
+            per_release = problem_per_release(problem, many)
+            by_family[CERTIFIED] = least = calibrate_problem(per_release, effort)
             whole = least if many == 1 else calibrate_problem(problem, effort)
             bounds.append((whole.certificate.lower_bound, whole.certificate.shape))
         except (InvalidParameter, Unsupported) as error:
-            if not found:
+            if not by_family:
                 raise
             excluded[CERTIFIED] = error.problem
     if many > 1 and integer and shift == 1:
         bounds.append((bound_of_counts(cost, privacy, many), "any"))
-    bound, bound_shape = max(bounds, key=lambda one: (one[0], one[1] == "any"))
+    bound, bound_shape = max(bounds, key=lambda known: (known[0], known[1] == "any"))
     rows = [
         Contender.of(name, noise, bound)
         if isinstance(noise, Mechanism)
         else Contender.shared(name, noise, problem, bound)
-        for name, noise in found.items()
+        for name, noise in by_family.items()
     ]
     rows.sort(key=lambda row: (row.cost, row.family != CERTIFIED))
     return Comparison(problem, many, tuple(rows), excluded, bound, bound_shape)
@@ -404,13 +405,13 @@ def _by_family(
     problem: Problem, releases: int
 ) -> tuple[dict[str, Mechanism | Smooth], dict[str, str]]:
     """Return the noise of each family, and the reasons why other families have none."""
-    found: dict[str, Mechanism | Smooth] = {}
+    noise: dict[str, Mechanism | Smooth] = {}
     excluded: dict[str, str] = {}
     for name in FAMILIES:
         part = problem_per_release(problem, releases, name)
         try:
             if FAMILIES[name].is_gaussian and releases > 1:
-                found[name] = find_continuous(name, part)
+                noise[name] = find_continuous(name, part)
                 continue
             mechanism = calibrate_problem(part, Effort(), name)
         except (InvalidParameter, Unsupported) as error:
@@ -419,8 +420,8 @@ def _by_family(
         if problem.shape == "unimodal" and not mechanism.noise.is_unimodal:
             excluded[name] = "its density is not unimodal"
         else:
-            found[name] = mechanism
-    return found, excluded
+            noise[name] = mechanism
+    return noise, excluded
 
 
 def _bounds(problem: Problem) -> list[tuple[Fraction, str]]:

@@ -89,14 +89,14 @@ def plan(
     effort = parse_effort(solve, Effort().gap, seconds)
     problem = _parse_problem(privacy, queries)
     candidates = [split(problem), share(problem)]
-    possible = sorted((found for found in candidates if found.mechanisms), key=_cost)
+    possible = sorted((candidate for candidate in candidates if candidate.mechanisms), key=_cost)
     if not possible:
         raise explain_impossible(problem, candidates)
     parted = candidates[0]
     if effort.solve and parted.parts and _cost(parted) <= _SOLVING * _cost(possible[0]):
         candidates[0] = solve_split(problem, parted, effort.seconds)
-    best = min((found for found in candidates if found.mechanisms), key=_cost)
-    others = [found.option for found in candidates if found is not best]
+    best = min((candidate for candidate in candidates if candidate.mechanisms), key=_cost)
+    others = [candidate.option for candidate in candidates if candidate is not best]
     for mechanism in {id(mechanism): mechanism for mechanism in best.mechanisms}.values():
         mechanism.certificate.verify()
     total = prove_total(best.option.how, best.mechanisms, privacy)

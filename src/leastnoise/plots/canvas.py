@@ -82,7 +82,7 @@ def _renumber_clips(picture: str) -> str:
     """
     numbers: dict[str, int] = {}
     return _CLIP.sub(
-        lambda found: f"{found[1]}clip{numbers.setdefault(found[2], len(numbers))}{found[3]}",
+        lambda match: f"{match[1]}clip{numbers.setdefault(match[2], len(numbers))}{match[3]}",
         picture,
     )
 

@@ -69,10 +69,10 @@ def blocks(scheme: Scheme, size: int, tape: Tape) -> "Iterator[tuple[Floats, Far
     sampler = _SAMPLERS[type(scheme)][0](scheme, size)
     indices, room = np.empty(min(BLOCK, size)), np.empty(min(BLOCK, size))
     while size:
-        drawn, far = sampler.block(tape, indices[:size], room[:size])
-        size -= len(drawn)
-        if len(drawn):  # every word of a short block can be rejected
-            yield drawn, far, room[: len(drawn)]
+        samples, far = sampler.block(tape, indices[:size], room[:size])
+        size -= len(samples)
+        if len(samples):  # every word of a short block can be rejected
+            yield samples, far, room[: len(samples)]
 
 
 def draw_integers(scheme: Scheme, size: int, tape: Tape) -> list[int]:

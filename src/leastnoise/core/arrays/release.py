@@ -168,10 +168,10 @@ def _integers_exactly(flat: Array, scheme: Scheme, tape: Tape) -> Array:
 
 def _flat(values: Array, what: str, *, integer: bool) -> Array:
     """Return the array flat, or reject it; messages name its type and never an element."""
-    kinds, wanted = ("iu", "integers") if integer else ("fiu", "floats or integers")
+    kinds, expected = ("iu", "integers") if integer else ("fiu", "floats or integers")
     if values.dtype.kind not in kinds or values.dtype.itemsize > 8:
         raise InvalidParameter(
-            f"{what} to release must hold {wanted} of at most 64 bits",
+            f"{what} to release must hold {expected} of at most 64 bits",
             got=f"one of type {values.dtype.type.__name__}",
             fix="Convert it first.",
         )

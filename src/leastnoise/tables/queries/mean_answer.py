@@ -162,7 +162,7 @@ class MeanAnswer:
         return as_text(self, self.result())
 
     def __repr__(self) -> str:
-        return f"MeanAnswer({self._shown()[0]}, {self.privacy!r})"
+        return f"MeanAnswer({self._format_cells()[0]}, {self.privacy!r})"
 
 
 class _Errors:

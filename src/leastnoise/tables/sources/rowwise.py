@@ -136,15 +136,15 @@ def _agree(operands: Sequence[Any], engine: str) -> bool:
     )
 
 
-def _same(one: Any, other: Any, engine: str) -> bool:
+def _same(first: Any, second: Any, engine: str) -> bool:
     """Return whether an engine compares two types without a cast that could fail."""
-    if one.is_string() and other.is_string():
+    if first.is_string() and second.is_string():
         return True
-    if one.copy(nullable=True) != other.copy(nullable=True):
+    if first.copy(nullable=True) != second.copy(nullable=True):
         return False
-    if one.is_decimal():
-        return not _hugeint(one, engine)
-    return _kind(one) is not None or one.is_timestamp()
+    if first.is_decimal():
+        return not _hugeint(first, engine)
+    return _kind(first) is not None or first.is_timestamp()
 
 
 def _fits(literal: Any, kind: Any, engine: str) -> bool:

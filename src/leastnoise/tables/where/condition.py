@@ -281,7 +281,9 @@ class _Parser:
             )
         if like is not None and value.kind != like.kind:
             self._place = start
-            raise self._error_here(f"a {like.kind} like the value before it", "Give one kind of them.")
+            raise self._error_here(
+                f"a {like.kind} like the value before it", "Give one kind of them."
+            )
         return value
 
     def _literal(self) -> Literal:
@@ -332,7 +334,7 @@ def comparisons(node: Node) -> list[Comparison]:
     """Return the comparisons of a node, from left to right."""
     match node:
         case Joined(_, terms):
-            return [one for term in terms for one in comparisons(term)]
+            return [comparison for term in terms for comparison in comparisons(term)]
         case Not(term):
             return comparisons(term)
         case _:

@@ -132,28 +132,28 @@ class _Columns:
         if numbers[0] is None:
             listed = [self._plain(value) for value in dict.fromkeys(values)]
             return column.notin(listed) if negated else column.isin(listed)
-        kept = [
+        bounds = [
             bound
             for number in dict.fromkeys(numbers)
             if number is not None
             and (bound := self._round_bound(column.type(), "=", number)[1]) is not None
         ]
-        if not kept:
+        if not bounds:
             return self._all(column) if negated else _never()
-        large = [bound for bound in kept if self._large(column.type(), bound)]
-        kept = [bound for bound in kept if bound not in large]
+        large = [bound for bound in bounds if self._large(column.type(), bound)]
+        bounds = [bound for bound in bounds if bound not in large]
         parts = list[Any]()
         if large:
             digits = column.cast("string")
             listed = [str(int(bound)) for bound in large]
             parts.append(digits.notin(listed) if negated else digits.isin(listed))
-        if 0 in kept:
+        if 0 in bounds:
             # Alone: in a long list Spark compares floats by their bits, and −0.0 has others.
-            kept.remove(Fraction(0))
+            bounds.remove(Fraction(0))
             zero = self._as_type(column.type(), Fraction(0))
             parts.append(column != zero if negated else column == zero)
-        if kept:
-            listed = [self._as_type(column.type(), number) for number in kept]
+        if bounds:
+            listed = [self._as_type(column.type(), number) for number in bounds]
             parts.append(column.notin(listed) if negated else column.isin(listed))
         return self._but_nan(column, reduce(and_, parts)) if negated else reduce(or_, parts)
 
@@ -221,7 +221,9 @@ class _Columns:
     def _boundless(self) -> bool:
         return self._engine == "postgres"
 
-    def _round_bound(self, kind: Any, operator: str, number: Fraction) -> tuple[str, Fraction | None]:
+    def _round_bound(
+        self, kind: Any, operator: str, number: Fraction
+    ) -> tuple[str, Fraction | None]:
         """Return an operator and a value of the type that are true for the same values of it.
 
         If there is no such value, the second is None and the first "true" or "false".

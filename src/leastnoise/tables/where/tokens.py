@@ -61,21 +61,21 @@ class Token:
 
 def tokens(condition: str) -> tuple[Token, ...]:
     """Split a condition into tokens, the last of which is END; reject everything else."""
-    found, place = list[Token](), _after_spaces(condition, 0)
+    words, place = list[Token](), _after_spaces(condition, 0)
     while place < len(condition):
         token, place = _next(condition, place)
-        found.append(token)
+        words.append(token)
         place = _after_spaces(condition, place)
-    return (*found, Token(END, "", len(condition), "the end"))
+    return (*words, Token(END, "", len(condition), "the end"))
 
 
 def make_error(
-    condition: str, start: int, found: str, expected: str, advice: str
+    condition: str, start: int, got: str, expected: str, advice: str
 ) -> InvalidParameter:
     """Return the error for a place in a condition."""
     return InvalidParameter(
         Words("where", "--where") + f" must be a condition such as {EXAMPLE}",
-        got=f"{found} at character {start + 1} of {quote(condition)}, where {expected} is expected",
+        got=f"{got} at character {start + 1} of {quote(condition)}, where {expected} is expected",
         fix=advice,
     )
 
@@ -106,8 +106,8 @@ def _unquote(condition: str, match: re.Match[str], kind: str) -> str:
     for place, character in enumerate(inner, start=match.start(1)):
         # Engines treat NUL differently, and half a surrogate pair is not text.
         if unicodedata.category(character) in ("Cc", "Cs"):
-            found = f"the control character U+{ord(character):04X}"
-            raise make_error(condition, place, found, "a character that prints", "Remove it.")
+            got = f"the control character U+{ord(character):04X}"
+            raise make_error(condition, place, got, "a character that prints", "Remove it.")
     if kind == QUOTED and not inner:
         advice = "Write it between the double quotes."
         raise make_error(condition, match.start(), "an empty name", "the name of a column", advice)
@@ -125,8 +125,8 @@ def _check_number(condition: str, match: re.Match[str]) -> None:
         )
     if _is_too_long(text):
         most = f"{_MOST_DIGITS} digits and an exponent of at most {_LARGEST_EXPONENT}"
-        found, advice = "a number that is too long", "Give a shorter number."
-        raise make_error(condition, start, found, f"one of at most {most}", advice)
+        got, advice = "a number that is too long", "Give a shorter number."
+        raise make_error(condition, start, got, f"one of at most {most}", advice)
 
 
 def _is_too_long(text: str) -> bool:
@@ -149,10 +149,10 @@ def _stray(condition: str, start: int) -> InvalidParameter:
     """Return the error for a character that begins no token."""
     character = condition[start]
     if character in "\"'":
-        found = f"a quote {character} that is not closed"
+        got = f"a quote {character} that is not closed"
         expected = "a string in single quotes or a column in double quotes"
         return make_error(
-            condition, start, found, expected, "Close it; write a quote inside it twice."
+            condition, start, got, expected, "Close it; write a quote inside it twice."
         )
     name = unicodedata.name(character, "a character that does not print")
     shown = repr(character) if character.isascii() else f"{character!r} ({name})"
