@@ -148,8 +148,13 @@ class _Request:
 
     def open(self, limit: Privacy | None = None) -> "Ledger":
         """Open the ledger; create it if there is a limit."""
-        which = {"dataset": self.dataset, "witness": self.witness}
-        return options.open_ledger(self.file, limit=limit, accounting=self.accounting, **which)
+        return options.open_ledger(
+            self.file,
+            limit=limit,
+            accounting=self.accounting,
+            dataset=self.dataset,
+            witness=self.witness,
+        )
 
     def limit_parts(self, *, needed: bool = True) -> dict[str, str]:
         """Return the parts of a limit that are given."""

@@ -69,7 +69,7 @@ _PROBLEM = {
 }
 
 
-def check_missing(query: "TableQuery", values: Mapping[str, Any], typed: Sequence[str]) -> None:
+def check_missing(query: "TableQuery", values: Mapping[str, object], typed: Sequence[str]) -> None:
     """Raise one error that lists the missing arguments of a table command.
 
     Args:
@@ -85,7 +85,7 @@ def check_missing(query: "TableQuery", values: Mapping[str, Any], typed: Sequenc
         raise _error(missing, example, "Nothing was read or charged")
 
 
-def check_missing_problem(command: str, values: Mapping[str, Any], typed: Sequence[str]) -> None:
+def check_missing_problem(command: str, values: Mapping[str, object], typed: Sequence[str]) -> None:
     """Raise one error that lists the missing arguments of a command without a table.
 
     The example does not repeat the words of ``release``: one of them is the true value.
@@ -104,7 +104,7 @@ def check_missing_problem(command: str, values: Mapping[str, Any], typed: Sequen
         raise _error(missing, wrap_command(["leastnoise", command, *words]))
 
 
-def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+def _given(values: Mapping[str, object]) -> dict[str, Any]:
     """Return the values that were typed."""
     return {
         name: value

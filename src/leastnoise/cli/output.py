@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from leastnoise.certificate import Certificate
     from leastnoise.core.noise import Noise
     from leastnoise.ledger import AllocationAccount, Receipt
-    from leastnoise.tables import GroupedAnswers
+    from leastnoise.tables import GroupedAnswers, TableAnswer, TableResult
 
 _ENDINGS = (".csv", ".parquet", ".json")
 # The titles of the pages that certificates cite by their paths, which a user may not have.
@@ -258,7 +258,7 @@ def check_out(
         )
 
 
-def print_answer(answer: Any, title: str, ledger: str, *, as_json: bool) -> None:
+def print_answer(answer: "TableResult", title: str, ledger: str, *, as_json: bool) -> None:
     """Print an answer, or a table of them; ``ledger`` names where it is recorded."""
     from leastnoise.tables import GroupedAnswers, as_screen
 
@@ -279,7 +279,7 @@ def format_ledger_name(file: str | None, of: str) -> str:
     return ", ".join(filter(None, [name, of]))
 
 
-def write_answer(answer: Any, title: str, out: str, *, overwrite: bool) -> Path:
+def write_answer(answer: "TableResult", title: str, out: str, *, overwrite: bool) -> Path:
     """Write a file in the format of its suffix; a single answer is a table of one row."""
     table = _as_table(answer, title)
     write = {".csv": table.to_csv, ".parquet": table.to_parquet, ".json": table.to_json}
@@ -287,7 +287,7 @@ def write_answer(answer: Any, title: str, out: str, *, overwrite: bool) -> Path:
     return written
 
 
-def _as_table(answer: Any, title: str) -> "GroupedAnswers[Any]":
+def _as_table(answer: "TableResult", title: str) -> "GroupedAnswers[TableAnswer]":
     """Return a table; a single answer is one row, with its query as the key."""
     from leastnoise.tables import GroupedAnswers
 
@@ -305,7 +305,7 @@ def _as_table(answer: Any, title: str) -> "GroupedAnswers[Any]":
     )
 
 
-def _answer_data(answer: Any, title: str) -> dict[str, Any]:
+def _answer_data(answer: "TableResult", title: str) -> dict[str, Any]:
     """Return answers for JSON: exact ratios, and beside each value the nearest float."""
     from leastnoise.tables import layout_of, mechanisms_of, share_to_json
 

@@ -11,7 +11,7 @@ from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.files import write_bytes
 
 if TYPE_CHECKING:
-    from altair import Title
+    from altair import Chart, LayerChart, Scale, Title
     from altair.typing import ChartType
 
 _INK = "#1f4e79"
@@ -87,7 +87,7 @@ def _renumber_clips(picture: str) -> str:
     )
 
 
-def finish_chart(chart: Any, title: str, subtitle: str) -> "ChartType":
+def finish_chart(chart: "Chart | LayerChart", title: str, subtitle: str) -> "ChartType":
     """Return a single chart with its size, title and style."""
     return apply_style(chart.properties(width=560, height=260, title=make_title(title, subtitle)))
 
@@ -110,10 +110,11 @@ def make_title(text: str, subtitle: str) -> "Title":
     return title
 
 
-def scale(log: bool) -> Any:
+def scale(log: bool) -> "Scale":
     """Return an axis scale, logarithmic if ``log``."""
     alt = load_altair()
-    return alt.Scale(type="log") if log else alt.Scale()
+    chosen: Scale = alt.Scale(type="log") if log else alt.Scale()
+    return chosen
 
 
 def load_altair() -> ModuleType:
