@@ -620,7 +620,7 @@ TABLES = [
     ),
     Mutant(
         "a plan is as private as one of its answers",
-        "leastnoise.planning.plans:prove_total",
+        "leastnoise.planning.totals:prove_total",
         replace(
             "total_cost((mechanism.gaussian_cost for mechanism in mechanisms))",
             "mechanisms[0].gaussian_cost",
@@ -629,7 +629,7 @@ TABLES = [
     ),
     Mutant(
         "a plan beyond its guarantee is not rejected",
-        "leastnoise.planning.plans:prove_total",
+        "leastnoise.planning.totals:prove_total",
         replace("total.epsilon > limit.epsilon or total.delta > limit.delta", "False"),
         PROVED_SPLIT,
     ),

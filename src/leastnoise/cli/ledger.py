@@ -1,23 +1,19 @@
 """``leastnoise ledger``: create, show, change, verify, export and plot a ledger."""
 
-import json
-import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from leastnoise.cli import options
-from leastnoise.cli.app import StrictCommand, write_exit_codes
+from leastnoise.cli.ledger_command import LedgerGroup, LedgerRequest, Printing
+from leastnoise.cli.ledger_outputs import export, list_releases, plot
 from leastnoise.cli.ledger_report import (
     LAST,
     describe_guarantee,
     describe_other_units,
     describe_witness,
     explain_total,
-    list_empty_fields,
     make_printable,
     print_accounts,
     print_allocations,
@@ -30,87 +26,17 @@ from leastnoise.cli.output import (
     print_facts,
     print_json,
     print_words,
-    write_file,
 )
 from leastnoise.core.privacy import Privacy, explain_guarantee
 from leastnoise.errors import InvalidParameter
-from leastnoise.files import reject_overwriting
-from leastnoise.rendering import Progress
 
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger
 
 _GAUSSIAN = "--accounting gaussian"
-# A command returns a function that prints its report once the ledger is closed.
-Printing = Callable[[], None]
-# Commands by the words that followed FILE up to 0.5.0; without a word, it was show.
-_OLD_ACTIONS = {
-    "": "show",
-    "show": "show",
-    "new": "create",
-    "allow": "set-limit",
-    "verify": "verify",
-    "export": "export",
-    "plot": "plot",
-}
-_EXIT_CODES = (0, 2, 4)
-_SPENDING_EXIT_CODES = (0, 2, 3, 4)
-# The commands that are about all datasets, unless one is named.
-_OF_ALL = ("releases", "plot")
-_FLAGS = ("--json", "--explain", "-h", "--help")
-_SUMMARIES = {
-    "create": "Create a ledger, a dataset in it, or a witness",
-    "show": "Show limits, spending and the last releases",
-    "set-limit": "Set the limit of a dataset or of an analyst",
-    "allocate": "Set a part of the budget aside for many releases",
-    "releases": "List all releases",
-    "verify": "Verify that no row was changed or removed",
-    "export": "Write a deployment declaration as JSON",
-    "plot": "Draw the spending over time",
-}
 
 
-class _VerbFirst(click.Group):
-    """A group that also accepts FILE before the command, as up to 0.5.0, with a warning."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words, in either order."""
-        old = self._old_order(args)
-        if old is not None:
-            file, action = old
-            new, rest = _OLD_ACTIONS[action], list(args)
-            rest.remove(file)
-            if action:
-                rest.remove(action)
-            options.warn_renamed(
-                f"leastnoise ledger FILE {action}".rstrip(), f"leastnoise ledger {new} FILE"
-            )
-            args = [new, file, *rest]
-        return super().parse_args(ctx, args)
-
-    def _old_order(self, args: Sequence[str]) -> tuple[str, str] | None:
-        """Return FILE and the action if FILE comes first; None if not."""
-        words, values = [], iter(args)
-        for word in values:
-            if not word.startswith("-"):
-                words.append(word)
-            elif "=" not in word and word not in _FLAGS:
-                next(values, None)
-        if not words or words[0] in self.commands:
-            return None
-        file, action = (*words, "")[:2]
-        is_file = bool(action) or "." in file or os.sep in file or os.path.lexists(file)
-        return (file, action) if len(words) <= 2 and action in _OLD_ACTIONS and is_file else None
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands in the order in which they are needed."""
-        with formatter.section("Commands"):
-            known = self.list_commands(ctx)
-            formatter.write_dl([row for row in _SUMMARIES.items() if row[0] in known])
-        write_exit_codes(formatter, _EXIT_CODES)
-
-
-@click.group(cls=_VerbFirst, subcommand_metavar="COMMAND FILE [OPTIONS]", options_metavar="")
+@click.group(cls=LedgerGroup, subcommand_metavar="COMMAND FILE [OPTIONS]", options_metavar="")
 def ledger() -> None:
     """Create, inspect and verify a privacy budget.
 
@@ -126,99 +52,7 @@ def ledger() -> None:
     """  # noqa: D301 -- click reads the control character
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Request:
-    """The arguments of a command; options that it does not have are at their defaults."""
-
-    file: str
-    now: Progress
-    dataset: str | None
-    witness: str | None
-    epsilon: str | None = None
-    delta: str | None = None
-    analyst: str | None = None
-    head: str | None = None
-    unit: str | None = None
-    out: str | None = None
-    name: str | None = None
-    accounting: str | None = None
-    discovery: str | None = None
-    explain: bool = False
-    as_json: bool = False
-
-    def open(self, limit: Privacy | None = None) -> "Ledger":
-        """Open the ledger; create it if there is a limit."""
-        return options.open_ledger(
-            self.file,
-            limit=limit,
-            accounting=self.accounting,
-            dataset=self.dataset,
-            witness=self.witness,
-        )
-
-    def limit_parts(self, *, needed: bool = True) -> dict[str, str]:
-        """Return the parts of a limit that are given."""
-        typed = {"epsilon": self.epsilon, "delta": self.delta}
-        parts = {name: text for name, text in typed.items() if text is not None}
-        if needed and not parts:
-            raise InvalidParameter(
-                "A limit needs --epsilon, --delta or both", fix="Pass --epsilon 1 --delta 1e-6."
-            )
-        return parts
-
-
-def _command(
-    name: str,
-    run: "Callable[[Ledger, _Request], Printing]",
-    help_text: str,
-    *parameters: options.Decorator,
-) -> None:
-    """Add a command that opens a ledger, runs and prints once the ledger is closed."""
-
-    def run_opened(request: _Request) -> Printing:
-        options.check_witness(request.witness)
-        with request.open() as ledger:
-            return run(ledger, request)
-
-    _add_command(name, run_opened, help_text, *parameters)
-
-
-def _add_command(
-    name: str, run: Callable[[_Request], Printing], help_text: str, *parameters: options.Decorator
-) -> None:
-    """Add a command: FILE, its own options, then those that name the dataset and the witness."""
-
-    def call(**arguments: Any) -> None:
-        if arguments.get("out") is not None:
-            reject_overwriting(
-                arguments["out"], ledger=arguments["file"], witness=arguments["witness"]
-            )
-        with Progress("checking the ledger") as now:
-            print_report = run(_Request(now=now, **arguments))
-        print_report()
-
-    every: list[options.Decorator] = [
-        click.argument("file", metavar="FILE"),
-        *parameters,
-        options.option(
-            "--dataset",
-            metavar="NAME",
-            group=options.LEDGER,
-            help="Only this dataset. Default: all." if name in _OF_ALL else options.DATASET,
-        ),
-        options.option("--witness", metavar="WITNESS", group=options.LEDGER, help=options.WITNESS),
-    ]
-    make = click.command(
-        name,
-        cls=StrictCommand,
-        help=help_text,
-        short_help=_SUMMARIES[name],
-        exit_codes=_SPENDING_EXIT_CODES if name == "allocate" else _EXIT_CODES,
-    )
-    ledger.add_command(make(options.with_options(every, call)))
-
-
-def _create(request: _Request) -> Printing:
+def _create(request: LedgerRequest) -> Printing:
     """Create the ledger, dataset or witness that does not exist; the same limit may be repeated."""
     limit, witness = _parse_first_limit(request), request.witness
     there = _exists(request.file, request.dataset)
@@ -251,7 +85,7 @@ def _advise(limit: Privacy, accounting: str | None) -> list[str]:
     return [] if advice is None else [advice]
 
 
-def _parse_first_limit(request: _Request) -> Privacy | None:
+def _parse_first_limit(request: LedgerRequest) -> Privacy | None:
     """Return the first limit; None where only a witness is created."""
     parts = request.limit_parts(needed=request.witness is None)
     if not parts:
@@ -275,7 +109,7 @@ def _exists(file: str, dataset: str | None) -> bool:
         return False
 
 
-def _show(ledger: "Ledger", request: _Request, *, created: bool = False) -> Printing:
+def _show(ledger: "Ledger", request: LedgerRequest, *, created: bool = False) -> Printing:
     """Read the state of a ledger; the dataset that it was created with comes first."""
     from leastnoise.ledger import (
         LIMIT,
@@ -327,7 +161,7 @@ def _show(ledger: "Ledger", request: _Request, *, created: bool = False) -> Prin
     return print_report
 
 
-def _set_limit(ledger: "Ledger", request: _Request) -> Printing:
+def _set_limit(ledger: "Ledger", request: LedgerRequest) -> Printing:
     """Set a limit; a part that is omitted stays unchanged."""
     parts, name = request.limit_parts(), (ledger.dataset, request.analyst)
     own = (
@@ -350,7 +184,7 @@ def _set_limit(ledger: "Ledger", request: _Request) -> Printing:
     return print_report
 
 
-def _allocate(ledger: "Ledger", request: _Request) -> Printing:
+def _allocate(ledger: "Ledger", request: LedgerRequest) -> Printing:
     """Make an allocation; the same one may be repeated."""
     privacy = Privacy(**request.limit_parts())
     name = str(request.name)
@@ -368,21 +202,7 @@ def _allocate(ledger: "Ledger", request: _Request) -> Printing:
     return print_report
 
 
-def _releases(ledger: "Ledger", request: _Request) -> Printing:
-    """List the releases of all datasets, or of the one that was named."""
-    from leastnoise.ledger import release_to_json
-
-    named = request.dataset
-    releases = [release for release in ledger.releases if named is None or release.dataset == named]
-    if request.as_json:
-        return partial(
-            print_json,
-            [{"dataset": release.dataset, **release_to_json(release)} for release in releases],
-        )
-    return partial(print_releases, releases, len(releases), whole=True)
-
-
-def _verify(ledger: "Ledger", request: _Request) -> Printing:
+def _verify(ledger: "Ledger", request: LedgerRequest) -> Printing:
     head = ledger.verify(request.head)
     checked = {"head": request.head is not None, "witness": request.witness is not None}
     mixed = [account for account in ledger.accounts if account.mixed and account.analyst is None]
@@ -404,32 +224,7 @@ def _verify(ledger: "Ledger", request: _Request) -> Printing:
     return print_report
 
 
-def _export(ledger: "Ledger", request: _Request) -> Printing:
-    declaration = ledger.export(unit=request.unit)
-    if request.out is None:
-        return partial(print_json, declaration)
-    text = json.dumps(declaration, ensure_ascii=False, indent=1) + "\n"
-    write_file(request.out, text, "The declaration was not written")
-    empty = ", ".join(list_empty_fields(declaration["deployment"]))
-
-    def print_report() -> None:
-        click.echo(f"Wrote the declaration of {ledger.dataset!r} to {request.out}\n")
-        print_facts(("To fill in", empty))
-
-    return print_report
-
-
-def _plot(ledger: "Ledger", request: _Request) -> Printing:
-    from leastnoise.plots import budget, save  # they load Altair
-
-    chart = budget(ledger, dataset=request.dataset)
-    request.now("drawing the picture")
-    path = save(chart, str(request.out))  # this command requires --out
-    whose = "every dataset" if request.dataset is None else f"dataset {ledger.dataset!r}"
-    return partial(click.echo, f"Drew the spending of {whose} to {path}")
-
-
-_add_command(
+ledger.add_request(
     "create",
     _create,
     """Create a ledger, a dataset in it, or a witness.
@@ -460,7 +255,7 @@ _add_command(
     options.explain_option,
     options.as_json,
 )
-_command(
+ledger.add(
     "show",
     _show,
     """Show limits, spending and the last releases.
@@ -475,7 +270,7 @@ _command(
     options.explain_option,
     options.as_json,
 )
-_command(
+ledger.add(
     "set-limit",
     _set_limit,
     """Set the limit of a dataset or of an analyst.
@@ -499,7 +294,7 @@ _command(
     ),
     options.as_json,
 )
-_command(
+ledger.add(
     "allocate",
     _allocate,
     """Set a part of the budget aside, in which costs add up in squares.
@@ -523,9 +318,9 @@ _command(
     ),
     options.as_json,
 )
-_command(
+ledger.add(
     "releases",
-    _releases,
+    list_releases,
     """List all releases, with their keys.
 
     \b
@@ -535,7 +330,7 @@ _command(
     """,
     options.as_json,
 )
-_command(
+ledger.add(
     "verify",
     _verify,
     """Verify that no row was changed or removed.
@@ -556,9 +351,9 @@ _command(
     ),
     options.as_json,
 )
-_command(
+ledger.add(
     "export",
-    _export,
+    export,
     """Write a deployment declaration as JSON.
 
     \b
@@ -575,9 +370,9 @@ _command(
         "--out", metavar="FILE", group=options.OUTPUT, help="The file to write. Default: print it."
     ),
 )
-_command(
+ledger.add(
     "plot",
-    _plot,
+    plot,
     """Draw the spending over time.
 
     \b

@@ -1,7 +1,6 @@
 """``compare``: all noise that satisfies a guarantee, cheapest first."""
 
 import contextlib
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
@@ -20,15 +19,13 @@ from leastnoise.certificate import CLASSES, SHAPE_WORDS, CanonicalBound
 from leastnoise.core.basic_composition import split_evenly
 from leastnoise.core.exact import (
     Number,
-    as_float,
     format_exact,
     format_ratio,
     format_rounded,
     parse_count,
     quote,
 )
-from leastnoise.core.lattice import rounding_error
-from leastnoise.core.noise import Noise, Smooth
+from leastnoise.core.noise import Smooth
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.costs import Cost, l1
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments, warn_deprecated
@@ -37,24 +34,18 @@ from leastnoise.ledger import privacy_to_json
 from leastnoise.mechanism import (
     Mechanism,
     calibrate_problem,
-    farthest,
-    half_width,
-    revealing_probability,
 )
 from leastnoise.planning.closed_forms import (
     MOST_RELEASES,
-    discretize_shared,
     find_continuous,
     find_first_count,
     is_gaussian_cheapest,
     problem_per_release,
 )
-from leastnoise.planning.numeric_query import DEFAULT_CONFIDENCE
+from leastnoise.planning.contender import CERTIFIED, STORED, Contender
 from leastnoise.planning.repeated_bound import bound_of_counts
 from leastnoise.rendering import Fact, html_report, report
 
-CERTIFIED = "certified"
-_STORED = {CERTIFIED: "least"}  # what files call it, as up to 0.5.0
 # Columns of the table after the cost, and what they mean.
 _COLUMNS = {
     "× bound": "the cost as a multiple of the lower bound",
@@ -161,7 +152,7 @@ class Comparison:
 
     problem: Problem
     releases: int
-    rows: tuple["Contender", ...]
+    rows: tuple[Contender, ...]
     excluded: Mapping[str, str]
     lower_bound: Fraction
     bound_shape: str = "unimodal"
@@ -197,8 +188,8 @@ class Comparison:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, family: str) -> "Contender":
-        if family == _STORED[CERTIFIED]:
+    def __getitem__(self, family: str) -> Contender:
+        if family == STORED[CERTIFIED]:
             warn_deprecated('"least"', '"certified"')
             family = CERTIFIED
         for row in self.rows:
@@ -237,7 +228,7 @@ class Comparison:
             "lower_bound": format_ratio(self.lower_bound),
             **many,
             "rows": [row.to_dict() for row in self.rows],
-            "refused": {_STORED.get(name, name): why for name, why in self.excluded.items()},
+            "refused": {STORED.get(name, name): why for name, why in self.excluded.items()},
             "means": self.explain(),
         }
 
@@ -262,94 +253,6 @@ class Comparison:
     def __repr__(self) -> str:
         names = ", ".join(row.family for row in self.rows)
         return f"Comparison({self.privacy!r}: {names})"
-
-
-@dataclass(frozen=True, slots=True)
-class Contender:
-    """Noise of one family that satisfies the guarantee of a comparison: a row of its table.
-
-    Attributes:
-        family: The name of the family; ``"certified"`` for the noise that :func:`calibrate` finds
-            without a family.
-        noise: The noise distribution of the theorem: continuous, or on the integers.
-        cost: The expected cost of one answer: exact, or a proved upper bound.
-        ratio: The cost divided by the lower bound; ``math.inf`` if the bound is 0.
-        radius: The maximum error of the discretized noise, rounding included; ``math.inf`` if the
-            noise is unbounded.
-        half_width: The error that 95% of releases stay within, rounding included.
-        infinity_mass: The largest probability of an output that is impossible for a neighbor
-            (:attr:`leastnoise.Profile.infinity_mass` of the discretized noise).
-        exact_probability: The probability of an exact release
-            (:attr:`leastnoise.Mechanism.exact_probability`).
-        mechanism: The mechanism of each release; None for Gaussian noise that several releases
-            share, because one of them does not satisfy a stated part of the total guarantee.
-    """
-
-    family: str
-    noise: Noise
-    cost: Fraction
-    ratio: Fraction | float
-    radius: Fraction | float
-    half_width: Fraction
-    infinity_mass: Fraction
-    exact_probability: Fraction
-    mechanism: Mechanism | None
-    impossible = RenamedAttribute[Fraction]("infinity_mass")
-
-    @classmethod
-    def of(cls, family: str, mechanism: Mechanism, bound: Fraction) -> "Contender":
-        """Return the row of a mechanism."""
-        return cls(
-            family=family,
-            noise=mechanism.noise,
-            cost=mechanism.cost,
-            ratio=_times(mechanism.cost, bound),
-            radius=farthest(mechanism),
-            half_width=half_width(mechanism, DEFAULT_CONFIDENCE),
-            infinity_mass=revealing_probability(mechanism),
-            exact_probability=mechanism.exact_probability,
-            mechanism=mechanism,
-        )
-
-    @classmethod
-    def shared(cls, family: str, noise: Smooth, problem: Problem, bound: Fraction) -> "Contender":
-        """Return the row of Gaussian noise that several releases share."""
-        discretized = discretize_shared(noise, problem.sensitivity, integer=problem.integer)
-        ideal = discretized if problem.integer else noise
-        cost = ideal.expected(problem.cost)
-        rounding = rounding_error(discretized.step, integer=problem.integer)
-        return cls(
-            family=family,
-            noise=ideal,
-            cost=cost,
-            ratio=_times(cost, bound),
-            radius=math.inf,
-            half_width=discretized.half_width_in_steps(DEFAULT_CONFIDENCE) * discretized.step
-            + rounding,
-            infinity_mass=Fraction(0),  # the noise is unbounded
-            exact_probability=discretized.weight(0) if problem.integer else Fraction(0),
-            mechanism=None,
-        )
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the row for JSON, with exact numbers as strings and the cost as a float too."""
-        return {
-            "family": _STORED.get(self.family, self.family),
-            "noise": repr(self.noise),
-            "cost": format_ratio(self.cost),
-            "cost_float": as_float(self.cost) if math.isfinite(as_float(self.cost)) else None,
-            "ratio": None if isinstance(self.ratio, float) else format_ratio(self.ratio),
-            "radius": None if isinstance(self.radius, float) else format_ratio(self.radius),
-            "half_width_95": format_ratio(self.half_width),
-            "impossible": format_ratio(self.infinity_mass),
-            "exact_probability": format_ratio(self.exact_probability),
-        }
-
-
-def _times(cost: Fraction, bound: Fraction) -> Fraction | float:
-    if bound > 0:
-        return cost / bound
-    return Fraction(1) if cost <= bound else math.inf
 
 
 def _cost_name(problem: Problem) -> str:
