@@ -12,7 +12,7 @@ Measurements, one file each:
 
     draws          noise for arrays and for single numbers, compared with numpy, AES and the peers
     accuracy       the cost of each library's best noise for a guarantee, and the lower bound
-    laws           E|X| and E X² of the peers' noise, by formula
+    distributions  E|X| and E X² of the peers' noise, by formula
     calibrations   the time of calibrations in closed form, comparisons and compositions
     many_answers   counts one after another, and groups of units that are in many of them
     solves         certified solves over a grid of guarantees and costs

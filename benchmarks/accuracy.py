@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import leastnoise as ln
-from benchmarks import laws
+from benchmarks import distributions
 from benchmarks.peers.process import Cannot, PeerProcess
 from benchmarks.plan import Plan
 from benchmarks.progress import say
@@ -22,20 +22,22 @@ COSTS = {"l1": ln.l1, "l2": ln.l2}
 def measure(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, str]) -> Row:
     """Return a row for each guarantee, kind of answer and cost."""
     rows = []
-    for epsilon, delta in plan.promises:
+    for epsilon, delta in plan.guarantees:
         for integer in (False, True):
             say(f"accuracy: (ε, δ) = ({epsilon}, {delta}), {'counts' if integer else 'real'}")
             theirs = {
-                name: _laws(peer, float(epsilon), float(delta), integer, plan.law_seconds)
+                name: _find_distributions(
+                    peer, float(epsilon), float(delta), integer, plan.moment_seconds
+                )
                 for name, peer in peers.items()
             }
             for which, (name, cost) in enumerate(COSTS.items()):
                 row: Row = {"promise": [epsilon, delta], "integer": integer, "cost": name}
                 row |= _ours(ln.Privacy(epsilon, delta), cost, integer, plan.seconds)
                 row["peers"] = {
-                    peer: _best(laws_of, which, row["bound"]) for peer, laws_of in theirs.items()
+                    peer: _best(of_peer, which, row["bound"]) for peer, of_peer in theirs.items()
                 }
-                row["refused"] = {peer: laws_of["refused"] for peer, laws_of in theirs.items()}
+                row["refused"] = {peer: of_peer["refused"] for peer, of_peer in theirs.items()}
                 rows.append(row)
     return {"rows": rows, "missing": dict(missing)}
 
@@ -57,7 +59,9 @@ def _ours(privacy: ln.Privacy, cost: ln.Cost, integer: bool, seconds: float) -> 
     }
 
 
-def _laws(peer: PeerProcess, epsilon: float, delta: float, integer: bool, seconds: float) -> Row:
+def _find_distributions(
+    peer: PeerProcess, epsilon: float, delta: float, integer: bool, seconds: float
+) -> Row:
     """Return the distributions of all mechanisms for the guarantee, and why others have none."""
     found, refused = {}, {}
     for name in peer.ask("introduce")["laws"]["whole" if integer else "real"]:
@@ -70,17 +74,22 @@ def _laws(peer: PeerProcess, epsilon: float, delta: float, integer: bool, second
     return {"found": found, "refused": refused}
 
 
-def _best(laws_found: Row, which: int, bound: float) -> Row | None:
+def _best(distributions_found: Row, which: int, bound: float) -> Row | None:
     """Return the cheapest mechanism of a peer; None if it has none."""
-    costs = {name: laws.moments(law)[which] for name, law in laws_found["found"].items()}
+    costs = {
+        name: distributions.moments(distribution)[which]
+        for name, distribution in distributions_found["found"].items()
+    }
     if not costs:
         return None
     name = min(costs, key=lambda mechanism: costs[mechanism])
-    law = laws_found["found"][name]
+    distribution = distributions_found["found"][name]
     return {
         "mechanism": name,
-        "law": {key: part for key, part in law.items() if key not in ("moments", "errors")},
+        "law": {
+            key: part for key, part in distribution.items() if key not in ("moments", "errors")
+        },
         "cost": short(costs[name]),
-        "error": short(laws.errors(law)[which]),
+        "error": short(distributions.errors(distribution)[which]),
         "ratio": short(costs[name] / bound),
     }

@@ -34,7 +34,7 @@ class Family:
 
     Attributes:
         name: Its name in the results.
-        promise: ε and δ.
+        guarantee: ε and δ.
         noise: The argument ``family`` of calibrate; None for the optimal noise.
         like: The noise of numpy, in words.
         unsafe: The sampler of numpy, for an array of a size, or one number if that is None.
@@ -42,7 +42,7 @@ class Family:
     """
 
     name: str
-    promise: tuple[str, str]
+    guarantee: tuple[str, str]
     noise: str | None
     like: str
     unsafe: Callable[[np.random.Generator, int | None], Any]
@@ -50,7 +50,7 @@ class Family:
 
     def calibrated(self) -> ln.Mechanism:
         """Return the mechanism."""
-        privacy = ln.Privacy(*self.promise)
+        privacy = ln.Privacy(*self.guarantee)
         return ln.calibrate(privacy, sensitivity=1, family=self.noise, integer=self.integer)
 
 
@@ -118,7 +118,7 @@ def _row(
     series = {name: summary(s) for name, s in interleaved(contestants, plan.rounds).items()}
     return {
         "family": family.name,
-        "promise": list(family.promise),
+        "promise": list(family.guarantee),
         "integer": family.integer,
         "way": way,
         "like": family.like,
@@ -180,7 +180,7 @@ class _Peer:
         Raises:
             Cannot: If the peer has no such noise.
         """
-        epsilon, delta = (float(number) for number in family.promise)
+        epsilon, delta = (float(number) for number in family.guarantee)
         self._peer = peer
         self._request = {
             "family": family.name,

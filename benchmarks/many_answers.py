@@ -29,7 +29,7 @@ from typing import Any
 import pyarrow as pa
 
 import leastnoise as ln
-from benchmarks import laws, machine
+from benchmarks import distributions, machine
 from benchmarks.peers.process import Cannot, PeerProcess
 from benchmarks.plan import Plan
 from benchmarks.progress import say
@@ -37,7 +37,7 @@ from benchmarks.timing import Row, short
 from leastnoise.planning import errors_of_counts
 from leastnoise.tables import ProtectedTable
 
-PROMISE = ("1", "1e-6")
+GUARANTEE = ("1", "1e-6")
 COUNTS = (1, 10, 100, 1000)
 DISCOVERED, PUBLIC = (10, 30, 50, 100), (64, 65)
 OPENDP = "opendp"
@@ -60,7 +60,7 @@ class Other:
         """Return its answer, or None."""
         if self.process is None:
             return None
-        epsilon, delta = map(float, PROMISE)
+        epsilon, delta = map(float, GUARANTEE)
         try:
             return self.process.ask(do, epsilon=epsilon, delta=delta, **details)
         except Cannot as reason:
@@ -69,8 +69,8 @@ class Other:
 
     def error(self, counts: int) -> float | None:
         """Return E|error| of each of so many counts that share the guarantee."""
-        law = self.ask("share", counts=counts)
-        return None if law is None else short(laws.moments(law)[0])
+        distribution = self.ask("share", counts=counts)
+        return None if distribution is None else short(distributions.moments(distribution)[0])
 
 
 def measure(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, str]) -> Row:
@@ -92,7 +92,7 @@ def measure(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, 
         "load": short(os.getloadavg()[0]),
         "version": where["versions"]["leastnoise"],
         "run": plan.name,
-        "promise": list(PROMISE),
+        "promise": list(GUARANTEE),
         "counts": counts,
         "rows": len(flights),
         "units": len({flight[0] for flight in flights}),
@@ -132,7 +132,7 @@ def bounded_counts(flights: list[Flight], most: int) -> list[int]:
 
 def _counts(number: int, other: Other) -> Row:
     """Return E|error| of each of so many counts."""
-    ours = errors_of_counts(ln.Privacy(*PROMISE), number)
+    ours = errors_of_counts(ln.Privacy(*GUARANTEE), number)
     return {
         "counts": number,
         "basic": short(float(ours.basic)),
@@ -201,6 +201,8 @@ def _ask(table: ProtectedTable, rounds: int, **details: Any) -> tuple[list[Any],
     answers, times = [], []
     for _ in range(rounds):
         start = time.perf_counter()
-        answers.append(table.count(by=["place", "month"], privacy=ln.Privacy(*PROMISE), **details))
+        answers.append(
+            table.count(by=["place", "month"], privacy=ln.Privacy(*GUARANTEE), **details)
+        )
         times.append(time.perf_counter() - start)
     return answers, {"first": short(times[0]), "seconds": short(median(times))}

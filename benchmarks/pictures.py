@@ -9,7 +9,7 @@ import altair
 from benchmarks.bars import MEGABYTES
 from benchmarks.growth import FAMILIES
 from benchmarks.timing import Row
-from benchmarks.words import promise
+from benchmarks.words import guarantee
 from leastnoise import plots
 from leastnoise.plots.canvas import COLORS, apply_style, make_title
 
@@ -73,7 +73,7 @@ def accuracy(part: Row) -> Any:
         ratios = {"leastnoise": row["certified"]["ratio"]}
         ratios |= {name: best["ratio"] for name, best in row["peers"].items() if best}
         values += [
-            {"promise": promise(row["promise"]), "kind": kind, "who": name, "ratio": ratio}
+            {"promise": guarantee(row["promise"]), "kind": kind, "who": name, "ratio": ratio}
             for name, ratio in ratios.items()
         ]
     kinds = list(dict.fromkeys(value["kind"] for value in values))

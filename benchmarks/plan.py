@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-Promises = tuple[tuple[str, str], ...]
+Guarantees = tuple[tuple[str, str], ...]
 
-PROMISES: Promises = (("1", "0"), ("1", "1e-6"), ("0.1", "1e-6"), ("0", "0.1"), ("2", "0.05"))
+GUARANTEES: Guarantees = (("1", "0"), ("1", "1e-6"), ("0.1", "1e-6"), ("0", "0.1"), ("2", "0.05"))
 
 
 @dataclass(frozen=True)
@@ -17,12 +17,12 @@ class Plan:
         size: The number of elements of a released array.
         single: The number of single numbers released in a round.
         peer_seconds: The approximate time of a peer in one round.
-        law_seconds: The time in which a peer samples to estimate moments that it does not state.
+        moment_seconds: The time in which a peer samples to estimate moments that it does not state.
         install: Whether to create missing environments.
         alone: Whether to omit other libraries even if they are installed.
         epsilons: The rows of the grid of solves; ``deltas`` and ``costs`` are its columns.
         seconds: The time limit of one solve.
-        promises: The guarantees for which accuracy is compared.
+        guarantees: The guarantees for which accuracy is compared.
         sizes: The numbers of samples for time and memory, as powers of ten.
         exponents: The values of 1/δ, as powers of ten.
         gaps: The gaps of the solves for growth with m.
@@ -38,14 +38,14 @@ class Plan:
     size: int
     single: int
     peer_seconds: float
-    law_seconds: float
+    moment_seconds: float
     install: bool
     alone: bool
     epsilons: tuple[str, ...]
     deltas: tuple[str, ...]
     costs: tuple[str, ...]
     seconds: float
-    promises: Promises
+    guarantees: Guarantees
     sizes: tuple[int, ...]
     exponents: tuple[int, ...]
     gaps: tuple[str, ...]
@@ -62,14 +62,14 @@ FULL = Plan(
     size=5_000_000,
     single=1000,
     peer_seconds=0.1,
-    law_seconds=6,
+    moment_seconds=6,
     install=True,
     alone=False,
     epsilons=("0", "0.1", "0.5", "1", "2", "4"),
     deltas=("0", "1e-9", "1e-6", "1e-3", "0.05", "0.3", "0.5", "0.9"),
     costs=("l1", "l2", "l4", "threshold"),
     seconds=25,
-    promises=PROMISES,
+    guarantees=GUARANTEES,
     sizes=(3, 4, 5, 6, 7, 8),
     exponents=(1, 2, 3, 6, 9, 12, 30, 100, 300),
     gaps=("0.01", "0.003", "0.001", "0.0003", "0.0001", "0.00003"),
@@ -85,14 +85,14 @@ SHORT = Plan(
     size=2_000_000,
     single=300,
     peer_seconds=0.05,
-    law_seconds=1.5,
+    moment_seconds=1.5,
     install=True,
     alone=False,
     epsilons=("1",),
     deltas=FULL.deltas,
     costs=FULL.costs,
     seconds=10,
-    promises=PROMISES,
+    guarantees=GUARANTEES,
     sizes=(3, 4, 5, 6, 7),
     exponents=(1, 3, 6, 12, 100, 300),
     gaps=("0.01", "0.003", "0.001", "0.0003", "0.0001"),
@@ -108,14 +108,14 @@ QUICK = Plan(
     size=20_000,
     single=20,
     peer_seconds=0.01,
-    law_seconds=0.05,
+    moment_seconds=0.05,
     install=False,
     alone=False,
     epsilons=("0", "2"),
     deltas=("0.05",),
     costs=("l1", "l2"),
     seconds=1,
-    promises=(("1", "0"), ("2", "0.05")),
+    guarantees=(("1", "0"), ("2", "0.05")),
     sizes=(3, 4),
     exponents=(1, 6),
     gaps=("0.01", "0.002"),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from benchmarks.timing import Row
-from benchmarks.words import digits, duration, promise, spread, table
+from benchmarks.words import digits, duration, guarantee, label, spread, table
 
 PEERS = ("diffprivlib", "opendp", "python-dp")
 _NONE = "–"
@@ -44,7 +44,7 @@ def bars(results: Row) -> str:
     """Return the benchmark targets and whether each is met."""
     rows = [
         [
-            bar["what"],
+            label(bar["what"]),
             _measure(bar["measured"], bar["unit"]),
             f"≤ {_measure(bar['limit'], bar['unit'])}",
             "yes" if bar["met"] else "**no**",
@@ -107,7 +107,7 @@ def _draws(part: Row, way: str, heads: Sequence[str], beside: Sequence[str]) -> 
     rows = [
         [
             _family(row),
-            promise(row["promise"]),
+            guarantee(row["promise"]),
             duration(row["seconds"]["leastnoise"]["median"]),
             _second(row, way),
             *(digits(row["ratios"][name]["median"]) for name in beside),
@@ -149,7 +149,7 @@ def accuracy(part: Row) -> str:
     heads = ["(ε, δ)", "answers", "cost", "bound", "certified", "closed form", *PEERS]
     rows = [
         [
-            promise(row["promise"]),
+            guarantee(row["promise"]),
             "counts" if row["integer"] else "real",
             {"l1": "E\\|X\\|", "l2": "E X²"}[row["cost"]],
             digits(row["bound"], 5),
@@ -167,13 +167,13 @@ def accuracy_short(part: Row) -> str:
     heads = ["(ε, δ)", "answers", "leastnoise", *PEERS]
     rows = [
         [
-            promise(row["promise"]),
+            guarantee(row["promise"]),
             "counts" if row["integer"] else "real",
             _times(row["certified"]["ratio"]),
             *(_best(row, name, named=False) for name in PEERS),
         ]
         for row in part["rows"]
-        if row["cost"] == "l1" and (promise(row["promise"]), row["integer"]) in _FRONT_PAGE
+        if row["cost"] == "l1" and (guarantee(row["promise"]), row["integer"]) in _FRONT_PAGE
     ]
     return table(heads, rows)
 
@@ -184,7 +184,7 @@ def accuracy_left_out(part: Row) -> str:
     for row in part["rows"]:
         for name, refused in row["refused"].items():
             for mechanism, said in refused.items():
-                kind = f"{promise(row['promise'])} {'counts' if row['integer'] else 'real'}"
+                kind = f"{guarantee(row['promise'])} {'counts' if row['integer'] else 'real'}"
                 lines.setdefault(f"{name}, {mechanism}: {said}", []).append(kind)
     shown = [f"* {said} – {', '.join(dict.fromkeys(at))}" for said, at in lines.items()]
     shown += [f"* {name}: {why}" for name, why in part["missing"].items()]
@@ -209,8 +209,8 @@ def _times(ratio: float) -> str:
 
 def calibrations(part: Row) -> str:
     """Return the times of calibrations, comparisons and compositions."""
-    rows = [[name, spread(times)] for name, times in part["seconds"].items()]
-    return table(["question", "takes (quartiles)"], rows)
+    rows = [[label(name), spread(times)] for name, times in part["seconds"].items()]
+    return table(["call", "takes (quartiles)"], rows)
 
 
 def solves(part: Row) -> str:
@@ -233,7 +233,7 @@ def solves(part: Row) -> str:
     heads = ["cost", "solves", "median", "longest", "verify, median", "gap not reached"]
     failed = [row for row in part["rows"] if not row["reached"]]
     lines = [
-        f"* not reached in {part['allowed']:g} s: {promise(row['promise'])}, {row['cost']}, "
+        f"* not reached in {part['allowed']:g} s: {guarantee(row['promise'])}, {row['cost']}, "
         + ("no bound above 0" if row["gap"] is None else f"gap {row['gap']:.1e}")
         for row in failed
     ]
@@ -354,9 +354,9 @@ def querying(part: Row) -> str:
         f"{part['rows']:,} rows of Parquet, {part['groups']:,} groups, measured {part['date']} "
         f"in a {part['run']} run. "
         "A row is a unit above, a person below, and counts with at most "
-        f"{part['max_rows']} rows in one group; (ε, δ) = {promise(part['promise'])}. Each is asked "
-        "again and again in one process: noise is found, and a query compiled, the first time, "
-        "which does not count."
+        f"{part['max_rows']} rows in one group; (ε, δ) = {guarantee(part['promise'])}. "
+        "Each is asked again and again in one process: noise is found, and a query compiled, "
+        "the first time, which does not count."
     )
     left_out = [f"Left out: {name}, {why}." for name, why in part["left_out"].items()]
     return "\n\n".join([first, table(heads, rows), *left_out])
@@ -422,7 +422,7 @@ def many_counts(part: Row) -> str:
         for row in part["counts"]
     ]
     first = (
-        f"E\\|error\\| of each of many counts at (ε, δ) = {promise(part['promise'])}, measured "
+        f"E\\|error\\| of each of many counts at (ε, δ) = {guarantee(part['promise'])}, measured "
         f"{part['date']} with leastnoise {part['version']} in a {part['run']} run."
     )
     left_out = [f"Left out: {name}, {why}." for name, why in part["left_out"].items()]

@@ -4,6 +4,14 @@ from collections.abc import Iterable, Sequence
 
 from benchmarks.timing import Row
 
+# Names in the recorded results, which stay, and the words with which they print.
+_LABELS = (
+    ("compose, 1000 × least", "compose, 1000 × certified noise"),
+    (
+        "cost of what is drawn above the line's",
+        "relative cost of discretized above continuous noise",
+    ),
+)
 _UNITS = (("ns", 1e9), ("µs", 1e6), ("ms", 1e3), ("s", 1.0))
 
 
@@ -35,6 +43,13 @@ def spread(summary: Row) -> str:
     return f"{middle} ({low} – {high})"
 
 
-def promise(pair: Sequence[str]) -> str:
+def guarantee(pair: Sequence[str]) -> str:
     """Return (ε, δ)."""
     return f"({pair[0]}, {pair[1]})"
+
+
+def label(name: str) -> str:
+    """Return a name from the results in the words with which it prints."""
+    for recorded, printed in _LABELS:
+        name = name.replace(recorded, printed)
+    return name

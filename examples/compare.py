@@ -83,7 +83,7 @@ def side_by_side(comparison: Comparison) -> list[Row]:
 def by_releases(guarantees: dict[str, ln.Privacy], releases: Sequence[int]) -> list[Row]:
     """Return the costs of Gaussian noise and the cheapest other, for k answers in one guarantee."""
     rows = []
-    for promise, privacy in guarantees.items():
+    for guarantee, privacy in guarantees.items():
         for name, cost in COSTS.items():
             for k in releases:
                 comparison = ln.compare(privacy, sensitivity=1, cost=cost, releases=k, solve=False)
@@ -91,7 +91,7 @@ def by_releases(guarantees: dict[str, ln.Privacy], releases: Sequence[int]) -> l
                 normal = comparison["gaussian"].cost
                 rows.append(
                     {
-                        "promise": promise,
+                        "promise": guarantee,
                         "cost": name,
                         "releases": str(k),
                         "gaussian": f"{float(normal):.9g}",

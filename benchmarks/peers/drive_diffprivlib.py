@@ -5,7 +5,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks.peers.speaking import One, Peer, Promise, Row, serve
+from benchmarks.peers.speaking import Guarantee, One, Peer, Row, serve
 
 
 def main() -> None:
@@ -13,7 +13,7 @@ def main() -> None:
     serve(
         Peer(
             versions={name: version(name) for name in ("diffprivlib", "numpy", "scikit-learn")},
-            one={family: adding(made) for family, made in FAMILIES.items()},
+            one={family: adding(noise) for family, noise in FAMILIES.items()},
             many={},
             real=REAL,
             whole=WHOLE,
@@ -22,11 +22,11 @@ def main() -> None:
     )
 
 
-def adding(made: Callable[[Promise], Any]) -> Callable[[Promise], One]:
+def adding(noise: Callable[[Guarantee], Any]) -> Callable[[Guarantee], One]:
     """Return what makes a mechanism's function that adds noise."""
 
-    def make(promise: Promise) -> One:
-        add: One = made(promise).randomise
+    def make(guarantee: Guarantee) -> One:
+        add: One = noise(guarantee).randomise
         return add
 
     return make
@@ -37,34 +37,34 @@ def mechanism(name: str, **settings: Any) -> Any:
     return getattr(import_module("diffprivlib.mechanisms"), name)(sensitivity=1, **settings)
 
 
-def uniform(promise: Promise) -> Any:
+def uniform(guarantee: Guarantee) -> Any:
     """Uniform noise, which needs no ε."""
-    return mechanism("Uniform", delta=promise.delta)
+    return mechanism("Uniform", delta=guarantee.delta)
 
 
-def staircase(promise: Promise) -> Any:
+def staircase(guarantee: Guarantee) -> Any:
     """The staircase for ε, with the γ that is its default."""
-    return mechanism("Staircase", epsilon=promise.epsilon)
+    return mechanism("Staircase", epsilon=guarantee.epsilon)
 
 
-def laplace(promise: Promise) -> Any:
+def laplace(guarantee: Guarantee) -> Any:
     """Laplace noise, whose scale it makes smaller for δ."""
-    return mechanism("Laplace", epsilon=promise.epsilon, delta=promise.delta)
+    return mechanism("Laplace", epsilon=guarantee.epsilon, delta=guarantee.delta)
 
 
-def bounded(promise: Promise) -> Any:
+def bounded(guarantee: Guarantee) -> Any:
     """Laplace noise up to a largest size (Geng et al. 2018)."""
-    return mechanism("LaplaceBoundedNoise", epsilon=promise.epsilon, delta=promise.delta)
+    return mechanism("LaplaceBoundedNoise", epsilon=guarantee.epsilon, delta=guarantee.delta)
 
 
-def gaussian(promise: Promise) -> Any:
+def gaussian(guarantee: Guarantee) -> Any:
     """Gaussian noise of the least σ (Balle and Wang 2018)."""
-    return mechanism("GaussianAnalytic", epsilon=promise.epsilon, delta=promise.delta)
+    return mechanism("GaussianAnalytic", epsilon=guarantee.epsilon, delta=guarantee.delta)
 
 
-def geometric(promise: Promise) -> Any:
+def geometric(guarantee: Guarantee) -> Any:
     """Geometric noise for ε."""
-    return mechanism("Geometric", epsilon=promise.epsilon)
+    return mechanism("Geometric", epsilon=guarantee.epsilon)
 
 
 FAMILIES = {
@@ -80,59 +80,59 @@ FAMILIES = {
 # ------------------------------------------------------------------- what it draws
 
 
-def law_of_uniform(promise: Promise) -> Row:
+def distribution_of_uniform(guarantee: Guarantee) -> Row:
     """Read off the variance r²/3."""
-    return {"kind": "uniform", "radius": (3 * float(uniform(promise).variance(0))) ** 0.5}
+    return {"kind": "uniform", "radius": (3 * float(uniform(guarantee).variance(0))) ** 0.5}
 
 
-def law_of_staircase(promise: Promise) -> Row:
+def distribution_of_staircase(guarantee: Guarantee) -> Row:
     """Read off γ."""
-    made = staircase(promise)
-    return {"kind": "staircase", "epsilon": made.epsilon, "gamma": made.gamma}
+    noise = staircase(guarantee)
+    return {"kind": "staircase", "epsilon": noise.epsilon, "gamma": noise.gamma}
 
 
-def law_of_laplace(promise: Promise) -> Row:
+def distribution_of_laplace(guarantee: Guarantee) -> Row:
     """Read off the variance 2b²."""
-    return {"kind": "laplace", "scale": (float(laplace(promise).variance(0)) / 2) ** 0.5}
+    return {"kind": "laplace", "scale": (float(laplace(guarantee).variance(0)) / 2) ** 0.5}
 
 
-def law_of_bounded(promise: Promise) -> Row:
+def distribution_of_bounded(guarantee: Guarantee) -> Row:
     """Read off scale and largest size, which it sets with the first draw."""
-    made = bounded(promise)
-    made.randomise(0)
+    noise = bounded(guarantee)
+    noise.randomise(0)
     return {
         "kind": "truncated_laplace",
-        "scale": float(made._scale),
-        "radius": float(made._noise_bound),
+        "scale": float(noise._scale),
+        "radius": float(noise._noise_bound),
     }
 
 
-def law_of_gaussian(promise: Promise) -> Row:
+def distribution_of_gaussian(guarantee: Guarantee) -> Row:
     """Read off σ."""
-    return {"kind": "gaussian", "sigma": float(gaussian(promise).variance(0)) ** 0.5}
+    return {"kind": "gaussian", "sigma": float(gaussian(guarantee).variance(0)) ** 0.5}
 
 
-def law_of_geometric(promise: Promise) -> Row:
-    """State the law, which has no scale but ε."""
-    return {"kind": "geometric", "epsilon": float(geometric(promise).epsilon)}
+def distribution_of_geometric(guarantee: Guarantee) -> Row:
+    """State the distribution, which has no scale but ε."""
+    return {"kind": "geometric", "epsilon": float(geometric(guarantee).epsilon)}
 
 
-def law_of_discrete_gaussian(promise: Promise) -> Row:
+def distribution_of_discrete_gaussian(guarantee: Guarantee) -> Row:
     """Read off σ."""
-    made = mechanism("GaussianDiscrete", epsilon=promise.epsilon, delta=promise.delta)
-    return {"kind": "discrete_gaussian", "sigma": float(made._scale)}
+    noise = mechanism("GaussianDiscrete", epsilon=guarantee.epsilon, delta=guarantee.delta)
+    return {"kind": "discrete_gaussian", "sigma": float(noise._scale)}
 
 
-REAL: dict[str, Callable[[Promise], Row | One]] = {
-    "Uniform": law_of_uniform,
-    "Staircase": law_of_staircase,
-    "Laplace": law_of_laplace,
-    "LaplaceBoundedNoise": law_of_bounded,
-    "GaussianAnalytic": law_of_gaussian,
+REAL: dict[str, Callable[[Guarantee], Row | One]] = {
+    "Uniform": distribution_of_uniform,
+    "Staircase": distribution_of_staircase,
+    "Laplace": distribution_of_laplace,
+    "LaplaceBoundedNoise": distribution_of_bounded,
+    "GaussianAnalytic": distribution_of_gaussian,
 }
-WHOLE: dict[str, Callable[[Promise], Row | One]] = {
-    "Geometric": law_of_geometric,
-    "GaussianDiscrete": law_of_discrete_gaussian,
+WHOLE: dict[str, Callable[[Guarantee], Row | One]] = {
+    "Geometric": distribution_of_geometric,
+    "GaussianDiscrete": distribution_of_discrete_gaussian,
 }
 
 if __name__ == "__main__":

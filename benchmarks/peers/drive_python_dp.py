@@ -5,7 +5,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks.peers.speaking import One, Peer, Promise, Row, serve
+from benchmarks.peers.speaking import Guarantee, One, Peer, Row, serve
 
 mechanisms: Any = import_module("pydp.algorithms.numerical_mechanisms")
 
@@ -16,51 +16,55 @@ def main() -> None:
         Peer(
             versions={"python-dp": version("python-dp")},
             one={
-                "laplace": lambda promise: adding(laplace(promise)),
-                "gaussian": lambda promise: adding(gaussian(promise)),
-                "geometric": lambda promise: adding(laplace(promise)),
+                "laplace": lambda guarantee: adding(laplace(guarantee)),
+                "gaussian": lambda guarantee: adding(gaussian(guarantee)),
+                "geometric": lambda guarantee: adding(laplace(guarantee)),
             },
             many={},
-            real=LAWS,
-            whole=LAWS,
+            real=DISTRIBUTIONS,
+            whole=DISTRIBUTIONS,
             notes={"geometric": "Laplace noise, rounded"},
         )
     )
 
 
-def laplace(promise: Promise) -> Any:
+def laplace(guarantee: Guarantee) -> Any:
     """Laplace noise for ε; it knows no δ."""
-    return mechanisms.LaplaceMechanism(epsilon=promise.epsilon, sensitivity=1.0)
+    return mechanisms.LaplaceMechanism(epsilon=guarantee.epsilon, sensitivity=1.0)
 
 
-def gaussian(promise: Promise) -> Any:
+def gaussian(guarantee: Guarantee) -> Any:
     """Gaussian noise, its σ by a search."""
     return mechanisms.GaussianMechanism(
-        epsilon=promise.epsilon, delta=promise.delta, sensitivity=1.0
+        epsilon=guarantee.epsilon, delta=guarantee.delta, sensitivity=1.0
     )
 
 
-def adding(made: Any) -> One:
+def adding(mechanism: Any) -> One:
     """Return what adds noise: to an int as an int, to a float as a float."""
-    add: One = made.add_noise
+    add: One = mechanism.add_noise
     return add
 
 
-def law_of_laplace(promise: Promise) -> Row | One:
+def distribution_of_laplace(guarantee: Guarantee) -> Row | One:
     """Read off the scale; how whole numbers are rounded only draws tell."""
-    made = laplace(promise)
-    return adding(made) if promise.integer else {"kind": "laplace", "scale": made.diversity}
+    mechanism = laplace(guarantee)
+    return (
+        adding(mechanism)
+        if guarantee.integer
+        else {"kind": "laplace", "scale": mechanism.diversity}
+    )
 
 
-def law_of_gaussian(promise: Promise) -> Row | One:
+def distribution_of_gaussian(guarantee: Guarantee) -> Row | One:
     """Read off σ; how whole numbers are rounded only draws tell."""
-    made = gaussian(promise)
-    return adding(made) if promise.integer else {"kind": "gaussian", "sigma": made.std}
+    mechanism = gaussian(guarantee)
+    return adding(mechanism) if guarantee.integer else {"kind": "gaussian", "sigma": mechanism.std}
 
 
-LAWS: dict[str, Callable[[Promise], Row | One]] = {
-    "LaplaceMechanism": law_of_laplace,
-    "GaussianMechanism": law_of_gaussian,
+DISTRIBUTIONS: dict[str, Callable[[Guarantee], Row | One]] = {
+    "LaplaceMechanism": distribution_of_laplace,
+    "GaussianMechanism": distribution_of_gaussian,
 }
 
 if __name__ == "__main__":

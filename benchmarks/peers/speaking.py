@@ -20,7 +20,7 @@ REAL, WHOLE = 42.5, 42
 
 
 @dataclass(frozen=True)
-class Promise:
+class Guarantee:
     """What a mechanism must keep at a sensitivity of 1, and whether answers are whole numbers."""
 
     epsilon: float
@@ -35,24 +35,25 @@ class Promise:
 
 @dataclass(frozen=True)
 class Peer:
-    """A library: its packages' versions, what draws each family, and what each law is.
+    """A library: its packages' versions, what draws each family, and what each distribution is.
 
     Attributes:
         versions: Of the library and what it draws with.
-        one: For each family a function from a promise to what adds noise to one number.
+        one: For each family a function from a guarantee to what adds noise to one number.
         many: The same for a list of numbers, where the library takes lists.
-        real: For each mechanism for real answers a function from a promise to its law, as laws.py
-            reads it, or to what adds noise where the library does not say what it draws.
-        whole: The same for mechanisms that return whole numbers.
+        real: For each mechanism for real answers a function from a guarantee to its noise
+            distribution, as distributions.py reads it, or to what adds noise if the library does
+            not document its distribution.
+        whole: The same for mechanisms that return integers.
         notes: What a family's mechanism is, where it is not quite the same.
         more: What else it can be asked: from a request to its answer.
     """
 
     versions: Mapping[str, str]
-    one: Mapping[str, Callable[[Promise], One]]
-    many: Mapping[str, Callable[[Promise], Many]]
-    real: Mapping[str, Callable[[Promise], Row | One]]
-    whole: Mapping[str, Callable[[Promise], Row | One]]
+    one: Mapping[str, Callable[[Guarantee], One]]
+    many: Mapping[str, Callable[[Guarantee], Many]]
+    real: Mapping[str, Callable[[Guarantee], Row | One]]
+    whole: Mapping[str, Callable[[Guarantee], Row | One]]
     notes: Mapping[str, str]
     more: Mapping[str, Callable[[Row], Row]] = field(default_factory=dict)
 
@@ -72,43 +73,45 @@ def serve(peer: Peer) -> None:
 def reply(peer: Peer, request: Row) -> Row:
     """Return the answer to one request."""
     if request["do"] == "introduce":
-        laws = {"real": list(peer.real), "whole": list(peer.whole)}
-        return {"versions": dict(peer.versions), "laws": laws}
+        distributions = {"real": list(peer.real), "whole": list(peer.whole)}
+        return {"versions": dict(peer.versions), "laws": distributions}
     if request["do"] in peer.more:
         return peer.more[request["do"]](request)
-    promise = Promise(request["epsilon"], request["delta"], request["integer"])
+    guarantee = Guarantee(request["epsilon"], request["delta"], request["integer"])
     if request["do"] == "law":
-        laws_of_kind = peer.whole if promise.integer else peer.real
-        return law(laws_of_kind[request["name"]](promise), promise, request["seconds"])
+        distributions_of_kind = peer.whole if guarantee.integer else peer.real
+        return distribution(
+            distributions_of_kind[request["name"]](guarantee), guarantee, request["seconds"]
+        )
     family = request["family"]
     if family not in peer.one:
         return {"cannot": "it has no such noise"}
     if request["do"] == "make":
-        return {"seconds": timed(lambda: peer.one[family](promise))}
-    return {**draw(peer, family, promise, request), "note": peer.notes.get(family, "")}
+        return {"seconds": timed(lambda: peer.one[family](guarantee))}
+    return {**draw(peer, family, guarantee, request), "note": peer.notes.get(family, "")}
 
 
-def draw(peer: Peer, family: str, promise: Promise, request: Row) -> Row:
+def draw(peer: Peer, family: str, guarantee: Guarantee, request: Row) -> Row:
     """Return how long so many draws take: one by one as a program would, or of a list."""
-    count, value = request["count"], promise.value
+    count, value = request["count"], guarantee.value
     if request["way"] == "bulk" and family in peer.many:
-        many, values = made(peer.many[family], promise), [value] * count
+        many, values = made(peer.many[family], guarantee), [value] * count
         return {"seconds": timed(lambda: many(values)), "lists": True}
-    one = made(peer.one[family], promise)
+    one = made(peer.one[family], guarantee)
     return {"seconds": timed(lambda: [one(value) for _ in range(count)]), "lists": False}
 
 
 @cache
-def made(maker: Callable[[Promise], Any], promise: Promise) -> Any:
+def made(maker: Callable[[Guarantee], Any], guarantee: Guarantee) -> Any:
     """Return a mechanism, made once: some peers search long for its scale."""
-    return maker(promise)
+    return maker(guarantee)
 
 
-def law(found: Row | One, promise: Promise, seconds: float) -> Row:
-    """Return a law, or else its moments by drawing for some seconds, with their errors."""
+def distribution(found: Row | One, guarantee: Guarantee, seconds: float) -> Row:
+    """Return a distribution, or else its moments by drawing for some seconds, with their errors."""
     if not callable(found):
         return found
-    value, until = promise.value, time.perf_counter() + seconds
+    value, until = guarantee.value, time.perf_counter() + seconds
     sums, count = [0.0] * 3, 0
     while time.perf_counter() < until or count < 100:
         size = abs(found(value) - value)

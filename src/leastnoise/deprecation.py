@@ -114,18 +114,18 @@ def take_renamed(old: str, value: T, new: str, *, given: bool) -> T:
     return value
 
 
-def renamed_names(module: str, moved: Mapping[str, str]) -> Callable[[str], Any]:
+def renamed_names(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """Return a module's ``__getattr__`` that finds old names.
 
     Args:
         module: The module that had them.
-        moved: The new place of each old name: ``"leastnoise.noise:Uniform"``.
+        homes: The new place of each old name: ``"leastnoise.noise:Uniform"``.
     """
 
     def find(name: str) -> Any:
-        if name not in moved:
+        if name not in homes:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        home, _, path = moved[name].partition(":")
+        home, _, path = homes[name].partition(":")
         warn_deprecated(f"{module}.{name}", f"{home}.{path}")
         value: Any = import_module(home)
         for part in path.split("."):

@@ -640,7 +640,7 @@ def test_plot_says_when_it_draws(
         yield told.append
         told.append("ended")
 
-    monkeypatch.setattr(import_module("leastnoise.cli.ledger"), "Progress", noting)
+    monkeypatch.setattr(import_module("leastnoise.cli.ledger_command"), "Progress", noting)
     monkeypatch.setattr("click.echo", lambda *_, **__: told.append("printed"))
     assert call("ledger", "plot", file, "--out", str(tmp_path / "a.json")).exit_code == 0
     assert told == ["checking the ledger", "drawing the picture", "ended", "printed"]

@@ -202,7 +202,7 @@ SAMPLING = [
     ),
     Mutant(
         "no word refused in bulk",
-        "leastnoise.core.arrays.draw:_tickets",
+        "leastnoise.core.arrays.draw:_take_tickets",
         replace("(1 << 64) % total", "0"),
         BULK,
     ),
@@ -496,7 +496,10 @@ LEDGERS = [
     Mutant(
         "an allocation that is not charged",
         "leastnoise.ledger.accounts:Accounts.follow",
-        delete("self._add_guarantee(charged_names(made.dataset, made.analyst), made.privacy)"),
+        delete(
+            "self._add_guarantee(charged_names(allocation.dataset, allocation.analyst), "
+            "allocation.privacy)"
+        ),
         f"{ALLOCATIONS}::test_an_allocation_is_one_charge_of_its_guarantee",
     ),
     Mutant(
@@ -562,7 +565,7 @@ LEDGERS = [
     Mutant(
         "the witness not asked",
         "leastnoise.ledger.chain:Chain.verify",
-        delete("wanted = [*wanted, *self._witness.heads()]"),
+        delete("expected = [*expected, *self._witness.heads()]"),
         OLDER,
     ),
     Mutant(
@@ -617,7 +620,7 @@ TABLES = [
     ),
     Mutant(
         "a plan is as private as one of its answers",
-        "leastnoise.planning.plans:prove_total",
+        "leastnoise.planning.totals:prove_total",
         replace(
             "total_cost((mechanism.gaussian_cost for mechanism in mechanisms))",
             "mechanisms[0].gaussian_cost",
@@ -626,7 +629,7 @@ TABLES = [
     ),
     Mutant(
         "a plan beyond its guarantee is not rejected",
-        "leastnoise.planning.plans:prove_total",
+        "leastnoise.planning.totals:prove_total",
         replace("total.epsilon > limit.epsilon or total.delta > limit.delta", "False"),
         PROVED_SPLIT,
     ),
@@ -683,7 +686,7 @@ TABLES = [
     Mutant(
         "a wanted error is compared with a larger one",
         "leastnoise.tables.target_error:find_size.suffices",
-        replace("error <= wanted.error", "error <= 2 * wanted.error"),
+        replace("error <= target.error", "error <= 2 * target.error"),
         WIDTH_OF_MEAN,
     ),
 ]

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from benchmarks import __main__ as bench
-from benchmarks import bars, installing, laws, many_answers, pages, tables, timing, words
+from benchmarks import bars, distributions, installing, many_answers, pages, tables, timing, words
 from benchmarks.peers import speaking
 from benchmarks.peers.environments import CACHE, PEERS, PINS, pinned
 from benchmarks.peers.process import Cannot, PeerProcess
@@ -83,7 +83,7 @@ def test_durations_in_the_unit_that_fits(seconds: float, shown: str) -> None:
     assert words.duration(seconds) == shown
 
 
-# ------------------------------------------------------------------- the peers' laws
+# ------------------------------------------------------------------- the peers' distributions
 
 
 def test_moments_by_integrals() -> None:
@@ -101,7 +101,7 @@ def test_moments_by_integrals() -> None:
         "truncated_laplace": ({"scale": 2.0, "radius": 3.0}, lambda x: math.exp(-x / 2), 3),
     }
     for kind, (settings, density, end) in smooth.items():
-        assert laws.moments({"kind": kind, **settings}) == pytest.approx(
+        assert distributions.moments({"kind": kind, **settings}) == pytest.approx(
             moments(density, end), rel=1e-7
         )
     whole: dict[str, tuple[dict[str, float], Callable[[int], float]]] = {
@@ -111,7 +111,7 @@ def test_moments_by_integrals() -> None:
     for kind, (settings, weight) in whole.items():
         total = sum(weight(abs(k)) for k in range(-300, 301))
         sums = [sum(abs(k) ** p * weight(abs(k)) for k in range(-300, 301)) for p in (1, 2)]
-        assert laws.moments({"kind": kind, **settings}) == pytest.approx(
+        assert distributions.moments({"kind": kind, **settings}) == pytest.approx(
             [one / total for one in sums], rel=1e-9
         )
 
@@ -119,11 +119,11 @@ def test_moments_by_integrals() -> None:
 def test_moments_of_the_staircase_are_the_theorem_s() -> None:
     """Geng and Viswanath 2016, for ε = 1: e^(ε/2)/(e^ε−1), and the least E X² at its own γ."""
     gamma = 1 / (1 + math.exp(0.5))
-    law = {"kind": "staircase", "epsilon": 1.0, "gamma": gamma}
-    assert laws.moments(law)[0] == pytest.approx(math.exp(0.5) / math.expm1(1))
+    distribution = {"kind": "staircase", "epsilon": 1.0, "gamma": gamma}
+    assert distributions.moments(distribution)[0] == pytest.approx(math.exp(0.5) / math.expm1(1))
     b = math.exp(-1)
     least = (2 ** (-2 / 3) * (b * (1 + b)) ** (2 / 3) + b) / (1 - b) ** 2
-    found = min(laws.staircase(1.0, k / 1000)[1] for k in range(1, 1000))
+    found = min(distributions.staircase(1.0, k / 1000)[1] for k in range(1, 1000))
     assert found == pytest.approx(least, rel=1e-5)
 
 
@@ -140,21 +140,21 @@ def test_moments_of_canonical_noise(
 ) -> None:
     """Those on the integers by linear programme; spread over cells, 1/4 of P(0) and 1/12 more."""
     zero = 1 - 2 * (1 - delta) / (1 + math.exp(epsilon))
-    found = laws.moments({"kind": "canonical", "epsilon": epsilon, "delta": delta})
+    found = distributions.moments({"kind": "canonical", "epsilon": epsilon, "delta": delta})
     assert found == pytest.approx((first + zero / 4, second + 1 / 12), rel=3e-6)
 
 
 def test_a_law_that_is_not_known_is_refused() -> None:
     with pytest.raises(ValueError, match="kind must be a known distribution, got 'cauchy'"):
-        laws.moments({"kind": "cauchy"})
+        distributions.moments({"kind": "cauchy"})
 
 
 # ------------------------------------------------------------------- the peer's end of the talk
 
 
 def peer() -> speaking.Peer:
-    def refuses(promise: speaking.Promise) -> speaking.One:
-        raise ValueError(f"\nε = {promise.epsilon:g} is below {'9' * 300}\nat a place")
+    def refuses(guarantee: speaking.Guarantee) -> speaking.One:
+        raise ValueError(f"\nε = {guarantee.epsilon:g} is below {'9' * 300}\nat a place")
 
     return speaking.Peer(
         versions={"toy": "1"},
@@ -169,15 +169,15 @@ def peer() -> speaking.Peer:
 def test_a_peer_answers_in_json_lines(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    promise = {"epsilon": 1.0, "delta": 0.0, "integer": False}
+    guarantee = {"epsilon": 1.0, "delta": 0.0, "integer": False}
     requests = [
         {"do": "introduce"},
-        {"do": "draw", "family": "laplace", "way": "bulk", "count": 3, **promise},
-        {"do": "draw", "family": "laplace", "way": "single", "count": 3, **promise},
-        {"do": "draw", "family": "gaussian", "way": "single", "count": 3, **promise},
-        {"do": "draw", "family": "uniform", "way": "single", "count": 3, **promise},
-        {"do": "law", "name": "plus two", "seconds": 0.0, **promise},
-        {"do": "law", "name": "exact", "seconds": 0.0, **promise, "integer": True},
+        {"do": "draw", "family": "laplace", "way": "bulk", "count": 3, **guarantee},
+        {"do": "draw", "family": "laplace", "way": "single", "count": 3, **guarantee},
+        {"do": "draw", "family": "gaussian", "way": "single", "count": 3, **guarantee},
+        {"do": "draw", "family": "uniform", "way": "single", "count": 3, **guarantee},
+        {"do": "law", "name": "plus two", "seconds": 0.0, **guarantee},
+        {"do": "law", "name": "exact", "seconds": 0.0, **guarantee, "integer": True},
     ]
     monkeypatch.setattr(sys, "stdin", [json.dumps(request) + "\n" for request in requests])
     monkeypatch.setattr(sys, "stdout", sys.stdout)  # serve points it elsewhere

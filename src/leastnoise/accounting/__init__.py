@@ -1,4 +1,4 @@
-"""Compute how much one release reveals, and several together.
+"""Compute the privacy loss of one release and of several.
 
 Composition is loaded on first use, because calibrating and releasing do not need it.
 """

@@ -43,10 +43,10 @@ def compose(parts: Iterable[object]) -> Composition:
     fixed beforehand. The bounds are proved in exact arithmetic, down to δ = 1e-30 and below.
 
     Args:
-        parts: The releases: a list of mechanisms, answers, guarantees (:class:`Privacy`), profiles
-            and compositions, or of pairs (part, count). A mechanism counts by the noise that it
-            samples, a guarantee by the worst mechanism that satisfies it. An answer to which one
-            person contributes several times counts by its stated guarantee.
+        parts: A list of releases: mechanisms, answers, guarantees (:class:`Privacy`), profiles
+            and compositions, or pairs (part, count). For a mechanism the discretized noise is
+            composed, for a guarantee the worst mechanism that satisfies it, and for an answer
+            with several contributions per person its stated guarantee.
 
     Returns:
         The composition. It computes a bound when you ask for it.
@@ -242,7 +242,7 @@ class Composition:
 
     @property
     def _shown_delta(self) -> Fraction:
-        """The δ for which ε is printed; 1 or more where no ε suffices."""
+        """The δ for which ε is printed; 1 or more if no ε suffices."""
         if self._total_delta and not any(isinstance(part, Profile) for part, _ in self.parts):
             return Fraction(format_up(self._total_delta))
         shown = _SHOWN_DELTA

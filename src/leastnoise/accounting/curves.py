@@ -221,33 +221,33 @@ class Envelope(LossCurve):
     curves: tuple[RatioTable, ...]
 
     def heights(self, grid: LossGrid, top: int) -> list[Bracket]:
-        """Enclose the largest."""
+        """Enclose the largest height at each level of the grid."""
         each = [curve.heights(grid, top) for curve in self.curves]
         return [(max(a for a, _ in at), max(b for _, b in at)) for at in zip(*each, strict=True)]
 
     @property
     def infinity_mass(self) -> Interval:
-        """The largest."""
+        """The largest infinity mass of the curves."""
         return Interval.exact(max(curve.infinite for curve in self.curves))
 
     @property
     def is_level(self) -> bool:
-        """Whether all are."""
+        """Whether all curves are level."""
         return all(curve.is_level for curve in self.curves)
 
     @property
     def farthest(self) -> float:
-        """The largest."""
+        """The largest privacy loss of the curves."""
         return max(curve.farthest for curve in self.curves)
 
     @property
     def variance(self) -> float:
-        """The largest."""
+        """The largest variance of the curves."""
         return self._widest.variance
 
     @property
     def landmark(self) -> Fraction | None:
-        """That of the curve with the largest variance."""
+        """The landmark of the curve with the largest variance."""
         return self._widest.landmark
 
     @cached_property

@@ -82,13 +82,13 @@ def compose_losses(
 
 
 def _reach(curve: LossCurve, depth: int) -> float:
-    """Return a loss beyond which there is hardly any mass."""
+    """Return a loss beyond which the mass is negligible."""
     if math.isinf(curve.farthest):
         return min(_LARGEST_LOSS, curve.variance / 2 + math.sqrt(1.4 * depth * curve.variance))
     return min(_LARGEST_LOSS, curve.farthest)
 
 
-def _step(curves: Mapping[LossCurve, int], wanted: float, width: float) -> Fraction:
+def _step(curves: Mapping[LossCurve, int], target: float, width: float) -> Fraction:
     """Return a step near ``wanted`` such that the landmarks of the curves lie on the grid.
 
     If all losses of all releases are multiples of one number, return that number, unless it is so
@@ -103,9 +103,9 @@ def _step(curves: Mapping[LossCurve, int], wanted: float, width: float) -> Fract
         key=lambda mark: (-mark[0], mark[1]),
     )
     common = _common([mark for _, mark in marks if mark]) or (marks[0][1] if marks else None)
-    if common is None or float(common) < wanted:
-        return Fraction(wanted).limit_denominator(1 << 60) or Fraction(wanted)
-    return common / max(1, round(float(common) / wanted))
+    if common is None or float(common) < target:
+        return Fraction(target).limit_denominator(1 << 60) or Fraction(target)
+    return common / max(1, round(float(common) / target))
 
 
 def _common(marks: list[Fraction]) -> Fraction | None:
@@ -191,7 +191,7 @@ def _chords_below(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
 
 
 def _chords_below_rest(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
-    """Return such values for a curve whose kinks are unknown."""
+    """Return chord values below a curve with unknown kinks."""
     heights = curve.heights(grid, top)
     gaps = curve.gaps(grid, chord_masses(grid, heights))
     last = grid.scaled(curve.infinity_mass)[0]

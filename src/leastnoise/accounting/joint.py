@@ -1,4 +1,4 @@
-"""δ(ε) of several releases together: in closed form where there is one, else on a grid."""
+"""δ(ε) of several releases together: in closed form if known, otherwise on a grid."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

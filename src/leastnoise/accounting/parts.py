@@ -40,7 +40,7 @@ _LEVEL_BITS = 18
 
 @dataclass(frozen=True)
 class PartLosses:
-    """A curve that no neighbors exceed, and one that two fixed neighbors reach, if known."""
+    """An upper curve for all neighbors and, if known, a curve attained by one pair."""
 
     above: LossCurve
     below: LossCurve | None

@@ -180,7 +180,7 @@ Part: TypeAlias = ReleasedMechanism | Privacy | Profile
 
 
 class Composable(ABC):
-    """A mechanism or an answer: the packages above register the classes that can be composed."""
+    """A mechanism or an answer; higher packages register composable classes."""
 
     @property
     @abstractmethod

@@ -100,12 +100,12 @@ def _renyi_from(
 ) -> Fraction:
     """Return L + ln(M) / (order − 1) from above, for the largest log-ratio L and a mean M ≤ 1."""
 
-    def enclosed(bits: int) -> Interval:
+    def enclose(bits: int) -> Interval:
         inner = mean(bits)
         ends = Interval(logarithm(inner.lower, bits).lower, logarithm(inner.upper, bits).upper)
         return largest(bits) + ends.scaled(1 / (order - 1))
 
-    return refine(enclosed).upper
+    return refine(enclose).upper
 
 
 def _small_power(exponent: Interval, bits: int) -> Interval:

@@ -25,9 +25,9 @@ _BELOW_ROOT = Fraction(347_814_665_481, 1_167_023_033_197)
 def least_comb(
     privacy: Privacy, sensitivity: Fraction, cost: Cost
 ) -> tuple[Steps, Certificate] | None:
-    """Return the comb, optimal among all noise of any shape, or None where there is none.
+    """Return the comb, optimal among all noise of any shape, or None if it does not exist.
 
-    There is one for ε = 0, the cost l2 and δ ≥ 1/(1+2β). The last condition is decided in
+    It exists for ε = 0, the cost l2 and δ ≥ 1/(1+2β). The last condition is decided in
     rationals: it holds if r = (1−δ)/2δ is at most β, that is 4r³ + 3r ≤ 1.
     """
     delta = privacy.delta

@@ -178,7 +178,7 @@ def cheapest_known(problem: Problem) -> tuple[Noise, str]:
             continue
         if best is None or cost < best[0]:
             best = cost, noise, name
-    if best is None:  # an Unsupported error says more: there is noise, but its cost is not computed
+    if best is None:  # an Unsupported error explains: noise exists, but its cost is not computed
         raise max(rejections, key=lambda error: isinstance(error, Unsupported))
     return best[1], best[2]
 

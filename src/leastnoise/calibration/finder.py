@@ -1,4 +1,4 @@
-"""Find the noise for a problem, and prove how near to optimal it is.
+"""Find the noise for a problem, and prove its optimality gap.
 
 For the cost |x|ᵖ, problems on the line that differ only in Δ are solved at Δ = 1 and scaled.
 """
@@ -17,7 +17,7 @@ from leastnoise.calibration.problem import Effort, Problem, certify
 from leastnoise.calibration.solve import Bracket, narrow
 from leastnoise.calibration.sources import SOLVED
 from leastnoise.calibration.staircase import cheapest_staircase
-from leastnoise.calibration.uniform import least_unimodal
+from leastnoise.calibration.uniform import find_optimal
 from leastnoise.certificate import CanonicalBound, Certificate, LatticeBound
 from leastnoise.core.exact import format_exact, power
 from leastnoise.core.noise import LineNoise, Noise
@@ -47,7 +47,7 @@ def find_noise(
     *,
     clock: Clock = time.monotonic,
 ) -> tuple[Noise, Certificate]:
-    """Return the optimal noise of a class, or noise proved to be near it, and the proof.
+    """Return optimal or near-optimal noise of a class, with a proof of its gap.
 
     ============================  =================================================================
     ε = 0, unimodal               GDGK19's P_α; on the integers a mixture of two uniform ones
@@ -93,7 +93,7 @@ def _find_least(problem: Problem, attempt: _Attempt) -> tuple[Noise, Certificate
     """Return the noise by the table of :func:`find_noise`."""
     privacy, effort = problem.privacy, attempt.effort
     if not privacy.epsilon:
-        closed = least_unimodal(problem)
+        closed = find_optimal(problem)
         if problem.shape == "unimodal":
             return closed
         comb = prove_comb(problem)

@@ -154,9 +154,9 @@ class LinearProgram:
             excess[shift:] -= self.factor * masses[: max(0, len(masses) - shift)]
             if np.maximum(excess, 0).sum() + extra <= limit:
                 continue
-            wanted = (excess > least * masses) & ~self._has[shift]
-            wanted[:shift] = False
-            missing = np.flatnonzero(wanted)
+            violated = (excess > least * masses) & ~self._has[shift]
+            violated[:shift] = False
+            missing = np.flatnonzero(violated)
             shifts.append(np.full(len(missing), shift))
             points.append(missing)
         none = np.zeros(0, int)

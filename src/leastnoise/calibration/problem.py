@@ -107,5 +107,5 @@ def parse_effort(solve: object, gap: Number, seconds: Number) -> Effort:
             got=quote(solve),
             fix="Use False to skip the linear program where no closed form is known.",
         )
-    wanted = parse_positive(gap, "gap")
-    return Effort(solve, wanted, as_float(parse_positive(seconds, "seconds")))
+    target_gap = parse_positive(gap, "gap")
+    return Effort(solve, target_gap, as_float(parse_positive(seconds, "seconds")))

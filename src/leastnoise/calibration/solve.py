@@ -46,7 +46,7 @@ _WIDEST = 4
 _MASS_BEYOND = 1e-9
 # The search ends at a gap below this multiple of the limit of ever finer lattices.
 _NEAR_LIMIT = 1.25
-# A lower bound that leaves a larger gap counts as none.
+# Lower bounds with a larger gap are ignored.
 _LARGEST_GAP = 10**9
 
 
@@ -170,7 +170,7 @@ class Search:
         return _frame(self.problem, cells, window)
 
     def _has_settled(self, frame: Frame, gap: float) -> bool:
-        """Return whether finer lattices would hardly reduce the gap, and never to the wanted one.
+        """Return whether finer lattices barely reduce the gap, without reaching the target gap.
 
         The gap of m cells to a Δ is about g + c/m². On the line g is 0; on the integers at a large
         Δ it is the loss by smoothing (the rule ``smoothed``).
@@ -339,8 +339,8 @@ def _first_cells(problem: Problem) -> int:
     if problem.integer and problem.sensitivity <= _LARGEST_POINTWISE:
         return int(problem.sensitivity)
     epsilon = as_float(problem.privacy.epsilon)
-    wanted = min(32, max(1 + 2 * (problem.shape == "unimodal"), round(8 * epsilon)))
-    return _aligned(problem, max(wanted, 8) if not epsilon else wanted)
+    cells = min(32, max(1 + 2 * (problem.shape == "unimodal"), round(8 * epsilon)))
+    return _aligned(problem, max(cells, 8) if not epsilon else cells)
 
 
 def _finer(problem: Problem, cells: int, excess: float, finest: float) -> int:

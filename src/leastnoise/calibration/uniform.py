@@ -40,7 +40,7 @@ _DOUBLINGS = 64
 _LENIENT = 8
 
 
-def least_unimodal(problem: Problem) -> tuple[Noise, Certificate]:
+def find_optimal(problem: Problem) -> tuple[Noise, Certificate]:
     """Return the optimal unimodal noise at ε = 0, which satisfies every (ε, δ) of the same δ."""
     if not problem.privacy.delta:
         raise outside("uniform noise", "δ > 0", problem.privacy)
@@ -51,13 +51,13 @@ def least_unimodal(problem: Problem) -> tuple[Noise, Certificate]:
 
 
 def find_uniform(problem: Problem) -> Noise:
-    """Return the noise of :func:`least_unimodal`."""
-    return least_unimodal(problem)[0]
+    """Return the noise of :func:`find_optimal`."""
+    return find_optimal(problem)[0]
 
 
 def prove_uniform(problem: Problem) -> tuple[Noise, Certificate] | None:
     """Return the same noise with the proof that it is optimal; None for ε > 0."""
-    return None if problem.privacy.epsilon else least_unimodal(problem)
+    return None if problem.privacy.epsilon else find_optimal(problem)
 
 
 def _least_on_line(problem: Problem) -> tuple[Noise, Certificate]:
@@ -124,7 +124,7 @@ def _best_width(cost: Cost, half: Fraction, delta: Fraction) -> _Width:
 
 
 def _around(cost: Power, width: Fraction) -> _Width:
-    """Return an exact width; where wᵖ is irrational, with room for its rounding."""
+    """Return an exact width; if wᵖ is irrational, with a margin for rounding."""
     if cost.value(width).is_exact:
         return _Width(width, width, width)
     room = width / (1 << 80)

@@ -122,11 +122,11 @@ def _certificate(make: type[Certificate], content: dict[str, Any]) -> Certificat
     certificate = make(
         noise=_object(content["noise"], Noise),
         privacy=_object(content["privacy"], Privacy),
-        sensitivity=_rational(content["sensitivity"]),
+        sensitivity=_read_rational(content["sensitivity"]),
         objective=_object(content["objective"], Cost),
         shape="any" if evidence is None else evidence.shape,
-        cost=_rational(content["cost"]),
-        lower_bound=_rational(content["lower_bound"]),
+        cost=_read_rational(content["cost"]),
+        lower_bound=_read_rational(content["lower_bound"]),
         source=_text(content["source"]),
         evidence=evidence,
     )
@@ -167,18 +167,18 @@ def _plain(value: object) -> Any:
     return {"kind": name, **{field: _plain(getattr(value, field)) for field in row.fields}}
 
 
-def _object(plain: Any, wanted: Any) -> Any:
+def _object(plain: Any, expected: Any) -> Any:
     """Return the object of a wanted class from JSON."""
     if not isinstance(plain, dict):
         raise _other_kind()
     stored = dict(plain)
     kind = stored.pop("kind")
     if kind == "Tabled":
-        if wanted is not Cost:
+        if expected is not Cost:
             raise _other_kind()
-        return _tabled(stored)
+        return _read_tabulated(stored)
     row = _ROWS[kind]
-    if not issubclass(row.built, wanted):
+    if not issubclass(row.built, expected):
         raise _other_kind()
     values = {name: row.fields[name](part) for name, part in stored.items()}
     if len(values) != len(row.fields):
@@ -194,8 +194,8 @@ def _build(make: Callable[..., Built], **values: Any) -> Built:
         raise certificate_error(error.problem) from None
 
 
-def _tabled(stored: dict[str, Any]) -> Cost:
-    """Return a tabulated cost; verifying its certificate requires that some cost fits it.
+def _read_tabulated(stored: dict[str, Any]) -> Cost:
+    """Return a tabulated cost; its certificate requires a cost function that matches it.
 
     Version 0.5.0 also wrote tables of irrational powers, by name; these are read as the powers.
     """
@@ -203,11 +203,11 @@ def _tabled(stored: dict[str, Any]) -> Cost:
         raise _other_kind()
     power = _POWER.fullmatch(stored["name"])
     if power is not None:
-        return _build(lp, p=_rational(power[1]) if "/" in power[1] else power[1])
+        return _build(lp, p=_read_rational(power[1]) if "/" in power[1] else power[1])
     rows = [
-        (_text(kind), tuple(_rational(number) for number in arguments), bounds)
+        (_text(kind), tuple(_read_rational(number) for number in arguments), bounds)
         for kind, *arguments, lower, upper in stored["readings"]
-        for bounds in (Interval(_rational(lower), _rational(upper)),)
+        for bounds in (Interval(_read_rational(lower), _read_rational(upper)),)
     ]
     readings = {(kind, arguments): bounds for kind, arguments, bounds in rows}
     if len(readings) != len(rows) or not are_well_formed(rows):
@@ -217,7 +217,7 @@ def _tabled(stored: dict[str, Any]) -> Cost:
     return Tabled(stored["name"], readings)
 
 
-def _rational(plain: Any) -> Fraction:
+def _read_rational(plain: Any) -> Fraction:
     """Return an integer or a ratio of two; reject exponents, which could be of any size."""
     if not isinstance(plain, str):
         raise _other_kind()
@@ -226,11 +226,11 @@ def _rational(plain: Any) -> Fraction:
     return Fraction(plain)
 
 
-def _of_type(wanted: type) -> Decoder:
+def _of_type(expected: type) -> Decoder:
     """Return the decoder of one JSON type; True is not a number."""
 
     def decode(plain: Any) -> Any:
-        if type(plain) is not wanted:
+        if type(plain) is not expected:
             raise _other_kind()
         return plain
 
@@ -259,8 +259,8 @@ def _row(*decoders: Decoder) -> Decoder:
     return decode_row
 
 
-def _instance_of(wanted: type) -> Decoder:
-    return lambda plain: _object(plain, wanted)
+def _instance_of(expected: type) -> Decoder:
+    return lambda plain: _object(plain, expected)
 
 
 def _other_kind() -> InvalidParameter:
@@ -294,18 +294,18 @@ class _Row:
 
 
 _integer, _boolean, _text = _of_type(int), _of_type(bool), _of_type(str)
-_integers, _rationals = _each(_integer), _each(_rational)
+_integers, _rationals = _each(_integer), _each(_read_rational)
 # A shift, the first point, and the multipliers from there on.
 _tests = _each(_row(_integer, _integer, _integers))
 # Names of classes and of fields are a file format. The functions that build costs also check them.
 _ROWS = {
     row.built.__name__: row
     for row in (
-        _Row(Interval, Interval, {"lower": _rational, "upper": _rational}),
-        _Row(Privacy, Privacy, {"epsilon": _rational, "delta": _rational}),
+        _Row(Interval, Interval, {"lower": _read_rational, "upper": _read_rational}),
+        _Row(Privacy, Privacy, {"epsilon": _read_rational, "delta": _read_rational}),
         _Row(Run, Run, {"first": _integer, "points": _integer, "weight": _integer}),
-        _Row(Power, lp, {"p": _rational}),
-        _Row(Threshold, threshold, {"limit": _rational}),
+        _Row(Power, lp, {"p": _read_rational}),
+        _Row(Threshold, threshold, {"limit": _read_rational}),
         _Row(
             Points,
             lambda sizes, costs: piecewise_linear(zip(sizes, costs, strict=True)),
@@ -314,9 +314,10 @@ _ROWS = {
         _Row(
             SupportingLine,
             SupportingLine,
-            dict.fromkeys(("slope", "intercept", "low", "high"), _rational) | {"integer": _boolean},
+            dict.fromkeys(("slope", "intercept", "low", "high"), _read_rational)
+            | {"integer": _boolean},
         ),
-        _Row(CombBound, CombBound, {"root": _rational}),
+        _Row(CombBound, CombBound, {"root": _read_rational}),
         _Row(CanonicalBound, CanonicalBound, {"integer": _boolean}),
         _Row(Frame, Frame, {"rule": _text, "cells": _integer, "reach": _integer}),
         _Row(
@@ -324,7 +325,7 @@ _ROWS = {
             LatticeBound,
             {
                 "frame": _instance_of(Frame),
-                "unit": _rational,
+                "unit": _read_rational,
                 "weights": _integers,
                 "tests": _tests,
                 "falls": _integers,
@@ -336,9 +337,9 @@ _ROWS = {
 # The kinds of values that noise is stored by (Noise.stored).
 _VALUES: Mapping[str, Decoder] = {
     "integer": _integer,
-    "rational": _rational,
+    "rational": _read_rational,
     "rationals": _rationals,
-    "pairs": _each(_row(_rational, _rational)),
+    "pairs": _each(_row(_read_rational, _read_rational)),
     "runs": _each(_instance_of(Run)),
     "smooth noise": _instance_of(Smooth),
 }

@@ -19,7 +19,7 @@ class Evidence(Protocol):
 
     @property
     def shape(self) -> str:
-        """The class of noise that it is for."""
+        """The noise class the proof covers."""
         ...
 
     @property

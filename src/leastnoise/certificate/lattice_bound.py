@@ -159,7 +159,7 @@ class LatticeBound:
         gained, owed = self._sums()
         charges = [
             Fraction(gained[k] - factor * owed[k] + fallen, 1 + bool(k or frame.edged))
-            for k, fallen in enumerate(self._fallen())
+            for k, fallen in enumerate(self._sum_falls())
         ]
         # Mass beyond the reach.
         charges.append((1 - factor) * total / 2)
@@ -193,7 +193,7 @@ class LatticeBound:
                 owed[frame.side(point - shift)] += value
         return gained, owed
 
-    def _fallen(self) -> list[int]:
+    def _sum_falls(self) -> list[int]:
         """Return the part of the charges at 0 … reach from the multipliers of p_k ≥ p_(k+1)."""
         none = self.frame.reach + 1 - len(self.falls)
         if min(self.falls, default=0) < 0 or none < 1:

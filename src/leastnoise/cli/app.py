@@ -79,7 +79,7 @@ _EXIT_CODES = {
 
 
 class Group(click.Group):
-    """A group whose library errors, in whichever command, become one line and an exit code."""
+    """A command group that turns library errors into a message and an exit code."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run on a terminal of any encoding: characters it cannot show become question marks."""
@@ -89,7 +89,7 @@ class Group(click.Group):
         return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command that was asked for."""
+        """Run the requested command."""
         try:
             return super().invoke(ctx)
         except LeastnoiseError as error:
@@ -106,7 +106,7 @@ class Main(Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by purpose, then the exit codes."""
         known = {name for section in _SECTIONS.values() for name in section}
-        added = {one.command: one.help for one in _table_queries().values()}
+        added = {query.command: query.help for query in _table_queries().values()}
         more = {
             name: added[name] for name in self.list_commands(ctx) if name in added.keys() - known
         }

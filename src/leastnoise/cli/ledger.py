@@ -1,23 +1,19 @@
 """``leastnoise ledger``: create, show, change, verify, export and plot a ledger."""
 
-import json
-import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from leastnoise.cli import options
-from leastnoise.cli.app import StrictCommand, write_exit_codes
+from leastnoise.cli.ledger_command import LedgerGroup, LedgerRequest, Printing
+from leastnoise.cli.ledger_outputs import export, list_releases, plot
 from leastnoise.cli.ledger_report import (
     LAST,
     describe_guarantee,
     describe_other_units,
     describe_witness,
     explain_total,
-    list_empty_fields,
     make_printable,
     print_accounts,
     print_allocations,
@@ -30,87 +26,18 @@ from leastnoise.cli.output import (
     print_facts,
     print_json,
     print_words,
-    write_file,
 )
 from leastnoise.core.privacy import Privacy, explain_guarantee
 from leastnoise.errors import InvalidParameter
-from leastnoise.files import reject_overwriting
-from leastnoise.rendering import Fact, Progress
+from leastnoise.rendering import Fact
 
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger
 
 _GAUSSIAN = "--accounting gaussian"
-# A command returns a function that prints its report once the ledger is closed.
-Printing = Callable[[], None]
-# Commands by the words that followed FILE up to 0.5.0; without a word, it was show.
-_OLD_ACTIONS = {
-    "": "show",
-    "show": "show",
-    "new": "create",
-    "allow": "set-limit",
-    "verify": "verify",
-    "export": "export",
-    "plot": "plot",
-}
-_EXIT_CODES = (0, 2, 4)
-_SPENDING_EXIT_CODES = (0, 2, 3, 4)
-# The commands that are about all datasets, unless one is named.
-_OF_ALL = ("releases", "plot")
-_FLAGS = ("--json", "--explain", "-h", "--help")
-_SUMMARIES = {
-    "create": "Create a ledger, a dataset in it, or a witness",
-    "show": "Show limits, spending and the last releases",
-    "set-limit": "Set the limit of a dataset or of an analyst",
-    "allocate": "Reserve part of the budget for many releases",
-    "releases": "List all releases",
-    "verify": "Verify that the rows are consistent and the chain intact",
-    "export": "Write a deployment declaration as JSON",
-    "plot": "Draw the spending over time",
-}
 
 
-class _VerbFirst(click.Group):
-    """A group that also accepts FILE before the command, as up to 0.5.0, with a warning."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words, in either order."""
-        old = self._old_order(args)
-        if old is not None:
-            file, action = old
-            new, rest = _OLD_ACTIONS[action], list(args)
-            rest.remove(file)
-            if action:
-                rest.remove(action)
-            options.warn_renamed(
-                f"leastnoise ledger FILE {action}".rstrip(), f"leastnoise ledger {new} FILE"
-            )
-            args = [new, file, *rest]
-        return super().parse_args(ctx, args)
-
-    def _old_order(self, args: Sequence[str]) -> tuple[str, str] | None:
-        """Return FILE and the action if FILE comes first; None if not."""
-        words, values = [], iter(args)
-        for word in values:
-            if not word.startswith("-"):
-                words.append(word)
-            elif "=" not in word and word not in _FLAGS:
-                next(values, None)
-        if not words or words[0] in self.commands:
-            return None
-        file, action = (*words, "")[:2]
-        is_file = bool(action) or "." in file or os.sep in file or os.path.lexists(file)
-        return (file, action) if len(words) <= 2 and action in _OLD_ACTIONS and is_file else None
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands in the order in which they are needed."""
-        with formatter.section("Commands"):
-            known = self.list_commands(ctx)
-            formatter.write_dl([one for one in _SUMMARIES.items() if one[0] in known])
-        write_exit_codes(formatter, _EXIT_CODES)
-
-
-@click.group(cls=_VerbFirst, subcommand_metavar="COMMAND FILE [OPTIONS]", options_metavar="")
+@click.group(cls=LedgerGroup, subcommand_metavar="COMMAND FILE [OPTIONS]", options_metavar="")
 def ledger() -> None:
     """Create, inspect and verify a privacy budget.
 
@@ -126,101 +53,16 @@ def ledger() -> None:
     """  # noqa: D301 -- click reads the control character
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Request:
-    """The arguments of a command; options that it does not have are at their defaults."""
-
-    file: str
-    now: Progress
-    dataset: str | None
-    witness: str | None
-    epsilon: str | None = None
-    delta: str | None = None
-    analyst: str | None = None
-    head: str | None = None
-    unit: str | None = None
-    out: str | None = None
-    name: str | None = None
-    accounting: str | None = None
-    discovery: str | None = None
-    explain: bool = False
-    as_json: bool = False
-
-    def open(self, limit: Privacy | None = None) -> "Ledger":
-        """Open the ledger; create it if there is a limit."""
-        which = {"dataset": self.dataset, "witness": self.witness}
-        return options.open_ledger(self.file, limit=limit, accounting=self.accounting, **which)
-
-    def limit_parts(self, *, needed: bool = True) -> dict[str, str]:
-        """Return the parts of a limit that are given."""
-        given = {"epsilon": self.epsilon, "delta": self.delta}
-        parts = {name: text for name, text in given.items() if text is not None}
-        if needed and not parts:
-            raise InvalidParameter(
-                "A limit needs --epsilon, --delta or both", fix="Pass --epsilon 1 --delta 1e-6."
-            )
-        return parts
-
-
-def _command(
-    name: str,
-    run: "Callable[[Ledger, _Request], Printing]",
-    help_text: str,
-    *parameters: options.Decorator,
-) -> None:
-    """Add a command that opens a ledger, runs and prints once the ledger is closed."""
-
-    def run_opened(request: _Request) -> Printing:
-        options.check_witness(request.witness)
-        with request.open() as found:
-            return run(found, request)
-
-    _add_command(name, run_opened, help_text, *parameters)
-
-
-def _add_command(
-    name: str, run: Callable[[_Request], Printing], help_text: str, *parameters: options.Decorator
-) -> None:
-    """Add a command: FILE, its own options, then those that name the dataset and the witness."""
-
-    def call(**given: Any) -> None:
-        if given.get("out") is not None:
-            reject_overwriting(given["out"], ledger=given["file"], witness=given["witness"])
-        with Progress("checking the ledger") as now:
-            print_report = run(_Request(now=now, **given))
-        print_report()
-
-    every: list[options.Decorator] = [
-        click.argument("file", metavar="FILE"),
-        *parameters,
-        options.option(
-            "--dataset",
-            metavar="NAME",
-            group=options.LEDGER,
-            help="Only this dataset. Default: all." if name in _OF_ALL else options.DATASET,
-        ),
-        options.option("--witness", metavar="WITNESS", group=options.LEDGER, help=options.WITNESS),
-    ]
-    make = click.command(
-        name,
-        cls=StrictCommand,
-        help=help_text,
-        short_help=_SUMMARIES[name],
-        exit_codes=_SPENDING_EXIT_CODES if name == "allocate" else _EXIT_CODES,
-    )
-    ledger.add_command(make(options.with_options(every, call)))
-
-
-def _create(request: _Request) -> Printing:
+def _create(request: LedgerRequest) -> Printing:
     """Create the ledger, dataset or witness that does not exist; the same limit may be repeated."""
     limit, witness = _parse_first_limit(request), request.witness
     there = _exists(request.file, request.dataset)
-    with request.open(limit) as found:
-        watched = witness is not None and options.start_witness(witness, found)
+    with request.open(limit) as ledger:
+        watched = witness is not None and options.start_witness(witness, ledger)
         advice = [] if there or limit is None else _advise(limit, request.accounting)
-        shown = _show(found, request, *advice, created=True)
+        shown = _show(ledger, request, *advice, created=True)
         name = format_ledger_name(request.file, "")
-        what = f"Dataset {make_printable(found.dataset)!r} of {name}"
+        what = f"Dataset {make_printable(ledger.dataset)!r} of {name}"
     if request.as_json:
         return shown
     said = [f"{what} already exists{' with this limit' if limit else ''}."] if there else []
@@ -243,7 +85,7 @@ def _advise(limit: Privacy, accounting: str | None) -> list[Fact]:
     return [] if advice is None else [("Advice", advice)]
 
 
-def _parse_first_limit(request: _Request) -> Privacy | None:
+def _parse_first_limit(request: LedgerRequest) -> Privacy | None:
     """Return the first limit; None where only a witness is created."""
     parts = request.limit_parts(needed=request.witness is None)
     if not parts:
@@ -259,7 +101,7 @@ def _parse_first_limit(request: _Request) -> Privacy | None:
 
 
 def _exists(file: str, dataset: str | None) -> bool:
-    """Return whether a ledger has the dataset; opening it reports anything that is wrong."""
+    """Return whether a ledger has the dataset; raises if the ledger is damaged."""
     try:
         with options.open_ledger(file, dataset=dataset):
             return True
@@ -267,7 +109,7 @@ def _exists(file: str, dataset: str | None) -> bool:
         return False
 
 
-def _show(found: "Ledger", request: _Request, *more: Fact, created: bool = False) -> Printing:
+def _show(ledger: "Ledger", request: LedgerRequest, *more: Fact, created: bool = False) -> Printing:
     """Read the state of a ledger, the dataset that it was created with first; print ``more``."""
     from leastnoise.ledger import (
         LIMIT,
@@ -277,10 +119,10 @@ def _show(found: "Ledger", request: _Request, *more: Fact, created: bool = False
         release_to_json,
     )
 
-    accounts, head = found.accounts, found.head
-    first = next(row.content["dataset"] for row in found.rows() if row.kind == LIMIT)
+    accounts, head = ledger.accounts, ledger.head
+    first = next(row.content["dataset"] for row in ledger.rows() if row.kind == LIMIT)
     accounts.sort(key=lambda account: account.dataset != first)
-    releases = found.releases
+    releases = ledger.releases
     allocations = [
         one for account in accounts if account.analyst is None for one in account.allocations
     ]
@@ -291,16 +133,16 @@ def _show(found: "Ledger", request: _Request, *more: Fact, created: bool = False
             "releases": len(releases),
             "last": [{"dataset": one.dataset, **release_to_json(one)} for one in releases[-LAST:]],
             "head": str(head),
-            "means": explain_total(found.account),
+            "means": explain_total(ledger.account),
         }
         return partial(print_json, data)
-    facts = [*describe_guarantee(found.account), *describe_other_units(accounts, found.dataset)]
+    facts = [*describe_guarantee(ledger.account), *describe_other_units(accounts, ledger.dataset)]
     facts.append(("Head", str(head)))
     words = ""
     if request.explain:
-        words = f"{explain_guarantee(total_guarantee(found.account))} {PERSON}"
+        words = f"{explain_guarantee(total_guarantee(ledger.account))} {PERSON}"
     else:
-        facts.append(("Meaning", format_explain_command(total_guarantee(found.account))))
+        facts.append(("Meaning", format_explain_command(total_guarantee(ledger.account))))
     facts += more
 
     def print_report() -> None:
@@ -320,15 +162,17 @@ def _show(found: "Ledger", request: _Request, *more: Fact, created: bool = False
     return print_report
 
 
-def _set_limit(found: "Ledger", request: _Request) -> Printing:
+def _set_limit(ledger: "Ledger", request: LedgerRequest) -> Printing:
     """Set a limit; a part that is omitted stays unchanged."""
-    parts, name = request.limit_parts(), (found.dataset, request.analyst)
-    own = (one.limit for one in found.accounts if (one.dataset, one.analyst) == name)
-    present = next(own, None) or found.limit
+    parts, name = request.limit_parts(), (ledger.dataset, request.analyst)
+    own = (
+        account.limit for account in ledger.accounts if (account.dataset, account.analyst) == name
+    )
+    present = next(own, None) or ledger.limit
     limit = Privacy(parts.get("epsilon", present.epsilon), parts.get("delta", present.delta))
-    found.set_limit(limit, analyst=request.analyst)
-    shown = _show(found, request)
-    if request.as_json or not found.allocations:
+    ledger.set_limit(limit, analyst=request.analyst)
+    shown = _show(ledger, request)
+    if request.as_json or not ledger.allocations:
         return shown
 
     def print_report() -> None:
@@ -342,13 +186,13 @@ def _set_limit(found: "Ledger", request: _Request) -> Printing:
     return print_report
 
 
-def _allocate(found: "Ledger", request: _Request) -> Printing:
+def _allocate(ledger: "Ledger", request: LedgerRequest) -> Printing:
     """Make an allocation; the same one may be repeated."""
     privacy = Privacy(**request.limit_parts())
     name = str(request.name)
-    known = any(one.name == name for one in found.allocations)
-    found.allocate(name, privacy, discovery=request.discovery)
-    shown = _show(found, request)
+    known = any(allocation.name == name for allocation in ledger.allocations)
+    ledger.allocate(name, privacy, discovery=request.discovery)
+    shown = _show(ledger, request)
     said = "exists already. Nothing was charged"
     if not known:
         said = "is reserved. It was charged and cannot be refunded"
@@ -362,30 +206,20 @@ def _allocate(found: "Ledger", request: _Request) -> Printing:
     return print_report
 
 
-def _releases(found: "Ledger", request: _Request) -> Printing:
-    """List the releases of all datasets, or of the one that was named."""
-    from leastnoise.ledger import release_to_json
-
-    named = request.dataset
-    releases = [one for one in found.releases if named is None or one.dataset == named]
-    if request.as_json:
-        return partial(
-            print_json, [{"dataset": one.dataset, **release_to_json(one)} for one in releases]
-        )
-    return partial(print_releases, releases, len(releases), whole=True)
-
-
-def _verify(found: "Ledger", request: _Request) -> Printing:
-    head = found.verify(request.head)
+def _verify(ledger: "Ledger", request: LedgerRequest) -> Printing:
+    head = ledger.verify(request.head)
     checked = {"head": request.head is not None, "witness": request.witness is not None}
-    mixed = [one for one in found.accounts if one.mixed and one.analyst is None]
+    mixed = [account for account in ledger.accounts if account.mixed and account.analyst is None]
     if request.as_json:
         data = {"whole": True, "rows": head.seq, "head": str(head), "checked": checked}
-        data["mixed_neighbours"] = [one.dataset for one in mixed]
+        data["mixed_neighbours"] = [account.dataset for account in mixed]
         return partial(print_json, data)
     heads = checked["head"] + options.count_heads(request.witness)
     facts = [("Head", str(head)), describe_witness(heads)]
-    facts += [("Note", f"{make_printable(one.dataset)!r}: {one.describe_units()}") for one in mixed]
+    facts += [
+        ("Note", f"{make_printable(account.dataset)!r}: {account.describe_units()}")
+        for account in mixed
+    ]
 
     def print_report() -> None:
         rows = f"the {head.seq} rows are" if head.seq != 1 else "the row is"
@@ -396,32 +230,7 @@ def _verify(found: "Ledger", request: _Request) -> Printing:
     return print_report
 
 
-def _export(found: "Ledger", request: _Request) -> Printing:
-    declaration = found.export(unit=request.unit)
-    if request.out is None:
-        return partial(print_json, declaration)
-    text = json.dumps(declaration, ensure_ascii=False, indent=1) + "\n"
-    write_file(request.out, text, "The declaration was not written")
-    empty = ", ".join(list_empty_fields(declaration["deployment"]))
-
-    def print_report() -> None:
-        click.echo(f"Wrote the declaration of {found.dataset!r} to {request.out}\n")
-        print_facts(("To fill in", empty))
-
-    return print_report
-
-
-def _plot(found: "Ledger", request: _Request) -> Printing:
-    from leastnoise.plots import budget, save  # they load Altair
-
-    chart = budget(found, dataset=request.dataset)
-    request.now("drawing the picture")
-    path = save(chart, str(request.out))  # this command requires --out
-    whose = "every dataset" if request.dataset is None else f"dataset {found.dataset!r}"
-    return partial(click.echo, f"Drew the spending of {whose} to {path}")
-
-
-_add_command(
+ledger.add_request(
     "create",
     _create,
     """Create a ledger, a dataset in it, or a witness.
@@ -451,7 +260,7 @@ _add_command(
     options.explain_option,
     options.as_json,
 )
-_command(
+ledger.add(
     "show",
     _show,
     """Show limits, spending and the last releases.
@@ -466,7 +275,7 @@ _command(
     options.explain_option,
     options.as_json,
 )
-_command(
+ledger.add(
     "set-limit",
     _set_limit,
     """Set the limit of a dataset or of an analyst.
@@ -490,7 +299,7 @@ _command(
     ),
     options.as_json,
 )
-_command(
+ledger.add(
     "allocate",
     _allocate,
     """Reserve part of the budget for many releases (Gaussian accounting).
@@ -514,9 +323,9 @@ _command(
     ),
     options.as_json,
 )
-_command(
+ledger.add(
     "releases",
-    _releases,
+    list_releases,
     """List all releases, with their keys.
 
     \b
@@ -526,7 +335,7 @@ _command(
     """,
     options.as_json,
 )
-_command(
+ledger.add(
     "verify",
     _verify,
     """Verify that the rows are consistent and the chain intact.
@@ -548,9 +357,9 @@ _command(
     ),
     options.as_json,
 )
-_command(
+ledger.add(
     "export",
-    _export,
+    export,
     """Write a deployment declaration as JSON.
 
     \b
@@ -567,9 +376,9 @@ _command(
         "--out", metavar="FILE", group=options.OUTPUT, help="The file to write. Default: print it."
     ),
 )
-_command(
+ledger.add(
     "plot",
-    _plot,
+    plot,
     """Draw the spending over time.
 
     \b

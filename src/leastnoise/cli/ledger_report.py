@@ -36,16 +36,16 @@ def print_allocations(allocations: "list[AllocationAccount]") -> None:
     names = [*_ALLOCATION]
     rows = [
         [
-            one.dataset,
-            one.name,
-            _format_pair(one.privacy, ROUND_FLOOR),
-            str(one.caps),
-            format_share(one.rest.square, one.caps.square),
-            format_share(one.rest.failure, one.caps.failure),
+            allocation.dataset,
+            allocation.name,
+            _format_pair(allocation.privacy, ROUND_FLOOR),
+            str(allocation.caps),
+            format_share(allocation.rest.square, allocation.caps.square),
+            format_share(allocation.rest.failure, allocation.caps.failure),
         ]
-        for one in allocations
+        for allocation in allocations
     ]
-    if len({one.dataset for one in allocations}) == 1:
+    if len({allocation.dataset for allocation in allocations}) == 1:
         names, rows = names[1:], [row[1:] for row in rows]
     _print_columns(names, rows)
 
@@ -70,33 +70,33 @@ def print_releases(releases: "list[Release]", count: int, *, whole: bool = False
     if not releases:
         return
     columns: dict[str, Callable[[Release], str]] = {
-        "row": lambda one: str(one.row),
-        "time (UTC)": lambda one: one.at[:16].replace("T", " "),
-        "dataset": lambda one: one.dataset,
-        "analyst": lambda one: one.analyst or _NONE,
-        "ε, δ": lambda one: _format_pair(one.privacy, ROUND_CEILING),
-        "allocation": lambda one: one.allocation or _NONE,
-        "μ": lambda one: (
-            _NONE if one.cost is None else format_rounded(one.cost.mu, 4, ROUND_CEILING)
+        "row": lambda release: str(release.row),
+        "time (UTC)": lambda release: release.at[:16].replace("T", " "),
+        "dataset": lambda release: release.dataset,
+        "analyst": lambda release: release.analyst or _NONE,
+        "ε, δ": lambda release: _format_pair(release.privacy, ROUND_CEILING),
+        "allocation": lambda release: release.allocation or _NONE,
+        "μ": lambda release: (
+            _NONE if release.cost is None else format_rounded(release.cost.mu, 4, ROUND_CEILING)
         ),
-        "answered": lambda one: "yes" if one.answered else "no",
+        "answered": lambda release: "yes" if release.answered else "no",
     }
-    if len({one.dataset for one in releases}) == 1:
+    if len({release.dataset for release in releases}) == 1:
         del columns["dataset"]
-    if all(one.analyst is None for one in releases):
+    if all(release.analyst is None for release in releases):
         del columns["analyst"]
-    if all(one.allocation is None for one in releases):
+    if all(release.allocation is None for release in releases):
         del columns["allocation"], columns["μ"]
-    if all(one.answered for one in releases):
+    if all(release.answered for release in releases):
         del columns["answered"]
-    rows = [[make_printable(cell(one)) for cell in columns.values()] for one in releases]
+    rows = [[make_printable(cell(release)) for cell in columns.values()] for release in releases]
     titles = [*columns, "key"]
     lines = align_columns([titles, *([*row, ""] for row in rows)], left=range(len(titles)))
     width = terminal_width()
     start = lines[0].index("key")
     click.echo(lines[0])
-    for line, one in zip(lines[1:], releases, strict=True):
-        key = make_printable(one.key)
+    for line, release in zip(lines[1:], releases, strict=True):
+        key = make_printable(release.key)
         if start + len(key) <= width:
             click.echo(f"{line:<{start}}{key}")
         else:
@@ -131,7 +131,7 @@ def total_guarantee(account: "Account") -> Privacy:
 
 
 def describe_guarantee(account: "Account") -> list[Fact]:
-    """Return the guarantee of everything released from a dataset, and for whom it holds."""
+    """Return the guarantee of everything released from a dataset, and the units it covers."""
     total, name = total_guarantee(account), repr(make_printable(account.dataset))
     facts = [
         ("Guarantee", f"{format_rounded_guarantee(total)} for all releases from {name} together")

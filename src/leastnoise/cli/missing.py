@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from leastnoise.tables import Argument, TableQuery
 
 _WIDTH = 80
-# What follows could hold a password.
+# The text after "://" may contain a password.
 _ADDRESS = re.compile(r"(?<=://).*")
 
 
@@ -69,12 +69,12 @@ _PROBLEM = {
 }
 
 
-def check_missing(query: "TableQuery", values: Mapping[str, Any], typed: Sequence[str]) -> None:
-    """Raise one error for all that is missing; ``values`` are those that click has read.
+def check_missing(query: "TableQuery", values: Mapping[str, object], typed: Sequence[str]) -> None:
+    """Raise one error that lists the missing arguments of a table command.
 
     Args:
         query: The query of the command.
-        values: What was given, by the names of parameters.
+        values: The values that click has read, by the names of parameters.
         typed: The words of the command line after the name of the command.
     """
     given = _given(values)
@@ -85,23 +85,26 @@ def check_missing(query: "TableQuery", values: Mapping[str, Any], typed: Sequenc
         raise _error(missing, example, "Nothing was read or charged")
 
 
-def check_missing_problem(command: str, values: Mapping[str, Any], typed: Sequence[str]) -> None:
-    """Raise one error for all that a command without a table lacks.
+def check_missing_problem(command: str, values: Mapping[str, object], typed: Sequence[str]) -> None:
+    """Raise one error that lists the missing arguments of a command without a table.
 
     The example does not repeat the words of ``release``: one of them is the true value.
     """
     given = _given(values)
-    missing = [one for name, one in _PROBLEM[command].items() if name not in given]
+    missing = [option for name, option in _PROBLEM[command].items() if name not in given]
     if not given.keys() & {"epsilon", "delta"}:
         missing.append(_DELTA if command == "privacy-for" else _EITHER)
     if missing:
         withheld = command == "release"
         lacking = [*_PROBLEM[command].values(), _EITHER] if withheld else missing
-        words = [*([] if withheld else typed), *(word for one in lacking for word in one.example)]
+        words = [
+            *([] if withheld else typed),
+            *(word for option in lacking for word in option.example),
+        ]
         raise _error(missing, wrap_command(["leastnoise", command, *words]))
 
 
-def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+def _given(values: Mapping[str, object]) -> dict[str, Any]:
     """Return the values that were typed."""
     return {
         name: value
@@ -115,36 +118,36 @@ def _error(
 ) -> InvalidParameter:
     return InvalidParameter(
         f"{_amount(missing)} missing{'. ' * bool(state)}{state}",
-        details=[(one.name, one.meaning) for one in missing],
+        details=[(option.name, option.meaning) for option in missing],
         fix="\n".join(["", "Example:", *example]),
     )
 
 
 def _amount(missing: Sequence[_Missing]) -> str:
-    options = all(one.name.startswith("-") for one in missing)
+    options = all(option.name.startswith("-") for option in missing)
     if len(missing) == 1:
         return f"1 {'option' if options else 'argument'} is"
     return f"{len(missing)} {'options' if options else 'arguments and options'} are"
 
 
 def _arguments(query: "TableQuery", given: Mapping[str, Any]) -> list[_Missing]:
-    found = []
+    missing = []
     if "source" not in given:
         meaning = "a CSV or Parquet file, a pattern for several, or postgresql://user@host/database"
-        found.append(_Missing("SOURCE", meaning, ("people.csv",)))
+        missing.append(_Missing("SOURCE", meaning, ("people.csv",)))
     elif given["source"].startswith(("postgresql://", "postgres://")) and "table" not in given:
-        found.append(_Missing("--table NAME", "the table of the database", ("--table", "people")))
-    lacking = [one for one in query.arguments if one.required]
-    return found + [_argument(one) for one in lacking if one.name not in given]
+        missing.append(_Missing("--table NAME", "the table of the database", ("--table", "people")))
+    lacking = [argument for argument in query.arguments if argument.required]
+    return missing + [_argument(argument) for argument in lacking if argument.name not in given]
 
 
-def _argument(one: "Argument") -> _Missing:
-    metavar = one.metavar or one.name.upper()
-    words = tuple((one.example or metavar).split(" "))
-    if not one.help:
+def _argument(argument: "Argument") -> _Missing:
+    metavar = argument.metavar or argument.name.upper()
+    words = tuple((argument.example or metavar).split(" "))
+    if not argument.help:
         return _Missing(metavar, "a column of the table", words)
-    meaning = f"{one.help[0].lower()}{one.help[1:].rstrip('.')}"
-    return _Missing(f"--{one.name} {metavar}", meaning, (f"--{one.name}", *words))
+    meaning = f"{argument.help[0].lower()}{argument.help[1:].rstrip('.')}"
+    return _Missing(f"--{argument.name} {metavar}", meaning, (f"--{argument.name}", *words))
 
 
 def _unit(given: Mapping[str, Any]) -> list[_Missing]:
@@ -152,20 +155,20 @@ def _unit(given: Mapping[str, Any]) -> list[_Missing]:
         return []
     who = "the column that identifies a person; or --row-is-unit if every row is a different person"
     rows = "maximum rows per unit per group: 1 if everybody has one row"
-    wanted = {
+    options = {
         "unit": _Missing("--unit COLUMN", who, ("--unit", "person_id")),
         "max_rows": _Missing("--max-rows N", rows, ("--max-rows", "1")),
     }
-    return [one for name, one in wanted.items() if name not in given]
+    return [option for name, option in options.items() if name not in given]
 
 
 def _groups(query: "TableQuery", given: Mapping[str, Any]) -> list[_Missing]:
     """Return what answers by group lack: the groups, or in how many of them a unit counts."""
-    found = []
+    missing = []
     named = 2 if "groups_file" in given else len(given.get("groups", ()))
     if query.groups_itself and "by" in given and not named:
         meaning = "a group to answer for; may be repeated"
-        found.append(_Missing("--group VALUE", meaning, ("--group", "north")))
+        missing.append(_Missing("--group VALUE", meaning, ("--group", "north")))
         named = 1
     # A list of edges without a second comma is one range.
     ranges = query.groups_itself and given.get("edges", ",,").count(",") > 1
@@ -175,25 +178,25 @@ def _groups(query: "TableQuery", given: Mapping[str, Any]) -> list[_Missing]:
             "maximum groups per unit: 1 if everybody is in one group. A unit in more groups "
             "counts in N of them, chosen by a hash"
         )
-        found.append(_Missing("--max-groups N", meaning, ("--max-groups", "1")))
-    return found
+        missing.append(_Missing("--max-groups N", meaning, ("--max-groups", "1")))
+    return missing
 
 
 def _guarantee(query: "TableQuery", given: Mapping[str, Any]) -> list[_Missing]:
     if given.keys() & {"share", "error"}:
         return []
-    found = []
+    missing = []
     if not given.keys() & {"epsilon", "delta"}:
         meaning = "ε of the guarantee; or --delta D, or both; or --share S, or --error A"
-        found.append(_Missing("--epsilon E", meaning, ("--epsilon", "0.2")))
+        missing.append(_Missing("--epsilon E", meaning, ("--epsilon", "0.2")))
     discovering = "by" in given and not given.keys() & {"groups", "groups_file", "delta"}
     if discovering and not query.groups_itself:
         meaning = (
             "δ of the guarantee, well below 1 / number of people, because discovering groups "
             "requires δ > 0; or list the groups: --group north --group south"
         )
-        found.append(_Missing("--delta D", meaning, ("--delta", "1e-7")))
-    return found
+        missing.append(_Missing("--delta D", meaning, ("--delta", "1e-7")))
+    return missing
 
 
 def _record(given: Mapping[str, Any]) -> list[_Missing]:
@@ -206,9 +209,9 @@ def _record(given: Mapping[str, Any]) -> list[_Missing]:
 def _example(query: "TableQuery", missing: Sequence[_Missing], typed: Sequence[str]) -> list[str]:
     """Return the lines of a command that runs; the first creates the ledger, if none was named."""
     words = [_ADDRESS.sub("…", word) for word in typed]
-    words += [word for one in missing for word in one.example]
+    words += [word for option in missing for word in option.example]
     lines = wrap_command(["leastnoise", query.command, *words])
-    if any(one.name == "--ledger FILE" for one in missing):
+    if any(option.name == "--ledger FILE" for option in missing):
         lines = ["leastnoise ledger create people.ledger --epsilon 1 --delta 1e-6", *lines]
     return lines
 

@@ -3,7 +3,7 @@
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
@@ -56,7 +56,14 @@ if TYPE_CHECKING:
     help="Write the certificate to a file.",
 )
 @options.explain_option
-def calibrate(*, as_json: bool, explain: bool, save: str | None, **setting: Any) -> None:
+def calibrate(
+    *,
+    as_json: bool,
+    explain: bool,
+    save: str | None,
+    family: str | None,
+    **problem: Unpack[options.ProblemOptions],
+) -> None:
     """Find the optimal noise for a guarantee, and certify its expected cost.
 
     \b
@@ -70,7 +77,7 @@ def calibrate(*, as_json: bool, explain: bool, save: str | None, **setting: Any)
     from leastnoise.mechanism import calibrate as find_mechanism
     from leastnoise.mechanism import farthest, half_width
 
-    mechanism = find_mechanism(**options.problem_arguments(**setting))
+    mechanism = find_mechanism(**options.problem_arguments(**problem), family=family)
     if save is not None:
         reject_overwriting(save, option="--save")
         write_file(save, mechanism.certificate.to_json(), "The certificate was not written")
@@ -117,7 +124,7 @@ def _print_meaning(facts: list[Fact], privacy: Privacy, meaning: str) -> None:
 
 
 def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
-    drawn = mechanism.discretized
+    discretized = mechanism.discretized
     return {
         "privacy": privacy_data(mechanism.privacy),
         "sensitivity": format_ratio(mechanism.sensitivity),
@@ -130,9 +137,9 @@ def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
         "certificate": certificate_data(mechanism.certificate),
         "means": one_line(mechanism.explain()),
         "drawn": {
-            "step": format_ratio(drawn.step),
-            "radius": ratio_or_none(drawn.radius),
-            "cost": format_ratio(drawn.cost),
+            "step": format_ratio(discretized.step),
+            "radius": ratio_or_none(discretized.radius),
+            "cost": format_ratio(discretized.cost),
             "protected": format_ratio(mechanism.effective_sensitivity),
         },
     }
@@ -185,7 +192,8 @@ def release(
     analyst: str | None,
     allocation: str | None,
     witness: str | None,
-    **setting: Any,
+    family: str | None,
+    **problem: Unpack[options.ProblemOptions],
 ) -> None:
     """Add noise to VALUE and print the answer, which you may publish.
 
@@ -202,14 +210,15 @@ def release(
 
     value = _parse_value(values)
     options.check_recording(ledger, unrecorded=unrecorded)
-    which = {"dataset": dataset, "analyst": analyst, "allocation": allocation, "witness": witness}
-    with options.recording(ledger, **which) as found:
-        mechanism = find_mechanism(**options.problem_arguments(**setting))
+    with options.recording(
+        ledger, dataset=dataset, analyst=analyst, allocation=allocation, witness=witness
+    ) as opened:
+        mechanism = find_mechanism(**options.problem_arguments(**problem), family=family)
         with Progress("checking the ledger"):
             # Before the release: nothing may come between it and its printing.
-            of = options.check_ledger(found, witness)
+            of = options.check_ledger(opened, witness)
             answer = mechanism.release(
-                value, ledger=found, key=key, fresh=fresh, allow_exact=allow_exact
+                value, ledger=opened, key=key, fresh=fresh, allow_exact=allow_exact
             )
     if as_json:
         print_json(_answer_data(answer))
@@ -296,7 +305,12 @@ def _answer_data(answer: "Answer") -> dict[str, Any]:
 )
 @options.explain_option
 def compare(
-    *, releases: str, folder: str | None, as_json: bool, explain: bool, **setting: Any
+    *,
+    releases: str,
+    folder: str | None,
+    as_json: bool,
+    explain: bool,
+    **problem: Unpack[options.ProblemOptions],
 ) -> None:
     """Compare noise distributions for one guarantee, cheapest first.
 
@@ -309,7 +323,7 @@ def compare(
     """  # noqa: D301 -- click reads the control character
     from leastnoise.planning import compare as compare_noises
 
-    comparison = compare_noises(releases=releases, **options.problem_arguments(**setting))
+    comparison = compare_noises(releases=releases, **options.problem_arguments(**problem))
     figures: list[str] = []
     if folder is not None:
         from leastnoise.plots import save_comparison  # the libraries of figures, on first use
@@ -346,7 +360,16 @@ def compare(
 @options.option("--delta", metavar="D", group=options.PRIVACY, help="δ, to find the smallest ε.")
 @options.setting
 @options.explain_option
-def privacy_for(*, as_json: bool, explain: bool, **setting: Any) -> None:
+def privacy_for(
+    *,
+    error: str,
+    confidence: str,
+    epsilon: str | None,
+    delta: str | None,
+    as_json: bool,
+    explain: bool,
+    **setting: Unpack[options.SettingOptions],
+) -> None:
     """Find the smallest ε or δ that meets an accuracy target.
 
     \b
@@ -357,11 +380,16 @@ def privacy_for(*, as_json: bool, explain: bool, **setting: Any) -> None:
     """  # noqa: D301 -- click reads the control character
     from leastnoise.planning import privacy_for as find_privacy
 
-    privacy = find_privacy(**options.setting_arguments(**setting))
+    privacy = find_privacy(
+        error=error,
+        confidence=confidence,
+        epsilon=epsilon,
+        delta=delta,
+        **options.setting_arguments(**setting),
+    )
     if as_json:
         print_json({"privacy": privacy_data(privacy), "means": one_line(privacy.explain())})
         return
-    error, confidence = setting["error"], setting["confidence"]
     accuracy = f"error at most {error} with probability {confidence} or more"
     facts = [("Accuracy", accuracy), ("Sensitivity", setting["sensitivity"])]
     click.echo(f"{format_rounded_guarantee(privacy)}\n")
@@ -381,8 +409,8 @@ def explain(*, epsilon: str | None, delta: str | None, people: str | None) -> No
 
     In Python: leastnoise.Privacy.explain
     """  # noqa: D301 -- click reads the control character
-    given = {"epsilon": epsilon, "delta": delta}
-    parts = {name: part for name, part in given.items() if part is not None}
+    typed = {"epsilon": epsilon, "delta": delta}
+    parts = {name: part for name, part in typed.items() if part is not None}
     if not parts:
         raise InvalidParameter(
             "A guarantee needs --epsilon, --delta or both", fix="Pass --epsilon 1 --delta 1e-6."

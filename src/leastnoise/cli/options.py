@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
@@ -26,6 +26,64 @@ _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 Command = Callable[..., None]
 Decorator = Callable[[Command], Command]
+
+
+class LedgerPlace(TypedDict, total=False):
+    """The part of a ledger to open, and how to create it."""
+
+    dataset: str | None
+    analyst: str | None
+    witness: str | None
+    limit: Privacy | None
+    accounting: str | None
+
+
+class RecordingPlace(TypedDict, total=False):
+    """The part of a ledger to charge: the options of :func:`which_ledger`."""
+
+    dataset: str | None
+    analyst: str | None
+    allocation: str | None
+    witness: str | None
+
+
+class SettingOptions(TypedDict):
+    """The options of :func:`setting`, as click passes them."""
+
+    sensitivity: str
+    integer: bool
+    cost_text: str
+    shape: str
+    among: str | None
+    no_solve: bool
+    gap: str
+    seconds: str
+
+
+class ProblemOptions(SettingOptions):
+    """The options of :func:`problem`, as click passes them."""
+
+    epsilon: str
+    delta: str
+
+
+class SettingArguments(TypedDict):
+    """The library's arguments for a problem except the guarantee."""
+
+    sensitivity: str
+    cost: Cost
+    integer: bool
+    shape: str
+    solve: bool
+    gap: str
+    seconds: str
+
+
+class ProblemArguments(SettingArguments):
+    """The library's arguments for a calibration problem."""
+
+    privacy: Privacy
+
 
 # The titles under which the help lists options.
 PRIVACY, NOISE, LEDGER, OUTPUT = "Privacy", "Noise", "Ledger", "Output"
@@ -144,25 +202,27 @@ def which_ledger(command: Command) -> Command:
     return with_options(options, command)
 
 
-def open_ledger(file: str, *, allocation: str | None = None, **which: Any) -> "Ledger":
+def open_ledger(
+    file: str, *, allocation: str | None = None, **place: Unpack[LedgerPlace]
+) -> "Ledger":
     """Open a ledger, or an allocation of it; reject another address without quoting it."""
     from leastnoise.ledger import Ledger  # only where one is used
 
     scheme = _ADDRESS.match(file)
     if scheme and scheme[1] not in ("postgresql", "postgres"):
-        # What follows could hold a password.
+        # The text after "://" may contain a password.
         raise InvalidParameter(
             "A ledger must be the path of a file, or postgresql://user@host/database",
             got=f"an address that starts with {scheme[0]}",
             fix="Choose one of the two.",
         )
-    found = Ledger(file, **which)
+    ledger = Ledger(file, **place)
     if allocation is None:
-        return found
+        return ledger
     try:
-        return found.allocation(allocation)
+        return ledger.allocation(allocation)
     except BaseException:
-        found.close()
+        ledger.close()
         raise
 
 
@@ -177,14 +237,14 @@ def check_recording(ledger: str | None, *, unrecorded: bool) -> None:
 
 
 def recording(
-    ledger: str | None, **which: str | None
+    ledger: str | None, **place: Unpack[RecordingPlace]
 ) -> "AbstractContextManager[Ledger | Unrecorded]":
     """Open the ledger to charge, or return UNRECORDED; reject options that need a ledger."""
     from leastnoise.ledger import UNRECORDED  # only where something is released
 
     if ledger is not None:
-        return open_ledger(ledger, **which)
-    for option, text in which.items():
+        return open_ledger(ledger, **place)
+    for option, text in place.items():
         if text is not None:
             raise InvalidParameter(
                 f"--{option} needs a ledger", fix=f"Add --ledger FILE, or remove --{option}."
@@ -196,12 +256,12 @@ def count_heads(witness: str | None) -> int:
     """Return the number of heads in a witness."""
     from leastnoise.ledger import read_witness  # only where a ledger is used
 
-    found = read_witness(witness)
-    return 0 if found is None else len(found.heads())
+    watcher = read_witness(witness)
+    return 0 if watcher is None else len(watcher.heads())
 
 
 def check_witness(witness: str | None) -> None:
-    """Reject a witness without heads: a misspelled name would vouch for any ledger."""
+    """Reject a witness without heads: a misspelled name would accept any ledger."""
     if witness is not None and not count_heads(witness):
         raise InvalidParameter(
             "--witness must be a head, or a file that holds heads of the ledger",
@@ -222,9 +282,9 @@ def check_ledger(ledger: "Ledger | Unrecorded", witness: str | None) -> str:
     if isinstance(ledger, Unrecorded):
         return ""
     accounts = ledger.accounts
-    if witness is not None and any(one.has_releases for one in accounts):
+    if witness is not None and any(account.has_releases for account in accounts):
         check_witness(witness)
-    several = len({one.dataset for one in accounts}) > 1
+    several = len({account.dataset for account in accounts}) > 1
     return f"dataset {ledger.dataset!r}" if several else ""
 
 
@@ -232,27 +292,36 @@ def start_witness(witness: str, ledger: "Ledger") -> bool:
     """Verify the ledger and note its head in a new witness; return False if it has heads."""
     from leastnoise.ledger import read_witness
 
-    found = read_witness(witness)
-    new = found is not None and not found.heads()  # before verifying, which might note one
+    watcher = read_witness(witness)
+    new = watcher is not None and not watcher.heads()  # before verifying, which might note one
     head = ledger.verify()
-    if found is not None and new:
-        found.note(head)
+    if watcher is not None and new:
+        watcher.note(head)
     return new
 
 
-def problem_arguments(*, epsilon: str, delta: str, **rest: Any) -> dict[str, Any]:
+def problem_arguments(
+    *, epsilon: str, delta: str, **setting: Unpack[SettingOptions]
+) -> ProblemArguments:
     """Return the library's arguments for the options of a calibration problem."""
-    return {"privacy": Privacy(epsilon, delta), **setting_arguments(**rest)}
+    return {"privacy": Privacy(epsilon, delta), **setting_arguments(**setting)}
 
 
-def setting_arguments(
-    *, cost_text: str, no_solve: bool, shape: str, among: str | None, **rest: Any
-) -> dict[str, Any]:
+def setting_arguments(**setting: Unpack[SettingOptions]) -> SettingArguments:
     """Return the library's arguments for the options of a problem except the guarantee."""
+    shape, among = setting["shape"], setting["among"]
     if among is not None:
         warn_renamed("--among", "--shape")
         shape = "any" if among == "any" else "unimodal"
-    return {"cost": cost(cost_text), "solve": not no_solve, "shape": shape, **rest}
+    return {
+        "sensitivity": setting["sensitivity"],
+        "cost": cost(setting["cost_text"]),
+        "integer": setting["integer"],
+        "shape": shape,
+        "solve": not setting["no_solve"],
+        "gap": setting["gap"],
+        "seconds": setting["seconds"],
+    }
 
 
 def warn_renamed(old: str, new: str) -> None:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from leastnoise.certificate import Certificate
     from leastnoise.core.noise import Noise
     from leastnoise.ledger import AllocationAccount, Receipt
-    from leastnoise.tables import GroupedAnswers
+    from leastnoise.tables import GroupedAnswers, TableAnswer, TableResult
 
 _ENDINGS = (".csv", ".parquet", ".json")
 
@@ -78,11 +78,13 @@ def format_explain_command(privacy: Privacy) -> str:
     'leastnoise explain --epsilon 1 --delta 1e-6'
     """
     parts = {"epsilon": privacy.epsilon, "delta": privacy.delta}
-    words = [keep_together(f"--{name} {_typed(part)}") for name, part in parts.items() if part]
+    words = [
+        keep_together(f"--{name} {_format_typed(part)}") for name, part in parts.items() if part
+    ]
     return " ".join(["leastnoise explain", *words]) if words else "no release reveals anything"
 
 
-def _typed(number: Fraction) -> str:
+def _format_typed(number: Fraction) -> str:
     """Return a number as it can be typed: exact, or rounded up."""
     text = format_short(number)
     return format_rounded(number, 9, ROUND_CEILING) if text.startswith("≈") else text
@@ -170,7 +172,7 @@ def format_budget(receipt: "Receipt | None", ledger: str) -> str:
 
 
 def verification_data(certificate: "Certificate") -> dict[str, Any]:
-    """Return a certificate that was verified for JSON, apart from what only its file says."""
+    """Return a verified certificate for JSON, separating verified from claimed fields."""
     verified = certificate_data(certificate)
     verified.pop("source")
     stated = {
@@ -184,19 +186,19 @@ def verification_data(certificate: "Certificate") -> dict[str, Any]:
 
 def claims(certificate: "Certificate") -> dict[str, str]:
     """Return the strings of a certificate's file that no check can verify."""
-    found = {"source": certificate.source}
+    claimed = {"source": certificate.source}
     if isinstance(certificate.objective, Tabled):
-        found["cost"] = certificate.objective.name
-    return found
+        claimed["cost"] = certificate.objective.name
+    return claimed
 
 
 def ratio_or_none(size: Fraction | float) -> str | None:
-    """Return a size as a ratio, or None where it is infinite."""
+    """Return a size as a ratio, or None if it is infinite."""
     return format_ratio(size) if isinstance(size, Fraction) else None
 
 
 def finite_or_none(number: float) -> float | None:
-    """Return a number that JSON can hold: None for infinity, which stands beside an exact one."""
+    """Return a number for JSON: None for infinity (the exact value is stored next to it)."""
     return number if math.isfinite(number) else None
 
 
@@ -228,16 +230,16 @@ def check_out(
         )
 
 
-def print_answer(found: Any, title: str, ledger: str, *, as_json: bool) -> None:
+def print_answer(answer: "TableResult", title: str, ledger: str, *, as_json: bool) -> None:
     """Print an answer, or a table of them; ``ledger`` names where it is recorded."""
     from leastnoise.tables import GroupedAnswers, as_screen
 
     if as_json:
-        print_json(_answer_data(found, title))
-    elif isinstance(found, GroupedAnswers):
-        click.echo(found.to_text(ledger=ledger))
+        print_json(_answer_data(answer, title))
+    elif isinstance(answer, GroupedAnswers):
+        click.echo(answer.to_text(ledger=ledger))
     else:
-        click.echo(as_screen(found, found.result(), ledger=ledger))
+        click.echo(as_screen(answer, answer.result(), ledger=ledger))
 
 
 def format_ledger_name(file: str | None, of: str) -> str:
@@ -249,42 +251,42 @@ def format_ledger_name(file: str | None, of: str) -> str:
     return ", ".join(filter(None, [name, of]))
 
 
-def write_answer(found: Any, title: str, out: str, *, overwrite: bool) -> Path:
+def write_answer(answer: "TableResult", title: str, out: str, *, overwrite: bool) -> Path:
     """Write a file in the format of its suffix; a single answer is a table of one row."""
-    table = _as_table(found, title)
+    table = _as_table(answer, title)
     write = {".csv": table.to_csv, ".parquet": table.to_parquet, ".json": table.to_json}
     written: Path = write[Path(out).suffix.lower()](out, overwrite=overwrite)
     return written
 
 
-def _as_table(found: Any, title: str) -> "GroupedAnswers[Any]":
+def _as_table(answer: "TableResult", title: str) -> "GroupedAnswers[TableAnswer]":
     """Return a table; a single answer is one row, with its query as the key."""
     from leastnoise.tables import GroupedAnswers
 
-    if isinstance(found, GroupedAnswers):
-        return found
+    if isinstance(answer, GroupedAnswers):
+        return answer
     return GroupedAnswers(
         names=("question",),
         keys=((title,),),
-        answers=(found,),
+        answers=(answer,),
         title=title,
-        privacy=found.privacy,
-        receipt=found.receipt,
-        together=found.total_privacy,
-        about=found.subject,
+        privacy=answer.privacy,
+        receipt=answer.receipt,
+        together=answer.total_privacy,
+        about=answer.subject,
     )
 
 
-def _answer_data(found: Any, title: str) -> dict[str, Any]:
+def _answer_data(answer: "TableResult", title: str) -> dict[str, Any]:
     """Return answers for JSON: exact ratios, and beside each value the nearest float."""
     from leastnoise.tables import layout_of, mechanisms_of, share_to_json
 
-    table = _as_table(found, title)
+    table = _as_table(answer, title)
     layout = layout_of(table.answers)
     names = [column.json or column.name for column in layout.columns]
     each = [_figures(names, figures) for figures in layout.figures(table.answers)]
     data: dict[str, Any] = {"asked": title}
-    if found is table:
+    if answer is table:
         keys = [
             [part.isoformat() if isinstance(part, date) else part for part in key]
             for key in table.keys
@@ -293,7 +295,7 @@ def _answer_data(found: Any, title: str) -> dict[str, Any]:
         data |= {"by": list(table.names), "groups": groups}
     else:
         data |= each[0]
-    exact = [made.exact_probability for made in mechanisms_of(table.answers)]
+    exact = [mechanism.exact_probability for mechanism in mechanisms_of(table.answers)]
     return data | {
         "privacy": privacy_data(table.privacy),
         "total_privacy": privacy_data(table.total_privacy) | share_to_json(table.total_privacy),
@@ -322,7 +324,7 @@ def reused_data(receipt: "Receipt | None") -> str | None:
 
 
 def receipt_data(receipt: "Receipt | None") -> dict[str, Any] | bool:
-    """Return where a release is recorded, for JSON; False if it is nowhere."""
+    """Return the receipt as JSON, or False if not recorded."""
     if receipt is None:
         return False
     return {

@@ -62,10 +62,10 @@ def verify(*, file: str, as_json: bool) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
 @options.as_json
 @click.pass_context
-def check(context: click.Context, /, **given: Any) -> None:
+def check(context: click.Context, /, **arguments: Any) -> None:
     """Verify a certificate, by the old name of the command."""
     options.warn_renamed("leastnoise check", "leastnoise verify")
-    context.invoke(verify, **given)
+    context.invoke(verify, **arguments)
 
 
 def _read_certificate(path: str) -> str:

@@ -15,7 +15,7 @@ from leastnoise.tables import TableQuery
 
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger, Unrecorded
-    from leastnoise.tables import ProtectedTable, Query
+    from leastnoise.tables import Amounts, ProtectedTable, Query
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +59,8 @@ class TableRequest:
 
     def __post_init__(self) -> None:
         """Reject options that exclude each other, before anything is opened."""
-        given = [getattr(self, field.name) for field in fields(self)]
-        _check_encoding((*given, *self.own.values(), *self.by, *self.groups))
+        values = [getattr(self, field.name) for field in fields(self)]
+        _check_encoding((*values, *self.own.values(), *self.by, *self.groups))
         if self.unit is not None and self.row_is_unit:
             raise InvalidParameter(
                 "--unit and --row-is-unit exclude each other",
@@ -87,13 +87,13 @@ class TableRequest:
             )
 
     @property
-    def terms(self) -> dict[str, Any]:
+    def terms(self) -> "Amounts":
         """How much the query may cost: a guarantee, a share or an error; ε and δ are 0 by default.
 
         The table rejects more than one of them.
         """
-        given = {"epsilon": self.epsilon, "delta": self.delta}
-        stated = {name: text for name, text in given.items() if text is not None}
+        typed = {"epsilon": self.epsilon, "delta": self.delta}
+        stated = {name: text for name, text in typed.items() if text is not None}
         return {
             "privacy": Privacy(**stated) if stated else None,
             "share": self.share,
@@ -104,7 +104,7 @@ class TableRequest:
     @property
     def recording(self) -> AbstractContextManager["Ledger | Unrecorded"]:
         """The ledger to open; for a dry run only if its limit matters, and it is given."""
-        which = {
+        place: options.RecordingPlace = {
             "dataset": self.dataset,
             "analyst": self.analyst,
             "allocation": self.allocation,
@@ -112,7 +112,7 @@ class TableRequest:
         }
         limited = self.share is not None or self.error is not None
         opens = not self.dry_run or (limited and self.ledger is not None)
-        return options.recording(self.ledger, **which) if opens else options.recording(None)
+        return options.recording(self.ledger, **place) if opens else options.recording(None)
 
     def open_table(self, ledger: "Ledger | Unrecorded") -> "ProtectedTable":
         """Open the table."""

@@ -162,9 +162,9 @@ class TableCommand(StrictCommand):
         Up to 0.5.0, ``--share`` of a quantile was its ``--q``. It is so beside a guarantee, which a
         share of the limit excludes.
         """
-        given = {word.partition("=")[0] for word in args}
+        names = {word.partition("=")[0] for word in args}
         old = set(self._renamed)
-        if "--q" in given or not given & {"--epsilon", "--delta"}:
+        if "--q" in names or not names & {"--epsilon", "--delta"}:
             old -= {"--share"}
         return super().parse_args(
             ctx, [self._rename(word) if word.partition("=")[0] in old else word for word in args]
@@ -178,14 +178,14 @@ class TableCommand(StrictCommand):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, those of the query itself first."""
         shared = {heading: _list_names(own) for heading, own in _SECTIONS.items()}
-        found: dict[str, list[tuple[str, str]]] = {"Query": [], **{name: [] for name in shared}}
+        sections: dict[str, list[tuple[str, str]]] = {"Query": [], **{name: [] for name in shared}}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None and not isinstance(parameter, click.Argument):
                 homes = [name for name, own in shared.items() if parameter.name in own]
                 last = "Output" if "--help" in parameter.opts else "Query"
-                found[homes[0] if homes else last].append(record)
-        for heading, records in found.items():
+                sections[homes[0] if homes else last].append(record)
+        for heading, records in sections.items():
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records)
@@ -194,14 +194,17 @@ class TableCommand(StrictCommand):
 def build_command(query: TableQuery) -> click.Command:
     """Return the command of a query: its own arguments, then the options that all share."""
 
-    def run(*, source: str, **given: Any) -> None:
-        own = {one.name: _parse_value(one, given.pop(one.name)) for one in query.arguments}
-        _ask(TableRequest(query=query, source=source, own=own, **given))
+    def run(*, source: str, **shared: Any) -> None:
+        own = {
+            argument.name: _parse_value(argument, shared.pop(argument.name))
+            for argument in query.arguments
+        }
+        _ask(TableRequest(query=query, source=source, own=own, **shared))
 
     parameters: list[options.Decorator] = [click.argument("source", metavar="SOURCE")]
     parameters += map(_make_parameter, query.arguments)
     parameters += [option for section in _SECTIONS.values() for option in section]
-    own_old = {f"--{one.renamed_from}": f"--{one.name}" for one in query.arguments}
+    own_old = {f"--{argument.renamed_from}": f"--{argument.name}" for argument in query.arguments}
     make = click.command(
         query.command,
         cls=TableCommand,
@@ -217,22 +220,22 @@ def build_command(query: TableQuery) -> click.Command:
 def _list_names(section: Sequence[options.Decorator]) -> set[str]:
     """Return the names of the parameters that options make."""
     command = click.command()(options.with_options(section, lambda: None))
-    return {str(one.name) for one in command.params}
+    return {str(parameter.name) for parameter in command.params}
 
 
 def _make_parameter(argument: Argument) -> options.Decorator:
     if not argument.help:
         return click.argument(argument.name, metavar=argument.metavar)
     default = argument.option_default
-    given: dict[str, Any] = {"required": argument.required}
+    settings: dict[str, Any] = {"required": argument.required}
     if default is not None:
-        given |= {"default": default, "show_default": True}
+        settings |= {"default": default, "show_default": True}
     return click.option(
         f"--{argument.name}",
         nargs=argument.values,
         metavar=argument.metavar,
         help=argument.help,
-        **given,
+        **settings,
     )
 
 

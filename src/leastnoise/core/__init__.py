@@ -1,1 +1,1 @@
-"""What a guarantee rests on; each package in it has a door of its own."""
+"""Trusted core: exact arithmetic, noise and sampling."""

@@ -192,9 +192,10 @@ def cost_of_truncated(noise: TruncatedGaussian, shift: Fraction) -> GaussianCost
     Outside of the ends that both neighbors share lies the probability P(X < d − A) of each.
     Between them the two densities are normal ones a distance of d apart, conditioned on the same
     interval around their middle. The size |x| of an output, measured from that middle, has one
-    distribution for both neighbors; given |x|, only its sign tells them apart, the better the
-    larger |x|. Conditioning makes |x| smaller, so that δ(ε) is at most that without it, for every
-    ε (docs/theory/many-answers.md). Rounding to a lattice is post-processing.
+    distribution for both neighbors; given |x|, only its sign distinguishes them, and
+    better for larger |x|. Conditioning makes |x| smaller, so δ(ε) is at most its value without
+    conditioning, for every ε (docs/theory/many-answers.md). Rounding to a lattice is
+    post-processing.
     """
     failure = noise.below(shift - noise.radius).upper if shift < 2 * noise.radius else Fraction(1)
     return GaussianCost(_short_above((shift / noise.sigma) ** 2), _short_above(failure))

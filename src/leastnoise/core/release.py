@@ -20,6 +20,7 @@ from leastnoise.core.sampling import SYSTEM, CipherTape, Tape
 from leastnoise.errors import INTEGER, InvalidParameter, NotPrivate, Words, parameter
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 # From this many numbers on, arrays are faster. Their bits also come from the operating system,
@@ -107,8 +108,8 @@ class Releaser(Rebuilt):
         return [point + sample for point, sample in zip(points, samples, strict=True)]
 
     def prepare_array(
-        self, values: "NDArray[Any]", what: str = "An array"
-    ) -> "Callable[[], NDArray[Any]]":
+        self, values: "NDArray[np.generic]", what: str = "An array"
+    ) -> "Callable[[], NDArray[np.generic]]":
         """Check an array without reading bits; return the function that adds noise to it.
 
         Each element gets independent noise. ``what`` is the name of the array in messages.
@@ -193,8 +194,8 @@ class VectorReleaser(Rebuilt):
         )
 
     def prepare_array(
-        self, values: "NDArray[Any]", what: str = "an array"
-    ) -> "Callable[[], NDArray[Any]]":
+        self, values: "NDArray[np.generic]", what: str = "an array"
+    ) -> "Callable[[], NDArray[np.generic]]":
         """Check a vector without reading bits; return the function that adds noise to it."""
         from leastnoise.core.arrays import prepare_array  # numpy, on first use
 

@@ -179,7 +179,7 @@ def _enclose_discrete_staircase(noise: DiscreteStaircase, cost: Cost) -> Interva
         return Interval.exact(noise.moment(int(cost.p)))
     upto = _totals(cost, noise.step)
 
-    def dropped(periods: int) -> Interval:
+    def sum_drops(periods: int) -> Interval:
         """Enclose the sum of drop · T over the falls of one period, without its factor bⁿ."""
         first = periods * noise.steps
         return sum_intervals(upto(first + last).scaled(drop) for last, drop in noise.drops)
@@ -187,14 +187,14 @@ def _enclose_discrete_staircase(noise: DiscreteStaircase, cost: Cost) -> Interva
     runs = len(noise.runs)
     values = runs + min(noise.steps, _NEAR * runs)  # for one period
     half = _enclose_series(
-        noise.ratio, dropped, _rest_of_staircase(noise, cost, dropped), runs=runs, values=values
+        noise.ratio, sum_drops, _rest_of_staircase(noise, cost, sum_drops), runs=runs, values=values
     )
     center = cost.value(Fraction(0)).scaled(noise.runs[0].weight)
     return (center + half.scaled(2)).scaled(1 / noise.total)
 
 
 def _rest_of_staircase(
-    noise: DiscreteStaircase, cost: Cost, dropped: Callable[[int], Interval]
+    noise: DiscreteStaircase, cost: Cost, sum_drops: Callable[[int], Interval]
 ) -> Callable[[int], Interval | None]:
     """Return the function that encloses the rest of the series (:func:`_enclose_series`)."""
     all_drops = sum((drop for _, drop in noise.drops), Fraction(0))
@@ -205,7 +205,7 @@ def _rest_of_staircase(
             if n * width <= cost.constant_beyond:
                 return None
             grown = cost.value(cost.constant_beyond + 1).scaled(noise.steps * all_drops)
-            return dropped(n).scaled(1 / keep) + grown.scaled(noise.ratio / keep**2)
+            return sum_drops(n).scaled(1 / keep) + grown.scaled(noise.ratio / keep**2)
         if not isinstance(cost, Power):
             raise cost.unbounded()
         # T(m) is at most m·L(m·step), and no point of a period lies beyond its end.

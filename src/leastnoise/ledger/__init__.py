@@ -1,4 +1,4 @@
-"""The ledger: a durable privacy budget that cannot be overspent."""
+"""The ledger: a durable privacy budget that crashes, retries or parallel jobs cannot overspend."""
 
 from leastnoise.json_types import Json
 from leastnoise.ledger.accounts import Account, Accounts

@@ -177,9 +177,11 @@ class Accounts:
                     self._charge(charged)
                     charged = {}
             elif kind == ALLOCATION:
-                made = read_allocation(row.key, row.body)
-                self.allocations.make(made)
-                self._add_guarantee(charged_names(made.dataset, made.analyst), made.privacy)
+                allocation = read_allocation(row.key, row.body)
+                self.allocations.make(allocation)
+                self._add_guarantee(
+                    charged_names(allocation.dataset, allocation.analyst), allocation.privacy
+                )
             elif kind == LIMIT:
                 dataset, analyst, most = _read_limit(row.body)
                 self.limits[dataset, analyst] = most

@@ -42,7 +42,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class AllocatedPrivacy(Privacy):
-    """A part of an allocation, such as its rest: a cost, and the guarantee that it implies.
+    """A cost inside an allocation, such as its rest, with the guarantee it implies.
 
     ``epsilon`` and ``delta`` are the guarantee of all releases that cost this part together, with
     the δ of the allocation. A single release with this guarantee need not fit: ``cost`` decides. So
@@ -178,7 +178,7 @@ class AllocationAccount:
 Key = tuple[str, str]
 
 
-class _Made(NamedTuple):
+class _Allocation(NamedTuple):
     """An allocation as its row states it."""
 
     dataset: str
@@ -192,12 +192,12 @@ class Allocations:
     """The allocations of a ledger, after the rows followed so far."""
 
     def __init__(self) -> None:
-        self._made: dict[Key, _Made] = {}
+        self._allocations: dict[Key, _Allocation] = {}
         self._spent: dict[Key, Sum] = {}
 
-    def make(self, made: _Made) -> None:
+    def make(self, allocation: _Allocation) -> None:
         """Add an allocation."""
-        self._made.setdefault((made.dataset, made.name), made)
+        self._allocations.setdefault((allocation.dataset, allocation.name), allocation)
 
     def spend(self, dataset: str, name: str, cost: Sum) -> None:
         """Add a cost to the sum of an allocation."""
@@ -207,32 +207,41 @@ class Allocations:
         """Return whether a cost fits into an allocation beside everything that it has spent."""
         amounts = cost.square, cost.failure
         total = add(self._spent.get((dataset, name), NOTHING), amounts)
-        caps = self._made[dataset, name].caps
+        caps = self._allocations[dataset, name].caps
         return total[0] <= caps[0] and total[1] <= caps[1]
 
     def find(self, dataset: str, name: str) -> AllocationAccount | None:
         """Return the account of an allocation; None if there is no such allocation."""
-        made = self._made.get((dataset, name))
-        return None if made is None else self._account(made)
+        allocation = self._allocations.get((dataset, name))
+        return None if allocation is None else self._account(allocation)
 
     def all(self, dataset: str) -> list[AllocationAccount]:
-        """Return the accounts of all allocations of a dataset, in the order in which they arose."""
-        return [self._account(made) for made in self._made.values() if made.dataset == dataset]
+        """Return the accounts of all allocations of a dataset, in creation order."""
+        return [
+            self._account(allocation)
+            for allocation in self._allocations.values()
+            if allocation.dataset == dataset
+        ]
 
     def copy(self) -> "Allocations":
         """Return a copy that can be changed without changing this object."""
         copied = Allocations()
-        copied._made, copied._spent = dict(self._made), dict(self._spent)
+        copied._allocations, copied._spent = dict(self._allocations), dict(self._spent)
         return copied
 
-    def _account(self, made: _Made) -> AllocationAccount:
+    def _account(self, allocation: _Allocation) -> AllocationAccount:
         from leastnoise.core.gaussian_cost import GaussianCost
 
-        spent = self._spent.get((made.dataset, made.name), NOTHING)
-        caps = GaussianCost(*made.caps)
-        privacy = Privacy(*made.privacy)
+        spent = self._spent.get((allocation.dataset, allocation.name), NOTHING)
+        caps = GaussianCost(*allocation.caps)
+        privacy = Privacy(*allocation.privacy)
         return AllocationAccount(
-            made.dataset, made.name, made.analyst, privacy, caps, GaussianCost(*spent)
+            allocation.dataset,
+            allocation.name,
+            allocation.analyst,
+            privacy,
+            caps,
+            GaussianCost(*spent),
         )
 
 
@@ -258,7 +267,7 @@ def cost_to_json(cost: "GaussianCost") -> dict[str, str]:
 
 
 @lru_cache(maxsize=1024)
-def read_allocation(key: str, body: str) -> _Made:
+def read_allocation(key: str, body: str) -> _Allocation:
     """Return an allocation from its row, and prove that its caps imply its guarantee.
 
     Raises:
@@ -278,7 +287,7 @@ def read_allocation(key: str, body: str) -> _Made:
         raise ValueError
     if GaussianCost(square, failure).delta(epsilon) > delta:
         raise ValueError
-    return _Made(dataset, name, analyst, (epsilon, delta), (square, failure))
+    return _Allocation(dataset, name, analyst, (epsilon, delta), (square, failure))
 
 
 def is_long(number: Fraction) -> bool:

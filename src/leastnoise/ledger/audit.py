@@ -71,7 +71,7 @@ class Audit:
     def follow(self, rows: Iterator[Row]) -> Iterator[Row]:
         """Yield rows for the caller to check their hashes, then check each one here."""
         for row in rows:
-            yield row  # the hash is checked first, because its error says more
+            yield row  # the hash is checked first, because its error is more specific
             self.check(row)
         if self._seq and not self._limits:
             with reading_content(self._seq):
@@ -108,15 +108,15 @@ class Audit:
         self._integers[digest] = content.get("integer", True)  # a selection is of integers
 
     def _allocate(self, row: Row) -> None:
-        made = read_allocation(row.key, row.body)  # proves that the caps imply the guarantee
-        key, dataset = (made.dataset, made.name), (made.dataset, None)
+        allocation = read_allocation(row.key, row.body)  # proves that the caps imply the guarantee
+        key, dataset = (allocation.dataset, allocation.name), (allocation.dataset, None)
         if key in self._caps:
             raise ValueError
-        whole = made.analyst is None and made.privacy == self._limits.get(dataset)
-        if made.name == DEFAULT and not (whole and dataset not in self._spent):
+        whole = allocation.analyst is None and allocation.privacy == self._limits.get(dataset)
+        if allocation.name == DEFAULT and not (whole and dataset not in self._spent):
             raise ValueError
-        self._spend(charged_names(made.dataset, made.analyst), made.privacy)
-        self._caps[key] = made.caps
+        self._spend(charged_names(allocation.dataset, allocation.analyst), allocation.privacy)
+        self._caps[key] = allocation.caps
 
     def _charge(self, row: Row) -> None:
         charge = _read_charge(row.kind, row.body)

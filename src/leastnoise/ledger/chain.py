@@ -95,15 +95,15 @@ class Chain:
                 self._witness.note(accounts.head)
                 self._noted = accounts.head
 
-    def verify(self, wanted: list[Head]) -> Head:
+    def verify(self, expected: list[Head]) -> Head:
         """Check all rows from the first, and that they include the heads; return the last head."""
         if self._witness is not None:
-            wanted = [*wanted, *self._witness.heads()]
+            expected = [*expected, *self._witness.heads()]
         accounts = Accounts()
         with self._lock:
             with self._store.reading() as page:
                 page.check()
-                _follow(page, accounts, wanted, Audit())
+                _follow(page, accounts, expected, Audit())
             self._accounts = accounts
         return accounts.head
 
@@ -164,13 +164,15 @@ def find_rows(page: Page, key: str, *kinds: str) -> list[Row]:
     return rows
 
 
-def _follow(page: Page, accounts: Accounts, wanted: list[Head], audit: Audit | None = None) -> None:
+def _follow(
+    page: Page, accounts: Accounts, expected: list[Head], audit: Audit | None = None
+) -> None:
     """Follow the rows of a page to its end, and check that the wanted heads are among them.
 
     The head that was reached before must still be there. An audit, which needs all rows from the
     first, also checks them against each other.
     """
-    start, missing = accounts.head, {(head.seq, head.hash) for head in wanted}
+    start, missing = accounts.head, {(head.seq, head.hash) for head in expected}
     # From below row 1, so that rows that were inserted there are found.
     rows = page.rows(start.seq - 1 if start.seq else _LEAST)
     if start.seq:

@@ -154,7 +154,7 @@ def missing_allocation_error(
     name: str, allocations: Sequence[AllocationAccount]
 ) -> InvalidParameter:
     """Return the error for an unknown allocation, with the nearest name."""
-    names = [one.name for one in allocations]
+    names = [allocation.name for allocation in allocations]
     near = find_nearest(name, names)
     if near is not None:
         fix: Text = f"Did you mean {near!r}?"

@@ -71,7 +71,8 @@ def declare(rows: Iterable[Row], dataset: str, unit: str | None = None) -> Json:
     Args:
         rows: All rows of the ledger, as :meth:`Ledger.rows` yields them. They are checked again.
         dataset: The name of the dataset.
-        unit: The privacy unit in words, such as ``"person"``. The ledger knows columns only.
+        unit: The privacy unit in words, such as ``"person"``. The ledger stores only
+            column names.
     """
     accounts, facts = Accounts(), list[Row]()
     followed = _follow_rows(rows, accounts, facts)
@@ -172,7 +173,9 @@ def _build_evidence(
 ) -> Json:
     version = import_module("leastnoise").__version__  # by name, as ledgers import no upper layer
     own_accounts = [account for account in accounts.all() if account.dataset == dataset]
-    allocations = [allocation_to_json(one) for one in accounts.allocations.all(dataset)]
+    allocations = [
+        allocation_to_json(allocation) for allocation in accounts.allocations.all(dataset)
+    ]
     return {
         "head": str(accounts.head),
         "versions": {"leastnoise": version, "ledger": NEWEST if allocations else VERSION},

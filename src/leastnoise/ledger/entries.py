@@ -42,13 +42,13 @@ def check_name(text: object, what: Text) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """The charge of a release. If a key is repeated, all of it must be the same.
+    """The charge of a release. A repeated key must have identical content.
 
     Attributes:
         privacy: The guarantee, which is charged.
         mechanisms: The descriptions of the mechanisms, for JSON, by their digests. Each is stored
             once.
-        asked: The rest of the query, for JSON. It is public, and never contains data.
+        asked: Query parameters (JSON). They are public, and never contain data.
         formerly: ``asked`` as earlier versions wrote it; None if they wrote the same, or could not
             distinguish this query from others.
         find_costs: Returns costs (μ², γ) of the release in an allocation, each of them valid; the

@@ -1,4 +1,4 @@
-"""``Ledger``: a durable privacy budget that processes share and cannot overspend."""
+"""``Ledger``: a shared budget that crashes, retries or parallel jobs cannot overspend."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -176,7 +176,7 @@ class Ledger:
 
     @property
     def allocations(self) -> list[AllocationAccount]:
-        """The allocations of the dataset, in the order in which they were made."""
+        """The allocations of the dataset, in creation order."""
         with self._chain.reading() as page:
             return page.accounts.allocations.all(self.dataset)
 
@@ -222,7 +222,8 @@ class Ledger:
         """Return a deployment declaration of the dataset, for JSON: its guarantees and evidence.
 
         Args:
-            unit: The privacy unit in words, such as ``"person"``. The ledger knows columns only.
+            unit: The privacy unit in words, such as ``"person"``. The ledger stores only
+                column names.
                 Default: none.
         """
         if unit is not None:
@@ -271,7 +272,7 @@ class Ledger:
         """
         check_name(name, Words("name", "--allocation"))
         allocations = self.allocations
-        if all(name != one.name for one in allocations):
+        if all(name != account.name for account in allocations):
             raise missing_allocation_error(name, allocations)
         return Allocation(self, name)
 
@@ -340,12 +341,12 @@ class Ledger:
     def _allocation_account(self) -> AllocationAccount:
         """The account of the allocation that releases are charged to."""
         with self._chain.reading() as page:
-            found = page.accounts.allocations.find(self.dataset, self._allocation or DEFAULT)
-            if found is None:
+            account = page.accounts.allocations.find(self.dataset, self._allocation or DEFAULT)
+            if account is None:
                 raise missing_allocation_error(
                     self._allocation or DEFAULT, page.accounts.allocations.all(self.dataset)
                 )
-            return found
+            return account
 
 
 class Allocation(Ledger):

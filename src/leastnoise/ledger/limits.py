@@ -77,7 +77,7 @@ def missing_dataset_error(dataset: str, first: str | None) -> InvalidParameter:
 
 
 def check_accounting(accounting: object, limit: Privacy | None) -> None:
-    """Reject an unknown kind of accounting, and Gaussian accounting that the limit rules out."""
+    """Reject unknown accounting, and Gaussian accounting that the limit does not allow."""
     if accounting not in (None, *_ACCOUNTING):
         raise InvalidParameter(
             parameter("accounting") + " must be 'basic' or 'gaussian'",
@@ -89,7 +89,7 @@ def check_accounting(accounting: object, limit: Privacy | None) -> None:
 
 
 def check_same_accounting(dataset: str, accounting: str | None, *, gaussian: bool) -> None:
-    """Reject another accounting than that on record."""
+    """Reject a different accounting mode."""
     recorded = "gaussian" if gaussian else "basic"
     if accounting in (None, recorded):
         return
@@ -148,7 +148,7 @@ def _check_allocatable(privacy: Privacy) -> None:
 def check_same_allocation(
     recorded: AllocationAccount, privacy: Privacy, failure: Fraction | None
 ) -> None:
-    """Reject another guarantee, or another Γ, than an allocation has on record."""
+    """Reject a guarantee or a Γ that differs from the recorded allocation."""
     if privacy != recorded.privacy:
         raise InvalidParameter(
             f"Allocation {recorded.name!r} exists with {format_guarantee(recorded.privacy)}, not "

@@ -54,14 +54,14 @@ class Opening:
                 limits[dataset, self.analyst] = self.analyst_limit
             recorded = {name: last_limit(page, name) for name in limits}
             gaussian = bool(find_rows(page, allocation_key(dataset, DEFAULT), ALLOCATION))
-        for name, given in limits.items():
-            check_same_limit(name, given, recorded[name])
+        for name, limit in limits.items():
+            check_same_limit(name, limit, recorded[name])
         if recorded[dataset, None] is None and self.limit is None:
             chain.verify([])  # in a damaged ledger the row of its limit may be hidden
             raise missing_dataset_error(dataset, first)
         if recorded[dataset, None] is not None:
             check_same_accounting(dataset, self.accounting, gaussian=gaussian)
-        new = {name: given for name, given in limits.items() if given and recorded[name] is None}
+        new = {name: limit for name, limit in limits.items() if limit and recorded[name] is None}
         if new:
             gaussian = self._create(chain, dataset, new)
         return dataset, gaussian
@@ -99,12 +99,12 @@ def make_allocation(
     dataset, analyst = account
     body = allocation_body(dataset, analyst, name, privacy, failure)
     with chain.reading() as page:  # it usually exists, and then no lock is needed
-        found = page.accounts.allocations.find(dataset, name)
-    if found is None:
+        recorded = page.accounts.allocations.find(dataset, name)
+    if recorded is None:
         with chain.writing() as page:
-            found = page.accounts.allocations.find(dataset, name)
-            if found is None:
+            recorded = page.accounts.allocations.find(dataset, name)
+            if recorded is None:
                 page.accounts.check_limits(dataset, analyst, privacy, "allocation")
                 page.write(ALLOCATION, allocation_key(dataset, name), body)
                 return
-    check_same_allocation(found, privacy, None if chosen is None else failure)
+    check_same_allocation(recorded, privacy, None if chosen is None else failure)

@@ -1,4 +1,4 @@
-"""Charge, then draw, then store: the one order for every release.
+"""Charge, then sample, then store, for every release.
 
 The order is the guarantee. The charge is on disk before a bit is read, so that no crash and no
 error makes a release free. The answer is on disk before it is returned, so that repeating the query

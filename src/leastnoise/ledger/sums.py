@@ -12,7 +12,7 @@ LONGEST_SUM = 2048
 
 
 def add(spent: Sum, more: Sum) -> Sum:
-    """Add two sums, rounded up where they are long."""
+    """Add two sums, rounded up if they are long."""
     return add_up(spent[0], more[0]), add_up(spent[1], more[1])
 
 
@@ -39,7 +39,7 @@ def subtract(limit: Sum, spent: Sum) -> Sum:
 
 
 def exceeds(total: Sum, limit: Sum) -> bool:
-    """Return whether one of the amounts is above its limit."""
+    """Return whether any amount exceeds its limit."""
     return total[0] > limit[0] or total[1] > limit[1]
 
 

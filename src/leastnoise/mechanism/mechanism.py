@@ -349,8 +349,8 @@ class Mechanism(Rebuilt):
         """
         try:
             if touches is not None:
-                given = type(contributions) is not int or contributions != 1
-                contributions = take_renamed("touches", touches, "contributions", given=given)
+                several = type(contributions) is not int or contributions != 1
+                contributions = take_renamed("touches", touches, "contributions", given=several)
             if allow_exact is not False or self.needs_allow_exact:
                 self._check_allow_exact(allow_exact)
             if (

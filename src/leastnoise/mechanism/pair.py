@@ -209,7 +209,7 @@ class PairMechanism(Rebuilt):
             field.name: format_ratio(Fraction(getattr(noise, field.name)))
             for field in fields(noise)
         }
-        drawn: Json = {
+        description: Json = {
             "privacy": {"epsilon": format_ratio(self.privacy.epsilon), "delta": "0"},
             "drawn": {"kind": type(noise).__name__, **parts},
             "sensitivity": format_ratio(self.sensitivity),
@@ -223,7 +223,9 @@ class PairMechanism(Rebuilt):
             "cost": format_ratio(self.cost),
             "source": self.source,
         }
-        return Spending(self.privacy, {digest(drawn): drawn | facts}, {"answer": "pair"})
+        return Spending(
+            self.privacy, {digest(description): description | facts}, {"answer": "pair"}
+        )
 
     def explain(self) -> str:
         """Return the meaning of the guarantee in plain words."""

@@ -105,13 +105,13 @@ class PermuteAndFlip(Rebuilt):
     @cached_property
     def _description(self) -> tuple[Json, str]:
         """The description that a ledger stores, and its digest. They must never change."""
-        drawn: Json = {
+        description: Json = {
             "privacy": privacy_to_json(self.privacy),
             "selection": "permute-and-flip",
             "sensitivity": format_ratio(Fraction(self.sensitivity)),
             "candidates": self.candidates,
         }
-        return drawn | {"noise": repr(self)}, digest(drawn)
+        return description | {"noise": repr(self)}, digest(description)
 
 
 # A mechanism releases a number by adding noise or by selecting it.

@@ -28,7 +28,7 @@ def describe(mechanism: "Mechanism") -> tuple[Json, str]:
     proof in the certificate.
     """
     noise = mechanism.discretized
-    drawn: Json = {
+    description: Json = {
         "privacy": privacy_to_json(mechanism.privacy),
         "drawn": noise_to_json(noise.noise),
         "sensitivity": format_ratio(mechanism.sensitivity),
@@ -42,12 +42,12 @@ def describe(mechanism: "Mechanism") -> tuple[Json, str]:
         "cost": format_ratio(mechanism.cost),
         "certificate": json.loads(certificate_to_json(mechanism.certificate)),
     }
-    return drawn | facts, digest(drawn)
+    return description | facts, digest(description)
 
 
-def digest(drawn: Json) -> str:
+def digest(description: Json) -> str:
     """Return the digest of discretized noise with its guarantee."""
-    return hashlib.sha256(canonical(drawn).encode()).hexdigest()
+    return hashlib.sha256(canonical(description).encode()).hexdigest()
 
 
 def _encode_array(values: "NDArray[Any]") -> Encoded:

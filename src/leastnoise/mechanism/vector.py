@@ -104,9 +104,9 @@ def calibrate_vector(
     line = Gaussian(Interval.exact(wide).shortened(_BITS).upper)
     sampled = Rounded(step, line)
     noise: Noise = sampled if integer else line
-    one = Fraction(isqrt(int(square))) if integer else delta
-    certificate = Certificate.of(noise, privacy, one, cost, source=_SOURCE)
-    each = Mechanism(privacy, one, noise, certificate, Discretized(sampled, cost), integer)
+    bound = Fraction(isqrt(int(square))) if integer else delta
+    certificate = Certificate.of(noise, privacy, bound, cost, source=_SOURCE)
+    each = Mechanism(privacy, bound, noise, certificate, Discretized(sampled, cost), integer)
     return VectorMechanism(privacy, delta, most, each)
 
 
@@ -307,7 +307,7 @@ class VectorMechanism(Rebuilt):
     @cached_property
     def _description(self) -> tuple[Json, str]:
         """The description that a ledger stores, and its digest. They must never change."""
-        drawn: Json = {
+        description: Json = {
             "privacy": privacy_to_json(self.privacy),
             "drawn": {
                 "kind": "Vector",
@@ -326,7 +326,7 @@ class VectorMechanism(Rebuilt):
             "cost": format_ratio(self.cost),
             "source": _SOURCE,
         }
-        return drawn | facts, digest(drawn)
+        return description | facts, digest(description)
 
     def explain(self, *, people: int | None = None) -> str:
         """Explain in plain words the guarantee for the whole vector.

@@ -9,7 +9,8 @@ from leastnoise.planning.advice import (
     gaussian_pays_off_from,
 )
 from leastnoise.planning.closed_forms import closed_cost
-from leastnoise.planning.comparison import Comparison, Contender, compare
+from leastnoise.planning.comparison import Comparison, compare
+from leastnoise.planning.contender import Contender
 from leastnoise.planning.gaussian_noise import build_gaussian, build_truncated_laplace, find_end
 from leastnoise.planning.numeric_query import NumericQuery
 from leastnoise.planning.options import Option

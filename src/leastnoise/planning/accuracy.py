@@ -81,9 +81,9 @@ def privacy_for(
     size = _parse_error(error, integer=integer)
     level = parse_confidence(confidence, below_one="and below 1")
     effort = parse_effort(solve, gap, seconds)
-    given = _parse_given(epsilon, delta)
-    shift = parse_sensitivity(given, sensitivity, cost, integer=integer)
-    problem = Problem(given, shift, cost, integer, parse_shape(shape))
+    privacy = _parse_given(epsilon, delta)
+    shift = parse_sensitivity(privacy, sensitivity, cost, integer=integer)
+    problem = Problem(privacy, shift, cost, integer, parse_shape(shape))
     with Progress() as progress:
         return _Search(problem, effort, size, level, epsilon is None, progress).find_smallest()
 
@@ -157,9 +157,11 @@ class _Search:
         return half_width(mechanism, self.confidence) <= self.error
 
     def _guarantee(self, number: Fraction) -> Privacy:
-        given = self.problem.privacy
+        privacy = self.problem.privacy
         return (
-            Privacy(number, given.delta) if self.finds_epsilon else Privacy(given.epsilon, number)
+            Privacy(number, privacy.delta)
+            if self.finds_epsilon
+            else Privacy(privacy.epsilon, number)
         )
 
     def _unreachable_error(self) -> InvalidParameter:

@@ -1,7 +1,6 @@
 """``compare``: all noise that satisfies a guarantee, cheapest first."""
 
 import contextlib
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
@@ -20,15 +19,13 @@ from leastnoise.certificate import CLASSES, SHAPE_WORDS, CanonicalBound
 from leastnoise.core.basic_composition import split_evenly
 from leastnoise.core.exact import (
     Number,
-    as_float,
     format_exact,
     format_ratio,
     format_rounded,
     parse_count,
     quote,
 )
-from leastnoise.core.lattice import rounding_error
-from leastnoise.core.noise import Noise, Smooth
+from leastnoise.core.noise import Smooth
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.costs import Cost, l1
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments, warn_deprecated
@@ -37,24 +34,18 @@ from leastnoise.ledger import privacy_to_json
 from leastnoise.mechanism import (
     Mechanism,
     calibrate_problem,
-    farthest,
-    half_width,
-    revealing_probability,
 )
 from leastnoise.planning.closed_forms import (
     MOST_RELEASES,
-    discretize_shared,
     find_continuous,
     find_first_count,
     is_gaussian_cheapest,
     problem_per_release,
 )
-from leastnoise.planning.numeric_query import DEFAULT_CONFIDENCE
+from leastnoise.planning.contender import CERTIFIED, STORED, Contender
 from leastnoise.planning.repeated_bound import bound_of_counts
 from leastnoise.rendering import Fact, html_report, one_line, report
 
-CERTIFIED = "certified"
-_STORED = {CERTIFIED: "least"}  # what files call it, as up to 0.5.0
 # Columns of the table after the cost, and what they mean.
 _COLUMNS = {
     "× bound": "the cost as a multiple of the lower bound",
@@ -116,25 +107,26 @@ def compare(
     effort = parse_effort(solve, gap, seconds)
     problem = Problem(privacy, shift, cost, integer, parse_shape(shape))
     many = parse_count(releases, "releases", least=1)
-    found, excluded = _by_family(problem, many)
+    by_family, excluded = _by_family(problem, many)
     bounds = _bounds(problem)
-    if solve or not found:
+    if solve or not by_family:
         try:
-            found[CERTIFIED] = least = calibrate_problem(problem_per_release(problem, many), effort)
+            per_release = problem_per_release(problem, many)
+            by_family[CERTIFIED] = least = calibrate_problem(per_release, effort)
             whole = least if many == 1 else calibrate_problem(problem, effort)
             bounds.append((whole.certificate.lower_bound, whole.certificate.shape))
         except (InvalidParameter, Unsupported) as error:
-            if not found:
+            if not by_family:
                 raise
             excluded[CERTIFIED] = Exclusion(error.problem, error.rule)
     if many > 1 and integer and shift == 1:
         bounds.append((bound_of_counts(cost, privacy, many), "any"))
-    bound, bound_shape = max(bounds, key=lambda one: (one[0], one[1] == "any"))
+    bound, bound_shape = max(bounds, key=lambda known: (known[0], known[1] == "any"))
     rows = [
         Contender.of(name, noise, bound)
         if isinstance(noise, Mechanism)
         else Contender.shared(name, noise, problem, bound)
-        for name, noise in found.items()
+        for name, noise in by_family.items()
     ]
     rows.sort(key=lambda row: (row.cost, row.family != CERTIFIED))
     return Comparison(problem, many, tuple(rows), excluded, bound, bound_shape)
@@ -174,7 +166,7 @@ class Comparison:
 
     problem: Problem
     releases: int
-    rows: tuple["Contender", ...]
+    rows: tuple[Contender, ...]
     exclusions: Mapping[str, "Exclusion"]
     lower_bound: Fraction
     bound_shape: str = "unimodal"
@@ -215,8 +207,8 @@ class Comparison:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, family: str) -> "Contender":
-        if family == _STORED[CERTIFIED]:
+    def __getitem__(self, family: str) -> Contender:
+        if family == STORED[CERTIFIED]:
             warn_deprecated('"least"', '"certified"')
             family = CERTIFIED
         for row in self.rows:
@@ -257,7 +249,7 @@ class Comparison:
             "lower_bound": format_ratio(self.lower_bound),
             **many,
             "rows": [row.to_dict() for row in self.rows],
-            "refused": {_STORED.get(name, name): why for name, why in self.excluded.items()},
+            "refused": {STORED.get(name, name): why for name, why in self.excluded.items()},
             "means": one_line(self.explain()),
         }
 
@@ -284,100 +276,12 @@ class Comparison:
         return f"Comparison({self.privacy!r}: {names})"
 
 
-@dataclass(frozen=True, slots=True)
-class Contender:
-    """Noise of one family that satisfies the guarantee of a comparison: a row of its table.
-
-    Attributes:
-        family: The name of the family; ``"certified"`` for the noise that :func:`calibrate` finds
-            without a family.
-        noise: The noise distribution of the theorem: continuous, or on the integers.
-        cost: The expected cost of one answer: exact, or a proved upper bound.
-        ratio: The cost divided by the lower bound; ``math.inf`` if the bound is 0.
-        radius: The maximum error of the discretized noise, rounding included; ``math.inf`` if the
-            noise is unbounded.
-        half_width: The error that 95% of releases stay within, rounding included.
-        infinity_mass: The largest probability of an output that is impossible for a neighbor
-            (:attr:`leastnoise.Profile.infinity_mass` of the discretized noise).
-        exact_probability: The probability of an exact release
-            (:attr:`leastnoise.Mechanism.exact_probability`).
-        mechanism: The mechanism of each release; None for Gaussian noise that several releases
-            share, because one of them does not satisfy a stated part of the total guarantee.
-    """
-
-    family: str
-    noise: Noise
-    cost: Fraction
-    ratio: Fraction | float
-    radius: Fraction | float
-    half_width: Fraction
-    infinity_mass: Fraction
-    exact_probability: Fraction
-    mechanism: Mechanism | None
-    impossible = RenamedAttribute[Fraction]("infinity_mass")
-
-    @classmethod
-    def of(cls, family: str, mechanism: Mechanism, bound: Fraction) -> "Contender":
-        """Return the row of a mechanism."""
-        return cls(
-            family=family,
-            noise=mechanism.noise,
-            cost=mechanism.cost,
-            ratio=_times(mechanism.cost, bound),
-            radius=farthest(mechanism),
-            half_width=half_width(mechanism, DEFAULT_CONFIDENCE),
-            infinity_mass=revealing_probability(mechanism),
-            exact_probability=mechanism.exact_probability,
-            mechanism=mechanism,
-        )
-
-    @classmethod
-    def shared(cls, family: str, noise: Smooth, problem: Problem, bound: Fraction) -> "Contender":
-        """Return the row of Gaussian noise that several releases share."""
-        discretized = discretize_shared(noise, problem.sensitivity, integer=problem.integer)
-        ideal = discretized if problem.integer else noise
-        cost = ideal.expected(problem.cost)
-        rounding = rounding_error(discretized.step, integer=problem.integer)
-        return cls(
-            family=family,
-            noise=ideal,
-            cost=cost,
-            ratio=_times(cost, bound),
-            radius=math.inf,
-            half_width=discretized.half_width_in_steps(DEFAULT_CONFIDENCE) * discretized.step
-            + rounding,
-            infinity_mass=Fraction(0),  # the noise is unbounded
-            exact_probability=discretized.weight(0) if problem.integer else Fraction(0),
-            mechanism=None,
-        )
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the row for JSON, with exact numbers as strings and the cost as a float too."""
-        return {
-            "family": _STORED.get(self.family, self.family),
-            "noise": repr(self.noise),
-            "cost": format_ratio(self.cost),
-            "cost_float": as_float(self.cost) if math.isfinite(as_float(self.cost)) else None,
-            "ratio": None if isinstance(self.ratio, float) else format_ratio(self.ratio),
-            "radius": None if isinstance(self.radius, float) else format_ratio(self.radius),
-            "half_width_95": format_ratio(self.half_width),
-            "impossible": format_ratio(self.infinity_mass),
-            "exact_probability": format_ratio(self.exact_probability),
-        }
-
-
-def _times(cost: Fraction, bound: Fraction) -> Fraction | float:
-    if bound > 0:
-        return cost / bound
-    return Fraction(1) if cost <= bound else math.inf
-
-
 def _cost_name(problem: Problem) -> str:
     return _COSTS.get(repr(problem.cost), "E(cost)")
 
 
 def _title(comparison: Comparison) -> list[str]:
-    """Return what is compared, and the lower bound."""
+    """Return the title lines."""
     problem, many = comparison.problem, comparison.releases
     bound = format_rounded(comparison.lower_bound, 6, ROUND_FLOOR)
     cost = "" if repr(problem.cost) in _COSTS else f", cost {problem.cost!r}"
@@ -419,13 +323,13 @@ def _by_family(
     problem: Problem, releases: int
 ) -> tuple[dict[str, Mechanism | Smooth], dict[str, "Exclusion"]]:
     """Return the noise of each family, and the reasons why other families have none."""
-    found: dict[str, Mechanism | Smooth] = {}
+    noise: dict[str, Mechanism | Smooth] = {}
     excluded: dict[str, Exclusion] = {}
     for name in FAMILIES:
         part = problem_per_release(problem, releases, name)
         try:
             if FAMILIES[name].is_gaussian and releases > 1:
-                found[name] = find_continuous(name, part)
+                noise[name] = find_continuous(name, part)
                 continue
             mechanism = calibrate_problem(part, Effort(), name)
         except (InvalidParameter, Unsupported) as error:
@@ -434,8 +338,8 @@ def _by_family(
         if problem.shape == "unimodal" and not mechanism.noise.is_unimodal:
             excluded[name] = Exclusion(_NOT_UNIMODAL, _NOT_UNIMODAL)
         else:
-            found[name] = mechanism
-    return found, excluded
+            noise[name] = mechanism
+    return noise, excluded
 
 
 def _bounds(problem: Problem) -> list[tuple[Fraction, str]]:

@@ -67,7 +67,7 @@ def expected_cost(query: NumericQuery, size: Size) -> float:
     if cost is None:
         return 0.0
     if isinstance(cost, Threshold):
-        return as_float(query.weight) * math.exp(-_exceeded(size, as_float(cost.limit) / shift))
+        return as_float(query.weight) * math.exp(-_invert_size(size, as_float(cost.limit) / shift))
     nodes, weights = _quadrature()
     sizes = [shift * size(y) for y in nodes]
     if isinstance(cost, Power):
@@ -83,7 +83,7 @@ def estimated_error(query: NumericQuery, size: Size) -> float:
     return as_float(query.sensitivity) * size(-math.log1p(-as_float(query.confidence)))
 
 
-def _exceeded(size: Size, limit: float) -> float:
+def _invert_size(size: Size, limit: float) -> float:
     """Return the y at which the size is a limit: it is exceeded with probability e^−y."""
     low, high = 0.0, _LARGEST
     for _ in range(_HALVINGS):

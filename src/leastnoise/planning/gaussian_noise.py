@@ -134,13 +134,13 @@ def _estimate_epsilon(cost: GaussianCost, delta: Fraction) -> float:
     if not mu or not 0 < target < 1:
         return 0.0
 
-    def reached(epsilon: float) -> float:
+    def delta_at(epsilon: float) -> float:
         above, below = (_normal(side * mu / 2 - epsilon / mu) for side in (1, -1))
         return above - math.exp(epsilon) * below
 
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if reached(middle) > target else (low, middle)
+        low, high = (middle, high) if delta_at(middle) > target else (low, middle)
     return high
 
 

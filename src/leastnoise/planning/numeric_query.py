@@ -1,5 +1,6 @@
 """A numeric query of a plan, with its sensitivity, its cost and its target."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 
@@ -162,3 +163,26 @@ def _parse_integer(integer: object) -> bool:
 def _format_argument(number: Fraction) -> str:
     text = format_exact(number)
     return f"'{text}'" if "/" in text else text
+
+
+def parse_queries(queries: object) -> tuple[NumericQuery, ...]:
+    """Return the queries of a list; reject other objects."""
+    if isinstance(queries, NumericQuery):
+        raise InvalidParameter(
+            "queries must be a list of NumericQuery",
+            got="a single NumericQuery",
+            fix="Put it in a list: plan(privacy, [query]).",
+        )
+    no_list = isinstance(queries, str | bytes | Mapping) or not isinstance(queries, Iterable)
+    items = () if no_list or not isinstance(queries, Iterable) else tuple(queries)
+    others = [item for item in items if not isinstance(item, NumericQuery)]
+    if items and not others:
+        return items
+    got = "an empty list"
+    if no_list or others:
+        got = f"an object of type {type(queries if no_list else others[0]).__name__}"
+    raise InvalidParameter(
+        "queries must be a list of at least one NumericQuery",
+        got=got,
+        fix='Use for example [NumericQuery("people", sensitivity=1, integer=True)].',
+    )

@@ -130,7 +130,7 @@ class Candidate:
     lacking: TooLittle | None = None
 
     @classmethod
-    def rejected(cls, family: str, how: str, error: LeastnoiseError) -> "Candidate":
+    def from_error(cls, family: str, how: str, error: LeastnoiseError) -> "Candidate":
         """Return the candidate of an option that an error rules out."""
         option = Option(family, how, excluded=error.problem)
         return cls(option, lacking=error if isinstance(error, TooLittle) else None)

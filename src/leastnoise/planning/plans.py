@@ -5,33 +5,31 @@ The guarantee is split (:mod:`leastnoise.planning.split`), or all answers share 
 from the discretized noise.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 from fractions import Fraction
 
 from leastnoise.calibration import Effort, parse_effort
-from leastnoise.core import basic_composition
-from leastnoise.core.exact import Number, format_exact, format_ratio, format_rounded, quote
-from leastnoise.core.gaussian_cost import cost_of_guarantee, find_caps, total_cost
-from leastnoise.core.privacy import Privacy, as_privacy, format_guarantee
+from leastnoise.core.exact import Number, format_exact, format_ratio, quote
+from leastnoise.core.gaussian_cost import total_cost
+from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.core.withholding import without_values
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments
-from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported, parameter
+from leastnoise.errors import InvalidParameter, Unsupported, parameter
 from leastnoise.ledger import UNRECORDED, Ledger, Recording, Spending, Unrecorded, privacy_to_json
 from leastnoise.mechanism import Answer, Mechanism, check_allow_exact, numbers
 from leastnoise.planning import plan_text
 from leastnoise.planning.impossible import explain_impossible
-from leastnoise.planning.numeric_query import NumericQuery
-from leastnoise.planning.options import SHARED, Candidate, Option, PlanProblem, option_of
+from leastnoise.planning.numeric_query import NumericQuery, parse_queries
+from leastnoise.planning.options import Candidate, Option, PlanProblem, option_of
 from leastnoise.planning.shared import share
 from leastnoise.planning.split import solve as solve_split
 from leastnoise.planning.split import split
+from leastnoise.planning.totals import compare_accounting, prove_total
 from leastnoise.rendering import as_text, html_notes, html_table, one_line, paragraph
 
 _LARGEST_EPSILON = 5_000
-# The number of digits of the stated total δ.
-_DIGITS = 9
 # The solver gains less than this factor: it does not run for a split that costs more than that.
 _SOLVING = Fraction(3, 2)
 # The number of names that messages list.
@@ -89,18 +87,18 @@ def plan(
     effort = parse_effort(solve, Effort().gap, seconds)
     problem = _parse_problem(privacy, queries)
     candidates = [split(problem), share(problem)]
-    possible = sorted((found for found in candidates if found.mechanisms), key=_cost)
+    possible = sorted((candidate for candidate in candidates if candidate.mechanisms), key=_cost)
     if not possible:
         raise explain_impossible(problem, candidates)
     parted = candidates[0]
     if effort.solve and parted.parts and _cost(parted) <= _SOLVING * _cost(possible[0]):
         candidates[0] = solve_split(problem, parted, effort.seconds)
-    best = min((found for found in candidates if found.mechanisms), key=_cost)
-    others = [found.option for found in candidates if found is not best]
+    best = min((candidate for candidate in candidates if candidate.mechanisms), key=_cost)
+    others = [candidate.option for candidate in candidates if candidate is not best]
     for mechanism in {id(mechanism): mechanism for mechanism in best.mechanisms}.values():
         mechanism.certificate.verify()
     total = prove_total(best.option.how, best.mechanisms, privacy)
-    note = None if ledger is None else _compare_accounting(ledger.limit, total, best.mechanisms)
+    note = None if ledger is None else compare_accounting(ledger.limit, total, best.mechanisms)
     return Plan(privacy, problem.queries, best.mechanisms, (best.option, *others), total, note)
 
 
@@ -351,26 +349,6 @@ class Plan:
         return f"Plan({self.privacy!r}: {_list_names(self.queries)}; {self.rows[0].name})"
 
 
-def _compare_accounting(limit: Privacy, total: Privacy, mechanisms: Sequence[Mechanism]) -> str:
-    """Say which part of a limit a plan costs, by the accounting of its ledger."""
-    parts = [
-        part / whole if whole else Fraction(0)
-        for part, whole in ((total.epsilon, limit.epsilon), (total.delta, limit.delta))
-    ]
-    basic = f"With basic accounting this plan costs {_percent(max(parts))} of {limit}"
-    if not limit.delta:
-        return f"{basic}. Gaussian accounting needs a limit with δ > 0."
-    caps = find_caps(limit, limit.delta / 10)
-    costs = [total_cost(mechanism.gaussian_cost for mechanism in mechanisms)]
-    costs.append(cost_of_guarantee(total))
-    share = min(max(cost.square / caps.square, cost.failure / caps.failure) for cost in costs)
-    return f"{basic}; with Gaussian accounting it costs {_percent(share)}."
-
-
-def _percent(share: Fraction) -> str:
-    return f"{format_rounded(100 * share, 3, ROUND_CEILING)}%"
-
-
 def _parse_problem(privacy: Privacy, queries: object) -> PlanProblem:
     as_privacy(privacy, "Privacy(1, '1e-6')")
     if not privacy.epsilon and not privacy.delta:
@@ -385,7 +363,7 @@ def _parse_problem(privacy: Privacy, queries: object) -> PlanProblem:
             got=format_exact(privacy.epsilon),
             fix="Use a smaller ε. Values above 10 hardly protect anybody.",
         )
-    answers = _parse_queries(queries)
+    answers = parse_queries(queries)
     names = [query.name for query in answers]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
@@ -397,29 +375,6 @@ def _parse_problem(privacy: Privacy, queries: object) -> PlanProblem:
     return PlanProblem(privacy, answers)
 
 
-def _parse_queries(queries: object) -> tuple[NumericQuery, ...]:
-    """Return the queries of a list; reject other objects."""
-    if isinstance(queries, NumericQuery):
-        raise InvalidParameter(
-            "queries must be a list of NumericQuery",
-            got="a single NumericQuery",
-            fix="Put it in a list: plan(privacy, [query]).",
-        )
-    no_list = isinstance(queries, str | bytes | Mapping) or not isinstance(queries, Iterable)
-    items = () if no_list or not isinstance(queries, Iterable) else tuple(queries)
-    others = [item for item in items if not isinstance(item, NumericQuery)]
-    if items and not others:
-        return items
-    got = "an empty list"
-    if no_list or others:
-        got = f"an object of type {type(queries if no_list else others[0]).__name__}"
-    raise InvalidParameter(
-        "queries must be a list of at least one NumericQuery",
-        got=got,
-        fix='Use for example [NumericQuery("people", sensitivity=1, integer=True)].',
-    )
-
-
 def _list_names(queries: Iterable[NumericQuery]) -> str:
     """Return the first names of queries, and the number of the others."""
     names = [query.name for query in queries]
@@ -429,28 +384,3 @@ def _list_names(queries: Iterable[NumericQuery]) -> str:
 
 def _plan_error(problem: str) -> InvalidParameter:
     return InvalidParameter(problem, fix="Build plans with plan().")
-
-
-def prove_total(how: str, mechanisms: tuple[Mechanism, ...], limit: Privacy) -> Privacy:
-    """Prove and return the total guarantee; raise NotPrivate if it exceeds ``limit``.
-
-    Split guarantees are combined by basic composition (:mod:`leastnoise.core.basic_composition`).
-    For shared noise the costs of all answers are added (:mod:`leastnoise.core.gaussian_cost`). A
-    long δ is rounded up.
-    """
-    if how == SHARED:
-        cost = total_cost(mechanism.gaussian_cost for mechanism in mechanisms)
-        total = Privacy(limit.epsilon, cost.delta(limit.epsilon))
-    else:
-        guarantees = (mechanism.privacy for mechanism in mechanisms)
-        total = basic_composition.compose_basic(guarantees, limit.delta)
-    if total.epsilon > limit.epsilon or total.delta > limit.delta:
-        raise NotPrivate(
-            f"The answers of this plan satisfy {format_guarantee(total)} in total, which exceeds "
-            f"{format_guarantee(limit)}",
-            fix="Build plans with plan().",
-        )
-    if not total.delta:
-        return total
-    short = Fraction(format_rounded(total.delta, _DIGITS, ROUND_CEILING))
-    return Privacy(total.epsilon, min(short, limit.delta))

@@ -40,7 +40,7 @@ def share(problem: PlanProblem) -> Candidate:
         option = option_of(GAUSSIAN, SHARED, problem, mechanisms)
         problem.check_targets(option.half_widths)
     except (InvalidParameter, NotPrivate, Unsupported) as error:
-        return Candidate.rejected(GAUSSIAN, SHARED, error)
+        return Candidate.from_error(GAUSSIAN, SHARED, error)
     return Candidate(option, mechanisms)
 
 

@@ -75,8 +75,8 @@ def _equalize(tangents: Sequence[tuple[float, float]], least: Sequence[float]) -
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if sum(shares(middle)) > 1 else (low, middle)
-    found = shares(high)
-    above = [share - low for share, low in zip(found, least, strict=True)]
+    parts = shares(high)
+    above = [share - low for share, low in zip(parts, least, strict=True)]
     if not sum(above):
         above = [1.0] * len(above)
     scale = (1 - sum(least)) / sum(above)

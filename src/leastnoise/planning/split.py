@@ -58,15 +58,15 @@ _HALVINGS = 60
 
 def split(problem: PlanProblem) -> Candidate:
     """Return the split with noise in closed form."""
-    given = all(query.family for query in problem.queries)
-    name = AS_ASKED if given else CHEAPEST
+    every_family = all(query.family for query in problem.queries)
+    name = AS_ASKED if every_family else CHEAPEST
     try:
         parts = find_parts(problem)
         mechanisms = map_distinct(_build, problem.queries, parts, [len(parts) == 1] * len(parts))
         option = option_of(name, EACH, problem, mechanisms)
         problem.check_targets(option.half_widths)
     except (InvalidParameter, NotPrivate, Unsupported) as error:
-        return Candidate.rejected(name, EACH, error)
+        return Candidate.from_error(name, EACH, error)
     return Candidate(option, mechanisms, parts)
 
 
@@ -236,9 +236,11 @@ def _build(query: NumericQuery, part: Privacy, single: bool) -> Mechanism:
     if query.family is not None or is_optimal:
         return calibrate_query(query, part, query.family)
     # The expectation of a Python function takes long, and bounded noise always has one.
-    found = _find_closed(query, part, priced=type(query.objective) is not Cost)
-    meeting = [each for each in found if query.error is None or each.width(query) <= query.error]
-    choices = meeting or found
+    closed_forms = _find_closed(query, part, priced=type(query.objective) is not Cost)
+    meeting = [
+        each for each in closed_forms if query.error is None or each.width(query) <= query.error
+    ]
+    choices = meeting or closed_forms
     if len(choices) == 1:
         best = choices[0]
     elif query.cost is None:
@@ -252,8 +254,8 @@ def _build(query: NumericQuery, part: Privacy, single: bool) -> Mechanism:
 
 def _find_narrowest(query: NumericQuery, part: Privacy) -> LatticeNoise:
     """Return the closed form of an answer with the smallest error."""
-    found = _find_closed(query, part, priced=False)
-    return min(found, key=lambda each: each.width(query)).discrete
+    closed_forms = _find_closed(query, part, priced=False)
+    return min(closed_forms, key=lambda each: each.width(query)).discrete
 
 
 @dataclass(frozen=True)
@@ -296,7 +298,7 @@ def _find_closed(query: NumericQuery, part: Privacy, *, priced: bool) -> list[_C
     """
     rejections: list[Exception] = []
     for families, privacy in _list_kinds(query, part):
-        found = []
+        closed_forms = []
         for family in families:
             problem = problem_of(query, privacy)
             try:
@@ -307,9 +309,9 @@ def _find_closed(query: NumericQuery, part: Privacy, *, priced: bool) -> list[_C
             except (InvalidParameter, NotPrivate, Unsupported) as rejection:
                 rejections.append(rejection)
             else:
-                found.append(_Closed(family, privacy, noise, discrete))
-        if found:
-            return found
+                closed_forms.append(_Closed(family, privacy, noise, discrete))
+        if closed_forms:
+            return closed_forms
     raise rejections[0]
 
 

@@ -11,14 +11,14 @@ from leastnoise.errors import InvalidParameter, Unsupported, parameter
 from leastnoise.files import write_bytes
 
 if TYPE_CHECKING:
-    from altair import Title
+    from altair import Chart, LayerChart, Scale, Title
     from altair.typing import ChartType
 
 _INK = "#1f4e79"
 _NEIGHBOUR = "#d1853a"
 COLORS = [_INK, _NEIGHBOUR, "#5b8c5a", "#8e5ea2", "#7f7f7f", "#b03a48", "#2a9d8f"]
 _FORMATS = (".png", ".svg", ".pdf", ".html", ".json")
-# The name of a clip path in an SVG picture, where it is defined and where it is used.
+# The name of a clip path in an SVG figure, where it is defined and where it is used.
 _CLIP = re.compile(r"""(id="|url\(['"]?#)clip(\d+)(['")])""")
 
 # A row of data, as Altair takes it.
@@ -76,18 +76,18 @@ def _render(chart: "ChartType", kind: str) -> bytes:
 
 
 def _renumber_clips(picture: str) -> str:
-    """Number the clip paths of an SVG picture from 0, so that equal charts are equal files.
+    """Number the clip paths of an SVG figure from 0, so that equal charts are equal files.
 
-    Vega numbers them through all pictures of a process.
+    Vega numbers them through all figures of a process.
     """
     numbers: dict[str, int] = {}
     return _CLIP.sub(
-        lambda found: f"{found[1]}clip{numbers.setdefault(found[2], len(numbers))}{found[3]}",
+        lambda match: f"{match[1]}clip{numbers.setdefault(match[2], len(numbers))}{match[3]}",
         picture,
     )
 
 
-def finish_chart(chart: Any, title: str, subtitle: str) -> "ChartType":
+def finish_chart(chart: "Chart | LayerChart", title: str, subtitle: str) -> "ChartType":
     """Return a single chart with its size, title and style."""
     return apply_style(chart.properties(width=560, height=260, title=make_title(title, subtitle)))
 
@@ -110,10 +110,11 @@ def make_title(text: str, subtitle: str) -> "Title":
     return title
 
 
-def scale(log: bool) -> Any:
+def scale(log: bool) -> "Scale":
     """Return an axis scale, logarithmic if ``log``."""
     alt = load_altair()
-    return alt.Scale(type="log") if log else alt.Scale()
+    chosen: Scale = alt.Scale(type="log") if log else alt.Scale()
+    return chosen
 
 
 def load_altair() -> ModuleType:

@@ -185,11 +185,11 @@ def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> "ChartT
         for place in _places(name, middle, fewer=problem.integer)
     }
     shown, low, high = _within(costs)
-    drawn = [curve for curve in _by_cost(costs[middle]) if curve in shown]
+    curves = [curve for curve in _by_cost(costs[middle]) if curve in shown]
     beyond = [curve for curve in _COLORS if curve not in shown and curve in costs[middle]]
     rows = [
         {"x": as_float(place), "value": as_float(there[curve]), "curve": curve}
-        for curve in _from_below(drawn)
+        for curve in _from_below(curves)
         for place, there in costs.items()
         if there.get(curve, Fraction(0)) > 0
     ]
@@ -206,7 +206,7 @@ def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> "ChartT
         .encode(
             x=alt.X("x:Q", title=f"{symbol} of the promise", scale=spread, axis=along),
             y=alt.Y("value:Q", title="expected cost of an answer", scale=heights, axis=up),
-            **_looks(drawn),
+            **_looks(curves),
         )
     )
     there = alt.Chart(alt.Data(values=[{"x": as_float(middle)}]))
@@ -264,16 +264,16 @@ def _costs(problem: Problem, comparison: "Comparison") -> dict[str, Fraction]:
     """Return the cost of each closed form, and the lower bound for one release."""
     epsilon, releases = problem.privacy.epsilon, comparison.releases
     few = not epsilon or epsilon / releases >= _FEW_STEPS
-    found = {}
+    costs = {}
     for name in FAMILIES:
         if few or name not in (*_many_steps(), "staircase"):
             cost = closed_cost(name, problem, releases)
             if cost is not None:
-                found[name] = cost
+                costs[name] = cost
     if not epsilon or epsilon >= _QUICK_BOUND:
         evidence = CanonicalBound(integer=problem.integer)
-        found[_BOUND] = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
-    return found
+        costs[_BOUND] = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
+    return costs
 
 
 def _corners(row: "Contender", reach: Fraction) -> list[Row]:
@@ -282,12 +282,12 @@ def _corners(row: "Contender", reach: Fraction) -> list[Row]:
     if isinstance(noise, Smooth):
         corners = _along(noise, reach)
     else:
-        drawn = (
+        shape = (
             outline_of_integers(noise, ceil(reach))
             if isinstance(noise, LatticeNoise)
             else outline(noise)
         )
-        corners = drawn.corners
+        corners = shape.corners
     return [
         {"error": as_float(x), "density": as_float(y), "curve": row.family, "place": place}
         for place, (x, y) in enumerate(corners)

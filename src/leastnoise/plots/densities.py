@@ -166,14 +166,14 @@ def layer_densities(
 ) -> "Chart | LayerChart":
     """Draw densities as areas and point masses as labelled bars; without names, no legend."""
     alt = load_altair()
-    drawn = [(name, outline(noise), at) for name, noise, at in distributions]
-    if not drawn:
+    outlines = [(name, outline(noise), at) for name, noise, at in distributions]
+    if not outlines:
         raise InvalidParameter(
             "noise must have at least one noise distribution",
             got="none",
             fix="Use for example {'uniform': Uniform(5)}.",
         )
-    names = [name for name, _, _ in drawn]
+    names = [name for name, _, _ in outlines]
     color = alt.Color(
         "law:N",
         scale=alt.Scale(domain=names, range=COLORS[: len(names)]),
@@ -181,8 +181,8 @@ def layer_densities(
         sort=None,
         legend=alt.Undefined if any(names) else None,
     )
-    tallest = max(as_float(max(noise.heights)) for _, noise, _ in drawn)
-    atoms = any(noise.points for _, noise, _ in drawn)
+    tallest = max(as_float(max(noise.heights)) for _, noise, _ in outlines)
+    atoms = any(noise.points for _, noise, _ in outlines)
     height = alt.Y(
         "density:Q",
         title="density",
@@ -191,7 +191,7 @@ def layer_densities(
     )
     rows = [
         {"value": as_float(x) + at, "density": as_float(y), "law": name}
-        for name, noise, at in drawn
+        for name, noise, at in outlines
         for x, y in noise.corners
     ]
     area: Chart = (
@@ -203,10 +203,10 @@ def layer_densities(
             color=color,
         )
     )
-    return area + _bars(drawn, tallest, color) if atoms else area
+    return area + _bars(outlines, tallest, color) if atoms else area
 
 
-def _bars(drawn: list[tuple[str, "Outline", float]], top: float, color: Any) -> Any:
+def _bars(outlines: list[tuple[str, "Outline", float]], top: float, color: Any) -> Any:
     """Draw point masses as bars of arbitrary height, labelled with their probabilities."""
     alt = load_altair()
     rows = [
@@ -216,7 +216,7 @@ def _bars(drawn: list[tuple[str, "Outline", float]], top: float, color: Any) -> 
             "law": name,
             "mass": f"mass {format_rounded(mass, 3)}",
         }
-        for i, (name, noise, at) in enumerate(drawn)
+        for i, (name, noise, at) in enumerate(outlines)
         for x, mass in noise.points
     ]
     height = alt.Y("density:Q", stack=None)

@@ -93,7 +93,7 @@ def draw_panels(
     shades = {
         part: _lighten(COLORS[i]) if part in filled else COLORS[i] for part, i in colors.items()
     }
-    drawn, datasets = [], _Datasets()
+    charts, datasets = [], _Datasets()
     for i, panel in enumerate(panels):
         axes = _Axes(
             as_float(reach),
@@ -107,8 +107,8 @@ def draw_panels(
             chart = alt.layer(chart, _draw_masses(panel, colors, axes, datasets))
             chart = chart.resolve_scale(y="independent")
         label = alt.Title(panel.title, fontSize=12, fontWeight="normal", offset=4)
-        drawn.append(chart.properties(width=_ROW_WIDTH // columns, height=_HEIGHT, title=label))
-    whole = alt.concat(*drawn, columns=columns, spacing=14)
+        charts.append(chart.properties(width=_ROW_WIDTH // columns, height=_HEIGHT, title=label))
+    whole = alt.concat(*charts, columns=columns, spacing=14)
     styled = apply_style(whole.properties(title=make_title(title, subtitle)))
     styled.datasets = dict(datasets)
     return styled

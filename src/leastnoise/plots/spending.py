@@ -159,8 +159,8 @@ def thin_out(steps: list[Step], columns: int = _COLUMNS) -> Iterator[Step]:
     for _, there in groupby(steps, key=lambda step: (step[0] - start) * columns // width):
         column = list(enumerate(there))
         heights = [(step[1], place) for place, step in column]
-        kept = {0, len(column) - 1, min(heights)[1], max(heights)[1]}
-        yield from (step for place, step in column if place in kept)
+        places = {0, len(column) - 1, min(heights)[1], max(heights)[1]}
+        yield from (step for place, step in column if place in places)
 
 
 def _chart(history: list[Moment], place: int, part: str, times: tuple[int, int]) -> Any:
@@ -214,22 +214,22 @@ def _height(top: Fraction) -> Any:
 
 def _rows(curve: str, steps: list[tuple[int, Fraction]], end: int) -> list[Row]:
     """Return the points of a curve in order, up to the end of the figure."""
-    moving = [steps[0], *(two for one, two in pairwise(steps) if one[1] != two[1])]
-    kept = [*thin_out(moving), (end, steps[-1][1])]
+    moving = [steps[0], *(after for before, after in pairwise(steps) if before[1] != after[1])]
+    points = [*thin_out(moving), (end, steps[-1][1])]
     return [
         {"time": time, "value": as_float(height), "curve": curve, "place": place}
-        for place, (time, height) in enumerate(kept)
+        for place, (time, height) in enumerate(points)
     ]
 
 
 def _relevant_parts(history: list[Moment]) -> list[int]:
     """Return the places of the amounts that have a limit or spending; the first if none has."""
-    found = [
+    parts = [
         place
         for place in range(len(_PARTS))
         if any(moment.limit[place] or moment.spent[place] for moment in history)
     ]
-    return found or [0]
+    return parts or [0]
 
 
 def _sum(moment: Moment, place: int) -> str:

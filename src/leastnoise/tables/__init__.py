@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from leastnoise.deprecation import renamed_names
 
 if TYPE_CHECKING:
+    from leastnoise.tables.answering import Amounts
     from leastnoise.tables.answers import (
         GroupedAnswers,
+        TableAnswer,
         TableNumber,
         as_screen,
         layout_of,
@@ -27,11 +29,13 @@ if TYPE_CHECKING:
     from leastnoise.tables.queries.query import Query
     from leastnoise.tables.queries.sum import Sum
     from leastnoise.tables.registration import QUERIES, Argument, QueryMethods, TableQuery, register
+    from leastnoise.tables.release import TableResult
     from leastnoise.tables.sources import census
     from leastnoise.tables.spending_limit import share_to_json
 
 __all__ = [
     "QUERIES",
+    "Amounts",
     "Argument",
     "Count",
     "Explanation",
@@ -46,8 +50,10 @@ __all__ = [
     "Query",
     "QueryMethods",
     "Sum",
+    "TableAnswer",
     "TableNumber",
     "TableQuery",
+    "TableResult",
     "as_screen",
     "census",
     "layout_of",
@@ -67,7 +73,7 @@ _HOMES = (
         "queries.query",
         "queries.mean_answer",
     ),
-    *("queries.quantile_answer", "explanation", "protected"),
+    *("queries.quantile_answer", "explanation", "answering", "release", "protected"),
 )
 _RENAMED = {
     "Protected": "leastnoise.tables:ProtectedTable",

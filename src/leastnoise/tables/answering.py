@@ -10,13 +10,18 @@ from leastnoise.tables.queries.query import Query
 One = TypeVar("One", bound=TableAnswer)
 
 
-class Asked(TypedDict):
-    """The arguments of a method that are not those of its query."""
+class Amounts(TypedDict):
+    """How much a query may cost, by one of these arguments; ``at_most`` belongs to ``error``."""
 
     privacy: Privacy | None
     share: Number | None
     error: Number | None
     at_most: Number | None
+
+
+class Asked(Amounts):
+    """The arguments of a method that are not those of its query."""
+
     key: str | None
     fresh: bool
     allow_exact: bool

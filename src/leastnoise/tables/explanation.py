@@ -23,7 +23,7 @@ from leastnoise.tables.spending_limit import describe_amount, share_to_json
 from leastnoise.tables.terms import NO_TERMS, Terms
 
 _HEADER = ("query", "number", "sensitivity", "ε", "δ", "noise", "95% error")
-# The numbers of rows for which a dry run shows the cost of a mean with a wanted error.
+# The numbers of rows for which a dry run shows the cost of a mean with a target error.
 _ROWS = (1_000, 10_000, 100_000)
 _SCREEN = 80
 _SHORTEST_TITLE = 12
@@ -36,9 +36,9 @@ class Explanation:
     """Queries with their sensitivities, noise and errors; the data is not read.
 
     Attributes:
-        prepared: The queries; for a mean with a wanted error, the count that is released first.
-        terms: The amount that was asked for.
-        target: The mean with a wanted error, whose noise follows from the count; else None.
+        prepared: The queries; for a mean with a target error, the count that is released first.
+        terms: The requested amount.
+        target: The mean with a target error, whose noise follows from the count; else None.
     """
 
     prepared: PreparedRelease
@@ -158,7 +158,7 @@ class Explanation:
 
 
 def _describe_terms(terms: Terms) -> Iterator[Fact]:
-    """Return the share or the error that was asked for."""
+    """Return the requested amount: a share or an error."""
     if terms.share is not None and terms.limit is not None:
         yield "Share", f"{format_exact(terms.share)} of {terms.limit.name}"
     if terms.error is not None:
@@ -168,7 +168,7 @@ def _describe_terms(terms: Terms) -> Iterator[Fact]:
 
 
 def _explain_mean(target: MeanTarget) -> list[str]:
-    """Return what a mean with a target error costs after its count, for a few numbers of rows."""
+    """Return the cost of a mean with a target error after its count, for some row numbers."""
     costs = [
         f"{rows:,} rows: {'not possible' if cost is None else describe_amount(cost)}"
         for rows, cost in _find_costs(target)

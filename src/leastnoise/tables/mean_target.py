@@ -37,7 +37,7 @@ from leastnoise.tables.ratio import ErrorQuantile
 from leastnoise.tables.release import PreparedRelease, TableResult, prepare, release
 from leastnoise.tables.sources import Source
 from leastnoise.tables.spending_limit import SpendingLimit, describe_amount
-from leastnoise.tables.target_error import Scale, Wanted, find_size, round_down, size_of
+from leastnoise.tables.target_error import Scale, TargetError, find_size, round_down, size_of
 
 # The largest part of the budget that the first count gets, in an allocation and without one.
 _MOST_GAUSSIAN, _MOST_PLAIN = Fraction(1, 20), Fraction(1, 10)
@@ -112,11 +112,11 @@ class MeanTarget:
     def count_share(self) -> Fraction:
         """The share of the limit that the first count gets: a public number, before any answer."""
         ratio = self.error / self._slope
-        part, wanted, power = _MOST_PLAIN, _PLAIN * ratio, 1
+        part, target, power = _MOST_PLAIN, _PLAIN * ratio, 1
         if self.scale.gaussian:
-            part, wanted, power = _MOST_GAUSSIAN, (_GAUSSIAN * ratio) ** 2, 2
+            part, target, power = _MOST_GAUSSIAN, (_GAUSSIAN * ratio) ** 2, 2
         # There are few different parts, so that an earlier count is often found in the ledger.
-        while part / 2**power >= wanted:
+        while part / 2**power >= target:
             part /= 2**power
         return part * self.at_most
 
@@ -139,13 +139,13 @@ class MeanTarget:
         Raises:
             BudgetExceeded: If the error cannot be reached within the budget.
         """
-        wanted = self.aim(rows, counting)
+        target = self.aim(rows, counting)
         cap = self.scale.cap(self.at_most) - size_of(spent)
-        size = find_size(wanted, self._guess(rows))
+        size = find_size(target, self._guess(rows))
         if size is None or size > cap:
             amount = None if size is None else self.scale.amount(size)
             most = max(min(cap, Scale(rest).rest), Fraction(0))
-            problem = wanted.describe_problem(most, amount)
+            problem = target.describe_problem(most, amount)
             if amount is None:
                 problem = (
                     f"About {max(rows, 0)} rows are too few for the {self.query.title} with an "
@@ -158,13 +158,13 @@ class MeanTarget:
         prepared = prepare([self.query], self.source, self.unit, self.scale.amount(size))
         return replace(prepared, with_earlier=self.limit.add(spent, prepared.together))
 
-    def aim(self, rows: int, counting: Mechanism | None = None) -> Wanted:
+    def aim(self, rows: int, counting: Mechanism | None = None) -> TargetError:
         """Return the wanted error, for a number of rows as in :meth:`find_error`."""
 
         def error_at(amount: Privacy) -> Fraction | None:
             return self.find_error(amount, rows, counting)
 
-        return Wanted(self.query.title, self.error, self.scale, error_at)
+        return TargetError(self.query.title, self.error, self.scale, error_at)
 
     def advise(self, cap: Fraction, rows: int, counting: Mechanism) -> Text:
         """Return a sentence about the error that the size of an amount allows.
@@ -172,16 +172,16 @@ class MeanTarget:
         For an error that is much larger, the rows are counted once more, with another part. With
         probability 99% that count is not below the first one by more than its errors on both sides.
         """
-        wanted = self.aim(rows, counting)
-        possible = wanted.error_at(self.scale.amount(cap)) if cap else None
+        target = self.aim(rows, counting)
+        possible = target.error_at(self.scale.amount(cap)) if cap else None
         other = self if possible is None else replace(self, error=possible)
         if other.count_share != self.count_share:
             again = other.prepare_count()
             ((_, ((_, mechanism),)),) = again.queries
             further = math.ceil(half_width(as_noise(mechanism), _SURE))
-            wanted = self.aim(rows - 2 * further, counting)
+            target = self.aim(rows - 2 * further, counting)
             cap = max(cap - size_of(again.together), Fraction(0))
-        return wanted.advise(cap)
+        return target.advise(cap)
 
     def find_error(
         self, amount: Privacy, rows: int, counting: Mechanism | None = None
@@ -206,7 +206,10 @@ class MeanTarget:
         return (quantile + rounding) / fewest + self._rounding
 
     def find_size(self, rows: int) -> Fraction | None:
-        """Return the size of the amount for a number of rows, for a dry run; None if none is."""
+        """Return the size of the amount for a number of rows, or None if unreachable.
+
+        A dry run shows it.
+        """
         return find_size(self.aim(rows), self._guess(rows))
 
     def _guess(self, rows: int) -> Fraction:

@@ -23,7 +23,7 @@ from leastnoise.tables.queries.query import Query
 from leastnoise.tables.registration import QUERIES, QueryMethods
 from leastnoise.tables.release import PreparedRelease, TableResult, prepare, release
 from leastnoise.tables.sources import Source, open_source
-from leastnoise.tables.target_error import Wanted, aim, find_amount
+from leastnoise.tables.target_error import TargetError, aim, find_amount
 from leastnoise.tables.terms import Terms, parse_terms, parse_weights
 
 
@@ -51,7 +51,7 @@ def protect(
         source: A path or glob of CSV or Parquet files; a pandas or polars frame or an Arrow table;
             an Ibis table on DuckDB, PostgreSQL or Spark; or ``"postgresql://…"`` with ``table``.
         unit: The column that names the privacy unit, for instance a person. None declares that
-            every row is a unit: then nobody may have two rows.
+            every row is a unit: then each person must have exactly one row.
         ledger: Where releases are charged and stored; ``UNRECORDED`` to go without.
         max_rows: The maximum rows per unit per group. If a unit has more, a count uses ``max_rows``
             of them. A sum adds up all of them and clips the total to what ``max_rows`` rows can
@@ -73,8 +73,8 @@ def protect(
         Unsupported: If this version cannot read such a source, or a library is missing.
     """
     if neighbours is not None:  # no decorator: its frame would hold the data
-        given = neighbors != ADD_REMOVE
-        neighbors = take_renamed("neighbours", neighbours, "neighbors", given=given)
+        replaced = neighbors != ADD_REMOVE
+        neighbors = take_renamed("neighbours", neighbours, "neighbors", given=replaced)
     check_ledger(
         ledger, "Open one with Ledger('people.ledger', limit=…), or give leastnoise.UNRECORDED."
     )
@@ -172,8 +172,8 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         query: Query,
         **terms: Unpack[Asked],
     ) -> One | GroupedAnswers[One]:
-        found: Any = self.ask([query], **terms)
-        answer: One | GroupedAnswers[One] = found[0]
+        answers: Any = self.ask([query], **terms)
+        answer: One | GroupedAnswers[One] = answers[0]
         return answer
 
     def _answer_by_group(
@@ -182,8 +182,8 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         query: Query,
         **terms: Unpack[Asked],
     ) -> GroupedAnswers[One]:
-        found: Any = self._answer(kind, query, **terms)
-        answers: GroupedAnswers[One] = found
+        answer: Any = self._answer(kind, query, **terms)
+        answers: GroupedAnswers[One] = answer
         return answers
 
     def explain(
@@ -222,11 +222,11 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
             ...
         """
         listed = queries[0] if len(queries) == 1 else queries
-        asked = listed if isinstance(listed, list) else queries
+        parts = listed if isinstance(listed, list) else queries
         terms = self._parse_terms(privacy, share, error, at_most)
         if terms.error is None:
-            return Explanation(self._prepare(asked, terms.amount, weights), terms)
-        query = _find_only(asked)
+            return Explanation(self._prepare(parts, terms.amount, weights), terms)
+        query = _find_only(parts)
         if isinstance(query, Mean):
             target = self._aim_at_mean(query, terms, terms.error)
             return Explanation(target.prepare_count(), terms, target)
@@ -241,8 +241,8 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
     ) -> Terms:
         if self.closed:
             raise InvalidParameter("This protected table is closed", fix="Call protect() again.")
-        given = {"privacy": privacy, "share": share, "error": error, "at_most": at_most}
-        return parse_terms(self.ledger, **given)  # type: ignore[arg-type]
+        amounts = {"privacy": privacy, "share": share, "error": error, "at_most": at_most}
+        return parse_terms(self.ledger, **amounts)  # type: ignore[arg-type]
 
     def _prepare(
         self, queries: Sequence[Query], privacy: Privacy, weights: Sequence[Number] | None = None
@@ -251,24 +251,26 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         return prepare(queries, self.source, self.unit, privacy, parsed)
 
     def _reach_error(self, query: Query, terms: Terms, error: Fraction, how: "_How") -> TableResult:
-        """Answer a query with a wanted error."""
+        """Answer a query with a target error."""
         if isinstance(query, Mean):
-            target = self._aim_at_mean(query, terms, error)
-            given = {"key": how.key, "fresh": how.fresh, "allow_exact": how.allow_exact}
-            return release_mean(target, check_recorded(self.ledger), **given)  # type: ignore[arg-type]
-        prepared, wanted = self._aim(query, terms, error)
+            mean = self._aim_at_mean(query, terms, error)
+            recording = {"key": how.key, "fresh": how.fresh, "allow_exact": how.allow_exact}
+            return release_mean(mean, check_recorded(self.ledger), **recording)  # type: ignore[arg-type]
+        prepared, target = self._aim(query, terms, error)
         try:
             (answer,) = how.release(prepared, self.ledger)
         except BudgetExceeded as failure:
-            raise wanted.add_advice(failure) from None
+            raise target.add_advice(failure) from None
         return answer
 
-    def _aim(self, query: Query, terms: Terms, error: Fraction) -> tuple[PreparedRelease, Wanted]:
-        """Prepare a query for a wanted error; also return the errors of other amounts."""
+    def _aim(
+        self, query: Query, terms: Terms, error: Fraction
+    ) -> tuple[PreparedRelease, TargetError]:
+        """Prepare a query for a target error; also return the errors of other amounts."""
         planned = plan_query(query, self.source, self.unit)
-        wanted = aim(planned, error, terms.limit)
-        amount = find_amount(planned, wanted, terms.at_most)
-        return self._prepare([query], amount), wanted
+        target = aim(planned, error, terms.limit)
+        amount = find_amount(planned, target, terms.at_most)
+        return self._prepare([query], amount), target
 
     def _aim_at_mean(self, query: Mean, terms: Terms, error: Fraction) -> MeanTarget:
         check_recorded(self.ledger)

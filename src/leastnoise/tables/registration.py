@@ -154,8 +154,8 @@ class TableQuery:
         """Check that the class is complete, and that its fields match the arguments."""
         missing = sorted(getattr(query_class, "__abstractmethods__", ()))
         known = {each.name: each for each in fields(query_class)}
-        given = {argument.name for argument in self.arguments} | self.fixed.keys()
-        expected = given | _FIELDS.keys()
+        names = {argument.name for argument in self.arguments} | self.fixed.keys()
+        expected = names | _FIELDS.keys()
         missing += [f"a field {name}" for name in sorted(expected - known.keys())]
         missing += [
             f"an argument {name}"
@@ -218,10 +218,10 @@ def _make_method(query: TableQuery) -> Callable[..., Any]:
         except TypeError as error:
             raise TypeError(f"{method.__qualname__}() {error}") from None
         bound.apply_defaults()
-        given = dict(bound.arguments)
-        del given["self"]
-        terms = {name: given.pop(name) for name in (*_AMOUNTS, *_TERMS)}
-        return self.ask([query.load()(**query.fixed, **given)], **terms)[0]
+        arguments = dict(bound.arguments)
+        del arguments["self"]
+        terms = {name: arguments.pop(name) for name in (*_AMOUNTS, *_TERMS)}
+        return self.ask([query.load()(**query.fixed, **arguments)], **terms)[0]
 
     method.__name__, method.__qualname__ = query.name, f"ProtectedTable.{query.name}"
     method.__doc__ = query.doc or query.help

@@ -120,7 +120,7 @@ class PreparedRelease:
 
     @property
     def cost(self) -> GaussianCost:
-        """The cost in an allocation: the part that was asked for, or else that of the noise."""
+        """The cost in an allocation: the requested share, otherwise the cost of the noise."""
         if isinstance(self.together, AllocatedPrivacy):
             return self.together.cost
         return self.gaussian_cost

@@ -39,8 +39,8 @@ class SpendingLimit:
         """
         if ledger.accounting == "gaussian":
             name = ledger.name if isinstance(ledger, Allocation) else DEFAULT
-            (found,) = (one for one in ledger.allocations if one.name == name)
-            return cls(found.privacy, found.remaining, found.caps)
+            (allocation,) = (each for each in ledger.allocations if each.name == name)
+            return cls(allocation.privacy, allocation.remaining, allocation.caps)
         account = ledger.analyst_account
         return cls(account.limit or ledger.limit, account.remaining)
 

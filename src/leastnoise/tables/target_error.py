@@ -82,7 +82,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TargetError:
     """A wanted error of a query, and the errors that amounts allow.
 
     Attributes:
@@ -116,7 +116,7 @@ class Wanted:
         return f"The {self.title} with an error of ± {_print(self.error)} {needs}"
 
     def add_advice(self, failure: BudgetExceeded) -> BudgetExceeded:
-        """Return the error of a ledger without enough budget, with the error its rest allows."""
+        """Add to an error of the ledger the answer's error that the remaining budget allows."""
         problem = Words(failure.problem, failure.headline.rstrip("."))
         return BudgetExceeded(problem, fix=self.advise(self.scale.rest), details=failure.details)
 
@@ -136,7 +136,7 @@ class Wanted:
         )
 
 
-def aim(planned: PlannedQuery, error: Fraction, limit: SpendingLimit | None) -> Wanted:
+def aim(planned: PlannedQuery, error: Fraction, limit: SpendingLimit | None) -> TargetError:
     """Return a wanted error of a query whose error does not depend on the data.
 
     Raises:
@@ -148,22 +148,22 @@ def aim(planned: PlannedQuery, error: Fraction, limit: SpendingLimit | None) -> 
     def error_at(amount: Privacy) -> Fraction:
         return planned.query.answer_error(allocate(amount, planned.numbers, solve=False)[0])
 
-    return Wanted(planned.query.title, error, scale, error_at)
+    return TargetError(planned.query.title, error, scale, error_at)
 
 
-def find_amount(planned: PlannedQuery, wanted: Wanted, at_most: Fraction | None) -> Privacy:
+def find_amount(planned: PlannedQuery, target: TargetError, at_most: Fraction | None) -> Privacy:
     """Return the smallest amount with which every answer of a query has at most the wanted error.
 
     Raises:
         BudgetExceeded: If it is above the share ``at_most`` of the limit, or the whole allocation,
             or ε = 50, is not enough.
     """
-    scale, numbers = wanted.scale, planned.numbers
-    size = find_size(wanted, _guess(planned, wanted.error, scale))
+    scale, numbers = target.scale, planned.numbers
+    size = find_size(target, _guess(planned, target.error, scale))
 
     def suffices(size: Fraction) -> bool:
         mechanisms, _ = allocate(scale.amount(size), numbers)  # as the query will be released
-        return planned.query.answer_error(mechanisms) <= wanted.error
+        return planned.query.answer_error(mechanisms) <= target.error
 
     for _ in range(_TRIALS):
         if size is None or suffices(size):
@@ -173,20 +173,20 @@ def find_amount(planned: PlannedQuery, wanted: Wanted, at_most: Fraction | None)
     if size is None or size > cap:
         # Only for the advice: an answer that is stored is returned whatever remains.
         most = cap if scale.limit is None else min(cap, scale.rest)
-        raise wanted.make_error(most, None if size is None else scale.amount(size))
+        raise target.make_error(most, None if size is None else scale.amount(size))
     return scale.amount(size)
 
 
-def find_size(wanted: Wanted, guess: Fraction) -> Fraction | None:
+def find_size(target: TargetError, guess: Fraction) -> Fraction | None:
     """Return the smallest size, to four digits, that reaches the error; None if none does.
 
     The error falls as the size grows.
     """
-    scale = wanted.scale
+    scale = target.scale
 
     def suffices(size: Fraction) -> bool:
-        error = wanted.error_at(scale.amount(size))
-        return error is not None and error <= wanted.error
+        error = target.error_at(scale.amount(size))
+        return error is not None and error <= target.error
 
     high = min(_round_up(guess), scale.most)
     low = high

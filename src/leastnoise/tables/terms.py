@@ -1,4 +1,4 @@
-"""How much a query may cost: a guarantee, a share of the limit, or whatever an error costs."""
+"""How much a query may cost: a guarantee, a share of the limit, or a target error."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,11 +62,11 @@ def parse_terms(
             given without a ledger.
     """
     words = {_PRIVACY: privacy, _SHARE: share, _ERROR: error}
-    given = [word for word, value in words.items() if value is not None]
-    if len(given) != 1:
+    amounts = [word for word, value in words.items() if value is not None]
+    if len(amounts) != 1:
         raise InvalidParameter(
             "Exactly one of " + _PRIVACY + ", " + _SHARE + " and " + _ERROR + " must be given",
-            got="none" if not given else given[0] + " and " + given[1],
+            got="none" if not amounts else amounts[0] + " and " + amounts[1],
             fix="Write for instance "
             + Words("privacy=Privacy(1, '1e-6')", "--epsilon 1 --delta 1e-6")
             + ", "
@@ -78,7 +78,7 @@ def parse_terms(
     if at_most is not None and error is None:
         raise InvalidParameter(
             _AT_MOST + " limits the cost of " + _ERROR,
-            got=given[0],
+            got=amounts[0],
             fix="Omit " + _AT_MOST + ", or give " + _ERROR + ".",
         )
     if privacy is not None:

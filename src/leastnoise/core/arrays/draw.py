@@ -69,10 +69,10 @@ def blocks(scheme: Scheme, size: int, tape: Tape) -> "Iterator[tuple[Floats, Far
     sampler = _SAMPLERS[type(scheme)][0](scheme, size)
     indices, room = np.empty(min(BLOCK, size)), np.empty(min(BLOCK, size))
     while size:
-        drawn, far = sampler.block(tape, indices[:size], room[:size])
-        size -= len(drawn)
-        if len(drawn):  # every word of a short block can be rejected
-            yield drawn, far, room[: len(drawn)]
+        samples, far = sampler.block(tape, indices[:size], room[:size])
+        size -= len(samples)
+        if len(samples):  # every word of a short block can be rejected
+            yield samples, far, room[: len(samples)]
 
 
 def draw_integers(scheme: Scheme, size: int, tape: Tape) -> list[int]:
@@ -270,14 +270,14 @@ class TicketSampler:
     def _settle(self, words: "Words", places: "Floats", indices: "Floats") -> "Floats":
         """Decide the doubtful words by integers; omit the rejected ones."""
         near = np.flatnonzero(places < 2 * self._doubt)
-        tickets, accepted = _tickets(words[near], self._scheme.total)
+        tickets, accepted = _take_tickets(words[near], self._scheme.total)
         indices[near] = tickets - self._scheme.reach
         return indices if accepted.all() else np.delete(indices, near[~accepted])
 
     def _by_tickets(self, words: "Words") -> "Words":
         """Return the index of each accepted word by its ticket (TicketScheme.index_of)."""
         scheme = self._scheme
-        tickets, accepted = _tickets(words, scheme.total)
+        tickets, accepted = _take_tickets(words, scheme.total)
         tickets = tickets[accepted]
         indices = (tickets + (scheme.level - scheme.rim)) // scheme.level - (scheme.side + 1)
         if scheme.atom:
@@ -292,7 +292,7 @@ def ticket_sampler(scheme: TicketScheme, _: int = 0) -> Sampler:
     return TicketSampler(scheme)
 
 
-def _tickets(words: "Words", total: int) -> "tuple[Words, NDArray[np.bool_]]":
+def _take_tickets(words: "Words", total: int) -> "tuple[Words, NDArray[np.bool_]]":
     """Return the ticket of each word and whether it is accepted (ticket_if_accepted)."""
     factor, unsigned = np.uint64(total), to_unsigned(words)
     upper, lower = factor >> _HALF, factor & _LOW

@@ -79,7 +79,7 @@ def _real(
     fast = readable and fits(scheme)
     rounding = float_rounding(grid, largest, scheme.reach) if fast else None
     if rounding is None:
-        return _exactly(flat, grid, scheme, new_tape())
+        return _release_exactly(flat, grid, scheme, new_tape())
     results = np.empty(flat.size)
     # Each part has a tape of its own.
     _in_parts(
@@ -139,7 +139,7 @@ def _in_integers(flat: Array, scheme: Scheme, tape: Tape) -> Array:
     return results
 
 
-def _exactly(flat: Array, grid: Grid, scheme: Scheme, tape: Tape) -> Array:
+def _release_exactly(flat: Array, grid: Grid, scheme: Scheme, tape: Tape) -> Array:
     """Release element by element in exact numbers; return the nearest floats.
 
     Beyond the largest float, return the largest float, which is nearer to the true value, itself a
@@ -168,10 +168,10 @@ def _integers_exactly(flat: Array, scheme: Scheme, tape: Tape) -> Array:
 
 def _flat(values: Array, what: str, *, integer: bool) -> Array:
     """Return the array flat, or reject it; messages name its type and never an element."""
-    kinds, wanted = ("iu", "integers") if integer else ("fiu", "floats or integers")
+    kinds, expected = ("iu", "integers") if integer else ("fiu", "floats or integers")
     if values.dtype.kind not in kinds or values.dtype.itemsize > 8:
         raise InvalidParameter(
-            f"{what} to release must hold {wanted} of at most 64 bits",
+            f"{what} to release must hold {expected} of at most 64 bits",
             got=f"one of type {values.dtype.type.__name__}",
             fix="Convert it first.",
         )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def choose(errors: "NDArray[Any]", coins: Coins, tape: Tape) -> int:
-    """Return the place of a candidate: uniformly one of those whose coin lands.
+    """Pick uniformly among candidates whose coin landed; return the place of the pick.
 
     An error is an integer ≥ 0 of any size, and at least one is 0: that coin always lands.
     One word is read for each coin and one for the choice. A further word is read only if a coin is

@@ -104,14 +104,14 @@ def exponential_quantile_series(
     """
 
     def coefficients() -> "list[flint.arb]":
-        kept = make_ball(Fraction(1)) if cut is None else -make_ball(-cut).expm1()
-        level = 2 * make_ball(tail) * kept
+        mass = make_ball(Fraction(1)) if cut is None else -make_ball(-cut).expm1()
+        level = 2 * make_ball(tail) * mass
         if cut is not None:
             level += make_ball(-cut).exp()
         # Near tail 1/2 the level is almost 1 and its logarithm almost 0, so log1p cancels less.
-        near = -(make_ball(1 - 2 * tail) * kept)
+        near = -(make_ball(1 - 2 * tail) * mass)
         place = -(near.log1p() if 4 * tail > 1 else level.log())
-        factor, steep = make_ball(scale), -2 * kept / level
+        factor, steep = make_ball(scale), -2 * mass / level
         series = [factor * place]
         for n in range(1, terms):
             factor *= steep

@@ -145,14 +145,14 @@ def truncated_normal_quantile_series(
 
     def coefficients() -> "list[flint.arb]":
         beyond = _upper_tail(make_ball(cut))
-        kept = 1 - 2 * beyond
+        mass = 1 - 2 * beyond
         # By the side on which nothing cancels: erf of the size is (1 − 2t)·(1 − 2·tail).
         if 4 * tail > 1:
-            half = (kept * make_ball(1 - 2 * tail)).erfinv()
+            half = (mass * make_ball(1 - 2 * tail)).erfinv()
         else:
-            half = (2 * (beyond + kept * make_ball(tail))).erfcinv()
+            half = (2 * (beyond + mass * make_ball(tail))).erfcinv()
         place, factor = half * make_ball(Fraction(2)).sqrt(), make_ball(scale)
-        steep = -kept / _density(place)
+        steep = -mass / _density(place)
         series = [factor * place]
         for n, polynomial in enumerate(polynomials, 1):
             factor = factor * steep / n

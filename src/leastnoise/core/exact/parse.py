@@ -85,7 +85,7 @@ def parse_confidence(
 ) -> Fraction:
     """Return a confidence as an exact rational above 0 and at most 1, or reject it.
 
-    ``below_one`` rejects 1 too, and is the part of the message that says so. Default: 1 is allowed.
+    ``below_one`` rejects 1 too; it is the phrase used in the message. Default: 1 is allowed.
     """
     level = parse_rational(value, name)
     if 0 < level < 1 or (level == 1 and below_one is None):

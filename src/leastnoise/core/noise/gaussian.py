@@ -34,7 +34,7 @@ from leastnoise.errors import InvalidParameter
 _HALF = Fraction(1, 2)
 # Up to this exponent, even moments are exact products.
 _LARGEST_EXACT = 1 << 10
-# A radius of more standard deviations would only cut off what is never sampled.
+# A radius of more standard deviations would only truncate unreachable values.
 _WIDEST = 600
 # Newton's method ends if δ(σ) is this close to δ, relative to δ or 1 − δ, or after _STEPS steps.
 _CLOSE = Fraction(1, 1 << 60)
@@ -256,11 +256,11 @@ def _newton_step(noise: Gaussian, privacy: Privacy, reached: Fraction) -> Fracti
     """Return σ·(δ(σ)/δ)^(δ(σ)/p(t)): Newton's next σ; for large δ the same with 1 − δ."""
     place = noise.crossing(Fraction(1), Interval.exact(privacy.epsilon))
     density = noise.density(abs(place.middle), 64).middle
-    wanted, there = privacy.delta, reached
+    target, there = privacy.delta, reached
     if 2 * privacy.delta > 1:
-        wanted, there, density = 1 - wanted, 1 - there, -density
+        target, there, density = 1 - target, 1 - there, -density
     if there <= 0 or not density:
         return Fraction(0)  # then σ is found by bisection
-    exponent = logarithm(there / wanted, 80).middle * there / density
+    exponent = logarithm(there / target, 80).middle * there / density
     bounded = max(min(exponent, Fraction(4)), Fraction(-4))
     return noise.sigma * exponential(bounded).middle

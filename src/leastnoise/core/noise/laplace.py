@@ -199,7 +199,7 @@ class TruncatedLaplace(Smooth):
         if size > self.width:
             return Interval.exact(0)
         here = decay(size / self.scale, bits + 8)
-        return here * self._kept(bits + 8).scaled(2 * self.scale).reciprocal()
+        return here * self._enclose_mass(bits + 8).scaled(2 * self.scale).reciprocal()
 
     def tail(self, size: Fraction, bits: int = 128) -> Interval:
         """Enclose (e^(−size/b) − κ) / 2(1−κ)."""
@@ -216,7 +216,7 @@ class TruncatedLaplace(Smooth):
     def moment(self, p: Fraction) -> Interval:
         """Enclose bᵖ·γ(p+1, A/b) / (1−κ)."""
         integral = lower_gamma(p + 1, self._cut)
-        return integral * power(self.scale, p) * self._kept(144).reciprocal()
+        return integral * power(self.scale, p) * self._enclose_mass(144).reciprocal()
 
     def series(self, tail: Fraction, terms: int, bits: int = 128) -> tuple[Interval, ...]:
         """Enclose the coefficients of Q = −b·ln(κ + 2(1−κ)q): b·(−c)ⁿ/n, c = 2(1−κ)/(κ + …)."""
@@ -234,5 +234,5 @@ class TruncatedLaplace(Smooth):
     def _cut(self) -> Fraction:
         return self.width / self.scale
 
-    def _kept(self, bits: int) -> Interval:
+    def _enclose_mass(self, bits: int) -> Interval:
         return decay_complement(self._cut, bits)

@@ -160,9 +160,9 @@ class ScipyMethods(ABC):
     def sample_not_private(self, n: int, *, seed: int) -> Floats:
         """Return the same samples for the same seed, for reproducible studies only.
 
-        Never publish data with this noise: whoever knows the seed can subtract it. Releases do not
-        accept a seed. The samples for a seed can differ between versions of leastnoise. Otherwise
-        the same as :meth:`sample`.
+        Never publish data with this noise: anyone with the seed can reproduce the noise and
+        subtract it. Releases do not accept a seed. The samples for a seed can differ between
+        versions of leastnoise. Otherwise the same as :meth:`sample`.
 
         Different noise with the same seed uses the same random bits, so the samples are coupled:
         they depend on each other. Use different seeds for independent samples.

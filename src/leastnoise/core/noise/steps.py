@@ -77,10 +77,10 @@ class Steps(PiecewiseNoise):
         low, high = self.ends
         odd = ", ".join(f"{format_exact(x)}: {format_exact(m)}" for x, m in self.points[:3])
         more = ", …" if len(self.points) > 3 else ""
-        held = f", atoms={{{odd}{more}}}" if odd else ""
+        atoms = f", atoms={{{odd}{more}}}" if odd else ""
         return (
             f"Steps({len(self.heights)} pieces from {format_exact(low)} to "
-            f"{format_exact(high)}{held})"
+            f"{format_exact(high)}{atoms})"
         )
 
     @property

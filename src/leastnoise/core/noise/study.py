@@ -36,7 +36,7 @@ def sample_not_private(n: int, seed: int, sampler: Sampler) -> Floats:
 class SeededTape:
     """A tape of bits that its seed determines: SHAKE-256 of the seed and the number of the read.
 
-    It is not private: whoever knows the seed knows every bit.
+    It is not private: anyone with the seed can reproduce the noise.
     """
 
     def __init__(self, seed: int) -> None:

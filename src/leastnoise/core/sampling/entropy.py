@@ -69,9 +69,9 @@ def read(size: int) -> bytes:
         block: bytes
         once, twice, block = struct.unpack(f"<QQ{size}s", urandom(size + CHECK_BYTES))
     except Exception:  # noqa: BLE001 -- whatever it is, there are no bits
-        raise _failed() from None
+        raise _make_error() from None
     if once == twice or (twice in _SEEN and _SEEN.get(twice) == once):
-        raise _failed()
+        raise _make_error()
     _SEEN[twice] = once
     if len(_SEEN) >= _MANY:
         _forget()
@@ -88,9 +88,9 @@ class SystemTape:
         try:  # what read does, in less time
             once, twice, word = _unpack_word(urandom(_WORD_AND_CHECK))
         except Exception:  # noqa: BLE001 -- whatever it is, there are no bits
-            raise _failed() from None
+            raise _make_error() from None
         if once == twice or (twice in _SEEN and _SEEN.get(twice) == once):
-            raise _failed()
+            raise _make_error()
         _SEEN[twice] = once
         if len(_SEEN) >= _MANY:
             _forget()
@@ -102,9 +102,9 @@ class SystemTape:
         try:  # what read does, in less time
             once, twice, words = unpack(urandom(size))
         except Exception:  # noqa: BLE001 -- whatever it is, there are no bits
-            raise _failed() from None
+            raise _make_error() from None
         if once == twice or (twice in _SEEN and _SEEN.get(twice) == once):
-            raise _failed()
+            raise _make_error()
         _SEEN[twice] = once
         if len(_SEEN) >= _MANY:
             _forget()
@@ -149,7 +149,7 @@ class CipherTape:
         more time.
         """
         if self._stream.update_into(buffer, buffer) != len(buffer):
-            raise _failed()
+            raise _make_error()
 
 
 @lru_cache
@@ -168,7 +168,7 @@ def _forget() -> None:
         _SEEN.pop(old, None)
 
 
-def _failed() -> EntropyFailed:
+def _make_error() -> EntropyFailed:
     return EntropyFailed(
         "The operating system's random generator failed: it raised an error, or returned too few, "
         "constant or repeated bytes. Nothing was released. A charge in a ledger stands",

@@ -61,7 +61,7 @@ class Digit:
         one = 1 << bits
         base = base_low, base_high = fixed_power(self.ratio, self.exponent, bits)
         low = high = one
-        narrow, wide = self._whole(base, bits)
+        narrow, wide = self._enclose_mass(base, bits)
         thresholds: list[int] = []
         for _ in range(BASE):
             least = ((one - high) << WORD) // wide
@@ -80,7 +80,7 @@ class Digit:
         """Return two predicates of k: every U has a digit ≥ k, and every U has a digit < k."""
         fine = bits + self._guard_bits
         base, one = fixed_power(self.ratio, self.exponent, fine), 1 << fine
-        narrow, wide = self._whole(base, fine)
+        narrow, wide = self._enclose_mass(base, fine)
 
         def is_at_least(k: int) -> bool:
             return word * narrow >= (one - power_bounds(base, k, fine)[0]) << bits
@@ -90,7 +90,7 @@ class Digit:
 
         return is_at_least, is_below
 
-    def _whole(self, base: tuple[int, int], bits: int) -> tuple[int, int]:
+    def _enclose_mass(self, base: tuple[int, int], bits: int) -> tuple[int, int]:
         """Enclose 2^bits·(1 − β^M), or 2^bits for the last digit; ``base`` encloses 2^bits·β."""
         if self.last:
             return 1 << bits, 1 << bits

@@ -295,8 +295,8 @@ class _Page:
         return self._select(_OF, key)
 
     def append(self, row: Row) -> None:
-        moved = row.seq, row.hash, row.seq - 1
-        if self._connection.execute(_APPEND, (*moved, *row)).rowcount != 1:
+        heads = row.seq, row.hash, row.seq - 1
+        if self._connection.execute(_APPEND, (*heads, *row)).rowcount != 1:
             raise damage_error()
         self._head = row.head
 
@@ -326,10 +326,10 @@ def _parameters(where: str, timeout: float) -> dict[str, Any]:
             "Ledgers in PostgreSQL need the 'postgres' extra",
             fix="pip install 'leastnoise[postgres]'",
         ) from None
-    given = None
+    parameters = None
     with suppress(ProgrammingError, ValueError):  # they quote the string
-        given = conninfo_to_dict(where) if "\0" not in where else None
-    if given is None:
+        parameters = conninfo_to_dict(where) if "\0" not in where else None
+    if parameters is None:
         raise connection_string_error()
     seconds = max(2, min(_LONGEST // 1000, math.ceil(timeout)))
     ours = {
@@ -341,7 +341,7 @@ def _parameters(where: str, timeout: float) -> dict[str, Any]:
         "keepalives_count": 3,
         "tcp_user_timeout": 1000 * seconds,
     }
-    return ours | given | {"client_encoding": "utf8"}
+    return ours | parameters | {"client_encoding": "utf8"}
 
 
 def _begin_and_read_head(connection: "Connection", begin: str) -> Head:

@@ -257,11 +257,11 @@ class _Page:
             f"INSERT INTO rows ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 -- fixed
             row,
         )
-        moved = self._connection.execute(
+        update = self._connection.execute(
             "UPDATE head SET seq = ?, hash = ? WHERE one = 1 AND seq = ?",
             (row.seq, row.hash, row.seq - 1),
         )
-        if moved.rowcount != 1:
+        if update.rowcount != 1:
             raise damage_error()
 
     def check(self) -> None:

@@ -16,6 +16,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import Answer, Mechanism, farthest, half_width
+from leastnoise.tables.answers.facts import Shown
 from leastnoise.tables.answers.number import TableNumber
 from leastnoise.tables.answers.subject import Subject
 from leastnoise.tables.ratio import Ratio
@@ -69,6 +70,9 @@ class TableAnswer(Protocol):
 
     def interval(self, confidence: Number = 0.95) -> tuple[Fraction, Fraction]:
         """Return a confidence interval."""
+
+    def result(self) -> Shown:
+        """Return the parts of the answer as they are printed."""
 
     def __float__(self) -> float:
         """Return the float nearest to the value."""

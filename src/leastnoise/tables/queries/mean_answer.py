@@ -131,7 +131,7 @@ class MeanAnswer:
 
     def result(self) -> Shown:
         """Return the figures as they print."""
-        value, interval, max_error = self._shown()
+        value, interval, max_error = self._format_cells()
         rows = f"about {format_nearest(self.count.value, Fraction(1))}"
         only = " with a number" if TEXT_NOTE in self.subject.notes else ""
         parts = (("count", self.count.mechanism), ("sum", self.sum.mechanism))
@@ -149,7 +149,7 @@ class MeanAnswer:
             exact=exact_words(parts),
         )
 
-    def _shown(self) -> list[str]:
+    def _format_cells(self) -> list[str]:
         """Return value, interval and maximum error as they print."""
         (ratios,) = _figures([self])
         width = self.bounds[1] - self.bounds[0]
@@ -166,7 +166,7 @@ class MeanAnswer:
         return as_text(self, self.result())
 
     def __repr__(self) -> str:
-        value, interval, _ = self._shown()
+        value, interval, _ = self._format_cells()
         return format_brief(self.subject.title, f"{value} ({interval}, 95%)", self.privacy)
 
 

@@ -53,7 +53,7 @@ class Quantile(BoundedQuery):
         bins: The number of bins of equal width between the bounds. The answer is a bin. An integer
             column with integer bounds has ranges of integers as bins; with fewer integers than
             ``bins``, one bin for each integer. Default: 1024.
-        interval: The confidence of an interval for the quantile in the unit of the data, such as
+        interval: The confidence of an interval for the quantile in units of the column, such as
             0.95. It costs two thirds of ε. Default: no interval, only the rank error.
     """
 

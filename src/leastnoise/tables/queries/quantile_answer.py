@@ -153,7 +153,7 @@ class QuantileAnswer:
     ) -> tuple[Fraction, Fraction]:
         """Raise an error, because this quantile was queried without ``interval=``.
 
-        The distance to the true quantile, in the unit of the data, depends on where the rows lie.
+        The distance to the true quantile, in units of the column, depends on where the rows lie.
         It cannot be computed from the bin alone. :meth:`rank_error` can.
 
         Raises:
@@ -197,7 +197,7 @@ class QuantileAnswer:
 
 @dataclass(frozen=True, slots=True)
 class IntervalQuantileAnswer(QuantileAnswer):
-    """A quantile with an interval in the unit of the data.
+    """A quantile with an interval in units of the column.
 
     Attributes:
         ends: The numbers of the first and the last bin of the interval.

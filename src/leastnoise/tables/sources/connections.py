@@ -82,8 +82,8 @@ def connect(address: str, table: str | None) -> tuple["ir.Table", str]:
         )
     backend = _postgres(address)
     schema, _, name = table.rpartition(".")
-    found = without_details(lambda: backend.table(name, database=schema or None))
-    if found is None:
+    relation = without_details(lambda: backend.table(name, database=schema or None))
+    if relation is None:
         known = without_details(lambda: _is_there(backend, schema, name))
         backend.disconnect()
         if known:
@@ -100,16 +100,16 @@ def connect(address: str, table: str | None) -> tuple["ir.Table", str]:
             + Words("table='public.people'", "--table public.people")
             + ".",
         )
-    check_collation(found.op(), backend, "postgres")
-    return found, table
+    check_collation(relation.op(), backend, "postgres")
+    return relation, table
 
 
 def _is_there(backend: Any, schema: str, name: str) -> bool:
     """Return whether a database has a table, whatever its columns are."""
     typed = ".".join('"' + part.replace('"', '""') + '"' for part in (schema, name) if part)
     with backend.con.cursor() as cursor:
-        found = cursor.execute("SELECT to_regclass(%s) IS NOT NULL", (typed,)).fetchall()
-    return bool(found[0][0])
+        rows = cursor.execute("SELECT to_regclass(%s) IS NOT NULL", (typed,)).fetchall()
+    return bool(rows[0][0])
 
 
 def _postgres(address: str) -> Any:
@@ -118,7 +118,7 @@ def _postgres(address: str) -> Any:
     import psycopg
 
     connection: Any = without_details(lambda: psycopg.connect(address, **_OURS))
-    backend = connection and without_details(lambda: _prepared(postgres, connection))
+    backend = connection and without_details(lambda: _prepare(postgres, connection))
     if backend is None:
         raise InvalidParameter(
             "The connection to the PostgreSQL server failed. Nothing was charged",
@@ -128,7 +128,7 @@ def _postgres(address: str) -> Any:
     return backend
 
 
-def _prepared(postgres: Any, connection: Any) -> Any:
+def _prepare(postgres: Any, connection: Any) -> Any:
     """Return the Ibis back end of a connection, which reads strings and types as by default."""
     for setting in _SETTINGS:
         connection.execute(setting)
@@ -192,8 +192,8 @@ def check_collation(table: Any, backend: Any, engine: str) -> None:
         )
     places = [part for part in (table.namespace.database, table.name) if part]
     name = ".".join('"' + part.replace('"', '""') + '"' for part in places)
-    found = without_details(lambda: _collations(backend, engine, name))
-    if found != 0:
+    count = without_details(lambda: _collations(backend, engine, name))
+    if count != 0:
         raise Unsupported(
             "strings must be equal only if their bytes are, so that a group has one name",
             got="a table with a collation, or whose collations cannot be looked up",

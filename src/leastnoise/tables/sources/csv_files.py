@@ -14,10 +14,10 @@ without line breaks:
 Each line has at most one reading: a field that begins with a quote ends at the first quote that is
 not doubled, and any other at the next comma. A line without a reading is omitted.
 
-A file with line breaks inside of quotes is read wrongly, but not rejected. Its lines cannot be told
-from others without a state, and whether a file is rejected must not depend on what one person
-wrote. What follows such a break is a record if it has enough fields: docs/csv.md says to convert
-such files.
+A file with line breaks inside of quotes is read wrongly, but not rejected. Its lines cannot be
+distinguished from others without a state, and whether a file is rejected must not depend on one
+person's text. The text after such a break counts as a row if it has enough fields: docs/csv.md
+advises to convert such files.
 """
 
 import csv

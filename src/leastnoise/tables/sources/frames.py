@@ -190,7 +190,7 @@ def _wide(kind: Any) -> Any:
 
 
 def _read_date64(column: Any) -> Any:
-    """Return the days of a column of milliseconds; NULL if it is no day, or not one of date32."""
+    """Return the days of a column of milliseconds; NULL if out of range for date32."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

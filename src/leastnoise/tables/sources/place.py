@@ -56,13 +56,13 @@ def locate(path: str, *, pattern: bool = False) -> str:
     if pattern and not isabs(path):
         path = join(escape(getcwd()), path)  # the folder's own name has no wildcards
     root, *parts = Path(path).absolute().parts
-    found = "/" if root == "//" else root  # two slashes are one, except to Python
+    place = "/" if root == "//" else root  # two slashes are one, except to Python
     for part in parts:
-        if part == ".." and not (pattern and has_magic(found)):
-            found = dirname(realpath(found) if islink(found) else found)
+        if part == ".." and not (pattern and has_magic(place)):
+            place = dirname(realpath(place) if islink(place) else place)
         else:
-            found = join(found, part)
-    return found
+            place = join(place, part)
+    return place
 
 
 def table_place(table: Any, backend: Any, engine: str) -> Place | None:
@@ -78,10 +78,10 @@ def table_place(table: Any, backend: Any, engine: str) -> Place | None:
 
 
 def derivation(node: Any) -> str | None:
-    """Return a digest of how an Ibis table is computed from its database table; None if it is it.
+    """Return a digest of an Ibis table's computation; None if it is the table itself.
 
-    Two tables with the same digest have the same filters and columns. Where the database table is,
-    and what it is called, does not matter here.
+    The computation starts from a database table. Two tables with the same digest have the same
+    filters and columns. The location and the name of the database table do not matter here.
     """
     import ibis.expr.operations as ops
 
@@ -121,10 +121,10 @@ LIMIT 1
 
 def _in_duckdb(table: Any, backend: Any) -> Place | None:
     where = {"catalog": table.namespace.catalog, "database": table.namespace.database}
-    found = backend.con.sql(_DUCKDB, params={"name": table.name, **where}).fetchall()
-    if not found or found[0][0] is None or found[0][3]:
+    rows = backend.con.sql(_DUCKDB, params={"name": table.name, **where}).fetchall()
+    if not rows or rows[0][0] is None or rows[0][3]:
         return None
-    path, schema, name, _ = found[0]
+    path, schema, name, _ = rows[0]
     return Place(("duckdb", path, schema, name), f"{schema}.{name} in {path}")
 
 
@@ -147,9 +147,11 @@ def _in_postgres(table: Any, backend: Any) -> Place | None:
     host = locate(server.host) if server.host.startswith("/") else server.host
     place = (host, str(server.port), server.dbname)
     text = f"{schema}.{name} in {server.dbname} at {host}:{server.port}"
-    # Only if an address was given does it say more than the host: else it may change.
-    given = any(one.keyword == b"hostaddr" and one.val for one in backend.con.pgconn.info)
-    address = (server.hostaddr,) if given and server.hostaddr != host else ()
+    # Include the address only if the user gave one: otherwise it may change.
+    has_address = any(
+        option.keyword == b"hostaddr" and option.val for option in backend.con.pgconn.info
+    )
+    address = (server.hostaddr,) if has_address and server.hostaddr != host else ()
     return Place(("postgres", *place, schema, name, *address), text)
 
 
@@ -158,10 +160,10 @@ def _in_spark(table: Any, backend: Any) -> Place | None:
     words = [
         part for part in (table.namespace.catalog, table.namespace.database, table.name) if part
     ]
-    found = session.catalog.getTable(".".join(f"`{part.replace('`', '``')}`" for part in words))
-    if found.isTemporary:
+    entry = session.catalog.getTable(".".join(f"`{part.replace('`', '``')}`" for part in words))
+    if entry.isTemporary:
         return None
     metastore = session.conf.get("spark.hadoop.hive.metastore.uris", None)
     server = metastore or session.conf.get("spark.sql.warehouse.dir", None) or ""
-    names = [found.catalog or "", *(found.namespace or []), found.name]
+    names = [entry.catalog or "", *(entry.namespace or []), entry.name]
     return Place(("pyspark", server, *names), f"{'.'.join(names)} in {server}")

@@ -106,7 +106,7 @@ def _check_types(value: Any, engine: str, odd: frozenset[str]) -> None:
 
 
 def _column(value: Any) -> str | None:
-    """Return the name of the database column that a value is, under whatever name; or None."""
+    """Return the column's original name, or None if a value is no database column."""
     import ibis.expr.operations as ops
 
     while isinstance(value, ops.Field):
@@ -135,15 +135,15 @@ def _agree(operands: Sequence[Any], engine: str) -> bool:
     )
 
 
-def _same(one: Any, other: Any, engine: str) -> bool:
+def _same(first: Any, second: Any, engine: str) -> bool:
     """Return whether an engine compares two types without a cast that could fail."""
-    if one.is_string() and other.is_string():
+    if first.is_string() and second.is_string():
         return True
-    if one.copy(nullable=True) != other.copy(nullable=True):
+    if first.copy(nullable=True) != second.copy(nullable=True):
         return False
-    if one.is_decimal():
-        return not _hugeint(one, engine)
-    return _kind(one) is not None or one.is_timestamp()
+    if first.is_decimal():
+        return not _hugeint(first, engine)
+    return _kind(first) is not None or first.is_timestamp()
 
 
 def _fits(literal: Any, kind: Any, engine: str) -> bool:
@@ -276,7 +276,7 @@ _OPERANDS: dict[str, Callable[[Any], list[Sequence[Any]]]] = {
     "StartsWith": lambda value: [(value.arg, value.start)],
     "EndsWith": lambda value: [(value.arg, value.end)],
 }  # fmt: skip
-# Those that say by themselves which types they accept.
+# Operations that declare their types.
 _UNARY: dict[str, Callable[[Any, str], bool]] = {
     "Cast": _has_text,
     "Literal": _is_scalar,
@@ -300,17 +300,17 @@ WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND NOT (
 
 
 def _odd_columns(table: Any, backend: Any, engine: str) -> frozenset[str]:
-    """Return the columns of a database table whose type is another than Ibis says."""
+    """Return the columns of a database table whose type Ibis reports wrongly."""
     if engine != "postgres":
         return frozenset()
     places = [part for part in (table.namespace.database, table.name) if part]
     name = ".".join('"' + part.replace('"', '""') + '"' for part in places)
 
-    def found() -> frozenset[str]:
+    def find_odd() -> frozenset[str]:
         with backend.con.transaction(), backend.con.cursor() as cursor:
             return frozenset(column for (column,) in cursor.execute(_ODD, (name,)).fetchall())
 
-    columns = without_details(found)
+    columns = without_details(find_odd)
     if columns is None:
         raise Unsupported(
             "The catalog lookup of the column types of this Ibis table failed",

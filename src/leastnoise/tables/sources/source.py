@@ -223,8 +223,8 @@ def open_source(
 
 def _open(source: object, table: str | None) -> Source:
     if isinstance(source, str) and source.startswith(ADDRESS):
-        found, name = connect(source, table)
-        return _source(found, "postgres", name, _table_place(found, "postgres"), owned=True)
+        opened, name = connect(source, table)
+        return _source(opened, "postgres", name, _table_place(opened, "postgres"), owned=True)
     if table is not None:
         raise InvalidParameter(
             Words("table=", "--table")

@@ -169,16 +169,16 @@ class _Parser:
 
     def whole(self) -> Node:
         """Parse the whole text."""
-        node = self._joined("or", 0)
+        node = self._parse_joined("or", 0)
         if self._here.kind != END:
-            raise self._refused("and, or or the end", "Join comparisons by and or or.")
+            raise self._error_here("and, or or the end", "Join comparisons by and or or.")
         return node
 
     @property
     def _here(self) -> Token:
         return self._tokens[self._place]
 
-    def _took(self, *words: str) -> bool:
+    def _take(self, *words: str) -> bool:
         """Consume these words if they come next, in this order."""
         coming = self._tokens[self._place : self._place + len(words)]
         if tuple(token.word or (token.text * (token.kind == SIGN)) for token in coming) != words:
@@ -186,40 +186,40 @@ class _Parser:
         self._place += len(words)
         return True
 
-    def _refused(self, expected: str, advice: str) -> InvalidParameter:
+    def _error_here(self, expected: str, advice: str) -> InvalidParameter:
         here = self._here
         return make_error(self._condition, here.start, here.shown, expected, advice)
 
-    def _joined(self, word: str, depth: int) -> Node:
-        """Parse what "or" joins, each part of which is what "and" joins."""
-        part = partial(self._joined, "and") if word == "or" else self._term
+    def _parse_joined(self, word: str, depth: int) -> Node:
+        """Parse an or-expression of and-expressions."""
+        part = partial(self._parse_joined, "and") if word == "or" else self._term
         terms = [part(depth)]
-        while self._took(word):
+        while self._take(word):
             terms.append(part(depth))
         return join_nodes(word, terms)
 
     def _term(self, depth: int) -> Node:
         if depth > _DEEPEST:
-            raise self._refused(
+            raise self._error_here(
                 f"nothing deeper than {_DEEPEST} brackets and nots", "Write it with fewer of them."
             )
-        if self._took("not"):
+        if self._take("not"):
             return Not(self._term(depth + 1))
-        if self._took("("):
-            node = self._joined("or", depth + 1)
-            if not self._took(")"):
-                raise self._refused("and, or or )", "Close the bracket.")
+        if self._take("("):
+            node = self._parse_joined("or", depth + 1)
+            if not self._take(")"):
+                raise self._error_here("and, or or )", "Close the bracket.")
             return node
         return self._comparison()
 
     def _comparison(self) -> Node:
         column = self._column()
         for operator in OPPOSITES:
-            if operator not in SIGNS and self._took(*operator.split()):
+            if operator not in SIGNS and self._take(*operator.split()):
                 return Comparison(column, operator, self._values(operator))
         operator = {"<>": "!="}.get(self._here.text, self._here.text)
         if self._here.kind != SIGN or operator not in SIGNS:
-            raise self._refused(_COMPARISONS, self._advice_after_column())
+            raise self._error_here(_COMPARISONS, self._advice_after_column())
         self._place += 1
         return Comparison(column, operator, (self._value(ordered=operator not in ("=", "!=")),))
 
@@ -244,7 +244,7 @@ class _Parser:
             advice = "Write a column that is called like a keyword in double quotes."
         else:
             advice = "Begin a comparison with the column's name."
-        raise self._refused("a column, not or (", advice)
+        raise self._error_here("a column, not or (", advice)
 
     def _values(self, operator: str) -> tuple[Literal, ...]:
         """Parse the values after an operator of words."""
@@ -252,20 +252,20 @@ class _Parser:
             return ()
         if operator.endswith("between"):
             low = self._value(ordered=True)
-            if not self._took("and"):
-                raise self._refused("and", "Write it as in age between 18 and 65.")
+            if not self._take("and"):
+                raise self._error_here("and", "Write it as in age between 18 and 65.")
             return low, self._value(ordered=True, like=low)
-        if not self._took("("):
-            raise self._refused("( and a list of values", "Write it as in region in ('a', 'b').")
+        if not self._take("("):
+            raise self._error_here("( and a list of values", "Write it as in region in ('a', 'b').")
         values = [self._value(ordered=False)]
-        while self._took(","):
+        while self._take(","):
             if len(values) == _LONGEST_LIST:
-                raise self._refused(
+                raise self._error_here(
                     f"a list of at most {_LONGEST_LIST} values", "Give a shorter list."
                 )
             values.append(self._value(ordered=False, like=values[0]))
-        if not self._took(")"):
-            raise self._refused(", or )", "Separate values by commas and close the list.")
+        if not self._take(")"):
+            raise self._error_here(", or )", "Separate values by commas and close the list.")
         return tuple(values)
 
     def _value(self, *, ordered: bool, like: Literal | None = None) -> Literal:
@@ -274,14 +274,16 @@ class _Parser:
         value = self._literal()
         if ordered and value.kind in ("text", "boolean"):
             self._place = start
-            raise self._refused(
+            raise self._error_here(
                 "a number or a date",
                 "Strings and booleans have no order here: engines sort strings differently. "
                 "Compare them by =, !=, in or not in.",
             )
         if like is not None and value.kind != like.kind:
             self._place = start
-            raise self._refused(f"a {like.kind} like the value before it", "Give one kind of them.")
+            raise self._error_here(
+                f"a {like.kind} like the value before it", "Give one kind of them."
+            )
         return value
 
     def _literal(self) -> Literal:
@@ -295,7 +297,7 @@ class _Parser:
         if here.word in ("true", "false"):
             self._place += 1
             return Literal("boolean", here.word == "true")
-        if self._took("date"):
+        if self._take("date"):
             return Literal("date", self._day())
         if here.kind == SIGN and here.text == "=":
             advice = "Write one =."
@@ -305,7 +307,7 @@ class _Parser:
             advice = "Compare columns with values only, and write text in single quotes."
         else:
             advice = ""
-        raise self._refused(_VALUES, advice)
+        raise self._error_here(_VALUES, advice)
 
     def _day(self) -> date:
         here = self._here
@@ -314,7 +316,7 @@ class _Parser:
                 day = date.fromisoformat(here.text)
                 self._place += 1
                 return day
-        raise self._refused("a day as 'YYYY-MM-DD'", "Write it as in date '2024-02-29'.")
+        raise self._error_here("a day as 'YYYY-MM-DD'", "Write it as in date '2024-02-29'.")
 
 
 def join_nodes(word: str, terms: list[Node]) -> Node:
@@ -329,7 +331,7 @@ def comparisons(node: Node) -> list[Comparison]:
     """Return the comparisons of a node, from left to right."""
     match node:
         case Joined(_, terms):
-            return [one for term in terms for one in comparisons(term)]
+            return [comparison for term in terms for comparison in comparisons(term)]
         case Not(term):
             return comparisons(term)
         case _:

@@ -61,7 +61,7 @@ def check(root: Node, source: "Source") -> None:
 
 def truth(root: Node, source: "Source", table: "ir.Table") -> "ir.BooleanValue":
     """Return the expression of a condition that :func:`check` accepts."""
-    return _true(root, _Columns(source, table), negated=False)
+    return _build_condition(root, _Columns(source, table), negated=False)
 
 
 def float_below(number: Fraction, bits: int, lowest: int) -> Fraction | None:
@@ -90,8 +90,8 @@ class _Columns:
     def __init__(self, source: "Source", table: "ir.Table") -> None:
         self._source, self._engine, self._table = source, source.engine, table
 
-    def held(self, name: str, operator: str, values: tuple[Literal, ...]) -> Any:
-        """Return whether a column compares with values in this way."""
+    def compare(self, name: str, operator: str, values: tuple[Literal, ...]) -> Any:
+        """Return whether a column satisfies the operator with the values."""
         match operator:
             case "is null":
                 column = self._value(name)
@@ -103,27 +103,27 @@ class _Columns:
                 return self._among(name, values, negated=operator == "not in")
             case "between":
                 low, high = values
-                return self._compared(name, ">=", low) & self._compared(name, "<=", high)
+                return self._compare_value(name, ">=", low) & self._compare_value(name, "<=", high)
             case "not between":
                 low, high = values
-                return self._compared(name, "<", low) | self._compared(name, ">", high)
+                return self._compare_value(name, "<", low) | self._compare_value(name, ">", high)
             case _:
-                return self._compared(name, operator, values[0])
+                return self._compare_value(name, operator, values[0])
 
-    def _compared(self, name: str, operator: str, value: Literal) -> Any:
-        """Return whether a column compares with a value in this way."""
+    def _compare_value(self, name: str, operator: str, value: Literal) -> Any:
+        """Return whether a column satisfies the operator with the value."""
         column = self._read(name, value)
         number = self._number(value, column.type())
         if number is None:
             return _OPERATIONS[operator](column, self._plain(value))
-        operator, bound = self._bounded(column.type(), operator, number)
+        operator, bound = self._round_bound(column.type(), operator, number)
         if bound is None:  # the same for every number, NULL for NULL
             return self._all(column) if operator == "true" else _never()
         if self._large(column.type(), bound):
             return _compare_digits(column, operator, int(bound))
-        held = _OPERATIONS[operator](column, self._typed(column.type(), bound))
+        comparison = _OPERATIONS[operator](column, self._as_type(column.type(), bound))
         # On all three engines NaN is greater than every number and equal to itself.
-        return self._but_nan(column, held) if operator in (">", ">=", "!=") else held
+        return self._but_nan(column, comparison) if operator in (">", ">=", "!=") else comparison
 
     def _among(self, name: str, values: tuple[Literal, ...], *, negated: bool) -> Any:
         """Return whether a column is one of some values, or none of them."""
@@ -132,28 +132,28 @@ class _Columns:
         if numbers[0] is None:
             listed = [self._plain(value) for value in dict.fromkeys(values)]
             return column.notin(listed) if negated else column.isin(listed)
-        kept = [
+        bounds = [
             bound
             for number in dict.fromkeys(numbers)
             if number is not None
-            and (bound := self._bounded(column.type(), "=", number)[1]) is not None
+            and (bound := self._round_bound(column.type(), "=", number)[1]) is not None
         ]
-        if not kept:
+        if not bounds:
             return self._all(column) if negated else _never()
-        large = [bound for bound in kept if self._large(column.type(), bound)]
-        kept = [bound for bound in kept if bound not in large]
+        large = [bound for bound in bounds if self._large(column.type(), bound)]
+        bounds = [bound for bound in bounds if bound not in large]
         parts = list[Any]()
         if large:
             digits = column.cast("string")
             listed = [str(int(bound)) for bound in large]
             parts.append(digits.notin(listed) if negated else digits.isin(listed))
-        if 0 in kept:
+        if 0 in bounds:
             # Alone: in a long list Spark compares floats by their bits, and −0.0 has others.
-            kept.remove(Fraction(0))
-            zero = self._typed(column.type(), Fraction(0))
+            bounds.remove(Fraction(0))
+            zero = self._as_type(column.type(), Fraction(0))
             parts.append(column != zero if negated else column == zero)
-        if kept:
-            listed = [self._typed(column.type(), number) for number in kept]
+        if bounds:
+            listed = [self._as_type(column.type(), number) for number in bounds]
             parts.append(column.notin(listed) if negated else column.isin(listed))
         return self._but_nan(column, reduce(and_, parts)) if negated else reduce(or_, parts)
 
@@ -191,7 +191,7 @@ class _Columns:
         kind = "date" if isinstance(value.value, date) else None
         return ibis.literal(value.value, type=kind)
 
-    def _typed(self, kind: Any, number: Fraction) -> Any:
+    def _as_type(self, kind: Any, number: Fraction) -> Any:
         """Return a number that a type has, as a value of that type."""
         import ibis
 
@@ -221,7 +221,9 @@ class _Columns:
     def _boundless(self) -> bool:
         return self._engine == "postgres"
 
-    def _bounded(self, kind: Any, operator: str, number: Fraction) -> tuple[str, Fraction | None]:
+    def _round_bound(
+        self, kind: Any, operator: str, number: Fraction
+    ) -> tuple[str, Fraction | None]:
         """Return an operator and a value of the type that are true for the same values of it.
 
         If there is no such value, the second is None and the first "true" or "false".
@@ -253,9 +255,9 @@ class _Columns:
         """Return a condition that is true for every number, and NULL or false for NULL and NaN."""
         return self._but_nan(column, column.notnull())
 
-    def _but_nan(self, column: Any, held: Any) -> Any:
+    def _but_nan(self, column: Any, comparison: Any) -> Any:
         no_number = self._is_nan(column)
-        return held if no_number is None else held & ~no_number
+        return comparison if no_number is None else comparison & ~no_number
 
     def _is_nan(self, column: Any) -> Any:
         """Return whether a column is NaN; None if it cannot be."""
@@ -268,20 +270,20 @@ class _Columns:
         return None
 
 
-def _true(node: Node, columns: _Columns, *, negated: bool) -> Any:
+def _build_condition(node: Node, columns: _Columns, *, negated: bool) -> Any:
     """Return the condition that a node is true, or false if negated."""
     match node:
         case Not(term):
-            return _true(term, columns, negated=not negated)
+            return _build_condition(term, columns, negated=not negated)
         case Joined(word, terms):
-            parts = [_true(term, columns, negated=negated) for term in terms]
-            return _balanced(and_ if (word == "and") is not negated else or_, parts)
+            parts = [_build_condition(term, columns, negated=negated) for term in terms]
+            return _join_balanced(and_ if (word == "and") is not negated else or_, parts)
         case _:
             operator = OPPOSITES[node.operator] if negated else node.operator
-            return columns.held(node.column, operator, node.values)
+            return columns.compare(node.column, operator, node.values)
 
 
-def _balanced(join: Any, parts: list[Any]) -> Any:
+def _join_balanced(join: Any, parts: list[Any]) -> Any:
     """Join expressions in pairs: a long chain would nest as deep as it is long."""
     while len(parts) > 1:
         parts = [reduce(join, parts[place : place + 2]) for place in range(0, len(parts), 2)]
@@ -319,8 +321,8 @@ def _decimal(number: Fraction) -> str:
 def _compare_digits(column: Any, operator: str, number: int) -> Any:
     """Compare a column of integers with an integer, not 0, by the digits of both.
 
-    Of two numbers with the same sign, the number with more digits is farther from 0. If they have
-    equally many digits, it is the one whose digits come later as strings. No value is cast to a
+    For two numbers of equal sign, the number with more digits is farther from 0. With equally
+    many digits, it is the number whose digits come later as strings. No value is cast to a
     type that cannot represent it.
     """
     digits, bound = column.cast("string"), str(number)

@@ -56,26 +56,26 @@ class Token:
     @property
     def number(self) -> Decimal:
         """The exact number, the same for all its spellings."""
-        return _normalized(self.text)
+        return _normalize(self.text)
 
 
 def tokens(condition: str) -> tuple[Token, ...]:
     """Split a condition into tokens, the last of which is END; reject everything else."""
-    found, place = list[Token](), _after_spaces(condition, 0)
+    words, place = list[Token](), _after_spaces(condition, 0)
     while place < len(condition):
         token, place = _next(condition, place)
-        found.append(token)
+        words.append(token)
         place = _after_spaces(condition, place)
-    return (*found, Token(END, "", len(condition), "the end"))
+    return (*words, Token(END, "", len(condition), "the end"))
 
 
 def make_error(
-    condition: str, start: int, found: str, expected: str, advice: str
+    condition: str, start: int, got: str, expected: str, advice: str
 ) -> InvalidParameter:
     """Return the error for a place in a condition."""
     return InvalidParameter(
         parameter("where") + " must be a condition",
-        got=f"{found} at character {start + 1} of {quote(condition)}, where {expected} is expected",
+        got=f"{got} at character {start + 1} of {quote(condition)}, where {expected} is expected",
         fix=advice or f"Write for example {EXAMPLE}.",
     )
 
@@ -93,21 +93,21 @@ def _next(condition: str, start: int) -> tuple[Token, int]:
             continue
         text = match.group()
         if kind in (QUOTED, TEXT):
-            text = _unquoted(condition, match, kind)
+            text = _unquote(condition, match, kind)
         elif kind == NUMBER:
             _check_number(condition, match)
         return Token(kind, text, start, quote(match.group())), match.end()
     raise _stray(condition, start)
 
 
-def _unquoted(condition: str, match: re.Match[str], kind: str) -> str:
+def _unquote(condition: str, match: re.Match[str], kind: str) -> str:
     """Return the content of quotes, with doubled quotes unescaped."""
     inner = match.group(1)
     for place, character in enumerate(inner, start=match.start(1)):
         # Engines treat NUL differently, and half a surrogate pair is not text.
         if unicodedata.category(character) in ("Cc", "Cs"):
-            found = f"the control character U+{ord(character):04X}"
-            raise make_error(condition, place, found, "a character that prints", "Remove it.")
+            got = f"the control character U+{ord(character):04X}"
+            raise make_error(condition, place, got, "a character that prints", "Remove it.")
     if kind == QUOTED and not inner:
         advice = "Write it between the double quotes."
         raise make_error(condition, match.start(), "an empty name", "the name of a column", advice)
@@ -125,8 +125,8 @@ def _check_number(condition: str, match: re.Match[str]) -> None:
         )
     if _is_too_long(text):
         most = f"{_MOST_DIGITS} digits and an exponent of at most {_LARGEST_EXPONENT}"
-        found, advice = "a number that is too long", "Give a shorter number."
-        raise make_error(condition, start, found, f"one of at most {most}", advice)
+        got, advice = "a number that is too long", "Give a shorter number."
+        raise make_error(condition, start, got, f"one of at most {most}", advice)
 
 
 def _is_too_long(text: str) -> bool:
@@ -134,13 +134,13 @@ def _is_too_long(text: str) -> bool:
     exponent = text.lower().partition("e")[2].lstrip("+-0")
     if len(exponent) > 5:  # first, because Decimal cannot normalize every exponent
         return True
-    number = _normalized(text)
+    number = _normalize(text)
     return (
         len(number.as_tuple().digits) > _MOST_DIGITS or abs(number.adjusted()) > _LARGEST_EXPONENT
     )
 
 
-def _normalized(text: str) -> Decimal:
+def _normalize(text: str) -> Decimal:
     number = Decimal(text)
     return _EXACT.normalize(number) if number else Decimal(0)  # -0 is 0
 
@@ -149,10 +149,10 @@ def _stray(condition: str, start: int) -> InvalidParameter:
     """Return the error for a character that begins no token."""
     character = condition[start]
     if character in "\"'":
-        found = f"a quote {character} that is not closed"
+        got = f"a quote {character} that is not closed"
         expected = "a string in single quotes or a column in double quotes"
         return make_error(
-            condition, start, found, expected, "Close it; write a quote inside it twice."
+            condition, start, got, expected, "Close it; write a quote inside it twice."
         )
     name = unicodedata.name(character, "a character that does not print")
     shown = repr(character) if character.isascii() else f"{character!r} ({name})"

@@ -9,35 +9,35 @@ from typing import Any
 Row = dict[str, Any]
 
 
-def moments(law: Row) -> tuple[float, float]:
+def moments(distribution: Row) -> tuple[float, float]:
     """Return E|X| and E X² of a noise distribution that a peer has stated."""
-    kind = law["kind"]
+    kind = distribution["kind"]
     if kind == "draws":
-        first, second = law["moments"]
+        first, second = distribution["moments"]
         return first, second
     if kind == "uniform":
-        return law["radius"] / 2, law["radius"] ** 2 / 3
+        return distribution["radius"] / 2, distribution["radius"] ** 2 / 3
     if kind == "laplace":
-        return law["scale"], 2 * law["scale"] ** 2
+        return distribution["scale"], 2 * distribution["scale"] ** 2
     if kind == "gaussian":
-        return law["sigma"] * math.sqrt(2 / math.pi), law["sigma"] ** 2
+        return distribution["sigma"] * math.sqrt(2 / math.pi), distribution["sigma"] ** 2
     if kind == "truncated_laplace":
-        return truncated_laplace(law["scale"], law["radius"])
+        return truncated_laplace(distribution["scale"], distribution["radius"])
     if kind == "geometric":
-        fall = math.exp(-law["epsilon"])
+        fall = math.exp(-distribution["epsilon"])
         return 2 * fall / (1 - fall**2), 2 * fall / (1 - fall) ** 2
     if kind == "discrete_gaussian":
-        return discrete_gaussian(law["sigma"])
+        return discrete_gaussian(distribution["sigma"])
     if kind == "staircase":
-        return staircase(law["epsilon"], law["gamma"])
+        return staircase(distribution["epsilon"], distribution["gamma"])
     if kind == "canonical":
-        return canonical(law["epsilon"], law["delta"])
+        return canonical(distribution["epsilon"], distribution["delta"])
     raise ValueError(f"kind must be a known distribution, got {kind!r}. Add its moments here.")
 
 
-def errors(law: Row) -> tuple[float, float]:
+def errors(distribution: Row) -> tuple[float, float]:
     """Return the standard errors of the moments: 0 for moments by formula."""
-    first, second = law.get("errors", (0.0, 0.0))
+    first, second = distribution.get("errors", (0.0, 0.0))
     return first, second
 
 
