@@ -119,9 +119,7 @@ def test_other_arguments_are_rejected(kind: type[Laplace]) -> None:
 
 @pytest.mark.parametrize("delta", ["1/2", "0.4999"])
 @pytest.mark.parametrize("epsilon", ["0.01", 1, 20])
-def test_truncated_laplace_noise_is_private_up_to_one_half(
-    epsilon: str | int, delta: str
-) -> None:
+def test_truncated_laplace_noise_is_private_up_to_one_half(epsilon: str | int, delta: str) -> None:
     """At δ = 1/2 the radius is Δ, and δ(ε′) = P(X < 0) = 1/2 for every ε′."""
     privacy = ln.Privacy(epsilon, delta)
     noise = TruncatedLaplace.for_privacy(privacy, sensitivity=3)

@@ -47,9 +47,7 @@ lengths = st.fractions(min_value=Fraction(1, 9), max_value=9, max_denominator=9)
 lines = st.builds(Staircase, lengths, shares, ratios)
 
 
-def private(
-    epsilon: str = "1", gamma: Number | None = None, period: Number = 1
-) -> Staircase:
+def private(epsilon: str = "1", gamma: Number | None = None, period: Number = 1) -> Staircase:
     """The staircase that just keeps ε at sensitivity ``period``; γ as best for ℓ1."""
     best = Fraction(1 / (1 + math.exp(float(epsilon) / 2))) if gamma is None else gamma
     return Staircase(period, best, 1 / exponential(Fraction(epsilon)).lower)
@@ -735,7 +733,10 @@ def test_a_spike_narrower_than_a_step_asks_first() -> None:
         (("x", 0, "1/2"), r"period must be a finite number, got 'x'\."),
         ((1, "1.1", "1/2"), r"gamma must be between 0 and 1, got '1\.1'\. Use the share"),
         ((1, -1, "1/2"), r"gamma must be between 0 and 1, got -1\. Use the share"),
-        ((1, None, "1/2"), r"Staircase\(\) needs period, gamma and ratio, or .*, got period and ratio\."),
+        (
+            (1, None, "1/2"),
+            r"Staircase\(\) needs period, gamma and ratio, or .*, got period and ratio\.",
+        ),
         ((1, 0, 0), r"ratio must be between 0 and 1, both excluded, got 0\. Use the factor"),
         ((1, 0, 1), r"ratio must be between 0 and 1, both excluded, got 1\. Use the factor"),
         ((1, 0, math.nan), r"ratio must be a finite number, got nan\."),
