@@ -27,8 +27,8 @@ _STYLE = """
 html { color-scheme: light; -webkit-text-size-adjust: 100%; }
 body { margin: 0 auto; padding: 2.5rem 1.25rem 4rem; max-width: 50rem; color: var(--ink);
   background: var(--paper); font: 1.0625rem/1.6 Georgia, "Times New Roman", serif; }
-h1, h2, h3, h4, nav, table, figcaption, .reference { font-family: system-ui, -apple-system, "Segoe UI",
-  "Helvetica Neue", Arial, sans-serif; }
+h1, h2, h3, h4, nav, table, figcaption, .reference { font-family: system-ui, -apple-system,
+  "Segoe UI", "Helvetica Neue", Arial, sans-serif; }
 h1 { margin: 0 0 .25rem; font-size: 2rem; line-height: 1.2; }
 h2 { margin: 3rem 0 .75rem; padding-top: .75rem; border-top: 1px solid var(--line);
   font-size: 1.3rem; line-height: 1.3; }
@@ -171,7 +171,7 @@ def _render_cell(cell: Cell) -> str:
 
 
 def _text(text: str) -> str:
-    """Return plain text as HTML; no line ends within a formula, and the name of a page is a link."""
+    """Return plain text as HTML; no line ends within a formula, and page names are links."""
     joined = _RELATION.sub("\u00a0", escape(text))
     return _PAGE.sub(
         r'<a href="#proof-\1"><code>\g<0></code></a>', joined.replace("P_α", "P<sub>α</sub>")

@@ -112,7 +112,7 @@ def comb(delta: Number, sensitivity: Number) -> Steps:
 
 
 def f(alpha: Fraction, delta: Fraction, p: int) -> Fraction:
-    """Return f(α) = (1−α)ᵖ⁺¹/(δ−α)ᵖ, to which the cost of P_α is proportional (Theorem 3)."""
+    """Return (1−α)ᵖ⁺¹/(δ−α)ᵖ, to which the cost of P_α is proportional (proof of Theorem 3)."""
     return (1 - alpha) ** (p + 1) / (delta - alpha) ** p
 
 

@@ -1,4 +1,4 @@
-"""Write the paper's claims, tables, figures and proofs into a folder: pages, PNG, SVG, CSV files."""
+"""Write the paper's claims, tables, figures and proofs as files: two pages and their parts."""
 
 import csv
 import io

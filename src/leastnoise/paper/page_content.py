@@ -169,8 +169,7 @@ def _run_algorithm_1() -> Section:
                 )
             ),
             "In floating-point numbers it is not private. Floats represent only some results, and "
-            "which ones depends on the true value. So an output can reveal the true value, whatever "
-            "δ is.",
+            "the true value decides which. So an output can reveal the true value, whatever δ is.",
             Table(
                 "algorithm-1-distances",
                 "Distance between the outputs for the true values 0 and Δ = 1, at α = 0; "

@@ -110,14 +110,13 @@ def _bound(noise: Noise, height: Fraction, cell: Fraction, cost: Cost) -> Fracti
 def draw_smooth(sample: Sample) -> Smooth | Staircase:
     """Return a distribution with another density than steps on a lattice."""
     scale = sample.size() + Fraction(1, 8)
-    return sample.choice(
-        (
-            Laplace(scale),
-            Gaussian(scale),
-            TruncatedLaplace(scale, scale * (1 + sample.size())),
-            Staircase(scale, sample.fraction(8), sample.fraction(8)),
-        )
+    kinds: tuple[Smooth | Staircase, ...] = (
+        Laplace(scale),
+        Gaussian(scale),
+        TruncatedLaplace(scale, scale * (1 + sample.size())),
+        Staircase(scale, sample.fraction(8), sample.fraction(8)),
     )
+    return sample.choice(kinds)
 
 
 def check_other_densities(sample: Sample, slack: Fraction = Fraction(1)) -> str | None:
