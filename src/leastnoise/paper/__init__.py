@@ -7,6 +7,7 @@ Privacy*, AISTATS 2019.
 from leastnoise.deprecation import renamed_names
 from leastnoise.paper.cited import (
     CitedMechanism,
+    binomial_noise,
     cited_mechanisms,
     concentrated_noise,
     renyi_sigma,
@@ -35,6 +36,7 @@ __all__ = [
     "Item",
     "Rearrangement",
     "algorithm_1",
+    "binomial_noise",
     "cheaper_noise",
     "cited_mechanisms",
     "claim",

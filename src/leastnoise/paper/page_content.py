@@ -245,7 +245,9 @@ def _compare_cited() -> Section:
         "Cited systems",
         [
             "The mechanisms that the paper cites, each with the call that returns its cost at "
-            "Δ = 1. Costs are rounded up. The calls need these lines:",
+            "Δ = 1. Costs are rounded up. The paper also cites applications that use such noise, "
+            "from logistic regression to deep learning and principal components. They have no "
+            "rows, except for the binomial noise of cpSGD. The calls need these lines:",
             Code((*IMPORTS, "from leastnoise.mechanism import calibrate_pair", "cost = ln.l1")),
             Table("cited", "Mechanisms that the paper cites", header, rows, is_wide=True),
             "Truncated Laplace noise is asymptotically optimal as ε and δ tend to 0, among noise "
