@@ -126,8 +126,8 @@ def test_truncated_laplace_noise_is_private_up_to_one_half(epsilon: str | int, d
     check_privacy(noise, privacy, sensitivity=Fraction(3))
     if delta == "1/2":
         assert 3 <= noise.radius <= 3 * (1 + Fraction(1, 1 << 50))
+        narrower = TruncatedLaplace(noise.scale, Fraction(29, 10))
         with pytest.raises(NotPrivate, match="does not satisfy"):
-            narrower = TruncatedLaplace(noise.scale, Fraction(29, 10))
             check_privacy(narrower, privacy, sensitivity=Fraction(3))
     mechanism = ln.calibrate(privacy, sensitivity=3, family="truncated_laplace")
     assert mechanism.noise == noise
@@ -183,7 +183,7 @@ def test_noise_of_a_guarantee_is_stored_by_its_parameters() -> None:
     assert Staircase.restore(period=1, gamma=noise.gamma, ratio=noise.ratio) == noise
     assert pickle.loads(pickle.dumps(noise)) == noise
     assert set(vars(noise)) == {"period", "gamma", "ratio"}
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'gamma'"):
         noise.gamma = Fraction(0)  # type: ignore[misc]
 
 

@@ -189,8 +189,8 @@ def draw_ratios() -> Figure:
         "The optimal cost divided by the cost of Gaussian noise; lower means a larger gain. "
         "Dashed: as in the paper, with σ = Δ/2δ. For the power this is right for that σ. For the "
         "magnitude the paper takes σ in place of E|X|: the curve “magnitude, σ = Δ/2δ” has the "
-        "true E|X|. “Tight Gaussian”: against the smallest private Gaussian noise. The optimum is the "
-        "one among unimodal noise.",
+        "true E|X|. “Tight Gaussian”: against the smallest private Gaussian noise. The optimum is "
+        "the one among unimodal noise.",
         "Five curves against δ. The paper's start at 1/2 for the magnitude and 1/3 for the power. "
         "With the true E|X|, the magnitude starts at 0.627. Against the tight Gaussian the curves "
         "start at 0.785 and 0.524 and first rise. All fall towards 0 as δ approaches 1.",

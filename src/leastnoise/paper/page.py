@@ -33,7 +33,8 @@ def write(folder: str | Path) -> Path:
         Unsupported: If Altair is not installed.
     """
     target = Path(folder)
-    _create(target / PROOFS_FOLDER)
+    for part in (target, target / PROOFS_FOLDER):
+        _create(part)
     with Progress("recomputing the paper") as now:
         content = sections()
         blocks = [block for section in content for block in section.blocks]

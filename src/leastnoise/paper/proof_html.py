@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from html import escape
+from itertools import count
 
 _CODE = re.compile(r"(`[^`]+`)")
 _ESCAPED = re.compile(r"\\([*|_])")
@@ -10,6 +11,7 @@ _BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 _ITALIC = re.compile(r"(?<![\w*])\*([^*\s](?:[^*]*[^*\s])?)\*(?!\w)", re.DOTALL)
 _LINK = re.compile(r"\[([^]]+)]\(([\w-]+)\.md\)")
 _HEADING = re.compile(r"(#+) (.+)")
+_TABLE = re.compile("<table>")
 _ITEM = re.compile(r"(?:[*-]|\d+\.) +")
 # Stars and bars that the source escapes, while the others are read.
 _HIDDEN = {"*": "\ue000", "|": "\ue001", "_": "\ue002"}
@@ -18,7 +20,18 @@ _HIDDEN = {"*": "\ue000", "|": "\ue001", "_": "\ue002"}
 def render_proof(name: str, text: str) -> str:
     """Return a page as an article; its links lead to the articles of other pages."""
     parts = "\n".join(_render_part(part) for part in _split(text))
-    return f'<article id="proof-{name}">\n{parts}\n</article>'
+    numbers = count(1)
+    named = _TABLE.sub(lambda _: _open_table(name, next(numbers)), parts)
+    return f'<article id="proof-{name}">\n{named}\n</article>'
+
+
+def _open_table(name: str, number: int) -> str:
+    """Return the start of a table that scrolls, which must be reachable by keyboard."""
+    caption = f"Table {number} of {name}"
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{caption}">'
+        f'<table id="proof-{name}-table-{number}"><caption>{caption}</caption>'
+    )
 
 
 def _split(text: str) -> Iterator[str]:
@@ -69,10 +82,7 @@ def _render_table(lines: list[str]) -> str:
         f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
         for first, *cells in body
     )
-    return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="table"><table>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{others}</tbody></table></div>"
-    )
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{others}</tbody></table></div>"
 
 
 def _hide(text: str) -> str:
