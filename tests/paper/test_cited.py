@@ -197,7 +197,8 @@ def test_binomial_noise_has_the_fewest_coins() -> None:
 
     def needed(coins: int, epsilon: float) -> float:
         masses = [0.0, *(comb(coins, i) / 2**coins for i in range(coins + 1)), 0.0]
-        return sum(max(here - exp(epsilon) * before, 0) for before, here in pairwise(masses))
+        growth = float(exp(epsilon))
+        return float(sum(max(here - growth * before, 0) for before, here in pairwise(masses)))
 
     for epsilon, delta in (("0.5", "0.01"), ("1", "1e-4"), ("3", "0.2")):
         noise = binomial_noise(ln.Privacy(epsilon, delta))

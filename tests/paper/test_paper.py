@@ -100,7 +100,7 @@ def test_noise_of_another_shape_costs_less_than_theorem_3_states(p: str) -> None
     places, heights = [float(x) for x in noise.breaks], [float(h) for h in noise.heights]
 
     def primitive(x: float) -> float:
-        return abs(x) ** (power + 1) / (power + 1) * (1 if x > 0 else -1)
+        return float(abs(x) ** (power + 1) / (power + 1) * (1 if x > 0 else -1))
 
     cost = sum(
         h * (primitive(b) - primitive(a))
