@@ -311,9 +311,9 @@ def test_a_family_must_be_one() -> None:
         ("comb", Privacy(delta="0.9"), "requires the cost l2"),
         ("staircase", Privacy(delta="0.1"), "requires ε > 0"),
         ("cut_staircase", Privacy(1), "requires ε > 0 and δ > 0"),
-        ("truncated_laplace", Privacy(1), "requires ε > 0 and 0 < δ < 1/2"),
-        ("truncated_laplace", Privacy(1, "1/2"), "requires ε > 0 and 0 < δ < 1/2"),
-        ("truncated_laplace", Privacy(delta="0.1"), "requires ε > 0 and 0 < δ < 1/2"),
+        ("truncated_laplace", Privacy(1), "requires ε > 0 and 0 < δ ≤ 1/2"),
+        ("truncated_laplace", Privacy(1, "0.501"), "requires ε > 0 and 0 < δ ≤ 1/2"),
+        ("truncated_laplace", Privacy(delta="0.1"), "requires ε > 0 and 0 < δ ≤ 1/2"),
         ("gaussian", Privacy(1), "requires δ > 0"),
     ],
 )

@@ -183,6 +183,18 @@ def test_arguments_are_checked() -> None:
         Uniform(1).sample_not_private(2, seed=-1)
 
 
+def test_a_number_of_samples_is_parsed_as_every_other_count() -> None:
+    """As people= of explain(): integers in any exact notation, and nothing else."""
+    for three in (3, "3", "3.0", 3.0, Fraction(3)):
+        assert Uniform(1).sample(three).shape == (3,)  # type: ignore[arg-type]
+        assert "3 people" in ln.Privacy(1).explain(people=three)  # type: ignore[arg-type]
+    for other in ("3.5", "three", True, None):
+        with pytest.raises(InvalidParameter, match="n must be "):
+            Uniform(1).sample(other)  # type: ignore[arg-type]
+        with pytest.raises(InvalidParameter, match="people must be "):
+            ln.Privacy(1).explain(people=other or "three")  # type: ignore[arg-type]
+
+
 def test_samples_of_different_noise_with_the_same_seed_are_coupled() -> None:
     one, two = (Uniform(radius).sample_not_private(50, seed=1) for radius in (1, 2))
     assert (abs(two - 2 * one) < 1e-6).all()

@@ -1,14 +1,15 @@
 """Cited mechanisms at one guarantee, and truncated Laplace noise as ε and δ tend to 0."""
 
 from fractions import Fraction
-from itertools import product
-from math import cosh, exp, expm1, log, pi, sinh, sqrt, tanh
+from itertools import pairwise, product
+from math import comb, cosh, exp, expm1, log, pi, sinh, sqrt, tanh
 
 import pytest
 
 import leastnoise as ln
 from leastnoise.errors import InvalidParameter, NotPrivate
 from leastnoise.paper import (
+    binomial_noise,
     cited_mechanisms,
     claim,
     concentrated_noise,
@@ -18,7 +19,7 @@ from leastnoise.paper import (
     truncated_laplace_ratios,
 )
 from leastnoise.paper.cited import TRUNCATED_LOOKS, truncated_laplace_chart
-from leastnoise.paper.random_checks import check_classic_gaussian
+from leastnoise.paper.grid_checks import check_classic_gaussian
 
 # The mechanisms that the paper cites, by the words of its Sections 1 and 5.
 CITED = {
@@ -36,6 +37,7 @@ CITED = {
     "discrete (ε, δ) noise",
     "truncated Laplace",
     "Gaussian, by Rényi DP",
+    "binomial",
 }
 
 
@@ -68,6 +70,10 @@ def test_costs_are_those_of_the_formulas_in_floats() -> None:
         "geometric, for minimax users": (2 * x / (1 - x**2), 2 * x / (1 - x) ** 2),
         "truncated Laplace": ((1 - cut / r) / e, 2 * (1 - (cut**2 / 2 + cut) / r) / e**2),
         "Gaussian, by Rényi DP": (renyi * sqrt(2 / pi), renyi**2),
+        "binomial": (
+            sum(comb(42, i) / 2**42 * abs(i - 21) for i in range(43)),
+            42 / 4,
+        ),
     }
     rows = {row.name: row for row in cited_mechanisms()}
     for name, costs in expected.items():
@@ -184,3 +190,21 @@ def test_the_classic_gaussian_needs_nearly_its_sigma_somewhere() -> None:
     assert check_classic_gaussian(epsilon, delta) is None
     found = check_classic_gaussian(epsilon, delta, factor=Fraction(3, 5))
     assert found == "ε = 19/20, δ = 1/1000000"
+
+
+def test_binomial_noise_has_the_fewest_coins() -> None:
+    """δ(ε) by adding up (p(i) − e^ε·p(i − 1))₊ in floats."""
+
+    def needed(coins: int, epsilon: float) -> float:
+        masses = [0.0, *(comb(coins, i) / 2**coins for i in range(coins + 1)), 0.0]
+        growth = float(exp(epsilon))
+        return float(sum(max(here - growth * before, 0) for before, here in pairwise(masses)))
+
+    for epsilon, delta in (("0.5", "0.01"), ("1", "1e-4"), ("3", "0.2")):
+        noise = binomial_noise(ln.Privacy(epsilon, delta))
+        coins = 2 * int(noise.farthest)
+        assert needed(coins, float(epsilon)) <= float(delta)
+        assert coins == 2 or needed(coins - 2, float(epsilon)) > float(delta)
+        assert noise.expected(ln.l2) == Fraction(coins, 4)
+    with pytest.raises(InvalidParameter, match="that at most 2000 coins satisfy, got ε = 1, δ = 0"):
+        binomial_noise(ln.Privacy(1))

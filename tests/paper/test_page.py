@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import tomllib
 from base64 import b64decode
 from collections.abc import Iterator
 from fractions import Fraction
@@ -17,11 +18,21 @@ from click.testing import CliRunner
 from leastnoise import plots
 from leastnoise.cli import main
 from leastnoise.core.noise import Steps
-from leastnoise.paper import CONTENTS, claims, count_by_status, figures, numbers, write
+from leastnoise.paper import (
+    CONTENTS,
+    claims,
+    count_by_status,
+    figures,
+    numbers,
+    proof_html,
+    proofs,
+    write,
+)
 from leastnoise.paper.contents import IMPORTS
 from leastnoise.paper.html_page import render_html
 from leastnoise.paper.markdown_page import render_markdown
 from leastnoise.paper.page_content import sections
+from leastnoise.paper.proofs import PROOFS
 from leastnoise.paper.sections import Badge, Figure, Items, Section, Table
 from tests.paper.test_paper import DISAGREES
 
@@ -40,6 +51,9 @@ FIGURES = [
     "readings",
     "truncated-laplace",
 ]
+# The parts of a step, and of the targets of links, which HTML does not show.
+PARTS = ("density that stays", "density that the step moves", "point mass at 0")
+LINK_WORDS = {"lemma", "theorem", "critical", "supporting", "python"}
 VOID = {"meta", "img"}
 
 
@@ -169,7 +183,8 @@ def test_the_html_page_is_accessible(page: Page) -> None:
     assert whole["lang"] == "en"
     assert len(page.find("h1")) == len(page.find("title")) == len(page.find("main")) == 1
     names = [element["id"] for element in page.elements if "id" in element]
-    anchors = [link["href"][1:] for link in page.find("a")]
+    (contents,) = page.find("nav")
+    anchors = [link["href"][1:] for link in page.find("a") if contents in link["within"]]
     assert anchors == [element["id"] for element in page.find("section")]
     assert len(names) == len(set(names))
     for table in page.find("table"):
@@ -192,17 +207,21 @@ def test_added_tables_and_lists_are_shown_on_both_pages() -> None:
     assert "- **One.** two" in text
 
 
-def test_point_masses_are_drawn_to_scale_and_panels_share_their_axes() -> None:
-    proof = numbers.proof()
-    drawn = {
-        figure.name: figure
-        for figure in [
-            figures.draw_p_alpha(),
-            figures.draw_discretization(),
-            *figures.draw_steps(proof, Fraction(3, 2)),
-            figures.draw_proof(numbers.smooth_proofs()["Gaussian"], "Gaussian", Fraction(1, 2)),
-        ]
-    }
+@pytest.fixture(scope="module")
+def drawn() -> "dict[str, list[list[Layer]]]":
+    """The panels of every figure of densities, by its name."""
+    made = [
+        figures.draw_p_alpha(),
+        figures.draw_discretization(),
+        *figures.draw_steps(numbers.proof(), Fraction(3, 2)),
+        figures.draw_proof(numbers.smooth_proofs()["Gaussian"], "Gaussian", Fraction(1, 2)),
+    ]
+    return {figure.name: list(_panels(figure)) for figure in made}
+
+
+def test_point_masses_are_drawn_to_scale_and_panels_share_their_axes(
+    drawn: "dict[str, list[list[Layer]]]",
+) -> None:
     gaussian = numbers.smooth_proofs()["Gaussian"]
     masses = {
         "p-alpha": [0, 0.3, 0.6],
@@ -215,8 +234,7 @@ def test_point_masses_are_drawn_to_scale_and_panels_share_their_axes() -> None:
         ],
     }
     assert list(drawn) == list(masses)
-    for name, figure in drawn.items():
-        panels = list(_panels(figure))
+    for name, panels in drawn.items():
         assert [_mass(layers) for layers in panels] == pytest.approx(masses[name])
         # One scale for x in all panels, and one for densities and masses: heights compare.
         for axis in ("x", "y"):
@@ -229,30 +247,179 @@ def test_point_masses_are_drawn_to_scale_and_panels_share_their_axes() -> None:
             assert len(scales) == 1
 
 
-def test_the_mass_that_leaves_a_place_arrives_at_another() -> None:
+def test_the_mass_that_leaves_a_place_arrives_at_another(
+    drawn: "dict[str, list[list[Layer]]]",
+) -> None:
     stages = numbers.proof().stages
-    for (before, after), figure in zip(
-        pairwise(stages), figures.draw_steps(numbers.proof(), Fraction(3, 2)), strict=True
-    ):
-        left, right = _panels(figure)
+    names = ("t-star", "zero-mass", "last-step")
+    for (before, after), name in zip(pairwise(stages), names, strict=True):
+        left, right = drawn[name]
         for layers, stage in ((left, before), (right, after)):
-            assert _total(layers, "mass that stays") + _total(
-                layers, "mass that the step moves"
-            ) == pytest.approx(1)
-            assert _mass(layers) == pytest.approx(float(stage.noise.atoms.get(Fraction(0), 0)))
-        moved = [_total(layers, "mass that the step moves") for layers in (left, right)]
-        assert moved[0] == pytest.approx(moved[1])
-        assert moved[0] > 0.01
+            atom = float(stage.noise.atoms.get(Fraction(0), 0))
+            stays, moves, at_zero = (_total(layers, part) for part in PARTS)
+            assert stays + moves + at_zero == pytest.approx(1)
+            assert at_zero == _mass(layers) == pytest.approx(atom)
+        gone, arrived = (_total(layers, PARTS[1]) for layers in (left, right))
+        assert gone == pytest.approx(arrived + _mass(right) - _mass(left))
+        assert gone > 0.01
 
 
-def test_the_cells_of_the_discretization_have_the_mass_of_the_density() -> None:
+def test_point_masses_have_one_color_and_an_axis_only_where_there_is_one(
+    drawn: "dict[str, list[list[Layer]]]",
+) -> None:
+    panels = [layers for figure in drawn.values() for layers in figure]
+    bars = [bar for layers in panels for bar in _bars(layers)]
+    assert {bar["part"] for bar in bars} == {"point mass at 0"}
+    assert len({bar["color"] for bar in bars}) == 1
+    for layers in panels:
+        sides = {
+            encoding["y"]["axis"]["orient"]
+            for encoding, _ in layers
+            if encoding.get("y", {}).get("axis")
+        }
+        assert sides == ({"left", "right"} if _bars(layers) else {"left"})
+
+
+def test_the_end_of_the_step_is_marked_on_both_sides(
+    drawn: "dict[str, list[list[Layer]]]",
+) -> None:
+    before, after = drawn["t-star"]
+    marks = [
+        {row["label"]: row["value"] for _, rows in layers for row in rows if "label" in row}
+        for layers in (before, after)
+    ]
+    assert marks[0] == {"−Δ/2": -1.5, "Δ/2": 1.5}
+    assert marks[1] == {"−Δ/2": -1.5, "Δ/2": 1.5, "−t*": -3, "t*": 3}
+
+
+def test_the_index_of_p_alpha_is_a_subscript(folder: Path) -> None:
+    text = (folder / "p-alpha.svg").read_text(encoding="utf-8")
+    shown = re.findall(r">(P[^ ]* at δ)|>P<tspan dy=\"([^\"]+)\" font-size=\"0.8em\">α<", text)
+    assert shown == [("", "0.22em")]
+
+
+def test_the_proofs_are_on_the_html_page_and_next_to_the_other(
+    folder: Path, html: str, page: Page
+) -> None:
+    text = (folder / "paper.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"docs/theory/([\w-]+)\.md", text))
+    assert {"lemma-1", "theorem-2", "errata", "algorithm-1"} <= named
+    assert named == set(PROOFS)
+    names = {element["id"] for element in page.elements if "id" in element}
+    links = {link["href"][1:] for link in page.find("a")}
+    assert {f"proof-{name}" for name in PROOFS} <= links <= names
+    for claim in claims():
+        for name in re.findall(r"docs/theory/([\w-]+)\.md", claim.evidence + claim.remark):
+            assert f'<a href="#proof-{name}">' in html
+            assert f"](theory/{name}.md)" in text
+    for name in PROOFS:
+        written = (folder / "theory" / f"{name}.md").read_text(encoding="utf-8")
+        (article,) = [e for e in page.find("article") if e["id"] == f"proof-{name}"]
+        assert written.splitlines()[0].removeprefix("# ") in article["text"]
+        for target in re.findall(r"(?<!`)\]\(([^)\s]+)\)", written):
+            assert (folder / "theory" / target).is_file()
+        # The words of the page are those of the source.
+        words = [word for word in re.findall(r"\w{6,}", written) if word not in LINK_WORDS]
+        shown = set(re.findall(r"\w+", article["text"]))
+        assert sum(word in shown for word in words) > 0.97 * len(words)
+
+
+def test_the_build_copies_exactly_the_proofs_of_the_page() -> None:
+    root = Path(__file__).parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    copied = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert copied == {
+        f"docs/theory/{name}.md": f"leastnoise/paper/theory/{name}.md" for name in sorted(PROOFS)
+    }
+
+
+def test_an_installed_package_reads_its_own_proofs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lemma-2.md").write_text(
+        "# Title\n\n![f](figures/f.svg)\n\n[a](errata.md#x), [b](../promise.md)\n"
+    )
+    monkeypatch.setattr(proofs, "_INSTALLED", tmp_path)
+    assert proofs.read_proof("lemma-2") == "# Title\n\n[a](errata.md), b\n"
+
+
+def test_markdown_of_proofs_becomes_html() -> None:
+    text = """# Title of w\\*
+
+A *statement* with **bold *and italic*.** [link](lemma-1.md) and `a*b`, 2 < 3.
+
+* one
+  line
+* two
+
+1. first
+2. second
+
+    formula <
+
+| a\\|b | c |
+|---|---|
+| 1 | 2 |
+
+```python
+>>> x < "1"
+```
+"""
+    assert (
+        proof_html.render_proof("name", text)
+        == """<article id="proof-name">
+<h3>Title of w*</h3>
+<p>A <i>statement</i> with <b>bold <i>and italic</i>.</b> \
+<a href="#proof-lemma-1">link</a> and <code>a*b</code>, 2 &lt; 3.</p>
+<ul><li>one line</li><li>two</li></ul>
+<ol><li>first</li><li>second</li></ol>
+<pre><code>formula &lt;</code></pre>
+<div class="scroll" tabindex="0" role="region" aria-label="Table 1 of name">\
+<table id="proof-name-table-1"><caption>Table 1 of name</caption>\
+<thead><tr><th scope="col">a|b</th><th scope="col">c</th></tr></thead>\
+<tbody><tr><th scope="row">1</th><td>2</td></tr></tbody></table></div>
+<pre><code>&gt;&gt;&gt; x &lt; &quot;1&quot;</code></pre>
+</article>"""
+    )
+
+
+def test_truncated_laplace_noise_has_a_table_of_the_values_of_its_figure(
+    folder: Path, page: Page
+) -> None:
+    with (folder / "truncated-laplace.csv").open(encoding="utf-8") as file:
+        drawn = {(row["curve"], row["ε"]): float(row["value"]) for row in csv.DictReader(file)}
+    with (folder / "truncated-laplace-ratios.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 15
+    for row in rows:
+        for name, column in (("ℓ1", "E|X|"), ("ℓ2", "E X²")):
+            excess = drawn[f"{name}, {row['path']}", row["ε"]]
+            assert float(row[column]) == pytest.approx(1 + excess, abs=1e-12)
+            assert 1 <= float(row[column]) < 1.1
+    cells = [_plain(cell) for cell in page.find("td", within="table-truncated-laplace-ratios")]
+    assert len(cells) == 4 * len(rows)
+    assert cells[2] == f"{1 + drawn['ℓ1, δ = √ε', '0.0625']:.8f}"
+
+
+def test_the_page_shows_algorithm_1_and_its_failure_in_floats(page: Page) -> None:
+    (code,) = page.find("pre", within="algorithm-1")
+    assert "paper.algorithm_1(delta='0.75'" in _plain(code)
+    cells = [_plain(cell) for cell in page.find("td", within="table-algorithm-1-distances")]
+    assert cells[4:8] == ["0.1", "0.67, at least 0.65", "0.36, at least 0.33", "0.1"]
+    text = " ".join(_plain(p) for p in page.find("p", within="algorithm-1"))
+    assert "B is 0 with probability α" in text
+    assert "lattice instead" in text
+
+
+def test_the_cells_of_the_discretization_have_the_mass_of_the_density(
+    drawn: "dict[str, list[list[Layer]]]",
+) -> None:
     for noise in numbers.densities().values():
         if isinstance(noise, Steps):
             assert noise.atoms == {0: Fraction(2, 5)}
             assert noise.is_decreasing
-    panels = list(_panels(figures.draw_discretization()))
-    drawn = [*numbers.densities().values()] * 2
-    for layers, noise in zip(panels, drawn, strict=True):
+    shown = [*numbers.densities().values()] * 2
+    for layers, noise in zip(drawn["discrete"], shown, strict=True):
         # The axis ends at 4, where a cell ends.
         within = (
             2 * noise.probability_up_to(Fraction(4)) - 1
@@ -294,8 +461,10 @@ def test_the_same_bytes_are_written_again(
     monkeypatch.setattr(plots, "save", copy_png)
     monkeypatch.setattr("leastnoise.paper.page.sections", lambda: content)
     again = write(tmp_path / "again").parent
-    files = {path.name: path.read_bytes() for path in folder.iterdir()}
-    written = {path.name: path.read_bytes() for path in again.iterdir()}
+    files, written = (
+        {str(p.relative_to(where)): p.read_bytes() for p in where.rglob("*") if p.is_file()}
+        for where in (folder, again)
+    )
     assert written.keys() == files.keys()
     assert [name for name in files if written[name] != files[name]] == []
 

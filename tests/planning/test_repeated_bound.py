@@ -56,7 +56,9 @@ def test_five_counts_in_l2() -> None:
     )
     assert five.lower_bound == bound_of_counts(ln.l2, BOTH, 5)
     assert "Lower bound" in str(five)
-    assert "one person can raise or lower by 1" in " ".join(str(five).split())
+    assert "all of which one person can change by 1, each up or down independently" in " ".join(
+        str(five).split()
+    )
     other = ln.compare(BOTH, sensitivity=1, cost=ln.l2, releases=5, solve=False)
     assert other.lower_bound < 3
 

@@ -7,6 +7,7 @@ Privacy*, AISTATS 2019.
 from leastnoise.deprecation import renamed_names
 from leastnoise.paper.cited import (
     CitedMechanism,
+    binomial_noise,
     cited_mechanisms,
     concentrated_noise,
     renyi_sigma,
@@ -14,14 +15,16 @@ from leastnoise.paper.cited import (
     truncated_laplace_ratio,
     truncated_laplace_ratios,
 )
+from leastnoise.paper.claim import Claim
 from leastnoise.paper.contents import CONTENTS, Item
 from leastnoise.paper.float_noise import Algorithm1, FloatDistance, algorithm_1
 from leastnoise.paper.numbers import comb
+from leastnoise.paper.other_shapes import COUNTER_EXAMPLE, cheaper_noise
 from leastnoise.paper.page import write
 from leastnoise.paper.page_content import count_by_status
 from leastnoise.paper.random_noise import p_alpha
 from leastnoise.paper.rearrangement import Rearrangement, rearrange, symmetrize
-from leastnoise.paper.statements import COUNTER_EXAMPLE, Claim, claim, claims
+from leastnoise.paper.statements import claim, claims
 
 __all__ = [
     "CONTENTS",
@@ -33,6 +36,8 @@ __all__ = [
     "Item",
     "Rearrangement",
     "algorithm_1",
+    "binomial_noise",
+    "cheaper_noise",
     "cited_mechanisms",
     "claim",
     "claims",

@@ -6,13 +6,16 @@ All costs are at Δ = 1. docs/theory/cited-systems.md explains the table and pro
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import comb
 from typing import TYPE_CHECKING
 
 from leastnoise import plots
+from leastnoise.accounting import Profile
 from leastnoise.core.exact import as_float, logarithm, power
-from leastnoise.core.noise import Gaussian, Staircase
+from leastnoise.core.noise import DiscreteSteps, Gaussian, Run, Staircase
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost, l1, l2
+from leastnoise.errors import InvalidParameter
 from leastnoise.mechanism import Mechanism, calibrate, calibrate_pair
 from leastnoise.paper import numbers
 from leastnoise.plots import Look
@@ -26,6 +29,7 @@ PURE = Privacy("0.5")
 ADDITIVE = Privacy(delta="0.01")
 
 _HALF = Fraction(1, 2)
+_MOST_COINS = 2000
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,14 @@ def cited_mechanisms() -> list[CitedMechanism]:
             "'0.01'))), ln.Privacy('0.5', '0.01'), sensitivity=1, cost=cost).cost",
             lambda cost: _check(Gaussian(renyi_sigma(COMMON)), COMMON, cost),
         ),
+        _row(
+            "binomial",
+            "Agarwal, Suresh, Yu, Kumar and McMahan 2018 (cpSGD)",
+            COMMON,
+            "paper.binomial_noise(ln.Privacy('0.5', '0.01')).expected(cost)",
+            binomial_noise(COMMON).expected,
+            answers="integer",
+        ),
     ]
 
 
@@ -137,6 +149,37 @@ def concentrated_noise(epsilon: str) -> Staircase:
     exact = calibrate(Privacy(epsilon), sensitivity=1).noise
     assert isinstance(exact, Staircase)  # noqa: S101 -- the optimal noise for every ε > 0
     return Staircase(1, Fraction(1, 4), exact.ratio)
+
+
+def binomial_noise(privacy: Privacy) -> DiscreteSteps:
+    """Return Bin(n, 1/2) − n/2 for the smallest even n that satisfies (ε, δ) at Δ = 1.
+
+    cpSGD adds such noise to vectors. Here n is found from the exact δ(ε) of one integer, and not
+    from the bound for vectors in that paper.
+
+    Args:
+        privacy: The guarantee, with δ > 0.
+
+    Raises:
+        InvalidParameter: If δ is 0, or more than 2000 coins are necessary.
+
+    >>> binomial_noise(Privacy("0.5", "0.01")).farthest
+    21
+    """
+    for coins in range(2, _MOST_COINS + 1, 2):
+        half = coins // 2
+        runs = (Run(i - half, 1, comb(coins, i)) for i in range(coins + 1))
+        noise = DiscreteSteps(Fraction(1), tuple(runs))
+        # An end of the noise reveals the shift, so δ is at least its probability.
+        if Fraction(1, 2**coins) > privacy.delta:
+            continue
+        if Profile(noise, sensitivity=1).delta(privacy.epsilon) <= privacy.delta:
+            return noise
+    raise InvalidParameter(
+        f"privacy must be a guarantee that at most {_MOST_COINS} coins satisfy",
+        got=str(privacy),
+        fix="Use a larger ε or δ.",
+    )
 
 
 def renyi_sigma(privacy: Privacy) -> Fraction:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _ZERO = Fraction(0)
 # The number of points of a smooth density on each side.
 _POINTS = 64
-_STAYS, _MOVES = "mass that stays", "mass that the step moves"
+_STAYS, _MOVES = "density that stays", "density that the step moves"
 _STEPS = (
     "cut into cells",
     "one step beyond Δ/2",
@@ -44,13 +44,13 @@ def draw_p_alpha() -> Figure:
             Panel(
                 f"{name}: density {format_exact(level)} up to {format_exact(noise.radius)}",
                 {inside: [middle], outside: [left, gap, right]},
-                [Mass(inside, _ZERO, noise.atom)] if noise.atom else [],
+                [Mass(_MASS, _ZERO, noise.atom)] if noise.atom else [],
                 marks={"−Δ/2": -half, "Δ/2": half},
             )
         )
     chart = draw_panels(
         panels,
-        {inside: 0, outside: 1},
+        {inside: 0, outside: 1, _MASS: 2},
         title="P_α at δ = 0.8, Δ = 1",
         columns=3,
         reach=Fraction(6, 5),
@@ -61,7 +61,7 @@ def draw_p_alpha() -> Figure:
         chart,
         "The distribution P_α: a point mass α at 0, and density (δ − α)/Δ up to "
         "(1 − α)/(δ − α)·Δ/2. A bar shows the point mass on the right axis. In each panel, the "
-        "area and the bar within Δ/2 of 0 add up to δ. So each P_α is (0, δ)-private.",
+        "area within Δ/2 of 0 and the bar add up to δ. So each P_α is (0, δ)-private.",
         "Three panels with uniform densities. With a larger point mass at 0 the density is lower "
         "and wider: 0.8 up to 0.625, 0.5 up to 0.7, and 0.2 up to 1.",
     )
@@ -125,7 +125,7 @@ def draw_steps(proof: Rearrangement, half: Fraction) -> list[Figure]:
             _draw_step(levelled, with_mass, half, 2),
             "The density within Δ/2 of 0 falls to its level at Δ/2. The mass above that level "
             "moves to 0, where it is a point mass. The bar has the height of its mass on the right "
-            "axis.",
+            "axis, and the color of point masses in all figures.",
             "Two panels. Before: a density with a higher step around 0. After: a uniform density "
             "and a bar for the point mass 0.1 at 0.",
         ),
@@ -148,14 +148,14 @@ def draw_proof(proof: Rearrangement, name: str, half: Fraction) -> Figure:
         Panel(
             f"Stage {i}, {_STEPS[i]}: E X² = {format_rounded(stage.cost.upper, 4)}",
             {name: _fill(stage.noise)},
-            [Mass(name, _ZERO, _mass_at_zero(stage.noise))] if stage.noise.atoms else [],
-            marks={"−Δ/2": -half, "Δ/2": half},
+            [Mass(_MASS, _ZERO, _mass_at_zero(stage.noise))] if stage.noise.atoms else [],
+            marks={"−Δ/2": -half, "Δ/2": half, **_end_mark(stage.noise, half)},
         )
         for i, stage in enumerate(proof.stages)
     ]
     chart = draw_panels(
         panels,
-        {name: 0},
+        {name: 0, _MASS: 2},
         title=f"Theorem 2's proof for {name} noise of E X² = {format_rounded(proof.start.upper)}",
         columns=2,
         reach=Fraction(3),
@@ -189,7 +189,8 @@ def draw_ratios() -> Figure:
         "The optimal cost divided by the cost of Gaussian noise; lower means a larger gain. "
         "Dashed: as in the paper, with σ = Δ/2δ. For the power this is right for that σ. For the "
         "magnitude the paper takes σ in place of E|X|: the curve “magnitude, σ = Δ/2δ” has the "
-        "true E|X|. “Tight Gaussian”: against the smallest private Gaussian noise.",
+        "true E|X|. “Tight Gaussian”: against the smallest private Gaussian noise. The optimum is "
+        "the one among unimodal noise.",
         "Five curves against δ. The paper's start at 1/2 for the magnitude and 1/3 for the power. "
         "With the true E|X|, the magnitude starts at 0.627. Against the tight Gaussian the curves "
         "start at 0.785 and 0.524 and first rise. All fall towards 0 as δ approaches 1.",
@@ -252,19 +253,22 @@ def _draw_step(before: Stage, after: Stage, half: Fraction, number: int) -> "Cha
             Panel(
                 f"{name}: E X² = {format_rounded(shown.cost.upper, 5)}",
                 _split(shown.noise, other.noise),
-                _split_mass(_mass_at_zero(shown.noise), _mass_at_zero(other.noise)),
+                [Mass(_MASS, _ZERO, _mass_at_zero(shown.noise))] if shown.noise.atoms else [],
                 marks={"−Δ/2": -half, "Δ/2": half, **_end_mark(shown.noise, half)},
             )
         )
     colors = {_STAYS: 0, _MOVES: 1}
+    if any(stage.noise.atoms for stage in (before, after)):
+        colors[_MASS] = 2
     title = f"Stage {number}: {_STEPS[number]}"
     return draw_panels(panels, colors, title=title, columns=2, reach=Fraction(27, 5))
 
 
 def _end_mark(noise: Steps, half: Fraction) -> dict[str, Fraction]:
-    """Return the mark t* if the density is one step beyond Δ/2."""
+    """Return the marks ±t* if the density is one step beyond Δ/2."""
     beyond = {noise.pdf_before(x) for x in noise.breaks if x > half}
-    return {"t*": noise.breaks[-1]} if len(beyond) == 1 else {}
+    reach = noise.breaks[-1]
+    return {"−t*": -reach, "t*": reach} if len(beyond) == 1 else {}
 
 
 def _split(shown: Steps, other: Steps) -> dict[str, list[Piece]]:
@@ -276,12 +280,6 @@ def _split(shown: Steps, other: Steps) -> dict[str, list[Piece]]:
         stays.append(Piece(a, b, _ZERO, common))
         moves.append(Piece(a, b, common, high))
     return {_STAYS: stays, _MOVES: moves}
-
-
-def _split_mass(shown: Fraction, other: Fraction) -> list[Mass]:
-    common = min(shown, other)
-    parts = [Mass(_STAYS, _ZERO, common), Mass(_MOVES, common, shown)]
-    return [part for part in parts if part.low < part.high]
 
 
 def _fill(noise: Steps) -> list[Piece]:

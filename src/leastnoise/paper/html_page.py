@@ -5,10 +5,21 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from leastnoise.paper.sections import Badge, Block, Cell, Code, Figure, Items, Section, Table
+from leastnoise.paper.proof_html import render_proof
+from leastnoise.paper.sections import (
+    Badge,
+    Block,
+    Cell,
+    Code,
+    Figure,
+    Items,
+    Proof,
+    Section,
+    Table,
+)
 
 _RELATION = re.compile(r"(?<=[=≤≥]) | (?=[=≤≥])|(?<=\(0,) |(?<=\bE) (?=X)")
-_PAGE = re.compile(r"docs/[\w/-]+\.md")
+_PAGE = re.compile(r"docs/theory/([\w-]+)\.md")
 _LONG_WORD = re.compile(r"[^\s<>]{25}")
 _STYLE = """
 :root { --ink: #1c2733; --soft: #52606d; --line: #d5dbe1; --paper: #fff; --tint: #f4f6f8; }
@@ -16,12 +27,15 @@ _STYLE = """
 html { color-scheme: light; -webkit-text-size-adjust: 100%; }
 body { margin: 0 auto; padding: 2.5rem 1.25rem 4rem; max-width: 50rem; color: var(--ink);
   background: var(--paper); font: 1.0625rem/1.6 Georgia, "Times New Roman", serif; }
-h1, h2, nav, table, figcaption, .reference { font-family: system-ui, -apple-system, "Segoe UI",
-  "Helvetica Neue", Arial, sans-serif; }
+h1, h2, h3, h4, nav, table, figcaption, .reference { font-family: system-ui, -apple-system,
+  "Segoe UI", "Helvetica Neue", Arial, sans-serif; }
 h1 { margin: 0 0 .25rem; font-size: 2rem; line-height: 1.2; }
 h2 { margin: 3rem 0 .75rem; padding-top: .75rem; border-top: 1px solid var(--line);
   font-size: 1.3rem; line-height: 1.3; }
-p, ul { max-width: 42rem; }
+h3 { margin: 2.5rem 0 .5rem; font-size: 1.15rem; }
+h4 { margin: 1.5rem 0 .5rem; font-size: 1rem; }
+p, ul, ol { max-width: 42rem; }
+article code { white-space: normal; overflow-wrap: anywhere; }
 .reference { color: var(--soft); font-size: .95rem; margin: 0 0 1.5rem; }
 #result p:first-of-type { font-size: 1.2rem; font-weight: bold; }
 nav { font-size: .95rem; }
@@ -109,6 +123,8 @@ def _render_block(block: Block, pictures: Mapping[str, str]) -> str:
         return _render_table(block)
     if isinstance(block, Code):
         return f"<pre><code>{escape(chr(10).join(block.lines))}</code></pre>"
+    if isinstance(block, Proof):
+        return render_proof(block.name, block.text)
     if isinstance(block, Items):
         items = (f"<li><b>{_text(label)}.</b> {_text(text)}</li>" for label, text in block.items)
         return "<ul>\n" + "\n".join(items) + "\n</ul>"
@@ -155,6 +171,8 @@ def _render_cell(cell: Cell) -> str:
 
 
 def _text(text: str) -> str:
-    """Return plain text as HTML; no line ends within a formula such as δ = 1 or a file name."""
+    """Return plain text as HTML; no line ends within a formula, and page names are links."""
     joined = _RELATION.sub("\u00a0", escape(text))
-    return _PAGE.sub(r"<code>\g<0></code>", joined.replace("P_α", "P<sub>α</sub>"))
+    return _PAGE.sub(
+        r'<a href="#proof-\1"><code>\g<0></code></a>', joined.replace("P_α", "P<sub>α</sub>")
+    )

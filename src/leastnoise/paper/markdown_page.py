@@ -1,12 +1,27 @@
-"""The page of the paper in Markdown; its figures are files next to it."""
+"""The page of the paper in Markdown; its figures and proofs are files next to it."""
 
+import re
 from collections.abc import Sequence
 
-from leastnoise.paper.sections import Badge, Block, Cell, Code, Figure, Items, Section, Table
+from leastnoise.paper.sections import (
+    Badge,
+    Block,
+    Cell,
+    Code,
+    Figure,
+    Items,
+    Proof,
+    Section,
+    Table,
+)
+
+# The folder of the proof pages, next to the page.
+PROOFS_FOLDER = "theory"
+_PAGE = re.compile(r"docs/theory/([\w-]+)\.md")
 
 
 def render_markdown(title: str, reference: str, sections: Sequence[Section]) -> str:
-    """Return the page. Figures refer to PNG files."""
+    """Return the page. It refers to PNG files and to the pages in the folder of proofs."""
     parts = [f"# {title}", f"{reference}. Written by `leastnoise paper`."]
     for section in sections:
         parts += [f"## {section.title}", *map(_render_block, section.blocks)]
@@ -21,8 +36,20 @@ def _render_block(block: Block) -> str:
     if isinstance(block, Code):
         return "\n".join(["```python", *block.lines, "```"])
     if isinstance(block, Items):
-        return "\n".join(f"- **{label}.** {text}" for label, text in block.items)
-    return block
+        return "\n".join(f"- **{label}.** {_link(text)}" for label, text in block.items)
+    if isinstance(block, Proof):
+        return f"- {_link(f'docs/theory/{block.name}.md')}: {_title(block.text)}"
+    return _link(block)
+
+
+def _title(text: str) -> str:
+    """Return the heading of a page."""
+    return text.partition("\n")[0].removeprefix("# ")
+
+
+def _link(text: str) -> str:
+    """Return text with links to the proof pages that it names."""
+    return _PAGE.sub(rf"[\g<0>]({PROOFS_FOLDER}/\1.md)", text)
 
 
 def _render_table(table: Table) -> str:
@@ -41,4 +68,4 @@ def _render_cell(cell: Cell) -> str:
 
 def _escape(text: str) -> str:
     """Return text for a cell: a bare | would end the cell."""
-    return text.replace("|", "\\|")
+    return _link(text.replace("|", "\\|"))

@@ -9,6 +9,7 @@ from leastnoise.core.exact import (
     error_function,
     exponential,
     inverse_error_function,
+    logarithm,
     pi,
     power,
 )
@@ -48,6 +49,11 @@ def tight_sigma(delta: Fraction) -> Fraction:
     """
     root = power(Fraction(8), HALF).lower
     return 1 / (root * inverse_error_function(delta).lower)
+
+
+def classic_sigma(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Return an upper bound of σ = (1/ε)·√(2·ln(1.25/δ)) (Dwork and Roth 2014, Theorem A.1)."""
+    return power(2 * logarithm(Fraction(5, 4) / delta).upper, HALF).upper / epsilon
 
 
 def gaussian_distance(sigma: Fraction) -> Fraction:
@@ -105,6 +111,16 @@ def comb(delta: Number, sensitivity: Number) -> Steps:
     return noise
 
 
+def f(alpha: Fraction, delta: Fraction, p: int) -> Fraction:
+    """Return (1−α)ᵖ⁺¹/(δ−α)ᵖ, to which the cost of P_α is proportional (proof of Theorem 3)."""
+    return (1 - alpha) ** (p + 1) / (delta - alpha) ** p
+
+
+def f_slope(alpha: Fraction, delta: Fraction, p: int) -> Fraction:
+    """Return f′(α) = (1−α)ᵖ·(α − (p+1)δ + p)/(δ−α)ᵖ⁺¹, as the proof of Theorem 3 has it."""
+    return (1 - alpha) ** p * (alpha - (p + 1) * delta + p) / (delta - alpha) ** (p + 1)
+
+
 def discrete_uniform_cost(shift: int, delta: Fraction, cost: Cost) -> Fraction:
     """Return the cost of plain discrete uniform noise for an integer query."""
     reach = -(-(shift / delta - 1) // 2)
@@ -114,6 +130,14 @@ def discrete_uniform_cost(shift: int, delta: Fraction, cost: Cost) -> Fraction:
 def discrete_least(shift: int, delta: Fraction, cost: Cost) -> Fraction:
     """Return the minimal cost among symmetric unimodal noise for an integer query."""
     return calibrate(Privacy(delta=delta), sensitivity=shift, cost=cost, integer=True).cost
+
+
+def discrete_bound(shift: int, delta: Fraction, cost: Cost) -> Fraction:
+    """Return a proved lower bound among noise of any shape for an integer query."""
+    found = calibrate(
+        Privacy(delta=delta), sensitivity=shift, cost=cost, integer=True, shape="any", solve=False
+    )
+    return found.certificate.lower_bound
 
 
 Row = dict[str, Any]

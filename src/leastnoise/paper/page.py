@@ -1,4 +1,4 @@
-"""Write the paper's claims, tables and figures into a folder: two pages, PNG, SVG and CSV files."""
+"""Write the paper's claims, tables, figures and proofs as files: two pages and their parts."""
 
 import csv
 import io
@@ -9,10 +9,10 @@ from leastnoise import plots
 from leastnoise.errors import InvalidParameter
 from leastnoise.files import write_text
 from leastnoise.paper.html_page import render_html
-from leastnoise.paper.markdown_page import render_markdown
+from leastnoise.paper.markdown_page import PROOFS_FOLDER, render_markdown
 from leastnoise.paper.numbers import Row
 from leastnoise.paper.page_content import REFERENCE, TITLE, sections
-from leastnoise.paper.sections import Badge, Figure, Table
+from leastnoise.paper.sections import Badge, Figure, Proof, Table
 from leastnoise.rendering import Progress
 
 
@@ -20,7 +20,7 @@ def write(folder: str | Path) -> Path:
     """Write the recomputed claims, tables and figures of the paper as files.
 
     ``paper.html`` is one file that loads nothing from elsewhere. ``paper.md`` refers to the figures
-    in the folder. Both have the same content.
+    in the folder and to the proofs in its folder ``theory``. Both have the same content.
 
     Args:
         folder: The folder to write to; it is created if necessary.
@@ -33,7 +33,8 @@ def write(folder: str | Path) -> Path:
         Unsupported: If Altair is not installed.
     """
     target = Path(folder)
-    _create(target)
+    for part in (target, target / PROOFS_FOLDER):
+        _create(part)
     with Progress("recomputing the paper") as now:
         content = sections()
         blocks = [block for section in content for block in section.blocks]
@@ -44,6 +45,8 @@ def write(folder: str | Path) -> Path:
                 plots.save(block.chart, target / f"{block.name}.png")
                 picture = plots.save(block.chart, target / f"{block.name}.svg")
                 pictures[block.name] = picture.read_text(encoding="utf-8")
+            if isinstance(block, Proof):
+                write_text(target / PROOFS_FOLDER / f"{block.name}.md", block.text)
             if isinstance(block, Figure | Table):
                 _write_csv(target / f"{block.name}.csv", _rows(block))
     page = target / "paper.md"

@@ -8,13 +8,17 @@ from leastnoise.core.exact import format_up
 from leastnoise.costs import Cost, l1, l2
 from leastnoise.paper import figures, numbers
 from leastnoise.paper.cited import (
+    PATHS,
     cited_mechanisms,
     truncated_laplace_chart,
     truncated_laplace_ratios,
 )
+from leastnoise.paper.claim import Claim, Status
 from leastnoise.paper.contents import CONTENTS, IMPORTS
-from leastnoise.paper.sections import Badge, Code, Figure, Items, Section, Table
-from leastnoise.paper.statements import Claim, Status, claims
+from leastnoise.paper.float_noise import FORMULAS, algorithm_1
+from leastnoise.paper.proofs import PROOFS, read_proof
+from leastnoise.paper.sections import Badge, Code, Figure, Items, Proof, Section, Table
+from leastnoise.paper.statements import claims
 from leastnoise.rendering import Progress
 
 TITLE = "The paper, recomputed"
@@ -39,11 +43,13 @@ def sections() -> list[Section]:
         "listing the claims": _list_claims,
         "drawing the distribution P_α": _show_p_alpha,
         "drawing the proof of Theorem 2": _show_proof,
+        "running Algorithm 1": _run_algorithm_1,
         "comparing with Gaussian noise": _compare_with_gaussian,
         "comparing with other noise": _compare_further,
         "comparing with the systems that the paper cites": _compare_cited,
         "listing the calls": _list_calls,
         "listing the remarks": _list_remarks,
+        "adding the proofs": _add_proofs,
     }
     found = []
     with Progress() as now:
@@ -90,7 +96,7 @@ def _list_claims() -> Section:
         "claims",
         "Claims",
         [
-            "“Proved” names the page of the proof in the documentation. “No counterexample in N” "
+            "“Proved” links to the proof. “No counterexample in N” "
             "means that N inputs were checked. The section Remarks explains each claim that is "
             "false or needs a correction.",
             table,
@@ -113,6 +119,83 @@ def _show_proof() -> Section:
             figures.draw_discretization(),
             *figures.draw_steps(numbers.proof(), Fraction(3, 2)),
             figures.draw_proof(numbers.smooth_proofs()["Gaussian"], "Gaussian", Fraction(1, 2)),
+        ],
+    )
+
+
+def _run_algorithm_1() -> Section:
+    """Show Algorithm 1 in real numbers, in floats, and as leastnoise samples it."""
+    rows: list[tuple[str, ...]] = []
+    data: list[numbers.Row] = []
+    for delta in (Fraction(1, 100), Fraction(1, 10), Fraction(3, 10)):
+        algorithm = algorithm_1(delta, 1)
+        distances = {formula: algorithm.float_distance(formula) for formula in FORMULAS}
+        lattice = format_up(algorithm.lattice_distance, 4)
+        found = [
+            f"{each.estimate:.2f}, at least {each.lower_bound:.2f}" for each in distances.values()
+        ]
+        exact = format_up(algorithm.exact_distance, 4)
+        rows.append((format_up(delta), exact, *found, lattice))
+        data.append(
+            {
+                "δ": float(delta),
+                "real numbers": float(algorithm.exact_distance),
+                **{
+                    f"{formula}, {kind}": getattr(each, name)
+                    for formula, each in distances.items()
+                    for kind, name in (("estimate", "estimate"), ("at least", "lower_bound"))
+                },
+                "leastnoise": float(algorithm.lattice_distance),
+            }
+        )
+    samples, alarm = distances[FORMULAS[0]].samples, distances[FORMULAS[0]].false_alarm
+    header = ("δ", "real numbers", *(f"floats, U = {formula}" for formula in FORMULAS))
+    return Section(
+        "algorithm-1",
+        "Section 3: Algorithm 1",
+        [
+            "Algorithm 1 samples X = B·U. B is 0 with probability α and 1 otherwise. U is uniform "
+            "on [−w, w] with w = (1−α)Δ/(2(δ−α)), computed from a random r in [0, 1). In real "
+            "numbers X is distributed as P_α.",
+            Code(
+                (
+                    "from leastnoise import paper",
+                    "algorithm = paper.algorithm_1(delta='0.75', sensitivity=1, alpha='0.5')",
+                    f"algorithm.noise             # {algorithm_1('0.75', 1, '0.5').noise!r}",
+                    "algorithm.product(1, '0.75')  # X for B = 1 and r = 0.75: "
+                    f"{algorithm_1('0.75', 1, '0.5').product(1, '0.75')}",
+                    "algorithm.float_distance()  # how much its outputs reveal in floats",
+                    "algorithm.mechanism         # what leastnoise samples instead",
+                )
+            ),
+            "In floating-point numbers it is not private. Floats represent only some results, and "
+            "the true value decides which. So an output can reveal the true value, whatever δ is.",
+            Table(
+                "algorithm-1-distances",
+                "Distance between the outputs for the true values 0 and Δ = 1, at α = 0; "
+                "(0, δ) allows δ",
+                (*header, "leastnoise"),
+                rows,
+                data,
+            ),
+            f"The estimates are from {samples} outputs. Each lower bound is wrong with probability "
+            f"at most {alarm:g}. The other distances are exact.",
+            "leastnoise samples P_α on a lattice instead: one uniform integer decides between the "
+            "point mass at 0 and the multiples of a small step. Answers are rounded to the same "
+            "lattice before noise is added. So the outputs for all true values have the same "
+            "spacing, and the guarantee is verified in integers (docs/theory/algorithm-1.md). One "
+            "integer decides both parts, so the time of a release does not reveal B.",
+        ],
+    )
+
+
+def _add_proofs() -> Section:
+    return Section(
+        "proofs",
+        "Proofs",
+        [
+            "The pages of the documentation that the claims name, without their figures.",
+            *(Proof(name, read_proof(name)) for name in PROOFS),
         ],
     )
 
@@ -162,9 +245,15 @@ def _compare_cited() -> Section:
         "Cited systems",
         [
             "The mechanisms that the paper cites, each with the call that returns its cost at "
-            "Δ = 1. Costs are rounded up. The calls need these lines:",
+            "Δ = 1. Costs are rounded up. The paper also cites applications that use such noise, "
+            "from logistic regression to deep learning and principal components. They have no "
+            "rows, except for the binomial noise of cpSGD. The calls need these lines:",
             Code((*IMPORTS, "from leastnoise.mechanism import calibrate_pair", "cost = ln.l1")),
             Table("cited", "Mechanisms that the paper cites", header, rows, is_wide=True),
+            "Truncated Laplace noise is asymptotically optimal as ε and δ tend to 0, among noise "
+            "of any shape (docs/theory/cited-systems.md has a proof). The next table and figure "
+            "recompute it along three paths.",
+            _tabulate_truncated_laplace(),
             Figure(
                 "truncated-laplace",
                 "Truncated Laplace noise",
@@ -178,6 +267,30 @@ def _compare_cited() -> Section:
             ),
         ],
     )
+
+
+def _tabulate_truncated_laplace() -> Table:
+    """Return the ratios of the figure at some ε, in the order of the paths."""
+    ratios = {(row["curve"], row["ε"]): row for row in truncated_laplace_ratios()}
+    places = sorted({float(epsilon) for _, epsilon in ratios}, reverse=True)[::2]
+    rows, data = [], []
+    for path in PATHS:
+        for epsilon in places:
+            ell_1, ell_2 = (ratios[f"{name}, {path}", epsilon] for name in ("ℓ1", "ℓ2"))
+            values = {
+                "path": path,
+                "ε": epsilon,
+                "δ": ell_1["δ"],
+                "E|X|": 1 + float(ell_1["value"]),
+                "E X²": 1 + float(ell_2["value"]),
+            }
+            data.append(values)
+            rows.append(
+                [path, *(f"{values[name]:.4g}" for name in ("ε", "δ"))]
+                + [f"{values[name]:.8f}" for name in ("E|X|", "E X²")]
+            )
+    title = "Cost of truncated Laplace noise divided by a lower bound for noise of any shape"
+    return Table("truncated-laplace-ratios", title, list(data[0]), rows, data, is_numeric=True)
 
 
 def _list_calls() -> Section:
@@ -197,7 +310,7 @@ def _list_calls() -> Section:
 
 def _list_remarks() -> Section:
     remarks = [(f"{c.where} ({c.status})", c.remark) for c in claims() if c.remark]
-    text = "The page docs/theory/errata.md of the documentation has the details."
+    text = "The page docs/theory/errata.md has the details."
     return Section("remarks", "Remarks and errata", [Items(remarks), text])
 
 

@@ -79,7 +79,20 @@ class Figure:
     data: Sequence[Row] = ()
 
 
-Block = str | Code | Items | Table | Figure
+@dataclass(frozen=True)
+class Proof:
+    """A page with proofs, also written as a Markdown file.
+
+    Attributes:
+        name: The name of the page in docs/theory, without its ending.
+        text: The page in Markdown.
+    """
+
+    name: str
+    text: str
+
+
+Block = str | Code | Items | Table | Figure | Proof
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,7 @@ class Comparison:
         exclusions: Why other families cannot be used, by name.
         lower_bound: A proved lower bound of the cost of one release. For several counts of
             sensitivity 1 it is for equal independent noise that satisfies the total guarantee, for
-            answers that one person can change in either direction
+            answers all of which one person can change, each up or down independently of the others
             (:mod:`leastnoise.planning.repeated_bound`). For several other answers it is for noise
             that satisfies the total guarantee in that release alone.
         bound_shape: The class that ``lower_bound`` is for, ``"unimodal"`` or ``"any"``.
@@ -314,8 +314,8 @@ def _split(comparison: Comparison) -> list[Fact]:
         wins = f"not the cheapest closed form for up to {MOST_RELEASES} releases"
     facts = [("Split", f"{each}. Errors, P(reveal) and P(exact) are those of one answer.")]
     if problem.integer and problem.sensitivity == 1:
-        bound = f"for {many} answers with equal independent noise, each of which one person can "
-        facts.append(("Lower bound", f"{bound}raise or lower by 1"))
+        bound = f"for {many} answers with equal independent noise, all of which one person can "
+        facts.append(("Lower bound", f"{bound}change by 1, each up or down independently"))
     return [*facts, ("Gaussian", wins)]
 
 

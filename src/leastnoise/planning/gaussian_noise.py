@@ -66,7 +66,7 @@ def build_gaussian(
 def build_truncated_laplace(
     privacy: Privacy, *, sensitivity: Fraction, integer: bool, objective: Cost = l1
 ) -> Mechanism:
-    """Return truncated Laplace noise, for ε > 0 and 0 < δ < 1/2 (calibration/smooth.py).
+    """Return truncated Laplace noise, for ε > 0 and 0 < δ ≤ 1/2 (calibration/smooth.py).
 
     For ε ≤ 1/8 it costs at most 0.2% more than the cheapest noise, and it is built at once.
     """

@@ -13,8 +13,9 @@ e^ε·F_r(T_(j+1)) + δ ≤ F_r(T_j) for some r, are at most x_j: every such noi
 tails, and costs at least as much for every cost that does not decrease. At k = 1 they are the tails
 of canonical noise.
 
-If a person can raise one count and lower another, the bound holds for noise that is not symmetric
-too (docs/theory/lemma-1.md, Proposition 1). If all shifts have one sign, it does not.
+If for each of the 2^k patterns of signs a person can change all k counts by 1 at once, with these
+signs, the bound holds for noise that is not symmetric too (docs/theory/lemma-1.md, Proposition 1).
+Otherwise it need not hold: if all shifts have one sign, it does not.
 
 Floats propose T_j and r. The inequalities above are verified in integers, with e^ε rounded up.
 """

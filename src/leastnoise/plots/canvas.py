@@ -21,6 +21,10 @@ _FORMATS = (".png", ".svg", ".pdf", ".html", ".json")
 # The name of a clip path in an SVG figure, where it is defined and where it is used.
 _CLIP = re.compile(r"""(id="|url\(['"]?#)clip(\d+)(['")])""")
 
+# P_α in the text of an SVG picture, not in an attribute, and its index there.
+_SYMBOL = re.compile("P_α(?=[^<>]*<)")
+_INDEX = '<tspan dy="0.22em" font-size="0.8em">α</tspan><tspan dy="-0.18em">\u200b</tspan>'
+
 # A row of data, as Altair takes it.
 Row = Mapping[str, object]
 
@@ -66,13 +70,25 @@ def save(chart: "ChartType", path: str | Path) -> Path:
 
 
 def _render(chart: "ChartType", kind: str) -> bytes:
-    file: io.BytesIO | io.StringIO = io.BytesIO() if kind in ("png", "pdf") else io.StringIO()
-    options: dict[str, Any] = {"format": kind, **({"ppi": 144} if kind == "png" else {})}
-    chart.save(file, **options)
-    content = file.getvalue()
-    if isinstance(content, bytes):
-        return content
-    return (_renumber_clips(content) if kind == "svg" else content).encode()
+    file = io.StringIO()
+    if kind in ("html", "json"):
+        chart.save(file, format="html" if kind == "html" else "json")
+        return file.getvalue().encode()
+    import vl_convert
+
+    chart.save(file, format="svg")
+    picture = _renumber_clips(_lower_indices(file.getvalue()))
+    if kind == "svg":
+        return picture.encode()
+    content: bytes = (
+        vl_convert.svg_to_png(picture, ppi=144) if kind == "png" else vl_convert.svg_to_pdf(picture)
+    )
+    return content
+
+
+def _lower_indices(picture: str) -> str:
+    """Draw the index of P_α as a subscript; Vega has no subscripts."""
+    return _SYMBOL.sub(f"P{_INDEX}", picture)
 
 
 def _renumber_clips(picture: str) -> str:

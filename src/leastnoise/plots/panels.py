@@ -68,8 +68,9 @@ def draw_panels(
 ) -> "ChartType":
     """Draw panels in rows; all have the same axes.
 
-    The axis of point masses, on the right, has the same numbers as that of densities. So the
-    heights of point masses are proportional to them in all panels.
+    The axis of point masses, on the right of panels that have one, has the same numbers as that of
+    densities. So the heights of point masses are proportional to them in all panels. A label
+    ``P_α`` has its index as a subscript in SVG, PNG and PDF files.
 
     Args:
         panels: The panels, row by row.
@@ -87,7 +88,6 @@ def draw_panels(
     >>> chart = draw_panels([flat], {"noise": 0}, title="Flat", columns=1, reach=Fraction(1))
     """
     alt = load_altair()
-    has_masses = any(panel.masses for panel in panels)
     top = as_float(_ROOM * max(_highest(panel) for panel in panels))
     filled = {part for panel in panels for part in panel.fills}
     shades = {
@@ -99,11 +99,10 @@ def draw_panels(
             as_float(reach),
             top,
             is_left=i % columns == 0,
-            is_right=i % columns == columns - 1,
             is_lowest=i >= len(panels) - columns,
         )
         chart = _draw_density(panel, shades, axes, datasets)
-        if has_masses:
+        if panel.masses:
             chart = alt.layer(chart, _draw_masses(panel, colors, axes, datasets))
             chart = chart.resolve_scale(y="independent")
         label = alt.Title(panel.title, fontSize=12, fontWeight="normal", offset=4)
@@ -137,7 +136,6 @@ class _Axes(NamedTuple):
     reach: float
     top: float
     is_left: bool
-    is_right: bool
     is_lowest: bool
 
     @property
@@ -149,9 +147,9 @@ class _Axes(NamedTuple):
         return alt.X("value:Q", title=title, scale=ends, axis={"tickCount": 5})
 
     def y(self, name: str, title: str, *, orient: str) -> Any:
-        """Return a vertical axis; only the outer panels state its title."""
+        """Return a vertical axis; the axis of densities has its title on the left only."""
         alt = load_altair()
-        is_outer = self.is_left if orient == "left" else self.is_right
+        is_outer = self.is_left if orient == "left" else True
         axis = {"orient": orient, "tickCount": 5, "minExtent": 24}
         ends = {"domain": [0, self.top], "nice": False}
         return alt.Y(f"{name}:Q", title=title if is_outer else None, scale=ends, axis=axis)

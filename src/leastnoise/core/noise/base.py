@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, overload
 
 from leastnoise.core.exact import Interval, Number, format_exact, quote
 from leastnoise.core.noise.scipy_api import ScipyMethods, evaluate
+from leastnoise.core.privacy import Privacy
 from leastnoise.core.sampling import Scheme
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, parameter
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from leastnoise.core.noise.scipy_api import Floats, Numbers
-    from leastnoise.core.privacy import Privacy
     from leastnoise.core.profile import Curve
 
 
@@ -216,6 +216,62 @@ class LatticeNoise(Noise):
         index = place / self.step
         on_lattice = index.denominator == 1
         return Fraction(self.weight(index.numerator), self.total) if on_lattice else Fraction(0)
+
+
+def read_guarantee(
+    kind: str,
+    parameters: Mapping[str, Number | None],
+    *,
+    sensitivity: Number | None,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    shared: str = "",
+) -> tuple[Privacy, Number] | None:
+    """Return the guarantee and sensitivity that a constructor got, or None if it got parameters.
+
+    Args:
+        kind: The name of the class.
+        parameters: The arguments of the class itself, by name; all are required.
+        sensitivity: The argument that is required with a guarantee.
+        epsilon: The ε of the guarantee, if the class has it. Default: 0.
+        delta: The δ of the guarantee, if the class has it. Default: 0.
+        shared: A parameter that is allowed with a guarantee too. Default: none.
+
+    Raises:
+        InvalidParameter: If arguments of both kinds are given, or not all of one kind.
+    """
+    guarantee = {"epsilon": epsilon, "delta": delta, "sensitivity": sensitivity}
+    given = [name for name, value in {**parameters, **guarantee}.items() if value is not None]
+    if given == list(parameters):
+        return None
+    if sensitivity is not None and not (parameters.keys() - {shared}).intersection(given):
+        return Privacy(*(0 if value is None else value for value in (epsilon, delta))), sensitivity
+    raise InvalidParameter(
+        f"{kind}() needs {_join(list(parameters))}, or a guarantee and sensitivity",
+        got=_join(given) if given else "no arguments",
+        fix=f"Use {kind}({', '.join(f'{name}=…' for name in parameters)}) or "
+        f"{kind}({_EXAMPLES[kind]}, sensitivity=…).",
+    )
+
+
+# A guarantee in the words of each constructor.
+_EXAMPLES = {
+    "Gaussian": "epsilon=…, delta=…",
+    "Laplace": "epsilon=…",
+    "Staircase": "epsilon=…",
+    "TruncatedLaplace": "epsilon=…, delta=…",
+    "Uniform": "delta=…",
+}
+
+
+def _join(names: list[str]) -> str:
+    """Return names as a list in words.
+
+    >>> _join(["period", "gamma", "ratio"])
+    'period, gamma and ratio'
+    """
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def outside(noise: str, condition: str, privacy: Privacy) -> InvalidParameter:

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, overload
 
 from leastnoise.core.exact import (
     Interval,
@@ -26,7 +26,7 @@ from leastnoise.core.exact import (
     truncated_normal_tail,
     truncated_normal_tail_area,
 )
-from leastnoise.core.noise.base import outside
+from leastnoise.core.noise.base import outside, read_guarantee
 from leastnoise.core.noise.kinds import PARAMETER_BITS, Smooth, widen
 from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.errors import InvalidParameter
@@ -46,8 +46,8 @@ class Gaussian(Smooth):
     """The normal distribution of standard deviation σ, which is unbounded.
 
     At sensitivity Δ and ε ≥ 0 it satisfies (ε, δ) exactly if
-    Φ(Δ/2σ − εσ/Δ) − e^ε·Φ(−Δ/2σ − εσ/Δ) ≤ δ (Balle and Wang 2018, Theorem 8); see
-    :meth:`for_privacy`.
+    Φ(Δ/2σ − εσ/Δ) − e^ε·Φ(−Δ/2σ − εσ/Δ) ≤ δ (Balle and Wang 2018, Theorem 8). Construct it by σ,
+    or by ε, δ and Δ (:meth:`for_privacy`).
 
     ============ ==========================================
     P(X > x)     Φ(−x/σ)
@@ -56,9 +56,17 @@ class Gaussian(Smooth):
 
     Args:
         sigma: σ > 0, the standard deviation.
+        epsilon: ε of a guarantee. Default: 0.
+        delta: δ > 0 of a guarantee.
+        sensitivity: Δ, with a guarantee.
+
+    Raises:
+        InvalidParameter: If an argument is invalid, or σ and a guarantee are both given.
 
     >>> Gaussian(3).variance()
     Fraction(9, 1)
+    >>> round(Gaussian(epsilon=1, delta="1e-6", sensitivity=1).std(), 6)
+    4.224679
     """
 
     sigma: Fraction
@@ -66,7 +74,26 @@ class Gaussian(Smooth):
     stored: ClassVar = {"sigma": "rational"}
     radius = math.inf  # the noise is unbounded
 
-    def __init__(self, sigma: Number) -> None:
+    @overload
+    def __init__(self, sigma: Number) -> None: ...
+
+    @overload
+    def __init__(self, *, epsilon: Number = ..., delta: Number, sensitivity: Number) -> None: ...
+
+    def __init__(
+        self,
+        sigma: Number | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        sensitivity: Number | None = None,
+    ) -> None:
+        own = {"sigma": sigma}
+        stated = read_guarantee(
+            "Gaussian", own, epsilon=epsilon, delta=delta, sensitivity=sensitivity
+        )
+        if stated is not None:
+            sigma = Gaussian.for_privacy(stated[0], sensitivity=stated[1]).sigma
         object.__setattr__(self, "sigma", parse_positive(sigma, "sigma"))
 
     @classmethod

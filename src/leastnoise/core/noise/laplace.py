@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, overload
 
 from leastnoise.core.exact import (
     Interval,
@@ -22,7 +22,7 @@ from leastnoise.core.exact import (
     parse_positive,
     power,
 )
-from leastnoise.core.noise.base import outside
+from leastnoise.core.noise.base import outside, read_guarantee
 from leastnoise.core.noise.kinds import Smooth, widen
 from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.errors import InvalidParameter
@@ -38,8 +38,8 @@ _WIDEST = 1 << 17
 class Laplace(Smooth):
     """The density e^(−|x|/b) / 2b, unbounded (Dwork, McSherry, Nissim and Smith 2006).
 
-    At sensitivity Δ it satisfies (ε, δ) exactly if b ≥ Δ / (ε − 2·ln(1−δ)); see
-    :meth:`for_privacy`.
+    At sensitivity Δ it satisfies (ε, δ) exactly if b ≥ Δ / (ε − 2·ln(1−δ)). Construct it by its
+    scale, or by ε, δ or both and Δ (:meth:`for_privacy`).
 
     ============ ===========================
     P(X > x)     e^(−x/b) / 2, for x ≥ 0
@@ -48,9 +48,15 @@ class Laplace(Smooth):
 
     Args:
         scale: b > 0, which is E |X|.
+        epsilon: ε of a guarantee. Default: 0.
+        delta: δ of a guarantee. Default: 0.
+        sensitivity: Δ, with a guarantee.
 
-    >>> Laplace(2).variance()
-    Fraction(8, 1)
+    Raises:
+        InvalidParameter: If an argument is invalid, or a scale and a guarantee are both given.
+
+    >>> Laplace(2).variance(), Laplace(epsilon="0.5", sensitivity=1)
+    (Fraction(8, 1), Laplace(scale=2))
     """
 
     scale: Fraction
@@ -58,7 +64,29 @@ class Laplace(Smooth):
     stored: ClassVar = {"scale": "rational"}
     radius = math.inf  # the noise is unbounded
 
-    def __init__(self, scale: Number) -> None:
+    @overload
+    def __init__(self, scale: Number) -> None: ...
+
+    @overload
+    def __init__(self, *, epsilon: Number, delta: Number = ..., sensitivity: Number) -> None: ...
+
+    @overload
+    def __init__(self, *, delta: Number, sensitivity: Number) -> None: ...
+
+    def __init__(
+        self,
+        scale: Number | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        sensitivity: Number | None = None,
+    ) -> None:
+        own = {"scale": scale}
+        stated = read_guarantee(
+            "Laplace", own, epsilon=epsilon, delta=delta, sensitivity=sensitivity
+        )
+        if stated is not None:
+            scale = Laplace.for_privacy(stated[0], sensitivity=stated[1]).scale
         object.__setattr__(self, "scale", parse_positive(scale, "scale"))
 
     @classmethod
@@ -126,7 +154,8 @@ class TruncatedLaplace(Smooth):
     """The density B·e^(−|x|/b) up to |x| = A and 0 beyond (Geng, Ding, Guo and Kumar 2020).
 
     With b = Δ/ε and A = b·ln(1 + (e^ε−1)/2δ) it satisfies (ε, δ) at sensitivity Δ, for
-    0 < δ < 1/2 and ε > 0 (their Theorem 1); see :meth:`for_privacy`.
+    0 < δ ≤ 1/2 and ε > 0 (their Theorem 1 for δ < 1/2; docs/theory/families.md). Construct it by
+    scale and radius, or by ε, δ and Δ (:meth:`for_privacy`).
 
     ============ =====================================================
     κ            e^(−A/b)
@@ -138,9 +167,17 @@ class TruncatedLaplace(Smooth):
     Args:
         scale: b > 0.
         radius: A > 0, the maximum size.
+        epsilon: ε > 0 of a guarantee.
+        delta: δ of a guarantee, 0 < δ ≤ 1/2.
+        sensitivity: Δ, with a guarantee.
+
+    Raises:
+        InvalidParameter: If an argument is invalid, or parameters and a guarantee are both given.
 
     >>> TruncatedLaplace(1, 2).support()
     (-2.0, 2.0)
+    >>> TruncatedLaplace(epsilon=1, delta="0.001", sensitivity=1).scale
+    Fraction(1, 1)
     """
 
     scale: Fraction
@@ -148,7 +185,28 @@ class TruncatedLaplace(Smooth):
 
     stored: ClassVar = {"scale": "rational", "radius": "rational"}
 
-    def __init__(self, scale: Number, radius: Number) -> None:
+    @overload
+    def __init__(self, scale: Number, radius: Number) -> None: ...
+
+    @overload
+    def __init__(self, *, epsilon: Number, delta: Number, sensitivity: Number) -> None: ...
+
+    def __init__(
+        self,
+        scale: Number | None = None,
+        radius: Number | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        sensitivity: Number | None = None,
+    ) -> None:
+        own = {"scale": scale, "radius": radius}
+        stated = read_guarantee(
+            "TruncatedLaplace", own, epsilon=epsilon, delta=delta, sensitivity=sensitivity
+        )
+        if stated is not None:
+            noise = TruncatedLaplace.for_privacy(stated[0], sensitivity=stated[1])
+            scale, radius = noise.scale, noise.width
         object.__setattr__(self, "scale", parse_positive(scale, "scale"))
         object.__setattr__(self, "width", parse_positive(radius, "radius"))
         if self.width > _WIDEST * self.scale:
@@ -167,10 +225,11 @@ class TruncatedLaplace(Smooth):
     def for_privacy(cls, privacy: Privacy, *, sensitivity: Number) -> "TruncatedLaplace":
         """Return b = Δ/ε and A = b·ln(1 + (e^ε−1)/2δ), rounded up slightly.
 
-        Geng, Ding, Guo and Kumar 2020, Theorem 1.
+        Geng, Ding, Guo and Kumar 2020, Theorem 1, for δ < 1/2. At δ = 1/2 the radius is Δ, and the
+        guarantee holds too (docs/theory/families.md, Proposition 2).
 
         Args:
-            privacy: The guarantee, with ε > 0 and 0 < δ < 1/2.
+            privacy: The guarantee, with ε > 0 and 0 < δ ≤ 1/2.
             sensitivity: Δ, how much one person can change the true answer.
 
         Raises:
@@ -182,8 +241,8 @@ class TruncatedLaplace(Smooth):
         """
         epsilon, delta = as_privacy(privacy, "Privacy(1, '1e-6')").epsilon, privacy.delta
         exact = parse_positive(sensitivity, "sensitivity")
-        if not epsilon or not 0 < delta < _HALF:
-            raise outside("truncated Laplace noise", "ε > 0 and 0 < δ < 1/2", privacy)
+        if not epsilon or not 0 < delta <= _HALF:
+            raise outside("truncated Laplace noise", "ε > 0 and 0 < δ ≤ 1/2", privacy)
         scale = exact / epsilon
         grown = exponential(epsilon, 256).upper
         widest = logarithm(1 + (grown - 1) / (2 * delta)).upper * scale

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
 from math import ceil, floor
-from typing import ClassVar
+from typing import ClassVar, overload
 
 from leastnoise.core.exact import (
     Interval,
@@ -31,6 +31,7 @@ from leastnoise.core.noise.base import (
     no_maximum_error,
     no_quantile_at_ends,
     outside,
+    read_guarantee,
 )
 from leastnoise.core.noise.kinds import StaircaseNoise
 from leastnoise.core.privacy import Privacy, as_privacy
@@ -85,7 +86,8 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
     For |x| between nΔ and (n+γ)Δ the density is a·bⁿ, from there to (n+1)Δ it is a·bⁿ⁺¹: it falls
     once in each period, by the factor b. At sensitivity Δ it satisfies (ε, 0) for e^ε ≥ 1/b. For b
     = e^−ε and the right γ its expected cost is optimal among all noise that satisfies (ε, 0). Here
-    b is rational, slightly above e^−ε; see :meth:`for_privacy`.
+    b is rational, slightly above e^−ε. Construct it by Δ, γ and b, or by ε and Δ
+    (:meth:`for_privacy`).
 
     ============ =============================================
     a            (1−b) / 2Δ(γ + b(1−γ))
@@ -96,13 +98,44 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
         period: Δ > 0, the length between two falls of the density.
         gamma: γ from 0 to 1, the share of a period before the density falls.
         ratio: b between 0 and 1, the factor by which the density falls.
+        epsilon: ε > 0 of a guarantee. γ is then the optimum for E|X|, unless ``gamma`` is given.
+        sensitivity: Δ, with a guarantee.
+
+    Raises:
+        InvalidParameter: If an argument is invalid, or parameters and a guarantee are both given.
 
     >>> from leastnoise.costs.power import l1
     >>> Staircase(period=1, gamma="1/3", ratio="1/2").expected(l1)
     Fraction(17, 12)
+    >>> float(Staircase(epsilon=1, sensitivity=1).expected(l1))
+    0.9595173756674719
     """
 
     stored: ClassVar = {"period": "rational", "gamma": "rational", "ratio": "rational"}
+
+    @overload
+    def __init__(self, period: Number, gamma: Number, ratio: Number) -> None: ...
+
+    @overload
+    def __init__(self, *, epsilon: Number, sensitivity: Number, gamma: Number = ...) -> None: ...
+
+    def __init__(
+        self,
+        period: Number | None = None,
+        gamma: Number | None = None,
+        ratio: Number | None = None,
+        *,
+        epsilon: Number | None = None,
+        sensitivity: Number | None = None,
+    ) -> None:
+        own = {"period": period, "gamma": gamma, "ratio": ratio}
+        stated = read_guarantee(
+            "Staircase", own, epsilon=epsilon, sensitivity=sensitivity, shared="gamma"
+        )
+        if stated is not None:
+            noise = Staircase.for_privacy(stated[0], sensitivity=stated[1], gamma=gamma)
+            period, gamma, ratio = noise.period, noise.gamma, noise.ratio
+        super().__init__(period, gamma, ratio)  # type: ignore[arg-type]  # none of them is None
 
     @classmethod
     def for_privacy(

@@ -117,7 +117,10 @@ class Steps(PiecewiseNoise):
 
     @property
     def is_decreasing(self) -> bool:
-        """Whether the noise is symmetric and does not increase with |x| (GDGK19, Property 2)."""
+        """Whether the noise is symmetric and does not increase with |x| (GDGK19, Property 2).
+
+        docs/theory/lemma-2.md proves that the property of the measure is one of the density.
+        """
         return self.rise() is None
 
     @property

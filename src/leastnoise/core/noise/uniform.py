@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
-from typing import ClassVar, Self
+from typing import ClassVar, Self, overload
 
 from leastnoise.core.exact import (
     Number,
@@ -14,6 +14,7 @@ from leastnoise.core.exact import (
     quote,
 )
 from leastnoise.core.lattice import Run, choose_lattice
+from leastnoise.core.noise.base import read_guarantee
 from leastnoise.core.noise.kinds import FiniteLatticeNoise, PiecewiseNoise
 from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.core.sampling import TicketScheme
@@ -24,9 +25,9 @@ from leastnoise.errors import InvalidParameter
 class Uniform(PiecewiseNoise):
     """P_α of GDGK19: mass ``atom`` at 0, the rest spread evenly over [−radius, radius].
 
-    With radius w = (1−α)Δ / (2(δ−α)) and atom α it satisfies (0, δ) at sensitivity Δ; see
-    :meth:`for_privacy`. For the right α its expected cost is optimal among symmetric unimodal noise
-    that does (Theorem 2).
+    With radius w = (1−α)Δ / (2(δ−α)) and atom α it satisfies (0, δ) at sensitivity Δ. For the right
+    α its expected cost is optimal among symmetric unimodal noise that does (Theorem 2). Construct
+    it by its radius, or by δ and Δ (:meth:`for_privacy`).
 
     ============ ==========================================
     support      [−w, w]
@@ -36,10 +37,18 @@ class Uniform(PiecewiseNoise):
 
     Args:
         radius: w > 0, the maximum size.
-        atom: α, the probability of the point mass at 0, from 0 to less than 1. Default: 0.
+        atom: α, the probability of the point mass at 0, from 0 to less than 1, or to less than δ.
+            Default: 0.
+        delta: δ > 0 of a guarantee.
+        sensitivity: Δ, with a guarantee.
+
+    Raises:
+        InvalidParameter: If an argument is invalid, or a radius and a guarantee are both given.
 
     >>> Uniform(radius=5).cdf(1), Uniform(radius=1, atom=0.5).atoms
     (0.6, {Fraction(0, 1): Fraction(1, 2)})
+    >>> Uniform(delta="0.8", sensitivity=1, atom="0.4")
+    Uniform(radius=0.75, atom=0.4)
     """
 
     width: Fraction
@@ -48,7 +57,24 @@ class Uniform(PiecewiseNoise):
     stored: ClassVar = {"radius": "rational", "atom": "rational"}
     is_unimodal = True
 
-    def __init__(self, radius: Number, atom: Number = 0) -> None:
+    @overload
+    def __init__(self, radius: Number, atom: Number = 0) -> None: ...
+
+    @overload
+    def __init__(self, *, delta: Number, sensitivity: Number, atom: Number = 0) -> None: ...
+
+    def __init__(
+        self,
+        radius: Number | None = None,
+        atom: Number = 0,
+        *,
+        delta: Number | None = None,
+        sensitivity: Number | None = None,
+    ) -> None:
+        own = {"radius": radius}
+        stated = read_guarantee("Uniform", own, delta=delta, sensitivity=sensitivity)
+        if stated is not None:
+            radius = Uniform.for_privacy(stated[0], sensitivity=stated[1], atom=atom).width
         exact = parse_rational(atom, "atom")
         if not 0 <= exact < 1:
             raise InvalidParameter(
