@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import click
@@ -76,9 +77,8 @@ def print_releases(releases: "list[Release]", count: int, *, whole: bool = False
         "analyst": lambda one: one.analyst or _NONE,
         "ε, δ": lambda one: _format_pair(one.privacy, ROUND_CEILING),
         "allocation": lambda one: one.allocation or _NONE,
-        "μ": lambda one: (
-            _NONE if one.cost is None else format_rounded(one.cost.mu, 4, ROUND_CEILING)
-        ),
+        "μ": lambda one: _format_up(None if one.cost is None else one.cost.mu),
+        "ρ": lambda one: _format_up(None if one.cost is None else one.cost.rho),
         "answered": lambda one: "yes" if one.answered else "no",
     }
     if len({one.dataset for one in releases}) == 1:
@@ -86,7 +86,7 @@ def print_releases(releases: "list[Release]", count: int, *, whole: bool = False
     if all(one.analyst is None for one in releases):
         del columns["analyst"]
     if all(one.allocation is None for one in releases):
-        del columns["allocation"], columns["μ"]
+        del columns["allocation"], columns["μ"], columns["ρ"]
     if all(one.answered for one in releases):
         del columns["answered"]
     rows = [[make_printable(cell(one)) for cell in columns.values()] for one in releases]
@@ -105,6 +105,10 @@ def print_releases(releases: "list[Release]", count: int, *, whole: bool = False
             click.echo(
                 " " * _INDENT + (key if whole or len(key) <= room else f"{key[: room - 1]}…")
             )
+
+
+def _format_up(number: Fraction | None) -> str:
+    return _NONE if number is None else format_rounded(number, 4, ROUND_CEILING)
 
 
 def _format_pair(privacy: Privacy, rounding: str) -> str:

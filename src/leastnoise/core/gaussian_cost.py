@@ -60,7 +60,8 @@ class GaussianCost:
         return GaussianCost(self.square * factor, self.failure * factor)
 
     def __str__(self) -> str:
-        return f"μ = {format_rounded(self.mu, 4, ROUND_CEILING)}, γ = {format_up(self.failure, 4)}"
+        mu, rho = (format_rounded(part, 4, ROUND_CEILING) for part in (self.mu, self.rho))
+        return f"μ = {mu}, ρ = {rho}, γ = {format_up(self.failure, 4)}"
 
     def describe(self) -> str:
         """Return μ and ρ, or μ and γ, each with the name of its kind of guarantee; rounded up."""
