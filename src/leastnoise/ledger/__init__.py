@@ -39,6 +39,7 @@ from leastnoise.ledger.rows import (
     read_index,
     reading_content,
 )
+from leastnoise.ledger.spending_limit import SpendingLimit, make_part
 from leastnoise.ledger.units import DeclaredUnit
 from leastnoise.ledger.witness import is_head, read_witness
 
@@ -67,6 +68,7 @@ __all__ = [
     "Release",
     "Row",
     "Spending",
+    "SpendingLimit",
     "Stored",
     "Unrecorded",
     "account_to_json",
@@ -77,6 +79,7 @@ __all__ = [
     "cost_to_json",
     "format_share",
     "is_head",
+    "make_part",
     "privacy_to_json",
     "read_index",
     "read_witness",
