@@ -4,6 +4,7 @@ from leastnoise.json_types import Json
 from leastnoise.ledger.accounts import Account, Accounts
 from leastnoise.ledger.allocations import (
     DEFAULT,
+    DISCOVERY,
     AllocatedPrivacy,
     AllocationAccount,
     cost_to_json,
@@ -48,6 +49,7 @@ __all__ = [
     "CHARGE",
     "CHARGES",
     "DEFAULT",
+    "DISCOVERY",
     "LIMIT",
     "PERSON",
     "SPEND",

@@ -5,26 +5,35 @@ The guarantee is split (:mod:`leastnoise.planning.split`), or all answers share 
 from the discretized noise.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 
 from leastnoise.calibration import Effort, parse_effort
 from leastnoise.core import basic_composition
 from leastnoise.core.exact import Number, format_exact, format_ratio, format_rounded, quote
-from leastnoise.core.gaussian_cost import cost_of_guarantee, find_caps, total_cost
-from leastnoise.core.privacy import Privacy, as_privacy, format_guarantee
+from leastnoise.core.gaussian_cost import total_cost
+from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.core.withholding import without_values
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
-from leastnoise.ledger import UNRECORDED, Ledger, Recording, Spending, Unrecorded, privacy_to_json
+from leastnoise.ledger import (
+    UNRECORDED,
+    AllocatedPrivacy,
+    Ledger,
+    Recording,
+    Spending,
+    Unrecorded,
+    privacy_to_json,
+)
 from leastnoise.mechanism import Answer, Mechanism, check_allow_exact, numbers
 from leastnoise.planning import plan_text
+from leastnoise.planning.charges import describe_charge, find_amount, find_cost
 from leastnoise.planning.impossible import explain_impossible
 from leastnoise.planning.numeric_query import NumericQuery
 from leastnoise.planning.options import SHARED, Candidate, Option, PlanProblem, option_of
-from leastnoise.planning.shared import share
+from leastnoise.planning.shared import share as share_gaussian
 from leastnoise.planning.split import solve as solve_split
 from leastnoise.planning.split import split
 from leastnoise.rendering import as_text, html_notes, html_table
@@ -42,12 +51,13 @@ Value = int | float | Fraction | Decimal
 
 @renamed_arguments(wanted="queries")
 def plan(
-    privacy: Privacy,
-    queries: Iterable[NumericQuery],
+    privacy: Privacy | None = None,
+    queries: Iterable[NumericQuery] = (),
     *,
     solve: bool = True,
     seconds: Number = 10,
     ledger: Ledger | None = None,
+    share: Number | None = None,
 ) -> "Plan":
     """Choose noise for several answers so that one guarantee covers all of them together.
 
@@ -61,14 +71,18 @@ def plan(
     Python function takes a second or two, most of it for its certificate.
 
     Args:
-        privacy: The guarantee for all answers together.
+        privacy: The guarantee for all answers together, or the remaining part of an allocation
+            (``allocation.remaining``). Not with ``share``.
         queries: The numeric queries to answer, with their costs or targets.
         solve: Whether to run the solver for answers of a split whose part of ε is above 1/8, if no
             closed form is proved optimal. Default: True.
         seconds: The time limit for the solver, for all answers together. Closed forms and proofs
             are computed in addition to this time. Default: 10.
-        ledger: The ledger that the plan will be charged to. The printed plan then compares its
-            charge with basic and with Gaussian accounting. Nothing is charged. Default: none.
+        ledger: The ledger or allocation that the plan will be charged to. The printed plan then
+            states its charge, and what Gaussian accounting saves. Nothing is charged. Default:
+            none.
+        share: Instead of a guarantee, the share of the limit of ``ledger``, or of the allocation
+            that it is: there all answers have Gaussian noise, and cost exactly this part of μ².
 
     Returns:
         The cheapest option found, with its mechanisms.
@@ -87,8 +101,8 @@ def plan(
     ['income', 'people']
     """
     effort = parse_effort(solve, Effort().gap, seconds)
-    problem = _parse_problem(privacy, queries)
-    candidates = [split(problem), share(problem)]
+    problem = _parse_problem(find_amount(privacy, ledger, share), queries)
+    candidates = [split(problem), share_gaussian(problem)]
     possible = sorted((found for found in candidates if found.mechanisms), key=_cost)
     if not possible:
         raise explain_impossible(problem, candidates)
@@ -99,9 +113,14 @@ def plan(
     others = [found.option for found in candidates if found is not best]
     for mechanism in {id(mechanism): mechanism for mechanism in best.mechanisms}.values():
         mechanism.certificate.verify()
-    total = prove_total(best.option.how, best.mechanisms, privacy)
-    note = None if ledger is None else _compare_accounting(ledger.limit, total, best.mechanisms)
-    return Plan(privacy, problem.queries, best.mechanisms, (best.option, *others), total, note)
+    total = prove_total(best.option.how, best.mechanisms, problem.privacy)
+    note = None
+    if ledger is not None:
+        allocated = isinstance(problem.privacy, AllocatedPrivacy)
+        proved = problem if allocated else replace(problem, privacy=total)
+        note = describe_charge(ledger, proved, best.option, best.mechanisms)
+    rows = (best.option, *others)
+    return Plan(problem.privacy, problem.queries, best.mechanisms, rows, total, note)
 
 
 def _cost(candidate: Candidate) -> Fraction:
@@ -120,8 +139,8 @@ class Plan:
         queries: The numeric queries to answer.
         rows: The options: the chosen one, then the other one, with its cost or why it was rejected.
         total: The proved guarantee of all answers together, at least as strong as ``privacy``.
-        accounting: The parts of a ledger's limit that the plan costs with basic and with Gaussian
-            accounting, in words; None if the plan was made without a ledger.
+        accounting: The part of a ledger that the plan costs, and what Gaussian accounting saves, in
+            words; None if the plan was made without a ledger.
     """
 
     privacy: Privacy
@@ -255,9 +274,7 @@ class Plan:
             self.total,
             mechanisms,
             {"answer": "plan", "of": names},
-            find_costs=lambda: (
-                total_cost(mechanism.gaussian_cost for mechanism in self.mechanisms.values()),
-            ),
+            find_costs=lambda: (find_cost(self.privacy, self._ready),),
         )
 
     def _check_total(self) -> None:
@@ -351,28 +368,7 @@ class Plan:
         return f"Plan({self.privacy!r}: {_list_names(self.queries)}; {self.rows[0].name})"
 
 
-def _compare_accounting(limit: Privacy, total: Privacy, mechanisms: Sequence[Mechanism]) -> str:
-    """Say which part of a limit a plan costs, by the accounting of its ledger."""
-    parts = [
-        part / whole if whole else Fraction(0)
-        for part, whole in ((total.epsilon, limit.epsilon), (total.delta, limit.delta))
-    ]
-    basic = f"With basic accounting this plan costs {_percent(max(parts))} of {limit}"
-    if not limit.delta:
-        return f"{basic}. Gaussian accounting needs a limit with δ > 0."
-    caps = find_caps(limit, limit.delta / 10)
-    costs = [total_cost(mechanism.gaussian_cost for mechanism in mechanisms)]
-    costs.append(cost_of_guarantee(total))
-    share = min(max(cost.square / caps.square, cost.failure / caps.failure) for cost in costs)
-    return f"{basic}; with Gaussian accounting it costs {_percent(share)}."
-
-
-def _percent(share: Fraction) -> str:
-    return f"{format_rounded(100 * share, 3, ROUND_CEILING)}%"
-
-
 def _parse_problem(privacy: Privacy, queries: object) -> PlanProblem:
-    as_privacy(privacy, "Privacy(1, '1e-6')")
     if not privacy.epsilon and not privacy.delta:
         raise InvalidParameter(
             "privacy must have ε > 0 or δ > 0",
