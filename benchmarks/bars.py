@@ -85,6 +85,13 @@ def _ledgers(part: Row) -> Iterator[Bar]:
     many = f"ledger of {part['rows']:,} rows"
     yield f"{many}, opening", part["opening"]["median"], OPENING, "s"
     yield f"{many}, verifying", part["verifying"]["median"], VERIFYING, "s"
+    if "allocated" in part:
+        own = part["allocated"]
+        many = f"ledger of {own['rows']:,} rows and {own['allocations']} allocations"
+        yield f"{many}, opening in a new process", own["opening"]["median"], OPENING, "s"
+        few = f"ledger of {own['allocations']} allocations"
+        what = f"{few}, opening and reading one in a new process"
+        yield what, own["reading"]["median"], OPENING, "s"
 
 
 def _querying(part: Row) -> Iterator[Bar]:

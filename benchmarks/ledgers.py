@@ -6,27 +6,48 @@ sooner. Charge, release and floor are interleaved in the same folder.
 
 import os
 import sqlite3
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 
 import leastnoise as ln
 from benchmarks.plan import Plan
 from benchmarks.progress import say
-from benchmarks.timing import Row, each, interleaved, ratio, seconds, summary
+from benchmarks.timing import Row, each, interleaved, ratio, seconds, short, summary
 from leastnoise.ledger.rows import ANSWER, CHARGE, Head
 from leastnoise.ledger.rows import Row as LedgerRow
 
 FSYNC, CHARGED, RELEASED = "fsync of 4 KiB", "charge", "release"
 _BLOCK = b"\0" * 4096
 _PRICE = "1e-9"
+_LIMIT = ln.Privacy(1000, "1e-6")
+_ALLOCATIONS, _FEW = 100, 10
+_COLD_ROUNDS = 7
+# Seconds in a new process that has imported leastnoise: to open a ledger, then to read an account.
+_COLD = """
+import sys, time
+import leastnoise
+start = time.perf_counter()
+ledger = leastnoise.Ledger(sys.argv[1])
+opened = time.perf_counter()
+if sys.argv[2] == "account":
+    ledger.allocation("allocation 0").remaining
+print(opened - start, time.perf_counter() - start)
+"""
 
 
 def measure(plan: Plan) -> Row:
     """Return the seconds of a charge, a release and an fsync, and those of many rows."""
     with tempfile.TemporaryDirectory(prefix="leastnoise-", dir=Path.cwd()) as folder:
-        return {**_charges(plan, Path(folder)), **_rows(plan, Path(folder))}
+        return {
+            **_charges(plan, Path(folder)),
+            **_rows(plan, Path(folder)),
+            "allocated": _allocated(plan, Path(folder)),
+        }
 
 
 def _charges(plan: Plan, folder: Path) -> Row:
@@ -87,13 +108,46 @@ def _rows(plan: Plan, folder: Path) -> Row:
     }
 
 
-def _fill(path: Path, count: int) -> None:
+def _allocated(plan: Plan, folder: Path) -> Row:
+    """Return the times in a new process of ledgers with a hundred allocations.
+
+    A ledger with many rows is only opened: before the first account is read, all rows are checked,
+    as by ``verify``. One with few rows is opened, and the rest of an allocation read.
+    """
+    say(f"ledgers: {_ALLOCATIONS} allocations, {plan.rows:,} rows")
+    many, few = folder / "many.ledger", folder / "few.ledger"
+    making = seconds(lambda: _fill(few, _ALLOCATIONS + _FEW, allocations=_ALLOCATIONS))
+    _fill(many, plan.rows, allocations=_ALLOCATIONS)
+    opening = [_cold(many, "none")[0] for _ in range(_COLD_ROUNDS)]
+    reading = [_cold(few, "account")[1] for _ in range(_COLD_ROUNDS)]
+    return {
+        "rows": plan.rows,
+        "allocations": _ALLOCATIONS,
+        "making": short(making / _ALLOCATIONS),
+        "opening": summary(opening),
+        "reading": summary(reading),
+    }
+
+
+def _cold(path: Path, what: str) -> tuple[float, float]:
+    """Return the seconds of a new process until a ledger is open, and until its end."""
+    command = [sys.executable, "-c", _COLD, str(path), what]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    opened, ended = map(float, done.stdout.split())
+    return opened, ended
+
+
+def _fill(path: Path, count: int, allocations: int = 0) -> None:
     """Create a ledger with this many rows, charges and their answers, in one transaction.
 
-    The rows are the same as after single releases, each of which would need an fsync.
+    The rows are the same as after single releases, each of which would need an fsync. Allocations
+    are made one by one.
     """
     mechanism = ln.calibrate(ln.Privacy(_PRICE), sensitivity=1)
-    with ln.Ledger(path, limit=ln.Privacy(1000)) as ledger:
+    with ln.Ledger(path, limit=_LIMIT if allocations else ln.Privacy(1000)) as ledger:
+        for number in range(allocations):
+            part = ln.Privacy(Fraction(1 + number, 1000), Fraction(1 + number, 10**10))
+            ledger.allocate(f"allocation {number}", part)
         mechanism.release(42.5, ledger=ledger)
         *_, charge, answer = ledger.rows()
     connection = sqlite3.connect(path, isolation_level=None)

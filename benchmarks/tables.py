@@ -332,6 +332,13 @@ def ledgers(part: Row) -> str:
         f"{duration(part['opening']['median'])}, and all of it is verified in "
         f"{duration(part['verifying']['median'])}."
     )
+    if "allocated" in part:
+        own = part["allocated"]
+        many += (
+            f" With {own['allocations']} allocations it opens in a new process in "
+            f"{duration(own['opening']['median'])}. With few other rows, the first account of an "
+            f"allocation is read after {duration(own['reading']['median'])}."
+        )
     return f"{table(['', 'time', '× fsync'], rows)}\n\n{many}"
 
 

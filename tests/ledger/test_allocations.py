@@ -532,6 +532,8 @@ def test_the_declaration_has_allocations_and_costs(ledger: Any) -> None:
     assert allocation["privacy"]["epsilon"] == "4/5"
     caps = {name: Fraction(text) for name, text in allocation["caps"].items()}
     spent = {name: Fraction(text) for name, text in allocation["spent"].items()}
+    for cost in (caps, spent):
+        assert cost.pop("rho") == cost["square"] / 2
     assert GaussianCost(**caps).delta(Fraction(4, 5)) <= PART.delta
     (release,) = declared["evidence"]["releases"]
     assert release["allocation"] == "survey"
@@ -580,14 +582,16 @@ def test_allocations_on_the_command_line(tmp_path: Path) -> None:
     said = run(*ask, "--epsilon", "0.1", "--allocation", "survei", code=2)
     assert "Did you mean 'survey'?" in said
     shown = run("ledger", "show", at)
-    assert "survey      0.8, 9e-7  μ = 0.1904, γ = 9e-8  56.67%        100%" in shown
-    assert "survey" in run("ledger", "releases", at)
+    assert "survey      0.8, 9e-7  μ = 0.1904, ρ = 0.01813, γ = 9e-8  56.67%        100%" in shown
+    assert "survey      0.1254  0.007852  a" in run("ledger", "releases", at)
     data = json.loads(run("ledger", "show", at, "--json"))
+    cost = {name: Fraction(part) for name, part in data["last"][0]["cost"].items()}
+    assert cost["rho"] == cost["square"] / 2 > 0
     assert data["allocations"][0]["name"] == data["last"][0]["allocation"] == "survey"
     assert "Verified: the 6 rows" in run("ledger", "verify", at)
     said = run("ledger", "set-limit", at, "--epsilon", "2")
     assert "The caps of allocations do not change." in said
-    assert "μ = 0.1904, γ = 9e-8  56.67%" in said
+    assert "μ = 0.1904, ρ = 0.01813, γ = 9e-8  56.67%" in said
     plan = ("ledger", "export", at, "--out", str(tmp_path / "a.json"))
     assert "Wrote the declaration" in run(*plan)
     assert "Drew the spending" in run("ledger", "plot", at, "--out", str(tmp_path / "a.svg"))

@@ -5,13 +5,10 @@ Anyone who can write to a ledger can compute hashes, because the chain is not ke
 
 import copy
 import json
-import shutil
-import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +25,9 @@ from leastnoise.cli import main
 from leastnoise.core.exact import format_ratio
 from leastnoise.errors import BudgetExceeded, InvalidParameter, LedgerDamaged
 from leastnoise.ledger import Spending
-from leastnoise.ledger.rows import BEGINNING, Row, allocation_key, canonical, limit_key
+from leastnoise.ledger.rows import Row, allocation_key, canonical, limit_key
 from leastnoise.mechanism import calibrate_pair
+from tests.support.forged_ledgers import chained, forged, says
 from tests.support.ledger_files import counting, described, line
 from tests.support.postgres_servers import Server
 
@@ -90,42 +88,6 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Row]]:
         for ask in ASKED.values():
             ask(ledger)
         return path, list(ledger.rows())
-
-
-def chained(rows: list[Row]) -> list[Row]:
-    """Return the rows with numbers and hashes that fit."""
-    done: list[Row] = []
-    head = BEGINNING
-    for row in rows:
-        fit = row._replace(seq=head.seq + 1)
-        done.append(fit._replace(hash=fit.compute_hash(head.hash)))
-        head = done[-1].head
-    return done
-
-
-_NUMBERS = count()
-
-
-def forged(source: Path, folder: Path, rows: list[Row]) -> Path:
-    """Write a copy of a ledger with other rows, whose hashes are right."""
-    target = folder / f"{next(_NUMBERS)}.ledger"  # a process cannot use one name for several files
-    shutil.copyfile(source, target)
-    connection = sqlite3.connect(target, isolation_level=None)
-    connection.execute("PRAGMA synchronous = OFF")
-    find = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"
-    triggers = connection.execute(find).fetchall()
-    connection.execute("BEGIN")
-    for name, _ in triggers:
-        connection.execute(f"DROP TRIGGER {name}")
-    connection.execute("DELETE FROM rows")
-    fit = chained(rows)
-    connection.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)", fit)
-    connection.execute("UPDATE head SET seq = ?, hash = ?", (fit[-1].seq, fit[-1].hash))
-    for _, sql in triggers:
-        connection.execute(sql)
-    connection.execute("COMMIT")
-    connection.close()
-    return target
 
 
 def uses(key: str | None) -> Iterator[tuple[str, Callable[[Any], object]]]:
@@ -377,11 +339,6 @@ def first(rows: list[Row], kind: str, key: str | None = None) -> int:
 
 def contents(row: Row) -> dict[str, Any]:
     return row.content
-
-
-def says(row: Row, **fields: Any) -> Row:
-    """Return a row with other fields in its body."""
-    return row._replace(body=canonical({**row.content, **fields}))
 
 
 def edits(kind: str, change: Callable[[Row], Row], key: str | None = None) -> Any:

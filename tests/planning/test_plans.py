@@ -751,7 +751,8 @@ def test_a_plan_for_a_ledger_states_its_charge_with_both_kinds_of_accounting(
         many = ln.plan(ln.Privacy("0.5", "5e-7"), counts(30), solve=False, ledger=ledger)
         assert many.accounting == (
             "With basic accounting this plan costs 50% of ε = 1, δ = 1e-6; with Gaussian "
-            "accounting it costs 25.9%."
+            "accounting it costs 25.9%. For 50% of the limit the total cost is 28% lower with it: "
+            "a 95% error of count 0 of ± 64 instead of ± 90."
         )
         assert " ".join(many.accounting.split()) in " ".join(str(many).split())
         few = ln.plan(ln.Privacy("0.1"), counts(2), solve=False, ledger=ledger)

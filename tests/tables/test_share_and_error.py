@@ -17,7 +17,7 @@ import leastnoise as ln
 from leastnoise.cli import main
 from leastnoise.core.gaussian_cost import GaussianCost
 from leastnoise.errors import BudgetExceeded, InvalidParameter
-from leastnoise.ledger import AllocatedPrivacy
+from leastnoise.ledger import AllocatedPrivacy, SpendingLimit
 from leastnoise.mechanism import Mechanism, half_width
 from leastnoise.tables import Count, Histogram, Mean, ProtectedTable, Quantile, Query, Sum
 from leastnoise.tables.answers import Statement
@@ -25,7 +25,6 @@ from leastnoise.tables.budget import allocate, divide_by_weights
 from leastnoise.tables.mean_target import MeanTarget
 from leastnoise.tables.queries.plan import plan_query
 from leastnoise.tables.release import PreparedRelease
-from leastnoise.tables.spending_limit import SpendingLimit
 from leastnoise.tables.target_error import Scale, size_of
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 

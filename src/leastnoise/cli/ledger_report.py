@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import click
@@ -76,9 +77,8 @@ def print_releases(releases: "list[Release]", count: int, *, whole: bool = False
         "analyst": lambda release: release.analyst or _NONE,
         "ε, δ": lambda release: _format_pair(release.privacy, ROUND_CEILING),
         "allocation": lambda release: release.allocation or _NONE,
-        "μ": lambda release: (
-            _NONE if release.cost is None else format_rounded(release.cost.mu, 4, ROUND_CEILING)
-        ),
+        "μ": lambda release: _format_up(None if release.cost is None else release.cost.mu),
+        "ρ": lambda release: _format_up(None if release.cost is None else release.cost.rho),
         "answered": lambda release: "yes" if release.answered else "no",
     }
     if len({release.dataset for release in releases}) == 1:
@@ -86,7 +86,7 @@ def print_releases(releases: "list[Release]", count: int, *, whole: bool = False
     if all(release.analyst is None for release in releases):
         del columns["analyst"]
     if all(release.allocation is None for release in releases):
-        del columns["allocation"], columns["μ"]
+        del columns["allocation"], columns["μ"], columns["ρ"]
     if all(release.answered for release in releases):
         del columns["answered"]
     rows = [[make_printable(cell(release)) for cell in columns.values()] for release in releases]
@@ -105,6 +105,10 @@ def print_releases(releases: "list[Release]", count: int, *, whole: bool = False
             click.echo(
                 " " * _INDENT + (key if whole or len(key) <= room else f"{key[: room - 1]}…")
             )
+
+
+def _format_up(number: Fraction | None) -> str:
+    return _NONE if number is None else format_rounded(number, 4, ROUND_CEILING)
 
 
 def _format_pair(privacy: Privacy, rounding: str) -> str:

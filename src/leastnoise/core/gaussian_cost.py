@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from leastnoise.core.exact import (
     Interval,
@@ -29,9 +30,11 @@ from leastnoise.core.exact import (
     power,
     square_of_epsilon,
 )
-from leastnoise.core.noise import Gaussian, LatticeNoise, Noise, Rounded, TruncatedGaussian
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
+
+if TYPE_CHECKING:  # noise is loaded on first use, because a ledger is read without it
+    from leastnoise.core.noise import LatticeNoise, Noise, TruncatedGaussian
 
 # Binary digits to which caps and charges are rounded: caps down, charges up.
 _BITS = 64
@@ -60,7 +63,8 @@ class GaussianCost:
         return GaussianCost(self.square * factor, self.failure * factor)
 
     def __str__(self) -> str:
-        return f"μ = {format_rounded(self.mu, 4, ROUND_CEILING)}, γ = {format_up(self.failure, 4)}"
+        mu, rho = (format_rounded(part, 4, ROUND_CEILING) for part in (self.mu, self.rho))
+        return f"μ = {mu}, ρ = {rho}, γ = {format_up(self.failure, 4)}"
 
     def describe(self) -> str:
         """Return μ and ρ, or μ and γ, each with the name of its kind of guarantee; rounded up."""
@@ -160,12 +164,14 @@ def epsilon_within(square: Fraction) -> Fraction:
     return Interval.exact(epsilon_of_square(square).lower).shortened(_BITS).lower
 
 
-def cost_of_noise(noise: LatticeNoise, sensitivity: Fraction, privacy: Privacy) -> GaussianCost:
+def cost_of_noise(noise: "LatticeNoise", sensitivity: Fraction, privacy: Privacy) -> GaussianCost:
     """Return what a release with this noise costs, for shifts of its lattice up to ``sensitivity``.
 
     Gaussian noise by its σ, truncated Gaussian noise by its σ and its ends, any other by its
     profile or by the guarantee ``privacy`` that it satisfies, whichever is less.
     """
+    from leastnoise.core.noise import Rounded, TruncatedGaussian
+
     gaussian = cost_of_gaussian(noise, sensitivity)
     if gaussian is not None:
         return gaussian
@@ -174,11 +180,13 @@ def cost_of_noise(noise: LatticeNoise, sensitivity: Fraction, privacy: Privacy) 
     return _cost_of_profile(noise, sensitivity, privacy)
 
 
-def cost_of_gaussian(noise: Noise, sensitivity: Fraction) -> GaussianCost | None:
+def cost_of_gaussian(noise: "Noise", sensitivity: Fraction) -> GaussianCost | None:
     """Return the cost ((d/σ)², 0) of Gaussian noise, rounded or not, at shifts up to d; else None.
 
     Rounded noise is for shifts by full steps.
     """
+    from leastnoise.core.noise import Gaussian, Rounded
+
     if isinstance(noise, Rounded):
         return cost_of_gaussian(noise.noise, sensitivity // noise.step * noise.step)
     if isinstance(noise, Gaussian):
@@ -186,7 +194,7 @@ def cost_of_gaussian(noise: Noise, sensitivity: Fraction) -> GaussianCost | None
     return None
 
 
-def cost_of_truncated(noise: TruncatedGaussian, shift: Fraction) -> GaussianCost:
+def cost_of_truncated(noise: "TruncatedGaussian", shift: Fraction) -> GaussianCost:
     """Return the cost of truncated Gaussian noise at shifts up to d: ((d/σ)², P(X < d − A)).
 
     Outside of the ends that both neighbors share lies the probability P(X < d − A) of each.
@@ -202,7 +210,9 @@ def cost_of_truncated(noise: TruncatedGaussian, shift: Fraction) -> GaussianCost
 
 
 @lru_cache(maxsize=256)
-def _cost_of_profile(noise: LatticeNoise, sensitivity: Fraction, privacy: Privacy) -> GaussianCost:
+def _cost_of_profile(
+    noise: "LatticeNoise", sensitivity: Fraction, privacy: Privacy
+) -> GaussianCost:
     """Return ((μ², δ) for the smallest μ that is proved from the noise's profile up to ε.
 
     On each piece a ≤ ε′ ≤ b of the range up to ε the profile is at most δ(a), and γ + (1−γ)·δ_μ is

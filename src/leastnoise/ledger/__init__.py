@@ -4,6 +4,7 @@ from leastnoise.json_types import Json
 from leastnoise.ledger.accounts import Account, Accounts
 from leastnoise.ledger.allocations import (
     DEFAULT,
+    DISCOVERY,
     AllocatedPrivacy,
     AllocationAccount,
     cost_to_json,
@@ -39,6 +40,7 @@ from leastnoise.ledger.rows import (
     read_index,
     reading_content,
 )
+from leastnoise.ledger.spending_limit import SpendingLimit, make_part
 from leastnoise.ledger.units import DeclaredUnit
 from leastnoise.ledger.witness import is_head, read_witness
 
@@ -47,6 +49,7 @@ __all__ = [
     "CHARGE",
     "CHARGES",
     "DEFAULT",
+    "DISCOVERY",
     "LIMIT",
     "PERSON",
     "SPEND",
@@ -67,6 +70,7 @@ __all__ = [
     "Release",
     "Row",
     "Spending",
+    "SpendingLimit",
     "Stored",
     "Unrecorded",
     "account_to_json",
@@ -77,6 +81,7 @@ __all__ = [
     "cost_to_json",
     "format_share",
     "is_head",
+    "make_part",
     "privacy_to_json",
     "read_index",
     "read_witness",

@@ -98,8 +98,7 @@ class AllocatedPrivacy(Privacy):
         gamma = format_share(self.cost.failure, self.caps.failure)
         return (
             f"{format_share(self.cost.square, self.caps.square)} of μ² and {gamma} of γ: "
-            f"{self.cost}, ρ = {format_rounded(self.rho, 4, ROUND_CEILING)}; "
-            f"together {Privacy.__str__(self)}"
+            f"{self.cost}; together {Privacy.__str__(self)}"
         )
 
 

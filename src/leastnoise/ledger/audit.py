@@ -3,12 +3,13 @@
 Hashes show that rows were not changed by mistake. Anyone who can write to a ledger can compute
 them, so `verify` also rejects rows that no release writes: an answer without its charge or of
 another shape, a charge beyond the limit, a mechanism that is not described, a spend without its
-allocation or beyond its caps. Times are not compared, because clocks are set back.
+allocation, beyond its caps or below the cost of its noise. Times are not compared, because clocks
+are set back.
 """
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -17,9 +18,11 @@ from leastnoise.errors import InvalidParameter
 from leastnoise.json_types import Json
 from leastnoise.ledger.accounts import Name, charged_names
 from leastnoise.ledger.allocations import DEFAULT, Key, read_allocation
+from leastnoise.ledger.described_costs import Described, Stated, check_described, read_described
 from leastnoise.ledger.rows import (
     ALLOCATION,
     ANSWER,
+    CHARGE,
     CHARGES,
     LIMIT,
     MECHANISM,
@@ -49,8 +52,7 @@ class _Charge(NamedTuple):
 
     names: list[Name]
     allocation: Key | None  # None for a charge of a guarantee
-    amounts: Sum
-    mechanisms: list[str]
+    stated: Stated
     unit: DeclaredUnit | None
     check: _Check
 
@@ -65,7 +67,8 @@ class Audit:
         self._caps: dict[Key, Sum] = {}
         self._costs: dict[Key, Sum] = {}
         self._units: dict[Name, set[DeclaredUnit]] = {}
-        self._integers: dict[str, bool] = {}  # by the digest of a mechanism
+        self._owners: dict[Key, str | None] = {}
+        self._described: dict[str, Described] = {}  # by the digest of a mechanism
         self._unanswered: dict[int, tuple[str, _Charge]] = {}
 
     def follow(self, rows: Iterator[Row]) -> Iterator[Row]:
@@ -102,10 +105,9 @@ class Audit:
 
     def _describe(self, row: Row) -> None:
         digest = row.key.removeprefix(mechanism_key(""))
-        if digest in self._integers:
+        if digest in self._described:
             raise ValueError
-        content: Content = row.content
-        self._integers[digest] = content.get("integer", True)  # a selection is of integers
+        self._described[digest] = read_described(digest, row.content)
 
     def _allocate(self, row: Row) -> None:
         allocation = read_allocation(row.key, row.body)  # proves that the caps imply the guarantee
@@ -116,22 +118,29 @@ class Audit:
         if allocation.name == DEFAULT and not (whole and dataset not in self._spent):
             raise ValueError
         self._spend(charged_names(allocation.dataset, allocation.analyst), allocation.privacy)
-        self._caps[key] = allocation.caps
+        self._caps[key], self._owners[key] = allocation.caps, allocation.analyst
 
     def _charge(self, row: Row) -> None:
         charge = _read_charge(row.kind, row.body)
-        if any(digest not in self._integers for digest in charge.mechanisms):
+        if any(digest not in self._described for digest in charge.stated.mechanisms):
             raise ValueError
-        if charge.allocation is None:
-            self._spend(charge.names, charge.amounts)
+        check_described(charge.stated, self._described)
+        if charge.allocation is None or charge.stated.cost is None:
+            self._spend(charge.names, charge.stated.guarantee)
         else:
-            total = add_rounded_down(self._costs.get(charge.allocation, NOTHING), charge.amounts)
-            if exceeds(total, self._caps[charge.allocation]):
-                raise ValueError
-            self._costs[charge.allocation] = total
+            self._spend_cost(charge.names[-1], charge.allocation, charge.stated.cost)
         if charge.unit is not None:
             self._declare(charge, charge.unit)
         self._unanswered[row.seq] = row.key, charge
+
+    def _spend_cost(self, name: Name, allocation: Key, cost: Sum) -> None:
+        """Check a spend against the caps; an analyst with a limit spends what was charged to it."""
+        if name[1] is not None and name in self._limits and name[1] != self._owners[allocation]:
+            raise ValueError
+        total = add_rounded_down(self._costs.get(allocation, NOTHING), cost)
+        if exceeds(total, self._caps[allocation]):
+            raise ValueError
+        self._costs[allocation] = total
 
     def _declare(self, charge: _Charge, unit: DeclaredUnit) -> None:
         """Check that a spend declares the neighbor relation of the dataset.
@@ -158,7 +167,8 @@ class Audit:
         key, charge = self._unanswered.pop(content["charge"])
         if key != row.key:
             raise ValueError
-        integer = all(self._integers[digest] for digest in charge.mechanisms)
+        described = [self._described[digest] for digest in charge.stated.mechanisms]
+        integer = all(mechanism.integer for mechanism in described)
         charge.check(content["answer"], row.payload, integer)
 
 
@@ -199,14 +209,37 @@ def check_description(digest: str, mechanism: Json) -> None:
     )
 
 
+def check_stated(body: Json, cost: Sum | None, mechanisms: Mapping[str, Json]) -> None:
+    """Check what a charge states against its noise before it is written.
+
+    Args:
+        body: The charge, as of a guarantee.
+        cost: (μ², γ) that an allocation is charged; None for a charge of the guarantee.
+        mechanisms: The descriptions of its mechanisms by their digests.
+
+    Raises:
+        InvalidParameter: If the described noise satisfies less, or costs more.
+    """
+    stated = _read_charge(CHARGE, canonical(body)).stated._replace(cost=cost)
+    if "answer" not in stated.query:
+        return None
+    with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        described = {digest: read_described(digest, own) for digest, own in mechanisms.items()}
+        return check_described(stated, described)
+    raise InvalidParameter(
+        "The noise of this charge needs a larger guarantee or cost. Nothing was charged",
+        fix="Use the spending of a mechanism, a plan or a table query.",
+    )
+
+
 @lru_cache(maxsize=1024)
 def _read_charge(kind: str, body: str) -> _Charge:
     content = read_content(kind, body)
-    amounts: Sum = parse_amount(content["epsilon"]), parse_amount(content["delta"])
-    allocation = None
+    guarantee: Sum = parse_amount(content["epsilon"]), parse_amount(content["delta"])
+    allocation, cost = None, None
     if kind == SPEND:
         square, failure = read_cost(content).values()
-        amounts, allocation = (square, failure), (content["dataset"], content["allocation"])
+        cost, allocation = (square, failure), (content["dataset"], content["allocation"])
     names = charged_names(content["dataset"], content["analyst"])
     mechanisms, query = content["mechanisms"], content["asked"]
     if not mechanisms or len(set(mechanisms)) < len(mechanisms):
@@ -214,7 +247,8 @@ def _read_charge(kind: str, body: str) -> _Charge:
     check: _Check = _check_anything
     if "answer" in query:
         check = _KINDS[query["answer"]](query, mechanisms)
-    return _Charge(names, allocation, amounts, mechanisms, read_unit(query), check)
+    stated = Stated(query, tuple(mechanisms), guarantee, cost)
+    return _Charge(names, allocation, stated, read_unit(query), check)
 
 
 def _expect_one(query: Content, mechanisms: list[str]) -> _Check:

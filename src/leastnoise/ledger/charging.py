@@ -12,7 +12,7 @@ from leastnoise.core.privacy import format_guarantee
 from leastnoise.errors import BudgetExceeded, InvalidParameter, Text, Words
 from leastnoise.json_types import Json
 from leastnoise.ledger.allocations import AllocationAccount, choose_cost, cost_to_json, format_share
-from leastnoise.ledger.audit import check_charge, check_description
+from leastnoise.ledger.audit import check_charge, check_description, check_stated
 from leastnoise.ledger.chain import Draft
 from leastnoise.ledger.entries import Receipt, Spending, Stored
 from leastnoise.ledger.keys import check_same_query
@@ -64,6 +64,7 @@ class PreparedCharge:
             "asked": spending.asked,
         }
         check_charge(CHARGE, self._body)
+        check_stated(self._body, None, spending.mechanisms)
         self._costs = [] if payer.allocation is None else _find_costs(spending)
 
     def write(self, page: Draft) -> tuple[Receipt, Stored | None]:
@@ -103,6 +104,7 @@ class PreparedCharge:
         if not fitting:
             plain = accounts.fits(payer.dataset, payer.analyst, self._spending.privacy)
             raise _caps_error(account, cost, plain=plain)
+        check_stated(self._body, (cost.square, cost.failure), self._spending.mechanisms)
         return SPEND, {**self._body, "allocation": payer.allocation, **cost_to_json(cost)}
 
 

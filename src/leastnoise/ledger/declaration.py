@@ -11,8 +11,9 @@ import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from leastnoise.core.exact import as_float, format_exact
+from leastnoise.core.exact import as_float, format_exact, format_ratio
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.json_types import Json
@@ -33,6 +34,9 @@ from leastnoise.ledger.rows import (
     reading_content,
 )
 from leastnoise.rendering import one_line
+
+if TYPE_CHECKING:
+    from leastnoise.core.gaussian_cost import GaussianCost
 
 # A note on the words of a guarantee, for reports of a ledger.
 PERSON = '"One person" stands for one privacy unit.'
@@ -211,17 +215,22 @@ def allocation_to_json(allocation: AllocationAccount) -> Json:
         "name": allocation.name,
         "analyst": allocation.analyst,
         "privacy": _guarantee_to_json(allocation.privacy),
-        "caps": cost_to_json(allocation.caps),
-        "spent": cost_to_json(allocation.spent),
-        "left": cost_to_json(allocation.rest),
+        "caps": _cost_to_json(allocation.caps),
+        "spent": _cost_to_json(allocation.spent),
+        "left": _cost_to_json(allocation.rest),
     }
+
+
+def _cost_to_json(cost: "GaussianCost") -> Json:
+    """Return μ², γ, and ρ of zCDP."""
+    return {**cost_to_json(cost), "rho": format_ratio(cost.rho)}
 
 
 def release_to_json(release: Release) -> Json:
     """Return a release for JSON; from an allocation, with the cost that was charged."""
     allocated: Json = {}
     if release.allocation is not None and release.cost is not None:
-        allocated = {"allocation": release.allocation, "cost": cost_to_json(release.cost)}
+        allocated = {"allocation": release.allocation, "cost": _cost_to_json(release.cost)}
     return {
         "row": release.row,
         "key": release.key,

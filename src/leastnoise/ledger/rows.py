@@ -186,10 +186,17 @@ def compute_digest(mechanism: Content) -> str:
     Raises:
         LookupError: If such a field is missing.
     """
+    return hashlib.sha256(canonical(identify(mechanism)).encode()).hexdigest()
+
+
+def identify(mechanism: Content) -> Content:
+    """Return the identifying fields in the description of a mechanism.
+
+    Raises:
+        LookupError: If such a field is missing.
+    """
     noise, selection = _IDENTITIES
-    names = noise if "drawn" in mechanism else selection
-    identity = {name: mechanism[name] for name in names}
-    return hashlib.sha256(canonical(identity).encode()).hexdigest()
+    return {name: mechanism[name] for name in (noise if "drawn" in mechanism else selection)}
 
 
 def is_readable(text: object) -> bool:

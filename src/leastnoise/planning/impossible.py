@@ -6,8 +6,10 @@ from decimal import ROUND_CEILING
 from fractions import Fraction
 
 from leastnoise.core.exact import format_exact, format_rounded
+from leastnoise.core.gaussian_cost import GaussianCost
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.errors import InvalidParameter
+from leastnoise.ledger import AllocatedPrivacy, make_part
 from leastnoise.planning.numeric_query import NumericQuery
 from leastnoise.planning.options import Candidate, PlanProblem
 from leastnoise.planning.shared import share
@@ -39,14 +41,35 @@ def explain_impossible(problem: PlanProblem, rejected: Sequence[Candidate]) -> I
 
 
 def _suggest_epsilon(problem: PlanProblem, rejected: Sequence[Candidate]) -> str:
-    """Return a sentence with a total ε that suffices at the same δ, verified and rounded up."""
+    """Return a sentence with a total ε that suffices at the same δ, verified and rounded up.
+
+    For a part of an allocation it has a share that suffices.
+    """
     lacking = [candidate.lacking for candidate in rejected if candidate.lacking]
+    if isinstance(problem.privacy, AllocatedPrivacy):
+        return _suggest_share(problem, problem.privacy, [error.factor for error in lacking])
     for guess in _raise(error.epsilon for error in lacking):
         epsilon = _round_up(guess)
         if epsilon > _LARGEST_EPSILON:
             break
         if _is_possible(replace(problem, privacy=Privacy(epsilon, problem.privacy.delta))):
             return f"A total ε of {format_exact(epsilon)} suffices with the same δ. "
+    return ""
+
+
+def _suggest_share(
+    problem: PlanProblem, part: AllocatedPrivacy, factors: Iterable[float | None]
+) -> str:
+    for factor in _raise(factors):
+        share = _round_up(part.cost.square / part.caps.square * factor**2)
+        if share > 1:
+            break
+        cost = GaussianCost(part.caps.square * share)
+        implied = cost.privacy(part.delta)
+        if implied is None:
+            break
+        if _is_possible(replace(problem, privacy=make_part(cost, part.caps, implied))):
+            return f"A share of {format_exact(share)} suffices. "
     return ""
 
 

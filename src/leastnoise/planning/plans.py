@@ -6,27 +6,35 @@ from the discretized noise.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
 from leastnoise.calibration import Effort, parse_effort
 from leastnoise.core.exact import Number, format_exact, format_ratio, quote
-from leastnoise.core.gaussian_cost import total_cost
-from leastnoise.core.privacy import Privacy, as_privacy
+from leastnoise.core.privacy import Privacy
 from leastnoise.core.withholding import without_values
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments
 from leastnoise.errors import InvalidParameter, Unsupported, parameter
-from leastnoise.ledger import UNRECORDED, Ledger, Recording, Spending, Unrecorded, privacy_to_json
+from leastnoise.ledger import (
+    UNRECORDED,
+    AllocatedPrivacy,
+    Ledger,
+    Recording,
+    Spending,
+    Unrecorded,
+    privacy_to_json,
+)
 from leastnoise.mechanism import Answer, Mechanism, check_allow_exact, numbers
 from leastnoise.planning import plan_text
+from leastnoise.planning.charges import describe_charge, find_amount, find_cost
 from leastnoise.planning.impossible import explain_impossible
 from leastnoise.planning.numeric_query import NumericQuery, parse_queries
 from leastnoise.planning.options import Candidate, Option, PlanProblem, option_of
-from leastnoise.planning.shared import share
+from leastnoise.planning.shared import share as share_gaussian
 from leastnoise.planning.split import solve as solve_split
 from leastnoise.planning.split import split
-from leastnoise.planning.totals import compare_accounting, prove_total
+from leastnoise.planning.totals import prove_total
 from leastnoise.rendering import as_text, html_notes, html_table, one_line, paragraph
 
 _LARGEST_EPSILON = 5_000
@@ -40,12 +48,13 @@ Value = int | float | Fraction | Decimal
 
 @renamed_arguments(wanted="queries")
 def plan(
-    privacy: Privacy,
-    queries: Iterable[NumericQuery],
+    privacy: Privacy | None = None,
+    queries: Iterable[NumericQuery] = (),
     *,
     solve: bool = True,
     seconds: Number = 10,
     ledger: Ledger | None = None,
+    share: Number | None = None,
 ) -> "Plan":
     """Choose noise for several answers so that one guarantee covers all of them together.
 
@@ -59,14 +68,18 @@ def plan(
     Python function takes a second or two, most of it for its certificate.
 
     Args:
-        privacy: The guarantee for all answers together.
+        privacy: The guarantee for all answers together, or the remaining part of an allocation
+            (``allocation.remaining``). Not with ``share``.
         queries: The numeric queries to answer, with their costs or targets.
         solve: Whether to run the solver for answers of a split whose part of ε is above 1/8, if no
             closed form is proved optimal. Default: True.
         seconds: The time limit for the solver, for all answers together. Closed forms and proofs
             are computed in addition to this time. Default: 10.
-        ledger: The ledger that the plan will be charged to. The printed plan then compares its
-            charge with basic and with Gaussian accounting. Nothing is charged. Default: none.
+        ledger: The ledger or allocation that the plan will be charged to. The printed plan then
+            states its charge, and what Gaussian accounting saves. Nothing is charged. Default:
+            none.
+        share: Instead of a guarantee, the share of the limit of ``ledger``, or of the allocation
+            that it is: there all answers have Gaussian noise, and cost exactly this part of μ².
 
     Returns:
         The cheapest option found, with its mechanisms.
@@ -85,8 +98,8 @@ def plan(
     ['income', 'people']
     """
     effort = parse_effort(solve, Effort().gap, seconds)
-    problem = _parse_problem(privacy, queries)
-    candidates = [split(problem), share(problem)]
+    problem = _parse_problem(find_amount(privacy, ledger, share), queries)
+    candidates = [split(problem), share_gaussian(problem)]
     possible = sorted((candidate for candidate in candidates if candidate.mechanisms), key=_cost)
     if not possible:
         raise explain_impossible(problem, candidates)
@@ -97,9 +110,14 @@ def plan(
     others = [candidate.option for candidate in candidates if candidate is not best]
     for mechanism in {id(mechanism): mechanism for mechanism in best.mechanisms}.values():
         mechanism.certificate.verify()
-    total = prove_total(best.option.how, best.mechanisms, privacy)
-    note = None if ledger is None else compare_accounting(ledger.limit, total, best.mechanisms)
-    return Plan(privacy, problem.queries, best.mechanisms, (best.option, *others), total, note)
+    total = prove_total(best.option.how, best.mechanisms, problem.privacy)
+    note = None
+    if ledger is not None:
+        allocated = isinstance(problem.privacy, AllocatedPrivacy)
+        proved = problem if allocated else replace(problem, privacy=total)
+        note = describe_charge(ledger, proved, best.option, best.mechanisms)
+    rows = (best.option, *others)
+    return Plan(problem.privacy, problem.queries, best.mechanisms, rows, total, note)
 
 
 def _cost(candidate: Candidate) -> Fraction:
@@ -118,8 +136,8 @@ class Plan:
         queries: The numeric queries to answer.
         rows: The options: the chosen one, then the other one, with its cost or why it was rejected.
         total: The proved guarantee of all answers together, at least as strong as ``privacy``.
-        accounting: The parts of a ledger's limit that the plan costs with basic and with Gaussian
-            accounting, in words; None if the plan was made without a ledger.
+        accounting: The part of a ledger that the plan costs, and what Gaussian accounting saves, in
+            words; None if the plan was made without a ledger.
     """
 
     privacy: Privacy
@@ -253,9 +271,7 @@ class Plan:
             self.total,
             mechanisms,
             {"answer": "plan", "of": names},
-            find_costs=lambda: (
-                total_cost(mechanism.gaussian_cost for mechanism in self.mechanisms.values()),
-            ),
+            find_costs=lambda: (find_cost(self.privacy, self._ready),),
         )
 
     def _check_total(self) -> None:
@@ -350,7 +366,6 @@ class Plan:
 
 
 def _parse_problem(privacy: Privacy, queries: object) -> PlanProblem:
-    as_privacy(privacy, "Privacy(1, '1e-6')")
     if not privacy.epsilon and not privacy.delta:
         raise InvalidParameter(
             "privacy must have ε > 0 or δ > 0",

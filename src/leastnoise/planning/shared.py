@@ -17,6 +17,7 @@ from leastnoise.core.exact import as_float, format_rounded
 from leastnoise.core.gaussian_cost import GaussianCost, find_caps
 from leastnoise.core.noise import Gaussian
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
+from leastnoise.ledger import AllocatedPrivacy
 from leastnoise.mechanism import Mechanism, half_width
 from leastnoise.planning.estimates import expected_cost, gaussian_size
 from leastnoise.planning.gaussian_noise import build_gaussian
@@ -59,7 +60,9 @@ class _SharedGaussian:
             raise InvalidParameter(f"An answer must have {other} noise", fix="Omit its family.")
         if not problem.privacy.delta:
             raise InvalidParameter("Gaussian noise requires δ > 0", fix="Use δ > 0.")
-        return cls(problem, find_caps(problem.privacy).square * _ROUNDING)
+        privacy = problem.privacy
+        caps = privacy.cost if isinstance(privacy, AllocatedPrivacy) else find_caps(privacy)
+        return cls(problem, caps.square * _ROUNDING)
 
     def build(self) -> tuple[Mechanism, ...]:
         """Return the mechanisms of the answers."""

@@ -20,6 +20,7 @@ from leastnoise.core.noise import LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
+from leastnoise.ledger import AllocatedPrivacy
 from leastnoise.mechanism import Discretized, Mechanism, half_width
 from leastnoise.planning.estimates import estimated_error, split_cost, split_size
 from leastnoise.planning.numeric_query import NumericQuery
@@ -61,6 +62,10 @@ def split(problem: PlanProblem) -> Candidate:
     every_family = all(query.family for query in problem.queries)
     name = AS_ASKED if every_family else CHEAPEST
     try:
+        if isinstance(problem.privacy, AllocatedPrivacy):
+            raise InvalidParameter(
+                "in an allocation, costs add up in squares", fix="Plan for a guarantee."
+            )
         parts = find_parts(problem)
         mechanisms = map_distinct(_build, problem.queries, parts, [len(parts) == 1] * len(parts))
         option = option_of(name, EACH, problem, mechanisms)

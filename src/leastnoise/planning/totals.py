@@ -1,12 +1,11 @@
-"""The proved total guarantee of a plan, and the part of a limit that the plan costs."""
+"""The proved total guarantee of a plan."""
 
-from collections.abc import Sequence
 from decimal import ROUND_CEILING
 from fractions import Fraction
 
 from leastnoise.core import basic_composition
 from leastnoise.core.exact import format_rounded
-from leastnoise.core.gaussian_cost import cost_of_guarantee, find_caps, total_cost
+from leastnoise.core.gaussian_cost import total_cost
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.errors import NotPrivate
 from leastnoise.mechanism import Mechanism
@@ -39,23 +38,3 @@ def prove_total(how: str, mechanisms: tuple[Mechanism, ...], limit: Privacy) -> 
         return total
     short = Fraction(format_rounded(total.delta, _DIGITS, ROUND_CEILING))
     return Privacy(total.epsilon, min(short, limit.delta))
-
-
-def compare_accounting(limit: Privacy, total: Privacy, mechanisms: Sequence[Mechanism]) -> str:
-    """Say which part of a limit a plan costs, by the accounting of its ledger."""
-    parts = [
-        part / whole if whole else Fraction(0)
-        for part, whole in ((total.epsilon, limit.epsilon), (total.delta, limit.delta))
-    ]
-    basic = f"With basic accounting this plan costs {_percent(max(parts))} of {limit}"
-    if not limit.delta:
-        return f"{basic}. Gaussian accounting needs a limit with δ > 0."
-    caps = find_caps(limit, limit.delta / 10)
-    costs = [total_cost(mechanism.gaussian_cost for mechanism in mechanisms)]
-    costs.append(cost_of_guarantee(total))
-    share = min(max(cost.square / caps.square, cost.failure / caps.failure) for cost in costs)
-    return f"{basic}; with Gaussian accounting it costs {_percent(share)}."
-
-
-def _percent(share: Fraction) -> str:
-    return f"{format_rounded(100 * share, 3, ROUND_CEILING)}%"

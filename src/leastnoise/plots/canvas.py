@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from leastnoise.errors import InvalidParameter, Unsupported, parameter
 from leastnoise.files import write_bytes

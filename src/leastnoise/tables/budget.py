@@ -16,10 +16,9 @@ from leastnoise.core.exact import as_float, as_log
 from leastnoise.core.gaussian_cost import GaussianCost, epsilon_within, find_caps, total_cost
 from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported, Words
-from leastnoise.ledger import AllocatedPrivacy
+from leastnoise.ledger import AllocatedPrivacy, make_part
 from leastnoise.mechanism import AnyMechanism, Mechanism, PermuteAndFlip, calibrate
 from leastnoise.planning import build_gaussian, build_truncated_laplace, find_end
-from leastnoise.tables.spending_limit import make_part
 
 # The part of δ that discovering groups gets: near the best for every number of groups.
 _DISCOVERY = Fraction(1, 4)

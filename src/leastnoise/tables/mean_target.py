@@ -25,7 +25,7 @@ from leastnoise.core.exact import as_float, format_exact
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import BudgetExceeded, InvalidParameter, Text, Words, parameter
-from leastnoise.ledger import Ledger, Unrecorded
+from leastnoise.ledger import Ledger, SpendingLimit, Unrecorded
 from leastnoise.mechanism import Mechanism, as_noise, half_width
 from leastnoise.tables.answers import USUAL, GroupedAnswers, TableNumber
 from leastnoise.tables.budget import allocate
@@ -36,7 +36,7 @@ from leastnoise.tables.queries.planned_query import PlannedQuery, Unit
 from leastnoise.tables.ratio import ErrorQuantile
 from leastnoise.tables.release import PreparedRelease, TableResult, prepare, release
 from leastnoise.tables.sources import Source
-from leastnoise.tables.spending_limit import SpendingLimit, describe_amount
+from leastnoise.tables.spending_limit import describe_amount
 from leastnoise.tables.target_error import Scale, TargetError, find_size, round_down, size_of
 
 # The largest part of the budget that the first count gets, in an allocation and without one.

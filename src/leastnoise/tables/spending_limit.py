@@ -1,86 +1,12 @@
-"""The limit of which queries spend: that of a dataset or an analyst, or the caps of an allocation.
+"""Words and JSON for a guarantee that may be a part of an allocation."""
 
-In an allocation, costs add up in squares, and a part of it is an
-:class:`~leastnoise.ledger.AllocatedPrivacy`: a cost with the guarantee that it implies.
-"""
-
-from dataclasses import dataclass
 from decimal import ROUND_CEILING
-from fractions import Fraction
 
 from leastnoise.core.exact import format_ratio, format_rounded
-from leastnoise.core.gaussian_cost import GaussianCost
 from leastnoise.core.privacy import Privacy, format_guarantee
-from leastnoise.ledger import DEFAULT, AllocatedPrivacy, Allocation, Ledger, cost_to_json
+from leastnoise.ledger import AllocatedPrivacy, cost_to_json
 
 _PERCENT_DIGITS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class SpendingLimit:
-    """A limit, of which a query can spend a share.
-
-    Attributes:
-        whole: The guarantee of the whole limit.
-        remaining: The rest; in an allocation, an :class:`AllocatedPrivacy`.
-        caps: (M², Γ), the caps of an allocation; None if ε and δ add up.
-    """
-
-    whole: Privacy
-    remaining: Privacy
-    caps: GaussianCost | None = None
-
-    @classmethod
-    def of(cls, ledger: Ledger) -> "SpendingLimit":
-        """Return the limit that the releases of a ledger are charged to.
-
-        It is the allocation, if the ledger is one or has Gaussian accounting; else the analyst's
-        own limit, if there is one; else that of the dataset.
-        """
-        if ledger.accounting == "gaussian":
-            name = ledger.name if isinstance(ledger, Allocation) else DEFAULT
-            (allocation,) = (each for each in ledger.allocations if each.name == name)
-            return cls(allocation.privacy, allocation.remaining, allocation.caps)
-        account = ledger.analyst_account
-        return cls(account.limit or ledger.limit, account.remaining)
-
-    @property
-    def name(self) -> str:
-        """The limit in a few words."""
-        return "the limit" if self.caps is None else "the allocation"
-
-    def take(self, share: Fraction) -> Privacy:
-        """Return a share of the limit; in an allocation, the share of both caps."""
-        if self.caps is not None:
-            return make_part(self.caps * share, self.caps, self.whole)
-        return Privacy(self.whole.epsilon * share, self.whole.delta * share)
-
-    def take_pure(self, share: Fraction) -> Privacy:
-        """Return a share without δ, or without γ in an allocation."""
-        if self.caps is not None:
-            return make_part(GaussianCost(self.caps.square * share), self.caps, self.whole)
-        return Privacy(self.whole.epsilon * share)
-
-    def add(self, first: Privacy, second: Privacy) -> Privacy:
-        """Return the guarantee of two releases together; in an allocation, that of their costs."""
-        if isinstance(first, AllocatedPrivacy) and isinstance(second, AllocatedPrivacy):
-            return make_part(first.cost + second.cost, first.caps, self.whole)
-        return Privacy(first.epsilon + second.epsilon, first.delta + second.delta)
-
-    @property
-    def remaining_share(self) -> Fraction:
-        """The remaining part of ε; in an allocation, of M²."""
-        if isinstance(self.remaining, AllocatedPrivacy):
-            return self.remaining.cost.square / self.remaining.caps.square
-        if not self.whole.epsilon:
-            return Fraction(0)
-        return self.remaining.epsilon / self.whole.epsilon
-
-
-def make_part(cost: GaussianCost, caps: GaussianCost, whole: Privacy) -> AllocatedPrivacy:
-    """Return a part of an allocation with the guarantee ``whole``, to be spent."""
-    gamma = cost.failure / caps.failure if caps.failure else Fraction(0)
-    return AllocatedPrivacy(cost, caps, whole, max(cost.square / caps.square, gamma))
 
 
 def describe_share(privacy: Privacy) -> str:

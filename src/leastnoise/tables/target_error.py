@@ -13,10 +13,10 @@ from fractions import Fraction
 from leastnoise.core.exact import as_float, format_rounded
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import BudgetExceeded, InvalidParameter, Text, Words, parameter
-from leastnoise.ledger import AllocatedPrivacy
+from leastnoise.ledger import AllocatedPrivacy, SpendingLimit
 from leastnoise.tables.budget import allocate
 from leastnoise.tables.queries.planned_query import PlannedQuery
-from leastnoise.tables.spending_limit import SpendingLimit, describe_amount
+from leastnoise.tables.spending_limit import describe_amount
 
 _DIGITS = 4
 # The largest ε that is tried.

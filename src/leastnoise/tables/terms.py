@@ -7,8 +7,7 @@ from fractions import Fraction
 from leastnoise.core.exact import Number, parse_positive, quote
 from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.errors import InvalidParameter, Words
-from leastnoise.ledger import Ledger, Unrecorded
-from leastnoise.tables.spending_limit import SpendingLimit
+from leastnoise.ledger import Ledger, SpendingLimit, Unrecorded
 
 _PRIVACY = Words("privacy=", "--epsilon and --delta")
 _SHARE = Words("share=", "--share")

@@ -1,0 +1,84 @@
+"""The limit of which releases spend: that of a dataset or an analyst, or the caps of an allocation.
+
+In an allocation, costs add up in squares, and a part of it is an :class:`AllocatedPrivacy`: a cost
+with the guarantee that it implies.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from leastnoise.core.privacy import Privacy
+from leastnoise.ledger.allocations import DEFAULT, AllocatedPrivacy
+from leastnoise.ledger.ledger import Allocation, Ledger
+
+if TYPE_CHECKING:
+    from leastnoise.core.gaussian_cost import GaussianCost
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingLimit:
+    """A limit, of which a query can spend a share.
+
+    Attributes:
+        whole: The guarantee of the whole limit.
+        remaining: The rest; in an allocation, an :class:`AllocatedPrivacy`.
+        caps: (M², Γ), the caps of an allocation; None if ε and δ add up.
+    """
+
+    whole: Privacy
+    remaining: Privacy
+    caps: "GaussianCost | None" = None
+
+    @classmethod
+    def of(cls, ledger: Ledger) -> "SpendingLimit":
+        """Return the limit that the releases of a ledger are charged to.
+
+        It is the allocation, if the ledger is one or has Gaussian accounting; else the analyst's
+        own limit, if there is one; else that of the dataset.
+        """
+        if ledger.accounting == "gaussian":
+            name = ledger.name if isinstance(ledger, Allocation) else DEFAULT
+            (found,) = (one for one in ledger.allocations if one.name == name)
+            return cls(found.privacy, found.remaining, found.caps)
+        account = ledger.analyst_account
+        return cls(account.limit or ledger.limit, account.remaining)
+
+    @property
+    def name(self) -> str:
+        """The limit in a few words."""
+        return "the limit" if self.caps is None else "the allocation"
+
+    def take(self, share: Fraction) -> Privacy:
+        """Return a share of the limit; in an allocation, the share of both caps."""
+        if self.caps is not None:
+            return make_part(self.caps * share, self.caps, self.whole)
+        return Privacy(self.whole.epsilon * share, self.whole.delta * share)
+
+    def take_pure(self, share: Fraction) -> Privacy:
+        """Return a share without δ, or without γ in an allocation."""
+        if self.caps is not None:
+            square = replace(self.caps * share, failure=Fraction(0))
+            return make_part(square, self.caps, self.whole)
+        return Privacy(self.whole.epsilon * share)
+
+    def add(self, first: Privacy, second: Privacy) -> Privacy:
+        """Return the guarantee of two releases together; in an allocation, that of their costs."""
+        if isinstance(first, AllocatedPrivacy) and isinstance(second, AllocatedPrivacy):
+            return make_part(first.cost + second.cost, first.caps, self.whole)
+        return Privacy(first.epsilon + second.epsilon, first.delta + second.delta)
+
+    @property
+    def remaining_share(self) -> Fraction:
+        """The remaining part of ε; in an allocation, of M²."""
+        if isinstance(self.remaining, AllocatedPrivacy):
+            return self.remaining.cost.square / self.remaining.caps.square
+        if not self.whole.epsilon:
+            return Fraction(0)
+        return self.remaining.epsilon / self.whole.epsilon
+
+
+def make_part(cost: "GaussianCost", caps: "GaussianCost", whole: Privacy) -> AllocatedPrivacy:
+    """Return a part of an allocation with the guarantee ``whole``, to be spent."""
+    gamma = cost.failure / caps.failure if caps.failure else Fraction(0)
+    return AllocatedPrivacy(cost, caps, whole, max(cost.square / caps.square, gamma))

@@ -1,0 +1,255 @@
+"""Charges that contradict their own noise: neither written nor verified."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import leastnoise
+from leastnoise.core.exact import format_ratio
+from leastnoise.core.gaussian_cost import GaussianCost
+from leastnoise.errors import InvalidParameter, LedgerDamaged
+from leastnoise.ledger import Ledger, Spending
+from leastnoise.ledger.rows import Row
+from leastnoise.mechanism import calibrate_pair, calibrate_vector
+from tests.support.forged_ledgers import forged, says
+
+ln: Any = leastnoise
+P = ln.Privacy
+LIMIT = P(1, "1e-6")
+FRAME = pd.DataFrame({"who": range(60), "g": ["north", "south"] * 30, "v": [1.0, 2.0] * 30})
+GROUPS = ["north", "south"]
+
+gaussian = partial(ln.calibrate, P("0.06", "1e-6"), family="gaussian")
+small = partial(ln.calibrate, P("0.02"), sensitivity=1)
+
+
+def people(ledger: Any, **options: Any) -> Any:
+    return ln.protect(FRAME, unit="who", max_rows=1, ledger=ledger, name="people", **options)
+
+
+def plan() -> Any:
+    queries = [ln.NumericQuery(f"{number}", sensitivity=1, integer=True) for number in range(40)]
+    return ln.plan(P("0.2", "1e-7"), queries, solve=False)
+
+
+# Each release, and the part of its μ² below which the row contradicts itself for certain.
+RELEASES: dict[str, tuple[Callable[[Any], object], str]] = {
+    "Gaussian integer": (
+        lambda to: gaussian(sensitivity=3, integer=True).release(7, ledger=to),
+        "0.999999",
+    ),
+    "Gaussian number": (lambda to: gaussian(sensitivity=2).release(7, ledger=to), "0.999999"),
+    "Gaussian array": (
+        lambda to: gaussian(sensitivity=2).release(np.arange(4.0), ledger=to, contributions=3),
+        "0.999999",
+    ),
+    "vector": (
+        lambda to: calibrate_vector(P("0.1", "1e-7"), sensitivity=1, dimension=9).release(
+            np.arange(9.0), ledger=to
+        ),
+        "0.999999",
+    ),
+    "shared plan": (
+        lambda to: plan().release({f"{number}": 1 for number in range(40)}, ledger=to),
+        "0.999999",
+    ),
+    "listed groups": (
+        lambda to: people(to).count(by="g", groups=GROUPS, max_groups=2, share="1/9"),
+        "0.9999",
+    ),
+    "replaced units": (
+        lambda to: people(to, neighbors="replace").count(
+            by="g", groups=GROUPS, max_groups=2, share="1/9"
+        ),
+        "0.9999",
+    ),
+    "discovered groups": (
+        lambda to: people(to).count(by="g", max_groups=2, share="1/9"),
+        "0.999",
+    ),
+    "several answers": (
+        lambda to: people(to).ask(
+            [ln.Count(), ln.Sum("v", bounds=(0, 5)), ln.Count()], share="1/9"
+        ),
+        "0.9999",
+    ),
+    "mean": (lambda to: people(to).mean("v", bounds=(0, 5), share="1/9"), "0.9999"),
+    "canonical": (
+        lambda to: ln.calibrate(P("0.02", "1e-9"), sensitivity=1, integer=True).release(
+            7, ledger=to
+        ),
+        "0.98",
+    ),
+    "staircase": (lambda to: small().release(7, ledger=to), "0.98"),
+    "Laplace": (lambda to: small(family="laplace").release(7, ledger=to), "0.98"),
+    "truncated Laplace": (
+        lambda to: ln.calibrate(
+            P("0.02", "1e-9"), sensitivity=1, family="truncated_laplace"
+        ).release(7, ledger=to),
+        "0.98",
+    ),
+    "pair": (
+        lambda to: calibrate_pair(P("0.02"), sensitivity=1).release((1, 2), ledger=to),
+        "0.999999",
+    ),
+    "median": (lambda to: people(to).median("v", bounds=(0, 10), share="1/9"), "0.9999"),
+}
+
+
+def spent(rows: list[Row]) -> int:
+    """Return the place of the spend, of which there is one."""
+    (place,) = (place for place, row in enumerate(rows) if row.kind == "spend")
+    return place
+
+
+def verify(path: Path) -> None:
+    with ln.Ledger(path) as ledger:
+        ledger.verify()
+
+
+def forge(path: Path, rows: list[Row], **fields: Any) -> Path:
+    """Return a copy of a ledger whose spend states something else."""
+    place = spent(rows)
+    return forged(
+        path, path.parent, [*rows[:place], says(rows[place], **fields), *rows[place + 1 :]]
+    )
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Any:
+    with ln.Ledger(tmp_path / "a.ledger", limit=LIMIT, accounting="gaussian") as found:
+        yield found
+
+
+@pytest.mark.parametrize(("release", "part"), RELEASES.values(), ids=RELEASES)
+def test_a_cost_below_that_of_the_noise_is_not_verified(
+    ledger: Any, release: Callable[[Any], object], part: str
+) -> None:
+    release(ledger)
+    ledger.verify()
+    rows, path = list(ledger.rows()), Path(ledger.where)
+    ledger.close()
+    content: Any = rows[spent(rows)].content
+    square = Fraction(content["square"])
+    verify(forge(path, rows, square=format_ratio(square * Fraction("1.01"))))  # the control
+    for less in (square * Fraction(part), Fraction(1, 10**9)):
+        at = forge(path, rows, square=format_ratio(less))
+        with pytest.raises(LedgerDamaged, match="no ledger writes"):
+            verify(at)
+
+
+# The ends of noise that discovers groups are integers, so it has a little less γ than is charged.
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [("discovered groups", "0.7"), ("canonical", "0.98"), ("truncated Laplace", "0.98")],
+)
+def test_a_failure_below_that_of_the_noise_is_not_verified(
+    ledger: Any, name: str, part: str
+) -> None:
+    RELEASES[name][0](ledger)
+    rows, path = list(ledger.rows()), Path(ledger.where)
+    ledger.close()
+    content: Any = rows[spent(rows)].content
+    failure = Fraction(content["failure"])
+    assert failure
+    verify(forge(path, rows, failure=format_ratio(failure * Fraction("1.01"))))
+    for less in (failure * Fraction(part), Fraction(0)):
+        at = forge(path, rows, failure=format_ratio(less))
+        with pytest.raises(LedgerDamaged, match="no ledger writes"):
+            verify(at)
+
+
+def reject(ledger: Ledger, spending: Spending) -> None:
+    before = ledger.head
+    with pytest.raises(InvalidParameter, match="needs a larger guarantee or cost"):
+        ledger.charge(spending, key="cheat")
+    assert ledger.head == before
+
+
+def test_a_cost_below_that_of_the_noise_is_not_charged(ledger: Any) -> None:
+    """Gaussian noise at (5, 1e-7) in a limit of (1, 1e-6), at almost no cost."""
+    mechanism = ln.calibrate(P(5, "1e-7"), sensitivity=1, integer=True, family="gaussian")
+    honest = mechanism.spending()
+    for cost in (
+        GaussianCost(Fraction(1, 10**9)),
+        GaussianCost(Fraction(1, 10**9), P(0, "1e-7").delta),
+    ):
+        reject(ledger, replace(honest, find_costs=lambda cost=cost: (cost,)))
+    # Nor under a guarantee that the noise does not have.
+    reject(ledger, replace(honest, privacy=P("0.001", "1e-9")))
+    narrow = gaussian(sensitivity=1, integer=True)
+    narrow.release(7, ledger=ledger, key="honest")  # its description is known from here on
+    least = narrow.gaussian_cost.square * Fraction("0.999999")
+    reject(ledger, replace(narrow.spending(), find_costs=lambda: (GaussianCost(least),)))
+    ledger.charge(narrow.spending(), key="cheat")
+    ledger.verify()
+
+
+def test_a_description_does_not_hide_behind_the_digest_of_another(ledger: Any) -> None:
+    wide, narrow = (
+        ln.calibrate(P(epsilon, "1e-7"), sensitivity=1, integer=True, family="gaussian").spending()
+        for epsilon in ("0.01", 5)
+    )
+    wide_cost = GaussianCost(Fraction(1, 10**5))
+    ((_, description),), ((digest, _),) = wide.mechanisms.items(), narrow.mechanisms.items()
+    swapped = replace(wide, mechanisms={digest: description}, find_costs=lambda: (wide_cost,))
+    reject(ledger, swapped)
+
+
+def test_a_guarantee_below_that_of_the_noise_is_neither_charged_nor_verified(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.ledger"
+    mechanism = ln.calibrate(P("0.06", "1e-7"), sensitivity=1, family="gaussian")
+    with ln.Ledger(path, limit=LIMIT) as ledger:
+        reject(ledger, replace(mechanism.spending(), privacy=P("0.06", "9e-8")))
+        mechanism.release(np.arange(3.0), ledger=ledger, contributions=2, key="a")
+        rows = list(ledger.rows())
+    (place,) = (place for place, row in enumerate(rows) if row.kind == "charge")
+    for epsilon, verified in (("3/25", True), ("13/100", True), ("11/100", False)):
+        changed = [*rows[:place], says(rows[place], epsilon=epsilon), *rows[place + 1 :]]
+        at = forged(path, tmp_path, changed)
+        if verified:
+            verify(at)
+        else:
+            with pytest.raises(LedgerDamaged, match="no ledger writes"):
+                verify(at)
+
+
+def test_a_query_of_a_program_s_own_contradicts_nothing(ledger: Any) -> None:
+    """The row does not say how it uses its noise, such as on a random sample of the rows."""
+    own = ln.calibrate(P(5, "1e-7"), sensitivity=1, integer=True, family="gaussian").spending()
+    cost = GaussianCost(Fraction(1, 1000))
+    ledger.charge(Spending(P(5), own.mechanisms, {"query": "sampled"}, find_costs=lambda: (cost,)))
+    ledger.verify()
+
+
+def test_a_spend_of_an_analyst_whose_limit_was_not_charged_is_not_verified(tmp_path: Path) -> None:
+    path, part = tmp_path / "a.ledger", P("0.5", "5e-7")
+    with ln.Ledger(path, limit=LIMIT) as ledger:
+        gaussian(sensitivity=1, integer=True).release(7, ledger=ledger.allocate("all", part))
+    with ln.Ledger(path, analyst="bob", analyst_limit=P("0.1", "1e-7")) as bob:
+        bob.verify()
+        rows = list(bob.rows())
+    place = spent(rows)
+    limit, spend = rows[-1], rows[place]
+    assert limit.kind == "limit"
+    others = [row for row in rows if row not in (limit, spend)]
+    of_bob, answers = says(spend, analyst="bob"), [row for row in others if row.kind == "answer"]
+    before = [row for row in others if row.kind != "answer"]
+
+    def ledger_of(*more: Row) -> Path:
+        return forged(path, tmp_path, [*before, *more])
+
+    answer = says(answers[0], charge=len(before) + 2)
+    verify(ledger_of(limit, says(spend, analyst="ann"), answer))  # ann has no limit
+    verify(ledger_of(of_bob, says(answer, charge=len(before) + 1), limit))  # bob had none yet
+    with pytest.raises(LedgerDamaged, match="no ledger writes"):
+        verify(ledger_of(limit, of_bob, answer))
