@@ -15,7 +15,7 @@ from leastnoise.paper.cited import (
     truncated_laplace_ratio,
     truncated_laplace_ratios,
 )
-from leastnoise.paper.claim import Claim
+from leastnoise.paper.claim_type import Claim
 from leastnoise.paper.contents import CONTENTS, Item
 from leastnoise.paper.float_noise import Algorithm1, FloatDistance, algorithm_1
 from leastnoise.paper.numbers import comb

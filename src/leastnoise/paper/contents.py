@@ -6,7 +6,7 @@ docs/theory/from-definitions-to-calls.md shows this list, and tests evaluate eve
 from dataclasses import dataclass
 from typing import Literal
 
-from leastnoise.paper.claim import Status
+from leastnoise.paper.claim_type import Status
 
 
 @dataclass(frozen=True)

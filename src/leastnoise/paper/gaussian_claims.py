@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from leastnoise.costs import Cost, l1, l2
 from leastnoise.paper import numbers
-from leastnoise.paper.claim import Claim, decide, is_close, proved, show
+from leastnoise.paper.claim_type import Claim, decide, is_close, proved, show
 from leastnoise.paper.grid_checks import (
     DELTAS,
     FINE_DELTAS,

@@ -13,7 +13,7 @@ from leastnoise.paper.cited import (
     truncated_laplace_chart,
     truncated_laplace_ratios,
 )
-from leastnoise.paper.claim import Claim, Status
+from leastnoise.paper.claim_type import Claim, Status
 from leastnoise.paper.contents import CONTENTS, IMPORTS
 from leastnoise.paper.float_noise import FORMULAS, algorithm_1
 from leastnoise.paper.proofs import PROOFS, read_proof

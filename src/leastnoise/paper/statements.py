@@ -17,7 +17,7 @@ from leastnoise.paper.cited import (
     truncated_laplace_over_staircase,
     truncated_laplace_ratio,
 )
-from leastnoise.paper.claim import Claim, decide, is_close, proved, proved_page, show
+from leastnoise.paper.claim_type import Claim, decide, is_close, proved, proved_page, show
 from leastnoise.paper.float_noise import algorithm_1
 from leastnoise.paper.gaussian_claims import compare_with_gaussian
 from leastnoise.paper.grid_checks import (
