@@ -35,7 +35,7 @@ class SpendingLimit:
         """Return the limit that the releases of a ledger are charged to.
 
         It is the allocation, if the ledger is one or has Gaussian accounting; else the analyst's
-        own limit, if there is one; else that of the dataset.
+        own limit, if it exists; else that of the dataset.
         """
         if ledger.accounting == "gaussian":
             name = ledger.name if isinstance(ledger, Allocation) else DEFAULT
