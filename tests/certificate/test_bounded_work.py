@@ -17,7 +17,7 @@ from leastnoise.core.exact import Interval, exponential
 from leastnoise.core.exact.functions import _integer_root
 from leastnoise.core.noise import DiscreteStaircase, Run, Staircase
 from leastnoise.core.profile import StaircaseCurve
-from leastnoise.costs import staircase_series
+from leastnoise.costs import expectation
 from leastnoise.errors import InvalidParameter, Unsupported
 
 F = Fraction
@@ -53,7 +53,7 @@ def runs(count: int, ratio: str = "1/2") -> dict[str, object]:
 def terms(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Collect which terms of series are computed."""
     asked: list[int] = []
-    enclose = staircase_series._enclose_series
+    enclose = expectation._enclose_series
 
     def counting(ratio: F, term: Callable[[int], Interval], rest: Any, **counts: int) -> Interval:
         def counted(n: int) -> Interval:
@@ -62,7 +62,7 @@ def terms(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
         return enclose(ratio, counted, rest, **counts)
 
-    monkeypatch.setattr(staircase_series, "_enclose_series", counting)
+    monkeypatch.setattr(expectation, "_enclose_series", counting)
     return asked
 
 
@@ -90,7 +90,7 @@ def test_a_sum_over_many_runs_is_given_up(
     terms: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each value of a cost counts 2¹⁹, two for a run of one point: 873 periods by the full rule."""
-    monkeypatch.setattr(staircase_series, "_MOST_SERIES_WORK", 1 << 33)
+    monkeypatch.setattr(expectation, "_MOST_SERIES_WORK", 1 << 33)
     noise = DiscreteStaircase(F(1), F(99, 100), tuple(Run(i, 1, 40_000 - i) for i in range(300)))
     with pytest.raises(Unsupported, match="expected cost may be at most 8589934592, got a"):
         noise.expected(ln.lp("3/2"))

@@ -781,7 +781,7 @@ def test_what_has_no_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
                 law.quantile(Fraction(level))
         with pytest.raises(Unsupported, match=r"more than 33554432 binary digits"):
             law.probability_up_to(Fraction(10) ** 12)
-    monkeypatch.setattr("leastnoise.costs.staircase_series._TERMS", 500)
+    monkeypatch.setattr("leastnoise.costs.expectation._TERMS", 500)
     with pytest.raises(Unsupported, match=r"more than 500 periods of the noise"):
         private("1e-3").expected(ln.lp("3/2"))
 
