@@ -286,7 +286,7 @@ class Composition:
 
     @cached_property
     def _total_delta(self) -> Fraction:
-        """1 − Π(1−δᵢ), exactly where that is short, else from above."""
+        """1 − Π(1−δᵢ), exactly if short, otherwise from above."""
         return joint_failure((delta, count) for (_, delta), count in self._guarantees).upper
 
     def _total_guarantee(self, failing: Fraction) -> Privacy:

@@ -57,7 +57,7 @@ class LossCurve(ABC):
 
     @property
     def unit(self) -> Fraction | None:
-        """A number that all finite losses are almost integer multiples of, if there is one."""
+        """A number that all finite losses are almost integer multiples of, if it exists."""
         return None
 
     @property

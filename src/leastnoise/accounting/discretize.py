@@ -17,7 +17,7 @@ from leastnoise.accounting.curves import LossCurve
 from leastnoise.accounting.privacy_loss import Losses, LossGrid, convolve_all
 
 # Steps of the grid per standard deviation of one loss. There are fewer if all losses together would
-# have more than _NODES nodes, but hardly fewer than _FEWEST_STEPS.
+# have more than _NODES nodes, but barely fewer than _FEWEST_STEPS.
 _STEPS = 192
 _FEWEST_STEPS = 8
 _NODES = 1 << 14
@@ -70,7 +70,7 @@ def choose_grid(curves: Mapping[LossCurve, int], bits: int) -> GridPlan | None:
 def compose_losses(
     curves: Mapping[LossCurve, int], plan: GridPlan, *, above: bool
 ) -> Losses | None:
-    """Return the distribution of the total loss, rounded up or down; None if none is known."""
+    """Return the distribution of the total loss, rounded up or down; None if unknown."""
     composed = []
     for curve, count in curves.items():
         top = math.ceil(_reach(curve, plan.depth) / float(plan.grid.step) - _NEAR)
@@ -89,7 +89,7 @@ def _reach(curve: LossCurve, depth: int) -> float:
 
 
 def _step(curves: Mapping[LossCurve, int], target: float, width: float) -> Fraction:
-    """Return a step near ``wanted`` such that the landmarks of the curves lie on the grid.
+    """Return a step near ``target`` so that the landmarks of the curves lie on the grid.
 
     If all losses of all releases are multiples of one number, return that number, unless it is so
     small that there would be very many nodes.
@@ -155,7 +155,7 @@ def chord_masses(grid: LossGrid, heights: list[tuple[int, int]]) -> list[int]:
 
 
 def losses_below(curve: LossCurve, grid: LossGrid, top: int) -> Losses | None:
-    """Return losses on the grid whose curve is proved to lie below, or None if none is found."""
+    """Return losses on the grid whose curve is proved to lie below, or None if the search fails."""
     if not top:
         infinite = grid.scaled(curve.infinity_mass)[0]
         return Losses(grid, 0, [grid.one - infinite], infinite, above=False)

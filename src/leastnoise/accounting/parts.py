@@ -1,4 +1,4 @@
-"""The loss curves of one release: one from above and, where there is one, one from below."""
+"""The loss curves of one release: one from above and, if known, one from below."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -28,11 +28,11 @@ from leastnoise.core.profile import Shape
 from leastnoise.errors import Unsupported
 
 _BITS = 320
-# Rounded noise of at most so many points on a side has a table of its own losses, up to the points
+# Rounded noise of at most so many points on a side has a table of its losses, up to the points
 # beyond which no more than _UNSEEN lies.
 _MOST_POINTS = 3000
 _UNSEEN = Fraction(1, 1 << 300)
-# From this many steps on, rounding hardly changes what Gaussian noise reveals.
+# From this many steps on, rounding barely changes what Gaussian noise reveals.
 _WIDE = 8
 # A curve that falls by less than 2^−18 of itself is treated as level.
 _LEVEL_BITS = 18
@@ -91,7 +91,7 @@ def _(noise: PiecewiseNoise | FiniteLatticeNoise, sensitivity: Fraction) -> Part
 
 
 def _flatten(table: RatioTable) -> PartLosses:
-    """Return the curves of a table; level curves if it hardly falls, as for uniform noise."""
+    """Return the curves of a table; level curves if it barely falls, as for uniform noise."""
     falls = sum((mass * (1 - 1 / ratio) for ratio, mass in table.ratios), Fraction(0))
     if falls * (1 << _LEVEL_BITS) <= table.infinite:
         return PartLosses(RatioTable((), table.infinite + falls), RatioTable((), table.infinite))
@@ -156,7 +156,7 @@ def _(noise: Rounded, sensitivity: Fraction) -> PartLosses:
 def _is_coarse(noise: Rounded) -> bool:
     """Return whether noise has few points, as on the integers: then its own losses are used.
 
-    Wide Gaussian noise keeps the curve of the line, which composes in squares and hardly differs.
+    Wide Gaussian noise keeps the curve of the line, which composes in squares and barely differs.
     """
     if isinstance(noise.noise, Gaussian) and noise.noise.sigma >= _WIDE * noise.step:
         return False

@@ -52,7 +52,7 @@ class Profile:
         object.__setattr__(self, "sensitivity", parse_positive(sensitivity, "sensitivity"))
 
     def delta(self, epsilon: Number = 0) -> Fraction:
-        """Return δ(ε): exact where it is rational, else an upper bound within about 2⁻⁶⁰.
+        """Return δ(ε): exact if rational, otherwise an upper bound within about 2⁻⁶⁰.
 
         Args:
             epsilon: ε ≥ 0. Default: 0.
@@ -132,7 +132,7 @@ class Profile:
         Args:
             order: The order of the divergence, above 1.
 
-        Exact where it is rational, else a proved upper bound; ``math.inf`` where some output is
+        Exact if rational, otherwise a proved upper bound; ``math.inf`` where some output is
         impossible for a neighbor. Rényi differential privacy of this order is that of Mironov
         (2017), Definition 4.
         """

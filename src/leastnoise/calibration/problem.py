@@ -92,7 +92,7 @@ def parse_shape(shape: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The effort of a search: whether to solve, the wanted gap, and the seconds it may take."""
+    """The effort of a search: whether to solve, the target gap, and the seconds it may take."""
 
     solve: bool = True
     gap: Fraction = Fraction(1, 1000)

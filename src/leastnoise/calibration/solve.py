@@ -189,7 +189,7 @@ class Search:
 def solve(problem: Problem, frame: Frame, deadline: Deadline, coarser: Solution | None) -> Solution:
     """Solve both linear programs of a lattice, as far as the time allows.
 
-    ``coarser`` is the solution of a coarser lattice, if there is one: the program starts with the
+    ``coarser`` is the solution of a coarser lattice, if it exists: the program starts with the
     pairs that it needs.
     """
     started = deadline.left

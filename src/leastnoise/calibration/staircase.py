@@ -18,7 +18,7 @@ from leastnoise.costs import Cost, Power
 from leastnoise.errors import INTEGER, InvalidParameter, Unsupported
 
 _PERIODS = 2000
-# Below this ε the stairs are so low that γ hardly matters, and the γ of the cost |x| is used.
+# Below this ε the stairs are so low that γ barely matters, and the γ of the cost |x| is used.
 _FLAT = 1 / 32
 # The binary digits of the level of a cut staircase at 0. The most steps of Δ on each side of noise
 # on the line: with more of them, truncated Laplace noise is nearly as cheap.

@@ -168,7 +168,7 @@ def _plain(value: object) -> Any:
 
 
 def _object(plain: Any, expected: Any) -> Any:
-    """Return the object of a wanted class from JSON."""
+    """Return the object of an expected class from JSON."""
     if not isinstance(plain, dict):
         raise _other_kind()
     stored = dict(plain)

@@ -133,7 +133,7 @@ def format_lower_bound(certificate: "Certificate") -> str:
 
 
 def format_directed(number: Fraction, rounding: str) -> str:
-    """Return a number for print: exact if it is short, else rounded in the given direction."""
+    """Return a number for print: exact if it is short; otherwise rounded in the given direction."""
     text = format_exact(number, rounding)
     if not text.startswith("≈"):
         return format_short(number)

@@ -165,7 +165,7 @@ def epsilon_within(square: Fraction) -> Fraction:
 
 
 def cost_of_noise(noise: "LatticeNoise", sensitivity: Fraction, privacy: Privacy) -> GaussianCost:
-    """Return what a release with this noise costs, for shifts of its lattice up to ``sensitivity``.
+    """Return the cost of a release with this noise, for lattice shifts up to ``sensitivity``.
 
     Gaussian noise by its σ, truncated Gaussian noise by its σ and its ends, any other by its
     profile or by the guarantee ``privacy`` that it satisfies, whichever is less.

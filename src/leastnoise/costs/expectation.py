@@ -401,7 +401,7 @@ class _CostTerms(Terms):
 
     @property
     def constant_from(self) -> int | float:
-        """The index from which on L is constant, or ``math.inf`` if none is known."""
+        """The index from which L is constant, or ``math.inf`` if unknown."""
         size = self.cost.constant_beyond
         return inf if size is None else size // self.step + 1
 

@@ -37,7 +37,7 @@ class Tabled(Cost):
         return "the tabulated cost"
 
     def find_cost(self) -> Points | None:
-        """Return a cost that fits the whole table, or None if none is found."""
+        """Return a cost that fits the whole table, or None if the search fails."""
         return find_fitting(self.readings)
 
     def value(self, size: Fraction) -> Interval:

@@ -268,7 +268,7 @@ class Accounts:
             )
 
     def all(self) -> list[Account]:
-        """Return every account; that of a dataset comes before those of its analysts."""
+        """Return every account, each dataset's before its analysts'."""
         names = sorted({*self.limits, *self.spent}, key=lambda name: (name[0], name[1] or ""))
         return [self.account(*name) for name in names]
 

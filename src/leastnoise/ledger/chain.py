@@ -167,7 +167,7 @@ def find_rows(page: Page, key: str, *kinds: str) -> list[Row]:
 def _follow(
     page: Page, accounts: Accounts, expected: list[Head], audit: Audit | None = None
 ) -> None:
-    """Follow the rows of a page to its end, and check that the wanted heads are among them.
+    """Follow the rows of a page to its end, and check that the expected heads are among them.
 
     The head that was reached before must still be there. An audit, which needs all rows from the
     first, also checks them against each other.

@@ -54,7 +54,7 @@ class PreparedCharge:
     """A charge that was checked and priced, so that writing it takes little time."""
 
     def __init__(self, payer: Payer, spending: Spending, key: str, *, fresh: bool) -> None:
-        """Check the charge, and find what it costs."""
+        """Check the charge, and find its cost."""
         self._payer, self._spending, self._key, self._fresh = payer, spending, key, fresh
         self._body: Json = {
             "dataset": payer.dataset,

@@ -182,7 +182,7 @@ class Ledger:
 
     @property
     def analyst_account(self) -> Account:
-        """The account of the analyst; without an analyst, that of the dataset."""
+        """The account of the analyst; without an analyst, the account of the dataset."""
         with self._chain.reading() as page:
             return page.accounts.account(self.dataset, self.analyst)
 
@@ -280,7 +280,7 @@ class Ledger:
         """Charge a release before its noise is sampled. The charge is on disk when this returns.
 
         If the key was charged before, by any analyst, nothing is charged again unless ``fresh``,
-        and :meth:`stored` returns its answer, if there is one. Without a key, the release gets a
+        and :meth:`stored` returns its answer, if it exists. Without a key, the release gets a
         key of its own. Each dataset has its own keys.
 
         Raises:

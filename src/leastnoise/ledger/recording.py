@@ -35,7 +35,7 @@ class Recording:
 
     Attributes:
         ledger: The ledger, or UNRECORDED.
-        key: The name of the query. Default: a key of its own.
+        key: The name of the query. Default: its own key.
         fresh: Whether to charge again and draw new noise under a key that has an answer.
 
     Raises:

@@ -66,7 +66,7 @@ class Answer:
 
     # Not a frozen dataclass, because setting its fields takes a tenth of the time of a release.
     __slots__ = ("_index", "_mechanism", "_receipt")
-    _scope = ""  # what the guarantee covers, where it must be said
+    _scope = ""  # the subject of the guarantee, if it must be stated
     bound = RenamedAttribute[Fraction | float]("max_error")
 
     def __init__(self, index: int, mechanism: Mechanism, receipt: Receipt | None = None) -> None:

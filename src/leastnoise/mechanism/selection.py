@@ -94,7 +94,7 @@ class PermuteAndFlip(Rebuilt):
 
     @property
     def gaussian_cost(self) -> GaussianCost:
-        """What one selection costs in an allocation: that of any release with its ε."""
+        """The cost of one selection in an allocation: the cost of any release with its ε."""
         return cost_of_guarantee(self.privacy)
 
     def spending(self) -> Spending:

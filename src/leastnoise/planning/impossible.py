@@ -18,7 +18,7 @@ from leastnoise.planning.split import split
 # By how much more is tried if a proposal does not suffice, each time twice that, and how often.
 _MORE = Fraction(1, 100)
 _TRIES = 8
-# A larger ε is not suggested, because it hardly protects anybody.
+# A larger ε is not suggested, because it protects almost nobody.
 _LARGEST_EPSILON = 50
 _MOST_NAMED = 3
 

@@ -92,12 +92,12 @@ class _Tests:
     rank: int = 0
 
     def first_tail(self) -> int:
-        """Return a T_0 with F_r(1 − T_0) ≥ e^ε·F_r(T_0) + δ for some r, or 0 if none is found."""
+        """Return a T_0 with F_r(1 − T_0) ≥ e^ε·F_r(T_0) + δ for some r, or 0 if not found."""
         ranks = range(1, self.releases + 1)
         return self._prove({rank: self._propose_first(rank) for rank in ranks}, _ALL)
 
     def next_tail(self, tail: int) -> int:
-        """Return a T' with e^ε·F_r(T') + δ ≤ F_r(tail) for some r, or 0 if none is found.
+        """Return a T' with e^ε·F_r(T') + δ ≤ F_r(tail) for some r, or 0 if the search fails.
 
         The best r changes slowly along the tails, so those near the last one are tried first.
         """

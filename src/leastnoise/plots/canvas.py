@@ -120,7 +120,7 @@ def apply_style(chart: "ChartType") -> "ChartType":
 
 
 def make_title(text: str, subtitle: str) -> "Title":
-    """Return a title, with a subtitle if there is one."""
+    """Return a title, with a subtitle unless it is empty."""
     alt = load_altair()
     title: Title = alt.Title(text, subtitle=[subtitle]) if subtitle else alt.Title(text)
     return title

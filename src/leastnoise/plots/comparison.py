@@ -98,7 +98,7 @@ def density_by_family(comparison: "Comparison") -> "ChartType":
 
 
 def _beside(comparison: "Comparison", shown: "list[Contender]") -> str:
-    """Return a subtitle that names what the figure does not show."""
+    """Return a subtitle that names the curves outside the figure."""
     words = ["cheapest first"]
     left_out = [row.family for row in comparison if row not in shown]
     if left_out:

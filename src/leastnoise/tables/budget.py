@@ -30,7 +30,7 @@ _ROUNDING = 1 - Fraction(1, 1 << 50)
 # The largest exponent and the smallest number of a float.
 _LARGEST_LOG = 700.0
 _SMALLEST = 5e-324
-# How long noise for one number is looked for. More time hardly changes the noise, only its proof.
+# The time limit for one number. More time barely changes the noise, only its proof.
 _SECONDS = 2
 
 

@@ -200,7 +200,7 @@ def _mean_to_json(target: MeanTarget) -> Json:
 
 
 def _find_costs(target: MeanTarget) -> Iterator[tuple[int, Privacy | None]]:
-    """Return what a mean costs after its count; None if it is not possible."""
+    """Return the cost of a mean after its count; None if impossible."""
     for rows in _ROWS:
         size = target.find_size(rows)
         yield rows, None if size is None else target.scale.amount(size)

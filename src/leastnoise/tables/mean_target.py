@@ -12,7 +12,7 @@ within q/N of the released quotient, because it consists of slopes m with |S −
 the first count, and let the noise of N₁ and that of N exceed a and b in size with probability at
 most 1% each. Noise is symmetric and only one side of each matters, so N ≥ N₁ − a − b with
 probability at least 99%. The noise is chosen such that q/(N₁ − a − b), with rounding, is at most
-the wanted error.
+the target error.
 """
 
 import math
@@ -41,7 +41,7 @@ from leastnoise.tables.target_error import Scale, TargetError, find_size, round_
 
 # The largest part of the budget that the first count gets, in an allocation and without one.
 _MOST_GAUSSIAN, _MOST_PLAIN = Fraction(1, 20), Fraction(1, 10)
-# The error of the first count is about a tenth of the fewest rows that allow the wanted error, if
+# The error of the first count is about a tenth of the fewest rows that allow the target error, if
 # the part is this multiple of error over bounds, squared where costs add up in squares.
 _GAUSSIAN, _PLAIN = 8, 6
 # About the quantile of |Y − s·X| over s/μ or s/ε of everything.
@@ -52,13 +52,13 @@ _SURE = Fraction(99, 100)
 
 @dataclass(frozen=True)
 class MeanTarget:
-    """A mean with a wanted error.
+    """A mean with a target error.
 
     Attributes:
         source: The table.
         unit: The privacy unit.
         query: The mean.
-        error: The wanted half width of its 95% interval.
+        error: The target half width of its 95% interval.
         limit: The limit that is charged.
         at_most: The largest share of the limit that both releases may cost together.
     """
@@ -159,7 +159,7 @@ class MeanTarget:
         return replace(prepared, with_earlier=self.limit.add(spent, prepared.together))
 
     def aim(self, rows: int, counting: Mechanism | None = None) -> TargetError:
-        """Return the wanted error, for a number of rows as in :meth:`find_error`."""
+        """Return the target error, for a number of rows as in :meth:`find_error`."""
 
         def error_at(amount: Privacy) -> Fraction | None:
             return self.find_error(amount, rows, counting)

@@ -1,4 +1,4 @@
-"""``error=``: the smallest amount with which an answer has the error that is wanted.
+"""``error=``: the smallest amount with which an answer has the target error.
 
 The amount is an ε where ε and δ add up, and a share of the allocation where costs add up in
 squares. It is searched for among decimals of four digits. The noise that each candidate would get,
@@ -83,11 +83,11 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class TargetError:
-    """A wanted error of a query, and the errors that amounts allow.
+    """A target error of a query, and the errors that amounts allow.
 
     Attributes:
         title: The query in a few words.
-        error: The wanted 95% error.
+        error: The target 95% error.
         scale: The scale of amounts.
         error_at: The error of an answer for an amount.
     """
@@ -102,7 +102,7 @@ class TargetError:
 
         Args:
             cap: The size of the cap.
-            amount: The amount that is needed; None if none is enough.
+            amount: The amount that is needed; None if no amount suffices.
         """
         problem = f"{self.describe_problem(cap, amount)}. Nothing was charged or released"
         return BudgetExceeded(problem, fix=self.advise(cap))
@@ -137,7 +137,7 @@ class TargetError:
 
 
 def aim(planned: PlannedQuery, error: Fraction, limit: SpendingLimit | None) -> TargetError:
-    """Return a wanted error of a query whose error does not depend on the data.
+    """Return a target error of a query whose error does not depend on the data.
 
     Raises:
         InvalidParameter: If the error of such a query cannot be chosen.
@@ -152,7 +152,7 @@ def aim(planned: PlannedQuery, error: Fraction, limit: SpendingLimit | None) -> 
 
 
 def find_amount(planned: PlannedQuery, target: TargetError, at_most: Fraction | None) -> Privacy:
-    """Return the smallest amount with which every answer of a query has at most the wanted error.
+    """Return the smallest amount with which every answer of a query has at most the target error.
 
     Raises:
         BudgetExceeded: If it is above the share ``at_most`` of the limit, or the whole allocation,

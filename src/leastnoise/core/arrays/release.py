@@ -193,7 +193,7 @@ def _flat(values: Array, what: str, *, integer: bool) -> Array:
 def _largest(flat: Array, what: str) -> Any:
     """Return the largest size in the array, or reject NaN and infinities."""
     ends = np.array(_in_parts(lambda part: (flat[part].min(), flat[part].max()), flat.size))
-    lowest, highest = ends[:, 0].min().item(), ends[:, 1].max().item()  # NaN if there is one
+    lowest, highest = ends[:, 0].min().item(), ends[:, 1].max().item()  # NaN if any is
     if not (-math.inf < lowest and highest < math.inf):
         raise InvalidParameter(
             f"{what} to release must hold finite numbers only",

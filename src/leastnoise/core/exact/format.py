@@ -1,4 +1,4 @@
-"""Print exact numbers: exactly where that is short, else rounded to a stated side."""
+"""Print exact numbers: exactly if short, otherwise rounded to a stated side."""
 
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
@@ -10,7 +10,7 @@ _LONGEST_QUOTE = 40
 def format_exact(
     number: Fraction | int, rounding: str = ROUND_HALF_EVEN, *, mark: str = "≈"
 ) -> str:
-    """Print a rational exactly where that is short, else rounded with a leading mark.
+    """Print a rational exactly if short, otherwise rounded with a leading mark.
 
     Args:
         number: The number.

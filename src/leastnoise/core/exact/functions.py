@@ -171,7 +171,7 @@ def exponential(exponent: Fraction, bits: int = BITS) -> Interval:
 
 
 def round_up(number: Fraction, bits: int = 128) -> Fraction:
-    """Return ``number`` > 0 itself if it is short, else round it up to ``bits`` binary digits."""
+    """Return ``number`` > 0 if it is short; otherwise round it up to ``bits`` binary digits."""
     if max(number.numerator.bit_length(), number.denominator.bit_length()) <= 16 * bits:
         return number
     shift = bits - _magnitude(number)

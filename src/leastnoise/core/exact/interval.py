@@ -59,7 +59,7 @@ class Interval:
 
 
 def _short_below(end: Fraction, bits: int) -> Fraction:
-    """Return the end itself if it is short, else round it down to ``bits`` binary digits."""
+    """Return the end itself if it is short; otherwise round it down to ``bits`` binary digits."""
     numerator, denominator = end.numerator, end.denominator
     if max(numerator.bit_length(), denominator.bit_length()) <= bits:
         return end

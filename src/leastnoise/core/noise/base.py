@@ -84,7 +84,7 @@ class Noise(ScipyMethods):
         return cost.expectation(self)
 
     def expected(self, cost: ExpectedCost) -> Fraction:
-        """Return E L(X): exact where it is rational, else a proved upper bound.
+        """Return E L(X): exact if rational, otherwise a proved upper bound.
 
         Args:
             cost: L, such as :data:`~leastnoise.costs.power.l1`.

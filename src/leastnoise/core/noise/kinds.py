@@ -317,7 +317,7 @@ class Smooth(LineNoise):
         return -size if 2 * probability < 1 else size
 
     def variance(self) -> Fraction:
-        """Return E X²: exact where it is rational, else a proved upper bound."""
+        """Return E X²: exact if rational, otherwise a proved upper bound."""
         return self.moment(Fraction(2)).upper
 
     def _pdf(self, place: Fraction | float) -> Fraction:

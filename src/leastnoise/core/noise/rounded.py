@@ -237,7 +237,7 @@ class Terms(ABC):
     @property
     @abstractmethod
     def constant_from(self) -> int | float:
-        """The index from which on L is constant, or ``math.inf`` if none is known."""
+        """The index from which L is constant, or ``math.inf`` if unknown."""
 
     @abstractmethod
     def sum_between(self, first: int, stop: int, start: Interval, end: Interval) -> Interval:
@@ -245,7 +245,7 @@ class Terms(ABC):
 
     @abstractmethod
     def rest(self, rounded: Rounded, end: int) -> Fraction | None:
-        """Return an upper bound of Σ w(k)·T(k) over k ≥ end ≥ 1, or None if none is found."""
+        """Return an upper bound of Σ w(k)·T(k) over k ≥ end ≥ 1, or None if the search fails."""
 
 
 @dataclass(frozen=True)

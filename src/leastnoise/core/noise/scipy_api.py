@@ -42,7 +42,7 @@ class ScipyMethods(ABC):
 
     @abstractmethod
     def variance(self) -> Fraction:
-        """Return the variance: exact where it is rational, else a proved upper bound."""
+        """Return the variance: exact if rational, otherwise a proved upper bound."""
 
     @property
     @abstractmethod

@@ -29,7 +29,7 @@ def sample(n: int, sampler: Sampler) -> Floats:
 
 
 def sample_not_private(n: int, seed: int, sampler: Sampler) -> Floats:
-    """Return ``n`` samples that everyone who knows ``seed`` can compute."""
+    """Return ``n`` samples that anyone with ``seed`` can reproduce."""
     return _draw(n, sampler, SeededTape(parse_count(seed, "seed", least=0)))
 
 

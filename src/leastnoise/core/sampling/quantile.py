@@ -34,7 +34,7 @@ _BUCKETS = 1 << BUCKET_BITS
 _TWICE_BUCKETS = 2 * _BUCKETS
 _OCTAVES = 20
 _LARGEST_DEGREE = 8
-# A share of words so small that deciding them one by one costs hardly any time.
+# A share of words so small that deciding them one by one costs almost no time.
 _FEW = Fraction(1, 1 << 16)
 # The number of samples from which on polynomials are built.
 _SOME = 1500

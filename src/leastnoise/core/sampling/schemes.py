@@ -150,7 +150,7 @@ class RunScheme:
         # words: one for rounding down the threshold, and one for the interval of a word.
         rounding = as_float(Fraction(self.reach + 1, 1 << 48))
         doubts = [rounding + 2 * scale for scale in scales]
-        # Floats never decide a run whose points are hardly wider than a word.
+        # Floats never decide a run whose points are barely wider than a word.
         fine = [doubt < 0.25 for doubt in doubts]
         self.scales = [s if ok else 0.0 for s, ok in zip(scales, fine, strict=True)]
         self.doubts = [d if ok else 1.0 for d, ok in zip(doubts, fine, strict=True)]

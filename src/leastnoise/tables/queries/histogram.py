@@ -14,8 +14,9 @@ from leastnoise.errors import InvalidParameter, Words, parameter
 from leastnoise.json_types import Json
 from leastnoise.tables.answers import Subject, at_most
 from leastnoise.tables.keys import Groups, Key
+from leastnoise.tables.queries.bounded_query import note_text
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit, check_numeric
-from leastnoise.tables.queries.query import Query, make_title, note_text, parse_column
+from leastnoise.tables.queries.query import Query, make_title, parse_column
 from leastnoise.tables.registration import Columns
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Comparison, Literal, Node, truth

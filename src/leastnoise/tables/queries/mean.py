@@ -15,9 +15,10 @@ from leastnoise.tables.answers import Statement, Subject, TableNumber, at_most
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Groups
+from leastnoise.tables.queries.bounded_query import BoundedQuery
 from leastnoise.tables.queries.mean_answer import MeanAnswer, mean_errors
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit
-from leastnoise.tables.queries.query import BoundedQuery, make_title
+from leastnoise.tables.queries.query import make_title
 from leastnoise.tables.ratio import Quotients
 from leastnoise.tables.registration import Bounds, Columns
 from leastnoise.tables.where import Node

@@ -23,9 +23,10 @@ from leastnoise.tables.answers import USUAL, Statement, Subject, at_most
 from leastnoise.tables.bounding import Bins, divide, is_read_as_double
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Groups, Key
+from leastnoise.tables.queries.bounded_query import BoundedQuery
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit
 from leastnoise.tables.queries.quantile_answer import IntervalQuantileAnswer, QuantileAnswer
-from leastnoise.tables.queries.query import AddNoise, BoundedQuery, Result, make_title
+from leastnoise.tables.queries.query import AddNoise, Result, make_title
 from leastnoise.tables.registration import Bounds, Columns
 from leastnoise.tables.rounding import format_rows
 from leastnoise.tables.where import Node

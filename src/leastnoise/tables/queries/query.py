@@ -1,4 +1,4 @@
-"""``Query``, the base of all table queries, and ``BoundedQuery``, the base of those about values.
+"""``Query``, the base of all table queries.
 
 A query is public: bounds, edges, groups and limits come from the caller, never from the data. Its
 constructor checks everything that does not depend on a table.
@@ -6,14 +6,13 @@ constructor checks everything that does not depend on a table.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from leastnoise.core.exact import (
     format_exact,
-    format_ratio,
     format_rounded,
     parse_count,
     quote,
@@ -22,8 +21,8 @@ from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, QueryFailed, Words, parameter
 from leastnoise.json_types import Json
 from leastnoise.mechanism import AnyMechanism, as_noise, half_width
-from leastnoise.tables.answers import TEXT_NOTE, USUAL, Statement, Subject, TableAnswer, TableNumber
-from leastnoise.tables.bounding import Contribution, parse_bounds
+from leastnoise.tables.answers import USUAL, Statement, Subject, TableAnswer, TableNumber
+from leastnoise.tables.bounding import Contribution
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key, Part, check_keys, keys_to_json, parse_keys
 from leastnoise.tables.queries.planned_query import (
@@ -31,7 +30,6 @@ from leastnoise.tables.queries.planned_query import (
     Rows,
     Unit,
     check_groupable,
-    check_numeric,
 )
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Node, parse_condition
@@ -327,56 +325,9 @@ class Query(ABC):
         return (self.group_count(unit),) if self.discovered else ()
 
 
-@dataclass(frozen=True)
-class BoundedQuery(Query):
-    """The base of queries about the values of a column, clipped to bounds.
-
-    Args:
-        column: The column.
-        bounds: The clipping bounds, the lower one first.
-    """
-
-    column: str
-    bounds: tuple[Fraction, Fraction] = field(kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set("column", parse_column(self.column, "column"))
-        self._set("bounds", parse_bounds(self.bounds))
-
-    def to_dict(self) -> Json:
-        """Return the query as JSON."""
-        low, high = self.bounds
-        return super().to_dict() | {
-            "column": self.column,
-            "bounds": [format_ratio(low), format_ratio(high)],
-        }
-
-    def check(self, source: Source) -> None:
-        """Reject columns that the table does not have, or whose kind does not fit."""
-        super().check(source)
-        check_numeric(source, self.column, booleans=True)
-
-    @property
-    def clipping_bounds(self) -> tuple[Fraction, Fraction]:
-        """The clipping bounds of values."""
-        return self.bounds
-
-    def notes(self, rows: Rows) -> tuple[str, ...]:
-        """Return sentences about how values are read."""
-        return note_text(rows.source, self.column)
-
-
 def make_title(what: str, by: tuple[str, ...]) -> str:
     """Return a title with the columns to group by."""
     return f"{what} by {', '.join(by)}" if by else what
-
-
-def note_text(source: Source, column: str) -> tuple[str, ...]:
-    """Return a note if a column is text, so a value may not be a number."""
-    if not source.is_text(column):
-        return ()
-    return (TEXT_NOTE,)
 
 
 def parse_column(name: object, what: str) -> str:

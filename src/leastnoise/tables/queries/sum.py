@@ -11,8 +11,9 @@ from leastnoise.tables.answers import Subject
 from leastnoise.tables.bounding import Lattice, Summed
 from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Groups
+from leastnoise.tables.queries.bounded_query import BoundedQuery
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows
-from leastnoise.tables.queries.query import BoundedQuery, make_title
+from leastnoise.tables.queries.query import make_title
 from leastnoise.tables.registration import Bounds, Columns
 from leastnoise.tables.where import Node
 

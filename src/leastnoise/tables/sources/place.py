@@ -97,7 +97,7 @@ def derivation(node: Any) -> str | None:
     return str(node.map(digest)[node])
 
 
-# By name, and by what was said of schema and database. Without them DuckDB takes temporary tables
+# By name, and by schema and database if given. Without them DuckDB takes temporary tables
 # first, then those of the current schema, then of "main". If search_path has several schemas, which
 # may be of several databases, none is found here: their order is not in the catalog.
 _DUCKDB = """
