@@ -656,7 +656,7 @@ TABLES = [
     ),
     Mutant(
         "many groups cost as much of an allocation as one",
-        "leastnoise.tables.budget:divide_cost",
+        "leastnoise.tables.released_number:divide_cost",
         replace(
             "cost.square * _ROUNDING * part / number.touched", "cost.square * _ROUNDING * part"
         ),

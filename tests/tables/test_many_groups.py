@@ -19,7 +19,8 @@ import pytest
 import leastnoise as ln
 from leastnoise.core.noise import Gaussian, Rounded, TruncatedGaussian
 from leastnoise.tables import Count, GroupedAnswers, Query, Sum
-from leastnoise.tables.budget import ReleasedNumber, allocate
+from leastnoise.tables.budget import allocate
+from leastnoise.tables.released_number import ReleasedNumber
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 
 BOTH = ln.Privacy(1, "1e-6")

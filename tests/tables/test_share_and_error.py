@@ -21,10 +21,11 @@ from leastnoise.ledger import AllocatedPrivacy
 from leastnoise.mechanism import Mechanism, half_width
 from leastnoise.tables import Count, Histogram, Mean, ProtectedTable, Quantile, Query, Sum
 from leastnoise.tables.answers import Statement
-from leastnoise.tables.budget import allocate, divide_by_weights
+from leastnoise.tables.budget import allocate
 from leastnoise.tables.mean_target import MeanTarget
 from leastnoise.tables.queries.plan import plan_query
 from leastnoise.tables.release import PreparedRelease
+from leastnoise.tables.released_number import divide_by_weights
 from leastnoise.tables.spending_limit import SpendingLimit
 from leastnoise.tables.target_error import Scale, size_of
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson

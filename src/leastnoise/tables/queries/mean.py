@@ -13,13 +13,13 @@ from leastnoise.deprecation import renamed_arguments
 from leastnoise.mechanism import AnyMechanism, as_noise
 from leastnoise.tables.answers import Statement, Subject, TableNumber, at_most
 from leastnoise.tables.bounding import Lattice, Summed
-from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.mean_answer import MeanAnswer, mean_errors
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit
 from leastnoise.tables.queries.query import BoundedQuery, make_title
 from leastnoise.tables.ratio import Quotients
 from leastnoise.tables.registration import Bounds, Columns
+from leastnoise.tables.released_number import ReleasedNumber
 from leastnoise.tables.where import Node
 
 __all__ = ["Mean", "MeanAnswer"]

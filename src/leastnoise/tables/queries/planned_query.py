@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from leastnoise.core.exact import parse_count, quote
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE, Selection, Summed, among
-from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
+from leastnoise.tables.released_number import ReleasedNumber
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Comparison, Joined, Node, truth
 
@@ -183,6 +183,7 @@ class PlannedQuery:
             groups=query.groups_per_unit,
             salt=hashlib.sha256(words.encode()).hexdigest()[:32],
             engine=rows.source.engine,
+            bin=None if self.bin is None else _BIN,
         )
 
 

@@ -24,7 +24,6 @@ from leastnoise.json_types import Json
 from leastnoise.mechanism import AnyMechanism, as_noise, half_width
 from leastnoise.tables.answers import TEXT_NOTE, USUAL, Statement, Subject, TableAnswer, TableNumber
 from leastnoise.tables.bounding import Contribution, parse_bounds
-from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key, Part, check_keys, keys_to_json, parse_keys
 from leastnoise.tables.queries.planned_query import (
     PlannedQuery,
@@ -33,6 +32,7 @@ from leastnoise.tables.queries.planned_query import (
     check_groupable,
     check_numeric,
 )
+from leastnoise.tables.released_number import ReleasedNumber
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Node, parse_condition
 from leastnoise.tables.where import check as check_condition
