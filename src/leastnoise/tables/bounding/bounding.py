@@ -79,8 +79,8 @@ class Selection:
         groups: Maximum groups per unit.
         salt: A string that is hashed with names, so that queries choose groups independently.
         engine: "duckdb", "postgres" or "pyspark".
-        bin: The name in ``by`` of a column that divides groups into bins; None if they are not
-            divided. A unit counts in one bin of each of its groups.
+        bin: The name in ``by`` of a column that divides groups into bins, of which a unit counts in
+            one for each of its groups; None if there is none.
     """
 
     table: "ir.Table"

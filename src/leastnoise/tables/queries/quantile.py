@@ -205,6 +205,7 @@ class Quantile(BoundedQuery):
             rows=rows,
             numbers=(*self.deciding_count(rows.unit), selected),
             bin=bin_of_row,
+            one_bin=True,
         )
 
     def add_noise(
