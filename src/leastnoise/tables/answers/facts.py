@@ -21,7 +21,7 @@ from leastnoise.mechanism import (
 )
 from leastnoise.rendering import Fact, fact_lines, keep_together, printable, sentences, table
 from leastnoise.tables.answers.subject import Subject
-from leastnoise.tables.spending_limit import describe_share
+from leastnoise.tables.spending_limit import describe_share, make_part
 
 # How to get another answer than a stored one.
 _NEW_DATA = Words(
@@ -177,9 +177,17 @@ def _format_result(subject: Subject, result: Shown) -> str:
 
 def _format_guarantee(answer: Printed, of: str = "") -> str:
     unit = printable(answer.subject.per_unit)
-    cost = describe_share(answer.total_privacy)
+    cost = describe_share(answer.total_privacy) or _describe_cost(answer.receipt)
     total = _format_total(answer) + (f"; cost: {cost}" if cost else "")
     return f"{format_guarantee(answer.privacy)} {unit}{of}{total}"
+
+
+def _describe_cost(receipt: Receipt | None) -> str:
+    """Print the part of an allocation that a release was charged; empty outside of one."""
+    if receipt is None or receipt.cost is None or receipt.allocation is None:
+        return ""
+    account = receipt.allocation
+    return describe_share(make_part(receipt.cost, account.caps, account.privacy))
 
 
 def _format_total(answer: Printed) -> str:

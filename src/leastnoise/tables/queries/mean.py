@@ -25,7 +25,7 @@ from leastnoise.tables.where import Node
 __all__ = ["Mean", "MeanAnswer"]
 
 # The numbers of rows for which a dry run shows the error of a mean.
-_TYPICAL_ROWS = (100, 1_000, 10_000)
+TYPICAL_ROWS = (100, 1_000, 10_000)
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Mean(BoundedQuery):
         middle = lattice.middle * lattice.step
         quotients = Quotients.of(adding.discretized.step, middle, bounds, self.rounding)
         errors = zip(
-            _TYPICAL_ROWS, mean_errors(counting, adding, quotients, _TYPICAL_ROWS), strict=True
+            TYPICAL_ROWS, mean_errors(counting, adding, quotients, TYPICAL_ROWS), strict=True
         )
         words = (f"{format_rounded(error, 4, ROUND_CEILING)} for {n:,} rows" for n, error in errors)
         return (f"95% error of the mean at most {', '.join(words)}",)
