@@ -46,7 +46,7 @@ def selection(
     **more: Any,
 ) -> tuple[PermuteAndFlip, int]:
     """Return the mechanism that selects a bin in each group, and how many one unit changes."""
-    given = {"bounds": (0, 1), "bins": 2} | more
+    given: dict[str, Any] = {"bounds": (0, 1), "bins": 2} | more
     query = Quantile("x", "0.5", by="g", groups=groups, max_groups=max_groups, **given)
     ((_, numbers),) = protected(neighbors).explain(query, privacy=privacy).prepared.queries
     number, mechanism = numbers[-1]

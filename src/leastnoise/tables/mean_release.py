@@ -77,7 +77,7 @@ def estimate_cost(target: MeanTarget, rows: int) -> MeanCost:
         if following is None:
             break
         exponent, place = following, place + 1
-    size = target.find_mean(count)
+    size = target.estimate_mean(count)
     return MeanCost(spent, None if size is None else target.scale.amount(size))
 
 

@@ -199,7 +199,30 @@ class MeanTarget:
 
     def find_mean(self, count: RowCount) -> Fraction | None:
         """Return the size of the amount that the mean costs; None if none is enough."""
-        return find_size(self.aim(count.rows, count), Fraction(self._guess(count.rows)))
+        near = self.estimate_mean(count)
+        return None if near is None else find_size(self.aim(count.rows, count), near)
+
+    def estimate_mean(self, count: RowCount) -> Fraction | None:
+        """Return about the size of the amount that the mean costs; None if none is enough.
+
+        The error is about in proportion to 1/ε or 1/μ, so one amount and its error are enough.
+        """
+        most, left = self.scale.most, count.rows - count.error
+        if left <= 0:
+            return None
+        size = min(round_down(Fraction(self._guess(as_float(left)))), most)
+        near = self._scale_size(size, count)
+        if (near is None or near > most) and size < most:
+            near = self._scale_size(most, count)
+        return None if near is None or near > most else round_down(near)
+
+    def _scale_size(self, size: Fraction, count: RowCount) -> Fraction | None:
+        """Return about the size for the wanted error, from the error at another size."""
+        error = self.find_error(self.scale.amount(size), count.rows, count)
+        if error is None:
+            return None
+        ratio = error / self.error
+        return size * (ratio**2 if self.scale.gaussian else ratio)
 
     def prepare_mean(self, size: Fraction, spent: Privacy) -> PreparedRelease:
         """Prepare the mean at a size, after counts that cost ``spent``."""
