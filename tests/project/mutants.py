@@ -83,10 +83,11 @@ PROVED_SPLIT = f"{PLANS}::test_a_plan_that_was_put_together_wrongly_is_found_out
 SPLIT_EXACTLY = f"{PLANS}::test_a_split_is_exact"
 SHARED_OUT = "tests/tables/test_budget.py::test_what_one_unit_can_move_adds_up_to_the_guarantee"
 SHARE = "tests/tables/test_share_and_error.py"
+MEAN = "tests/tables/test_mean_error.py"
 SHARE_OF_COST = f"{SHARE}::test_a_share_of_an_allocation_is_charged_exactly_and_covers_the_noise"
 FIFTIETHS = f"{SHARE}::test_fifty_fiftieths_are_all_of_it_and_one_more_is_rejected"
-WIDTH_OF_MEAN = f"{SHARE}::test_the_interval_of_a_mean_is_at_most_the_bound_for_any_released_sum"
-CHARGED_TWICE = f"{SHARE}::test_a_mean_is_charged_twice_and_repeated_for_nothing"
+WIDTH_OF_MEAN = f"{MEAN}::test_the_interval_of_a_mean_is_at_most_the_bound_for_any_released_sum"
+CHARGED_EACH = f"{MEAN}::test_a_mean_is_charged_step_by_step_and_repeated_for_nothing"
 
 SELECTION = "tests/core/test_selection.py"
 SETTLED = f"{SELECTION}::test_a_coin_is_settled_by_so_many_bits_iff_it_can_be"
@@ -659,7 +660,7 @@ TABLES = [
     ),
     Mutant(
         "many groups cost as much of an allocation as one",
-        "leastnoise.tables.budget:divide_cost",
+        "leastnoise.tables.released_number:divide_cost",
         replace(
             "cost.square * _ROUNDING * part / number.touched", "cost.square * _ROUNDING * part"
         ),
@@ -672,16 +673,16 @@ TABLES = [
         FIFTIETHS,
     ),
     Mutant(
-        "the noise of the first count of a mean is forgotten",
+        "the noise of the last count before a mean is forgotten",
         "leastnoise.tables.mean_target:MeanTarget.find_error",
-        replace("half_width(counting, _SURE)", "0"),
+        replace("fewest -= count.error", "pass"),
         WIDTH_OF_MEAN,
     ),
     Mutant(
-        "the total of a mean omits its first count",
+        "the total of a mean omits its counts",
         "leastnoise.tables.release:_make_statement",
         replace("prepared.with_earlier or prepared.together", "prepared.together"),
-        CHARGED_TWICE,
+        CHARGED_EACH,
     ),
     Mutant(
         "a wanted error is compared with a larger one",

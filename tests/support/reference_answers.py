@@ -53,6 +53,9 @@ def figures(
         chosen = list(groups)
         if unit is not None:
             chosen.sort(key=lambda group: _hash(salt, who, *group))
+            if isinstance(question, ln.Quantile):  # the first bin of each group
+                chosen = list({group[:-1]: group for group in reversed(chosen)}.values())[::-1]
+                chosen.sort(key=lambda group: _hash(salt, who, *group))
             chosen = chosen[: question.groups_per_unit]
         for group in chosen if place.grouped else groups:
             n, s = place.share(groups[group], max_rows)

@@ -19,7 +19,8 @@ import pytest
 import leastnoise as ln
 from leastnoise.core.noise import Gaussian, Rounded, TruncatedGaussian
 from leastnoise.tables import Count, GroupedAnswers, Query, Sum
-from leastnoise.tables.budget import ReleasedNumber, allocate
+from leastnoise.tables.budget import allocate
+from leastnoise.tables.released_number import ReleasedNumber
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 
 BOTH = ln.Privacy(1, "1e-6")
@@ -98,6 +99,28 @@ def test_several_numbers_of_many_groups_need_no_solver(monkeypatch: pytest.Monke
     questions = json.loads(json.dumps(explanation.to_dict()))["questions"]
     noise = [number["noise"] for question in questions for number in question["numbers"]]
     assert all("Gaussian" in one for one in noise)
+
+
+@pytest.mark.parametrize("privacy", [(4, "1e-3"), (8, "1e-6"), (4, "0.1")])
+def test_one_number_needs_no_solver_where_it_takes_seconds(
+    privacy: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("highspy.Highs", _no_solver)
+    one = ReleasedNumber(name="sum", shift=100 << 33, step=Fraction(1, 1 << 33), touched=1)
+    allocate(ln.Privacy(*privacy), [one])
+    with pytest.raises(AssertionError, match="the solver was called"):
+        allocate(ln.Privacy(2, "0.07"), [one])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("privacy", "most"), [((4, "1e-3"), 1.0002), ((8, "1e-6"), 1.0)])
+def test_noise_without_the_solver_costs_hardly_more(privacy: tuple[Any, Any], most: float) -> None:
+    guarantee = ln.Privacy(*privacy)
+    one = ReleasedNumber(name="sum", shift=100, step=Fraction(1), touched=1)
+    (mechanism,), _ = allocate(guarantee, [one])
+    assert isinstance(mechanism, ln.Mechanism)
+    best = ln.calibrate(guarantee, sensitivity=100, seconds=5)
+    assert mechanism.discretized.cost <= Fraction(most) * best.discretized.cost
 
 
 def _no_solver(*_: object, **__: object) -> None:

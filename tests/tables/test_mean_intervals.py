@@ -17,9 +17,10 @@ import leastnoise as ln
 from leastnoise.mechanism import Answer, Mechanism, as_noise
 from leastnoise.tables import Mean, MeanAnswer
 from leastnoise.tables.answers import Statement
-from leastnoise.tables.budget import ReleasedNumber, allocate
+from leastnoise.tables.budget import allocate
 from leastnoise.tables.queries.mean_answer import mean_errors
 from leastnoise.tables.ratio import ErrorQuantile, Quotients
+from leastnoise.tables.released_number import ReleasedNumber
 
 LEVEL = Fraction(19, 20)
 MEAN = Mean("x", bounds=(0, 100))

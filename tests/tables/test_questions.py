@@ -92,6 +92,7 @@ def asked(*, text: bool) -> Iterator[Asked]:
         (Quantile("hours", "0.9", bounds=(0, 60), bins=60, by="region", max_groups=1), everything),
         (Quantile("wage", "0.5", bounds=(0, 500), bins=10, by=["region", "grade"], groups=pairs,
                   max_groups=1, where=USUAL), usual),
+        (Quantile("hours", "0.5", bounds=(0, 60), bins=20, by="region", max_groups=2), everything),
     ]  # fmt: skip
     for question, kept in one:
         yield from ((unit, rows, question, kept) for unit, rows in _UNITS)

@@ -52,6 +52,8 @@ QUESTIONS: tuple[Any, ...] = (
     Histogram("i", edges=[-7, 0, 7], by="g", groups=["a", "b"], max_groups=3),
     Quantile("x", "0.25", bounds=(-1, 3), bins=4),
     Quantile("i", "0.9", bounds=(-7, 7), bins=5, by="g", max_groups=1, where="x < 3"),
+    Quantile("i", "0.5", bounds=(-7, 7), bins=3, by="g", max_groups=2),
+    Quantile("x", "0.25", bounds=(-1, 3), bins=4, by="g", groups=["a", "b"], max_groups=3),
 )
 _UNITS: tuple[tuple[str | None, int], ...] = ((None, 1), ("id", 1), ("id", 2), ("name", 3))
 
@@ -200,13 +202,19 @@ def row(unit: int, group: str = "a", x: float = 1.0) -> Row:
             "too far",
         ),
         (
+            Quantile("x", "0.5", bounds=(0, 1), bins=2, by="g", groups=["a", "b"], max_groups=2),
+            "SELECT DISTINCT g, (x >= 0.5)::int, 1 FROM people",
+            ([row(1, x=0.0), row(1, x=0.1), row(1, x=1.0)], []),
+            "too far",
+        ),
+        (
             Histogram("x", edges=[0, 1, 2], max_groups=1),
             "SELECT floor(x)::int, count(DISTINCT id) FROM people GROUP BY 1",
             ([row(1, x=0.0), row(1, x=1.0)], []),
             "too many",
         ),
     ],
-    ids=["count", "count by", "sum", "mean", "quantile", "histogram"],
+    ids=["count", "count by", "sum", "mean", "quantile", "quantile by", "histogram"],
 )
 def test_the_check_above_catches_queries_without_bounds(
     duck: Any, question: Any, naive: str, tables: Tables, wrong: str

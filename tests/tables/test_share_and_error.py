@@ -1,9 +1,7 @@
 """``share=`` and ``error=``: what they charge, and that the wanted error is reached."""
 
-import math
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from statistics import NormalDist
@@ -18,15 +16,12 @@ from leastnoise.cli import main
 from leastnoise.core.gaussian_cost import GaussianCost
 from leastnoise.errors import BudgetExceeded, InvalidParameter
 from leastnoise.ledger import AllocatedPrivacy, SpendingLimit
-from leastnoise.mechanism import Mechanism, half_width
+from leastnoise.mechanism import half_width
 from leastnoise.tables import Count, Histogram, Mean, ProtectedTable, Quantile, Query, Sum
-from leastnoise.tables.answers import Statement
-from leastnoise.tables.budget import allocate, divide_by_weights
-from leastnoise.tables.mean_target import MeanTarget
+from leastnoise.tables.budget import allocate
 from leastnoise.tables.queries.plan import plan_query
-from leastnoise.tables.release import PreparedRelease
+from leastnoise.tables.released_number import divide_by_weights
 from leastnoise.tables.target_error import Scale, size_of
-from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 
 LIMIT = ln.Privacy(1, "1e-6")
 USUAL = Fraction(19, 20)
@@ -294,204 +289,61 @@ def test_several_queries_have_no_error_together(people: ProtectedTable) -> None:
         people.ask([Count(), Sum("x", bounds=BOUNDS)], error=5)
 
 
-# ----------------------------------------------------------------------------------------- means
+# ------------------------------------------------------------------ repeated under another limit
 
 
-def target(people: ProtectedTable, ledger: ln.Ledger, error: Any, **more: Any) -> MeanTarget:
-    query = Mean("x", bounds=BOUNDS, **more)
-    limit = SpendingLimit.of(ledger)
-    return MeanTarget(people.source, people.unit, query, Fraction(error), limit, Fraction(1))
-
-
-def test_a_mean_is_charged_twice_and_repeated_for_nothing(
-    people: ProtectedTable, ledger: ln.Ledger
-) -> None:
-    answer = people.mean("x", bounds=BOUNDS, error=3, key="mean of x")
-    charges = {one.key: one for one in ledger.releases}
-    assert list(charges) == ["mean of x: count", "mean of x"]
-    now = spent(ledger)
-    if isinstance(answer.total_privacy, AllocatedPrivacy):
-        assert isinstance(now, GaussianCost)
-        assert now == answer.total_privacy.cost
-    else:
-        assert now == answer.total_privacy
-        assert now.epsilon == sum(one.privacy.epsilon for one in charges.values())
-    again = people.mean("x", bounds=BOUNDS, error=3, key="mean of x")
-    assert again.interval() == answer.interval()
-    assert again.receipt is not None
-    assert again.receipt.reused
-    assert spent(ledger) == now
-    fresh = people.mean("x", bounds=BOUNDS, error=3, key="mean of x", fresh=True)
-    assert fresh.receipt is not None
-    assert not fresh.receipt.reused
-    assert [one.key for one in ledger.releases] == ["mean of x: count", "mean of x", "mean of x"]
-
-
-def test_a_mean_without_a_key_is_repeated_for_nothing_too(
-    people: ProtectedTable, ledger: ln.Ledger
-) -> None:
-    first = people.mean("x", bounds=BOUNDS, error=3)
-    charged = spent(ledger)
-    assert people.mean("x", bounds=BOUNDS, error=3).value == first.value
-    assert spent(ledger) == charged
-    # The count is found again for a similar error.
-    people.mean("x", bounds=BOUNDS, error="2.9")
-    assert len(ledger.releases) == 3
-
-
-def test_a_mean_by_group_reaches_its_error_in_every_group(
-    people: ProtectedTable, ledger: ln.Ledger
-) -> None:
-    means = people.mean("x", bounds=BOUNDS, by="g", groups=["a", "b"], max_groups=1, error=5)
-    aimed = target(people, ledger, 5, by="g", groups=["a", "b"], max_groups=1)
-    rows = min(int(answer.count.value) for _, answer in means)
-    error = aimed.find_error(means.privacy, rows)
-    assert error is not None
-    assert error <= 6  # the second counts are not far below the first ones: by 600 of 2500
-    with pytest.raises(InvalidParameter, match="error= needs public groups for a mean"):
-        people.mean("x", bounds=BOUNDS, by="g", max_groups=1, error=5)
-
-
-def test_the_first_count_of_a_mean_is_a_small_part(
-    people: ProtectedTable, ledger: ln.Ledger
-) -> None:
-    most = Fraction(1, 20) if ledger.accounting == "gaussian" else Fraction(1, 10)
-    scale = Scale(SpendingLimit.of(ledger))
-    for error in (20, 3, "0.1", "0.01"):
-        aimed = target(people, ledger, error)
-        cost = size_of(aimed.prepare_count().together)
-        assert cost == aimed.count_share * scale.cap(Fraction(1))
-        assert aimed.count_share <= most
-    assert target(people, ledger, "0.01").count_share < most
-
-
-def test_a_mean_that_cannot_be_so_accurate_says_that_its_count_was_charged(
-    people: ProtectedTable, ledger: ln.Ledger
-) -> None:
-    """The count would have to be off by 25 times the scale of its noise to make it possible."""
-    needs = r"mean of x with an error of ± 0\.3.*The charge of its count stands"
-    with pytest.raises(BudgetExceeded, match=needs):
-        people.mean("x", bounds=BOUNDS, error="0.3", at_most="1/1000")
-    (counted,) = ledger.releases
-    assert counted.key.startswith("count of rows with x #")
-    people.count(share="0.9")
-    lacks = "Not enough budget for the mean of x: it needs .* The charge of its count stands"
-    with pytest.raises(BudgetExceeded, match=lacks):
-        people.mean("x", bounds=BOUNDS, error="0.3")
-    assert len(ledger.releases) == 3
-
-
-@pytest.mark.parametrize("at_most", ["1/4", "1/10"])
-def test_the_error_that_is_named_for_a_mean_is_possible(
-    people: ProtectedTable, ledger: ln.Ledger, at_most: str
-) -> None:
-    """Even if the rows are counted again, and that count is as low as the advice allows for."""
-    aimed = replace(target(people, ledger, "0.1"), at_most=Fraction(at_most))
-    first = aimed.prepare_count()
-    rest, counting = SpendingLimit.of(ledger), noise_of_count(first)
-    with pytest.raises(BudgetExceeded, match=r"an error of ± .* is possible: write error=") as told:
-        aimed.prepare_mean(ROWS, counting, first.together, rest)
-    possible = Fraction(told.value.fix.rsplit("error=", 1)[1].rstrip("."))
-    other = replace(aimed, error=possible)
-    again, rows = first, ROWS
-    if other.count_share != aimed.count_share:
-        again = other.prepare_count()
-        rows -= math.ceil(half_width(noise_of_count(again), Fraction(99, 100)))
-        rows -= int(half_width(counting, Fraction(99, 100)))
-    second = other.prepare_mean(rows, noise_of_count(again), again.together, rest)
-    total = second.with_earlier
-    assert total is not None
-    assert size_of(total) <= other.scale.cap(Fraction(at_most))
-
-
-def noise_of_count(prepared: PreparedRelease) -> Mechanism:
-    ((_, ((_, mechanism),)),) = prepared.queries
-    assert isinstance(mechanism, Mechanism)
-    return mechanism
-
-
-def test_an_error_below_the_rounding_of_a_mean_is_rejected(people: ProtectedTable) -> None:
-    with pytest.raises(InvalidParameter, match="smaller than the step to which values are rounded"):
-        people.mean("x", bounds=BOUNDS, error="1e-5")
-
-
-@pytest.mark.parametrize("accounting", ACCOUNTING)
-@pytest.mark.parametrize("drift", [-2, 0, 2])
-def test_a_mean_covers_the_truth_and_is_narrow_for_every_first_count(
-    tmp_path: Path, accounting: str, drift: int
-) -> None:
-    """The first count is off by ``drift`` times its 68% error; then 1000 means are sampled."""
-    trials, error = 1000, Fraction(3)
-    with open_ledger(tmp_path, accounting) as ledger:
+def test_a_stored_answer_with_an_error_is_returned_for_any_cap_and_limit(tmp_path: Path) -> None:
+    with open_ledger(tmp_path, "basic") as ledger:
         people = protected(ledger)
-        aimed = target(people, ledger, error)
-        first = aimed.prepare_count()
-        counting = noise_of_count(first)
-        rows = ROWS + drift * int(half_width(counting, Fraction(68, 100)))
-        second = aimed.prepare_mean(rows, counting, first.together, SpendingLimit.of(ledger))
-        ((planned, numbers),) = second.queries
-        lattice = aimed.query.lattice
-        values: Any = COLUMNS["x"]
-        middle = lattice.middle * lattice.step
-        truth = sum(map(Fraction, values), Fraction(0)) / ROWS
-        sums = int((truth - middle) * ROWS / lattice.step)
-        columns = [
-            mechanism.releaser.add_noise_to_steps([value] * trials, step=number.step)
-            for (number, mechanism), value in zip(numbers, (ROWS, sums), strict=True)
-            if isinstance(mechanism, Mechanism)
-        ]
-        statement = Statement(
-            subject=planned.query.subject(planned.rows),
-            privacy=second.together,
-            total_privacy=second.together,
-        )
-        answers: Any = planned.query.answers(
-            list(zip(*columns, strict=True)), [mechanism for _, mechanism in numbers], statement
-        )
-    intervals = [answer.interval() for answer in answers]
-    covered = sum(low <= truth <= high for low, high in intervals)
-    assert clopper_pearson(covered, trials, FALSE_ALARM)[1] >= 0.95
-    if drift < 2:  # the true count is not far below the first one
-        narrow = sum(
-            max(answer.value - low, high - answer.value) <= error
-            for answer, (low, high) in zip(answers, intervals, strict=True)
-        )
-        assert clopper_pearson(narrow, trials, FALSE_ALARM)[1] >= 0.99
+        for key in (None, "count of people"):
+            first = people.count(error=40, at_most="1/2", key=key)
+            ledger.set_limit(ln.Privacy(4, "1e-5"))
+            again = people.count(error=40, at_most="1/1000", key=key)
+            assert (again.value, again.receipt and again.receipt.reused) == (first.value, True)
+            with pytest.raises(BudgetExceeded, match=r"at most .* may be spent"):
+                people.count(error=40, at_most="1/1000", key=key, fresh=True)
+            ledger.set_limit(LIMIT)
+        assert len(ledger.releases) == 2
 
 
-@pytest.mark.parametrize("accounting", ACCOUNTING)
-def test_the_interval_of_a_mean_is_at_most_the_bound_for_any_released_sum(
-    tmp_path: Path, accounting: str
+def test_a_key_with_the_same_share_returns_its_answer_after_the_limit_changed(
+    tmp_path: Path,
 ) -> None:
-    """At the fewest rows that the plan allows for, and sums up to the bounds and beyond."""
-    with open_ledger(tmp_path, accounting) as ledger:
+    with open_ledger(tmp_path, "basic") as ledger:
         people = protected(ledger)
-        aimed = target(people, ledger, 3)
-        first = aimed.prepare_count()
-        counting = noise_of_count(first)
-        rows = 500  # so few that the noise of the first count matters
-        second = aimed.prepare_mean(rows, counting, first.together, SpendingLimit.of(ledger))
-        ((planned, numbers),) = second.queries
-        mechanisms = [mechanism for _, mechanism in numbers]
-        own, adding = mechanisms
-        assert isinstance(own, Mechanism)
-        assert isinstance(adding, Mechanism)
-        sure = Fraction(99, 100)
-        assert half_width(counting, sure) > Fraction(rows, 20)
-        fewest = rows - half_width(own, sure) - half_width(counting, sure)
-        statement = Statement(
-            subject=planned.query.subject(planned.rows),
-            privacy=second.together,
-            total_privacy=second.together,
-        )
-        widest = Fraction(0)
-        for part in range(-11, 12):
-            total = int(part * 5 * fewest / adding.discretized.step)
-            answers: Any = planned.query.answers([(int(fewest), total)], mechanisms, statement)
-            low, high = answers[0].interval()
-            widest = max(widest, answers[0].value - low, high - answers[0].value)
-        assert widest <= 3
-        assert widest > Fraction(29, 10)  # not wasteful
+        first = people.count(share="1/100", key="d")
+        ledger.set_limit(ln.Privacy(4, "1e-5"))
+        again = people.count(share="1/100", key="d")
+        assert (again.value, again.privacy) == (first.value, first.privacy)
+        assert len(ledger.releases) == 1
+        # The key stands for the amount that it had, also for fresh noise.
+        people.count(share="1/100", key="d", fresh=True)
+        assert ledger.spent == ln.Privacy(LIMIT.epsilon / 50, LIMIT.delta / 50)
+        # Another share is another query, and a new key is a share of the new limit.
+        with pytest.raises(InvalidParameter, match="was used with a different ε and δ"):
+            people.count(share="1/400", key="d")
+        assert people.count(share="1/100", key="e").privacy == ln.Privacy("0.04", "1e-7")
+        with pytest.raises(InvalidParameter, match="A key must be a string of 1 to"):
+            people.count(share="1/100", key="")
+
+
+def test_a_key_of_an_analyst_keeps_the_share_of_their_own_limit(tmp_path: Path) -> None:
+    own = ln.Privacy("0.2", "1e-7")
+    with open_ledger(tmp_path, "basic", analyst="ann", analyst_limit=own) as ledger:
+        first = protected(ledger).count(share="1/4", key="d")
+        ledger.set_limit(ln.Privacy("0.4", "1e-7"), analyst="ann")
+        assert protected(ledger).count(share="1/4", key="d").value == first.value
+        assert len(ledger.releases) == 1
+
+
+def test_any_answer_from_an_allocation_states_what_it_cost(tmp_path: Path) -> None:
+    with open_ledger(tmp_path, "gaussian") as ledger:
+        answer = protected(ledger).count(privacy=ln.Privacy("0.01"))
+        (account,) = ledger.allocations
+        percent = 100 * float(account.spent.square / account.caps.square)
+        (cost,) = re.findall(r"cost: ([0-9.]+)% of the allocation", " ".join(str(answer).split()))
+        assert percent <= float(cost) <= 1.001 * percent
+    assert "cost:" not in str(protected(ln.UNRECORDED).count(privacy=ln.Privacy("0.01")))
 
 
 # --------------------------------------------------------------------------------------- weights
@@ -562,16 +414,18 @@ def test_a_dry_run_shows_the_amount_and_charges_nothing(
     assert f"Share         0.02 of the {limit}" in shared
     wanted = str(people.explain(Count(), error=40, at_most="1/2"))
     assert f"Target error  ± 40 (95% confidence), for at most 0.5 of the {limit}" in wanted
-    assert "± 40\n" in wanted
+    assert wanted.splitlines()[3].split()[:4] == ["count", "count", "±", "40"]
+    assert wanted.index("95% error") < wanted.index("Table ")
     dry = people.explain(Mean("x", bounds=BOUNDS), error=3)
     then: Any = dry.to_dict()["then"]
     assert then["error_95"] == "3"
-    assert [*then["price_by_rows"]] == ["1000", "10000", "100000"]
+    assert [*then["price_by_rows"]] == ["100", "1000", "10000"]
     assert "then" not in people.explain(Count(), error=40).to_dict()
     mean = " ".join(str(dry).split())
-    assert "mean of x The rows are counted first." in mean
-    assert "1,000 rows: " in mean
-    assert "100,000 rows: " in mean
+    assert "mean of x Error ± 3, as requested. The rows are counted first, roughly" in mean
+    assert all(f" {rows} rows: " in mean for rows in ("100", "1,000", "10,000"))
+    assert ("% of the allocation for counts" in mean) is (ledger.accounting == "gaussian")
+    assert max(map(len, str(dry).splitlines())) <= 80
     assert spent(ledger) == before
 
 

@@ -15,6 +15,7 @@ import leastnoise as ln
 from leastnoise.core.privacy import format_guarantee
 from leastnoise.errors import InvalidParameter
 from leastnoise.rendering import fact_lines, sentences
+from leastnoise.tables import census
 
 pd: Any = import_module("pandas")
 
@@ -448,9 +449,17 @@ def test_the_share_of_a_quantile_must_be_given(people: Any) -> None:
         people.quantile("age", bounds=(0, 99), privacy=PRIVACY)
 
 
-def test_the_groups_of_a_quantile_are_one(people: Any) -> None:
-    with pytest.raises(InvalidParameter, match=r"max_groups must be 1 for a quantile, .*, got 2"):
-        people.median("age", bounds=(0, 99), by="region", max_groups=2, privacy=PRIVACY)
+@pytest.mark.parametrize(
+    ("max_rows", "counted"),
+    [
+        (1, "at most 1 row per person_id per group, at most 2 groups per person_id, chosen by a"),
+        (3, "at most 2 groups per person_id with values in one bin, chosen by a hash"),
+    ],
+)
+def test_a_quantile_counts_a_unit_in_several_groups(max_rows: int, counted: str) -> None:
+    people = ln.protect(census(), unit="person_id", max_rows=max_rows, ledger=ln.UNRECORDED)
+    found: Any = people.median("age", bounds=(0, 99), by="region", max_groups=2, privacy=PRIVACY)
+    assert counted in found["north"].subject.contributions
 
 
 # ------------------------------------------------------------------- screens

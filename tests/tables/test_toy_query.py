@@ -30,10 +30,10 @@ from leastnoise.tables import (
 )
 from leastnoise.tables.answers import Subject
 from leastnoise.tables.bounding import Summed
-from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.queries.plan import plan_query
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, check_numeric
 from leastnoise.tables.queries.query import make_title
+from leastnoise.tables.released_number import ReleasedNumber
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Comparison, Literal, truth
 from tests.golden.cases import fixed_bits

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from leastnoise.core.exact import format_rounded
-from leastnoise.core.privacy import format_guarantee
+from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.errors import BudgetExceeded, InvalidParameter, Text, Words
 from leastnoise.json_types import Json
 from leastnoise.ledger.allocations import AllocationAccount, choose_cost, cost_to_json, format_share
@@ -20,12 +20,17 @@ from leastnoise.ledger.rows import (
     ANSWER,
     CHARGE,
     CHARGES,
+    LIMIT,
     MECHANISM,
     SPEND,
     Content,
     Row,
+    damage_error,
+    limit_key,
     mechanism_key,
     privacy_to_json,
+    read_cost,
+    read_privacy,
 )
 from leastnoise.ledger.units import read_unit
 from leastnoise.suggestions import find_nearest
@@ -136,10 +141,28 @@ def _find_costs(spending: Spending) -> "list[GaussianCost]":
 def _make_receipt(row: Row, page: Draft, *, reused: bool) -> Receipt:
     content: Content = row.content
     accounts, dataset = page.accounts, content["dataset"]
-    name = content["allocation"] if row.kind == SPEND else None
-    allocation = None if name is None else accounts.allocations.find(dataset, name)
-    account = accounts.account(dataset)
-    return Receipt(row.key, row.seq, row.head, row.at, reused, account, allocation)
+    receipt = Receipt(row.key, row.seq, row.head, row.at, reused, accounts.account(dataset))
+    if row.kind != SPEND:
+        return receipt
+    from leastnoise.core.gaussian_cost import GaussianCost
+
+    allocation = accounts.allocations.find(dataset, content["allocation"])
+    cost = GaussianCost(*read_cost(content).values())
+    return replace(receipt, allocation=allocation, cost=cost)
+
+
+def find_earlier_limit(page: Draft, dataset: str, key: str) -> Privacy | None:
+    """Return the limit when a key was first charged, of its analyst or else of the dataset."""
+    charged = (row for row in page.of(key, *CHARGES) if row.content["dataset"] == dataset)
+    first = next(charged, None)
+    if first is None:
+        return None
+    content: Content = first.content
+    for analyst in (content["analyst"], None):
+        before = [row for row in page.of(limit_key(dataset, analyst), LIMIT) if row.seq < first.seq]
+        if before:
+            return read_privacy(before[-1].content)
+    raise damage_error(first.seq, "charges a dataset without a limit")
 
 
 def find_answer(page: Draft, receipt: Receipt) -> Stored | None:

@@ -88,6 +88,7 @@ class Receipt:
         reused: True if an earlier charge was reused, so this call spent nothing.
         account: The account of the dataset at that time.
         allocation: The account of the allocation at that time, if one was charged; else None.
+        cost: The cost (μ², γ) that was charged to the allocation, or None.
     """
 
     key: str
@@ -97,6 +98,7 @@ class Receipt:
     reused: bool
     account: Account
     allocation: AllocationAccount | None = None
+    cost: "GaussianCost | None" = None
     again = RenamedAttribute[bool]("reused")
 
     def __str__(self) -> str:

@@ -23,6 +23,7 @@ from leastnoise.ledger.charging import (
     Payer,
     PreparedCharge,
     find_answer,
+    find_earlier_limit,
     missing_allocation_error,
 )
 from leastnoise.ledger.declaration import declare
@@ -301,6 +302,14 @@ class Ledger:
         prepared = PreparedCharge(payer, spending, key, fresh=fresh)
         with self._chain.writing() as page:
             return prepared.write(page)
+
+    def find_limit(self, key: str) -> Privacy | None:
+        """Return the limit when a key was first charged; None if it was not charged.
+
+        It is the limit of the analyst who charged it, if there was one, else that of the dataset.
+        """
+        with self._chain.reading() as page:
+            return find_earlier_limit(page, self.dataset, key)
 
     def stored(self, receipt: Receipt) -> Stored | None:
         """Return the stored answer of a charge, or None."""

@@ -31,18 +31,20 @@ class SpendingLimit:
     caps: "GaussianCost | None" = None
 
     @classmethod
-    def of(cls, ledger: Ledger) -> "SpendingLimit":
+    def of(cls, ledger: Ledger, key: str | None = None) -> "SpendingLimit":
         """Return the limit that the releases of a ledger are charged to.
 
         It is the allocation, if the ledger is one or has Gaussian accounting; else the analyst's
-        own limit, if there is one; else that of the dataset.
+        own limit, if there is one; else that of the dataset. For a key that was charged before, it
+        is the limit at that time, so that the same share is the same amount.
         """
         if ledger.accounting == "gaussian":
             name = ledger.name if isinstance(ledger, Allocation) else DEFAULT
-            (found,) = (one for one in ledger.allocations if one.name == name)
-            return cls(found.privacy, found.remaining, found.caps)
+            (allocation,) = (each for each in ledger.allocations if each.name == name)
+            return cls(allocation.privacy, allocation.remaining, allocation.caps)
         account = ledger.analyst_account
-        return cls(account.limit or ledger.limit, account.remaining)
+        earlier = None if key is None else ledger.find_limit(key)
+        return cls(earlier or account.limit or ledger.limit, account.remaining)
 
     @property
     def name(self) -> str:

@@ -39,6 +39,9 @@ def calibrate(
     certified (Geng and Viswanath 2016). Otherwise a linear program is solved until the cost and the
     lower bound meet within ``gap``. The certificate states the gap that was reached.
 
+    For a vector of numbers that one person changes together, measured by its ℓ2 norm, use
+    :func:`leastnoise.mechanism.calibrate_vector`.
+
     Args:
         privacy: The guarantee.
         sensitivity: Δ, how much one person can change the true answer. It is never read from data.

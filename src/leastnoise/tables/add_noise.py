@@ -10,10 +10,10 @@ from functools import partial
 
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.mechanism import AnyMechanism, PermuteAndFlip, as_noise
-from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
 from leastnoise.tables.queries.planned_query import PlannedQuery
 from leastnoise.tables.queries.query import AddNoise, Result
+from leastnoise.tables.released_number import ReleasedNumber
 
 # The numbers of a query, each with the mechanism that releases it.
 Numbers = tuple[tuple[ReleasedNumber, AnyMechanism], ...]

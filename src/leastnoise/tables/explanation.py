@@ -8,23 +8,23 @@ from decimal import ROUND_FLOOR
 from fractions import Fraction
 
 from leastnoise.core.exact import format_exact, format_ratio, format_rounded, format_short
-from leastnoise.core.noise import Rounded
-from leastnoise.core.privacy import Privacy
+from leastnoise.core.noise import DiscreteSteps, Rounded
+from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.json_types import Json
 from leastnoise.mechanism import AnyMechanism, Mechanism, half_width
 from leastnoise.rendering import Fact, align_columns, fact_lines, printable, wrap
 from leastnoise.tables.add_noise import Numbers, show_above
 from leastnoise.tables.answers import USUAL
 from leastnoise.tables.bounding import REPLACE
+from leastnoise.tables.mean_release import MeanCost, estimate_cost
 from leastnoise.tables.mean_target import MeanTarget
+from leastnoise.tables.queries.mean import TYPICAL_ROWS
 from leastnoise.tables.queries.planned_query import PlannedQuery
 from leastnoise.tables.release import PreparedRelease
-from leastnoise.tables.spending_limit import describe_amount, share_to_json
+from leastnoise.tables.spending_limit import describe_amount, describe_share, share_to_json
 from leastnoise.tables.terms import NO_TERMS, Terms
 
-_HEADER = ("query", "number", "sensitivity", "ε", "δ", "noise", "95% error")
-# The numbers of rows for which a dry run shows the cost of a mean with a target error.
-_ROWS = (1_000, 10_000, 100_000)
+_HEADER = ("query", "number", "95% error", "sensitivity", "ε", "δ", "noise")
 _SCREEN = 80
 _SHORTEST_TITLE = 12
 _LONGEST_NUMBER = 8
@@ -84,10 +84,11 @@ class Explanation:
         lines = [
             "Dry run: no row was read and nothing was charged.",
             "",
-            *fact_lines(self._facts()),
+            *align_columns(_wrap_titles([list(_HEADER), *self._cells()]), [0, 1, 6]),
         ]
-        cells = _wrap_titles([list(_HEADER), *self._cells()])
-        lines += ["", *align_columns(cells, [0, 1, 5])]
+        for result in self._explain_results():
+            lines += ["", *map(printable, result)]
+        lines += ["", *fact_lines(self._facts())]
         for planned, numbers in self.prepared.queries:
             facts = [printable(fact) for fact in _list_facts(planned, numbers)]
             if facts:
@@ -95,8 +96,6 @@ class Explanation:
                 lines += [line for fact in facts for line in _indent(fact)]
         notes = [note for planned, _ in self.prepared.queries for note in _reading_notes(planned)]
         notes += self.prepared.source.notes
-        if self.target is not None:
-            lines += ["", *map(printable, _explain_mean(self.target))]
         if notes:
             lines += ["", *fact_lines([("Note", note) for note in dict.fromkeys(notes)])]
         queries = self.queries
@@ -112,6 +111,16 @@ class Explanation:
     def _each(self) -> Iterator[tuple[tuple[PlannedQuery, Numbers], tuple[int, ...]]]:
         return zip(self.prepared.queries, self.prepared.places, strict=True)
 
+    def _explain_results(self) -> Iterator[list[str]]:
+        """Return the lines on the errors of results that are computed from the numbers."""
+        if self.target is not None:
+            yield _explain_mean(self.target)
+        for planned, numbers in self.prepared.queries:
+            errors = planned.query.result_errors([mechanism for _, mechanism in numbers])
+            if errors:
+                facts = (line for error in errors for line in _indent(error))
+                yield [*wrap(planned.query.title), *facts]
+
     def _facts(self) -> list[Fact]:
         prepared, unit = self.prepared, self.prepared.unit
         source, many = prepared.source, len(prepared.queries)
@@ -121,12 +130,12 @@ class Explanation:
             who = f"{unit.column}, at most {rows} per unit per group"
         change = "replacing" if unit.neighbors == REPLACE else "adding or removing"
         together = "" if many == 1 else f", for {'both' if many == 2 else f'all {many}'} together"
-        per = f"per {unit.column or 'row'}"
+        total, per = describe_amount(prepared.together), f"per {unit.column or 'row'}"
         facts = [
             ("Table", f"{source.short_name}, read by {_ENGINES.get(source.engine, source.engine)}"),
             ("Privacy unit", who),
             ("Neighbors", f"tables that differ by {change} one unit"),
-            ("Guarantee", f"{describe_amount(prepared.together)} {per}{together}"),
+            ("Guarantee" if self.target is None else "First count", f"{total} {per}{together}"),
             *_describe_terms(self.terms),
         ]
         return [(label, printable(text)) for label, text in facts]
@@ -142,9 +151,9 @@ class Explanation:
                 first.setdefault(place, title)
                 privacy = mechanism.privacy
                 sensitivity, error = planned.query.expected_error(number, mechanism)
-                line = [sensitivity, _short(privacy.epsilon), _short(privacy.delta)]
-                line += [number.family or _noise_name(mechanism), error]
-                rest = ["", "", "", "as above", ""] if shared else line
+                line = [error, sensitivity, _short(privacy.epsilon), _short(privacy.delta)]
+                line.append(_noise_name(mechanism, number.family))
+                rest = ["as above", "", "", "", ""] if shared else line
                 lines.append([title, number.name, *rest])
                 title = ""
         return lines
@@ -168,15 +177,13 @@ def _describe_terms(terms: Terms) -> Iterator[Fact]:
 
 
 def _explain_mean(target: MeanTarget) -> list[str]:
-    """Return the cost of a mean with a target error after its count, for some row numbers."""
-    costs = [
-        f"{rows:,} rows: {'not possible' if cost is None else describe_amount(cost)}"
-        for rows, cost in _find_costs(target)
-    ]
+    """Return the cost of a mean with a target error, for a few numbers of rows."""
+    costs = [f"{rows:,} rows: {_describe_costs(cost)}" for rows, cost in _estimate_costs(target)]
     facts = [
-        "The rows are counted first.",
-        "The noise of the mean follows from the noisy count.",
-        "About what the mean then costs:",
+        f"Error ± {format_exact(target.error)}, as requested.",
+        "The rows are counted first, roughly and perhaps several times. The first of these counts "
+        "is above.",
+        "About what the mean costs:",
         *(f"  {cost}" for cost in costs),
     ]
     return [*wrap(target.query.title), *(line for fact in facts for line in _indent(fact))]
@@ -187,23 +194,34 @@ def _indent(fact: str) -> list[str]:
     return wrap(fact.lstrip(), first="    " if fact[:1] != " " else "      ", further="      ")
 
 
+def _describe_costs(cost: MeanCost) -> str:
+    """Print what the counts and the mean cost."""
+    if cost.mean is None:
+        return "not possible"
+    counts = describe_share(cost.counts) or format_guarantee(cost.counts)
+    return f"{describe_amount(cost.mean)}, and {counts} for counts"
+
+
 def _mean_to_json(target: MeanTarget) -> Json:
-    """Return the mean that follows its count, with its cost for a few numbers of rows, as JSON."""
+    """Return the mean that follows its counts, with its cost for a few numbers of rows, as JSON."""
     return {
         "title": target.query.title,
         "error_95": format_ratio(target.error),
         "price_by_rows": {
-            f"{rows}": None if cost is None else _privacy(cost) | share_to_json(cost)
-            for rows, cost in _find_costs(target)
+            f"{rows}": None
+            if cost.mean is None
+            else _privacy(cost.mean)
+            | share_to_json(cost.mean)
+            | {"counts": _privacy(cost.counts) | share_to_json(cost.counts)}
+            for rows, cost in _estimate_costs(target)
         },
     }
 
 
-def _find_costs(target: MeanTarget) -> Iterator[tuple[int, Privacy | None]]:
-    """Return the cost of a mean after its count; None if impossible."""
-    for rows in _ROWS:
-        size = target.find_size(rows)
-        yield rows, None if size is None else target.scale.amount(size)
+def _estimate_costs(target: MeanTarget) -> Iterator[tuple[int, MeanCost]]:
+    """Return what a mean and its counts cost, for each of a few numbers of rows."""
+    for rows in TYPICAL_ROWS:
+        yield rows, estimate_cost(target, rows)
 
 
 def _list_facts(planned: PlannedQuery, numbers: Numbers) -> Iterator[str]:
@@ -215,7 +233,6 @@ def _list_facts(planned: PlannedQuery, numbers: Numbers) -> Iterator[str]:
         low, high = map(format_exact, subject.bounds)
         yield f"clipped to [{low}, {high}]"
     yield from query.plan_notes()
-    yield from query.result_errors([mechanism for _, mechanism in numbers])
     if subject.contributions:
         yield subject.contributions
     touched = query.contribution(rows.unit).touched
@@ -257,12 +274,17 @@ def _short(number: Fraction) -> str:
     return format_rounded(number, 5, ROUND_FLOOR)
 
 
-def _noise_name(mechanism: AnyMechanism) -> str:
-    """Return the name of noise in words: ``DiscreteStaircase`` is "staircase"."""
+def _noise_name(mechanism: AnyMechanism, family: str | None) -> str:
+    """Return the name of noise in words: ``DiscreteStaircase`` is "staircase".
+
+    ``family`` is the family that was asked for. Another one is used where it is better.
+    """
     if not isinstance(mechanism, Mechanism):
         return "selection"
     noise = mechanism.noise.noise if isinstance(mechanism.noise, Rounded) else mechanism.noise
     name = type(noise).__name__.removeprefix("Discrete")
+    if family is not None and isinstance(noise, DiscreteSteps):
+        return family
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
     return "geometric" if getattr(mechanism.noise, "period", None) == 1 else words
 

@@ -1,58 +1,89 @@
-"""``mean(error=…)``: a mean in two releases, because its error depends on the number of rows.
+"""``mean(error=…)``: what a mean with a target error costs, which depends on the number of rows.
 
-The rows are counted first, roughly, with a small part of the budget. The noise of the mean follows
-from that noisy count. This is adaptive composition: the second release is chosen after seeing the
-first answer, and the two charges add up (docs/theory/many-answers.md). The second release is an
-ordinary mean with a count and a sum of its own, and its interval holds for any number of rows. Only
-its width depends on the first count.
+The rows are counted first, roughly (:mod:`leastnoise.tables.mean_release`). The noise of the mean
+follows from that noisy count. The mean is an ordinary one with a count and a sum of its own.
+
+*Coverage.* Its interval is Fieller's, which holds for any number of rows and any noise that is
+chosen before its own noise is sampled. The noise here depends on earlier answers only, and the
+noise of the mean is independent of them. So given these answers, and hence also without them, the
+interval contains the true mean with probability at least 95%.
 
 *The width.* Let q be the 95% quantile of |Y − s·X|, where X and Y are the noise of count and sum,
 and s is the largest distance of a value from the middle. Fieller's set for a released count N lies
-within q/N of the released quotient, because it consists of slopes m with |S − m·N| ≤ q. Let N₁ be
-the first count, and let the noise of N₁ and that of N exceed a and b in size with probability at
-most 1% each. Noise is symmetric and only one side of each matters, so N ≥ N₁ − a − b with
-probability at least 99%. The noise is chosen such that q/(N₁ − a − b), with rounding, is at most
-the target error.
+within q/N of the released quotient, because it consists of slopes m with |S − m·N| ≤ q. The noise
+of N exceeds b in size with probability at most 1%, and that of each of at most 12 earlier counts
+exceeds its own a with probability at most 1/1250. Noise is symmetric, and only one side of each
+matters. So with probability at least 1 − 1/200 − 12/2500 > 99% all of these counts, whichever is
+the last one N₁, satisfy n ≥ N₁ − a, and N ≥ N₁ − a − b. The noise is chosen such that
+q/(N₁ − a − b), with rounding, is at most the target error.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from leastnoise.core.exact import as_float, format_exact
+from leastnoise.core.exact import as_float
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import BudgetExceeded, InvalidParameter, Text, Words, parameter
-from leastnoise.ledger import Ledger, SpendingLimit, Unrecorded
+from leastnoise.errors import InvalidParameter, Words, parameter
+from leastnoise.ledger import SpendingLimit
 from leastnoise.mechanism import Mechanism, as_noise, half_width
-from leastnoise.tables.answers import USUAL, GroupedAnswers, TableNumber
+from leastnoise.tables.answers import USUAL
 from leastnoise.tables.budget import allocate
 from leastnoise.tables.queries.known_rows import KnownRows
 from leastnoise.tables.queries.mean import Mean
 from leastnoise.tables.queries.plan import plan_query
 from leastnoise.tables.queries.planned_query import PlannedQuery, Unit
 from leastnoise.tables.ratio import ErrorQuantile
-from leastnoise.tables.release import PreparedRelease, TableResult, prepare, release
+from leastnoise.tables.release import PreparedRelease, prepare
 from leastnoise.tables.sources import Source
-from leastnoise.tables.spending_limit import describe_amount
-from leastnoise.tables.target_error import Scale, TargetError, find_size, round_down, size_of
+from leastnoise.tables.target_error import Scale, TargetError, find_size, round_down
 
-# The largest part of the budget that the first count gets, in an allocation and without one.
-_MOST_GAUSSIAN, _MOST_PLAIN = Fraction(1, 20), Fraction(1, 10)
-# The error of the first count is about a tenth of the fewest rows that allow the target error, if
-# the part is this multiple of error over bounds, squared where costs add up in squares.
-_GAUSSIAN, _PLAIN = 8, 6
 # About the quantile of |Y − s·X| over s/μ or s/ε of everything.
 _GAUSSIAN_WIDTH, _PLAIN_WIDTH = 3.92, 8.2
-# The probability with which each of the two counts is not far below the true count.
-_SURE = Fraction(99, 100)
+# The probability with which the mean's own count, and each earlier one, is not far from the truth.
+_SURE, _SURE_COUNT = Fraction(99, 100), Fraction(1249, 1250)
+# The most counts that precede a mean; the proof above depends on it.
+MOST_COUNTS = 12
+# The first count costs a part, 2 to the power of −this, of a mean of so many rows.
+_MANY_ROWS, _PART, _PART_GAUSSIAN = 500_000, 2, 4
+# A count that is no more than noise is followed by one with a quarter of its error: the exponents
+# of 2 by which its cost grows where ε adds up, and in squares.
+_GROWTH, _GROWTH_GAUSSIAN = 2, 4
+# Another count is worth it if the mean saves more than this multiple of what the count costs.
+_WORTH = 2
+_FARTHEST = 12
+
+
+@dataclass(frozen=True)
+class RowCount:
+    """A noisy number of rows.
+
+    Attributes:
+        rows: The number; by group, that of the smallest group.
+        mechanism: The noise of each count.
+        exponent: Its cost is the size 2 to the power of this.
+        place: 1 for the first count before a mean, then 2, 3, …
+    """
+
+    rows: int
+    mechanism: Mechanism
+    exponent: int
+    place: int = 1
+
+    @property
+    def error(self) -> Fraction:
+        """The size that its noise exceeds with probability at most 1/1250."""
+        return half_width(self.mechanism, _SURE_COUNT)
 
 
 @dataclass(frozen=True)
 class MeanTarget:
     """A mean with a target error.
+
+    What it and its counts cost depends on neither ``at_most`` nor on a limit that can be raised, so
+    that repeating the query finds the stored answers.
 
     Attributes:
         source: The table.
@@ -60,7 +91,7 @@ class MeanTarget:
         query: The mean.
         error: The target half width of its 95% interval.
         limit: The limit that is charged.
-        at_most: The largest share of the limit that both releases may cost together.
+        at_most: The largest share of the limit that all releases may cost together.
     """
 
     source: Source
@@ -108,168 +139,130 @@ class MeanTarget:
         lattice = self.query.lattice
         return max(lattice.high - lattice.middle, lattice.middle - lattice.low) * lattice.step
 
+    # ------------------------------------------------------------------------------ the counts
+
     @property
-    def count_share(self) -> Fraction:
-        """The share of the limit that the first count gets: a public number, before any answer."""
-        ratio = self.error / self._slope
-        part, target, power = _MOST_PLAIN, _PLAIN * ratio, 1
-        if self.scale.gaussian:
-            part, target, power = _MOST_GAUSSIAN, (_GAUSSIAN * ratio) ** 2, 2
-        # There are few different parts, so that an earlier count is often found in the ledger.
-        while part / 2**power >= target:
-            part /= 2**power
-        return part * self.at_most
+    def first_exponent(self) -> int:
+        """The exponent of the first count, which follows from the target error alone."""
+        part = _PART_GAUSSIAN if self.scale.gaussian else _PART
+        return min(math.frexp(self._guess(_MANY_ROWS))[1] - 1 - part, self._last_exponent)
 
-    def prepare_count(self) -> PreparedRelease:
-        """Prepare the first release, the count of rows."""
-        amount = self.limit.take_pure(self.count_share)
-        return prepare([KnownRows.of(self.query)], self.source, self.unit, amount)
+    @property
+    def _last_exponent(self) -> int:
+        return math.frexp(as_float(self.scale.most))[1] - 1
 
-    def prepare_mean(
-        self, rows: int, counting: Mechanism, spent: Privacy, rest: SpendingLimit
-    ) -> PreparedRelease:
-        """Prepare the second release for the number of rows in the first.
+    def size_of_count(self, exponent: int) -> Fraction:
+        """Return the size of the amount that a count costs: a power of 2, of four digits."""
+        return round_down(Fraction(2) ** exponent)
 
-        Args:
-            rows: The noisy count of rows.
-            counting: The noise of that count.
-            spent: The amount that it cost.
-            rest: The limit after it was charged, for the advice of an error.
+    def prepare_count(self, exponent: int) -> PreparedRelease:
+        """Prepare a count of rows."""
+        query, amount = KnownRows.of(self.query), self.scale.amount(self.size_of_count(exponent))
+        return prepare([query], self.source, self.unit, amount)
 
-        Raises:
-            BudgetExceeded: If the error cannot be reached within the budget.
+    def plan_count(self, exponent: int) -> tuple[Mechanism, Privacy]:
+        """Return the noise of a count and what it costs, without preparing its query."""
+        planned = plan_query(KnownRows.of(self.query), self.source, self.unit)
+        amount = self.scale.amount(self.size_of_count(exponent))
+        (mechanism,), cost = allocate(amount, planned.numbers)
+        return as_noise(mechanism), cost
+
+    def find_next(self, count: RowCount) -> int | None:
+        """Return the exponent of the next count; None if another one would save too little.
+
+        It depends on the answers alone, so that a repeated query finds its counts in the ledger.
         """
-        target = self.aim(rows, counting)
-        cap = self.scale.cap(self.at_most) - size_of(spent)
-        size = find_size(target, self._guess(rows))
-        if size is None or size > cap:
-            amount = None if size is None else self.scale.amount(size)
-            most = max(min(cap, Scale(rest).rest), Fraction(0))
-            problem = target.describe_problem(most, amount)
-            if amount is None:
-                problem = (
-                    f"About {max(rows, 0)} rows are too few for the {self.query.title} with an "
-                    f"error of ± {format_exact(self.error)}"
-                )
-            raise BudgetExceeded(
-                f"{problem}. The charge of its count stands",
-                fix=self.advise(most, rows, counting),
-            )
+        last = self._last_exponent
+        if count.place == MOST_COUNTS or count.exponent == last:
+            return None
+        rows, error = count.rows, as_float(count.error)
+        if rows <= error:
+            growth = _GROWTH_GAUSSIAN if self.scale.gaussian else _GROWTH
+            return min(count.exponent + growth, last)
+        rate = 0.5 if self.scale.gaussian else 1.0
+
+        def estimate(exponent: int) -> float:
+            own = as_float(self.size_of_count(exponent))
+            left = error * 2.0 ** (rate * (count.exponent - exponent))
+            return _WORTH * own + self._guess(rows - left)
+
+        best = min(
+            range(count.exponent + 1, min(count.exponent + _FARTHEST, last) + 1), key=estimate
+        )
+        return best if estimate(best) < self._guess(rows - error) else None
+
+    def is_hopeless(self, count: RowCount, cap: Fraction) -> bool:
+        """Return whether the mean of any likely number of rows costs more than a cap."""
+        return self._guess(max(count.rows, 0) + as_float(count.error) / 2) > as_float(cap)
+
+    # ------------------------------------------------------------------------------ the mean
+
+    def find_mean(self, count: RowCount) -> Fraction | None:
+        """Return the size of the amount that the mean costs; None if none is enough."""
+        near = self.estimate_mean(count)
+        return None if near is None else find_size(self.aim(count.rows, count), near)
+
+    def estimate_mean(self, count: RowCount) -> Fraction | None:
+        """Return about the size of the amount that the mean costs; None if none is enough.
+
+        The error is about in proportion to 1/ε or 1/μ, so one amount and its error are enough.
+        """
+        most, left = self.scale.most, count.rows - count.error
+        if left <= 0:
+            return None
+        size = min(round_down(Fraction(self._guess(as_float(left)))), most)
+        near = self._scale_size(size, count)
+        if (near is None or near > most) and size < most:
+            near = self._scale_size(most, count)
+        return None if near is None or near > most else round_down(near)
+
+    def _scale_size(self, size: Fraction, count: RowCount) -> Fraction | None:
+        """Return about the size for the target error, from the error at another size."""
+        error = self.find_error(self.scale.amount(size), count.rows, count)
+        if error is None:
+            return None
+        ratio = error / self.error
+        return size * (ratio**2 if self.scale.gaussian else ratio)
+
+    def prepare_mean(self, size: Fraction, spent: Privacy) -> PreparedRelease:
+        """Prepare the mean at a size, after counts that cost ``spent``."""
         prepared = prepare([self.query], self.source, self.unit, self.scale.amount(size))
         return replace(prepared, with_earlier=self.limit.add(spent, prepared.together))
 
-    def aim(self, rows: int, counting: Mechanism | None = None) -> TargetError:
+    def aim(self, rows: int, count: RowCount | None = None) -> TargetError:
         """Return the target error, for a number of rows as in :meth:`find_error`."""
 
         def error_at(amount: Privacy) -> Fraction | None:
-            return self.find_error(amount, rows, counting)
+            return self.find_error(amount, rows, count)
 
         return TargetError(self.query.title, self.error, self.scale, error_at)
 
-    def advise(self, cap: Fraction, rows: int, counting: Mechanism) -> Text:
-        """Return a sentence about the error that the size of an amount allows.
-
-        For an error that is much larger, the rows are counted once more, with another part. With
-        probability 99% that count is not below the first one by more than its errors on both sides.
-        """
-        target = self.aim(rows, counting)
-        possible = target.error_at(self.scale.amount(cap)) if cap else None
-        other = self if possible is None else replace(self, error=possible)
-        if other.count_share != self.count_share:
-            again = other.prepare_count()
-            ((_, ((_, mechanism),)),) = again.queries
-            further = math.ceil(half_width(as_noise(mechanism), _SURE))
-            target = self.aim(rows - 2 * further, counting)
-            cap = max(cap - size_of(again.together), Fraction(0))
-        return target.advise(cap)
-
     def find_error(
-        self, amount: Privacy, rows: int, counting: Mechanism | None = None
+        self, amount: Privacy, rows: int, count: RowCount | None = None
     ) -> Fraction | None:
         """Return the half width of the interval, unless chance makes the count very small.
 
         Args:
             amount: The amount that the mean costs.
-            rows: The first count.
-            counting: The noise of the first count; None if ``rows`` is the true number of rows.
+            rows: The last count.
+            count: The last count with its noise; None if ``rows`` is the true number of rows.
         """
         (own, adding), _ = allocate(amount, self.planned.numbers)
-        count, total = as_noise(own), as_noise(adding)
-        fewest = rows - half_width(count, _SURE)
-        if counting is not None:
-            fewest -= half_width(counting, _SURE)
+        counting, total = as_noise(own), as_noise(adding)
+        fewest = rows - half_width(counting, _SURE)
+        if count is not None:
+            fewest -= count.error
         if fewest <= 0:
             return None
-        noise = count.discretized.noise, total.discretized.noise
+        noise = counting.discretized.noise, total.discretized.noise
         quantile = ErrorQuantile(*noise, USUAL).at(self._slope)
         rounding = rounding_error(total.discretized.step, integer=total.integer)
         return (quantile + rounding) / fewest + self._rounding
 
-    def find_size(self, rows: int) -> Fraction | None:
-        """Return the size of the amount for a number of rows, or None if unreachable.
-
-        A dry run shows it.
-        """
-        return find_size(self.aim(rows), self._guess(rows))
-
-    def _guess(self, rows: int) -> Fraction:
-        count, _ = self.planned.numbers
-        ratio = as_float(self._slope * count.shift / (self.error * max(rows, 1)))
+    def _guess(self, rows: float) -> float:
+        """Return about the size for a number of rows."""
+        number, _ = self.planned.numbers
+        ratio = as_float(self._slope * number.shift / self.error) / max(rows, 1)
         if self.scale.gaussian:
-            return self.scale.guess(_GAUSSIAN_WIDTH * ratio * count.touched**0.5)
-        return self.scale.guess(_PLAIN_WIDTH * ratio * count.touched)
-
-
-def release_mean(
-    target: MeanTarget,
-    ledger: Ledger,
-    *,
-    key: str | None = None,
-    fresh: bool = False,
-    allow_exact: bool = False,
-) -> TableResult:
-    """Release the count, then the mean; two charges, under the key with ": count" and the key.
-
-    ``fresh`` is for the mean alone. The noise of the mean follows from the count, so another count
-    would make it another query.
-    """
-    first = target.prepare_count()
-    before = None if key is None else f"{key}: count"
-    (counted,) = release(first, ledger, key=before, allow_exact=allow_exact)
-    counts = _list_counts(counted)
-    rows = min(count.index for count in counts)
-    rest = SpendingLimit.of(ledger)
-    second = target.prepare_mean(rows, counts[0].mechanism, first.together, rest)
-    try:
-        (answer,) = release(second, ledger, key=key, fresh=fresh, allow_exact=allow_exact)
-    except BudgetExceeded as error:
-        most = Scale(rest).rest
-        needed = describe_amount(second.together)
-        remaining = describe_amount(target.scale.amount(round_down(most))) if most else "nothing"
-
-        raise BudgetExceeded(
-            f"Not enough budget for the {target.query.title}: it needs {needed}, and {remaining} "
-            "remain. The charge of its count stands, and the mean was not released",
-            fix=target.advise(most, rows, counts[0].mechanism),
-            details=error.details,
-        ) from None
-    return answer
-
-
-def _list_counts(counted: TableResult) -> Sequence[TableNumber]:
-    answers = counted.answers if isinstance(counted, GroupedAnswers) else (counted,)
-    return [answer for answer in answers if isinstance(answer, TableNumber)]
-
-
-def check_recorded(ledger: Ledger | Unrecorded) -> Ledger:
-    """Return the ledger; reject a mean with an error without one."""
-    if isinstance(ledger, Ledger):
-        return ledger
-    raise InvalidParameter(
-        Words("error=", "--error") + " needs a ledger for a mean: its rows are counted first",
-        fix="Add "
-        + Words("ledger=Ledger(…)", "--ledger FILE")
-        + ", or give "
-        + Words("privacy=", "--epsilon")
-        + " instead.",
-    )
+            return as_float(self.scale.guess(_GAUSSIAN_WIDTH * ratio * number.touched**0.5))
+        return as_float(self.scale.guess(_PLAIN_WIDTH * ratio * number.touched))

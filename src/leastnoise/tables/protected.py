@@ -14,7 +14,8 @@ from leastnoise.tables.answering import Asked, One
 from leastnoise.tables.answers import GroupedAnswers
 from leastnoise.tables.bounding import ADD_REMOVE
 from leastnoise.tables.explanation import Explanation
-from leastnoise.tables.mean_target import MeanTarget, check_recorded, release_mean
+from leastnoise.tables.mean_release import check_recorded, release_mean
+from leastnoise.tables.mean_target import MeanTarget
 from leastnoise.tables.methods import BuiltInQueries
 from leastnoise.tables.queries.mean import Mean
 from leastnoise.tables.queries.plan import plan_query
@@ -23,7 +24,7 @@ from leastnoise.tables.queries.query import Query
 from leastnoise.tables.registration import QUERIES, QueryMethods
 from leastnoise.tables.release import PreparedRelease, TableResult, prepare, release
 from leastnoise.tables.sources import Source, open_source
-from leastnoise.tables.target_error import TargetError, aim, find_amount
+from leastnoise.tables.target_error import TargetError, aim, check_cap, find_amount
 from leastnoise.tables.terms import Terms, parse_terms, parse_weights
 
 
@@ -159,7 +160,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
             raise InvalidParameter(
                 "queries must be a list", got=quote(queries), fix="Write for instance [Count()]."
             )
-        terms = self._parse_terms(privacy, share, error, at_most)
+        terms = self._parse_terms(privacy, share, error, at_most, key)
         how = _How(key, fresh, allow_exact)
         if terms.error is not None:
             return [self._reach_error(_find_only(queries), terms, terms.error, how)]
@@ -228,9 +229,11 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
             return Explanation(self._prepare(parts, terms.amount, weights), terms)
         query = _find_only(parts)
         if isinstance(query, Mean):
-            target = self._aim_at_mean(query, terms, terms.error)
-            return Explanation(target.prepare_count(), terms, target)
-        return Explanation(self._aim(query, terms, terms.error)[0], terms)
+            mean = self._aim_at_mean(query, terms, terms.error)
+            return Explanation(mean.prepare_count(mean.first_exponent), terms, mean)
+        prepared, target = self._aim(query, terms, terms.error)
+        check_cap(target, prepared.together, terms.at_most)
+        return Explanation(prepared, terms)
 
     def _parse_terms(
         self,
@@ -238,11 +241,12 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         share: Number | None,
         error: Number | None,
         at_most: Number | None,
+        key: str | None = None,
     ) -> Terms:
         if self.closed:
             raise InvalidParameter("This protected table is closed", fix="Call protect() again.")
         amounts = {"privacy": privacy, "share": share, "error": error, "at_most": at_most}
-        return parse_terms(self.ledger, **amounts)  # type: ignore[arg-type]
+        return parse_terms(self.ledger, **amounts, key=key)  # type: ignore[arg-type]
 
     def _prepare(
         self, queries: Sequence[Query], privacy: Privacy, weights: Sequence[Number] | None = None
@@ -257,6 +261,8 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
             recording = {"key": how.key, "fresh": how.fresh, "allow_exact": how.allow_exact}
             return release_mean(mean, check_recorded(self.ledger), **recording)  # type: ignore[arg-type]
         prepared, target = self._aim(query, terms, error)
+        if not how.is_charged(prepared, self.ledger):
+            check_cap(target, prepared.together, terms.at_most)
         try:
             (answer,) = how.release(prepared, self.ledger)
         except BudgetExceeded as failure:
@@ -269,7 +275,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         """Prepare a query for a target error; also return the errors of other amounts."""
         planned = plan_query(query, self.source, self.unit)
         target = aim(planned, error, terms.limit)
-        amount = find_amount(planned, target, terms.at_most)
+        amount = find_amount(planned, target)
         return self._prepare([query], amount), target
 
     def _aim_at_mean(self, query: Mean, terms: Terms, error: Fraction) -> MeanTarget:
@@ -302,6 +308,13 @@ class _How:
     key: str | None
     fresh: bool
     allow_exact: bool
+
+    def is_charged(self, prepared: PreparedRelease, ledger: Ledger | Unrecorded) -> bool:
+        """Return whether a release was charged before, so that repeating it costs nothing."""
+        if self.fresh or not isinstance(ledger, Ledger):
+            return False
+        key = prepared.key if self.key is None else check_name(self.key, "A key")
+        return ledger.find_limit(key) is not None
 
     def release(self, prepared: PreparedRelease, ledger: Ledger | Unrecorded) -> list[TableResult]:
         """Release the answers of prepared queries."""

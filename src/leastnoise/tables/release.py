@@ -32,12 +32,13 @@ from leastnoise.ledger import (
 from leastnoise.mechanism import AnyMechanism, check_allow_exact
 from leastnoise.tables.add_noise import NoisyResult, Numbers, add_all_noise, show_above
 from leastnoise.tables.answers import GroupedAnswers, Statement, TableAnswer
-from leastnoise.tables.budget import allocate, divide_by_weights, find_distinct
+from leastnoise.tables.budget import allocate
 from leastnoise.tables.execute import Batch, compile_batches, run
 from leastnoise.tables.keys import keys_from_json, keys_to_json
 from leastnoise.tables.queries.plan import plan_query
 from leastnoise.tables.queries.planned_query import PlannedQuery, Unit
 from leastnoise.tables.queries.query import Query
+from leastnoise.tables.released_number import divide_by_weights, find_distinct
 from leastnoise.tables.sources import Source
 
 TableResult = TableAnswer | GroupedAnswers[TableAnswer]

@@ -126,6 +126,11 @@ class TargetError:
         possible = self.error_at(self.scale.amount(cap)) if cap else None
         if possible is None:
             return "Give a guarantee with " + Words("privacy=", "--epsilon") + " instead."
+        return self.advise_error(possible, cap)
+
+    def advise_error(self, possible: Fraction, cap: Fraction) -> Text:
+        """Return a sentence that the size of an amount allows this error."""
+        cap = round_down(cap)
         margin = 1 if possible.denominator == 1 else _MARGIN
         text = format_rounded(possible * margin, 3, ROUND_CEILING)
         amount = describe_amount(self.scale.amount(cap))
@@ -151,12 +156,11 @@ def aim(planned: PlannedQuery, error: Fraction, limit: SpendingLimit | None) -> 
     return TargetError(planned.query.title, error, scale, error_at)
 
 
-def find_amount(planned: PlannedQuery, target: TargetError, at_most: Fraction | None) -> Privacy:
+def find_amount(planned: PlannedQuery, target: TargetError) -> Privacy:
     """Return the smallest amount with which every answer of a query has at most the target error.
 
     Raises:
-        BudgetExceeded: If it is above the share ``at_most`` of the limit, or the whole allocation,
-            or ε = 50, is not enough.
+        BudgetExceeded: If the whole allocation, or ε = 50, is not enough.
     """
     scale, numbers = target.scale, planned.numbers
     size = find_size(target, _guess(planned, target.error, scale))
@@ -169,12 +173,22 @@ def find_amount(planned: PlannedQuery, target: TargetError, at_most: Fraction | 
         if size is None or suffices(size):
             break
         size = min(_round_up(size * _RAISE), scale.most) if size < scale.most else None
-    cap = scale.most if at_most is None else scale.cap(at_most)
-    if size is None or size > cap:
-        # Only for the advice: an answer that is stored is returned whatever remains.
-        most = cap if scale.limit is None else min(cap, scale.rest)
-        raise target.make_error(most, None if size is None else scale.amount(size))
+    if size is None:
+        raise target.make_error(scale.most if scale.limit is None else scale.rest, None)
     return scale.amount(size)
+
+
+def check_cap(target: TargetError, amount: Privacy, at_most: Fraction | None) -> None:
+    """Reject an amount above a share of the limit.
+
+    An answer that is stored costs nothing, so this is for a query that was not charged before.
+
+    Raises:
+        BudgetExceeded: If the amount is above the share ``at_most`` of the limit.
+    """
+    cap = None if at_most is None else target.scale.cap(at_most)
+    if cap is not None and size_of(amount) > cap:
+        raise target.make_error(min(cap, target.scale.rest), amount)
 
 
 def find_size(target: TargetError, guess: Fraction) -> Fraction | None:

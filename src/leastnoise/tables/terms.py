@@ -7,7 +7,7 @@ from fractions import Fraction
 from leastnoise.core.exact import Number, parse_positive, quote
 from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.errors import InvalidParameter, Words
-from leastnoise.ledger import Ledger, SpendingLimit, Unrecorded
+from leastnoise.ledger import Ledger, SpendingLimit, Unrecorded, check_name
 
 _PRIVACY = Words("privacy=", "--epsilon and --delta")
 _SHARE = Words("share=", "--share")
@@ -53,8 +53,11 @@ def parse_terms(
     share: Number | None,
     error: Number | None,
     at_most: Number | None,
+    key: str | None = None,
 ) -> Terms:
     """Return the terms that a caller passes.
+
+    If the key was charged before, a share is of the limit at that time.
 
     Raises:
         InvalidParameter: If not exactly one amount is given, it is out of range, or a share is
@@ -95,9 +98,10 @@ def parse_terms(
                 + " instead.",
             )
         return Terms(error=parse_error(error))
-    limit = SpendingLimit.of(ledger)
     if share is not None:
-        return Terms(share=own, limit=limit)
+        named = None if key is None else check_name(key, "A key")
+        return Terms(share=own, limit=SpendingLimit.of(ledger, named))
+    limit = SpendingLimit.of(ledger)
     return Terms(error=parse_error(error), at_most=most, limit=limit)
 
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.errors import Words
-from leastnoise.ledger import Receipt
+from leastnoise.ledger import Receipt, make_part
 from leastnoise.mechanism import (
     Mechanism,
     exact_release,
@@ -176,9 +176,17 @@ def _format_result(subject: Subject, result: Shown) -> str:
 
 def _format_guarantee(answer: Printed, of: str = "") -> str:
     unit = printable(answer.subject.per_unit)
-    cost = describe_share(answer.total_privacy)
+    cost = describe_share(answer.total_privacy) or _describe_cost(answer.receipt)
     total = _format_total(answer) + (f"; cost: {cost}" if cost else "")
     return f"{format_guarantee(answer.privacy)} {unit}{of}{total}"
+
+
+def _describe_cost(receipt: Receipt | None) -> str:
+    """Print the part of an allocation that a release was charged; empty outside of one."""
+    if receipt is None or receipt.cost is None or receipt.allocation is None:
+        return ""
+    account = receipt.allocation
+    return describe_share(make_part(receipt.cost, account.caps, account.privacy))
 
 
 def _format_total(answer: Printed) -> str:

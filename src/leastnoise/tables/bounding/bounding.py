@@ -2,8 +2,9 @@
 
 No rows are chosen. The number of a unit's rows in a group is clipped at c and their sum is clipped
 too, which does not depend on the order of rows. Only the groups of a unit are chosen: those that
-come first by a hash of the query, the unit and the group. The hash is md5, which all engines have.
-It must be the same everywhere and prefer no group. It is not a security measure.
+come first by a hash of the query, the unit and the group. If groups are divided into bins, as for a
+quantile, the bin of the unit in each group is chosen first, in the same way. The hash is md5, which
+all engines have. It must be the same everywhere and prefer no group. It is not a security measure.
 
 The contribution of a unit to each group depends on its own rows only. So a unit that is added,
 removed or replaced changes only the groups in which it counts before or after (sensitivity.py
@@ -78,6 +79,8 @@ class Selection:
         groups: Maximum groups per unit.
         salt: A string that is hashed with names, so that queries choose groups independently.
         engine: "duckdb", "postgres" or "pyspark".
+        bin: The name in ``by`` of a column that divides groups into bins, of which a unit counts in
+            one for each of its groups; None if there is none.
     """
 
     table: "ir.Table"
@@ -88,6 +91,7 @@ class Selection:
     groups: int
     salt: str
     engine: str
+    bin: str | None = None
 
     def __post_init__(self) -> None:
         if self.rows > _LARGEST:
@@ -101,7 +105,7 @@ class Selection:
     def identity(self) -> tuple[Hashable, ...]:
         """A value that is equal for equal selections; Ibis compares expressions by structure."""
         by = tuple((name, part.op()) for name, part in self.by.items())
-        how = self.unit, self.rows, self.groups, self.salt, self.engine
+        how = self.unit, self.rows, self.groups, self.salt, self.engine, self.bin
         return self.table.op(), by, self.keys, how
 
     def query(self, *, count: bool = True, sums: Sequence[Summed] = ()) -> "ir.Table":
@@ -165,7 +169,17 @@ class Selection:
         return rows.filter(*conditions) if conditions else rows
 
     def _choose_groups(self, units: "ir.Table") -> "ir.Table":
-        """Return the groups in which each unit counts."""
+        """Return the groups in which each unit counts, with one bin of each if there are bins.
+
+        If a unit counts in one group, the first of its groups and bins is that group's first bin.
+        """
+        if self.bin is not None and self.groups > 1:
+            groups = [name for name in self.by if name != self.bin]
+            units = self._choose_first(units, 1, [_UNIT, *groups])
+        return self._choose_first(units, self.groups, [_UNIT])
+
+    def _choose_first(self, units: "ir.Table", most: int, within: list[str]) -> "ir.Table":
+        """Return the first groups by a hash among those with equal columns ``within``."""
         import ibis
 
         names = (_shorten(_to_text(units[name])) for name in (_UNIT, *self.by))
@@ -176,9 +190,9 @@ class Selection:
             builtin("md5", "string")(_join_texts(parts)).left(12),
             *(units[name] for name in self.by),
         ]
-        window = ibis.window(group_by=_UNIT, order_by=order)
+        window = ibis.window(group_by=within, order_by=order)
         units = units.mutate(**{_RANK: ibis.row_number().over(window)})
-        return units.filter(units[_RANK] < self.groups)
+        return units.filter(units[_RANK] < most)
 
     def _read_name(self, value: "ir.Value") -> "ir.Value":
         """Return the value that names a unit or a group; NULL if it identifies none.

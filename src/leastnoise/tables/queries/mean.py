@@ -13,7 +13,6 @@ from leastnoise.deprecation import renamed_arguments
 from leastnoise.mechanism import AnyMechanism, as_noise
 from leastnoise.tables.answers import Statement, Subject, TableNumber, at_most
 from leastnoise.tables.bounding import Lattice, Summed
-from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.bounded_query import BoundedQuery
 from leastnoise.tables.queries.mean_answer import MeanAnswer, mean_errors
@@ -21,12 +20,13 @@ from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit
 from leastnoise.tables.queries.query import make_title
 from leastnoise.tables.ratio import Quotients
 from leastnoise.tables.registration import Bounds, Columns
+from leastnoise.tables.released_number import ReleasedNumber
 from leastnoise.tables.where import Node
 
 __all__ = ["Mean", "MeanAnswer"]
 
 # The numbers of rows for which a dry run shows the error of a mean.
-_TYPICAL_ROWS = (100, 1_000, 10_000)
+TYPICAL_ROWS = (100, 1_000, 10_000)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Mean(BoundedQuery):
         middle = lattice.middle * lattice.step
         quotients = Quotients.of(adding.discretized.step, middle, bounds, self.rounding)
         errors = zip(
-            _TYPICAL_ROWS, mean_errors(counting, adding, quotients, _TYPICAL_ROWS), strict=True
+            TYPICAL_ROWS, mean_errors(counting, adding, quotients, TYPICAL_ROWS), strict=True
         )
         words = (f"{format_rounded(error, 4, ROUND_CEILING)} for {n:,} rows" for n, error in errors)
         return (f"95% error of the mean at most {', '.join(words)}",)

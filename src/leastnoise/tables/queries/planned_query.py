@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from leastnoise.core.exact import parse_count, quote
 from leastnoise.errors import InvalidParameter, parameter
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE, Selection, Summed, among
-from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key
+from leastnoise.tables.released_number import ReleasedNumber
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Comparison, Joined, Node, truth
 
@@ -131,6 +131,8 @@ class PlannedQuery:
         counted: Whether the engine counts rows, as the first integer of a group.
         sums: The sums that the engine computes, the next integers of a group.
         bin: An Ibis expression that divides groups further into bins; None if they are not divided.
+        one_bin: Whether a unit counts in one bin of each of its groups. Otherwise a bin of a group
+            counts as a group of its own.
     """
 
     query: "Query"
@@ -139,6 +141,7 @@ class PlannedQuery:
     counted: bool = True
     sums: tuple[Summed, ...] = ()
     bin: Any = None
+    one_bin: bool = False
 
     def __repr__(self) -> str:
         """Print the title only, because the repr of an Ibis expression may show rows."""
@@ -183,6 +186,7 @@ class PlannedQuery:
             groups=query.groups_per_unit,
             salt=hashlib.sha256(words.encode()).hexdigest()[:32],
             engine=rows.source.engine,
+            bin=_BIN if self.one_bin else None,
         )
 
 

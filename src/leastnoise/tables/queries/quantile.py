@@ -16,18 +16,18 @@ from leastnoise.core.exact import (
     quote,
 )
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments
-from leastnoise.errors import InvalidParameter, Words, parameter
+from leastnoise.errors import InvalidParameter, parameter
 from leastnoise.json_types import Json
 from leastnoise.mechanism import AnyMechanism, PermuteAndFlip
 from leastnoise.tables.answers import USUAL, Statement, Subject, at_most
 from leastnoise.tables.bounding import Bins, divide, is_read_as_double
-from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Groups, Key
 from leastnoise.tables.queries.bounded_query import BoundedQuery
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit
 from leastnoise.tables.queries.quantile_answer import IntervalQuantileAnswer, QuantileAnswer
 from leastnoise.tables.queries.query import AddNoise, Result, make_title
 from leastnoise.tables.registration import Bounds, Columns
+from leastnoise.tables.released_number import ReleasedNumber
 from leastnoise.tables.rounding import format_rows
 from leastnoise.tables.where import Node
 
@@ -44,8 +44,8 @@ _LARGEST = 1 << 62
 class Quantile(BoundedQuery):
     """A quantile of a column, as a bin of a public grid.
 
-    A unit with rows in several bins counts in one of them, chosen by a hash, with at most
-    ``max_rows`` rows.
+    A unit with rows in several bins counts in one bin of each of its groups, chosen by a hash, with
+    at most ``max_rows`` rows.
 
     Args:
         column: The column.
@@ -117,13 +117,6 @@ class Quantile(BoundedQuery):
                 got=quote(self.bins),
                 fix="Use fewer bins.",
             )
-        if self.groups_per_unit != 1:
-            raise InvalidParameter(
-                Words("max_groups", "--max-groups")
-                + " must be 1 for a quantile, because a unit counts in one bin of one group",
-                got=f"{self.groups_per_unit}",
-                fix="Write " + Words("max_groups=1", "--max-groups 1") + ".",
-            )
         if self.interval is not None:
             below_one = "and below 1 for the interval of a quantile"
             self._set(
@@ -149,7 +142,10 @@ class Quantile(BoundedQuery):
         return "median" if self.q == Fraction(1, 2) else "quantile"
 
     def contributions(self, subject: Subject) -> str:
-        """Return the contribution bounds as a phrase: a unit counts in one bin."""
+        """Return the contribution bounds as a phrase: a unit counts in one bin of a group."""
+        if self.groups_per_unit != 1:
+            bins = "" if subject.max_rows == 1 else " with values in one bin"
+            return f"{subject.rows_per_unit}{bins}, chosen by a hash"
         group = ", in one group" if self.by else ""
         if subject.max_rows == 1:
             return f"one row {subject.per_unit}{group}, picked by hash"
@@ -214,6 +210,7 @@ class Quantile(BoundedQuery):
             rows=rows,
             numbers=(*self.deciding_count(rows.unit), selected),
             bin=bin_of_row,
+            one_bin=True,
         )
 
     def add_noise(

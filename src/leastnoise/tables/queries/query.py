@@ -23,7 +23,6 @@ from leastnoise.json_types import Json
 from leastnoise.mechanism import AnyMechanism, as_noise, half_width
 from leastnoise.tables.answers import USUAL, Statement, Subject, TableAnswer, TableNumber
 from leastnoise.tables.bounding import Contribution
-from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Key, Part, check_keys, keys_to_json, parse_keys
 from leastnoise.tables.queries.planned_query import (
     PlannedQuery,
@@ -31,6 +30,7 @@ from leastnoise.tables.queries.planned_query import (
     Unit,
     check_groupable,
 )
+from leastnoise.tables.released_number import ReleasedNumber
 from leastnoise.tables.sources import Source
 from leastnoise.tables.where import Node, parse_condition
 from leastnoise.tables.where import check as check_condition

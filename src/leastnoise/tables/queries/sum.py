@@ -9,12 +9,12 @@ from leastnoise.deprecation import renamed_arguments
 from leastnoise.json_types import Json
 from leastnoise.tables.answers import Subject
 from leastnoise.tables.bounding import Lattice, Summed
-from leastnoise.tables.budget import ReleasedNumber
 from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.bounded_query import BoundedQuery
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows
 from leastnoise.tables.queries.query import make_title
 from leastnoise.tables.registration import Bounds, Columns
+from leastnoise.tables.released_number import ReleasedNumber
 from leastnoise.tables.where import Node
 
 # So fine that the rounding errors of 10¹² rows add up to far less than the noise.
