@@ -335,8 +335,10 @@ def test_a_dry_run_reads_no_row_and_charges_nothing() -> None:
     assert (told.exit_code, told.stderr) == (0, "")
     lines = told.stdout.splitlines()
     assert lines[0] == "Dry run: no row was read and nothing was charged."
-    assert lines[5].startswith("Guarantee     ε = 0.2, δ = 0 per ")
-    assert lines[8].split()[:8] == ["sum", "of", "income", "sum", "150000", "0.2", "0", "staircase"]
+    name, error, noise = lines[3].partition("±")
+    assert name.split() == ["sum", "of", "income", "sum"]
+    assert (error, noise.split()[1:]) == ("±", ["150000", "0.2", "0", "staircase"])
+    assert lines[8].startswith("Guarantee     ε = 0.2, δ = 0 per ")
     assert "clipped to [0, 150000]" in unwrapped(told.stdout)
     assert max(map(len, lines)) <= 80
     assert "SELECT" not in told.stdout

@@ -429,6 +429,23 @@ def test_a_dry_run_shows_the_amount_and_charges_nothing(
     assert spent(ledger) == before
 
 
+def test_a_dry_run_names_the_noise_that_is_used_and_leads_with_errors(tmp_path: Path) -> None:
+    with open_ledger(tmp_path, "gaussian") as ledger:
+        people = protected(ledger)
+        shared = str(people.explain(Count(by="g", max_groups=1), share="1/20"))
+        (line,) = (line for line in shared.splitlines() if line.startswith("count by g  "))
+        assert line.endswith("truncated gaussian")
+        assert "canonical" not in shared
+    people = protected(ln.UNRECORDED)
+    discovered = str(people.explain(Count(by="g", max_groups=1), privacy=LIMIT))
+    assert discovered.splitlines()[3].endswith("canonical")
+    mean = str(people.explain(Mean("x", bounds=BOUNDS), privacy=LIMIT))
+    error, table = mean.index("mean of x: 95% error of the mean at most"), mean.index("Table ")
+    assert mean.index("95% error") < error < table < mean.index("Guarantee")
+    for text in (shared, discovered, mean):
+        assert max(map(len, text.splitlines())) <= 80
+
+
 @pytest.fixture(params=ACCOUNTING)
 def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
