@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from leastnoise import errors, noise
+    from leastnoise import events as events
+    from leastnoise import testing as testing
     from leastnoise.accounting import Profile, compose
     from leastnoise.certificate import Certificate
     from leastnoise.core.privacy import Privacy
@@ -69,7 +71,7 @@ _HOMES = {
     "planning": ("NumericQuery", "compare", "plan", "privacy_for"),
     "tables": ("protect",),
 }
-_MODULES = ("errors", "noise")
+_MODULES = ("errors", "events", "noise", "testing")
 # Names that were here up to 0.5.0, with their new places. Each use warns.
 _MOVED = {
     "Comparison": "leastnoise.planning:Comparison",

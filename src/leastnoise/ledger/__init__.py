@@ -23,11 +23,13 @@ from leastnoise.ledger.entries import (
     Stored,
     Unrecorded,
     check_name,
+    mark,
 )
 from leastnoise.ledger.ledger import Allocation, Ledger
 from leastnoise.ledger.recording import Codec, Encoded, Recording, check_ledger
 from leastnoise.ledger.rows import (
     ALLOCATION,
+    BEGINNING,
     CHARGE,
     CHARGES,
     LIMIT,
@@ -44,6 +46,7 @@ from leastnoise.ledger.witness import is_head, read_witness
 
 __all__ = [
     "ALLOCATION",
+    "BEGINNING",
     "CHARGE",
     "CHARGES",
     "DEFAULT",
@@ -77,6 +80,7 @@ __all__ = [
     "cost_to_json",
     "format_share",
     "is_head",
+    "mark",
     "privacy_to_json",
     "read_index",
     "read_witness",

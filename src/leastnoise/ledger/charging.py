@@ -26,6 +26,7 @@ from leastnoise.ledger.rows import (
     Row,
     mechanism_key,
     privacy_to_json,
+    read_cost,
 )
 from leastnoise.ledger.units import read_unit
 
@@ -135,8 +136,12 @@ def _make_receipt(row: Row, page: Draft, *, reused: bool) -> Receipt:
     accounts, dataset = page.accounts, content["dataset"]
     name = content["allocation"] if row.kind == SPEND else None
     allocation = None if name is None else accounts.allocations.find(dataset, name)
-    account = accounts.account(dataset)
-    return Receipt(row.key, row.seq, row.head, row.at, reused, account, allocation)
+    account, cost = accounts.account(dataset), None
+    if row.kind == SPEND:
+        from leastnoise.core.gaussian_cost import GaussianCost
+
+        cost = GaussianCost(*read_cost(content).values())
+    return Receipt(row.key, row.seq, row.head, row.at, reused, account, allocation, cost)
 
 
 def find_answer(page: Draft, receipt: Receipt) -> Stored | None:

@@ -76,6 +76,8 @@ class Receipt:
         reused: True if an earlier charge was reused, so this call spent nothing.
         account: The account of the dataset at that time.
         allocation: The account of the allocation at that time, if one was charged; else None.
+        cost: The cost (μ², γ) that was charged to the allocation, or None.
+        not_private: Whether the noise is seeded, in tests. Then the release is in no real ledger.
     """
 
     key: str
@@ -85,7 +87,14 @@ class Receipt:
     reused: bool
     account: Account
     allocation: AllocationAccount | None = None
+    cost: "GaussianCost | None" = None
+    not_private: bool = False
     again = RenamedAttribute[bool]("reused")
+
+
+def mark(receipt: Receipt | None) -> str:
+    """Return the words in front of a printed answer whose noise is seeded; empty for any other."""
+    return "NOT PRIVATE (seeded noise): " if receipt is not None and receipt.not_private else ""
 
 
 @dataclass(frozen=True, slots=True)

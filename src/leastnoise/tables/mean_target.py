@@ -154,6 +154,9 @@ class MeanTarget:
             raise BudgetExceeded(
                 f"{problem}. The charge of its count stands",
                 fix=self.advise(most, rows, counting),
+                # The number of rows is an answer, and the price follows from it.
+                summary=f"Not enough budget for the {self.query.title} with the wanted error. The "
+                "charge of its count stands",
             )
         prepared = prepare([self.query], self.source, self.unit, self.scale.amount(size))
         return replace(prepared, with_earlier=self.limit.add(spent, prepared.together))

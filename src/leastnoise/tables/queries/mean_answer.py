@@ -12,7 +12,7 @@ from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter
-from leastnoise.ledger import Receipt
+from leastnoise.ledger import Receipt, mark
 from leastnoise.mechanism import Answer, Mechanism, farthest, half_width
 from leastnoise.tables.answers import (
     INTERVAL,
@@ -162,7 +162,7 @@ class MeanAnswer:
         return as_text(self, self.result())
 
     def __repr__(self) -> str:
-        return f"MeanAnswer({self._shown()[0]}, {self.privacy!r})"
+        return f"{mark(self.receipt)}MeanAnswer({self._shown()[0]}, {self.privacy!r})"
 
 
 class _Errors:

@@ -10,7 +10,7 @@ from leastnoise.core.exact import Number, as_float, format_exact, parse_confiden
 from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, Words
-from leastnoise.ledger import Receipt
+from leastnoise.ledger import Receipt, mark
 from leastnoise.mechanism import PermuteAndFlip
 from leastnoise.tables.answers import (
     NONE,
@@ -189,7 +189,8 @@ class QuantileAnswer:
         return as_text(self, self.result())
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({_format(self.bin_bounds)}, {self.privacy!r})"
+        shown = f"{_format(self.bin_bounds)}, {self.privacy!r}"
+        return f"{mark(self.receipt)}{type(self).__name__}({shown})"
 
 
 @dataclass(frozen=True, slots=True)
