@@ -22,9 +22,8 @@ from leastnoise.core.lattice import Grid, Run
 from leastnoise.core.noise import DiscreteSteps, Laplace, LatticeNoise, Rounded
 from leastnoise.core.noise.uniform import DiscreteUniform
 from leastnoise.core.release import Releaser
-from leastnoise.core.sampling.entropy import CipherTape, SystemTape
+from leastnoise.core.sampling.entropy import CipherTape, SystemTape, Tape
 from leastnoise.core.sampling.schemes import ticket_if_accepted, uniform_below, word_bits
-from leastnoise.core.tape import Tape
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 from tests.support.tapes import Replay, with_checks
 

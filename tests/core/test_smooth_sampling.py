@@ -17,9 +17,8 @@ from leastnoise.core.arrays import draw as bulk
 from leastnoise.core.arrays.lookup import QuantileLookup, quantile_lookup
 from leastnoise.core.lattice import Grid
 from leastnoise.core.sampling import draw_exactly
-from leastnoise.core.sampling.entropy import CipherTape
+from leastnoise.core.sampling.entropy import CipherTape, Tape
 from leastnoise.core.sampling.quantile import PolynomialCache, Polynomials, plan_polynomials
-from leastnoise.core.tape import Tape
 from leastnoise.noise import Gaussian, Laplace, Rounded, Smooth, TruncatedLaplace
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 from tests.support.tapes import Replay, released

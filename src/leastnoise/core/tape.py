@@ -1,29 +1,12 @@
-"""Tapes: the interface of random bits, and of the functions that sample noise with them."""
+"""The interface of functions that sample noise with the bits of a tape."""
 
 from typing import Protocol, TypeVar
 
+from leastnoise.core.sampling import Tape
+
+__all__ = ["Draw", "Tape"]
+
 T_co = TypeVar("T_co", covariant=True)
-
-
-class Tape(Protocol):
-    """A tape of independent fair bits, read from left to right."""
-
-    def word(self, bits: int) -> int:
-        """Return a uniform integer in [0, 2^bits) from the next bits/8 bytes.
-
-        The bytes are a little-endian two's-complement integer, shifted by 2^(bits−1). So numpy can
-        read the same word as a centered int64 at no cost. As an unsigned integer, the word has its
-        first bit flipped.
-        """
-        ...
-
-    def words(self, count: int) -> int:
-        """Return the next ``count`` words of 64 bits in one integer, the first lowest."""
-        ...
-
-    def fill(self, buffer: bytearray) -> None:
-        """Overwrite ``buffer`` with fresh bytes; if it holds zeros, with the next ones."""
-        ...
 
 
 class Draw(Protocol[T_co]):

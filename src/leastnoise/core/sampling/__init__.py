@@ -1,7 +1,7 @@
 """Exact samplers: random bits from one source, and exact integers from random bits."""
 
 from leastnoise.core.sampling.coins import DIGIT_BITS, DOUBT, Coins, coins_of
-from leastnoise.core.sampling.entropy import SYSTEM, WORD, CipherTape
+from leastnoise.core.sampling.entropy import SYSTEM, WORD, CipherTape, Tape
 from leastnoise.core.sampling.quantile import (
     BUCKET_BITS,
     LARGEST_REACH,
@@ -25,7 +25,6 @@ from leastnoise.core.sampling.staircase import (
     geometric,
     staircase_scheme,
 )
-from leastnoise.core.tape import Tape
 
 __all__ = [
     "BUCKET_BITS",

@@ -14,8 +14,8 @@ from functools import lru_cache, partial
 from math import ceil
 
 from leastnoise.core.exact import decay
+from leastnoise.core.sampling.entropy import Tape
 from leastnoise.core.sampling.schemes import draw_exactly
-from leastnoise.core.tape import Tape
 
 # Binary digits of a digit of n.
 DIGIT_BITS = 10

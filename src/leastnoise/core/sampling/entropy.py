@@ -18,6 +18,7 @@ import struct
 from collections.abc import Callable
 from functools import lru_cache
 from os import urandom
+from typing import Protocol
 
 from leastnoise.errors import EntropyFailed
 
@@ -34,6 +35,27 @@ _unpack_word = struct.Struct("<QQQ").unpack
 _SEEN: dict[
     int, int
 ] = {}  # b by c, for the last reads; never used for noise, so a fork may copy it
+
+
+class Tape(Protocol):
+    """A tape of independent fair bits, read from left to right."""
+
+    def word(self, bits: int) -> int:
+        """Return a uniform integer in [0, 2^bits) from the next bits/8 bytes.
+
+        The bytes are a little-endian two's-complement integer, shifted by 2^(bits−1). So numpy can
+        read the same word as a centered int64 at no cost. As an unsigned integer, the word has its
+        first bit flipped.
+        """
+        ...
+
+    def words(self, count: int) -> int:
+        """Return the next ``count`` words of 64 bits in one integer, the first lowest."""
+        ...
+
+    def fill(self, buffer: bytearray) -> None:
+        """Overwrite ``buffer`` with fresh bytes; if it holds zeros, with the next ones."""
+        ...
 
 
 def read(size: int) -> bytes:

@@ -22,9 +22,8 @@ from threading import RLock
 from typing import Protocol
 
 from leastnoise.core.exact import Interval, as_float
-from leastnoise.core.sampling.entropy import WORD
+from leastnoise.core.sampling.entropy import WORD, Tape
 from leastnoise.core.sampling.schemes import draw_exactly
-from leastnoise.core.tape import Tape
 
 # Enclosures are narrower than the interval of q by this many binary digits.
 _GUARD = 32

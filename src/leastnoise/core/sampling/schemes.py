@@ -16,8 +16,7 @@ from typing import Protocol
 
 from leastnoise.core.exact import as_float
 from leastnoise.core.lattice import Run
-from leastnoise.core.sampling.entropy import WORD
-from leastnoise.core.tape import Tape
+from leastnoise.core.sampling.entropy import WORD, Tape
 
 
 class Scheme(Protocol):

@@ -17,9 +17,8 @@ from functools import cached_property, lru_cache
 
 from leastnoise.core.exact import first_index, fixed_power, power_bounds
 from leastnoise.core.lattice import Run
-from leastnoise.core.sampling.entropy import WORD
+from leastnoise.core.sampling.entropy import WORD, Tape
 from leastnoise.core.sampling.schemes import draw_exactly, run_scheme
-from leastnoise.core.tape import Tape
 
 BASE = 1 << 12
 # A table covers all but at most a share e⁻¹⁰ of the samples.
