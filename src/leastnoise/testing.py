@@ -12,7 +12,7 @@ cannot open it.
 
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
 from threading import RLock
@@ -161,48 +161,41 @@ def _mark_stored(stored: Stored) -> Stored:
 
 
 class _Memory:
-    """The rows of a ledger in memory."""
+    """The rows of a ledger in memory: the store and, one at a time, its page."""
 
     def __init__(self) -> None:
         self._lock = RLock()
         self._rows: list[Row] = []
+        self._by_key: defaultdict[str, list[Row]] = defaultdict(list)
 
-    def reading(self) -> AbstractContextManager["_Page"]:
+    @contextmanager
+    def reading(self) -> Iterator["_Memory"]:
         """Open a page that shows one state of the ledger."""
-        return self._open(written=False)
+        with self._lock:
+            yield self
 
-    def writing(self) -> AbstractContextManager["_Page"]:
-        """Open a page that nobody else can append to; its rows are kept when the block ends."""
-        return self._open(written=True)
+    @contextmanager
+    def writing(self) -> Iterator["_Memory"]:
+        """Open a page that nobody else can append to; an error takes its rows back."""
+        with self._lock:
+            before = len(self._rows)
+            try:
+                yield self
+            except BaseException:
+                while len(self._rows) > before:
+                    self._by_key[self._rows.pop().key].pop()
+                raise
 
     def close(self) -> None:
         """Do nothing: the rows go with the object."""
 
-    @contextmanager
-    def _open(self, *, written: bool) -> Iterator["_Page"]:
-        with self._lock:
-            page = _Page([*self._rows])
-            yield page
-            if written:
-                self._rows = page.all
-
-
-class _Page:
-    """A state of a ledger in memory."""
-
-    def __init__(self, rows: list[Row]) -> None:
-        self.all = rows
-        self._by_key: defaultdict[str, list[Row]] = defaultdict(list)
-        for row in rows:
-            self._by_key[row.key].append(row)
-
     def head(self) -> Head:
         """Return the number and hash of the last row."""
-        return self.all[-1].head if self.all else BEGINNING
+        return self._rows[-1].head if self._rows else BEGINNING
 
     def rows(self, after: int) -> Iterator[Row]:
         """Return the rows with numbers above ``after``, in order."""
-        return iter(self.all[max(after, 0) :])
+        return (self._rows[place] for place in range(max(after, 0), len(self._rows)))
 
     def of(self, key: str) -> list[Row]:
         """Return the rows under a key, in order."""
@@ -210,7 +203,7 @@ class _Page:
 
     def append(self, row: Row) -> None:
         """Append a row."""
-        self.all.append(row)
+        self._rows.append(row)
         self._by_key[row.key].append(row)
 
     def check(self) -> None:
