@@ -74,7 +74,7 @@ def numbers(answers: dict[str, Any]) -> str:
     found = {}
     for name, answer in answers.items():
         parts = answer.answers if hasattr(answer, "answers") else [answer]
-        values = [getattr(part, "values", getattr(part, "value", None)) for part in parts]
+        values = [part.values if hasattr(part, "values") else part.value for part in parts]
         found[name] = [value.tolist() if hasattr(value, "tolist") else value for value in values]
     return repr(found)
 
@@ -254,7 +254,7 @@ def test_nothing_is_written_and_no_ledger_opens_it(
         with pytest.raises(InvalidParameter, match="No ledger at"):
             ln.Ledger(ledger.where)
     with pytest.raises(TypeError, match="takes 2 positional arguments"):
-        NotPrivateLedger(1, tmp_path / "people.ledger")  # type: ignore[misc]
+        NotPrivateLedger(1, tmp_path / "people.ledger")  # type: ignore[call-arg, arg-type]
 
 
 # -------------------------------------------------------------------------------- nothing else
