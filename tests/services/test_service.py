@@ -117,7 +117,10 @@ def call(module: Any, service: Any, path: str, body: bytes = b"", who: str = "an
         ('{"query": "count", "privacy": 1}', "privacy must be an object"),
         ('{"query": "count", "share": "1/9", "where": "x x"}', "where must be a condition"),
         ('{"query": "count", "share": "1/9", "by": 5}', "by"),
-        ('{"query": "sum", "column": "income", "bounds": [1, 0], "share": "1/9"}', "The lower bound"),
+        (
+            '{"query": "sum", "column": "income", "bounds": [1, 0], "share": "1/9"}',
+            "The lower bound",
+        ),
     ],
 )
 def test_a_bad_query_is_a_400_with_a_sentence(
