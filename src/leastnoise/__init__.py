@@ -71,7 +71,8 @@ _HOMES = {
     "planning": ("NumericQuery", "compare", "plan", "privacy_for"),
     "tables": ("protect",),
 }
-_MODULES = ("errors", "events", "noise", "testing")
+_MODULES = ("errors", "noise")
+_FOR_SERVICES = ("events", "testing")  # not in __all__: most programs need neither
 # Names that were here up to 0.5.0, with their new places. Each use warns.
 _MOVED = {
     "Comparison": "leastnoise.planning:Comparison",
@@ -96,7 +97,7 @@ _MOVED = {
 
 def __getattr__(name: str) -> object:
     """Load a public name from its home on first use."""
-    if name in _MODULES:
+    if name in (*_MODULES, *_FOR_SERVICES):
         return import_module(f"leastnoise.{name}")
     for home, names in _HOMES.items():
         if name in names:
