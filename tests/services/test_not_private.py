@@ -102,6 +102,11 @@ def test_another_process_releases_the_same(hash_seed: str, answers: dict[str, An
     assert done.stdout.strip() == numbers(answers)
 
 
+def test_every_kind_of_answer_is_the_same_again(answers: dict[str, Any]) -> None:
+    with NotPrivateLedger(seed=7, limit=LIMIT) as ledger:
+        assert numbers(all_answers(ledger)) == numbers(answers)
+
+
 _SHORT = """
 import leastnoise as ln
 one = ln.calibrate(ln.Privacy("1e-12"), sensitivity=1, integer=True, solve=False)

@@ -158,6 +158,17 @@ def test_tokens_are_of_one_analyst(module: Any, service: Any) -> None:
         assert (status, found["error"]) == (401, "Unauthorized")
 
 
+def test_a_query_is_charged_to_the_analyst_who_asks(module: Any, service: Any) -> None:
+    body = b'{"query": "count", "privacy": {"epsilon": "0.3"}}'
+    assert call(module, service, "/query", body, who="bob")[0] == 200
+    spent = [call(module, service, "/budget", who=who)[1]["spent"] for who in ANALYSTS]
+    assert [each["epsilon"] for each in spent] == ["0", "3/10", "0"]
+    # The answer is stored for all of them.
+    status, found = call(module, service, "/query", body, who="cyd")
+    assert (status, found["reused"]) == (200, True)
+    assert call(module, service, "/budget", who="cyd")[1]["spent"]["epsilon"] == "0"
+
+
 def test_an_analyst_without_a_limit_is_not_served(
     module: Any, settings: Path, tmp_path: Path
 ) -> None:
